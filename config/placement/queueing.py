@@ -1,5 +1,7 @@
 """Node pools -> the objects of Kueue by which work waits for GPUs: spot first, on demand once spot's quota is used up.
 
+Work, and roles of distributed jobs, that ask for no GPU pass without waiting, to nodes without GPUs.
+
 Not declared by the stack: a new cluster does not know these kinds before Kueue is installed (docs/adr/0059).
 """
 
@@ -19,6 +21,9 @@ _API = "kueue.x-k8s.io/v1beta1"
 QUEUE = "gpus"
 """The name of the ClusterQueue, and of the LocalQueue in each namespace."""
 
+WITHOUT_GPU = "no-gpu"
+"""The flavor of pods without GPUs: no label and no toleration, so that they run where they would without a queue."""
+
 VERSION_ANNOTATION = f"{PREFIX}/kueue-version"
 
 _ORDER = (Capacity.SPOT, Capacity.FLEX_START, Capacity.ON_DEMAND)
@@ -36,8 +41,14 @@ def objects(pools: Iterable[NodePool], queueing: Queueing, version: str) -> dict
     pools = tuple(pools)
     flavors = [(capacity, members) for capacity in _ORDER if (members := _members(pools, capacity))]
     items = [
+        _object("ResourceFlavor", {"name": WITHOUT_GPU}, {}),
         *(_flavor(capacity, members) for capacity, members in flavors),
-        _cluster_queue([_quotas(capacity, members) for capacity, members in flavors], queueing, version),
+        _cluster_queue(
+            # First: each role of a job takes the first flavor with room for it, and of this one nothing with a GPU finds any.
+            [_flavor_quotas(WITHOUT_GPU, gpus=0), *(_quotas(capacity, members) for capacity, members in flavors)],
+            queueing,
+            version,
+        ),
         *(
             _object("LocalQueue", {"name": QUEUE, "namespace": namespace}, {"clusterQueue": QUEUE})
             for namespace in queueing.namespaces
@@ -75,15 +86,17 @@ def _flavor(capacity: Capacity, members: tuple[NodePool, ...]) -> dict[str, Any]
 def _quotas(capacity: Capacity, members: tuple[NodePool, ...]) -> dict[str, Any]:
     """What the pools have at their largest. CPU and memory: what pods can ask for, no bound where a machine is unknown."""
     gpus = sum(pool.max_nodes * pool.gpus * (pool.gpu_sharing.replicas if pool.gpu_sharing else 1) for pool in members)
-    cpu, memory = str(_MANY), f"{_MANY}Gi"
-    if all(pool.largest_request for pool in members):
-        cpu = f"{_total(members, 'cpu', 'm')}m"
-        memory = f"{_total(members, 'memory', 'Gi')}Gi"
-    quotas = {"cpu": cpu, "memory": memory, GPU_TAINT.key: str(gpus)}
-    return {
-        "name": capacity.value,
-        "resources": [{"name": name, "nominalQuota": quota} for name, quota in quotas.items()],
-    }
+    if not all(pool.largest_request for pool in members):
+        return _flavor_quotas(capacity.value, gpus)
+    cpu, memory = _total(members, "cpu", "m"), _total(members, "memory", "Gi")
+    return _flavor_quotas(capacity.value, gpus, cpu=f"{cpu}m", memory=f"{memory}Gi")
+
+
+def _flavor_quotas(flavor: str, gpus: int, cpu: str = str(_MANY), memory: str = f"{_MANY}Gi") -> dict[str, Any]:
+    """The quotas of a flavor. Kueue never admits work that asks for a resource which its queue does not cover, and room on
+    disks needs no quota."""
+    quotas = {"cpu": cpu, "memory": memory, "ephemeral-storage": f"{_MANY}Gi", GPU_TAINT.key: str(gpus)}
+    return {"name": flavor, "resources": [{"name": name, "nominalQuota": quota} for name, quota in quotas.items()]}
 
 
 def _total(members: Iterable[NodePool], resource: str, unit: str) -> int:

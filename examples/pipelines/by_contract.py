@@ -17,6 +17,7 @@ def by_contract(url: str = "") -> float:
     table = merge(archive=fetch(url=url).outputs["archive"]).outputs["table"]
     for placement in ("prefer-spot", "require-spot", "on-demand"):
         trained = pipelines.gpus(fit(table=table).set_display_name(placement))
+        pipelines.find_driver(trained)
         pipelines.place(trained, contract.lines(placement))
         pipelines.retry(trained)
     return trained.outputs["Output"]

@@ -18,13 +18,13 @@ DRIVERS = ["fsspec>=2026.1", "gcsfs>=2026.1", "adlfs>=2026.1"]
 
 
 @dsl.component(base_image=IMAGE, packages_to_install=DRIVERS)
-def copy_data(place: str, seed: int) -> str:
+def copy_data(bucket: str, run: str, seed: int) -> str:
     """Put the data beside the checkpoints, once: a second run finds it. Here it is the seed that makes the data."""
     import json
 
     import fsspec
 
-    name = f"{place}/data/settings.json"
+    name = f"{bucket}/{run}/data/settings.json"
     files, path = fsspec.core.url_to_fs(name)
     if not files.exists(path):
         # A bucket has no folders, and asking for one asks about the bucket itself.
@@ -36,7 +36,15 @@ def copy_data(place: str, seed: int) -> str:
 
 
 @dsl.component(base_image=IMAGE, packages_to_install=DRIVERS, embedded_artifact_path=str(TRAINING / "train.py"))
-def train(data: str, place: str, steps: int, checkpoint_every: int, program: dsl.EmbeddedInput[dsl.Artifact]) -> str:
+def train(
+    data: str,
+    bucket: str,
+    run: str,
+    steps: int,
+    checkpoint_every: int,
+    gpu: bool,
+    program: dsl.EmbeddedInput[dsl.Artifact],
+) -> str:
     """Train to the end, from the newest checkpoint; where the result is."""
     import json
     import subprocess
@@ -47,7 +55,8 @@ def train(data: str, place: str, steps: int, checkpoint_every: int, program: dsl
     with fsspec.open(data) as file:
         seed = json.load(file)["seed"]
     settings = ["--steps", str(steps), "--seed", str(seed), "--checkpoint-every", str(checkpoint_every)]
-    checkpoints = f"{place}/checkpoints"
+    settings += ["--gpu"] if gpu else []
+    checkpoints = f"{bucket}/{run}/checkpoints"
     subprocess.run([sys.executable, program.path, *settings, "--checkpoints", checkpoints], check=True)
     return f"{checkpoints}/result.json"
 
@@ -105,17 +114,30 @@ def serve(result: str, name: str, image: str, deploy: bool, program: dsl.Embedde
 
 @dsl.pipeline(name="long-training")
 def long_training(
-    bucket: str, steps: int = 2000, checkpoint_every: int = 50, name: str = "model", deploy: bool = False
+    bucket: str,
+    steps: int = 2000,
+    checkpoint_every: int = 50,
+    name: str = "model",
+    deploy: bool = False,
+    gpu: bool = True,
 ) -> str:
-    """`bucket`: a URL or folder that outlives the node. Each run has a folder of its own in it, which its retries share."""
-    copied = copy_data(place=f"{bucket}/{dsl.PIPELINE_JOB_NAME_PLACEHOLDER}", seed=7)
+    """`bucket`: a URL or folder that outlives the node. Each run has a folder of its own in it, which its retries share.
+
+    `gpu`: whether training ends at once where it finds no GPU.
+    """
+    # A value of its own: KFP's driver fills in a placeholder only where it is the whole value (kubeflow/pipelines,
+    # backend/src/v2/driver/resolve.go). Two runs may have the same name; no two have the same id.
+    run = dsl.PIPELINE_JOB_ID_PLACEHOLDER
+    copied = copy_data(bucket=bucket, run=run, seed=7)
     trained = train(
         data=copied.output,
-        place=f"{bucket}/{dsl.PIPELINE_JOB_NAME_PLACEHOLDER}",
+        bucket=bucket,
+        run=run,
         steps=steps,
         checkpoint_every=checkpoint_every,
+        gpu=gpu,
     )
-    pipelines.gpus(trained)
+    pipelines.find_driver(pipelines.gpus(trained))
     # No `set_retry` here: what kfp writes for it ends an hour after the first start (docs/retries.md). The cluster's default, the
     # component `retry` over Kubeflow's manifests, starts a step ten times again when its machine is lost.
     served = serve(result=trained.output, name=name, image=IMAGE, deploy=deploy)

@@ -29,11 +29,11 @@ def fit(table: dsl.Input[dsl.Dataset], model: dsl.Output[dsl.Model]) -> float:
 def spot_by_default(url: str = "") -> float:
     table = merge(archive=fetch(url=url).outputs["archive"]).outputs["table"]
     cheap = fit(table=table).set_display_name("fit")
-    pipelines.gpus(cheap)
+    pipelines.find_driver(pipelines.gpus(cheap))
     pipelines.retry(cheap, times=5, minutes=5)
 
     # An evaluation that somebody waits for: on demand, whatever the profile's namespace says.
     waited_for = fit(table=table).set_display_name("fit on demand")
-    pipelines.gpus(waited_for)
+    pipelines.find_driver(pipelines.gpus(waited_for))
     pipelines.label(waited_for, Contract.find(), "on-demand")
     return cheap.outputs["Output"]

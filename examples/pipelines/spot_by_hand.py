@@ -27,7 +27,11 @@ def on_spot(task: dsl.PipelineTask, weight: int | None = None) -> dsl.PipelineTa
 
 
 def gpu(task: dsl.PipelineTask) -> dsl.PipelineTask:
-    """Was: task.set_gpu_limit(1). The type is needed: without it no GPU is asked for."""
+    """Was: task.set_gpu_limit(1). The type is needed: without it no GPU is asked for.
+
+    The variable is for GKE, where a slim image does not look for the driver's libraries (docs/gpus.md).
+    """
+    task.set_env_variable("LD_LIBRARY_PATH", "/usr/local/nvidia/lib64")
     return task.set_accelerator_type("nvidia.com/gpu").set_accelerator_limit(1)
 
 

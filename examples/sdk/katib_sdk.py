@@ -17,8 +17,10 @@ def template(container: str) -> dict[str, Any]:
     trainer = {
         "name": container,
         "image": "python:3.12-slim",
-        "command": ["python", "/code/train.py", "--checkpoints", "/tmp/trial"],
+        "command": ["python", "/code/train.py", "--gpu", "--checkpoints", "/tmp/trial"],
         "args": ["--learning-rate", "${trialParameters.learningRate}"],
+        # The driver's libraries on GKE (../../docs/gpus.md).
+        "env": [{"name": "LD_LIBRARY_PATH", "value": "/usr/local/nvidia/lib64"}],
         "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"nvidia.com/gpu": "1"}},
         "volumeMounts": [{"name": "code", "mountPath": "/code"}],
     }
@@ -41,10 +43,12 @@ def job_trial() -> dict[str, Any]:
 
 
 def pytorch_trial() -> dict[str, Any]:
-    replica = {"replicas": 1, "restartPolicy": "ExitCode", "template": template("pytorch")}
+    replica = {"replicas": 1, "restartPolicy": "OnFailure", "template": template("pytorch")}
     # The operator's own restartPolicy of the replica counts.
     replica["template"]["spec"].pop("restartPolicy")
-    spec = {"pytorchReplicaSpecs": {"Master": replica, "Worker": replica}}
+    # What both mean: ../jobs/pytorchjob.yaml.
+    policy = {"backoffLimit": 10, "cleanPodPolicy": "Running"}
+    spec = {"runPolicy": policy, "pytorchReplicaSpecs": {"Master": replica, "Worker": replica}}
     return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": spec}
 
 

@@ -18,6 +18,7 @@ from kubeflow_spot import Contract, Lines, models
 from kubernetes.client import (
     V1ConfigMapVolumeSource,
     V1Container,
+    V1EnvVar,
     V1ObjectMeta,
     V1PodSpec,
     V1PodTemplateSpec,
@@ -34,7 +35,9 @@ def replica(container: str, job: str, lines: Lines, *, gpu: bool = True) -> Kube
     trainer = V1Container(
         name=container,
         image="python:3.12-slim",
-        command=["python", "/code/train.py", "--checkpoints", f"/tmp/{job}"],
+        command=["python", "/code/train.py", *(["--gpu"] if gpu else []), "--checkpoints", f"/tmp/{job}"],
+        # The driver's libraries on GKE (../../docs/gpus.md).
+        env=[V1EnvVar(name="LD_LIBRARY_PATH", value="/usr/local/nvidia/lib64")] if gpu else None,
         resources=V1ResourceRequirements(
             requests={"cpu": "500m", "memory": "1Gi"}, limits={"nvidia.com/gpu": "1"} if gpu else None
         ),
@@ -49,7 +52,7 @@ def replica(container: str, job: str, lines: Lines, *, gpu: bool = True) -> Kube
     )
     metadata = V1ObjectMeta(annotations={"sidecar.istio.io/inject": "false"})
     template = V1PodTemplateSpec(metadata=metadata, spec=spec)
-    return KubeflowOrgV1ReplicaSpec(replicas=1, restart_policy="ExitCode", template=template)
+    return KubeflowOrgV1ReplicaSpec(replicas=1, restart_policy="OnFailure", template=template)
 
 
 def tf_job(contract: Contract) -> KubeflowOrgV1TFJob:
@@ -59,7 +62,9 @@ def tf_job(contract: Contract) -> KubeflowOrgV1TFJob:
         kind="TFJob",
         metadata=V1ObjectMeta(name="mnist-sdk", namespace=NAMESPACE),
         spec=KubeflowOrgV1TFJobSpec(
-            run_policy=KubeflowOrgV1RunPolicy(clean_pod_policy="None"),
+            # Why: ../jobs/tfjob.yaml; the line after it: ../jobs/pytorchjob.yaml.
+            enable_dynamic_worker=True,
+            run_policy=KubeflowOrgV1RunPolicy(clean_pod_policy="Running", backoff_limit=50),
             tf_replica_specs={
                 "Chief": replica("tensorflow", "mnist", contract.lines("on-demand")),
                 "PS": replica("tensorflow", "mnist", contract.lines("on-demand", gpu=False), gpu=False),
@@ -76,7 +81,7 @@ def pytorch_job(contract: Contract) -> KubeflowOrgV1PyTorchJob:
         kind="PyTorchJob",
         metadata=V1ObjectMeta(name="fit-sdk", namespace=NAMESPACE),
         spec=KubeflowOrgV1PyTorchJobSpec(
-            run_policy=KubeflowOrgV1RunPolicy(clean_pod_policy="None", backoff_limit=20),
+            run_policy=KubeflowOrgV1RunPolicy(clean_pod_policy="Running", backoff_limit=50),
             pytorch_replica_specs={
                 "Master": replica("pytorch", "fit", contract.lines("on-demand")),
                 "Worker": replica("pytorch", "fit", contract.lines("require-spot")),

@@ -17,6 +17,7 @@ was not. Put a model of your own in place of `batch`, `gradient` and `State.weig
 from __future__ import annotations
 
 import argparse
+import ctypes
 import hashlib
 import json
 import math
@@ -32,12 +33,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-FEATURES = 4
-BATCH = 16
+FEATURES, BATCH = 4, 16
 TRUE_WEIGHTS = (2.0, -3.0, 0.5, 1.25)
 
 INTERRUPTED = 143
-"""Exit status after SIGTERM: 128 + 15. Training Operator's restart policy ExitCode starts such a replica again."""
+"""Exit status after SIGTERM: 128 + 15."""
 
 KEPT = 2
 """Checkpoints that stay: the newest, and the one before in case the newest cannot be read."""
@@ -52,27 +52,27 @@ class Store(Protocol):
 
     def names(self) -> list[str]:
         """Names of all files, sorted."""
-        ...
 
     def read(self, name: str) -> bytes:
         """The content of a file. Raises FileNotFoundError."""
-        ...
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file, in place of one of that name."""
-        ...
 
     def remove(self, name: str) -> None:
         """Remove a file; a missing one is no error."""
-        ...
 
 
 class Folder:
     """A folder, such as a mounted volume or bucket."""
 
+    _UNFINISHED = ".unfinished-"
+
     def __init__(self, path: Path) -> None:
         self._path = path
         path.mkdir(parents=True, exist_ok=True)
+        for left in path.glob(f"{self._UNFINISHED}*"):  # by a process that was killed while it wrote
+            left.unlink(missing_ok=True)
 
     def names(self) -> list[str]:
         return sorted(path.name for path in self._path.iterdir() if not path.name.startswith("."))
@@ -82,16 +82,15 @@ class Folder:
 
     def write(self, name: str, content: bytes) -> None:
         # A file that is renamed is there whole or not at all; one that is being written when the node goes is not.
-        handle, unfinished = tempfile.mkstemp(prefix=".", dir=self._path)
+        handle, unfinished = tempfile.mkstemp(prefix=self._UNFINISHED, dir=self._path)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(unfinished, self._path / name)
-        except BaseException:
+        finally:
             Path(unfinished).unlink(missing_ok=True)
-            raise
 
     def remove(self, name: str) -> None:
         (self._path / name).unlink(missing_ok=True)
@@ -221,9 +220,8 @@ def train(
     stopped: Callable[[], bool] = lambda: False,
     after_step: Callable[[State], None] = lambda state: None,
 ) -> State | None:
-    """Train to the end; the last state, or None when `stopped` said so before.
-
-    `after_step` sees every step that this call does. Raises WrongRun.
+    """Train to the end; the last state, or None when `stopped` said so before. `after_step` sees every step that this
+    call does. Raises WrongRun.
     """
     if "result.json" in files.names():
         saved = json.loads(files.read("result.json"))
@@ -264,8 +262,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=Settings.seed)
     parser.add_argument("--checkpoints", required=True, help="a folder, or a URL such as gs://BUCKET/PATH")
     parser.add_argument("--checkpoint-every", type=int, default=20, help="steps between two checkpoints")
+    parser.add_argument("--gpu", action="store_true", help="end at once where the GPU's driver cannot be loaded")
     parser.add_argument("--seconds-per-step", type=float, default=0.0, help="makes the run as long as a real one")
     chosen = parser.parse_args(arguments)
+    if chosen.gpu:
+        try:
+            ctypes.CDLL("libcuda.so.1")
+        except OSError as missing:
+            # Frameworks would train on the CPU and say so in one line of their logs, while the GPU is paid for.
+            print(f"error: no driver of a GPU: {missing}; docs/gpus.md has the remedy", file=sys.stderr, flush=True)
+            return 1
     settings = Settings(chosen.steps, chosen.learning_rate, chosen.seed)
     files = store(chosen.checkpoints)
     told_to_end: list[int] = []

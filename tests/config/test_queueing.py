@@ -36,17 +36,27 @@ def of_kind(items: list[dict[str, Any]], kind: str) -> dict[str, dict[str, Any]]
 
 
 def quotas(items: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Of each flavor, in the ClusterQueue's order: CPU, memory, GPUs."""
+    """Of each flavor of GPUs, in the ClusterQueue's order: CPU, memory, GPUs. Room on disks has no bound.
+
+    Before them stands the flavor of work without GPUs.
+    """
     ((group,),) = (queue["resourceGroups"] for queue in of_kind(items, "ClusterQueue").values())
-    assert group["coveredResources"] == ["cpu", "memory", "nvidia.com/gpu"]
+    assert group["coveredResources"] == ["cpu", "memory", "ephemeral-storage", "nvidia.com/gpu"]
     for flavor in group["flavors"]:
         assert [quota["name"] for quota in flavor["resources"]] == group["coveredResources"]
-    return {flavor["name"]: [q["nominalQuota"] for q in flavor["resources"]] for flavor in group["flavors"]}
+        assert flavor["resources"][2]["nominalQuota"] == "1000000Gi"
+    found = {
+        flavor["name"]: [q["nominalQuota"] for q in flavor["resources"] if q["name"] != "ephemeral-storage"]
+        for flavor in group["flavors"]
+    }
+    assert next(iter(found)) == "no-gpu"
+    assert found.pop("no-gpu") == ["1000000", "1000000Gi", "0"]
+    return found
 
 
 def test_on_aks_spot_comes_first_with_its_toleration_and_then_the_twin() -> None:
     items = listed(good(pools=[GENERAL, WITH_TWIN]))
-    assert [item["kind"] for item in items] == ["ResourceFlavor", "ResourceFlavor", "ClusterQueue", "LocalQueue"]
+    assert [item["kind"] for item in items] == [*["ResourceFlavor"] * 3, "ClusterQueue", "LocalQueue"]
     spot = {
         "key": "kubernetes.azure.com/scalesetpriority",
         "operator": "Equal",
@@ -54,6 +64,7 @@ def test_on_aks_spot_comes_first_with_its_toleration_and_then_the_twin() -> None
         "effect": "NoSchedule",
     }
     assert of_kind(items, "ResourceFlavor") == {
+        "no-gpu": {},
         "spot": {"nodeLabels": {"kubeflow-spot.dev/capacity": "spot"}, "tolerations": [spot]},
         "on-demand": {"nodeLabels": {"kubeflow-spot.dev/capacity": "on-demand"}},
     }
@@ -64,6 +75,7 @@ def test_on_aks_spot_comes_first_with_its_toleration_and_then_the_twin() -> None
 def test_on_gke_the_flavors_ask_for_the_class_that_holds_the_pools() -> None:
     items = listed(on_gke([{**L4, "fallback": [{"onDemand": {"maxNodes": 2}}]}]))
     flavors = of_kind(items, "ResourceFlavor")
+    assert flavors.pop("no-gpu") == {}
     of_class = {"cloud.google.com/compute-class": "kubeflow-spot"}
     assert {name: flavor["nodeLabels"] for name, flavor in flavors.items()} == {
         "spot": {"kubeflow-spot.dev/capacity": "spot", **of_class},
@@ -96,7 +108,7 @@ def test_a_flavor_is_there_where_the_stack_has_such_gpus_and_counts_them_all(
 ) -> None:
     items = listed(good(pools=[GENERAL, *pools]))
     assert {name: quota[2] for name, quota in quotas(items).items()} == gpus
-    assert list(of_kind(items, "ResourceFlavor")) == list(gpus)
+    assert list(of_kind(items, "ResourceFlavor")) == ["no-gpu", *gpus]
 
 
 def test_flex_start_stands_between_spot_and_on_demand() -> None:

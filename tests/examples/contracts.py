@@ -10,19 +10,31 @@ from typing import Any
 from components.addons.scheduling import contract
 from config import stackfile
 from config.clouds import registry
-from config.placement.node_pools import node_pools
+from config.model.spec import ClusterSpec
+from config.placement.node_pools import NodePool, node_pools
 from tests.components.program import PROJECT, stack_config
+
+
+@cache
+def described(stack: str) -> tuple[NodePool, ...]:
+    """The node pools of a stack."""
+    spec = _spec(stack)
+    return node_pools(spec, registry.of(spec.cloud))
 
 
 @cache
 def config_map(stack: str) -> dict[str, Any]:
     """The ConfigMap kube-public/kubeflow-spot of a stack."""
+    data = contract.data(_spec(stack).release.name, described(stack))
+    metadata = {"name": contract.NAME, "namespace": contract.NAMESPACE}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def _spec(stack: str) -> ClusterSpec:
     settings = stack_config(PROJECT / f"Pulumi.{stack}.yaml")
     spec, _ = stackfile.read({key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}, stack)
     assert spec
-    data = contract.data(spec.release.name, node_pools(spec, registry.of(spec.cloud)))
-    metadata = {"name": contract.NAME, "namespace": contract.NAMESPACE}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+    return spec
 
 
 def written(folder: Path, stack: str = "dev") -> Path:

@@ -43,6 +43,7 @@ def task(pipeline: str, name: str, facts: Mapping[str, Any]) -> Object:
         metadata[key] |= added.get(key, {})
     main = next(container for container in pod["spec"]["containers"] if container["name"] == "main")
     main |= {"image": facts["image"], "resources": _resources(facts.get("resources", {}))}
+    main["env"] = [*main.get("env", ()), *facts.get("env", ())]
     spec = pod["spec"]
     spec["tolerations"] = kubernetes.get("tolerations", [])
     spec["nodeSelector"] = kubernetes.get("nodeSelector", {}).get("labels", {})
@@ -86,7 +87,7 @@ def made(documents: list[Object]) -> Iterator[Made]:
         if kind == "TrainJob":
             yield from _train_job(document, runtimes[document["spec"]["runtimeRef"]["name"]])
         elif kind == "Job" and flavors:
-            yield from _queued(document, flavors["spot"])
+            yield from _queued(document, flavors["example-spot"])
         elif kind in _KINDS:
             yield from _KINDS[kind](document)
 

@@ -63,11 +63,15 @@ def install(api: Api) -> None:
 
 
 def _served(api: Api, definition: Object) -> bool:
-    """Whether the objects of a definition can be listed: 404 before it is established, 429 while their cache is filled."""
+    """Whether the objects of a definition can be listed and are in discovery, which controllers read at their start.
+
+    404 before it is established, 429 while their cache is filled; discovery comes a little later.
+    """
     spec = definition["spec"]
     version = next(version["name"] for version in spec["versions"] if version["storage"])
     try:
         api.list(f"{spec['group']}/{version}", spec["names"]["kind"])
+        found = api.request("GET", f"/apis/{spec['group']}/{version}")["resources"]
     except ValueError:
         # "404 page not found" is no JSON.
         return False
@@ -75,4 +79,4 @@ def _served(api: Api, definition: Object) -> bool:
         if refused.status not in (404, 429):
             raise
         return False
-    return True
+    return spec["names"]["plural"] in {resource["name"] for resource in found}

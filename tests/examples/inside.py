@@ -65,8 +65,17 @@ def tasks(documents: list[dict[str, Any]]) -> Any:
             "retry": task.get("retryPolicy"),
             "after": task.get("dependentTasks"),
             "kubernetes": kubernetes.get(executor),
+            "env": container.get("env"),
+            "constants": dict(constants(task)),
         }
         yield name, {key: value for key, value in found.items() if value}
+
+
+def constants(task: dict[str, Any]) -> Any:
+    """The inputs of a task that are written into the pipeline, by name."""
+    for name, given in task.get("inputs", {}).get("parameters", {}).items():
+        if "runtimeValue" in given:
+            yield name, given["runtimeValue"]["constant"]
 
 
 def names(wanted: str) -> dict[str, bool]:

@@ -32,7 +32,7 @@ PRESENT = (
     "kfp.dsl.component",
     "kfp.dsl.container_component",
     "kfp.dsl.ContainerSpec",
-    "kfp.dsl.PIPELINE_JOB_NAME_PLACEHOLDER",
+    "kfp.dsl.PIPELINE_JOB_ID_PLACEHOLDER",
     "kfp.components.load_component_from_url",
     "kfp.compiler.Compiler",
     "kfp.Client.create_run_from_pipeline_func",
@@ -58,6 +58,14 @@ def rows() -> Iterator[list[str]]:
 def test_every_row_has_an_old_line_a_new_one_and_a_reason() -> None:
     assert len(list(rows())) > 30
     assert [row for row in rows() if len(row) != 3] == []
+
+
+@pytest.mark.parametrize("folder", ["docs", "examples/pipelines"])
+def test_no_text_joins_a_placeholder_of_kfp_with_something_else(folder: str) -> None:
+    """KFP's driver fills in whole values only (tests/examples/test_work.py has the source)."""
+    texts = [path.read_text() for path in sorted((DOCS.parent / folder).iterdir()) if path.suffix in (".md", ".py")]
+    assert [found for text in texts for found in re.findall(r"\{dsl\.PIPELINE_\w+\}", text)] == []
+    assert any("run=dsl.PIPELINE_JOB_ID_PLACEHOLDER" in text or "run = dsl.PIPELINE_JOB_ID" in text for text in texts)
 
 
 PAUSES = re.compile(r"pauses of ([\d, ]+ and \d+) minutes")

@@ -23,7 +23,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "spot_by_hand:required": {},
     "spot_by_hand:preferred": {},
     "by_contract:by_contract": {},
-    "long_training:long_training": {"steps": 200, "checkpoint_every": 20},
+    "long_training:long_training": {"steps": 200, "checkpoint_every": 20, "gpu": False},
     # No GPU here: another command.
     "nvidia_smi:nvidia_smi": {"command": ["echo", "a GPU"]},
 }
@@ -107,6 +107,7 @@ def test_a_pipeline_runs_to_its_end(pipeline: str, tmp_path: Path) -> None:
         assert output == 150
     elif pipeline.startswith("long_training"):
         (result,) = (tmp_path / "bucket").glob("*/checkpoints/result.json")
+        assert "$" not in str(result)
         assert json.loads(result.read_text())["state"]["step"] == 200
         assert json.loads(output)["metadata"]["name"] == "model"
         weights = json.loads(result.read_text())["state"]["weights"]
@@ -163,7 +164,7 @@ def test_who_lends_a_quota_of_kueue_takes_it_back() -> None:
         return {f["name"] for f in found if any(r.get(key, 0) not in (0, "0") for r in f["resources"])}
 
     borrowed = {name for spec in queues for name in flavors(spec, "borrowingLimit")}
-    assert borrowed == {"on-demand"}
+    assert borrowed == {"example-on-demand"}
     for spec in queues:
         reclaims = spec.get("preemption", {}).get("reclaimWithinCohort", "Never") == "Any"
         assert reclaims == bool(flavors(spec, "nominalQuota") & borrowed)

@@ -142,6 +142,42 @@ def test_a_folder_has_files_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.process
+def test_what_killed_writers_left_is_gone_when_the_next_one_starts(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; sys.path.insert(0, sys.argv[1]); import train\n"
+        "os.fsync = lambda handle: os.kill(os.getpid(), 9)\n"
+        "train.train(train.Settings(steps=40), train.store(sys.argv[2]), 20)"
+    )
+    command = [sys.executable, "-B", "-S", "-c", code, str(PROGRAM.parent), str(tmp_path)]
+    for _ in range(3):
+        assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+        # That of the last one.
+        assert len(list(tmp_path.iterdir())) == 1
+    train.train(train.Settings(steps=40), train.store(str(tmp_path)), 20)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "result.json",
+        "step-000000020.json",
+        "step-000000040.json",
+    ]
+
+
+def test_a_gpu_without_a_driver_ends_the_program_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr(train.signal, "signal", lambda *handler: None)
+    monkeypatch.setattr(train.ctypes, "CDLL", loaded.append)
+    command = ["--steps", "2", "--checkpoints", str(tmp_path / "run")]
+    assert train.main([*command, "--gpu"]) == 0
+    assert loaded == ["libcuda.so.1"]
+    monkeypatch.setattr(train.ctypes, "CDLL", lambda name: (_ for _ in ()).throw(OSError(f"{name}: no such file")))
+    assert train.main(command) == 0
+    # Also where the run is done already, so that a smoke test says it.
+    assert train.main([*command, "--gpu"]) == 1
+    assert "no driver of a GPU: libcuda.so.1: no such file; docs/gpus.md" in capsys.readouterr().err
+
+
+@pytest.mark.process
 def test_sigterm_ends_the_program_with_a_checkpoint(tmp_path: Path) -> None:
     command = [sys.executable, str(PROGRAM), "--checkpoints", str(tmp_path), "--checkpoint-every", "5"]
     with subprocess.Popen(

@@ -56,6 +56,15 @@ def gpus(task: Any, count: int = 1) -> Any:
     return task.set_accelerator_type("nvidia.com/gpu").set_accelerator_limit(count)
 
 
+def find_driver(task: Any) -> Any:
+    """Let a task whose image is not built on CUDA's find the GPU driver's libraries on GKE; returns it.
+
+    GKE mounts them at /usr/local/nvidia/lib64, where the loader of a slim image does not look; elsewhere the variable does no
+    harm. Not for images on CUDA's: they have set it, to more folders than this.
+    """
+    return task.set_env_variable("LD_LIBRARY_PATH", "/usr/local/nvidia/lib64")
+
+
 def retry(task: Any, times: int = 5, minutes: int = 5) -> Any:
     """Retry a task after a constant pause, in which a node can start; returns it.
 
