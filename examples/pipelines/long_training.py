@@ -28,7 +28,7 @@ def copy_data(bucket: str, run: str, seed: int) -> str:
     files, path = fsspec.core.url_to_fs(name)
     if not files.exists(path):
         # A bucket has no folders, and asking for one asks about the bucket itself.
-        if "://" not in place:
+        if "://" not in bucket:
             files.makedirs(path.rpartition("/")[0], exist_ok=True)
         with files.open(path, "w") as file:
             json.dump({"seed": seed}, file)
