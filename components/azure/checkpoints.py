@@ -16,6 +16,7 @@ from typing import Any
 
 import pulumi
 
+from components.azure import waiting
 from components.azure.identity import Grant, Role
 from components.azure.placed import Placed
 from components.azure.types import (
@@ -104,6 +105,7 @@ class Checkpoints(pulumi.ComponentResource):
             assert wanted.name
             account = wanted.name
             container = self._storage(name, wanted, placed, group, keep_group)
+        self._hooks = waiting.hooks(name) if workloads.profiles else None
         role = self._role(name, account, f"{group}/{placed.cluster}", container)
         accesses = [
             self._access(name, profile, placed, role, container, issuer, child) for profile in workloads.profiles
@@ -247,12 +249,14 @@ class Checkpoints(pulumi.ComponentResource):
                     "subject": f"system:serviceaccount:{profile.namespace}:{account}",
                     "audiences": [AUDIENCE],
                 },
-                pulumi.ResourceOptions(parent=self, depends_on=before),
+                pulumi.ResourceOptions(parent=self, depends_on=before, hooks=self._hooks),
                 outputs=(),
             )
-            before = [credential]
+            # All of them, not the last alone: of those that go together, any two may be no neighbours.
+            before = [*before, credential]
         grant = Grant(role[0], container, condition=condition(profile.path), after=(role[1],))
-        grant.to(title, identity.output("principalId"), parent=self, replace_with=[identity], keep_principal=True)
+        principal = identity.output("principalId")
+        grant.to(title, principal, parent=self, replace_with=[identity], known_principal=False, hooks=self._hooks)
         return Access(profile, labels=LABEL, env={"AZURE_CLIENT_ID": identity.output("clientId"), **ENV})
 
 

@@ -81,6 +81,18 @@ def test_credentials_of_one_identity_and_parts_of_one_account_are_written_one_af
     assert f"{container}::lab-checkpoints" in policy
 
 
+def test_any_two_credentials_of_one_identity_are_written_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where those between them stay: of two that are removed, the engine looks at their own dependencies only."""
+    profiles = [{"namespace": "team-a", "serviceAccounts": ["one", "two", "three"]}]
+    workloads = {**AKS["kubeflow-spot:workloads"], "profiles": profiles}
+    cloud = EmulatedAzure(tmp_path / "azure.json", "westeurope")
+    declared = declare({**AKS, "kubeflow-spot:workloads": workloads}, monkeypatch, cloud=cloud)
+    before = dependencies(declared, FEDERATED, "lab-team-a/three")
+    assert {f"{FEDERATED}::lab-team-a/{account}" for account in ("one", "two")} <= before
+
+
 def test_profiles_and_accounts_with_hyphens_are_resources_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
