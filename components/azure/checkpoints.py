@@ -22,6 +22,7 @@ from components.azure.placed import Placed
 from components.azure.types import (
     BLOB_CONTAINER,
     BLOB_SERVICE,
+    CLIENT_CONFIG,
     FEDERATED_CREDENTIAL,
     IDENTITY,
     MANAGEMENT_POLICY,
@@ -29,7 +30,7 @@ from components.azure.types import (
     ROLE_DEFINITION,
     STORAGE_ACCOUNT,
 )
-from components.resources import Declared
+from components.resources import Declared, call
 from components.workloads import Access, published
 from config.clouds.azure.kept import kept_group
 from config.clouds.azure.regions import regions
@@ -99,16 +100,19 @@ class Checkpoints(pulumi.ComponentResource):
         assert wanted
         child = pulumi.ResourceOptions(parent=self)
         container: pulumi.Input[str]
+        foreign = ""
         if wanted.existing:
             account, container = wanted.existing.rpartition("/")[2], _container_id(wanted.existing)
+            foreign = self._foreign(wanted.existing)
         else:
             assert wanted.name
             account = wanted.name
             container = self._storage(name, wanted, placed, group, keep_group)
         self._hooks = waiting.hooks(name) if workloads.profiles else None
-        role = self._role(name, account, f"{group}/{placed.cluster}", container)
+        role = self._role(f"{name}-{account}", foreign, f"{group}/{placed.cluster} in {account}", container)
         accesses = [
-            self._access(name, profile, placed, role, container, issuer, child) for profile in workloads.profiles
+            self._access(name, profile, placed, role, foreign, container, issuer, child)
+            for profile in workloads.profiles
         ]
         self.published = published(url(account), accesses)
         self.register_outputs({})
@@ -179,20 +183,28 @@ class Checkpoints(pulumi.ComponentResource):
             )
         return container.id
 
-    def _role(self, name: str, account: str, cluster: str, container: pulumi.Input[str]) -> tuple[Role, Declared]:
+    def _foreign(self, existing: str) -> str:
+        """The cluster's subscription, where the account with this id is in another one; else empty."""
+        own = str(call(CLIENT_CONFIG, {}, pulumi.InvokeOptions(parent=self))["subscriptionId"])
+        return own if existing.split("/")[2].lower() != own.lower() else ""
+
+    def _role(self, name: str, foreign: str, whose: str, container: pulumi.Input[str]) -> tuple[Role, Declared]:
         """The role of the profiles: blobs, and whether the container is there.
+
+        `foreign` as of `_foreign`; `whose`: group, cluster and account.
 
         Clients ask for the container's properties before they read (adlfs, `exists`). At a container the action lists nothing:
         a list of containers asks for it at the account, and a list of blobs is a data action.
         """
-        # An account's name is unique in the whole cloud, so the two are unique in the tenant, as they must be.
-        title = f"kubeflow-spot checkpoints of {cluster} in {account}"
+        # Title and GUID are unique in the tenant, as they must be: the account is one in the whole cloud, and group and cluster are
+        # one in the account's subscription. From another subscription may come clusters with the same names.
+        title = f"kubeflow-spot checkpoints of {'/'.join(filter(None, [foreign, whose]))}"
         role = Role("checkpoints", str(uuid.uuid5(uuid.NAMESPACE_URL, title)))
         scope = pulumi.Output.from_input(container).apply(lambda id: "/".join(id.split("/")[:5]))
         declared = Declared(
             ROLE_DEFINITION,
             # Of another account it is another resource: a replacement is deleted first, and a role that is assigned cannot be.
-            f"{name}-{account}",
+            "-".join(filter(None, [name, foreign])),
             {
                 "roleDefinitionId": role.guid,
                 "roleName": title,
@@ -220,6 +232,7 @@ class Checkpoints(pulumi.ComponentResource):
         profile: ProfileAccess,
         placed: Placed,
         role: tuple[Role, Declared],
+        foreign: str,
         container: pulumi.Input[str],
         issuer: pulumi.Input[str],
         child: pulumi.ResourceOptions,
@@ -254,7 +267,8 @@ class Checkpoints(pulumi.ComponentResource):
             )
             # All of them, not the last alone: of those that go together, any two may be no neighbours.
             before = [*before, credential]
-        grant = Grant(role[0], container, condition=condition(profile.path), after=(role[1],))
+        # Of another role it is another resource, so that the new right is there before the old one goes.
+        grant = Grant(role[0], container, at=foreign, condition=condition(profile.path), after=(role[1],))
         principal = identity.output("principalId")
         grant.to(title, principal, parent=self, replace_with=[identity], known_principal=False, hooks=self._hooks)
         return Access(profile, labels=LABEL, env={"AZURE_CLIENT_ID": identity.output("clientId"), **ENV})
