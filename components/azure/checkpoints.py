@@ -74,6 +74,11 @@ def url(account: str) -> str:
     return f"abfs://{CONTAINER}@{account}.dfs.core.windows.net/"
 
 
+def role_title(whose: str) -> str:
+    """The name of the stack's own role, of which its GUID is made."""
+    return f"kubeflow-spot checkpoints of {whose}"
+
+
 class Checkpoints(pulumi.ComponentResource):
     """The storage, unless it exists, and the identities of the profiles."""
 
@@ -198,7 +203,7 @@ class Checkpoints(pulumi.ComponentResource):
         """
         # Title and GUID are unique in the tenant, as they must be: the account is one in the whole cloud, and group and cluster are
         # one in the account's subscription. From another subscription may come clusters with the same names.
-        title = f"kubeflow-spot checkpoints of {'/'.join(filter(None, [foreign, whose]))}"
+        title = role_title("/".join(filter(None, [foreign, whose])))
         role = Role("checkpoints", str(uuid.uuid5(uuid.NAMESPACE_URL, title)))
         scope = pulumi.Output.from_input(container).apply(lambda id: "/".join(id.split("/")[:5]))
         declared = Declared(
