@@ -51,8 +51,11 @@ def test_what_holds_data_stays_when_the_engine_forgets_it_and_rights_go(
     cloud: str, request: pytest.FixtureRequest
 ) -> None:
     declared: Declared = request.getfixturevalue(cloud)
-    kept = {f"{r.type} {r.name}" for r in declared.resources if r.options.get("retainOnDelete")}
-    assert kept == {name for name in KEPT if name.startswith("gcp:") == (cloud == "gke")}
+    kept = {f"{r.type} {r.name}": r for r in declared.resources if r.options.get("retainOnDelete")}
+    assert kept.keys() == {name for name in KEPT if name.startswith("gcp:") == (cloud == "gke")}
+    # What deletes by age goes where it is a resource of its own (docs/adr/0053).
+    assert bool(declared.of("azure-native:storage:ManagementPolicy")) == (cloud == "aks")
+    assert any("lifecycleRules" in resource.inputs for resource in kept.values()) == (cloud == "gke")
 
 
 def test_nobody_reads_the_account_without_a_role_and_its_group_is_not_the_clusters(aks: Declared) -> None:
