@@ -34,7 +34,7 @@ class UserAssignedIdentity(AzureType):
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         body = super().put(resources, id, wanted, current)
         if current is not None:
-            return body
+            return body | {name: current[name] for name in _SEEDS}
         former = {record.body["principalId"] for record in resources.of(ROLE)}
         number = 1
         while body["principalId"] in former:

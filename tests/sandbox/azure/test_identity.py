@@ -77,6 +77,8 @@ def test_an_identity_that_is_made_again_is_somebody_else_where_its_rights_were_l
             "scope": scope,
         }
         ready.create(ROLE, role)
+        identity = ready.update(identity, {**inputs, "tags": {"team": "ml"}})
+        assert identity.old_outputs["principalId"] == principal
         ready.provider.delete(identity)
 
 
