@@ -9,6 +9,8 @@ from sandbox.azure.errors import AzureRefused
 from sandbox.azure.plugin import PLUGIN
 from sandbox.azure.propagation import Propagation
 from sandbox.azure.provider import AzureProvider
+from sandbox.azure.resources import reservation_rules
+from sandbox.cloud.state import Store
 
 from .conftest import FEDERATED, IDENTITY, ROLE, Account
 
@@ -80,6 +82,23 @@ def test_an_identity_that_is_made_again_is_somebody_else_where_its_rights_were_l
         identity = ready.update(identity, {**inputs, "tags": {"team": "ml"}})
         assert identity.old_outputs["principalId"] == principal
         ready.provider.delete(identity)
+
+
+def test_a_reserved_pool_goes_while_the_identity_may_take_it_out_of_its_group(ready: Account) -> None:
+    identity = ready.create(IDENTITY, {"resourceGroupName": "ml", "resourceName": "runs"})
+    cluster = {"identity": {"userAssignedIdentities": [identity.id]}}
+    group = f"{identity.id.split('/providers/')[0]}/providers/Microsoft.Compute/capacityReservationGroups/gpus"
+    reserved = {"capacityReservationGroupID": group}
+
+    def refused(pool: dict[str, str]) -> str:
+        return str(reservation_rules.dissociation(Store(ready.state_file).read(), cluster, pool) or "")
+
+    assert "LinkedAuthorizationFailed" in refused(reserved)
+    assert not refused({})
+    definition = "/providers/Microsoft.Authorization/roleDefinitions/b24988ac-6180-42a0-ab88-20f7382dd24c"
+    principal = {"principalId": identity.old_outputs["principalId"], "principalType": "ServicePrincipal"}
+    ready.create(ROLE, {**principal, "roleDefinitionId": definition, "scope": group})
+    assert not refused(reserved)
 
 
 def test_identity_gets_credentials_and_roles(ready: Account) -> None:
