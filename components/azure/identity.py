@@ -59,8 +59,8 @@ class Grant:
         """Declare the assignment to a managed identity. It is replaced together with the resources in `replace_with`.
 
         `known_principal`: False where a preview in which the identity gets another tag does not know the principal. It would show
-        a replacement that no update makes, so previews leave the principal out. Updates do not: after an identity that somebody
-        deleted there is another one with its name, and no right is given to it before its principal is compared.
+        a replacement that no update makes, so previews do not compare the principal. Updates do: an identity that somebody deleted
+        comes back with another one.
         """
         scope = links.output(self.scope)
         unknown = not known_principal and pulumi.runtime.is_dry_run()
