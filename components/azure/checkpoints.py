@@ -16,11 +16,13 @@ from typing import Any
 
 import pulumi
 
+from components.azure import waiting
 from components.azure.identity import Grant, Role
 from components.azure.placed import Placed
 from components.azure.types import (
     BLOB_CONTAINER,
     BLOB_SERVICE,
+    CLIENT_CONFIG,
     FEDERATED_CREDENTIAL,
     IDENTITY,
     MANAGEMENT_POLICY,
@@ -28,7 +30,7 @@ from components.azure.types import (
     ROLE_DEFINITION,
     STORAGE_ACCOUNT,
 )
-from components.resources import Declared
+from components.resources import Declared, call
 from components.workloads import Access, published
 from config.clouds.azure.kept import kept_group
 from config.clouds.azure.regions import regions
@@ -72,6 +74,11 @@ def url(account: str) -> str:
     return f"abfs://{CONTAINER}@{account}.dfs.core.windows.net/"
 
 
+def role_title(whose: str) -> str:
+    """The name of the stack's own role, of which its GUID is made."""
+    return f"kubeflow-spot checkpoints of {whose}"
+
+
 class Checkpoints(pulumi.ComponentResource):
     """The storage, unless it exists, and the identities of the profiles."""
 
@@ -98,15 +105,19 @@ class Checkpoints(pulumi.ComponentResource):
         assert wanted
         child = pulumi.ResourceOptions(parent=self)
         container: pulumi.Input[str]
+        foreign = ""
         if wanted.existing:
             account, container = wanted.existing.rpartition("/")[2], _container_id(wanted.existing)
+            foreign = self._foreign(wanted.existing)
         else:
             assert wanted.name
             account = wanted.name
             container = self._storage(name, wanted, placed, group, keep_group)
-        role = self._role(name, account, f"{group}/{placed.cluster}", container)
+        self._hooks = waiting.hooks(name) if workloads.profiles else None
+        role = self._role(f"{name}-{account}", foreign, f"{group}/{placed.cluster} in {account}", container)
         accesses = [
-            self._access(name, profile, placed, role, container, issuer, child) for profile in workloads.profiles
+            self._access(name, profile, placed, role, foreign, container, issuer, child)
+            for profile in workloads.profiles
         ]
         self.published = published(url(account), accesses)
         self.register_outputs({})
@@ -177,20 +188,28 @@ class Checkpoints(pulumi.ComponentResource):
             )
         return container.id
 
-    def _role(self, name: str, account: str, cluster: str, container: pulumi.Input[str]) -> tuple[Role, Declared]:
+    def _foreign(self, existing: str) -> str:
+        """The cluster's subscription, where the account with this id is in another one; else empty."""
+        own = str(call(CLIENT_CONFIG, {}, pulumi.InvokeOptions(parent=self))["subscriptionId"])
+        return own if existing.split("/")[2].lower() != own.lower() else ""
+
+    def _role(self, name: str, foreign: str, whose: str, container: pulumi.Input[str]) -> tuple[Role, Declared]:
         """The role of the profiles: blobs, and whether the container is there.
+
+        `foreign` as of `_foreign`; `whose`: group, cluster and account.
 
         Clients ask for the container's properties before they read (adlfs, `exists`). At a container the action lists nothing:
         a list of containers asks for it at the account, and a list of blobs is a data action.
         """
-        # An account's name is unique in the whole cloud, so the two are unique in the tenant, as they must be.
-        title = f"kubeflow-spot checkpoints of {cluster} in {account}"
+        # Title and GUID are unique in the tenant, as they must be: the account is one in the whole cloud, and group and cluster are
+        # one in the account's subscription. From another subscription may come clusters with the same names.
+        title = role_title("/".join(filter(None, [foreign, whose])))
         role = Role("checkpoints", str(uuid.uuid5(uuid.NAMESPACE_URL, title)))
         scope = pulumi.Output.from_input(container).apply(lambda id: "/".join(id.split("/")[:5]))
         declared = Declared(
             ROLE_DEFINITION,
             # Of another account it is another resource: a replacement is deleted first, and a role that is assigned cannot be.
-            f"{name}-{account}",
+            "-".join(filter(None, [name, foreign])),
             {
                 "roleDefinitionId": role.guid,
                 "roleName": title,
@@ -218,6 +237,7 @@ class Checkpoints(pulumi.ComponentResource):
         profile: ProfileAccess,
         placed: Placed,
         role: tuple[Role, Declared],
+        foreign: str,
         container: pulumi.Input[str],
         issuer: pulumi.Input[str],
         child: pulumi.ResourceOptions,
@@ -247,12 +267,15 @@ class Checkpoints(pulumi.ComponentResource):
                     "subject": f"system:serviceaccount:{profile.namespace}:{account}",
                     "audiences": [AUDIENCE],
                 },
-                pulumi.ResourceOptions(parent=self, depends_on=before),
+                pulumi.ResourceOptions(parent=self, depends_on=before, hooks=self._hooks),
                 outputs=(),
             )
-            before = [credential]
-        grant = Grant(role[0], container, condition=condition(profile.path), after=(role[1],))
-        grant.to(title, identity.output("principalId"), parent=self, replace_with=[identity], keep_principal=True)
+            # All of them, not the last alone: of those that go together, any two may be no neighbours.
+            before = [*before, credential]
+        # Of another role it is another resource, so that the new right is there before the old one goes.
+        grant = Grant(role[0], container, at=foreign, condition=condition(profile.path), after=(role[1],))
+        principal = identity.output("principalId")
+        grant.to(title, principal, parent=self, replace_with=[identity], known_principal=False, hooks=self._hooks)
         return Access(profile, labels=LABEL, env={"AZURE_CLIENT_ID": identity.output("clientId"), **ENV})
 
 

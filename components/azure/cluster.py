@@ -96,7 +96,7 @@ class AksCluster(CloudCluster):
         placed = Placed(spec.name, group, cloud.location, spec.cluster.tags)
         network = Network(name, cloud.network, placed, opts=child)
         subnets = [pool.source.subnet for pool in (first, *stack.node_pools)]
-        reservations = {pool.reservation for pool in stack.node_pools if pool.reservation}
+        reservations = [pool.reservation for pool in stack.node_pools if pool.reservation]
         grants = [*control_plane_grants(cloud, network, subnets), *reservation_grants(reservations)]
         control_plane = ControlPlaneIdentity(name, grants, placed, opts=child)
         monitoring = None
@@ -162,6 +162,7 @@ class AksCluster(CloudCluster):
             live,
             subnet_id=network.subnet_id,
             first=[kept],
+            rights=control_plane.access,
             resource_group=group,
             cluster=cluster.name,
             tags=spec.cluster.tags,
@@ -258,7 +259,7 @@ def control_plane_grants(cloud: Azure, network: Network, subnets: Iterable[str |
             Grant(
                 identity.NETWORK_CONTRIBUTOR, network.subnet_id(subnet), at="" if subnet == network.default else subnet
             )
-            for subnet in sorted({subnet or network.default for subnet in subnets})
+            for subnet in each_once(subnet or network.default for subnet in subnets)
         ]
     if access.private_dns_zone and access.private_dns_zone.startswith("/"):
         grants.append(Grant(identity.PRIVATE_DNS_ZONE_CONTRIBUTOR, access.private_dns_zone))
@@ -279,6 +280,11 @@ def reservation_grants(groups: Iterable[str]) -> list[Grant]:
     """
     return [
         # /subscriptions/S/resourceGroups/GROUP/providers/P/T/NAME: names are unique in their resource group only.
-        Grant(identity.CONTRIBUTOR, group, at="-".join(group.split("/")[4::4]))
-        for group in sorted(groups)
+        Grant(identity.CONTRIBUTOR, group, at="-".join(group.lower().split("/")[4::4]))
+        for group in each_once(groups)
     ]
+
+
+def each_once(names: Iterable[str]) -> list[str]:
+    """Names or ids of Azure, sorted, of those that differ in case only one: Azure takes one assignment of a role at a scope."""
+    return sorted({name.lower(): name for name in sorted(names, reverse=True)}.values())

@@ -53,15 +53,18 @@ class Grant:
         *,
         parent: pulumi.Resource,
         replace_with: Sequence[pulumi.Resource] = (),
-        keep_principal: bool = False,
+        known_principal: bool = True,
+        hooks: pulumi.ResourceHookBinding | None = None,
     ) -> Declared:
         """Declare the assignment to a managed identity. It is replaced together with the resources in `replace_with`.
 
-        `keep_principal`: the principal changes only by such a replacement. A preview in which the identity gets another tag does
-        not know the principal, and would otherwise show a replacement of the assignment that no update makes.
+        `known_principal`: False where a preview in which the identity gets another tag does not know the principal. It would show
+        a replacement that no update makes, so previews do not compare the principal. Updates do: an identity that somebody deleted
+        comes back with another one.
         """
         scope = links.output(self.scope)
-        ignored = ["roleAssignmentName", *(["principalId"] if keep_principal else [])]
+        unknown = not known_principal and pulumi.runtime.is_dry_run()
+        ignored = ["roleAssignmentName", *(["principalId"] if unknown else [])]
         return Declared(
             ROLE_ASSIGNMENT,
             "-".join(filter(None, [name, self.role.word, self.at])),
@@ -83,7 +86,11 @@ class Grant:
                 **({"condition": self.condition, "conditionVersion": "2.0"} if self.condition else {}),
             },
             pulumi.ResourceOptions(
-                parent=parent, replace_with=list(replace_with), ignore_changes=ignored, depends_on=list(self.after)
+                parent=parent,
+                replace_with=list(replace_with),
+                ignore_changes=ignored,
+                depends_on=list(self.after),
+                hooks=hooks,
             ),
             outputs=(),
         )
@@ -114,7 +121,7 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
         )
         principal = identity.output("principalId")
         self.access = [
-            grant.to(name, principal, parent=self, replace_with=[identity], keep_principal=True) for grant in grants
+            grant.to(name, principal, parent=self, replace_with=[identity], known_principal=False) for grant in grants
         ]
         self.id = identity.id
         self.register_outputs({"id": self.id})

@@ -208,11 +208,13 @@ def declare_all(
     *,
     subnet_id: Callable[[str | None], pulumi.Input[str] | None],
     first: Sequence[pulumi.Resource] = (),
+    rights: Sequence[pulumi.Resource] = (),
     **options: Any,
 ) -> None:
     """All user pools, each in its turn.
 
-    `subnet_id`: by a pool's `subnet`; `first`: resources that every pool waits for; `options`: as of `declare`.
+    `subnet_id`: by a pool's `subnet`; `first`: resources that every pool waits for; `rights`: role assignments that AKS uses
+    until a pool is gone, at its subnet and its reservation; `options`: as of `declare`.
     """
     turns = Turns(live, first)
     for planned in sorted(pools, key=_evictable_last):
@@ -221,7 +223,7 @@ def declare_all(
             planned.pool,
             planned.args,
             subnet_id=subnet_id(planned.pool.source.subnet),
-            after=turns.before(planned.request),
+            after=[*turns.before(planned.request), *rights],
             **options,
         )
         turns.took(planned.request, declared)

@@ -2,6 +2,7 @@
 
 from sandbox.azure import ids
 from sandbox.azure.cloud import AzureCloud
+from sandbox.azure.propagation import Propagation
 from sandbox.azure.provider import AzureProvider
 from sandbox.azure.quotas import Quotas
 from sandbox.azure.resources.table import TYPES
@@ -18,7 +19,7 @@ PLUGIN = Plugin(
     state_file="azure.json",
     quotas=Quotas,
     open=AzureCloud,
-    provider=AzureProvider,
+    provider=lambda cloud: AzureProvider(cloud, Propagation()),
     id_of=lambda type, inputs: TYPES[type].id(ids.SUBSCRIPTION, inputs),
     naming=lambda type: TYPES[type].parameters[-1:],
     # "Can I use admission controller plugins" in the AKS FAQ (https://learn.microsoft.com/azure/aks/faq).

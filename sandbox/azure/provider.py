@@ -1,7 +1,8 @@
 """azure-native as the Pulumi engine sees it: check, diff, and the calls to the emulated cloud.
 
 Behaviour is that of pulumi-azure-native v3 (provider.go, diff.go, convert.go); rules of the cloud itself are in `resources`.
-Deliberately has no retries and no partial state: the emulated cloud answers at once.
+Deliberately has no retries and no partial state: the emulated cloud answers at once. azure-native has none for what
+`propagation` refuses either.
 """
 
 import base64
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 
 from sandbox.azure import errors, ids, schema
 from sandbox.azure.cloud import AzureCloud
+from sandbox.azure.propagation import Propagation
 from sandbox.azure.refresh import apply_difference
 from sandbox.azure.resources.cluster_path import CLUSTER
 from sandbox.azure.resources.resource_type import AzureType
@@ -44,8 +46,9 @@ class AzureProvider(CloudProvider):
 
     sdk = "pulumi-azure-native"
 
-    def __init__(self, cloud: AzureCloud) -> None:
-        self._cloud = cloud
+    def __init__(self, cloud: AzureCloud, propagation: Propagation | None = None) -> None:
+        """`propagation`: what is not known everywhere yet. Without, all is known at once."""
+        self._cloud, self._propagation = cloud, propagation
         self._location = ""
         self._subscription = ids.SUBSCRIPTION
 
@@ -133,8 +136,12 @@ class AzureProvider(CloudProvider):
         body = {k: v for k, v in resource.inputs.items() if k not in skipped}
         if isinstance(body.get("location"), str):
             body["location"] = _plain_location(body["location"])
+        if self._propagation:
+            self._propagation.admit(kind.token, id, body)
         try:
             id, properties = self._cloud.put(kind.token, id, body, create=create)
+            if self._propagation and create:
+                self._propagation.made(kind.token, id)
         except InitFailed as failed:
             raise InitFailed(failed.id, _outputs(kind, resource.inputs, failed.outputs), failed.reasons) from failed
         return id, _outputs(kind, resource.inputs, properties)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
+import pulumi
 import pytest
 
+from components.azure import waiting
+from components.azure.cluster import each_once, reservation_grants
 from tests.components.emulated import EmulatedAzure
 from tests.components.features import (
     ID,
@@ -45,6 +49,57 @@ def test_the_identity_may_use_the_groups_of_reserved_pools_and_nothing_beside_th
     assert [urn for urn in cluster.options["dependencies"] if "-capacity-" in urn]
 
 
+def test_a_pool_goes_before_the_rights_that_aks_uses_until_it_is_gone(azure: Azure) -> None:
+    """The engine deletes what depends on a right first."""
+    group = f"{ID}/Microsoft.Compute/capacityReservationGroups/gpus"
+    on_subnet = {"capacity": "on-demand", "reservation": group, "subnet": "gpu"}
+    declared = azure({"network": {"subnets": {"gpu": "10.8.32.0/20"}}}, pool=on_subnet)
+    for pool in declared.of("azure-native:containerservice:AgentPool").values():
+        before = {urn.rpartition("::")[2] for urn in pool.options["dependencies"]}
+        assert {"lab-network-gpu", "lab-capacity-shared-gpus"} <= before, pool.name
+
+
+def test_ids_that_differ_in_case_are_one_scope(azure: Azure) -> None:
+    group = f"{ID}/Microsoft.Compute/capacityReservationGroups/gpus"
+    ids = [group, group.replace("gpus", "GPUs"), f"{group}2"]
+    assert [grant.scope for grant in reservation_grants(ids)] == [ids[1], ids[2]]
+    # The name of the assignment stays when the id is written in another way.
+    assert {grant.at for grant in reservation_grants(ids[:2])} == {grant.at for grant in reservation_grants(ids[:1])}
+    subnets = {"gpu": "10.8.32.0/20", "nodes": "10.8.0.0/20"}
+    assert each_once([*subnets, "GPU"]) == ["GPU", "nodes"]
+
+
+def refused(*errors: str, operation: str = "create") -> pulumi.ErrorHookArgs:
+    return pulumi.ErrorHookArgs("urn", "", "it", "type", failed_operation=operation, errors=list(errors))
+
+
+def test_what_passes_by_itself_is_sent_again_for_four_minutes_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    passing, other = (
+        f'Status=404 Code="{code}" Message="..."' for code in ("RoleDefinitionDoesNotExist", "PrincipalNotFound")
+    )
+    for args, again in (
+        (refused(passing), True),
+        # The newest error is the first.
+        (refused(passing, other), True),
+        (refused(other, passing), False),
+        (refused(passing, operation="update"), False),
+        (refused(passing, operation="delete"), False),
+    ):
+        assert asyncio.run(waiting.again(args)) is again, args
+    waits.clear()
+    failures = [passing]
+    while asyncio.run(waiting.again(refused(*failures))):
+        failures.append(passing)
+    assert waits[:5] == [1, 2, 4, 8, 15]
+    assert sum(waits) == 240
+
+
 def test_a_private_cluster_may_link_its_zone_to_the_network(azure: Azure) -> None:
     zone = f"{ID}/Microsoft.Network/privateDnsZones/privatelink.westeurope.azmk8s.io"
     declared = azure({"access": {"private": True, "privateDnsZone": zone}})
@@ -78,10 +133,17 @@ def test_a_preview_of_a_running_cluster_does_not_replace_the_pull_role(
 ) -> None:
     settings = plain({"registry": {"id": f"{ID}/Microsoft.ContainerRegistry/registries/images"}})
     live = running(declare(settings, monkeypatch))
-    pulls = {
-        preview: declare(settings, monkeypatch, live=live, preview=preview).of(ROLE_ASSIGNMENT)["lab-pull"]
+    rights = {
+        preview: declare(settings, monkeypatch, live=live, preview=preview).of(ROLE_ASSIGNMENT)
         for preview in (True, False)
     }
+    pulls = {preview: of_all["lab-pull"] for preview, of_all in rights.items()}
+    # Nor those of the control plane, whose identity is another one after somebody deleted it: an update compares it.
+    compared = {
+        preview: "principalId" not in of_all["lab-network"].options["ignoreChanges"]
+        for preview, of_all in rights.items()
+    }
+    assert compared == {True: False, False: True}
     # The outputs of a cluster that is updated are unknown in a preview; its GET says what they are.
     assert {preview: pull.inputs["principalId"] for preview, pull in pulls.items()} == {
         True: LIVE_KUBELET,

@@ -13,6 +13,7 @@ from components.last_update import LastUpdate
 from components.workloads import refuse_rename
 from config import stackfile
 from config.clouds import registry
+from sandbox.azure import ids
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.program import PROJECT, Declared, declare, stack_config
@@ -50,8 +51,11 @@ def test_what_holds_data_stays_when_the_engine_forgets_it_and_rights_go(
     cloud: str, request: pytest.FixtureRequest
 ) -> None:
     declared: Declared = request.getfixturevalue(cloud)
-    kept = {f"{r.type} {r.name}" for r in declared.resources if r.options.get("retainOnDelete")}
-    assert kept == {name for name in KEPT if name.startswith("gcp:") == (cloud == "gke")}
+    kept = {f"{r.type} {r.name}": r for r in declared.resources if r.options.get("retainOnDelete")}
+    assert kept.keys() == {name for name in KEPT if name.startswith("gcp:") == (cloud == "gke")}
+    # What deletes by age goes where it is a resource of its own (docs/adr/0053).
+    assert bool(declared.of("azure-native:storage:ManagementPolicy")) == (cloud == "aks")
+    assert any("lifecycleRules" in resource.inputs for resource in kept.values()) == (cloud == "gke")
 
 
 def test_nobody_reads_the_account_without_a_role_and_its_group_is_not_the_clusters(aks: Declared) -> None:
@@ -79,6 +83,18 @@ def test_credentials_of_one_identity_and_parts_of_one_account_are_written_one_af
     assert f"{service}::lab-checkpoints" in dependencies(aks, container, "lab-checkpoints")
     policy = dependencies(aks, "azure-native:storage:ManagementPolicy", "lab-checkpoints")
     assert f"{container}::lab-checkpoints" in policy
+
+
+def test_any_two_credentials_of_one_identity_are_written_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where those between them stay: of two that are removed, the engine looks at their own dependencies only."""
+    profiles = [{"namespace": "team-a", "serviceAccounts": ["one", "two", "three"]}]
+    workloads = {**AKS["kubeflow-spot:workloads"], "profiles": profiles}
+    cloud = EmulatedAzure(tmp_path / "azure.json", "westeurope")
+    declared = declare({**AKS, "kubeflow-spot:workloads": workloads}, monkeypatch, cloud=cloud)
+    before = dependencies(declared, FEDERATED, "lab-team-a/three")
+    assert {f"{FEDERATED}::lab-team-a/{account}" for account in ("one", "two")} <= before
 
 
 def test_profiles_and_accounts_with_hyphens_are_resources_of_their_own(
@@ -142,6 +158,36 @@ def test_the_account_is_in_all_zones_of_its_region_and_in_a_group_that_stays(
     azure.seed(settings)
     account = declare(settings, monkeypatch, cloud=azure).of(ACCOUNT)["lab-checkpoints"].inputs
     assert (account["sku"]["name"], account["resourceGroupName"]) == (sku, group)
+
+
+def test_clusters_of_one_name_in_two_subscriptions_have_roles_of_their_own_at_one_account(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The account's owner is in one of them, and keeps the name that the account had when the stack made it."""
+    end = "resourceGroups/shared/providers/Microsoft.Storage/storageAccounts/shared"
+    roles: dict[str, dict[str, Any]] = {}
+    for subscription in (ids.SUBSCRIPTION, "11111111-1111-4111-8111-111111111111"):
+        existing = {
+            "checkpoints": {"existing": f"/subscriptions/{subscription}/{end}"},
+            "profiles": [{"namespace": "team-a"}],
+        }
+        settings = {**AKS, "kubeflow-spot:workloads": existing}
+        cloud = EmulatedAzure(tmp_path / subscription, "westeurope")
+        cloud.seed(settings)
+        declared = declare(settings, monkeypatch, cloud=cloud)
+        (role,) = declared.of("azure-native:authorization:RoleDefinition").values()
+        (right,) = declared.of("azure-native:authorization:RoleAssignment", subscription_end(subscription)).values()
+        assert right.inputs["roleDefinitionId"].endswith(role.inputs["roleDefinitionId"])
+        roles[subscription] = role.inputs
+    own, other = roles.values()
+    assert own["roleName"] == "kubeflow-spot checkpoints of lab/lab in shared"
+    assert other["roleName"] == f"kubeflow-spot checkpoints of {ids.SUBSCRIPTION}/lab/lab in shared"
+    assert own["roleDefinitionId"] != other["roleDefinitionId"]
+
+
+def subscription_end(of_account: str) -> str:
+    """The end of a right's name: that of another role is another resource, which is there before the old one goes."""
+    return "-checkpoints" if of_account == ids.SUBSCRIPTION else f"-checkpoints-{ids.SUBSCRIPTION}"
 
 
 def contract(declared: Declared) -> dict[str, Any]:

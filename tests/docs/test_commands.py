@@ -7,10 +7,12 @@ import re
 import click
 import pytest
 
+from components.azure import checkpoints, identity
 from preflight.azure import checks as azure
 from preflight.gcp import checks as gcp
 from ready import judge
 from sandbox.cli.commands import main as sandbox
+from sandbox.cloud.facts import tables as tables_of
 from tests.docs.pages import DOCS, PROJECT, tables
 
 assert isinstance(sandbox, click.Group)
@@ -35,3 +37,21 @@ def test_every_make_target_that_a_page_names_exists() -> None:
     }
     assert {"up", "test", "check"} <= named
     assert named <= targets
+
+
+def test_the_rights_of_aks_name_every_role_that_the_program_gives() -> None:
+    """A condition of whoever deploys is written from them."""
+    names = tables_of("azure", "roles")["roles"]
+    rights = (DOCS / "azure.md").read_text().partition("## Rights")[2].partition("\n## ")[0]
+    rows = "\n".join(row for row in rights.splitlines() if ", by the program |" in row)
+    roles = [role for role in vars(identity).values() if isinstance(role, identity.Role)]
+    assert len(roles) >= 6
+    assert [names[role.guid]["name"] for role in roles if names[role.guid]["name"] not in rows] == []
+    assert f"`{checkpoints.role_title('GROUP/CLUSTER in ACCOUNT')}`" in rows
+
+
+def test_commands_on_blobs_log_in_because_keys_are_off() -> None:
+    lines = [line for page in DOCS.rglob("*.md") for line in page.read_text().splitlines()]
+    commands = [line for line in lines if re.match(r"\s*az storage (blob|container|fs) ", line)]
+    assert len(commands) >= 4
+    assert [line for line in commands if "--auth-mode login" not in line] == []

@@ -93,7 +93,7 @@ def main(prefix: str) -> dict[str, list[str]]:
         import long_training
 
         for _ in range(2):
-            long_training.copy_data.python_func(place=f"gs://{BUCKET}/{prefix}run-1", seed=7)
+            long_training.copy_data.python_func(bucket=f"gs://{BUCKET}/{prefix}", run="run-1", seed=7)
         server.shutdown()
     return {"objects": sorted(Bucket.objects), "refused": Bucket.refused}
 

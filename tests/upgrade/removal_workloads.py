@@ -5,6 +5,7 @@ Data stays whatever the steps say: what holds some is left in the cloud when the
 
 from __future__ import annotations
 
+from sandbox.azure.ids import SUBSCRIPTION
 from tests.upgrade.case import Config
 from tests.upgrade.removal import Removal
 
@@ -67,10 +68,11 @@ ON_AKS = [
         also={"workloads": {"checkpoints": {"name": "labcheckpoints"}}},
         shows=[
             *(f"create {kept}" for kept in _KEPT),
-            # A role is one for an account, and an assignment is at one container.
-            *("create RoleDefinition lab-labcheckpoints", "delete RoleDefinition lab-shared"),
-            "replace RoleAssignment lab-team-a-checkpoints [scope], deleted first",
-            "replace RoleAssignment lab-vision-checkpoints [scope], deleted first",
+            # A role is one for an account, and an assignment is at one container. Of an account in another subscription both have
+            # the cluster's in their names.
+            *("create RoleDefinition lab-labcheckpoints", f"delete RoleDefinition lab-shared-{SUBSCRIPTION}"),
+            *(f"create RoleAssignment lab-{profile}-checkpoints" for profile in ("team-a", "vision")),
+            *(f"delete RoleAssignment lab-{profile}-checkpoints-{SUBSCRIPTION}" for profile in ("team-a", "vision")),
         ],
     ),
     Removal("workloads.checkpoints.expireAfterDays", "made", shows=["delete ManagementPolicy lab-checkpoints"]),

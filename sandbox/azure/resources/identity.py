@@ -16,11 +16,31 @@ IDENTITY = "azure-native:managedidentity:UserAssignedIdentity"
 ROLE = "azure-native:authorization:RoleAssignment"
 
 _MOST_CREDENTIALS = 20
+_SEEDS = {"clientId": "client", "principalId": "principal"}
 
 _GUID = re.compile(r"^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$", re.IGNORECASE)
 _ROLE = re.compile(
     r"^(/subscriptions/[^/]+)?/providers/Microsoft\.Authorization/roleDefinitions/([^/]+)$", re.IGNORECASE
 )
+
+
+class UserAssignedIdentity(AzureType):
+    """`Microsoft.ManagedIdentity/userAssignedIdentities`. Each one that is made is somebody else, also under an old name.
+
+    Assignments of one that was deleted stay, and give nothing to its successor (page troubleshooting of
+    role-based-access-control, "Role assignments with identity not found").
+    """
+
+    def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
+        body = super().put(resources, id, wanted, current)
+        if current is not None:
+            return body | {name: current[name] for name in _SEEDS}
+        former = {record.body["principalId"] for record in resources.of(ROLE)}
+        number = 1
+        while body["principalId"] in former:
+            number += 1
+            body |= {name: ids.guid(f"{seed} {number}", ids.key(id)) for name, seed in _SEEDS.items()}
+        return body
 
 
 def too_many(others: Sequence[Record]) -> AzureRefused | None:
@@ -114,8 +134,10 @@ class RoleAssignment(AzureType):
 
 
 def unknown_role(resources: Resources, guid: str) -> AzureRefused | None:
-    if roles.known(resources, guid):
-        return None
+    return None if roles.known(resources, guid) else role_unknown(guid)
+
+
+def role_unknown(guid: str) -> AzureRefused:
     # Page troubleshooting of role-based-access-control
     text = f"The specified role definition with ID '{guid.replace('-', '')}' does not exist."
     return arm("RoleDefinitionDoesNotExist", text, status=404)

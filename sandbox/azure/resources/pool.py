@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox.azure import ids, versions
 from sandbox.azure.machines import Machine, machines
-from sandbox.azure.resources import cluster_pools_rules, pool_rules
+from sandbox.azure.resources import cluster_pools_rules, pool_rules, reservation_rules
 from sandbox.azure.resources.cluster_path import CLUSTER, POOL, pools_of
 from sandbox.azure.resources.cluster_pools import ClusterPools
 from sandbox.azure.resources.pool_request import SPOT_LABEL, SPOT_TAINT, PoolRequest
@@ -129,6 +129,9 @@ class AgentPool(AzureType):
         cluster = resources.get(ids.parent(id))
         if cluster is not None and cluster.token == CLUSTER:
             cluster_pools_rules.check(ClusterPools(cluster.body, _others(resources, id), resources, deleting=True))
+            pool = resources.get(id)
+            if pool and (refused := reservation_rules.dissociation(resources, cluster.body, pool.body)):
+                raise refused
 
 
 def _others(resources: Resources, id: str) -> list[Body]:

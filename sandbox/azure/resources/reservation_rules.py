@@ -9,6 +9,7 @@ from sandbox.azure.errors import AzureRefused, aks, arm
 from sandbox.azure.resources import permissions
 from sandbox.azure.resources.pool_request import PoolRequest
 from sandbox.cloud import rules
+from sandbox.cloud.state import Body, Resources
 
 _TARGET = "properties.capacityReservationGroupID"
 _GROUP = re.compile(
@@ -26,8 +27,8 @@ def _group(request: PoolRequest) -> str:
     return "" if request.current else str(request.body.get("capacityReservationGroupID") or "")
 
 
-def _identities(request: PoolRequest) -> list[str]:
-    return list((request.cluster.get("identity") or {}).get("userAssignedIdentities") or [])
+def _identities(cluster: Body) -> list[str]:
+    return list((cluster.get("identity") or {}).get("userAssignedIdentities") or [])
 
 
 @rules.as_read
@@ -49,7 +50,7 @@ def spot(request: PoolRequest) -> AzureRefused | None:
 @rules.as_read
 def user_assigned(request: PoolRequest) -> AzureRefused | None:
     # "System-assigned managed identities don't work for this feature"; text UNCONFIRMED.
-    if not _group(request) or _identities(request):
+    if not _group(request) or _identities(request.cluster):
         return None
     return aks("BadRequest", "A capacity reservation group needs a cluster with a user-assigned identity.", _TARGET)
 
@@ -58,9 +59,20 @@ def user_assigned(request: PoolRequest) -> AzureRefused | None:
 def permission(request: PoolRequest) -> AzureRefused | None:
     # Azure/karpenter-provider-azure pull request 1839: the actions, which Contributor at the group has. ARM's code for a missing
     # right at a linked resource; that AKS says it so is UNCONFIRMED.
-    group = _group(request)
-    roles = (_CONTRIBUTOR, _OWNER)
-    if not group or any(permissions.holds(request.resources, _identities(request), role, group) for role in roles):
+    return _unpermitted(request.resources, _identities(request.cluster), _group(request))
+
+
+def dissociation(resources: Resources, cluster: Body, pool: Body) -> AzureRefused | None:
+    """The refusal to delete a pool that the identity may not take out of its group any more.
+
+    A pool that is deleted is taken out of its group first (the page's note); that this needs the right is UNCONFIRMED.
+    """
+    refused = _unpermitted(resources, _identities(cluster), str(pool.get("capacityReservationGroupID") or ""))
+    return refused.as_read() if refused else None
+
+
+def _unpermitted(resources: Resources, identities: list[str], group: str) -> AzureRefused | None:
+    if not group or any(permissions.holds(resources, identities, role, group) for role in (_CONTRIBUTOR, _OWNER)):
         return None
     text = (
         "The cluster's identity does not have permission to perform action "

@@ -8,7 +8,7 @@ from sandbox.azure.resources.cluster import ManagedCluster
 from sandbox.azure.resources.cluster_path import CLUSTER, POOL
 from sandbox.azure.resources.deployment import DEPLOYMENT, Deployment
 from sandbox.azure.resources.diagnostics import DiagnosticSetting
-from sandbox.azure.resources.identity import IDENTITY, ROLE, FederatedCredential, RoleAssignment
+from sandbox.azure.resources.identity import IDENTITY, ROLE, FederatedCredential, RoleAssignment, UserAssignedIdentity
 from sandbox.azure.resources.maintenance import MaintenanceConfiguration
 from sandbox.azure.resources.pool import AgentPool
 from sandbox.azure.resources.resource_type import AzureType, Tracked
@@ -59,7 +59,7 @@ TYPES = Types[AzureType](
         Tracked(egress.NAT_GATEWAY, egress.gateway, egress.gateway_held, egress.attached),
         Tracked(egress.PUBLIC_ADDRESS, egress.address, egress.address_held),
         Tracked(egress.ROUTE_TABLE, egress.routes, egress.table_held, egress.attached),
-        AzureType(IDENTITY),
+        UserAssignedIdentity(IDENTITY),
         FederatedCredential("azure-native:managedidentity:FederatedIdentityCredential"),
         RoleDefinition(DEFINITION),
         RoleAssignment(ROLE),

@@ -21,6 +21,33 @@ _MOST_CREDENTIALS = 20
 """learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations"""
 
 
+_OTHER_CLOUDS = ("china", "usdod", "usgov", "usnat", "ussec")
+"""Beginnings of regions of clouds that are not Azure's public one. There a credential's audience is another one
+(learn.microsoft.com/entra/workload-id/workload-identity-federation-config-app-trust-managed-identity), and so is the end of an
+account's address (learn.microsoft.com/azure/azure-government/compare-azure-government-global-azure)."""
+
+_NO_CREDENTIALS = {"malaysiasouth", "newzealandnorth"}
+"""Regions whose identities take no federated credentials, by a page that calls itself of February 2024 and whose list has changed
+since (learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations): hence a warning."""
+
+
+def _other_cloud(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if checkpoints(draft) and azure.location and azure.location.startswith(_OTHER_CLOUDS):
+        what = f"is set in {azure.location}: addresses and credentials are those of Azure's public cloud"
+        yield Problem(
+            "workloads.checkpoints", what, "remove it; make account and identities with that cloud's own tools"
+        )
+
+
+def _new_region(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if profiles(draft) and azure.location in _NO_CREDENTIALS:
+        what = f"need federated credentials; in {azure.location} identities took none when the list was read"
+        remedy = (
+            'workload-identity-federation-considerations, "Unsupported regions", has today\'s; or take another region'
+        )
+        yield Problem("workloads.profiles", what, remedy, warning=True)
+
+
 def _name(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     wanted = checkpoints(draft)
     name = wanted.name if wanted else None
@@ -64,4 +91,4 @@ def _credentials(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(f"{path}.serviceAccounts", what, f"name at most {_MOST_CREDENTIALS}")
 
 
-NEW_CLUSTER_RULES = (_name, _group, _existing, _credentials)
+NEW_CLUSTER_RULES = (_other_cloud, _new_region, _name, _group, _existing, _credentials)
