@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,17 +18,39 @@ from tests.preflight.recorded import PROJECT, answers, wanted
 
 @pytest.fixture(autouse=True)
 def folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The project's folder, and no login but the environment's, which is empty."""
+    """The project's folder, and no login: the Azure CLI is not on the path, and the environment has nothing else."""
     monkeypatch.chdir(PROJECT)
-    monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "EnvironmentCredential")
+    for name in [name for name in os.environ if name.startswith(("ARM_", "AZURE_", "ACTIONS_ID_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("ARM_SUBSCRIPTION_ID", "00000000-0000-0000-0000-000000000000")
 
 
 def test_without_credentials_the_command_says_one_sentence() -> None:
     done = CliRunner().invoke(commands.main, ["--stack", "dev"])
     assert done.exit_code == Exit.UNASKED
-    assert done.output.startswith("error: no credentials for Azure")
+    assert done.output.startswith(
+        "error: no credentials for Azure, so nothing was asked: Azure CLI not found on path; "
+    )
     assert done.output.count("\n") == 1
+
+
+@pytest.mark.parametrize("error", [KeyError("a"), ValueError("read\ntimed out"), KeyboardInterrupt()])
+def test_an_error_that_nobody_foresaw_is_one_sentence_and_never_a_defect(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*arguments: object) -> None:
+        raise error
+
+    for place in ("read", "findings"):
+        with monkeypatch.context() as patched:
+            patched.setattr(clouds, "read", lambda demand, account: answers("azure"))
+            patched.setattr(clouds, place, fails)
+            done = CliRunner().invoke(commands.main, ["--json"])
+        assert (done.exit_code, done.output.count("\n")) == (Exit.UNASKED, 1)
+        assert re.search(
+            r"^error: (interrupted|an error .* in tests/preflight/test_command.py:\d+), so nothing", done.output
+        )
 
 
 def test_a_faulty_stack_file_is_refused_with_its_problems_before_anything_is_asked(

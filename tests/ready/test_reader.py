@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,21 @@ def test_credentials_that_are_refused_end_it_with_one_sentence() -> None:
             pytest.raises(Unasked, match=r"does not accept the kubeconfig's credentials \(401\): log in again$"),
         ):
             reader.read(opened(address))
+
+
+def test_an_error_that_nobody_foresaw_is_one_sentence_and_never_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*arguments: object) -> None:
+        raise KeyError("provisioner")
+
+    for place, name in ((reader, "snapshot"), (judge, "findings")):
+        with monkeypatch.context() as patched:
+            patched.setattr(reader, "snapshot", lambda *arguments: load("dev"))
+            patched.setattr(place, name, fails)
+            done = CliRunner().invoke(commands.main, [])
+        assert (done.exit_code, done.output.count("\n")) == (Exit.UNASKED, 1)
+        assert re.search(
+            r"^error: an error .* in tests/ready/test_reader.py:\d+, .*: KeyError: 'provisioner'$", done.output
+        )
 
 
 def test_the_command_prints_a_table_or_json_with_an_exit_status(
