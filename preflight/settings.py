@@ -38,8 +38,3 @@ class Settings:
                 " the same value for this command"
             )
         return named
-
-
-def line(text: object) -> str:
-    """A text of several lines as one."""
-    return " ".join(str(text).split())

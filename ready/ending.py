@@ -10,7 +10,7 @@ from types import TracebackType
 
 import click
 
-from ready.findings import Exit, Unasked
+from ready.findings import Exit, Unasked, line
 
 _HERE = Path(__file__).resolve().parents[1]
 
@@ -28,7 +28,7 @@ def one_sentence() -> Iterator[None]:
     except KeyboardInterrupt:
         sentence = "interrupted, so nothing is concluded"
     except Exception as error:
-        text = " ".join(str(error).split())
+        text = line(error)
         sentence = (
             f"an error of this command in {_place(error.__traceback__)}, so nothing is concluded:"
             f" {type(error).__name__}{text and f': {text}'}"

@@ -8,8 +8,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from preflight.settings import Settings, line
-from ready.findings import Unasked
+from preflight.settings import Settings
+from ready.findings import Unasked, line
 
 MANAGEMENT = "https://management.azure.com"
 

@@ -16,8 +16,8 @@ from preflight.answers import Answers
 from preflight.azure import identity
 from preflight.azure.identity import MANAGEMENT
 from preflight.demand import Demand
-from preflight.settings import Settings, line
-from ready.findings import Unasked
+from preflight.settings import Settings
+from ready.findings import Unasked, line
 
 _SECONDS = 15
 """For a connection; an answer may take twice as long."""

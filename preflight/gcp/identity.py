@@ -9,8 +9,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from preflight.settings import Settings, line
-from ready.findings import Unasked
+from preflight.settings import Settings
+from ready.findings import Unasked, line
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 

@@ -13,8 +13,8 @@ from preflight.answers import Answers
 from preflight.demand import Demand
 from preflight.gcp import identity
 from preflight.gcp.checks import offered_zones, permissions, services
-from preflight.settings import Settings, line
-from ready.findings import Unasked
+from preflight.settings import Settings
+from ready.findings import Unasked, line
 
 _STORAGE = "https://storage.googleapis.com"
 
