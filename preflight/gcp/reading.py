@@ -12,7 +12,8 @@ from config.clouds.gcp.settings import Gcp
 from preflight.answers import Answers
 from preflight.demand import Demand
 from preflight.gcp import identity
-from preflight.gcp.checks import offered_zones, permissions, services
+from preflight.gcp.checks import permissions, services
+from preflight.gcp.machines import groups, offered_zones
 from preflight.settings import Settings
 from ready.findings import Unasked, line
 
@@ -109,6 +110,17 @@ def read(demand: Demand, account: str | None, credentials: Any = None, endpoint:
     if _is_there(place, region, parts):
         ask("serverConfig", lambda: _plain(clusters.get_server_config(name=where, **_ONCE)))
         ask("cluster", lambda: _plain(clusters.get_cluster(name=f"{where}/clusters/{demand.spec.name}", **_ONCE)))
+    parts["groups"] = {}
+    sizes, wanted_pools = opened(compute_v1.InstanceGroupsClient), {need.pool for need in demand.needs}
+    for pool, zone, group in groups(parts.get("cluster")):
+        if pool["name"] in wanted_pools:
+            ask(
+                f"{zone}/{group}",
+                lambda zone=zone, group=group: _plain(  # type: ignore[misc]
+                    sizes.get(project=project, zone=zone, instance_group=group, **_ONCE)
+                ),
+                parts["groups"],
+            )
     if demand.new and cloud.network.existing is None:
         networks = opened(compute_v1.NetworksClient)
         ask("network", lambda: _plain(networks.get(project=project, network=demand.spec.name, **_ONCE)))

@@ -188,6 +188,17 @@ def test_googles_clients_read_the_recorded_answers_and_only_read() -> None:
             assert read.unseen["bucket"].startswith("403")
         else:
             assert read.parts["bucket"] == part
+    compute = "/compute/v1/projects/example-ml-staging/zones/europe-west4-a/instanceGroup"
+    up = {
+        "nodePools": [
+            {"name": "l4", "instanceGroupUrls": [f"https://x{compute}Managers/gke-l4-grp"]},
+            {"name": "other"},
+        ]
+    }
+    live = {"/v1/projects/example-ml-staging/locations/europe-west4/clusters/ml-staging": up}
+    with served(documents("gcp") | live | {f"{compute}s/gke-l4-grp".lower(): {"size": 2}}) as (endpoint, asked):
+        read = gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
+    assert read.parts["groups"] == {"europe-west4-a/gke-l4-grp": {"size": 2}}
     refused = {path: 403 for path in documents("gcp") if path.endswith(("serverconfig", ":batchget"))}
     with served(documents("gcp") | refused) as (endpoint, _):
         read = gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
