@@ -12,8 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from preflight import clouds, commands
+from ready import commands as ready
+from ready import reader
 from ready.findings import Exit, Unasked
 from tests.preflight.recorded import PROJECT, answers, wanted
+from tests.ready.capture import load
 
 
 @pytest.fixture(autouse=True)
@@ -103,3 +106,13 @@ def test_findings_are_a_table_or_json_and_an_exit_status(monkeypatch: pytest.Mon
     assert wrong["check"] == "quota"
     assert wrong["remedy"]
     assert wrong["source"].startswith("learn.microsoft.com/")
+
+
+def test_what_the_program_warns_of_in_a_stack_file_is_printed_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clouds, "read", lambda demand, account: answers("azure"))
+    monkeypatch.setattr(reader, "snapshot", lambda *arguments: load("dev"))
+    for command in (commands.main, ready.main):
+        first = json.loads(CliRunner().invoke(command, ["--stack", "prod", "--json"]).output)["findings"][0]
+        assert (first["check"], first["state"], first["source"]) == ("stack-file", "note", "docs/stack-file.md")
+        assert first["says"].startswith("cloud.access.authorizedRanges[0]: 203.0.113.0/24 is a range for examples")
+        assert first["remedy"] == "write the public address callers come from"
