@@ -84,7 +84,7 @@ def checked(credential: Any, words: str) -> str:
         raise Unasked(f"the login to Azure does not answer: {line(silent)}") from None
     claims = _claims(token)
     person = claims.get("upn") or claims.get("unique_name") or claims.get("appid")
-    return f"{person}, {words}" if person and str(person) not in words else words
+    return ", ".join(text for text in (str(person or ""), words) if text and (text == words or text not in words))
 
 
 def _assertion(settings: Settings) -> Callable[[], str]:

@@ -38,6 +38,13 @@ def test_without_credentials_the_command_says_one_sentence() -> None:
     assert done.output.count("\n") == 1
 
 
+def test_another_cloud_than_the_public_one_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARM_ENVIRONMENT", "usgovernment")
+    done = CliRunner().invoke(commands.main, ["--stack", "dev"])
+    assert (done.exit_code, done.output.count("\n")) == (Exit.UNASKED, 1)
+    assert "the environment usgovernment is not Azure's public cloud" in done.output
+
+
 @pytest.mark.parametrize("error", [KeyError("a"), ValueError("read\ntimed out"), KeyboardInterrupt()])
 def test_an_error_that_nobody_foresaw_is_one_sentence_and_never_a_defect(
     error: BaseException, monkeypatch: pytest.MonkeyPatch

@@ -88,6 +88,7 @@ def test_the_token_says_who_ran_az_login() -> None:
             return Token()
 
     assert azure.checked(Credential(), "whoever ran `az login`") == "jane@example.com, whoever ran `az login`"
+    assert azure.checked(Credential(), "") == "jane@example.com"
 
 
 @pytest.mark.parametrize(
