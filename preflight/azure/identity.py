@@ -66,7 +66,12 @@ def login(settings: Settings, subscription: str) -> tuple[Any, str]:
         return with_principal("OIDC", lambda: identity.ClientAssertionCredential(tenant, client, _assertion(settings)))
     if settings.get("useMsi", "ARM_USE_MSI") == "true":
         return identity.ManagedIdentityCredential(client_id=client or None), f"managed identity {client}".strip()
-    cli = identity.AzureCliCredential(tenant_id=tenant, subscription=subscription or None, process_timeout=_CLI_SECONDS)
+    try:
+        cli = identity.AzureCliCredential(
+            tenant_id=tenant, subscription=subscription or None, process_timeout=_CLI_SECONDS
+        )
+    except ValueError as faulty:
+        raise Unasked(f"the login by `az login` cannot be used: {line(faulty)}") from None
     return cli, "whoever ran `az login`"
 
 
@@ -80,7 +85,7 @@ def checked(credential: Any, words: str) -> str:
         raise Unasked(
             f"no credentials for Azure, so nothing was asked: {line(refused.message).rstrip('.')}; {_LOG_IN}"
         ) from None
-    except AzureError as silent:
+    except (AzureError, ValueError) as silent:
         raise Unasked(f"the login to Azure does not answer: {line(silent)}") from None
     claims = _claims(token)
     person = claims.get("upn") or claims.get("unique_name") or claims.get("appid")

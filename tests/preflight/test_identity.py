@@ -72,6 +72,11 @@ def test_a_login_of_azure_that_lacks_something_is_one_sentence(file: Values, env
         azure.login(_of_azure(file, environ), "")
 
 
+def test_a_subscription_that_the_azure_cli_does_not_take_is_one_sentence() -> None:
+    with pytest.raises(Unasked, match=r"^the login by `az login` cannot be used: .*[Ss]ubscription"):
+        azure.login(_of_azure({}, {}), "a;b")
+
+
 def test_an_issuer_that_does_not_answer_is_one_sentence_without_its_token() -> None:
     given = _of_azure({}, PRINCIPAL | EXCHANGE | {"ARM_USE_OIDC": "true"})
     credential, words = azure.login(given, "")
