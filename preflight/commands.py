@@ -12,7 +12,7 @@ from rich.console import Console
 from preflight import clouds
 from preflight.demand import demand
 from ready import findings, stack, table
-from ready.findings import Exit, Unasked
+from ready.ending import one_sentence
 
 
 @click.command()
@@ -26,16 +26,13 @@ def main(name: str, account: str | None, as_json: bool) -> None:
 
     Exit status: 0 ready; 1 something is wrong; 2 nothing could be asked; 3 nothing that was seen is wrong, but not all was seen.
     """
-    try:
-        wanted = demand(stack.read(Path.cwd(), name), stack.others(Path.cwd(), name))
-        answers = clouds.read(wanted, account)
-    except Unasked as why:
-        click.echo(f"error: {why}", err=True)
-        sys.exit(Exit.UNASKED)
-    found = clouds.findings(answers)
-    subject = f"{name} in {answers.account}" if answers.account else name
-    if as_json:
-        click.echo(json.dumps(findings.as_json(subject, found), indent=2))
-    else:
-        table.show(Console(), subject, found)
+    with one_sentence():
+        file = stack.load(Path.cwd(), name)
+        answers = clouds.read(demand(file.spec, file.others), account)
+        found = [*file.notes, *clouds.findings(answers)]
+        subject = f"{name} in {answers.account}" if answers.account else name
+        if as_json:
+            click.echo(json.dumps(findings.as_json(subject, found), indent=2))
+        else:
+            table.show(Console(), subject, found)
     sys.exit(findings.exit_status(found))

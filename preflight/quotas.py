@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from preflight.demand import Need
 from ready.check import Said, note, ok, some, wrong
 
 
@@ -17,8 +18,17 @@ class Drawn:
     each: int
     """Units of one node: vCPUs or GPUs."""
     least: int
-    """Nodes of the first `up`; 0 for a pool that starts at none."""
+    """Nodes that an `up` asks for; 0 for a pool that starts at none."""
+    first: int
+    """The same, or 1 for a pool that has none: the first pod needs one."""
     most: int
+    """Nodes that it may still get."""
+
+
+def drawn_of(need: Need, quota: str, each: int, up: int) -> Drawn:
+    """What a pool still draws from a quota, in which its `up` nodes that are there count as used already."""
+    least, first, most = (max(0, count - up) for count in (need.least, need.first, need.most))
+    return Drawn(quota, need.pool, each, least, first, most)
 
 
 @dataclass(frozen=True)
@@ -46,10 +56,8 @@ def judge(drawn: Iterable[Drawn], limits: dict[str, Limit | None], unit: str, re
     fine: list[str] = []
     for quota, parts in sorted(by_quota.items()):
         limit = limits.get(quota)
-        need = max(
-            sum(part.each * part.least for part in parts), *(part.each * max(1, part.least) for part in parts), 0
-        )
-        first = sum(part.each * max(1, part.least) for part in parts)
+        need = max(sum(part.each * part.least for part in parts), *(part.each * part.first for part in parts))
+        first = sum(part.each * part.first for part in parts)
         most = sum(part.each * part.most for part in parts)
         pools = some(part.pool for part in parts)
         if limit is None:

@@ -10,14 +10,14 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-import yaml
-
 from config.model.pool import Capacity
 from config.model.taint import Effect, Taint
 from config.placement.node_pools import CAPACITY_LABEL, POOL_LABEL
+from ready import autoscaler
+from ready.autoscaler import Group
 from ready.check import NotCompared, NotSeen
 from ready.clouds import CLOUDS
-from ready.clouds.facts import CloudFacts, Group
+from ready.clouds.facts import CloudFacts
 from ready.intent import Intent
 from ready.quantities import number
 from ready.snapshot import Object, Snapshot
@@ -170,18 +170,34 @@ class Cluster:
 
     @cached_property
     def groups(self) -> tuple[Group, ...] | None:
-        """The node groups in the autoscaler's status; None where it writes none here. Raises NotSeen, ValueError."""
+        """The node groups in the autoscaler's status; None where it writes none here. Raises NotSeen, ValueError, Starting."""
         config_map = self.part("autoscaler")
-        if config_map is None:
+        return None if config_map is None else autoscaler.read(config_map)
+
+    def pool_of(self, group: str) -> str:
+        """The pool of a node group; empty where its name does not say it. Raises NotSeen."""
+        return self.cloud.pool_of(group, self._pool_names) if self.cloud else ""
+
+    @cached_property
+    def _pool_names(self) -> frozenset[str]:
+        """The clouds' names of pools, of the contract and of nodes that are up."""
+        label = self.cloud.pool_label if self.cloud else ""
+        names = {node.labels[label] for node in self.nodes if label in node.labels}
+        try:
+            return frozenset({*names, *(pool.name for pool in self.contract.pools)})
+        except NotCompared:
+            return frozenset(names)
+
+    def seconds_since(self, time: str) -> float | None:
+        """The seconds from a time in ISO 8601 to the snapshot; None where one of the two is not known."""
+        if not self.snapshot.taken or not time:
             return None
-        return read_status(str((config_map.get("data") or {}).get("status", "")))
+        return (datetime.fromisoformat(self.snapshot.taken) - datetime.fromisoformat(time)).total_seconds()
 
     def young(self, node: Node) -> bool:
         """Whether the node joined a moment ago; False where a snapshot does not say when it was taken."""
-        if not self.snapshot.taken or not node.born:
-            return False
-        age = datetime.fromisoformat(self.snapshot.taken) - datetime.fromisoformat(node.born)
-        return 0 <= age.total_seconds() < _YOUNG
+        age = self.seconds_since(node.born)
+        return age is not None and 0 <= age < _YOUNG
 
     def reclaimable(self, node: Node) -> bool:
         """Whether the cloud may take the node back, or ends it after a while: then it is not Ready as a part of its life."""
@@ -268,31 +284,4 @@ def _pool(item: Object) -> Pool:
         int(item.get("gpus", 0)),
         item.get("labels") or {},
         tuple(_taint(taint) for taint in item.get("taints") or ()),
-    )
-
-
-def read_status(text: str) -> tuple[Group, ...]:
-    """The groups in `cluster-autoscaler-status` since 1.30, which is YAML (kubernetes/autoscaler 1.36.1,
-    clusterstate/api/types.go). Raises ValueError for another text, such as that of older versions."""
-    try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError:
-        content = None
-    if not isinstance(content, dict) or "autoscalerStatus" not in content:
-        raise ValueError("it is not the YAML that cluster-autoscaler 1.30 and newer write")
-    if content["autoscalerStatus"] != "Running":
-        raise ValueError(f"the autoscaler says {content['autoscalerStatus']}")
-    return tuple(_group(item) for item in content.get("nodeGroups") or ())
-
-
-def _group(item: Object) -> Group:
-    health, grows = item.get("health") or {}, item.get("scaleUp") or {}
-    why = grows.get("backoffInfo") or {}
-    return Group(
-        str(item.get("name", "")),
-        str(health.get("status", "")),
-        str(grows.get("status", "")),
-        " ".join(str(why.get(key, "")) for key in ("errorCode", "errorMessage")).strip(),
-        int(health.get("cloudProviderTarget") or 0),
-        int(health.get("maxSize") or 0),
     )

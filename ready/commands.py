@@ -12,7 +12,7 @@ from rich.console import Console
 from ready import findings, intent, judge, reader, table
 from ready import stack as stacks
 from ready.checks import declared
-from ready.findings import Exit, Unasked
+from ready.ending import one_sentence
 
 
 @click.command()
@@ -27,16 +27,14 @@ def main(kubeconfig: str | None, context: str | None, stack: str | None, as_json
 
     Exit status: 0 ready; 1 something is wrong; 2 nothing could be asked; 3 nothing that was seen is wrong, but not all was seen.
     """
-    try:
-        spec = stacks.read(Path.cwd(), stack) if stack else None
+    with one_sentence():
+        file = stacks.load(Path.cwd(), stack) if stack else None
         snapshot = reader.snapshot(kubeconfig, context)
-    except Unasked as why:
-        click.echo(f"error: {why}", err=True)
-        sys.exit(Exit.UNASKED)
-    more = [declared.check(spec, stack)] if spec and stack else []
-    found = judge.findings(snapshot, more, intent.of(spec) if spec else None)
-    if as_json:
-        click.echo(json.dumps(findings.as_json(snapshot.server, found), indent=2))
-    else:
-        table.show(Console(soft_wrap=False), snapshot.server, found)
+        found = list(file.notes) if file else []
+        more = [declared.check(file.spec, stack)] if file and stack else []
+        found += judge.findings(snapshot, more, intent.of(file.spec) if file else None)
+        if as_json:
+            click.echo(json.dumps(findings.as_json(snapshot.server, found), indent=2))
+        else:
+            table.show(Console(soft_wrap=False), snapshot.server, found)
     sys.exit(findings.exit_status(found))

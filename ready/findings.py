@@ -53,6 +53,11 @@ class Finding:
         return fields | {key: text for key in ("remedy", "source") if (text := getattr(self, key))}
 
 
+def line(text: object) -> str:
+    """A text of several lines, such as an error's, as one."""
+    return " ".join(str(text).split())
+
+
 def exit_status(findings: Iterable[Finding]) -> Exit:
     """The exit status that these findings ask for."""
     states = {finding.state for finding in findings}

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from email.utils import parsedate_to_datetime
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ready.findings import Unasked
+from ready import kubeconfig as kubeconfigs
+from ready.findings import Unasked, line
 from ready.snapshot import PATHS, Snapshot
 
 _SECONDS = 15
@@ -28,21 +28,8 @@ def snapshot(kubeconfig: str | None, context: str | None = None) -> Snapshot:
     `kubeconfig`: a file; None for kubectl's default. Raises `Unasked` where it is unusable, its credentials are not
     accepted, or the server does not answer.
     """
-    # The import takes half a second.
-    from kubernetes import client, config
-    from kubernetes.config import ConfigException
-
-    if kubeconfig is not None and not Path(kubeconfig).expanduser().is_file():
-        raise Unasked(f"{kubeconfig}: there is no such kubeconfig")
-    try:
-        api: Any = config.new_client_from_config(kubeconfig and str(Path(kubeconfig).expanduser()), context)
-    except ConfigException as wrong:
-        raise Unasked(f"{kubeconfig or 'the kubeconfig'} cannot be used: {_line(wrong)}") from None
-    except Exception:
-        # PyYAML's and the client's errors of a file that is none; they may show a line that holds a token.
-        raise Unasked(f"{kubeconfig or 'the kubeconfig'} is no kubeconfig") from None
+    api = kubeconfigs.opened(kubeconfig, context)
     api.configuration.retries = False
-    assert isinstance(api, client.ApiClient)
     with api:
         return read(api)
 
@@ -117,9 +104,9 @@ def _ask(api: Any, path: str) -> Any:
         answer = api.call_api(*request, _request_timeout=_SECONDS)
         answer.read()
     except ApiException as refused:  # no trust in its certificate
-        raise Unasked(f"the API server {host} does not answer: {_line(refused.reason)}") from None
+        raise Unasked(f"the API server {host} does not answer: {line(refused.reason)}") from None
     except HTTPError as silent:
-        raise Unasked(f"the API server {host} does not answer: {_line(silent)}") from None
+        raise Unasked(f"the API server {host} does not answer: {line(silent)}") from None
     return answer
 
 
@@ -128,7 +115,3 @@ def _slim(item: dict[str, Any]) -> dict[str, Any]:
     metadata.pop("managedFields", None)
     (metadata.get("annotations") or {}).pop("kubectl.kubernetes.io/last-applied-configuration", None)
     return item
-
-
-def _line(error: object) -> str:
-    return " ".join(str(error).split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,27 +12,54 @@ from ruamel.yaml.error import YAMLError
 
 from config import stackfile
 from config.model.spec import ClusterSpec
-from ready.findings import Unasked
+from ready.findings import Finding, State, Unasked
+
+ENCRYPTED = "[encrypted]"
+"""Stands for a setting that Pulumi alone can read."""
 
 
-def read(folder: Path, stack: str) -> ClusterSpec:
-    """The spec of `Pulumi.STACK.yaml`. Raises `Unasked` with every problem of the file."""
+@dataclass(frozen=True)
+class StackFile:
+    """A checked stack file."""
+
+    spec: ClusterSpec
+    notes: tuple[Finding, ...]
+    """What the program warns of when it reads the file."""
+    others: Mapping[str, str]
+    """Settings of other programs, such as those of a provider, by their whole key; a secret is `ENCRYPTED`."""
+
+
+def load(folder: Path, stack: str) -> StackFile:
+    """`Pulumi.STACK.yaml`. Raises `Unasked` with every problem of the file."""
     config = _config(folder, stack)
     spec, problems = stackfile.read(_settings(config), stack)
     if spec is None:
         lines = "\n".join(f"  {problem}" for problem in problems if not problem.warning)
         raise Unasked(f"Pulumi.{stack}.yaml is faulty, so nothing was asked:\n{lines}")
-    return spec
+    notes = tuple(
+        Finding("stack-file", State.NOTE, f"{problem.path}: {problem.what}", problem.remedy, "docs/stack-file.md")
+        for problem in problems
+    )
+    return StackFile(spec, notes, _others(config))
 
 
-def others(folder: Path, stack: str) -> dict[str, str]:
-    """The file's settings of other programs, such as those of a provider, by their whole key; without secrets. Raises `Unasked`."""
-    config = _config(folder, stack)
-    return {
-        key: value
-        for key, value in config.items()
-        if isinstance(key, str) and isinstance(value, str) and not key.startswith(stackfile.PREFIX)
-    }
+def read(folder: Path, stack: str) -> ClusterSpec:
+    """The spec alone. Raises `Unasked`."""
+    return load(folder, stack).spec
+
+
+def _others(config: Mapping[str, Any]) -> dict[str, str]:
+    plain: dict[str, str] = {}
+    for key, value in config.items():
+        if not isinstance(key, str) or key.startswith(stackfile.PREFIX):
+            continue
+        if isinstance(value, bool):
+            plain[key] = str(value).lower()  # as Pulumi hands it to a provider
+        elif isinstance(value, str | int | float):
+            plain[key] = str(value)
+        elif isinstance(value, dict) and "secure" in value:
+            plain[key] = ENCRYPTED
+    return plain
 
 
 def _config(folder: Path, stack: str) -> Mapping[str, Any]:

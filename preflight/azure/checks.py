@@ -9,7 +9,7 @@ from config.clouds.azure.settings import Azure
 from preflight.answers import Answers, Document
 from preflight.azure import names
 from preflight.demand import Need
-from preflight.quotas import Drawn, Limit, judge, reserved
+from preflight.quotas import Drawn, Limit, drawn_of, judge, reserved
 from ready.check import Check, Said, ok, some, wrong
 
 
@@ -78,12 +78,12 @@ def _of_machine(need: Need, sku: Document | None, location: str) -> Iterator[Sai
 
 
 def _quota(answers: Answers) -> Iterator[Said]:
-    skus = _skus(answers)
+    skus, up = _skus(answers), _live(answers)
     drawn = [
         part
         for need in answers.demand.needs
         if not need.reserved
-        for part in _draws(need, skus.get(need.machine.lower()))
+        for part in _draws(need, skus.get(need.machine.lower()), up.get((need.pool, need.machine.lower()), 0))
     ]
     limits: dict[str, Limit | None] = dict.fromkeys((part.quota for part in drawn), None)
     spelt = {_family(quota): quota for quota in limits}
@@ -95,13 +95,24 @@ def _quota(answers: Answers) -> Iterator[Said]:
     yield from reserved(need.pool for need in answers.demand.needs if need.reserved)
 
 
-def _draws(need: Need, sku: Document | None) -> Iterator[Drawn]:
+def _live(answers: Answers) -> Mapping[tuple[str, str], int]:
+    """Nodes that are up, by pool and lower-cased size."""
+    pools = _properties(answers).get("agentPoolProfiles") or ()
+    return {(pool["name"], str(pool.get("vmSize", "")).lower()): int(pool.get("count") or 0) for pool in pools}
+
+
+def _properties(answers: Answers) -> Document:
+    """The live cluster's; nothing where there is none. Raises `NotSeen`."""
+    return (answers.part("cluster") or {}).get("properties") or {}
+
+
+def _draws(need: Need, sku: Document | None, up: int) -> Iterator[Drawn]:
     """Spot draws on `lowPriorityCores` alone, others on `cores` and their family (pages quotas, spot-vms)."""
     family = str((sku or {}).get("family") or (need.known.family if need.known else ""))
     vcpus = int(_capability(sku, "vCPUs") or 0) if sku else need.known.vcpus if need.known else 0
     for quota in ("lowPriorityCores",) if need.spot else ("cores", family):
         if quota and vcpus:
-            yield Drawn(quota, need.pool, vcpus, need.least, need.most)
+            yield drawn_of(need, quota, vcpus, up)
 
 
 def _family(name: str) -> str:
@@ -114,6 +125,10 @@ def _version(answers: Answers) -> Iterator[Said]:
         yield ok("the cluster exists, and keeps its version")
         return
     wanted, location = answers.demand.spec.kubernetes_version, _location(answers)
+    running = str(_properties(answers).get("currentKubernetesVersion") or "")
+    if f"{running}.".startswith(f"{wanted}."):
+        yield ok(f"the cluster runs Kubernetes {running} already")
+        return
     offered = {str(item["version"]): item for item in (answers.part("versions") or {}).get("values") or ()}
     minor = ".".join(wanted.split(".")[:2])
     entry = offered.get(minor)

@@ -7,26 +7,29 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
 from config.clouds.azure.settings import Azure
 from preflight.answers import Answers
+from preflight.azure import identity
+from preflight.azure.identity import MANAGEMENT
 from preflight.demand import Demand
-from ready.findings import Unasked
-
-NO_CREDENTIALS = (
-    "no credentials for Azure, so nothing was asked: run `az login`, or set AZURE_CLIENT_ID, AZURE_TENANT_ID and"
-    " AZURE_CLIENT_SECRET"
-)
+from preflight.settings import Settings
+from ready.findings import Unasked, line
 
 _SECONDS = 15
-"""For a connection; an answer may take twice as long, because the list of sizes is long."""
+"""For a connection; an answer may take twice as long."""
 
-_SUBSCRIPTION = "azure-native:subscriptionId"
-"""The provider's setting in a stack file (pulumi.com/registry/packages/azure-native/installation-configuration)."""
+_SIZES_SECONDS = 120
+"""The list of sizes takes 20 to 30 seconds, and more at times (Azure/azure-sdk-for-python 36269, openshift/installer 8046)."""
 
-_MANAGEMENT = "https://management.azure.com"
+_MAY_BE_NONE = ("resourceGroup", "cluster", "feature")
+"""Parts of which 404 means that there is none. Every subscription has the others."""
+
+_NO_SUBSCRIPTION = ("SubscriptionNotFound", "InvalidSubscriptionId")
+"""Codes of a subscription that is mistyped or not for these credentials (Azure/azure-cli 33657, Azure/apiops 460)."""
 
 
 def read(demand: Demand, account: str | None, credential: Any = None, **options: Any) -> Answers:
@@ -38,26 +41,28 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
     """
     # Together two seconds, which only this command spends.
     from azure.core.exceptions import (
+        AzureError,
         ClientAuthenticationError,
+        DecodeError,
         HttpResponseError,
         ResourceNotFoundError,
-        ServiceRequestError,
     )
-    from azure.identity import DefaultAzureCredential
     from azure.mgmt.compute import ComputeManagementClient
     from azure.mgmt.containerservice import ContainerServiceClient
     from azure.mgmt.resource.resources import ResourceManagementClient
 
     cloud = demand.spec.cloud
     assert isinstance(cloud, Azure)
+    settings = Settings("azure-native", demand.settings, os.environ)
+    identity.refuse_other_clouds(settings, cloud.location or "")
+    chosen = account or settings.get("subscriptionId", "ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID")
     options = {"retry_total": 2, "connection_timeout": _SECONDS, "read_timeout": 2 * _SECONDS, **options}
-    credential = credential or DefaultAzureCredential()
     # Its warnings repeat in many lines what one sentence says here.
     logging.getLogger("azure").setLevel(logging.CRITICAL)
-    try:
-        credential.get_token(f"{_MANAGEMENT}/.default")
-    except ClientAuthenticationError:
-        raise Unasked(NO_CREDENTIALS) from None
+    words = ""
+    if credential is None:
+        credential, words = identity.login(settings, chosen)
+    words = identity.checked(credential, words)
     parts: dict[str, Any] = {}
     unseen: dict[str, str] = {}
 
@@ -65,29 +70,41 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
         """One answer; a refusal is kept by the name of what was asked."""
         try:
             parts[name] = call()
-        except ResourceNotFoundError:
-            parts[name] = None
-        except ServiceRequestError as silent:
-            raise Unasked(f"{_MANAGEMENT} does not answer: {_line(silent)}") from None
+        except ClientAuthenticationError as refused:
+            raise Unasked(_not_accepted(refused)) from None
+        except DecodeError as strange:
+            raise Unasked(f"{name}: {MANAGEMENT} answers with no JSON: {line(strange)}") from None
         except HttpResponseError as refused:
-            unseen[name] = _refusal(refused)
+            if refused.status_code is None:  # an answer that was cut short
+                raise Unasked(f"{name}: {MANAGEMENT} does not answer: {line(refused)}") from None
+            missing = isinstance(refused, ResourceNotFoundError)
+            if _code(refused) in _NO_SUBSCRIPTION:
+                raise Unasked(
+                    f"there is no subscription {chosen}, or these credentials do not see it ({_refusal(refused)}):"
+                    " correct it, or log in to its tenant"
+                ) from None
+            if missing and name not in _MAY_BE_NONE:
+                raise Unasked(
+                    f"{name}: {MANAGEMENT} has none for subscription {chosen} ({_refusal(refused)}), and every subscription"
+                    " has some: correct the subscription or the region"
+                ) from None
+            if missing:
+                parts[name] = None
+            else:
+                unseen[name] = _refusal(refused)
+        except (AzureError, ValueError) as silent:
+            raise Unasked(f"{name}: {MANAGEMENT} does not answer: {line(silent)}") from None
         return parts.get(name)
 
-    chosen = (
-        account
-        or demand.settings.get(_SUBSCRIPTION)
-        or os.environ.get("ARM_SUBSCRIPTION_ID")
-        or os.environ.get("AZURE_SUBSCRIPTION_ID")
-    )
     resources = ResourceManagementClient(credential, chosen or "none", **options)
 
     def get(path: str, version: str, method: str = "GET", body: Any = None) -> Any:
         """A path that the clients in use have no method for. Raises what their methods raise."""
         from azure.core.rest import HttpRequest
 
-        answer = resources.send_request(HttpRequest(method, f"{_MANAGEMENT}{path}?api-version={version}", json=body))
-        if answer.status_code == 404:
-            raise ResourceNotFoundError(response=answer)
+        answer = resources.send_request(HttpRequest(method, f"{MANAGEMENT}{path}?api-version={version}", json=body))
+        if answer.status_code in (401, 404):
+            raise (ClientAuthenticationError if answer.status_code == 401 else ResourceNotFoundError)(response=answer)
         if answer.status_code >= 400:
             raise HttpResponseError(response=answer)
         return answer.json()
@@ -107,7 +124,8 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
     location = location or (parts.get("cluster") or {}).get("location") or ""
     ask("providers", lambda: [_plain(item) for item in resources.providers.list()])
     if location:
-        ask("skus", lambda: [_plain(item) for item in compute.resource_skus.list(filter=f"location eq '{location}'")])
+        sizes = {"filter": f"location eq '{location}'", "read_timeout": max(_SIZES_SECONDS, options["read_timeout"])}
+        ask("skus", lambda: [_plain(item) for item in compute.resource_skus.list(**sizes)])
         ask("usages", lambda: [_plain(item) for item in compute.usage.list(location)])
         ask("versions", lambda: _plain(containers.managed_clusters.list_kubernetes_versions(location)))
     if cloud.encryption.at_host:
@@ -121,7 +139,7 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
         asked = {"name": name, "type": "Microsoft.Storage/storageAccounts"}
         ask("accountName", lambda: get(f"{storage}/checkNameAvailability", version, "POST", asked))
         ask("accounts", lambda: get(f"{storage}/storageAccounts", version)["value"])
-    return Answers(demand, parts, unseen, f"subscription {chosen}")
+    return Answers(demand, parts, unseen, f"subscription {chosen}" + (f" as {words}" if words else ""))
 
 
 def _only(subscriptions: Any) -> str:
@@ -136,10 +154,19 @@ def _plain(model: Any) -> Any:
     return model.as_dict()
 
 
+def _code(refused: Any) -> str:
+    return str(getattr(getattr(refused, "error", None), "code", None) or "")
+
+
 def _refusal(refused: Any) -> str:
-    code = getattr(getattr(refused, "error", None), "code", None)
-    return " ".join(str(part) for part in (refused.status_code, code or refused.reason) if part)
+    return " ".join(str(part) for part in (refused.status_code, _code(refused) or refused.reason) if part)
 
 
-def _line(error: object) -> str:
-    return " ".join(str(error).split())
+def _not_accepted(refused: Any) -> str:
+    """A sentence about credentials that Azure refuses. No right mends that, so it is not `not seen`."""
+    # The message of InvalidAuthenticationTokenTenant names the token's tenant and then the subscription's
+    # (Azure/BatchExplorer 2052).
+    tenants = re.findall(r"sts\.windows\.net/([0-9a-f-]+)", str(refused.message))
+    log_in = f"az login --tenant {tenants[1]}" if len(tenants) > 1 else "az login --tenant TENANT"
+    why = _refusal(refused) or line(refused.message)
+    return f"Azure does not accept the credentials ({why}): log in again, `{log_in}`"

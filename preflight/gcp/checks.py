@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from config.clouds.gcp.machines import accelerator
 from config.clouds.gcp.settings import Gcp
 from preflight.answers import Answers, Document
 from preflight.demand import Demand, Need
-from preflight.quotas import Drawn, Limit, judge, reserved
-from ready.check import Check, NotSeen, Said, note, ok, some, wrong
+from preflight.gcp.machines import live, machines
+from preflight.quotas import Drawn, Limit, drawn_of, judge, reserved
+from ready.check import Check, NotSeen, Said, note, ok, wrong
 
 CORE_SERVICES = (
     "container.googleapis.com",
@@ -30,6 +29,11 @@ _PERMISSIONS = (
     "iam.serviceAccounts.actAs",
 )
 _OF_A_CLUSTER = ("container.clusters.create",)
+_OF_A_CONTRACT = ("container.roles.create", "container.roleBindings.create")
+_OF_BACK_TO_SPOT = ("container.clusterRoles.create", "container.clusterRoleBindings.create")
+_INSIDE = (*_OF_A_CONTRACT, *_OF_BACK_TO_SPOT)
+"""Rights inside the cluster, where RBAC may give them too; nobody has given any in a cluster that is yet to be made
+(docs.cloud.google.com/kubernetes-engine/docs/how-to/iam)."""
 _OF_A_NETWORK = ("compute.networks.create", "compute.subnetworks.create", "compute.routers.create")
 _OF_A_BUCKET = ("storage.buckets.create",)
 _OF_GRANTS = "storage.buckets.setIamPolicy"
@@ -66,7 +70,9 @@ def permissions(demand: Demand) -> tuple[str, ...]:
     storage: tuple[str, ...] = _OF_A_BUCKET if demand.bucket else ()
     if demand.bucket and demand.spec.workloads.profiles:
         storage = (*storage, _OF_GRANTS)
-    return (*_PERMISSIONS, *(_OF_A_CLUSTER if demand.new else ()), *network, *account, *storage)
+    scheduling = demand.spec.scheduling
+    inside = (*_OF_A_CONTRACT, *(_OF_BACK_TO_SPOT if scheduling.back_to_spot else ())) if scheduling.enabled else ()
+    return (*_PERMISSIONS, *inside, *(_OF_A_CLUSTER if demand.new else ()), *network, *account, *storage)
 
 
 def services(demand: Demand) -> tuple[str, ...]:
@@ -74,64 +80,16 @@ def services(demand: Demand) -> tuple[str, ...]:
     return (*CORE_SERVICES, *((_STORAGE,) if demand.bucket else ()))
 
 
-def offered_zones(cloud: Gcp, region: Document | None) -> tuple[str, ...]:
-    """Zones of nodes where a pool names none: the file's, else all of the region."""
-    if cloud.zones:
-        return tuple(cloud.zones)
-    if cloud.zonal and cloud.place:
-        return (cloud.place,)
-    return tuple(sorted(str(url).rpartition("/")[2] for url in (region or {}).get("zones") or ()))
-
-
-def _machines(answers: Answers) -> Iterator[Said]:
-    cloud = _settings(answers.demand)
-    region = answers.part("region")
-    if region is None:
-        yield wrong(f"there is no region {cloud.region}, or the project may not use it", "correct `cloud.location`")
-        return
-    if region.get("status") == "DOWN":
-        yield wrong(f"region {cloud.region} is down", "wait, or choose another region")
-        return
-    zones, fine = offered_zones(cloud, region), True
-    unknown = sorted(set(cloud.zones) - {str(url).rpartition("/")[2] for url in region.get("zones") or ()})
-    if unknown:
-        yield wrong(f"region {cloud.region} has no zone {', '.join(unknown)}", "correct `cloud.zones`")
-        return
-    for need in answers.demand.needs:
-        for said in _of_machine(answers, need, zones):
-            fine = False
-            yield said
-    if fine:
-        yield ok(f"{cloud.place} has {some({need.machine for need in answers.demand.needs})}")
-
-
-def _of_machine(answers: Answers, need: Need, zones: tuple[str, ...]) -> Iterator[Said]:
-    """A zone that the file names must have the machine; without names one zone must."""
-    kinds = [("machineTypes", need.machine)]
-    if need.gpus:
-        kinds.append(("acceleratorTypes", accelerator(need.gpu_model)))
-    named = bool(need.zones or _settings(answers.demand).zones)
-    for kind, name in kinds:
-        missing = [zone for zone in need.zones or zones if _entry(answers, kind, zone, name) is None]
-        if missing and (named or len(missing) == len(zones)):
-            yield wrong(
-                f"{name} of pool {need.pool} is not offered in {some(missing)}",
-                "choose zones that have it (gcloud compute accelerator-types list), or another machine",
-            )
-            return
-
-
-def _entry(answers: Answers, kind: str, zone: str, name: str) -> Any:
-    key = f"{zone}/{name}"
-    if key in answers.unseen:
-        raise NotSeen(f"{key}: {answers.unseen[key]}")
-    return answers.part(kind).get(key)
-
-
 def _quota(answers: Answers) -> Iterator[Said]:
-    region = _limits(answers.part("region"))
-    project = _limits(answers.part("project"))
-    drawn = [part for need in answers.demand.needs if not need.reserved for part in _draws(need, region)]
+    region = _limits("region", answers.part("region"))
+    project = _limits("project", answers.part("project"))
+    up = live(answers)
+    drawn = [
+        part
+        for need in answers.demand.needs
+        if not need.reserved
+        for part in _draws(need, region, up.get((need.pool, need.machine), 0))
+    ]
     limits = {
         part.quota: project.get(part.quota) if part.quota == _ALL_GPUS else region.get(part.quota) for part in drawn
     }
@@ -142,12 +100,18 @@ def _quota(answers: Answers) -> Iterator[Said]:
     yield from reserved(need.pool for need in answers.demand.needs if need.reserved)
 
 
-def _limits(document: Document | None) -> dict[str, Limit]:
+def _limits(name: str, document: Document | None) -> dict[str, Limit]:
+    """The quotas of a region or a project. A document without any is one whose quotas could not be fetched, which a region says
+    in `quotaStatusWarning` (compute/docs/reference/rest/v1/regions). Raises `NotSeen`."""
+    if document is not None and not document.get("quotas"):
+        warning = document.get("quotaStatusWarning") or {}
+        why = " ".join(str(warning[key]) for key in ("code", "message") if warning.get(key))
+        raise NotSeen(f"{name}: Google Cloud answers without its quotas{why and f' ({why})'}")
     listed = (document or {}).get("quotas") or ()
     return {item["metric"]: Limit(float(item.get("limit", 0)), float(item.get("usage", 0))) for item in listed}
 
 
-def _draws(need: Need, region: dict[str, Limit]) -> Iterator[Drawn]:
+def _draws(need: Need, region: dict[str, Limit], up: int) -> Iterator[Drawn]:
     """Spot uses the preemptible quota once one was granted, before that the standard one (page spot; second hand).
 
     Flex-start needs that of preemptible GPUs (page dws-flex-start-training).
@@ -158,15 +122,15 @@ def _draws(need: Need, region: dict[str, Limit]) -> Iterator[Drawn]:
         return preemptible if (need.spot or need.queued) and granted and granted.limit > 0 else metric
 
     if need.known and (metric := _CPUS.get(need.known.family)):
-        yield Drawn(chosen(metric, _SPOT_CPUS), need.pool, need.known.vcpus, need.least, need.most)
+        yield drawn_of(need, chosen(metric, _SPOT_CPUS), need.known.vcpus, up)
     if need.gpus:
         # The catalogue's names are those of the metrics (page resource-usage).
         model = need.gpu_model.removeprefix("nvidia-").replace("-", "_").upper()
         metric = f"NVIDIA_{model}_GPUS"
         preemptible = f"PREEMPTIBLE_{metric}"
         drawn = preemptible if need.queued else chosen(metric, preemptible)
-        yield Drawn(drawn, need.pool, need.gpus, need.least, need.most)
-        yield Drawn(_ALL_GPUS, need.pool, need.gpus, need.least, need.most)
+        yield drawn_of(need, drawn, need.gpus, up)
+        yield drawn_of(need, _ALL_GPUS, need.gpus, up)
 
 
 def _version(answers: Answers) -> Iterator[Said]:
@@ -174,6 +138,10 @@ def _version(answers: Answers) -> Iterator[Said]:
         yield ok("the cluster exists, and keeps its version")
         return
     cloud, wanted = _settings(answers.demand), answers.demand.spec.kubernetes_version
+    running = str((answers.part("cluster") or {}).get("currentMasterVersion") or "")
+    if _is(running, wanted):
+        yield ok(f"the cluster runs Kubernetes {running} already")
+        return
     config = answers.part("serverConfig") or {}
     channels = {item["channel"]: item.get("validVersions") or () for item in config.get("channels") or ()}
     channel = cloud.release_channel
@@ -219,6 +187,14 @@ def _permissions(answers: Answers) -> Iterator[Said]:
             "an editor or owner of the project has it on buckets of their own; else ask for Storage Admin",
         )
         wanted = tuple(item for item in wanted if item != _OF_GRANTS)
+    inside = [] if answers.demand.new else [permission for permission in missing if permission in _INSIDE]
+    if inside:
+        missing = [permission for permission in missing if permission not in inside]
+        wanted = tuple(item for item in wanted if item not in inside)
+        yield note(
+            f"whoever deploys lacks {', '.join(inside)} on the project; RBAC in the existing cluster may give it",
+            "kubectl auth can-i create roles --namespace kube-public",
+        )
     for permission in missing:
         yield wrong(
             f"whoever deploys lacks {permission} on the project",
@@ -266,7 +242,7 @@ _PAGES = "docs.cloud.google.com/"
 _RIGHT = "the role Viewer on the project (docs/google-cloud.md, Rights)"
 
 CHECKS: tuple[Check[Answers], ...] = (
-    Check("machines", _machines, f"{_PAGES}compute/docs/reference/rest/v1/machineTypes/get", _RIGHT),
+    Check("machines", machines, f"{_PAGES}compute/docs/reference/rest/v1/machineTypes/get", _RIGHT),
     Check("quota", _quota, f"{_PAGES}compute/resource-usage", _RIGHT),
     Check("version", _version, f"{_PAGES}kubernetes-engine/docs/reference/rest/v1/ServerConfig", _RIGHT),
     Check("registered", _registered, f"{_PAGES}service-usage/docs/reference/rest/v1/services/batchGet", _RIGHT),

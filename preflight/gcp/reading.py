@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from config.clouds.gcp.machines import accelerator
 from config.clouds.gcp.settings import Gcp
 from preflight.answers import Answers
 from preflight.demand import Demand
-from preflight.gcp.checks import offered_zones, permissions, services
-from ready.findings import Unasked
-
-NO_CREDENTIALS = (
-    "no credentials for Google Cloud, so nothing was asked: run `gcloud auth application-default login`, or set"
-    " GOOGLE_APPLICATION_CREDENTIALS"
-)
-
+from preflight.gcp import identity
+from preflight.gcp.checks import permissions, services
+from preflight.gcp.machines import groups, offered_zones
+from preflight.settings import Settings
+from ready.findings import Unasked, line
 
 _STORAGE = "https://storage.googleapis.com"
 
 _ONCE: dict[str, Any] = {"timeout": 30.0, "retry": None}
 """Seconds for each answer. The clients' own retries go on for ten minutes where nothing answers."""
+
+
+_MAY_BE_NONE = ("region", "cluster", "network", "bucket")
+"""Parts of which 404 means that there is none, besides machines and GPUs of a zone. Every project has the others."""
+
+_NO_PROJECT = re.compile(
+    r"permission denied on resource project|project \S+ not found or permission denied", re.IGNORECASE
+)
+"""Messages of the 403 for a project that is not there, or not for these credentials (tensorflow/tpu 859,
+google-gemini/gemini-cli 1808: with the reason CONSUMER_INVALID)."""
 
 
 def read(demand: Demand, account: str | None, credentials: Any = None, endpoint: str | None = None) -> Answers:
@@ -30,43 +39,59 @@ def read(demand: Demand, account: str | None, credentials: Any = None, endpoint:
     Raises `Unasked`.
     """
     # Together five seconds, most of it for Compute Engine; only this command spends them.
-    from google.api_core.exceptions import Forbidden, GoogleAPICallError, NotFound, RetryError, Unauthorized
-    from google.auth.exceptions import DefaultCredentialsError, RefreshError, TransportError
+    from google.api_core.exceptions import GoogleAPICallError, NotFound, RetryError, Unauthorized
+    from google.auth.exceptions import GoogleAuthError, TransportError
     from google.cloud import compute_v1, container_v1, resourcemanager_v3, service_usage_v1
+    from google.protobuf.json_format import ParseError
 
     cloud = demand.spec.cloud
     assert isinstance(cloud, Gcp)
-    project, place, region = account or cloud.project, cloud.place, cloud.region
+    settings = Settings("gcp", demand.settings, os.environ)
+    identity.refuse_other_clouds(settings)
+    words = ""
+    if credentials is None:
+        credentials, words = identity.login(settings)
+    project, place, region = account or cloud.project, cloud.place or "", cloud.region or ""
     parts: dict[str, Any] = {"project": project}
     unseen: dict[str, str] = {}
 
     def opened(client: Callable[..., Any]) -> Any:
-        try:
-            return client(
-                credentials=credentials,
-                transport="rest",
-                client_options={"api_endpoint": endpoint} if endpoint else None,
-            )
-        except DefaultCredentialsError:
-            raise Unasked(NO_CREDENTIALS) from None
+        return client(
+            credentials=credentials,
+            transport="rest",
+            client_options={"api_endpoint": endpoint} if endpoint else None,
+        )
 
     def ask(name: str, call: Callable[[], Any], into: dict[str, Any] = parts) -> Any:
         """One answer; a refusal is kept by the name of what was asked."""
         try:
             into[name] = call()
-        except NotFound:
+        except NotFound as missing:
+            if into is parts and name not in _MAY_BE_NONE:
+                raise Unasked(_no_project(project, name, missing)) from None
             into[name] = None
-        except (Unauthorized, RefreshError):
-            raise Unasked(NO_CREDENTIALS) from None
-        except (Forbidden, GoogleAPICallError) as refused:
-            unseen[name] = f"{getattr(refused, 'code', '')} {refused.reason or type(refused).__name__}".strip()
-        except (TransportError, RetryError, OSError) as silent:
-            raise Unasked(f"{name}: Google Cloud does not answer: {' '.join(str(silent).split())}") from None
+        except Unauthorized as refused:
+            raise Unasked(identity.none(f"{_refusal(refused)}: {refused.message}")) from None
+        except RetryError as silent:
+            raise Unasked(f"{name}: Google Cloud does not answer: {line(silent)}") from None
+        except GoogleAPICallError as refused:
+            if refused.reason == "CONSUMER_INVALID" or _NO_PROJECT.search(str(refused.message)):
+                raise Unasked(_no_project(project, name, refused)) from None
+            unseen[name] = _refusal(refused)
+        except ParseError as strange:
+            raise Unasked(f"{name}: Google Cloud answers with no JSON: {line(strange)}") from None
+        except TransportError as silent:
+            raise Unasked(f"{name}: Google Cloud does not answer: {line(silent)}") from None
+        except GoogleAuthError as missing:
+            raise Unasked(identity.none(missing)) from None
+        except (OSError, ValueError) as silent:
+            raise Unasked(f"{name}: Google Cloud does not answer: {line(silent)}") from None
         return into.get(name)
 
     regions, projects = opened(compute_v1.RegionsClient), opened(compute_v1.ProjectsClient)
-    ask("region", lambda: _plain(regions.get(project=project, region=region, **_ONCE)))
+    # First, because a project that is not there says 404 to everything.
     ask("project", lambda: _plain(projects.get(project=project, **_ONCE)))
+    ask("region", lambda: _plain(regions.get(project=project, region=region, **_ONCE)))
     machines, gpus = opened(compute_v1.MachineTypesClient), opened(compute_v1.AcceleratorTypesClient)
     parts["machineTypes"], parts["acceleratorTypes"] = {}, {}
     for zone, machine, model in _pairs(demand, offered_zones(cloud, parts.get("region"))):
@@ -82,8 +107,20 @@ def read(demand: Demand, account: str | None, credentials: Any = None, endpoint:
                     parts[kind],
                 )
     clusters, where = opened(container_v1.ClusterManagerClient), f"projects/{project}/locations/{place}"
-    ask("serverConfig", lambda: _plain(clusters.get_server_config(name=where, **_ONCE)))
-    ask("cluster", lambda: _plain(clusters.get_cluster(name=f"{where}/clusters/{demand.spec.name}", **_ONCE)))
+    if _is_there(place, region, parts):
+        ask("serverConfig", lambda: _plain(clusters.get_server_config(name=where, **_ONCE)))
+        ask("cluster", lambda: _plain(clusters.get_cluster(name=f"{where}/clusters/{demand.spec.name}", **_ONCE)))
+    parts["groups"] = {}
+    sizes, wanted_pools = opened(compute_v1.InstanceGroupsClient), {need.pool for need in demand.needs}
+    for pool, zone, group in groups(parts.get("cluster")):
+        if pool["name"] in wanted_pools:
+            ask(
+                f"{zone}/{group}",
+                lambda zone=zone, group=group: _plain(  # type: ignore[misc]
+                    sizes.get(project=project, zone=zone, instance_group=group, **_ONCE)
+                ),
+                parts["groups"],
+            )
     if demand.new and cloud.network.existing is None:
         networks = opened(compute_v1.NetworksClient)
         ask("network", lambda: _plain(networks.get(project=project, network=demand.spec.name, **_ONCE)))
@@ -99,17 +136,32 @@ def read(demand: Demand, account: str | None, credentials: Any = None, endpoint:
     )
     if demand.bucket:
         ask("bucket", lambda: _bucket(demand.bucket, credentials, endpoint))
-    return Answers(demand, parts, unseen, f"project {project}")
+    return Answers(demand, parts, unseen, f"project {project}" + (f" as {words}" if words else ""))
+
+
+def _is_there(place: str, region: str, parts: Mapping[str, Any]) -> bool:
+    """Whether the region is there, and the zone of a zonal cluster in it; True where that was not seen."""
+    found = parts.get("region", {})
+    zones = {str(url).rpartition("/")[2] for url in (found or {}).get("zones") or ()}
+    return found is not None and (place == region or not zones or place in zones)
+
+
+def _no_project(project: str, name: str, refused: Any) -> str:
+    return (
+        f"there is no project {project}, or these credentials may not use it ({name}: {_refusal(refused)}): correct"
+        " `cloud.project`, or log in as another"
+    )
+
+
+def _refusal(refused: Any) -> str:
+    return f"{refused.code or ''} {refused.reason or type(refused).__name__}".strip()
 
 
 def _bucket(name: str, credentials: Any, endpoint: str | None) -> Any:
     """A bucket by its name alone: one GET, for which a client of its own is not worth its weight. Raises what the clients raise."""
-    import google.auth
     from google.api_core.exceptions import from_http_response
     from google.auth.transport.requests import AuthorizedSession
 
-    if credentials is None:
-        credentials, _ = google.auth.default(scopes=["https://www.googleapis.com/auth/devstorage.read_only"])
     with AuthorizedSession(credentials) as session:
         answer = session.get(f"{endpoint or _STORAGE}/storage/v1/b/{name}", timeout=_ONCE["timeout"])
     if answer.status_code >= 400:

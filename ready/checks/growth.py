@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.addons.autoscaler import priorities
+from ready.autoscaler import Group, Starting
 from ready.check import Check, Said, note, ok, wrong
 from ready.clouds.facts import CloudFacts
 from ready.cluster import BrokenContract, Cluster, NoContract
+from ready.findings import State
 
 _UP = "run `pulumi up`"
+
+_START = 10 * 60
+"""Seconds in which the autoscaler reads the cloud and the cluster for the first time."""
+
+_UNKNOWN = "; its name does not say which pool it is, and a spot pool may be without machines"
 
 
 def _order(cluster: Cluster) -> Iterator[Said]:
@@ -76,7 +83,7 @@ def _foreign(cluster: Cluster, cloud: CloudFacts) -> Iterator[tuple[str, str]]:
         group = cloud.group_of(node.name, node.provider_id)
         if group and node.pool in by_label and group not in seen:
             seen.add(group)
-            if cloud.pool_of(group) != by_label[node.pool]:
+            if cluster.pool_of(group) != by_label[node.pool]:
                 yield group, by_label[node.pool]
 
 
@@ -108,10 +115,16 @@ def _autoscaler(cluster: Cluster) -> Iterator[Said]:
     cloud = cluster.cloud
     try:
         groups = cluster.groups
+    except Starting as starting:
+        yield _starting(cluster, starting)
+        return
     except ValueError as fault:
-        yield wrong(
-            f"kube-system/cluster-autoscaler-status: {fault}", "see its log, and upgrade the cluster if it is old"
+        says, remedy = (
+            f"kube-system/cluster-autoscaler-status: {fault}",
+            "see its log, and upgrade the cluster if it is old",
         )
+        # A cloud that promises no status may write it in its own way.
+        yield note(says, remedy) if cloud and not cloud.writes_status else wrong(says, remedy)
         return
     if groups is None:
         if cloud and cloud.writes_status:
@@ -123,36 +136,53 @@ def _autoscaler(cluster: Cluster) -> Iterator[Said]:
             where = cloud.status_elsewhere if cloud else "the log of the cluster's autoscaler"
             yield note(f"the autoscaler's status is not in the cluster; look at {where}")
         return
-    faults, spot = False, _spot(cluster)
+    fine, spot = True, _spot(cluster)
     for group in groups:
-        if group.scale_up == "Backoff" and cloud and cloud.pool_of(group.name) in spot:
-            yield note(
-                f"node group {group.name} is left alone for a while: there is no such spot machine, or no quota",
-                "the chain goes on to the next pool; see docs/drill.md for how long that takes",
-            )
-        elif group.scale_up == "Backoff":
-            faults = True
-            why = f": {group.why}" if group.why else ""
-            yield wrong(
-                f"node group {group.name} is left alone for a while after a failure{why}",
-                "look at quota and capacity; up to 30 minutes later it is tried again",
-            )
-        elif group.health not in ("Healthy", "") and cloud and cloud.pool_of(group.name) in spot:
-            yield note(
-                f"node group {group.name} is {group.health}: spot machines of it were taken back or stopped",
-                "nothing, unless it stays so for long",
-            )
-        elif group.health not in ("Healthy", ""):
-            faults = True
-            yield wrong(
-                f"node group {group.name} is {group.health}: it does not grow", "see which of its nodes are not Ready"
-            )
-    if cloud and cloud.expander:
-        for said in _unscaled(cluster, {cloud.pool_of(group.name) for group in groups}):
-            faults = True
+        pool = cluster.pool_of(group.name)
+        for said in _of_group(group, pool, pool in spot):
+            fine = fine and said.state != State.WRONG
             yield said
-    if not faults:
+    if cloud and cloud.expander:
+        for said in _unscaled(cluster, {cluster.pool_of(group.name) for group in groups}):
+            fine = False
+            yield said
+    if fine:
         yield ok(f"{len(groups)} node groups are healthy")
+
+
+def _starting(cluster: Cluster, starting: Starting) -> Said:
+    """It says so once, and replaces that after its first look at the cluster."""
+    age = cluster.seconds_since(starting.since)
+    if age is None or age < _START:
+        return note("the autoscaler has just started, and says Initializing", "ask again in some minutes")
+    return wrong(
+        f"kube-system/cluster-autoscaler-status: {starting}, for {age // 60:.0f} minutes: no pool grows",
+        "see its log: it cannot reach the cloud, or may not",
+    )
+
+
+def _of_group(group: Group, pool: str, spot: bool) -> Iterator[Said]:
+    """`pool` is empty where nobody knows whether the group is spot."""
+    why = f": {group.why}" if group.why else ""
+    if group.scale_up == "Backoff" and spot:
+        yield note(
+            f"node group {group.name} is left alone for a while: there is no such spot machine, or no quota",
+            "the chain goes on to the next pool; see docs/drill.md for how long that takes",
+        )
+    elif group.scale_up == "Backoff":
+        says = "is left alone for a while after a failure"
+        remedy = "look at quota and capacity; up to 30 minutes later it is tried again"
+        yield (wrong if pool else note)(f"node group {group.name} {says}{why}{'' if pool else _UNKNOWN}", remedy)
+    elif group.health not in ("Healthy", "") and spot:
+        yield note(
+            f"node group {group.name} is {group.health}: spot machines of it were taken back or stopped",
+            "nothing, unless it stays so for long",
+        )
+    elif group.health not in ("Healthy", ""):
+        yield (wrong if pool else note)(
+            f"node group {group.name} is {group.health}: it does not grow{'' if pool else _UNKNOWN}",
+            "see which of its nodes are not Ready",
+        )
 
 
 def _spot(cluster: Cluster) -> set[str]:

@@ -71,7 +71,7 @@ def _by_status(cluster: Cluster, now: _Room) -> _Room | None:
         plain = [node for node in nodes if node.plain]
         if grown and plain:
             grown = _more(grown, group.most - group.target, plain[0].allocatable)
-        elif grown and not nodes and not _for_others(cluster, cloud.pool_of(group.name)):
+        elif grown and not nodes and not _for_others(cluster, cluster.pool_of(group.name)):
             grown = _more(grown, group.most - group.target, {})
     return grown
 

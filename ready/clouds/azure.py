@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ready.clouds.facts import CloudFacts
 
@@ -15,7 +16,7 @@ def _scale_set(name: str, provider_id: str) -> str:
     return found[1] if found else ""
 
 
-def _pool(group: str) -> str:
+def _pool(group: str, pools: Iterable[str]) -> str:
     """The middle of aks-POOL-DIGITS-vmss."""
     found = re.fullmatch(r"aks-(.+)-[0-9]+-vmss", group)
     return found[1] if found else ""
@@ -26,6 +27,7 @@ AZURE = CloudFacts(
     provider_id="azure://",
     group_of=_scale_set,
     pool_of=_pool,
+    pool_label="kubernetes.azure.com/agentpool",
     passing_taints=r"remediator\.kubernetes\.azure\.com/",
     reclaimable_labels={"kubernetes.azure.com/scalesetpriority": "spot"},
     default_class="default",

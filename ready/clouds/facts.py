@@ -2,23 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Group:
-    """A node group in the autoscaler's status."""
-
-    name: str
-    health: str
-    scale_up: str
-    """`NoActivity`, `InProgress`, `Backoff` and the like."""
-    why: str
-    """The error behind a back-off."""
-    target: int
-    most: int
-    """The largest number of nodes."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +15,10 @@ class CloudFacts:
     """The beginning of its nodes' `spec.providerID`."""
     group_of: Callable[[str, str], str]
     """Name and provider id of a node -> the name of its node group in the autoscaler's status; empty where unknown."""
-    pool_of: Callable[[str], str]
-    """The name of a node group -> the pool that it is; empty where the name does not say it."""
+    pool_of: Callable[[str, Iterable[str]], str]
+    """The name of a node group and the pools that are known -> the pool that it is; empty where the name does not say it."""
+    pool_label: str
+    """The label of nodes that has the pool's name."""
     passing_taints: str
     """Regular expression of the keys of taints that it puts on a node for a while."""
     reclaimable_labels: Mapping[str, str]

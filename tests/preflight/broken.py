@@ -142,6 +142,11 @@ GCP: dict[str, tuple[Break, str, tuple[str, ...]]] = {
         "permissions",
         ("container.clusters.create",),
     ),
+    "no-roles-in-the-cluster": (
+        lambda p: p["granted"]["permissions"].remove("container.roles.create"),
+        "permissions",
+        ("container.roles.create on the project",),
+    ),
     "cluster-taken": (
         lambda p: p.update(cluster={"name": "ml-staging"}),
         "names",

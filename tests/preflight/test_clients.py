@@ -9,15 +9,17 @@ from typing import Any
 
 import pytest
 import requests
+from urllib3.exceptions import ProtocolError
 
 from config.model.workloads import Checkpoints, Workloads
+from preflight import clouds
 from preflight.azure import reading as azure
 from preflight.demand import Demand, demand
 from preflight.gcp import reading as gcp
 from ready import stack
-from ready.findings import Unasked
+from ready.findings import State, Unasked
 from tests.preflight.recorded import PROJECT, answers, documents, wanted
-from tests.preflight.wire import Recorded, served
+from tests.preflight.wire import EVERYTHING, Recorded, Refusal, served
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
@@ -87,7 +89,8 @@ def test_the_subscription_of_the_stack_file_goes_before_the_environments(
     monkeypatch.setenv("ARM_SUBSCRIPTION_ID", "other")
     text = (PROJECT / "Pulumi.dev.yaml").read_text()
     (tmp_path / "Pulumi.dev.yaml").write_text(f"{text}  azure-native:subscriptionId: {SUBSCRIPTION}\n")
-    demanded = demand(stack.read(tmp_path, "dev"), stack.others(tmp_path, "dev"))
+    file = stack.load(tmp_path, "dev")
+    demanded = demand(file.spec, file.others)
     read, adapter = _asked_of_azure(documents("azure"), None, demanded)
     assert read.account == f"subscription {SUBSCRIPTION}"
     assert {path.split("/")[2] for _, path in adapter.asked} == {SUBSCRIPTION}
@@ -104,13 +107,60 @@ def test_the_name_of_a_storage_account_is_asked_only_where_the_stack_makes_one()
     assert [path.rpartition("/")[2] for method, path in adapter.asked if method != "GET"] == ["checkNameAvailability"]
 
 
-def test_no_credentials_for_azure_are_one_sentence() -> None:
+def test_no_credentials_for_azure_are_one_sentence_with_the_chains_own_words() -> None:
     from azure.identity import ChainedTokenCredential, EnvironmentCredential
 
-    with pytest.raises(Unasked) as why:
+    with pytest.raises(
+        Unasked, match=r"^no credentials for Azure.*EnvironmentCredential.*unavailable.*az login"
+    ) as why:
         azure.read(wanted("azure"), SUBSCRIPTION, ChainedTokenCredential(EnvironmentCredential()))
-    assert str(why.value) == azure.NO_CREDENTIALS
-    assert "\n" not in azure.NO_CREDENTIALS
+    assert "\n" not in str(why.value)
+
+
+_WRONG_TENANT = (
+    "The access token is from the wrong issuer 'https://sts.windows.net/1111/'. It must match the tenant"
+    " 'https://sts.windows.net/2222/' associated with this subscription."
+)
+_RESET = requests.exceptions.ConnectionError(ProtocolError("Connection aborted.", ConnectionResetError(104, "reset")))
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (requests.exceptions.ReadTimeout("read timed out"), "does not answer: read timed out"),
+        (_RESET, "does not answer: .*reset"),
+        (requests.exceptions.ChunkedEncodingError("cut short"), "does not answer: .*cut short"),
+        ("<html>a proxy</html>", "answers with no JSON"),
+        (None, rf"providers: .* has none for subscription {SUBSCRIPTION} \(404 NotFound\)"),
+        (
+            Refusal(404, "SubscriptionNotFound"),
+            rf"there is no subscription {SUBSCRIPTION}, .*\(404 SubscriptionNotFound\)",
+        ),
+        (Refusal(400, "InvalidSubscriptionId"), "there is no subscription .*400 InvalidSubscriptionId"),
+        (
+            Refusal(401, "InvalidAuthenticationTokenTenant", _WRONG_TENANT),
+            r"\(401 InvalidAuthenticationTokenTenant\): log in again, `az login --tenant 2222`$",
+        ),
+        (Refusal(401, "ExpiredAuthenticationToken"), r"\(401 ExpiredAuthenticationToken\): .*--tenant TENANT`$"),
+    ],
+)
+def test_what_no_right_mends_ends_the_asking_of_azure_with_one_sentence(answer: Any, says: str) -> None:
+    with pytest.raises(Unasked, match=says) as why:
+        _asked_of_azure({EVERYTHING: answer})
+    assert "\n" not in str(why.value)
+
+
+def test_a_path_that_the_clients_have_no_method_for_is_refused_as_theirs_are() -> None:
+    documents_ = documents("azure")
+    rights = next(path for path in documents_ if path.endswith("/permissions"))
+    for answer, says in ((401, "does not accept the credentials"), (None, "permissions: .* has none for subscription")):
+        with pytest.raises(Unasked, match=says):
+            _asked_of_azure(documents_ | {rights: answer})
+
+
+def test_the_list_of_sizes_may_take_two_minutes() -> None:
+    _, adapter = _asked_of_azure(documents("azure"))
+    assert adapter.waits["skus"][1] == 120
 
 
 # The import of Compute Engine's client alone takes four seconds of CPU.
@@ -138,6 +188,17 @@ def test_googles_clients_read_the_recorded_answers_and_only_read() -> None:
             assert read.unseen["bucket"].startswith("403")
         else:
             assert read.parts["bucket"] == part
+    compute = "/compute/v1/projects/example-ml-staging/zones/europe-west4-a/instanceGroup"
+    up = {
+        "nodePools": [
+            {"name": "l4", "instanceGroupUrls": [f"https://x{compute}Managers/gke-l4-grp"]},
+            {"name": "other"},
+        ]
+    }
+    live = {"/v1/projects/example-ml-staging/locations/europe-west4/clusters/ml-staging": up}
+    with served(documents("gcp") | live | {f"{compute}s/gke-l4-grp".lower(): {"size": 2}}) as (endpoint, asked):
+        read = gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
+    assert read.parts["groups"] == {"europe-west4-a/gke-l4-grp": {"size": 2}}
     refused = {path: 403 for path in documents("gcp") if path.endswith(("serverconfig", ":batchget"))}
     with served(documents("gcp") | refused) as (endpoint, _):
         read = gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
@@ -148,6 +209,54 @@ def test_googles_clients_read_the_recorded_answers_and_only_read() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (None, r"there is no project example-ml-staging, .*\(project: 404 NotFound\)"),
+        (
+            Refusal(403, "", "Permission denied on resource project example-ml-staging."),
+            "there is no project example-ml-staging",
+        ),
+        (
+            Refusal(401, "", "Request had invalid authentication credentials."),
+            "^no credentials for Google Cloud, so nothing was asked: ",
+        ),
+        ("<html>a proxy</html>", "answers with no JSON"),
+    ],
+)
+def test_what_no_right_mends_ends_the_asking_of_google_with_one_sentence(answer: Any, says: str) -> None:
+    from google.auth.credentials import AnonymousCredentials
+
+    with served({EVERYTHING: answer}) as (endpoint, asked), pytest.raises(Unasked, match=says):
+        gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
+    assert len(asked) == 1
+
+
+@pytest.mark.slow
+def test_a_region_that_is_not_there_is_a_defect_and_ends_nothing() -> None:
+    from google.auth.credentials import AnonymousCredentials
+
+    region = "/compute/v1/projects/example-ml-staging/regions/europe-west4"
+    with served(documents("gcp") | {region: None}) as (endpoint, _):
+        read = gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
+    (wrong,) = (finding for finding in clouds.findings(read) if finding.state == State.WRONG)
+    assert (wrong.check, "there is no region europe-west4" in wrong.says) == ("machines", True)
+
+
+@pytest.mark.slow
+def test_a_login_of_google_that_fails_while_asking_is_one_sentence() -> None:
+    from google.auth.credentials import AnonymousCredentials
+    from google.auth.exceptions import OAuthError
+
+    class Refused(AnonymousCredentials):  # type: ignore[misc]
+        def before_request(self, *arguments: Any) -> None:
+            raise OAuthError("Error code invalid_target: the audience is invalid.")
+
+    with pytest.raises(Unasked, match=r"^no credentials for Google Cloud.*invalid_target.*application-default login"):
+        gcp.read(wanted("gcp"), None, Refused(), "http://127.0.0.1:9")
+
+
+@pytest.mark.slow
 def test_no_credentials_for_google_are_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
@@ -155,4 +264,5 @@ def test_no_credentials_for_google_are_one_sentence(monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
     with pytest.raises(Unasked) as why:
         gcp.read(wanted("gcp"), None)
-    assert str(why.value) == gcp.NO_CREDENTIALS
+    assert str(why.value).startswith("no credentials for Google Cloud, so nothing was asked: Your default credentials")
+    assert "\n" not in str(why.value)

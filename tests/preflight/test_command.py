@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,23 +12,55 @@ import pytest
 from click.testing import CliRunner
 
 from preflight import clouds, commands
+from ready import commands as ready
+from ready import reader
 from ready.findings import Exit, Unasked
 from tests.preflight.recorded import PROJECT, answers, wanted
+from tests.ready.capture import load
 
 
 @pytest.fixture(autouse=True)
 def folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The project's folder, and no login but the environment's, which is empty."""
+    """The project's folder, and no login: the Azure CLI is not on the path, and the environment has nothing else."""
     monkeypatch.chdir(PROJECT)
-    monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "EnvironmentCredential")
+    for name in [name for name in os.environ if name.startswith(("ARM_", "AZURE_", "ACTIONS_ID_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("ARM_SUBSCRIPTION_ID", "00000000-0000-0000-0000-000000000000")
 
 
 def test_without_credentials_the_command_says_one_sentence() -> None:
     done = CliRunner().invoke(commands.main, ["--stack", "dev"])
     assert done.exit_code == Exit.UNASKED
-    assert done.output.startswith("error: no credentials for Azure")
+    assert done.output.startswith(
+        "error: no credentials for Azure, so nothing was asked: Azure CLI not found on path; "
+    )
     assert done.output.count("\n") == 1
+
+
+def test_another_cloud_than_the_public_one_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARM_ENVIRONMENT", "usgovernment")
+    done = CliRunner().invoke(commands.main, ["--stack", "dev"])
+    assert (done.exit_code, done.output.count("\n")) == (Exit.UNASKED, 1)
+    assert "the environment usgovernment is not Azure's public cloud" in done.output
+
+
+@pytest.mark.parametrize("error", [KeyError("a"), ValueError("read\ntimed out"), KeyboardInterrupt()])
+def test_an_error_that_nobody_foresaw_is_one_sentence_and_never_a_defect(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*arguments: object) -> None:
+        raise error
+
+    for place in ("read", "findings"):
+        with monkeypatch.context() as patched:
+            patched.setattr(clouds, "read", lambda demand, account: answers("azure"))
+            patched.setattr(clouds, place, fails)
+            done = CliRunner().invoke(commands.main, ["--json"])
+        assert (done.exit_code, done.output.count("\n")) == (Exit.UNASKED, 1)
+        assert re.search(
+            r"^error: (interrupted|an error .* in tests/preflight/test_command.py:\d+), so nothing", done.output
+        )
 
 
 def test_a_faulty_stack_file_is_refused_with_its_problems_before_anything_is_asked(
@@ -79,3 +113,13 @@ def test_findings_are_a_table_or_json_and_an_exit_status(monkeypatch: pytest.Mon
     assert wrong["check"] == "quota"
     assert wrong["remedy"]
     assert wrong["source"].startswith("learn.microsoft.com/")
+
+
+def test_what_the_program_warns_of_in_a_stack_file_is_printed_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clouds, "read", lambda demand, account: answers("azure"))
+    monkeypatch.setattr(reader, "snapshot", lambda *arguments: load("dev"))
+    for command in (commands.main, ready.main):
+        first = json.loads(CliRunner().invoke(command, ["--stack", "prod", "--json"]).output)["findings"][0]
+        assert (first["check"], first["state"], first["source"]) == ("stack-file", "note", "docs/stack-file.md")
+        assert first["says"].startswith("cloud.access.authorizedRanges[0]: 203.0.113.0/24 is a range for examples")
+        assert first["remedy"] == "write the public address callers come from"

@@ -14,9 +14,8 @@ from preflight import clouds
 from preflight.demand import demand
 from preflight.gcp.checks import permissions
 from ready.findings import State
+from tests.preflight.live import LIVE, Settings, nothing, up_on_gke
 from tests.preflight.recorded import PROJECT, STACKS, answers
-
-Settings = dict[str, Any]
 
 
 def _cloud(**settings: Any) -> Callable[[Settings], Any]:
@@ -28,16 +27,6 @@ def _existing(file: Settings) -> None:
     for key in ("systemPool", "cluster"):
         file.pop(key)
     file["cloud"] = {"provider": "azure", "existingCluster": {"resourceGroup": "platform", "name": "shared"}}
-
-
-def _existing_gke(file: Settings) -> None:
-    for key in ("systemPool", "cluster"):
-        file.pop(key)
-    file["cloud"] = {
-        "provider": "gcp",
-        "project": "example-ml-staging",
-        "existingCluster": {"location": "europe-west4", "name": "shared"},
-    }
 
 
 def _checkpoints(file: Settings) -> None:
@@ -67,10 +56,6 @@ def _alone(**settings: Any) -> Callable[[Settings], Any]:
         file["pools"] = [general, {"name": "only", "machine": "g2-standard-8", "maxNodes": 2, **settings}]
 
     return change
-
-
-def _nothing(parts: Settings) -> None:
-    pass
 
 
 def _zone(parts: Settings) -> None:
@@ -107,7 +92,7 @@ CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any]
     "no-existing-group": (
         "azure",
         _cloud(existingResourceGroup="platform"),
-        _nothing,
+        nothing,
         "names",
         "no resource group platform",
     ),
@@ -125,7 +110,7 @@ CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any]
         "names",
         "no cluster shared",
     ),
-    "no-existing-cluster": ("azure", _existing, _nothing, "names", "no cluster shared to add pools to"),
+    "no-existing-cluster": ("azure", _existing, nothing, "names", "no cluster shared to add pools to"),
     "existing-cluster": (
         "azure",
         _existing,
@@ -133,7 +118,7 @@ CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any]
         "",
         "",
     ),
-    "logs": ("azure", _cloud(monitoring={"logs": {}}), _nothing, "registered", "Microsoft.OperationalInsights"),
+    "logs": ("azure", _cloud(monitoring={"logs": {}}), nothing, "registered", "Microsoft.OperationalInsights"),
     "role-definitions": (
         "azure",
         _checkpoints,
@@ -210,7 +195,7 @@ CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any]
     "no-long-term-support": (
         "azure",
         _cloud(tier="Premium", longTermSupport=True),
-        _nothing,
+        nothing,
         "version",
         "has no long-term support",
     ),
@@ -221,31 +206,9 @@ CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any]
         "machines",
         "europe-west4 is down",
     ),
-    "no-existing-gke-cluster": (
-        "gcp",
-        _existing_gke,
-        _nothing,
-        "names",
-        "europe-west4 has no cluster shared to add pools to",
-    ),
-    "existing-gke-cluster": ("gcp", _existing_gke, lambda p: p.update(cluster={"name": "shared"}), "", ""),
-    "any-zone-will-do": (
-        "gcp",
-        lambda f: f["cloud"].pop("zones"),
-        lambda p: p["machineTypes"].update({"europe-west4-a/g2-standard-8": None}),
-        "",
-        "",
-    ),
-    "no-zone-has-it": (
-        "gcp",
-        lambda f: f["cloud"].pop("zones"),
-        lambda p: p["machineTypes"].update(dict.fromkeys(p["machineTypes"])),
-        "machines",
-        "is not offered in europe-west4-a, europe-west4-b, europe-west4-c",
-    ),
     "standard-quota-before-a-preemptible-one": (
         "gcp",
-        _nothing,
+        nothing,
         lambda p: [
             q.update(limit=0) for q in p["region"]["quotas"] if q["metric"].startswith(("PREEMPTIBLE_N", "NVIDIA"))
         ],
@@ -255,14 +218,19 @@ CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any]
 }
 
 
+CASES |= LIVE
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_settings_change_what_is_asked_and_what_is_wrong(name: str) -> None:
     cloud, change, spoil, check, words = CASES[name]
     given = _answers(cloud, change)
     spoil(given.parts)
-    found = [finding for finding in clouds.findings(given) if finding.state in (State.WRONG, State.UNSEEN)]
+    every = clouds.findings(given)
+    found = [finding for finding in every if finding.state in (State.WRONG, State.UNSEEN)]
     assert {finding.check for finding in found} == ({check} if check else set()), found
-    assert any(words in finding.says for finding in found) or not words, found
+    said = found or [finding for finding in every if finding.state == State.NOTE]
+    assert any(words in finding.says for finding in said) or not words, said
 
 
 def _answers(cloud: str, change: Callable[[Settings], Any]) -> Any:
@@ -292,3 +260,28 @@ def test_a_network_or_account_that_is_there_needs_no_right_to_make_one() -> None
     less = permissions(_answers("gcp", _cloud(network={"existing": existing}, serviceAccount=account)).demand)
     assert {"compute.networks.create", "resourcemanager.projects.setIamPolicy"} <= {*plain} - {*less}
     assert "container.clusters.create" in less
+
+
+def test_rights_inside_the_cluster_are_asked_for_what_is_put_into_it() -> None:
+    roles, cluster_roles = (
+        {"container.roles.create", "container.roleBindings.create"},
+        {"container.clusterRoles.create"},
+    )
+    plain = {*permissions(_answers("gcp", lambda f: None).demand)}
+    none = {*permissions(_answers("gcp", lambda f: f.update(scheduling={"enabled": False})).demand)}
+    back = {
+        *permissions(
+            _answers(
+                "gcp", lambda f: f.update(scheduling={"backToSpot": {"image": f"r.example.com/d:v1@sha256:{'0' * 64}"}})
+            ).demand
+        )
+    }
+    assert (roles <= plain, roles & none, cluster_roles & plain, cluster_roles <= back) == (True, set(), set(), True)
+
+
+def test_instance_groups_that_may_not_be_read_leave_the_quota_unseen() -> None:
+    given = answers("gcp")
+    up_on_gke(given.parts, "abc")  # type: ignore[arg-type]
+    group = "europe-west4-a/gke-ml-staging-l4-a-grp"
+    (found,) = (f for f in clouds.findings(replace(given, unseen={group: "403 Forbidden"})) if f.state == State.UNSEEN)
+    assert (found.check, found.says) == ("quota", f"{group}: 403 Forbidden")

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -14,40 +15,62 @@ import requests
 from requests.adapters import BaseAdapter
 
 Documents = Mapping[str, Any]
-"""By the lower-cased path of a request; None stands for 404, a number for a refusal with that status, a function for an answer
-by the query."""
+"""By the lower-cased path of a request; None stands for 404, a number for a refusal with that status, a `Refusal` for one with
+its words, an exception for what befalls the connection, a text for a page that is no JSON, a function for one by the query."""
+
+EVERYTHING = "*"
+"""The answer to all paths that are not listed."""
 
 
-def _answer(documents: Documents, url: str) -> tuple[int, dict[str, Any]]:
+@dataclass(frozen=True)
+class Refusal:
+    """A status with the code and the message of its body."""
+
+    status: int
+    code: str
+    message: str = "no"
+
+
+def _answer(documents: Documents, url: str) -> tuple[int, Any]:
     parts = urlsplit(url)
-    found = documents.get(unquote(parts.path).lower())
+    found = documents.get(unquote(parts.path).lower(), documents.get(EVERYTHING))
+    if isinstance(found, Exception):
+        raise found
     if callable(found):
         found = found(parts.query)
     if isinstance(found, int):
-        # The body of Azure's and of Google's errors: a code and a message below `error`.
-        return found, {"error": {"code": "AuthorizationFailed", "message": "no", "status": "PERMISSION_DENIED"}}
+        found = Refusal(found, "AuthorizationFailed")
     if found is None:
-        return 404, {"error": {"code": "NotFound", "message": "no", "status": "NOT_FOUND"}}
+        found = Refusal(404, "NotFound")
+    if isinstance(found, Refusal):
+        # The body of Azure's and of Google's errors: a code and a message below `error`.
+        return found.status, {"error": {"code": found.code, "message": found.message, "status": "PERMISSION_DENIED"}}
     return 200, found
 
 
+def _text(body: Any) -> bytes:
+    return (body if isinstance(body, str) else json.dumps(body)).encode()
+
+
 class Recorded(BaseAdapter):
-    """Answers every request of a `requests` session; `asked` are their methods and paths."""
+    """Answers every request of a `requests` session; `asked` are their methods and paths, `waits` the seconds for each path."""
 
     def __init__(self, documents: Documents) -> None:
         super().__init__()
         self._documents = documents
         self.asked: list[tuple[str, str]] = []
+        self.waits: dict[str, Any] = {}
 
     def send(self, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
         """The recorded answer."""
         path = urlsplit(str(request.url)).path
         self.asked.append((str(request.method), path))
+        self.waits[path.rpartition("/")[2]] = options.get("timeout")
         response = requests.Response()
         response.status_code, body = _answer(self._documents, str(request.url))
         response.headers["Content-Type"] = "application/json"
         response.reason = "recorded"
-        response.raw = _Raw(json.dumps(body).encode())
+        response.raw = _Raw(_text(body))
         response.url = str(request.url)
         response.request = request
         return response
@@ -88,7 +111,7 @@ def served(documents: Documents) -> Iterator[tuple[str, list[tuple[str, str]]]]:
             asked.append((self.command, path))
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
             status, body = _answer(documents, self.path)
-            text = json.dumps(body).encode()
+            text = _text(body)
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(text)))

@@ -275,10 +275,10 @@ ROWS = (
     Row("group-of-another-name", _renamed, "order", r"node group aks-t5-\d+-vmss has the label of pool t4", ("dev",)),
     Row("no-autoscaler", lambda p: p.update(autoscaler=None), "autoscaler", "writes no status", ("dev",)),
     Row(
-        "autoscaler-initializing",
-        lambda p: p["autoscaler"]["data"].update(status="autoscalerStatus: Initializing"),
+        "autoscaler-stopped",
+        lambda p: p["autoscaler"]["data"].update(status="autoscalerStatus: Stopped"),
         "autoscaler",
-        "says Initializing",
+        "says Stopped",
         ("dev",),
     ),
     Row(

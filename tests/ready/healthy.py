@@ -49,6 +49,11 @@ def _spot_group_unhealthy(parts: Parts) -> None:
     set_status(parts, lambda g: next(i for i in g if "aks-t4-" in i["name"])["health"].update(status="Unhealthy"))
 
 
+def initializing(time: str) -> Any:
+    status = f"time: {time}\nautoscalerStatus: Initializing\n"
+    return lambda parts: parts["autoscaler"]["data"].update(status=status)
+
+
 _PASSING = (
     "ignore-taint.cluster-autoscaler.kubernetes.io/gpu",
     "status-taint.cluster-autoscaler.kubernetes.io/gpu",
@@ -66,6 +71,14 @@ HEALTHY = (
     Row("driver-not-yet-there", _no_gpus, "gpus", "reports 0 of 1 GPUs, and joined a moment ago"),
     Row("spot-group-unhealthy", _spot_group_unhealthy, "autoscaler", "were taken back or stopped", ("dev",)),
     Row("no-expander", lambda p: p.update(expander=None), "order", "name the stack|another than priority", ("dev",)),
+    Row(
+        "autoscaler-starting",
+        initializing("2026-11-23 01:00:00.5 +0000 UTC"),
+        "autoscaler",
+        "has just started",
+        ("dev",),
+    ),
+    Row("autoscaler-starting-some-time", initializing(""), "autoscaler", "has just started", ("dev",)),
     Row("taint-of-nobody", _tainted("team"), "pools", "has the taint team.*, which no pool declares"),
     *(Row(f"taint-{key.partition('/')[0]}", _tainted(key), "pools", "") for key in _PASSING),
     Row("istio-on-an-unknown-cloud", _foreign_istio, "istio", "is not known here"),

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
+import yaml
 
-from ready import judge
+from ready import autoscaler, judge
 from ready.checks.declared import difference
-from ready.cluster import minor, read_status, requests
+from ready.clouds.gcp import GCP
+from ready.cluster import minor, requests
 from ready.findings import State
 from ready.quantities import number
 from tests.ready.broken import plain_nodes, set_status
 from tests.ready.capture import load
+from tests.ready.healthy import TAKEN, initializing
 from tests.ready.test_findings import bad
 
 
@@ -70,7 +74,69 @@ def test_versions_of_all_clouds_are_read() -> None:
 def test_an_old_or_broken_status_of_the_autoscaler_is_refused() -> None:
     for text in ("", "Cluster-autoscaler status at 2026-01-01:\nCluster-wide:", "[", "autoscalerStatus: Initializing"):
         with pytest.raises(ValueError, match="autoscaler"):
-            read_status(text)
+            autoscaler.read({"data": {"status": text}})
+
+
+def test_an_autoscaler_that_starts_for_long_is_stuck() -> None:
+    cluster = replace(load("dev"), taken=TAKEN)
+    initializing("2026-11-23 00:50:00.5 +0000 UTC")(cluster.parts)
+    (found,) = bad(judge.findings(cluster))
+    assert (found.check, "says Initializing, for 15 minutes: no pool grows" in found.says) == ("autoscaler", True)
+    annotation = {"cluster-autoscaler.kubernetes.io/last-updated": "2026-11-23 01:04:00 +0000 UTC"}
+    cluster.parts["autoscaler"]["metadata"]["annotations"] = annotation
+    assert bad(judge.findings(cluster)) == []
+
+
+def _gke_status(pool: str, **group: Any) -> dict[str, Any]:
+    """A status as GKE may write it: the name of a group is an address (kubernetes/autoscaler PR 6375)."""
+    name = f"https://www.googleapis.com/compute/v1/projects/p/zones/europe-west4-a/instanceGroups/gke-ml-staging-{pool}-40ce0341-grp"
+    status = {"autoscalerStatus": "Running", "nodeGroups": [{"name": name, "health": {"status": "Healthy"}, **group}]}
+    return {"data": {"status": yaml.safe_dump(status)}}
+
+
+DRY = {"scaleUp": {"status": "Backoff", "backoffInfo": {"errorCode": "GCE_STOCKOUT"}}}
+SICK = {"health": {"status": "Unhealthy"}}
+
+
+@pytest.mark.parametrize(
+    ("pool", "group", "state", "says"),
+    [
+        (
+            "l4",
+            DRY,
+            State.NOTE,
+            "gke-ml-staging-l4-40ce0341-grp is left alone for a while: there is no such spot machine",
+        ),
+        ("l4", SICK, State.NOTE, "were taken back or stopped"),
+        ("l4od", DRY, State.WRONG, "after a failure: GCE_STOCKOUT"),
+        ("system", DRY, State.WRONG, "after a failure: GCE_STOCKOUT"),
+        ("somebodys", DRY, State.NOTE, "its name does not say which pool it is"),
+        ("somebodys", SICK, State.NOTE, "its name does not say which pool it is"),
+    ],
+)
+def test_a_status_of_gke_is_read_by_its_groups_names(pool: str, group: dict[str, Any], state: State, says: str) -> None:
+    cluster = load("staging")
+    cluster.parts["autoscaler"] = _gke_status(pool, **group)  # type: ignore[index]
+    found = [finding for finding in judge.findings(cluster) if finding.check == "autoscaler"]
+    assert (found[0].state, says in found[0].says) == (state, True), found
+    assert {finding.check for finding in bad(found)} == ({"autoscaler"} if state == State.WRONG else set())
+
+
+def test_a_group_of_gke_whose_name_fits_two_pools_is_not_known() -> None:
+    group = "gke-cluster-big-l4-40ce0341-grp"
+    assert [GCP.pool_of(group, pools) for pools in (["l4"], ["big-l4"], ["l4", "big-l4"], ["gpu"])] == [
+        "l4",
+        "big-l4",
+        "",
+        "",
+    ]
+
+
+def test_a_status_in_googles_own_way_is_a_note_and_one_of_aks_a_defect() -> None:
+    for stack, state in (("staging", State.NOTE), ("dev", State.WRONG)):
+        cluster = load(stack)
+        cluster.parts["autoscaler"] = {"data": {"status": "Cluster-autoscaler status at 2026-01-01:"}}  # type: ignore[index]
+        assert [f.state for f in judge.findings(cluster) if f.check == "autoscaler"] == [state]
 
 
 def test_a_cluster_of_an_unknown_cloud_has_notes_where_nothing_is_known_and_no_defects() -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ready.clouds.facts import Group
-from ready.cluster import read_status
+from ready.autoscaler import Group, read_status
 from sandbox.cluster.autoscaler.api import Unanswered
 from sandbox.cluster.autoscaler.status import Status
 
