@@ -14,8 +14,8 @@ from config.problems import Problem
 
 _HYPERDISK = ("hyperdisk-balanced",)
 _ALONE = frozenset({"c4", "n4"})
-"""Families that the catalogue does not have and that take no Persistent Disk (kubernetes-sigs/gcp-compute-persistent-disk-csi-driver,
-issues 1819 and 1820). The catalogue's are those whose machines boot from Hyperdisk alone."""
+"""Families that the catalogue does not have and that take no Persistent Disk (issues 1819 and 1820 of
+kubernetes-sigs/gcp-compute-persistent-disk-csi-driver). The catalogue's are those whose machines boot from Hyperdisk alone."""
 
 
 def _type(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
