@@ -174,8 +174,6 @@ MAY_WORK = [
     (a(L4, gcp={"computeClass": False}) | {"cloud": on_gke(fallback={"mode": "compute-class"})["cloud"]}, "cloud.fallback.mode"),
     (a(CHAIN, gcp={"computeClass": False}), "pools[0].gcp.computeClass"),
     (system(gcp={"diskType": "hyperdisk-balanced"}), "systemPool.gcp.diskType"),
-    (a(L4, machine="g4-standard-48", capacity="on-demand"), "pools[0].machine"),
-    (a(L4, machine="g4-standard-48", fallback=[{"onDemand": {"maxNodes": 2}}]), "pools[0].machine"),
     (system(maxNodes=2), "systemPool.maxNodes"),
     (a(N1, minNodes=1, maxNodes=2), "pools[0].maxNodes"),
     (on_gke([L4], fallback={"whenUnsatisfiable": "ScaleUpAnyway"}), "cloud.fallback.whenUnsatisfiable"),
@@ -195,17 +193,8 @@ def test_a_doubtful_setting_is_a_warning_and_no_error(raw: dict[str, Any], path:
     assert warnings(raw)[0].remedy
 
 
-@pytest.mark.parametrize(
-    ("machine", "alone"), [("n4-standard-8", True), ("c4-standard-8", True), ("n2-standard-8", False)]
-)
-def test_databases_have_no_disk_on_a_machine_that_takes_hyperdisks_alone(machine: str, alone: bool) -> None:
-    said = [warning.what for warning in warnings(system(machine=machine)) if "Hyperdisks alone" in warning.what]
-    assert len(said) == alone
-
-
 WORKS = [
     on_gke(),
-    a(L4, machine="g4-standard-48"),
     on_gke([CHAIN]),
     cluster(name="a" * 40, tags={"team": "vision", "kosten-stelle_1": "", "größe": "l"}),
     system(upgrade={"maxSurge": "1", "maxUnavailable": "1"}),
