@@ -24,7 +24,7 @@ def outputs(stack: Stack, cloud: Cloud, target: Target, plan: LayerPlan, cluster
         "pools": [_pool(pool) for pool in stack.node_pools],
         **plan.outputs,
         **({"workloads": shown} if (shown := workloads.shown(spec, cluster.workloads)) else {}),
-        "kubeflowValues": kubeflow.values(stack.node_pools, cloud, spec.cloud),
+        "kubeflowValues": kubeflow.values(stack.node_pools, cloud, spec.cloud, _whose(stack, plan, cluster)),
         **({"queueing": queues} if (queues := _queues(stack)) else {}),
         last_update.OUTPUT: _remembered(stack, target),
     }
@@ -32,6 +32,10 @@ def outputs(stack: Stack, cloud: Cloud, target: Target, plan: LayerPlan, cluster
 
 def _queues(stack: Stack) -> dict[str, Any] | None:
     return queueing.objects(stack.node_pools, stack.spec.queueing, stack.spec.release.kueue_version)
+
+
+def _whose(stack: Stack, plan: LayerPlan, cluster: Cluster) -> dict[str, Any]:
+    return {"stack": stack.instance, "cluster": cluster.outputs["clusterName"], "kubernetes": plan.version}
 
 
 def _system_pool(pool: NodePool) -> dict[str, Any]:

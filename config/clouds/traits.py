@@ -98,6 +98,8 @@ class Cloud:
     """Most node pools of a cluster, the system pool and twins among them; None where the cloud names no limit."""
     durable_disks: Callable[[CloudSettings | None], tuple[str, Mapping[str, str]] | None] = lambda _: None
     """The driver and the parameters of volumes that can be attached in more than one zone; None where they are not known."""
+    workspace_disks: Callable[[CloudSettings | None], tuple[str, Mapping[str, str]] | None] = lambda _: None
+    """The same of volumes for notebooks: of any size, and for machines with GPUs."""
     storage_classes: frozenset[str] = frozenset()
     """Names of StorageClasses that the cloud brings."""
     priority_expander: bool = True

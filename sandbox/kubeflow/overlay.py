@@ -28,6 +28,8 @@ class Target:
     name: str
     namespace: str = ""
     """Empty where the component names none."""
+    dropped: bool = False
+    """Whether the component takes the object out of what is applied."""
 
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
@@ -78,7 +80,7 @@ def targets(component: Path, beside: Iterable[Path] = ()) -> list[Target]:
     kustomization = one(component / FILE)
     own = {brought for folder in (component, *beside) for brought in _brought(folder)}
     wanted = (
-        Target(component.name, selected["kind"], selected["name"], selected.get("namespace", ""))
+        Target(component.name, selected["kind"], selected["name"], selected.get("namespace", ""), "$patch" in selected)
         for selected in _selected(component, kustomization)
     )
     return list(dict.fromkeys(t for t in wanted if (t.kind, t.name) not in own and t.kind != _VALUES))
@@ -92,13 +94,14 @@ def _brought(component: Path) -> Iterator[tuple[str, str]]:
 
 
 def _selected(component: Path, kustomization: Object) -> Iterator[Object]:
-    """Kind, name and namespace of each object that a component selects in one of kustomize's ways."""
+    """Kind, name and namespace of each object that a component selects in one of kustomize's ways, `$patch` where it drops it."""
     for patch in kustomization.get("patches", []):
         if "target" in patch:
             yield patch["target"]
             continue
         for body in read(component / patch["path"]):
-            yield {"kind": body["kind"], **body["metadata"]}
+            drops = {"$patch": body["$patch"]} if body.get("$patch") == "delete" else {}
+            yield {"kind": body["kind"], **body["metadata"], **drops}
     for replacement in kustomization.get("replacements", []):
         yield replacement["source"]
         for target in replacement["targets"]:

@@ -15,9 +15,9 @@ from sandbox.base.notices import Notify
 from sandbox.kubeflow import overlay
 from sandbox.kubeflow.overlay import FILE, Object
 
-_MANIFESTS = re.compile(r"https://github\.com/kubeflow/manifests//(?P<path>[^?]+)(\?ref=(?P<tag>.+))?")
+_MANIFESTS = re.compile(r"https://github\.com/kubeflow/manifests//(?P<path>[^?]+)(\?ref=(?P<tag>[^&]+)(&.*)?)?")
 _VALUES = "values.json"
-_READ = {"apiVersion", "kind", "metadata", "sortOptions", "resources", "components"}
+_READ = {"apiVersion", "kind", "metadata", "sortOptions", "labels", "resources", "components"}
 """Keys of the kustomization that are read here; files that others name would have to move with it."""
 _NOISE = ("# Warning:", "Warning:")
 _ENTRY = re.compile(r"accumulating resources from '([^']+)'")
@@ -78,7 +78,7 @@ def render(sources: Sources, kubectl: Path, folder: Path, notify: Notify) -> Ren
         if absent := overlay.missing(wanted, plain):
             raise SandboxError(overlay.explained(absent, plain)) from None
         raise
-    if absent := overlay.missing(wanted, objects):
+    if absent := overlay.missing((target for target in wanted if not target.dropped), objects):
         # Kustomize passes over a patch by places whose target is not there.
         raise SandboxError(overlay.explained(absent, objects))
     return Rendered(objects, prepared.tag, [component.name for component in prepared.components], prepared.left_out)
@@ -124,11 +124,11 @@ def _write(sources: Sources, chosen: Sequence[Path], manifests: Path, folder: Pa
     values = folder / "values"
     _put(values / _VALUES, sources.values)
     _put(values / FILE, {"resources": [_VALUES]})
-    order = {"sortOptions": kustomization["sortOptions"]} if "sortOptions" in kustomization else {}
+    kept: Object = {key: kustomization[key] for key in ("sortOptions", "labels") if key in kustomization}
     for name, resources, components in (("plain", plain, ()), ("overlay", [*plain, values, *others], chosen)):
         # Kustomize takes no absolute paths.
         place = folder / name
-        body = {**order, "resources": [os.path.relpath(path, place) for path in resources]}
+        body = {**kept, "resources": [os.path.relpath(path, place) for path in resources]}
         _put(place / FILE, {**body, "components": [os.path.relpath(path, place) for path in components]})
     return tags[0]
 

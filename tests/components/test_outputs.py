@@ -34,3 +34,8 @@ def test_the_component_registers_the_stacks_outputs_and_keeps_the_kubeconfig_sec
     assert outputs.keys() == declared.outputs.keys()
     assert [name for name, value in outputs.items() if isinstance(value, dict) and SECRET in value] == ["kubeconfig"]
     assert outputs["pools"] == declared.outputs["pools"]
+    values = declared.outputs["kubeflowValues"]["metadata"]["annotations"]
+    # One file holds the values of whichever stack wrote it last.
+    whose = {key.rpartition("/")[2]: value for key, value in values.items() if key.startswith("kubeflow-spot.dev/")}
+    named = {"stack": "test", "cluster": f"ml-{stack}", "kubernetes": declared.outputs["kubernetesVersion"]}
+    assert whose == named

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from config.clouds.azure.settings import Azure
 from config.clouds.azure.traits import aks
 from config.clouds.existing.traits import existing
+from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.traits import gke
 from config.placement import contract, kubeflow
 from tests.config.test_contract import GENERAL, ON_DEMAND, SPOT, WITH_TWIN, node_pools
@@ -46,7 +48,27 @@ def test_the_disk_is_the_clouds_and_that_of_an_unknown_cloud_is_left_out() -> No
         "provisioner": "pd.csi.storage.gke.io",
         "parameters": {"type": "pd-balanced"},
     }
-    assert "disk" not in kubeflow.values(placed, existing(), None)
+    assert not {"disk", "workspaceDisk"} & kubeflow.values(placed, existing(), None).keys()
+
+
+@pytest.mark.parametrize("place", ["europe-west4", "europe-west4-a"])
+def test_a_notebook_on_gke_gets_a_disk_of_one_zone_whatever_the_databases_get(place: str) -> None:
+    # A regional disk is larger than the form's 5Gi, and a g2 machine may not take it.
+    values = kubeflow.values(node_pools(GENERAL), gke(), Gcp(provider="gcp", project="example-ml", location=place))
+    assert values["workspaceDisk"] == {"provisioner": "pd.csi.storage.gke.io", "parameters": {"type": "pd-balanced"}}
+    assert ("replication-type" in values["disk"]["parameters"]) is (place == "europe-west4")
+
+
+def test_a_notebook_on_aks_gets_the_disk_that_the_databases_get() -> None:
+    for settings in (None, *(Azure(provider="azure", location=location) for location in ("westeurope", "westus"))):
+        values = kubeflow.values(node_pools(GENERAL), aks(), settings)
+        assert values["workspaceDisk"] == values["disk"]
+
+
+def test_a_file_of_values_says_whose_they_are() -> None:
+    values = kubeflow.values(node_pools(GENERAL), aks(), None, {"stack": "prod", "kubernetes": "1.35"})
+    shown = {key: value for key, value in values["metadata"]["annotations"].items() if "kubeflow-spot" in key}
+    assert shown == {"kubeflow-spot.dev/stack": "prod", "kubeflow-spot.dev/kubernetes": "1.35"}
 
 
 def test_kustomize_reads_the_object_and_leaves_it_out_of_what_it_builds() -> None:

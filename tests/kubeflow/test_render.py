@@ -43,6 +43,21 @@ def test_the_overlay_makes_these_differences_and_no_others(
     assert (rendered.tag, rendered.left_out) == ("26.03", [])
 
 
+def test_every_object_and_no_pod_has_the_label_of_the_release(rendered: render.Rendered) -> None:
+    # By it an upgrade finds what the new release lacks. In a pod's template it would start all pods again.
+    assert {o["metadata"]["labels"][tree.LABEL] for o in rendered.objects} == {rendered.tag}
+    inside = [{key: value for key, value in o.items() if key != "metadata"} for o in rendered.objects]
+    assert tree.LABEL not in json.dumps(inside)
+
+
+def test_the_public_password_is_applied_by_nobody_and_dex_still_asks_for_one(rendered: render.Rendered) -> None:
+    named = {(o["kind"], o["metadata"]["name"]): o for o in rendered.objects}
+    assert ("Secret", "dex-passwords") not in named
+    (dex,) = named["Deployment", "dex"]["spec"]["template"]["spec"]["containers"]
+    # Not optional: without it the container does not start.
+    assert dex["envFrom"] == [{"secretRef": {"name": "dex-passwords"}}]
+
+
 def test_what_changes_pods_stands_before_the_first_pod(rendered: render.Rendered) -> None:
     kinds = [body["kind"] for body in rendered.objects]
     first = min(kinds.index(kind) for kind in WORKLOADS)
@@ -81,7 +96,7 @@ def test_each_component_begins_with_its_reason() -> None:
 
 
 def test_every_target_is_looked_for() -> None:
-    assert len(ALL) == 19
+    assert len(ALL) == 22
     assert overlay.missing(ALL, plain()) == []
     for target in ALL:
         others = [
@@ -126,10 +141,9 @@ def test_kustomize_alone_stops_where_an_object_is_missing(target: Target, tmp_pa
     manifests = tree.without(target, tmp_path)
     root = tmp_path / "root"
     root.mkdir()
-    named = [target.component, *(["datastores"] if target.component == "notebook-spawner" else [])]
     address = "https://github.com/kubeflow/manifests//example?ref=26.03"
     (root / overlay.FILE).write_text(
-        json.dumps({"resources": [address], "components": [str(OVERLAY / "components" / name) for name in named]})
+        json.dumps({"resources": [address], "components": [str(OVERLAY / "components" / target.component)]})
     )
     prepared = render.prepare(render.Sources(root, manifests, tree.VALUES, "1.36.2"), tmp_path / "work")
     with pytest.raises(SandboxError, match="kustomize: "):
@@ -148,12 +162,16 @@ def test_the_components_that_are_off_change_what_they_say(tmp_path: Path) -> Non
 
 
 def test_a_component_without_the_one_that_it_needs_is_told(tmp_path: Path) -> None:
-    root = tmp_path / "root"
+    root, needy = tmp_path / "root", tmp_path / "needy"
+    source = {"kind": "StorageClass", "name": "kubeflow-retain", "fieldPath": "metadata.name"}
+    target = {"select": {"kind": "Namespace", "name": "auth"}, "fieldPaths": ["metadata.annotations.class"]}
     root.mkdir()
+    needy.mkdir()
+    needs = {"kind": "Component", "replacements": [{"source": source, "targets": [target]}]}
     body = yaml.safe_load((OVERLAY / "azure" / overlay.FILE).read_text())
-    body["components"] = [str(c) for c in COMPONENTS if c.name != "datastores"]
-    (root / overlay.FILE).write_text(json.dumps(body))
-    with pytest.raises(SandboxError, match=r"component notebook-spawner: StorageClass kubeflow-retain\n"):
+    (needy / overlay.FILE).write_text(json.dumps(needs))
+    (root / overlay.FILE).write_text(json.dumps({**body, "components": [str(needy)]}))
+    with pytest.raises(SandboxError, match=r"component needy: StorageClass kubeflow-retain\n"):
         built(tmp_path / "work", root=root)
 
 
@@ -176,9 +194,10 @@ def test_a_form_that_lost_a_field_is_an_error(tmp_path: Path) -> None:
         built(tmp_path / "work", manifests=manifests)
 
 
-def test_values_without_a_disk_are_an_error_that_names_it(tmp_path: Path) -> None:
-    values = {key: value for key, value in tree.VALUES.items() if key != "disk"}
-    with pytest.raises(SandboxError, match=r"disk\.provisioner.* is missing .*KubeflowValues"):
+@pytest.mark.parametrize("disk", ["disk", "workspaceDisk"])
+def test_values_without_a_disk_are_an_error_that_names_it(disk: str, tmp_path: Path) -> None:
+    values = {key: value for key, value in tree.VALUES.items() if key != disk}
+    with pytest.raises(SandboxError, match=rf"{disk}\.provisioner.* is missing .*KubeflowValues"):
         built(tmp_path / "work", values=values)
 
 

@@ -20,13 +20,17 @@ OVERLAY = PROJECT / "kubeflow"
 COMPONENTS = sorted(path for path in (OVERLAY / "components").iterdir())
 CLOUDS = ("azure", "gcp")
 
+LABEL = "kubeflow-spot.dev/kubeflow"
+"""The label of everything that the overlay applies."""
+
 Object = dict[str, Any]
 
 VALUES: Object = {
     "apiVersion": "kubeflow-spot.dev/v1",
     "kind": "KubeflowValues",
     "metadata": {"name": "values", "annotations": {"config.kubernetes.io/local-config": "true"}},
-    "disk": {"provisioner": "disk.example.com", "parameters": {"type": "balanced"}},
+    "disk": {"provisioner": "disk.example.com", "parameters": {"type": "balanced", "copies": "2"}},
+    "workspaceDisk": {"provisioner": "disk.example.com", "parameters": {"type": "balanced"}},
     "spawner": {
         "affinityConfig": {
             "readOnly": False,
@@ -72,7 +76,7 @@ def without(target: Target, folder: Path, name: str = "") -> Path:
 
 
 def differences(before: list[Object], after: list[Object]) -> dict[str, Any]:
-    """What differs between two lists of objects: by object and path, the value before and after."""
+    """What differs between two lists of objects but for the label of all: by object and path, the value before and after."""
     old, new = _by_path(before), _by_path(after)
     return {
         path: {"before": old.get(path, "-"), "after": new.get(path, "-")}
@@ -89,7 +93,10 @@ def _by_path(objects: list[Object]) -> dict[str, Any]:
         # The hash of a generated ConfigMap changes with each letter of a comment.
         for known in ("jupyter-web-app-config", "namespace-labels-data", "notebook-controller-config"):
             name = known if name.startswith(f"{known}-") else name
-        text = json.dumps({**body, "metadata": {**metadata, "name": name}})
+        rest = {key: value for key, value in metadata.items() if key != "labels"}
+        if labels := {key: value for key, value in (metadata.get("labels") or {}).items() if key != LABEL}:
+            rest["labels"] = labels
+        text = json.dumps({**body, "metadata": {**rest, "name": name}})
         found |= dict(_leaves(f"{body['kind']} {name}", json.loads(text)))
     return found
 

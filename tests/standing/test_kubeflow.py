@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,10 +17,12 @@ pytestmark = pytest.mark.engine
 
 CLOUDS = {"dev": "azure", "staging": "gcp"}
 CLUSTERED = (
-    *("crd/clustertrainingruntimes.trainer.kubeflow.org", "storageclass/kubeflow-retain", "daemonset/istio-cni-node"),
+    *("crd/clustertrainingruntimes.trainer.kubeflow.org", "daemonset/istio-cni-node"),
+    *("storageclass/kubeflow-retain", "storageclass/kubeflow-workspace"),
     *("mutatingadmissionpolicy/kubeflow-notebooks-stay", "mutatingadmissionpolicybinding/kubeflow-notebooks-stay"),
 )
 """What no namespace of the tree holds."""
+SPACES = ("auth", "cert-manager", "istio-system", "knative-serving", "kubeflow", "kubeflow-system", "team-a")
 
 
 @pytest.fixture
@@ -27,23 +30,29 @@ def tidy(stack: Standing) -> Iterator[Standing]:
     """The stack, from which the installation is removed afterwards."""
     yield stack
     stack.kubectl("delete", "--ignore-not-found", "--wait=false", "-n", "kube-system", *CLUSTERED)
-    stack.kubectl("delete", "namespace", "--wait=true", "kubeflow", "kubeflow-system", "knative-serving", "team-a")
+    stack.kubectl("delete", "namespace", "--wait=true", *SPACES)
     stack.kubectl("delete", "pv", "--all", "--wait=false")
 
 
 def test_kubeflow_lands_on_on_demand_cpu_nodes_with_its_volumes_bound_and_notebooks_stay(
     tidy: Standing, subject: Subject
 ) -> None:
+    tidy.kubectl("create", "namespace", "auth")
+    own = ("secret", "generic", "dex-passwords", "-n", "auth", "--from-literal=DEX_USER_PASSWORD=a hash of mine")
+    tidy.kubectl("create", *own)
     options = ("--manifests", str(MANIFESTS), "--kustomization", str(OVERLAY / CLOUDS[subject.name]), "--json")
     report = json.loads(tidy.run("kubeflow", *options).stdout)
     assert report["faults"] == []
     assert report["ok"] is True
     measured = {verdict["name"]: verdict["measured"] for verdict in report["verdicts"]}
-    assert measured["Pods running"] == "7 of 7"
+    assert measured["Pods running"] == "8 of 8"
     assert measured["Datastores bound"] == "3 of 3 claims, class kubeflow-retain"
     placed = {pool["name"]: pool["pods"] for pool in report["pools"]}
-    assert sum(placed.values()) == 7
+    assert sum(placed.values()) == 8
     assert not any(placed.get(pool) for pool in (subject.spot, subject.twin))
+
+    (password,) = (i for i in tidy.get("secrets", "-n", "auth")["items"] if i["metadata"]["name"] == "dex-passwords")
+    assert b64decode(password["data"]["DEX_USER_PASSWORD"]) == b"a hash of mine"
 
     volumes = tidy.get("persistentvolumes")["items"]
     assert {volume["spec"]["persistentVolumeReclaimPolicy"] for volume in volumes} == {"Retain"}
@@ -58,8 +67,8 @@ def test_kubeflow_lands_on_on_demand_cpu_nodes_with_its_volumes_bound_and_notebo
     # A webhook of the tree would refuse every pod, were it in force.
     annotations = notebook(tidy, {})["metadata"]["annotations"]
     assert annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false"
-    own = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}
-    assert notebook(tidy, own)["metadata"]["annotations"].items() >= own.items()
+    said = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}
+    assert notebook(tidy, said)["metadata"]["annotations"].items() >= said.items()
 
 
 def notebook(stack: Standing, annotations: dict[str, str]) -> Any:

@@ -75,6 +75,7 @@ def aks() -> Cloud:
         zone_words="1, 2 or 3",
         pool_zones=pool_zones,
         durable_disks=durable_disks,
+        workspace_disks=durable_disks,
         storage_classes=STORAGE_CLASSES,
         spot_notice=30,
         spot_grace=25,

@@ -9,7 +9,7 @@ from functools import cache
 from config.clouds.gcp import compute_class
 from config.clouds.gcp.machines import ACCELERATORS, ATTACHABLE, machines
 from config.clouds.gcp.pool import options_of
-from config.clouds.gcp.zones import STORAGE_CLASSES, durable_disks, pool_zones
+from config.clouds.gcp.zones import STORAGE_CLASSES, durable_disks, pool_zones, workspace_disks
 from config.clouds.machines import Machine
 from config.clouds.traits import Added, Cloud
 from config.model.pool import Capacity, Pool
@@ -160,6 +160,7 @@ def gke() -> Cloud:
         max_nodes=1000,
         max_nodes_are_of_a_zone=True,
         durable_disks=durable_disks,
+        workspace_disks=workspace_disks,
         storage_classes=STORAGE_CLASSES,
         added={
             Capacity.SPOT: Added({SPOT: "true", PROVISIONING: "spot"}, (Taint(key=SPOT, value="true"),)),

@@ -44,8 +44,15 @@ def pool_zones(machine: Machine | None, gcp: CloudSettings | None, pool: Pool) -
 
 def durable_disks(gcp: CloudSettings | None) -> tuple[str, dict[str, str]]:
     """As `Cloud.durable_disks`: copies in two zones, which a zonal cluster has no nodes in (page regional-pd)."""
+    driver, parameters = workspace_disks(gcp)
     regional = isinstance(gcp, Gcp) and not gcp.zonal
-    return "pd.csi.storage.gke.io", {"type": "pd-balanced", **({"replication-type": "regional-pd"} if regional else {})}
+    return driver, {**parameters, **({"replication-type": "regional-pd"} if regional else {})}
+
+
+def workspace_disks(gcp: CloudSettings | None) -> tuple[str, dict[str, str]]:
+    """As `Cloud.workspace_disks`: in one zone. A regional disk has 10 GiB at least, and optimized machines take none
+    (pages about-regional-persistent-disk, troubleshooting/storage)."""
+    return "pd.csi.storage.gke.io", {"type": "pd-balanced"}
 
 
 STORAGE_CLASSES = frozenset(("standard", "standard-rwo", "premium-rwo"))

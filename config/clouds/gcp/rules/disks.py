@@ -1,4 +1,4 @@
-"""Checks of the boot disks of nodes."""
+"""Checks of the disks of nodes and of their pods."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from config.clouds.gcp.pool import nodes_of
 from config.clouds.gcp.traits import DISKS_AS_REPORTED, boot_disks
 from config.clouds.traits import Cloud
 from config.draft import Draft
-from config.model.pool import AnyPool
+from config.model.pool import AnyPool, Capacity, Pool
+from config.placement import names
 from config.problems import Problem
+
+_HYPERDISK = ("hyperdisk-balanced",)
+_ALONE = frozenset({"c4", "n4"})
+"""Families that the catalogue does not have and that take no Persistent Disk (issues 1819 and 1820 of
+kubernetes-sigs/gcp-compute-persistent-disk-csi-driver). The catalogue's are those whose machines boot from Hyperdisk alone."""
 
 
 def _type(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -24,4 +30,21 @@ def _type(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Prob
         )
 
 
-ANY_POOL_RULES = (_type,)
+def _volumes(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # Databases and notebooks run on demand: there their claims wait for ever, or their disks cannot be attached.
+    machine, family = cloud.machine(pool.machine), pool.machine.lower().partition("-")[0]
+    on_demand = not isinstance(pool, Pool) or pool.capacity == Capacity.ON_DEMAND or names.twin_name(pool, cloud)
+    # Machines that are sold by reservation alone are bought for training.
+    sold = machine is None or machine.on_demand
+    if on_demand and sold and (boot_disks(pool.machine) == _HYPERDISK or family in _ALONE):
+        yield Problem(
+            f"{path}.machine",
+            f"is {pool.machine}, which takes Hyperdisks alone: volumes of `kubeflowValues` and `workloads.storageClass` are"
+            " pd-balanced, and pods that use one cannot run there",
+            "keep another on-demand pool for databases and notebooks, or give them a StorageClass of yours with `type:"
+            " hyperdisk-balanced`",
+            warning=True,
+        )
+
+
+ANY_POOL_RULES = (_type, _volumes)

@@ -57,8 +57,9 @@ def _nat_name(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem("cluster.name", f"{name!r} is too short: Cloud NAT is called the same", "at least two characters")
 
 
-_WEBHOOKS = "8443,9443,15017"
-"""Ports of Kubeflow's webhooks, KServe's and the training operator's among them, and of Istio's."""
+WEBHOOKS = "4443,8443,9443,15017"
+"""Ports at which the pods of Kubeflow 26.03 answer webhooks: PodDefaults', Katib's and Knative's, KServe's and Trainer's, Istio's.
+Their Services say 443. cert-manager's has 10250, which GKE lets through."""
 
 
 def _control_plane(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -75,7 +76,7 @@ def _control_plane(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             f"{PATH}.controlPlaneCidr",
             "is where the API server calls webhooks from, and GKE lets it reach nodes on ports 443 and 10250 only",
             f"gcloud compute firewall-rules create {name}-webhooks --project {host} --network {name} --direction INGRESS"
-            f" --source-ranges {network.control_plane_cidr} --allow tcp:{_WEBHOOKS}   or leave it out of a new cluster",
+            f" --source-ranges {network.control_plane_cidr} --allow tcp:{WEBHOOKS}   or leave it out of a new cluster",
             warning=True,
         )
 
