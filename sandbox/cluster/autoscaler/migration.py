@@ -52,8 +52,9 @@ def next_move(
     `stopped` groups cannot grow, `upcoming` ones have machines on their way, `busy` nodes are left out.
     """
     for node, better in _candidates(snapshot, ranks, busy):
-        moving, reason = drain.pods(node)
-        if reason or not moving:
+        leaving = drain.pods(node)
+        moving = leaving.moving
+        if leaving.reason or leaving.ending or not moving:
             continue
         rooms = [
             packing.room(each)

@@ -10,17 +10,13 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from sandbox.cloud.node_groups import NodeGroup
-from sandbox.cluster.autoscaler import resources, shapes
-from sandbox.cluster.autoscaler.fit import daemon_fits, misfit, reports_ready
-from sandbox.cluster.autoscaler.options import due
+from sandbox.cluster.autoscaler.fit import misfit, reports_ready
 from sandbox.cluster.autoscaler.shapes import Amounts, PodInfo, Shape
-from sandbox.cluster.autoscaler.snapshot import Node, Snapshot
+from sandbox.cluster.autoscaler.snapshot import Node
 
 Object = Mapping[str, Any]
 
-_HOSTNAME = "kubernetes.io/hostname"
-_PASSING = ("node.kubernetes.io/", "ToBeDeleted", "DeletionCandidate")
+HOSTNAME = "kubernetes.io/hostname"
 
 
 @dataclass
@@ -54,7 +50,7 @@ class Room:
 
     def another(self, name: str) -> Room:
         """A further node like this one, with an account of its own."""
-        return replace(self, name=name, labels={**self.labels, _HOSTNAME: name}, free=dict(self.free))
+        return replace(self, name=name, labels={**self.labels, HOSTNAME: name}, free=dict(self.free))
 
 
 def batches(pods: Iterable[PodInfo]) -> list[tuple[Shape, list[PodInfo]]]:
@@ -144,48 +140,3 @@ def open_to_pods(node: Node) -> bool:
     if spec.get("unschedulable") or metadata.get("deletionTimestamp"):
         return False
     return reports_ready(node.body)
-
-
-class Templates:
-    """The nodes that groups would add: like one of a group's nodes that was ready for a while, else as the cloud describes them.
-
-    A node stays its group's model after it is gone (processors/nodeinfosprovider/mixed_nodeinfos_processor.go). The requests of
-    DaemonSets are not free: of those that run on the model, else of those that would run on the new node
-    (simulator/node_info_utils.go).
-    """
-
-    def __init__(self, stable: float) -> None:
-        self._stable = stable
-        self._models: dict[str, tuple[Object, list[Amounts]]] = {}
-
-    def of(self, snapshot: Snapshot) -> dict[str, Room]:
-        """The new node of each group, by the group's name."""
-        self._models = {name: model for name, model in self._models.items() if name in snapshot.groups}
-        return {name: self._template(group, snapshot) for name, group in snapshot.groups.items()}
-
-    def _template(self, group: NodeGroup, snapshot: Snapshot) -> Room:
-        for name in group.nodes:
-            node = snapshot.nodes.get(name)
-            if (
-                node is not None
-                and node.ready
-                and open_to_pods(node)
-                and due(node.ready_since + self._stable, snapshot.now)
-            ):
-                self._models[group.name] = (node.body, [pod.shape.requests for pod in node.pods if pod.of_node])
-                break
-        model, taken = self._models.get(group.name, (group.template, None))
-        # Taints of one node's state are not its group's.
-        taints = [taint for taint in model["spec"].get("taints") or () if not taint["key"].startswith(_PASSING)]
-        name = f"{group.name}-new"
-        labels = {**model["metadata"]["labels"], _HOSTNAME: name}
-        free = shapes.amounts(model["status"].get("allocatable") or {})
-        if taken is None:
-            specs = [daemon_set["spec"]["template"]["spec"] for daemon_set in snapshot.world.daemon_sets]
-            taken = [
-                shapes.amounts(resources.requests(spec)) for spec in specs if daemon_fits(spec, name, labels, taints)
-            ]
-        for requests in taken:
-            for resource, asked in requests.items():
-                free[resource] = free.get(resource, 0) - asked
-        return Room(name, labels, taints, free, dict(free))

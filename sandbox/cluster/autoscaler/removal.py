@@ -72,7 +72,7 @@ class Removals:
             for removal in self._removals.values()
             if removal.drained and (node := snapshot.nodes.get(removal.name))
             for pod in node.pods
-            if not pod.of_node and pod.terminating is None and pod.metadata.get("ownerReferences")
+            if not pod.of_node and pod.terminating is None
         ]
 
     def start(
@@ -147,10 +147,9 @@ class Removals:
         """Evict what nobody waits for, and note the pods to evict."""
         by_default = profile.evict_daemon_sets_of_occupied if removal.drained else profile.evict_daemon_sets_of_empty
         for pod in node.pods if node else ():
-            wish = (pod.metadata.get("annotations") or {}).get(_EVICT_DAEMON)
             if pod.of_node:
-                owned = any(owner["kind"] == "DaemonSet" for owner in pod.metadata.get("ownerReferences") or ())
-                if owned and (wish == "true" or (by_default and wish != "false")):
+                wish = (pod.metadata.get("annotations") or {}).get(_EVICT_DAEMON)
+                if not pod.mirror and (by_default if wish is None else wish == "true"):
                     hands.evict(pod.pod, _grace(pod, profile))
             elif removal.drained:
                 removal.waiting[pod.uid] = pod

@@ -18,6 +18,8 @@ Amounts = dict[str, int]
 # utils/gpu/gpu.go, GPUVendorResourceNames.
 GPU_RESOURCES = ("nvidia.com/gpu", "habana.ai/gaudi", "gpu.intel.com/xe", "amd.com/gpu", "microsoft.com/directx")
 
+_MIRROR = "kubernetes.io/config.mirror"
+_LIKE_DAEMON = "cluster-autoscaler.kubernetes.io/daemonset-pod"
 _PARTS = ("tolerations", "nodeSelector", "affinity", "priority", "overhead", "resources", "schedulerName")
 
 
@@ -47,13 +49,13 @@ class Shape:
 class PodInfo:
     """One pod of a scan, with what earlier scans found out about it."""
 
-    __slots__ = ("metadata", "name", "of_node", "pod", "shape", "terminating", "tolerations", "uid")
+    __slots__ = ("metadata", "mirror", "name", "of_node", "pod", "shape", "terminating", "tolerations", "uid")
 
     def __init__(self, uid: Any, pod: Object, shape: Shape) -> None:
         self.uid, self.pod, self.shape = uid, pod, shape
         self.metadata: Object = pod["metadata"]
         self.name = f"{self.metadata['namespace']}/{self.metadata['name']}"
-        self.of_node = of_node(pod)
+        self.of_node, self.mirror = of_node(pod), _MIRROR in (self.metadata.get("annotations") or {})
         self.tolerations: Any = pod["spec"].get("tolerations")
         self.terminating: float | None = None
         """Since when it has a deletion timestamp."""
@@ -94,10 +96,12 @@ class Shapes:
 
 
 def of_node(pod: Object) -> bool:
-    """Whether a pod belongs to its node: a DaemonSet's, or the mirror of a static pod."""
+    """Whether a pod belongs to its node: a DaemonSet's, or the mirror of a static pod (utils/pod/pod.go)."""
     metadata = pod["metadata"]
-    owned = any(owner["kind"] == "DaemonSet" for owner in metadata.get("ownerReferences") or [])
-    return owned or "kubernetes.io/config.mirror" in (metadata.get("annotations") or {})
+    if any(owner["kind"] == "DaemonSet" for owner in metadata.get("ownerReferences") or []):
+        return True
+    annotations = metadata.get("annotations") or {}
+    return _MIRROR in annotations or annotations.get(_LIKE_DAEMON) == "true"
 
 
 def amounts(quantities: Mapping[str, Any]) -> Amounts:

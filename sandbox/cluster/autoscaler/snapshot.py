@@ -15,15 +15,16 @@ Object = Mapping[str, Any]
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 """The key of the autoscaler's taint of nodes that it is about to remove."""
 
+STARTUP_TAINTS = (
+    "startup-taint.cluster-autoscaler.kubernetes.io/",
+    "ignore-taint.cluster-autoscaler.kubernetes.io/",
+)
+"""The beginnings of taints of a node that is still starting (utils/taints/taints.go)."""
+
 _ENDED = ("Succeeded", "Failed")
 # utils/kubernetes/ready.go.
 _PROBLEMS = {"DiskPressure", "NetworkUnavailable"}
 _UNREADY_TAINTS = {f"node.kubernetes.io/{name}" for name in ("not-ready", "disk-pressure", "network-unavailable")}
-# utils/taints/taints.go: a node with such a taint is still starting.
-_STARTUP_TAINTS = (
-    "startup-taint.cluster-autoscaler.kubernetes.io/",
-    "ignore-taint.cluster-autoscaler.kubernetes.io/",
-)
 
 
 @dataclass
@@ -182,7 +183,7 @@ def ready(body: Object, group: NodeGroup | None) -> bool:
         elif kind in _PROBLEMS and condition["status"] == "True":
             return False
     for taint in body["spec"].get("taints") or ():
-        if taint["key"] in _UNREADY_TAINTS or taint["key"].startswith(_STARTUP_TAINTS):
+        if taint["key"] in _UNREADY_TAINTS or taint["key"].startswith(STARTUP_TAINTS):
             return False
     if group is not None and group.gpus is not None:
         allocatable = status.get("allocatable") or {}

@@ -30,6 +30,10 @@ class Candidate:
 
     node: Node
     moving: Sequence[PodInfo]
+    ending: bool
+    """Whether it waits until pods end by themselves."""
+    risky: bool
+    """Whether budgets do not allow all evictions at the same time."""
 
 
 class Unneeded:
@@ -113,20 +117,22 @@ class Unneeded:
             if len(found) >= most:
                 self._more = True
                 break
-            moving, reason = drain.pods(node)
+            leaving = drain.pods(node)
+            moving, reason = leaving.moving, leaving.reason
             if not reason and moving:
                 moves = moves or _Moves(_filled(rooms, snapshot), gone)
                 reason = "" if moves.move(node, moving) else "no place for its pods"
             if reason:
                 self._kept[node.name] = now + self._options.recheck
                 continue
+            risky = drain.risky(moving)
             drain.budgets.take(moving)
             gone.add(node.name)
-            found[node.name] = Candidate(node, moving)
+            found[node.name] = Candidate(node, moving, bool(leaving.ending), risky)
         return found
 
     def _eligible(self, snapshot: Snapshot, profile: Profile, out: Set[str], drain: Drain) -> list[Node]:
-        """The nodes that are worth a simulation: earlier unneeded ones first, then empty ones."""
+        """The nodes that are worth a simulation: empty ones first, then earlier unneeded ones."""
         nodes = []
         for group in snapshot.world.groups:
             if group.least is None or len(group.nodes) <= group.least:
@@ -139,8 +145,7 @@ class Unneeded:
                     continue
                 if utilisation(node, profile, drain) <= self._threshold(node, profile):
                     nodes.append(node)
-        since = self._since
-        return sorted(nodes, key=lambda node: (node.name not in since, any(not pod.of_node for pod in node.pods)))
+        return sorted(nodes, key=lambda node: (*drain.order(node), node.name not in self._since))
 
     def _threshold(self, node: Node, profile: Profile) -> float:
         return self._options.gpu_utilisation if _gpu(node) else profile.utilisation
@@ -158,7 +163,7 @@ class Unneeded:
         spare = sum(len(group.nodes) for group in snapshot.world.groups) - len(removals.names) - self._least
         ripe: list[Candidate] = []
         gone = set(removals.names)
-        for candidate in sorted(found.values(), key=lambda each: bool(each.moving)):
+        for candidate in sorted(found.values(), key=lambda each: (bool(each.moving), each.risky, each.ending)):
             node = candidate.node
             if node.group is None or len(ripe) >= spare:
                 continue
@@ -166,7 +171,9 @@ class Unneeded:
                 node.group, node.name, gone
             ):
                 gone.add(node.name)
-                ripe.append(candidate)
+                # A node that waits for pods to end counts as gone for its group's minimum (planner.go, NodesToDelete).
+                if not candidate.ending:
+                    ripe.append(candidate)
         return ripe
 
     def _set_due(self, snapshot: Snapshot, profile: Profile, found: Mapping[str, Candidate], cools: float) -> None:
@@ -191,11 +198,12 @@ def utilisation(node: Node, profile: Profile, drain: Drain) -> float:
     for name in names:
         full, used = allocatable.get(name, 0), node.used.get(name, 0)
         if used and (profile.ignore_daemon_sets or any(pod.terminating is not None for pod in node.pods)):
-            daemons = sum(pod.shape.requests.get(name, 0) for pod in node.pods if pod.of_node)
-            dying = sum(pod.shape.requests.get(name, 0) for pod in node.pods if drain.long_terminating(pod))
-            used -= dying
-            if profile.ignore_daemon_sets:
-                full, used = full - daemons, used - daemons
+            for pod in node.pods:
+                asked = pod.shape.requests.get(name, 0)
+                if profile.ignore_daemon_sets and pod.of_node and not pod.mirror:
+                    full, used = full - asked, used - asked
+                elif drain.long_terminating(pod):
+                    used -= asked
         if full <= 0:
             return 0.0
         shares.append(used / full)
