@@ -37,7 +37,7 @@ class Budgets:
         return [
             allowed
             for budget, allowed in self._budgets
-            if budget["metadata"]["namespace"] == namespace and selects(budget["spec"].get("selector"), labels)
+            if budget["metadata"]["namespace"] == namespace and fit.selects(budget["spec"].get("selector"), labels)
         ]
 
     def take(self, pods: Iterable[PodInfo]) -> None:
@@ -45,16 +45,6 @@ class Budgets:
         for pod in pods:
             for allowed in self.of(pod):
                 allowed[0] -= 1
-
-
-def selects(selector: Object | None, labels: Mapping[str, str]) -> bool:
-    """Whether a label selector matches; a missing one matches nothing, an empty one everything (policy/v1)."""
-    if selector is None:
-        return False
-    wanted = selector.get("matchLabels") or {}
-    return all(labels.get(key) == value for key, value in wanted.items()) and all(
-        fit.matches(requirement, labels) for requirement in selector.get("matchExpressions") or ()
-    )
 
 
 @dataclass(frozen=True)
@@ -94,8 +84,13 @@ class Drain:
 
         processors/scaledowncandidates/emptycandidates/empty_candidates_sorting.go.
         """
-        staying = [pod for pod in node.pods if not (pod.of_node or self.long_terminating(pod))]
-        return (True, False) if any(not _ends(pod) for pod in staying) else (False, bool(staying))
+        ending = False
+        for pod in node.pods:
+            if not (pod.of_node or self.long_terminating(pod)):
+                if not _ends(pod):
+                    return True, False
+                ending = True
+        return False, ending
 
     def long_terminating(self, pod: PodInfo) -> bool:
         """Whether a pod should be gone by now. Its deletion timestamp is the end of the grace period that its deletion gave it."""

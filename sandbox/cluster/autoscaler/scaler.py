@@ -14,9 +14,9 @@ from sandbox.cluster.autoscaler.behaviour import OF_CLOUD, Behaviour
 from sandbox.cluster.autoscaler.drainable import Drain
 from sandbox.cluster.autoscaler.growth import Growth, Limits
 from sandbox.cluster.autoscaler.options import Options, Profile, due, seconds
-from sandbox.cluster.autoscaler.packing import Room
 from sandbox.cluster.autoscaler.registry import Registry
 from sandbox.cluster.autoscaler.removal import Removals
+from sandbox.cluster.autoscaler.rooms import Placement, Room, closed, open_to_pods, room
 from sandbox.cluster.autoscaler.shapes import PodInfo
 from sandbox.cluster.autoscaler.snapshot import TO_BE_DELETED, Snapshot, Snapshots
 from sandbox.cluster.autoscaler.templates import Templates
@@ -75,18 +75,17 @@ class Autoscaler:
             return now + profile.scan_interval
         behaviour.admit([pod.pod for pod in snapshot.waiting], hands)
         templates = self._templates.of(snapshot)
-        needed, left, rooms = self._place(snapshot, templates)
+        placed = self._place(snapshot, templates)
         self.growth = Growth()
-        unplaced = bool(left)
-        left, ripens = self._old_enough(snapshot, profile, left)
+        left, ripens = self._old_enough(snapshot, profile, placed.left)
         waits = self._waits(snapshot, profile, left)
-        grown = not waits and self._grow(snapshot, profile, behaviour, templates, left, hands)
+        grown = not waits and self._grow(snapshot, profile, behaviour, templates, left, placed.scene, hands)
         if grown:
             self._grown = now
-        elif not unplaced and not self._removals.names:
+        elif not placed.left and not self._removals.names:
             self._migrate(snapshot, profile, behaviour, templates, hands)
         removed = self._unneeded.scan(
-            snapshot, profile, rooms, needed, self._registry, self._removals, hands, held=bool(waits), grown=self._grown
+            snapshot, profile, placed, self._registry, self._removals, hands, held=bool(waits), grown=self._grown
         )
         return self._next(snapshot, profile, waits, ripens, grown or removed)
 
@@ -145,22 +144,28 @@ class Autoscaler:
         self._healthy = healthy
         return healthy
 
-    def _place(self, snapshot: Snapshot, templates: dict[str, Room]) -> tuple[set[str], list[PodInfo], dict[str, Room]]:
-        """Place waiting pods on existing and upcoming nodes: the nodes that take one, the pods left, and the rooms."""
+    def _place(self, snapshot: Snapshot, templates: dict[str, Room]) -> Placement:
+        """Place waiting pods on existing and upcoming nodes."""
         waiting = [*snapshot.waiting, *self._removals.moving(snapshot)]
-        if not waiting:
-            return set(), [], {}
+        if not waiting and not snapshot.tied:
+            return Placement()
         rooms: dict[str, Room] = {}
         upcoming = self._registry.counted(snapshot.world.groups, snapshot.now)
-        hidden = {name for names in upcoming.values() for name in names} | self._removals.names
+        booting = {name for names in upcoming.values() for name in names}
+        hidden = booting | self._removals.names
         for node in snapshot.nodes.values():
-            if node.name not in hidden and packing.open_to_pods(node):
-                rooms[node.name] = packing.room(node)
-        existing = set(rooms)
+            if node.name not in hidden and open_to_pods(node):
+                rooms[node.name] = room(node)
+        existing = dict(rooms)
         for group, names in upcoming.items():
             rooms.update({name: templates[group].another(name) for name in names})
-        used, left = packing.place(waiting, list(rooms.values()), self._order)
-        return used & existing, left, {name: room for name, room in rooms.items() if name in existing}
+        scene = list(rooms.values()) if snapshot.tied else []
+        if snapshot.tied:
+            scene += [
+                closed(node) for name, node in snapshot.nodes.items() if name not in rooms and name not in booting
+            ]
+        used, left = packing.place(waiting, list(rooms.values()), self._order, scene)
+        return Placement(left, used & existing.keys(), existing, scene)
 
     def _old_enough(self, snapshot: Snapshot, profile: Profile, left: list[PodInfo]) -> tuple[list[PodInfo], float]:
         """The pods that are old enough to count, and when the next one is; inf for none.
@@ -210,6 +215,7 @@ class Autoscaler:
         behaviour: Behaviour,
         templates: dict[str, Room],
         left: Sequence[PodInfo],
+        scene: Sequence[Room],
         hands: Hands,
     ) -> bool:
         """Ask for nodes for pods that no node takes; whether all that was asked for is granted."""
@@ -217,7 +223,8 @@ class Autoscaler:
             self._registry.note_health(snapshot.now, (), profile, hands.decided)
             return False
         groups = snapshot.world.groups
-        found = self.growth = growth.growth(groups, templates, left, self._limits(snapshot, profile, behaviour, hands))
+        limits = self._limits(snapshot, profile, behaviour, hands)
+        found = self.growth = growth.growth(groups, templates, left, limits, scene)
         if not found.options:
             return False
         option, why = behaviour.choose(groups, found.options, self._random)

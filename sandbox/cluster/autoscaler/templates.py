@@ -6,12 +6,12 @@ Rules of cluster-autoscaler 1.36.1, processors/nodeinfosprovider/mixed_nodeinfos
 from __future__ import annotations
 
 from sandbox.cloud.node_groups import NodeGroup
-from sandbox.cluster.autoscaler import resources, shapes
+from sandbox.cluster.autoscaler import shapes
 from sandbox.cluster.autoscaler.fit import daemon_fits
 from sandbox.cluster.autoscaler.options import due
-from sandbox.cluster.autoscaler.packing import HOSTNAME, Room, open_to_pods
-from sandbox.cluster.autoscaler.shapes import Amounts, Object
-from sandbox.cluster.autoscaler.snapshot import STARTUP_TAINTS, TO_BE_DELETED, Snapshot
+from sandbox.cluster.autoscaler.rooms import HOSTNAME, Room, open_to_pods
+from sandbox.cluster.autoscaler.shapes import Object, Shape
+from sandbox.cluster.autoscaler.snapshot import STARTUP_TAINTS, TO_BE_DELETED, Node, Snapshot
 
 # Taints of one node's state, which its group's new nodes do not have (utils/taints/taints.go, SanitizeTaints).
 _PASSING = {
@@ -46,7 +46,7 @@ class Templates:
 
     def __init__(self, stable: float) -> None:
         self._stable = stable
-        self._models: dict[str, tuple[Object, list[Amounts]]] = {}
+        self._models: dict[str, tuple[Object, list[Shape]]] = {}
 
     def of(self, snapshot: Snapshot) -> dict[str, Room]:
         """The new node of each group, by the group's name."""
@@ -56,31 +56,26 @@ class Templates:
     def _template(self, group: NodeGroup, snapshot: Snapshot) -> Room:
         for name in group.nodes:
             node = snapshot.nodes.get(name)
-            if (
-                node is not None
-                and node.ready
-                and open_to_pods(node)
-                and due(node.ready_since + self._stable, snapshot.now)
-            ):
-                self._models[group.name] = (
-                    node.body,
-                    [pod.shape.requests for pod in node.pods if pod.of_node and pod.terminating is None],
-                )
+            if node is not None and self._good(node, snapshot.now):
+                staying = [pod.shape for pod in node.pods if pod.of_node and pod.terminating is None]
+                self._models[group.name] = (node.body, staying)
                 break
         model, taken = self._models.get(group.name, (group.template, None))
         taints = [taint for taint in model["spec"].get("taints") or () if not _passes(taint["key"])]
         name = f"{group.name}-new"
         labels = {**model["metadata"]["labels"], HOSTNAME: name}
-        free = shapes.amounts(model["status"].get("allocatable") or {})
+        room = Room(name, labels, taints, shapes.amounts(model["status"].get("allocatable") or {}))
         if taken is None:
-            specs = [daemon_set["spec"]["template"]["spec"] for daemon_set in snapshot.world.daemon_sets]
-            taken = [
-                shapes.amounts(resources.requests(spec)) for spec in specs if daemon_fits(spec, name, labels, taints)
-            ]
-        for requests in taken:
-            for resource, asked in requests.items():
-                free[resource] = free.get(resource, 0) - asked
-        return Room(name, labels, taints, free, dict(free))
+            taken = [shape for shape in snapshot.daemons if daemon_fits(shape.spec, name, labels, taints)]
+        for shape in taken:
+            room.take(shape)
+        room.full = dict(room.free)
+        return room
+
+    def _good(self, node: Node, now: float) -> bool:
+        """Whether a node can be a model."""
+        going = any(taint["key"] == TO_BE_DELETED for taint in node.taints)
+        return node.ready and open_to_pods(node) and not going and due(node.ready_since + self._stable, now)
 
 
 def _passes(taint: str) -> bool:

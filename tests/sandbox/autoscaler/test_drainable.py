@@ -1,0 +1,130 @@
+"""What keeps a node: its pods, their annotations, budgets and use."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from .steps import FIRST, PLAIN, SECOND, Steps, running
+
+MIRROR = "kubernetes.io/config.mirror"
+EVICT = "cluster-autoscaler.kubernetes.io/enable-ds-eviction"
+SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+VOLUMES = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
+OLD: Any = {"uid": "old"}
+SYSTEM: Any = {"namespace": "kube-system"}
+MEMORY: Any = {"spec": {"volumes": [{"name": "memory", "emptyDir": {"medium": "Memory"}}]}}
+SCRATCH: Any = {"spec": {"volumes": [{"name": "scratch", "emptyDir": {}}]}}
+
+
+def budget(allowed: int, **labels: str) -> Any:
+    return {
+        "metadata": {"namespace": "default", "name": "b"},
+        "spec": {"selector": {"matchLabels": labels}},
+        "status": {"disruptionsAllowed": allowed},
+    }
+
+
+@pytest.mark.parametrize(
+    ("small", "settings", "budgets", "kept"),
+    [
+        ({}, {}, [], False),
+        ({"annotations": {SAFE: "false"}}, {}, [], True),
+        ({"annotations": {SAFE: "on-completion"}}, {}, [], True),
+        ({"annotations": {SAFE: "on-completion"}, "ownerReferences": []}, {}, [], True),
+        ({"ownerReferences": []}, {}, [], True),
+        ({"ownerReferences": [], "annotations": {SAFE: "true"}}, {}, [], False),
+        ({"ownerReferences": [{"kind": "TFJob", "controller": True}]}, {}, [], True),
+        ({"ownerReferences": [{"kind": "DaemonSet"}]}, {}, [], False),
+        ({"ownerReferences": [], "annotations": {"cluster-autoscaler.kubernetes.io/daemonset-pod": "true"}}, {}, [], False),
+        ({"ownerReferences": [], "annotations": {"kubernetes.io/config.mirror": "x"}}, {}, [], False),
+        (SYSTEM, {}, [], True),
+        (SYSTEM, {"skipNodesWithSystemPods": "false"}, [], False),
+        # Older than an hour: it may go, whatever else it says, unless nothing replaces it.
+        ({**SYSTEM, **OLD, "annotations": {SAFE: "false"}}, {}, [], False),
+        ({**SYSTEM, **OLD, **SCRATCH}, {"skipNodesWithLocalStorage": "true"}, [], False),
+        ({**SYSTEM, **OLD, "ownerReferences": []}, {}, [], True),
+        ({**SYSTEM, **OLD, "annotations": {SAFE: "false"}}, {"skipNodesWithSystemPods": "false"}, [], True),
+        ({**SYSTEM, "annotations": {SAFE: "true"}}, {}, [], False),
+        (SCRATCH, {}, [], False),
+        (SCRATCH, {"skipNodesWithLocalStorage": "true"}, [], True),
+        (MEMORY, {"skipNodesWithLocalStorage": "true"}, [], False),
+        ({**SCRATCH, "annotations": {VOLUMES: "other,scratch"}}, {"skipNodesWithLocalStorage": "true"}, [], False),
+        ({**SCRATCH, "annotations": {VOLUMES: "other"}}, {"skipNodesWithLocalStorage": "true"}, [], True),
+        ({"labels": {"a": "b"}}, {}, [budget(0, a="b")], True),
+        ({"labels": {"a": "b"}}, {}, [budget(1, a="b")], False),
+        ({"labels": {"a": "b"}}, {}, [budget(0, a="c")], False),
+        ({}, {"scaleDownUtilizationThreshold": "0.2"}, [], True),
+    ],
+)  # fmt: skip
+def test_what_keeps_a_node(small: Any, settings: Any, budgets: Any, kept: bool) -> None:
+    steps = Steps(PLAIN, **settings)
+    pods = [running("busy", FIRST, "2500m"), running("small", SECOND, **small)]
+    steps.over(*pods, budgets=budgets, since={"old": -3601.0})
+    assert kept != (("taint", [SECOND]) in steps.cloud.calls)
+
+
+def test_a_node_whose_pods_are_left_to_end_is_unneeded_meanwhile_and_goes_once_they_ended() -> None:
+    """rules/oncompletion and planner.go, NodesToDelete."""
+    steps, busy = Steps(PLAIN), running("busy", FIRST, "3")
+    small = running("small", SECOND, annotations={SAFE: "on-completion"}, ownerReferences=[])
+    for now in (0, 60, 65):
+        steps.at(now, busy, small)
+    assert steps.cloud.calls == []
+    steps.at(70, busy)
+    assert steps.cloud.calls == [("taint", [SECOND])]
+
+
+def test_a_node_that_waits_for_its_pods_end_counts_as_gone_for_its_groups_minimum() -> None:
+    """core/scaledown/unneeded/nodes.go, RemovableAt: it takes the group's last spare node from one that must be drained."""
+    steps = Steps(replace(PLAIN, least=1))
+    small = running("small", SECOND, annotations={SAFE: "on-completion"}, ownerReferences=[])
+    steps.over(small, running("moving", FIRST))
+    assert steps.cloud.calls == []
+
+
+def test_daemon_sets_count_for_the_utilisation_unless_they_are_ignored() -> None:
+    agent = {"ownerReferences": [{"kind": "DaemonSet"}]}
+    pods = [running(f"agent-{name}", name, "2500m", **agent) for name in PLAIN.nodes]
+    assert Steps(PLAIN).over(*pods) == list(PLAIN.nodes)
+    assert Steps(PLAIN, ignoreDaemonsetsUtilization="true").over(*pods) == []
+    # Mirrors of static pods count nevertheless (--ignore-mirror-pods-utilization is off).
+    mirrors = [running(f"proxy-{name}", name, "2500m", annotations={MIRROR: "x"}) for name in PLAIN.nodes]
+    assert Steps(PLAIN, ignoreDaemonsetsUtilization="true").over(*mirrors) == list(PLAIN.nodes)
+
+
+@pytest.mark.parametrize(("given", "bound"), [(None, 60), (300, 360)])
+def test_a_pod_that_should_be_gone_keeps_no_node(given: int | None, bound: float) -> None:
+    """utils/drain/drain.go: 30 s and its grace period after its deletion timestamp, which lies at the end of that period."""
+    steps = Steps(PLAIN, scaleDownUnneededTime="0s")
+    going = running("going", SECOND, "3", deletionTimestamp="then", deletionGracePeriodSeconds=given)
+    busy = running("busy", FIRST, "3")
+    steps.at(0, busy, going)
+    steps.at(bound, busy, going)
+    assert steps.cloud.calls == []
+    steps.at(bound + 1, busy, going)
+    assert steps.cloud.calls == [("taint", [SECOND])]
+
+
+@pytest.mark.parametrize(
+    ("key", "wish", "evicted"),
+    [
+        ("daemonsetEvictionForEmptyNodes", {}, True),
+        ("", {}, False),
+        ("", {EVICT: "true"}, True),
+        ("daemonsetEvictionForEmptyNodes", {EVICT: "false"}, False),
+        # Only "true" is a wish (utils/daemonset/daemonset.go).
+        ("daemonsetEvictionForEmptyNodes", {EVICT: "yes"}, False),
+        ("daemonsetEvictionForEmptyNodes", {"kubernetes.io/config.mirror": "x"}, False),
+    ],
+)
+def test_daemon_set_pods_are_evicted_where_the_profile_or_the_pod_says(key: str, wish: Any, evicted: bool) -> None:
+    agents = [
+        running(f"agent-{name}", name, ownerReferences=[{"kind": "DaemonSet"}], annotations=wish)
+        for name in PLAIN.nodes
+    ]
+    steps = Steps(PLAIN, **({key: "true"} if key else {}))
+    steps.over(*agents)
+    assert any(call == "evict" for call, _ in steps.cloud.calls) is evicted
