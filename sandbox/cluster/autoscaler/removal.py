@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sandbox.cloud.node_groups import ScaleRefused
+from sandbox.cluster.autoscaler.drainable import Drain
 from sandbox.cluster.autoscaler.options import Options, Profile, due
 from sandbox.cluster.autoscaler.shapes import PodInfo
 from sandbox.cluster.autoscaler.snapshot import Node, Snapshot
@@ -127,8 +128,8 @@ class Removals:
         node = snapshot.nodes.get(removal.name)
         if not removal.begun:
             removal.begun = True
-            if not removal.drained and hands.busy(removal.name):
-                self._abort(removal, snapshot, hands, "a pod came to it")
+            if why := self._kept(removal, node, snapshot, profile, hands):
+                self._abort(removal, snapshot, hands, why)
                 return False
             self._begin(removal, node, profile, hands)
         present = {pod.uid for pod in node.pods} if node else set()
@@ -142,6 +143,12 @@ class Removals:
                 removal.at = snapshot.now + self._options.drain_poll
             return False
         return True
+
+    def _kept(self, removal: Removal, node: Node | None, snapshot: Snapshot, profile: Profile, hands: Hands) -> str:
+        """The reason why a node is kept after all, before its first pod is evicted; the rules are asked again."""
+        if not removal.drained:
+            return "a pod came to it" if hands.busy(removal.name) else ""
+        return Drain(snapshot, profile, self._options).pods(node).reason if node else ""
 
     def _begin(self, removal: Removal, node: Node | None, profile: Profile, hands: Hands) -> None:
         """Evict what nobody waits for, and note the pods to evict."""

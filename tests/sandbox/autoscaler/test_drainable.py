@@ -77,6 +77,18 @@ def test_a_node_whose_pods_are_left_to_end_is_unneeded_meanwhile_and_goes_once_t
     assert steps.cloud.calls == [("taint", [SECOND])]
 
 
+@pytest.mark.parametrize(
+    ("later", "budgets"), [({}, [budget(0, a="b")]), ({"annotations": {SAFE: "false"}}, [budget(1, a="b")])]
+)
+def test_the_rules_are_asked_again_before_the_first_eviction(later: Any, budgets: Any) -> None:
+    """core/scaledown/actuation/actuator.go, deleteNodesAsync."""
+    steps, busy = Steps(PLAIN), running("busy", FIRST, "2500m")
+    for now in (0, 60):
+        steps.at(now, busy, running("small", SECOND, labels={"a": "b"}), budgets=[budget(1, a="b")])
+    steps.at(65, busy, running("small", SECOND, labels={"a": "b"}, **later), budgets=budgets)
+    assert steps.cloud.calls == [("taint", [SECOND]), ("untaint", [SECOND])]
+
+
 def test_a_node_that_waits_for_its_pods_end_counts_as_gone_for_its_groups_minimum() -> None:
     """core/scaledown/unneeded/nodes.go, RemovableAt: it takes the group's last spare node from one that must be drained."""
     steps = Steps(replace(PLAIN, least=1))
