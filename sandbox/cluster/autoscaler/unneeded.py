@@ -116,7 +116,10 @@ class Unneeded:
                 break
             leaving = drain.pods(node)
             moving, reason = leaving.moving, leaving.reason
-            moving = [*moving, *(moves.arrived(node.name) if moves else ())]
+            arrived = moves.arrived(node.name) if moves else ()
+            if any(allowed[0] < 1 for pod in arrived for allowed in drain.budgets.of(pod)):
+                reason = "pods that would move to it have a PodDisruptionBudget that allows no other eviction"
+            moving = [*moving, *arrived]
             if not reason and (moving or snapshot.tied):
                 moves = moves or Moves(_filled(placed.rooms, snapshot), placed.scene, gone)
             if not reason and moves:

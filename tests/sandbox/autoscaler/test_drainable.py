@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from .objects import sized
 from .steps import FIRST, PLAIN, SECOND, Steps, running
 
 MIRROR = "kubernetes.io/config.mirror"
@@ -87,6 +88,36 @@ def test_the_rules_are_asked_again_before_the_first_eviction(later: Any, budgets
         steps.at(now, busy, running("small", SECOND, labels={"a": "b"}), budgets=[budget(1, a="b")])
     steps.at(65, busy, running("small", SECOND, labels={"a": "b"}, **later), budgets=budgets)
     assert steps.cloud.calls == [("taint", [SECOND]), ("untaint", [SECOND])]
+
+
+@pytest.mark.parametrize(("allowed", "first"), [(1, 2), (2, 1)])
+def test_a_node_whose_evictions_a_budget_does_not_allow_together_is_drained_last(allowed: int, first: int) -> None:
+    """core/scaledown/planner/planner.go, sortByRisk."""
+    pool = sized(PLAIN, 3)
+    steps = Steps(pool)
+    pods = [
+        running("busy", pool.nodes[0], "2500m"),
+        *(running(f"two-{n}", pool.nodes[1], "500m", labels={"a": "b"}) for n in range(2)),
+        running("one", pool.nodes[2], "500m"),
+    ]
+    for now in (0, 60):
+        steps.at(now, *pods, budgets=[budget(allowed, a="b")])
+    assert steps.cloud.calls == [("taint", [pool.nodes[first]])]
+
+
+def test_pods_that_moved_once_are_not_evicted_again_against_their_budget() -> None:
+    pool = sized(PLAIN, 3)
+    steps = Steps(pool)
+    pods = [
+        running("one", pool.nodes[0], "500m", labels={"a": "b"}),
+        running("two", pool.nodes[1], "500m"),
+        running("busy", pool.nodes[2], "2500m"),
+    ]
+    steps.at(0, *pods, budgets=[budget(1, a="b")])
+    for now in (30, 60):  # the first node is used again
+        steps.at(now, *pods, running("more", pool.nodes[0], "3"), budgets=[budget(1, a="b")])
+    # Its pod would have moved to the second, which is looked at again after five minutes.
+    assert steps.cloud.calls == []
 
 
 def test_a_node_that_waits_for_its_pods_end_counts_as_gone_for_its_groups_minimum() -> None:

@@ -72,6 +72,8 @@ def pods(count: int, spec: Any, app: str = "train", namespace: str = "default", 
         (pods(20, spread()), 2),
         (pods(3, spread(minDomains=2)), 2),
         (pods(4, spread(minDomains=3)), 3),
+        # The last new node is ahead, the first takes more.
+        (pods(6, spread(minDomains=2)), 2),
         (pods(3, spread(when="ScheduleAnyway", minDomains=2)), 1),
         (pods(3, port()), 3),
         ([*pods(1, port(protocol="TCP")), *pods(1, port(protocol="UDP"))], 1),
@@ -104,6 +106,26 @@ def test_pods_that_run_count(running: list[Any], waiting: list[Any], nodes: int)
     body["metadata"]["labels"] = {**body["metadata"]["labels"], HOST: pool.nodes[0]}
     grown = decisions([pool], [*placed, *waiting], nodes=[body])
     assert (grown[-1][-1] if grown else 1) == nodes
+
+
+@pytest.mark.parametrize(("key", "nodes"), [("app", 2), ("revision", 1)])
+def test_a_pod_is_kept_from_its_like_of_the_same_value(key: str, nodes: int) -> None:
+    waiting = pods(2, required("podAntiAffinity", matchLabelKeys=[key]))
+    for number, body in enumerate(waiting):
+        body["metadata"]["labels"] = {"app": "train", "revision": str(number)}
+    assert decisions([PLAIN], waiting) == [("general", 0, nodes)]
+
+
+@pytest.mark.parametrize(("going", "grown"), [({"deletionTimestamp": "now"}, []), ({}, [("general", 2, 3)])])
+def test_pods_that_are_being_deleted_are_not_spread(going: Any, grown: Any) -> None:
+    pool = sized(PLAIN, 2)
+    nodes = [node(pool, name) for name in pool.nodes]
+    for body in nodes:
+        body["metadata"]["labels"] = {**body["metadata"]["labels"], HOST: body["metadata"]["name"]}
+    full = pod("full", {"cpu": "16"}, nodeName=pool.nodes[1])
+    (other,) = pods(1, {}, nodeName=pool.nodes[0])
+    other["metadata"] |= going
+    assert decisions([pool], [full, other, *pods(1, spread())], nodes=nodes) == grown
 
 
 @pytest.mark.parametrize(("policy", "nodes"), [({}, 3), ({"nodeTaintsPolicy": "Honor"}, 1)])

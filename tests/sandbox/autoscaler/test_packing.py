@@ -121,6 +121,15 @@ def test_a_template_is_like_an_existing_node() -> None:
     assert decisions([pool], [*busy, *training(4)], nodes=nodes) == [("gpuspot", 1, 2)]
 
 
+def test_a_node_on_its_way_out_is_no_model() -> None:
+    """mixed_nodeinfos_processor.go, isNodeGoodTemplateCandidate: its DaemonSets' pods may be gone."""
+    pool = sized(spot(4), 1)
+    shared = {"allocatable": {**MACHINE, "nvidia.com/gpu": "4", "cpu": "16"}}
+    going = {"taints": [{"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}]}
+    nodes = [node(pool, pool.nodes[0], status=shared, spec=going)]
+    assert decisions([pool], training(3), nodes=nodes) == [("gpuspot", 1, 4)]
+
+
 def test_the_largest_pods_get_nodes_first() -> None:
     pods = [pod(name, {"cpu": cpu}) for name, cpu in (("a", "1"), ("b", "3"), ("c", "1"), ("d", "3"))]
     assert decisions([PLAIN], pods) == [("general", 0, 2)]
