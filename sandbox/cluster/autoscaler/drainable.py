@@ -6,6 +6,7 @@ Rules of cluster-autoscaler 1.36.1, simulator/drainability/rules, in their order
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from sandbox.cluster.autoscaler import fit
 from sandbox.cluster.autoscaler.options import Options, Profile
@@ -36,7 +37,7 @@ class Budgets:
         return [
             allowed
             for budget, allowed in self._budgets
-            if budget["metadata"]["namespace"] == namespace and selects(budget["spec"].get("selector"), labels)
+            if budget["metadata"]["namespace"] == namespace and fit.selects(budget["spec"].get("selector"), labels)
         ]
 
     def take(self, pods: Iterable[PodInfo]) -> None:
@@ -46,14 +47,15 @@ class Budgets:
                 allowed[0] -= 1
 
 
-def selects(selector: Object | None, labels: Mapping[str, str]) -> bool:
-    """Whether a label selector matches; a missing one matches nothing, an empty one everything (policy/v1)."""
-    if selector is None:
-        return False
-    wanted = selector.get("matchLabels") or {}
-    return all(labels.get(key) == value for key, value in wanted.items()) and all(
-        fit.matches(requirement, labels) for requirement in selector.get("matchExpressions") or ()
-    )
+@dataclass(frozen=True)
+class Leaving:
+    """The pods that keep a node from going at once, and why it cannot go at all; `reason` is empty when it can."""
+
+    moving: Sequence[PodInfo] = ()
+    """Pods that must go elsewhere."""
+    ending: Sequence[PodInfo] = ()
+    """Pods that are left to end by themselves: the node is a candidate all the time, and goes in the first scan after their end."""
+    reason: str = ""
 
 
 class Drain:
@@ -63,24 +65,51 @@ class Drain:
         self._snapshot, self._profile, self._options = snapshot, profile, options
         self.budgets = Budgets(snapshot.world.budgets)
 
-    def pods(self, node: Node) -> tuple[list[PodInfo], str]:
-        """The pods that must go elsewhere when a node is removed, and why it cannot be removed; empty when it can."""
-        moving = []
+    def pods(self, node: Node) -> Leaving:
+        """The pods that count when a node is removed."""
+        moving, ending = [], []
         for pod in node.pods:
             if pod.of_node or self.long_terminating(pod):
                 continue
-            if reason := self._keeps(pod):
-                return [], f"{pod.name} {reason}"
-            moving.append(pod)
-        return moving, ""
+            if _ends(pod):
+                ending.append(pod)
+            elif reason := self._keeps(pod):
+                return Leaving(reason=f"{pod.name} {reason}")
+            else:
+                moving.append(pod)
+        return Leaving(moving, ending)
+
+    def order(self, node: Node) -> tuple[bool, bool]:
+        """A key that sorts nodes: empty ones first, and of these the ones that wait for no pod's end.
+
+        processors/scaledowncandidates/emptycandidates/empty_candidates_sorting.go.
+        """
+        ending = False
+        for pod in node.pods:
+            if not (pod.of_node or self.long_terminating(pod)):
+                if not _ends(pod):
+                    return True, False
+                ending = True
+        return False, ending
 
     def long_terminating(self, pod: PodInfo) -> bool:
-        """Whether a pod should be gone by now."""
+        """Whether a pod should be gone by now. Its deletion timestamp is the end of the grace period that its deletion gave it."""
         if pod.terminating is None:
             return False
         grace = pod.spec.get("terminationGracePeriodSeconds")
-        bound = pod.terminating + (_DEFAULT_GRACE if grace is None else float(grace)) + _LONG_TERMINATING
+        given = float(pod.metadata.get("deletionGracePeriodSeconds") or 0)
+        bound = pod.terminating + given + (_DEFAULT_GRACE if grace is None else float(grace)) + _LONG_TERMINATING
         return self._snapshot.now > bound
+
+    def risky(self, moving: Sequence[PodInfo]) -> bool:
+        """Whether the budgets do not allow all these evictions at the same time."""
+        counts: dict[int, int] = {}
+        for pod in moving:
+            for allowed in self.budgets.of(pod):
+                counts[id(allowed)] = counts.get(id(allowed), 0) + 1
+                if counts[id(allowed)] > allowed[0]:
+                    return True
+        return False
 
     def _keeps(self, pod: PodInfo) -> str:
         """The reason why a pod keeps its node; empty when it does not."""
@@ -88,16 +117,15 @@ class Drain:
         wish = annotations.get(_SAFE_TO_EVICT)
         if wish == "true":
             return ""
-        if wish == "on-completion":
-            return "is left to end by itself"
         if not _replicated(
             pod.metadata.get("ownerReferences") or (), any_controller=not self._options.custom_controllers_keep
         ):
             return "has no controller that replaces it"
         budgets = self.budgets.of(pod)
-        young = self._snapshot.now - self._snapshot.since(pod) <= self._options.system_pod_age
-        if young and self._profile.system_pods_keep and pod.metadata["namespace"] == "kube-system" and not budgets:
-            return "is a system pod without PodDisruptionBudget"
+        if self._profile.system_pods_keep and pod.metadata["namespace"] == "kube-system" and not budgets:
+            # An older one may go, whatever the rules after this one say.
+            young = self._snapshot.now - self._snapshot.since(pod) <= self._options.system_pod_age
+            return "is a system pod without PodDisruptionBudget" if young else ""
         if wish == "false":
             return "is not safe to evict"
         if self._profile.local_storage_keeps and _local_storage(pod, annotations):
@@ -105,6 +133,11 @@ class Drain:
         if any(allowed[0] < 1 for allowed in budgets):
             return "has a PodDisruptionBudget that allows no eviction"
         return ""
+
+
+def _ends(pod: PodInfo) -> bool:
+    """Whether a pod is left to end by itself (rules/oncompletion)."""
+    return (pod.metadata.get("annotations") or {}).get(_SAFE_TO_EVICT) == "on-completion"
 
 
 def _replicated(owners: Sequence[Object], *, any_controller: bool) -> bool:

@@ -84,3 +84,13 @@ def matches(requirement: Object, labels: Mapping[str, str]) -> bool:
             return False
         return number > bound if operator == "Gt" else number < bound
     return operator == "Exists" or value in values
+
+
+def selects(selector: Object | None, labels: Mapping[str, str]) -> bool:
+    """Whether a label selector matches; a missing one matches nothing, an empty one everything (policy/v1)."""
+    if selector is None:
+        return False
+    wanted = selector.get("matchLabels") or {}
+    return all(labels.get(key) == value for key, value in wanted.items()) and all(
+        matches(requirement, labels) for requirement in selector.get("matchExpressions") or ()
+    )

@@ -9,7 +9,8 @@ from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.autoscaler import balance, packing
 from sandbox.cluster.autoscaler.balance import Size
 from sandbox.cluster.autoscaler.expander import Option
-from sandbox.cluster.autoscaler.packing import Room
+from sandbox.cluster.autoscaler.fitting import Fitting
+from sandbox.cluster.autoscaler.rooms import Room
 from sandbox.cluster.autoscaler.shapes import PodInfo, Shape
 
 MAX_REACHED = "at its most"
@@ -45,9 +46,13 @@ class Growth:
 
 
 def growth(
-    groups: Sequence[NodeGroup], templates: Mapping[str, Room], left: Sequence[PodInfo], limits: Limits
+    groups: Sequence[NodeGroup],
+    templates: Mapping[str, Room],
+    left: Sequence[PodInfo],
+    limits: Limits,
+    scene: Sequence[Room] = (),
 ) -> Growth:
-    """The groups that could take pods that no node takes. `templates` are the groups' new nodes."""
+    """The groups that could take pods that no node takes. `templates` are the groups' new nodes, `scene` all nodes' rooms."""
     hopeless: list[tuple[str, Sequence[PodInfo]]] = []
     waiting = []
     for shape, pods in packing.batches(left):
@@ -63,7 +68,7 @@ def growth(
         fitting = []
         stopped = limits.stopped.get(group.name) or _full(group, group.most)
         for number, (shape, _) in enumerate(waiting):
-            if refusal := templates[group.name].refusal(shape):
+            if refusal := _refusal(shape, templates[group.name], scene):
                 refusals[number][group.pool] = refusal
             elif stopped:
                 refusals[number][group.pool] = stopped
@@ -76,7 +81,7 @@ def growth(
     for name, (group, fitting) in growing.items():
         most = sum(size.most - size.now for size in sharing[name])
         candidates = [pod for number in fitting for pod in waiting[number][1]]
-        options.append(_option(group, candidates, templates[name], most))
+        options.append(_option(group, candidates, templates[name], most, scene))
     helped = {number for _, fitting in growing.values() for number in fitting}
     for number, reasons in enumerate(refusals):
         if number not in helped:
@@ -101,8 +106,16 @@ def _sharing(name: str, growing: Mapping[str, tuple[NodeGroup, list[int]]], limi
     return [Size(group.name, len(group.nodes), group.most or 0) for group in (own, *others)]
 
 
-def _option(group: NodeGroup, pods: Sequence[PodInfo], template: Room, most: int) -> Option:
-    nodes, taken, rooms = packing.estimate(pods, template, most)
+def _refusal(shape: Shape, template: Room, scene: Sequence[Room]) -> str:
+    """The reason why a pod may not run on a new node; empty when it may."""
+    refusal = template.refusal(shape)
+    if refusal or shape.bonds is None:
+        return refusal
+    return Fitting(shape, [*scene, template]).refusal(template)
+
+
+def _option(group: NodeGroup, pods: Sequence[PodInfo], template: Room, most: int, scene: Sequence[Room]) -> Option:
+    nodes, taken, rooms = packing.estimate(pods, template, most, scene)
     return Option(
         group.name, group.pool, group.pool_id, len(group.nodes), nodes, taken, packing.waste(rooms, template.full)
     )

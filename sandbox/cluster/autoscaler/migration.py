@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from sandbox.cloud.node_groups import NodeGroup
-from sandbox.cluster.autoscaler import packing
+from sandbox.cluster.autoscaler import packing, rooms
 from sandbox.cluster.autoscaler.drainable import Drain
-from sandbox.cluster.autoscaler.packing import Room
+from sandbox.cluster.autoscaler.rooms import Room
 from sandbox.cluster.autoscaler.shapes import PodInfo
 from sandbox.cluster.autoscaler.snapshot import Node, Snapshot
 
@@ -52,16 +52,19 @@ def next_move(
     `stopped` groups cannot grow, `upcoming` ones have machines on their way, `busy` nodes are left out.
     """
     for node, better in _candidates(snapshot, ranks, busy):
-        moving, reason = drain.pods(node)
-        if reason or not moving:
+        leaving = drain.pods(node)
+        moving = leaving.moving
+        if leaving.reason or leaving.ending or not moving:
             continue
-        rooms = [
-            packing.room(each)
+        everywhere = rooms.of_all(snapshot, node.name) if snapshot.tied else {}
+        free = [
+            everywhere.get(name) or rooms.room(each)
             for group in better
             for name in group.nodes
-            if name not in busy and (each := snapshot.nodes.get(name)) and each.ready and packing.open_to_pods(each)
+            if name not in busy and (each := snapshot.nodes.get(name)) and each.ready and rooms.open_to_pods(each)
         ]
-        if _fit(moving, rooms):
+        scene = list(everywhere.values())
+        if _fit(moving, free, scene):
             return Move(moving, node=node)
         if any(group.name in upcoming for group in better):
             continue  # room is on its way
@@ -69,7 +72,7 @@ def next_move(
             most = (group.most or 0) - len(group.nodes)
             if group.name in stopped or most < 1:
                 continue
-            by, taken, _ = packing.estimate(moving, templates[group.name], most)
+            by, taken, _ = packing.estimate(moving, templates[group.name], most, scene)
             if len(taken) == len(moving):
                 return Move(moving, group=group, by=by)
     return None
@@ -88,14 +91,9 @@ def _candidates(snapshot: Snapshot, ranks: Rank, busy: Set[str]) -> Iterator[tup
                 yield node, [snapshot.groups[other] for other in better]
 
 
-def _fit(pods: Sequence[PodInfo], rooms: Sequence[Room]) -> bool:
-    """Whether all pods fit together."""
+def _fit(pods: Sequence[PodInfo], free: Sequence[Room], scene: Sequence[Room]) -> bool:
+    """Whether all pods fit together. `scene` are the rooms of all nodes, those of `free` too."""
     for shape, equal in packing.batches(pods):
-        missing = len(equal)
-        for room in rooms:
-            count = min(missing, room.takes(shape))
-            room.take(shape, count)
-            missing -= count
-        if missing:
+        if sum(count for _, count in packing.fill(shape, len(equal), free, scene)) < len(equal):
             return False
     return True

@@ -5,56 +5,12 @@ Equal pods are packed together, so that the work grows with the kinds of pods an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
 from random import Random
-from typing import Any
 
-from sandbox.cloud.node_groups import NodeGroup
-from sandbox.cluster.autoscaler import resources, shapes
-from sandbox.cluster.autoscaler.fit import daemon_fits, misfit, reports_ready
-from sandbox.cluster.autoscaler.options import due
+from sandbox.cluster.autoscaler.fitting import SPREAD, Fitting
+from sandbox.cluster.autoscaler.rooms import HOSTNAME, Room
 from sandbox.cluster.autoscaler.shapes import Amounts, PodInfo, Shape
-from sandbox.cluster.autoscaler.snapshot import Node, Snapshot
-
-Object = Mapping[str, Any]
-
-_HOSTNAME = "kubernetes.io/hostname"
-_PASSING = ("node.kubernetes.io/", "ToBeDeleted", "DeletionCandidate")
-
-
-@dataclass
-class Room:
-    """What a node, existing or not, has left for pods; `free` shrinks as pods are placed."""
-
-    name: str
-    labels: Mapping[str, str]
-    taints: Sequence[Object]
-    free: Amounts
-    full: Amounts = field(default_factory=dict)
-    """What it has free while it is new."""
-
-    def refusal(self, shape: Shape) -> str:
-        """The reason why a pod does not fit; empty when it fits."""
-        if reason := misfit(shape.spec, self.name, self.labels, self.taints):
-            return reason
-        lacking = shape.lacking(self.free)
-        return f"too little {lacking}" if lacking else ""
-
-    def takes(self, shape: Shape) -> int:
-        """How many pods of a shape fit."""
-        count = shape.times(self.free)
-        return count if count and not misfit(shape.spec, self.name, self.labels, self.taints) else 0
-
-    def take(self, shape: Shape, count: int = 1) -> None:
-        """Place pods of a shape."""
-        free = self.free
-        for name, asked in shape.requests.items():
-            free[name] = free.get(name, 0) - asked * count
-
-    def another(self, name: str) -> Room:
-        """A further node like this one, with an account of its own."""
-        return replace(self, name=name, labels={**self.labels, _HOSTNAME: name}, free=dict(self.free))
 
 
 def batches(pods: Iterable[PodInfo]) -> list[tuple[Shape, list[PodInfo]]]:
@@ -77,7 +33,46 @@ def batches(pods: Iterable[PodInfo]) -> list[tuple[Shape, list[PodInfo]]]:
     return sorted(found.values(), key=order)
 
 
-def place(pods: Iterable[PodInfo], rooms: Sequence[Room], random: Random) -> tuple[set[str], list[PodInfo]]:
+def fill(shape: Shape, missing: int, rooms: Iterable[Room], scene: Iterable[Room]) -> list[tuple[Room, int]]:
+    """Place so many pods of a shape, the first room first; the rooms that took some, and how many.
+
+    `scene` are the rooms of all nodes; only pods with bonds need them.
+    """
+    placed: list[tuple[Room, int]] = []
+    if shape.bonds is None or not shape.bonds.single:
+        fitting = Fitting(shape, scene) if shape.bonds is not None else None
+        for room in rooms:
+            if not missing:
+                break
+            if (count := min(missing, room.takes(shape))) and (fitting is None or not fitting.refusal(room)):
+                room.take(shape, count)
+                placed.append((room, count))
+                missing -= count
+        return placed
+    if missing:
+        fitting = Fitting(shape, scene)
+        _one_by_one(shape, missing, rooms, fitting, placed)
+    return placed
+
+
+def _one_by_one(
+    shape: Shape, missing: int, rooms: Iterable[Room], fitting: Fitting, placed: list[tuple[Room, int]]
+) -> int:
+    """Place pods each of which may change where the next may go; how many are left."""
+    able = [room for room in rooms if not fitting.barred(room) and room.takes(shape)]
+    while missing and (room := next((room for room in able if not fitting.refusal(room)), None)) is not None:
+        room.take(shape)
+        fitting.placed(room)
+        placed.append((room, 1))
+        missing -= 1
+        if fitting.barred(room) or not room.takes(shape):
+            able.remove(room)
+    return missing
+
+
+def place(
+    pods: Iterable[PodInfo], rooms: Sequence[Room], random: Random, scene: Sequence[Room] = ()
+) -> tuple[set[str], list[PodInfo]]:
     """The nodes that take pods, and the pods that are left.
 
     Of equal pods the real program leaves any, in the order of a Go map; so which of them are left is drawn.
@@ -86,18 +81,16 @@ def place(pods: Iterable[PodInfo], rooms: Sequence[Room], random: Random) -> tup
     left: list[PodInfo] = []
     for shape, equal in batches(pods):
         missing = len(equal)
-        for room in rooms:
-            if not missing:
-                break
-            if count := min(missing, room.takes(shape)):
-                room.take(shape, count)
-                used.add(room.name)
-                missing -= count
+        for room, count in fill(shape, missing, rooms, scene):
+            used.add(room.name)
+            missing -= count
         left += random.sample(equal, missing) if 0 < missing < len(equal) else equal[:missing]
     return used, left
 
 
-def estimate(pods: Iterable[PodInfo], template: Room, most: int) -> tuple[int, list[PodInfo], list[Room]]:
+def estimate(
+    pods: Iterable[PodInfo], template: Room, most: int, scene: Sequence[Room] = ()
+) -> tuple[int, list[PodInfo], list[Room]]:
     """The number of new nodes, the pods they take, and the new nodes' rooms. Largest pods first, first node with enough left."""
     full = template.free
 
@@ -105,87 +98,87 @@ def estimate(pods: Iterable[PodInfo], template: Room, most: int) -> tuple[int, l
         requests = batch[0].requests
         return sum(requests.get(name, 0) / full[name] for name in ("cpu", "memory") if full.get(name, 0) > 0)
 
-    new: list[Room] = []
+    new = _New(template, most, scene)
     taken: list[PodInfo] = []
     for shape, equal in sorted(batches(pods), key=share, reverse=True):
         missing = len(equal)
-        for room in new:
-            if not missing:
-                break
-            if count := min(missing, room.takes(shape)):
-                room.take(shape, count)
-                missing -= count
-        if missing and (each := template.takes(shape)):
-            while missing and len(new) < most:
-                room = template.another(f"{template.name}-{len(new)}")
-                room.take(shape, min(missing, each))
-                missing -= min(missing, each)
-                new.append(room)
+        for _, count in fill(shape, missing, new.rooms, [*scene, *new.rooms] if shape.bonds else ()):
+            missing -= count
+        if shape.bonds is not None and shape.bonds.single:
+            missing = new.grow_for_each(shape, missing)
+        elif missing and (each := template.takes(shape)):
+            missing = new.grow(shape, missing, each)
         taken += equal[: len(equal) - missing]
-    return len(new), taken, new
+    return len(new.used), taken, new.used
+
+
+class _New:
+    """The new nodes of an estimate (estimator/binpacking_estimator.go)."""
+
+    def __init__(self, template: Room, most: int, scene: Sequence[Room]) -> None:
+        self._template, self._most, self._scene = template, most, scene
+        self.rooms: list[Room] = []
+
+    @property
+    def used(self) -> list[Room]:
+        """The nodes with pods; the others do not count."""
+        return [room for room in self.rooms if room.free != self._template.free]
+
+    def grow(self, shape: Shape, missing: int, each: int) -> int:
+        """Add nodes of which each takes so many; how many pods are left."""
+        if shape.bonds is not None and Fitting(shape, [*self._scene, *self.rooms, self._template]).refusal(
+            self._template
+        ):
+            return missing
+        while missing and len(self.rooms) < self._most:
+            count = min(missing, each)
+            self._add().take(shape, count)
+            missing -= count
+        return missing
+
+    def grow_for_each(self, shape: Shape, missing: int) -> int:
+        """Add nodes for pods each of which may change where the next may go; how many are left.
+
+        Only the last node is tried. A pod that a spread over hosts keeps from it may go to any other, existing ones too. A new node
+        that does not take a pod is the end.
+        """
+        fitting = Fitting(shape, [*self._scene, *self.rooms])
+        over_hosts = any(spread.key == HOSTNAME for spread in shape.bonds.rules.spread) if shape.bonds else False
+        elsewhere: list[tuple[Room, int]] = []
+        while missing:
+            last = self.rooms[-1] if self.rooms else None
+            reason = fitting.refusal(last) if last is not None and last.takes(shape) else "full"
+            others = [*self._scene, *self.rooms[:-1]]
+            if (
+                last is not None
+                and reason == SPREAD
+                and over_hosts
+                and not _one_by_one(shape, 1, others, fitting, elsewhere)
+            ):
+                missing -= 1
+                continue
+            if last is None or reason:
+                if (last is not None and last.free == self._template.free) or len(self.rooms) >= self._most:
+                    break
+                last = self._add()
+                fitting.add(last)
+                if not last.takes(shape) or fitting.refusal(last):
+                    break
+            last.take(shape)
+            fitting.placed(last)
+            missing -= 1
+        for room, count in elsewhere:
+            if room not in self.rooms:
+                room.take(shape, -count)
+        return missing
+
+    def _add(self) -> Room:
+        room = self._template.another(f"{self._template.name}-{len(self.rooms)}")
+        self.rooms.append(room)
+        return room
 
 
 def waste(rooms: Sequence[Room], full: Amounts) -> float:
     """The sum of the shares of CPU and memory that stay free on new nodes."""
     totals = {name: full[name] * len(rooms) for name in ("cpu", "memory") if full.get(name, 0) > 0}
     return sum(sum(room.free.get(name, 0) for room in rooms) / total for name, total in totals.items() if total)
-
-
-def room(node: Node) -> Room:
-    """What an existing node has left."""
-    used = node.used
-    free = {name: has - used.get(name, 0) for name, has in node.allocatable.items()}
-    return Room(node.name, node.labels, node.taints, free)
-
-
-def open_to_pods(node: Node) -> bool:
-    """Whether the scheduler may place pods on a node at all."""
-    spec, metadata = node.body["spec"], node.body["metadata"]
-    if spec.get("unschedulable") or metadata.get("deletionTimestamp"):
-        return False
-    return reports_ready(node.body)
-
-
-class Templates:
-    """The nodes that groups would add: like one of a group's nodes that was ready for a while, else as the cloud describes them.
-
-    A node stays its group's model after it is gone (processors/nodeinfosprovider/mixed_nodeinfos_processor.go). The requests of
-    DaemonSets are not free: of those that run on the model, else of those that would run on the new node
-    (simulator/node_info_utils.go).
-    """
-
-    def __init__(self, stable: float) -> None:
-        self._stable = stable
-        self._models: dict[str, tuple[Object, list[Amounts]]] = {}
-
-    def of(self, snapshot: Snapshot) -> dict[str, Room]:
-        """The new node of each group, by the group's name."""
-        self._models = {name: model for name, model in self._models.items() if name in snapshot.groups}
-        return {name: self._template(group, snapshot) for name, group in snapshot.groups.items()}
-
-    def _template(self, group: NodeGroup, snapshot: Snapshot) -> Room:
-        for name in group.nodes:
-            node = snapshot.nodes.get(name)
-            if (
-                node is not None
-                and node.ready
-                and open_to_pods(node)
-                and due(node.ready_since + self._stable, snapshot.now)
-            ):
-                self._models[group.name] = (node.body, [pod.shape.requests for pod in node.pods if pod.of_node])
-                break
-        model, taken = self._models.get(group.name, (group.template, None))
-        # Taints of one node's state are not its group's.
-        taints = [taint for taint in model["spec"].get("taints") or () if not taint["key"].startswith(_PASSING)]
-        name = f"{group.name}-new"
-        labels = {**model["metadata"]["labels"], _HOSTNAME: name}
-        free = shapes.amounts(model["status"].get("allocatable") or {})
-        if taken is None:
-            specs = [daemon_set["spec"]["template"]["spec"] for daemon_set in snapshot.world.daemon_sets]
-            taken = [
-                shapes.amounts(resources.requests(spec)) for spec in specs if daemon_fits(spec, name, labels, taints)
-            ]
-        for requests in taken:
-            for resource, asked in requests.items():
-                free[resource] = free.get(resource, 0) - asked
-        return Room(name, labels, taints, free, dict(free))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sandbox.cloud.node_groups import ScaleRefused
+from sandbox.cluster.autoscaler.drainable import Drain
 from sandbox.cluster.autoscaler.options import Options, Profile, due
 from sandbox.cluster.autoscaler.shapes import PodInfo
 from sandbox.cluster.autoscaler.snapshot import Node, Snapshot
@@ -72,7 +73,7 @@ class Removals:
             for removal in self._removals.values()
             if removal.drained and (node := snapshot.nodes.get(removal.name))
             for pod in node.pods
-            if not pod.of_node and pod.terminating is None and pod.metadata.get("ownerReferences")
+            if not pod.of_node and pod.terminating is None
         ]
 
     def start(
@@ -127,8 +128,8 @@ class Removals:
         node = snapshot.nodes.get(removal.name)
         if not removal.begun:
             removal.begun = True
-            if not removal.drained and hands.busy(removal.name):
-                self._abort(removal, snapshot, hands, "a pod came to it")
+            if why := self._kept(removal, node, snapshot, profile, hands):
+                self._abort(removal, snapshot, hands, why)
                 return False
             self._begin(removal, node, profile, hands)
         present = {pod.uid for pod in node.pods} if node else set()
@@ -143,14 +144,19 @@ class Removals:
             return False
         return True
 
+    def _kept(self, removal: Removal, node: Node | None, snapshot: Snapshot, profile: Profile, hands: Hands) -> str:
+        """The reason why a node is kept after all, before its first pod is evicted; the rules are asked again."""
+        if not removal.drained:
+            return "a pod came to it" if hands.busy(removal.name) else ""
+        return Drain(snapshot, profile, self._options).pods(node).reason if node else ""
+
     def _begin(self, removal: Removal, node: Node | None, profile: Profile, hands: Hands) -> None:
         """Evict what nobody waits for, and note the pods to evict."""
         by_default = profile.evict_daemon_sets_of_occupied if removal.drained else profile.evict_daemon_sets_of_empty
         for pod in node.pods if node else ():
-            wish = (pod.metadata.get("annotations") or {}).get(_EVICT_DAEMON)
             if pod.of_node:
-                owned = any(owner["kind"] == "DaemonSet" for owner in pod.metadata.get("ownerReferences") or ())
-                if owned and (wish == "true" or (by_default and wish != "false")):
+                wish = (pod.metadata.get("annotations") or {}).get(_EVICT_DAEMON)
+                if not pod.mirror and (by_default if wish is None else wish == "true"):
                     hands.evict(pod.pod, _grace(pod, profile))
             elif removal.drained:
                 removal.waiting[pod.uid] = pod

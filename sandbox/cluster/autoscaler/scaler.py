@@ -13,16 +13,18 @@ from sandbox.cluster.autoscaler import growth, journal, migration, packing
 from sandbox.cluster.autoscaler.behaviour import OF_CLOUD, Behaviour
 from sandbox.cluster.autoscaler.drainable import Drain
 from sandbox.cluster.autoscaler.growth import Growth, Limits
-from sandbox.cluster.autoscaler.options import Options, Profile, due
-from sandbox.cluster.autoscaler.packing import Room
+from sandbox.cluster.autoscaler.options import Options, Profile, due, seconds
 from sandbox.cluster.autoscaler.registry import Registry
 from sandbox.cluster.autoscaler.removal import Removals
+from sandbox.cluster.autoscaler.rooms import Placement, Room, closed, open_to_pods, room
 from sandbox.cluster.autoscaler.shapes import PodInfo
 from sandbox.cluster.autoscaler.snapshot import TO_BE_DELETED, Snapshot, Snapshots
+from sandbox.cluster.autoscaler.templates import Templates
 from sandbox.cluster.autoscaler.unneeded import Unneeded
 from sandbox.cluster.autoscaler.world import Decision, Hands, World
 
 _NEVER = float("inf")
+_POD_DELAY = "cluster-autoscaler.kubernetes.io/pod-scale-up-delay"
 
 
 class Autoscaler:
@@ -37,7 +39,7 @@ class Autoscaler:
         self._order = Random(random.getrandbits(64))
         """Draws the equal pods that are left: apart from the expander's draws, which their number would shift."""
         self._snapshots = Snapshots(options.priority_cutoff)
-        self._templates = packing.Templates(options.stable)
+        self._templates = Templates(options.stable)
         self._registry = Registry(options)
         self._unneeded = Unneeded(options, self._behaviour.least)
         self._removals = Removals(options)
@@ -73,26 +75,27 @@ class Autoscaler:
             return now + profile.scan_interval
         behaviour.admit([pod.pod for pod in snapshot.waiting], hands)
         templates = self._templates.of(snapshot)
-        needed, left, rooms = self._place(snapshot, templates)
+        placed = self._place(snapshot, templates)
         self.growth = Growth()
+        left, ripens = self._old_enough(snapshot, profile, placed.left)
         waits = self._waits(snapshot, profile, left)
-        grown = not waits and self._grow(snapshot, profile, behaviour, templates, left, hands)
+        grown = not waits and self._grow(snapshot, profile, behaviour, templates, left, placed.scene, hands)
         if grown:
             self._grown = now
-        elif not left and not self._removals.names:
+        elif not placed.left and not self._removals.names:
             self._migrate(snapshot, profile, behaviour, templates, hands)
         removed = self._unneeded.scan(
-            snapshot, profile, rooms, needed, self._registry, self._removals, hands, held=bool(waits), grown=self._grown
+            snapshot, profile, placed, self._registry, self._removals, hands, held=bool(waits), grown=self._grown
         )
-        return self._next(snapshot, profile, waits, grown or removed)
+        return self._next(snapshot, profile, waits, ripens, grown or removed)
 
-    def _next(self, snapshot: Snapshot, profile: Profile, waits: float, acted: bool) -> float:
-        """The time of the next scan; after a scan that did something, at once."""
+    def _next(self, snapshot: Snapshot, profile: Profile, waits: float, ripens: float, acted: bool) -> float:
+        """The time of the next scan; after a scan that did something, at once. `ripens`: when a young pod begins to count."""
         now = snapshot.now
         if acted:
             self._wakes = now + self._options.again
             return self._wakes
-        events = [*self._registry.events(), self._removals.due(), self._unneeded.due()]
+        events = [*self._registry.events(), self._removals.due(), self._unneeded.due(), ripens]
         if waits:
             events.append(waits)
         elif self.growth.options:
@@ -141,38 +144,61 @@ class Autoscaler:
         self._healthy = healthy
         return healthy
 
-    def _place(self, snapshot: Snapshot, templates: dict[str, Room]) -> tuple[set[str], list[PodInfo], dict[str, Room]]:
-        """Place waiting pods on existing and upcoming nodes: the nodes that take one, the pods left, and the rooms."""
+    def _place(self, snapshot: Snapshot, templates: dict[str, Room]) -> Placement:
+        """Place waiting pods on existing and upcoming nodes."""
         waiting = [*snapshot.waiting, *self._removals.moving(snapshot)]
-        if not waiting:
-            return set(), [], {}
+        if not waiting and not snapshot.tied:
+            return Placement()
         rooms: dict[str, Room] = {}
         upcoming = self._registry.counted(snapshot.world.groups, snapshot.now)
-        hidden = {name for names in upcoming.values() for name in names} | self._removals.names
+        booting = {name for names in upcoming.values() for name in names}
+        hidden = booting | self._removals.names
         for node in snapshot.nodes.values():
-            if node.name not in hidden and packing.open_to_pods(node):
-                rooms[node.name] = packing.room(node)
-        existing = set(rooms)
+            if node.name not in hidden and open_to_pods(node):
+                rooms[node.name] = room(node)
+        existing = dict(rooms)
         for group, names in upcoming.items():
             rooms.update({name: templates[group].another(name) for name in names})
-        used, left = packing.place(waiting, list(rooms.values()), self._order)
-        return used & existing, left, {name: room for name, room in rooms.items() if name in existing}
+        scene = list(rooms.values()) if snapshot.tied else []
+        if snapshot.tied:
+            scene += [
+                closed(node) for name, node in snapshot.nodes.items() if name not in rooms and name not in booting
+            ]
+        used, left = packing.place(waiting, list(rooms.values()), self._order, scene)
+        return Placement(left, used & existing.keys(), existing, scene)
 
-    def _waits(self, snapshot: Snapshot, profile: Profile, left: list[PodInfo]) -> float:
+    def _old_enough(self, snapshot: Snapshot, profile: Profile, left: list[PodInfo]) -> tuple[list[PodInfo], float]:
+        """The pods that are old enough to count, and when the next one is; inf for none.
+
+        Younger ones do not exist for this scan: they do not hold a removal either (core/static_autoscaler.go, filterOutYoungPods).
+        """
+        if not profile.new_pod_delay and not any(pod.metadata.get("annotations") for pod in left):
+            return left, _NEVER
+        old, ripens = [], _NEVER
+        for pod in left:
+            at = snapshot.since(pod) + max(profile.new_pod_delay, self._own_delay(pod))
+            if due(at, snapshot.now):
+                old.append(pod)
+            else:
+                ripens = min(ripens, at)
+        return old, ripens
+
+    def _own_delay(self, pod: PodInfo) -> float:
+        """The delay that a pod asks for itself; 0 for none, and for what is no time of Go's (`120` has no unit)."""
+        text = (pod.metadata.get("annotations") or {}).get(_POD_DELAY, "")
+        try:
+            return 0.0 if text.isdigit() else seconds(text) / self._options.factor
+        except ValueError:
+            return 0.0
+
+    def _waits(self, snapshot: Snapshot, profile: Profile, left: Sequence[PodInfo]) -> float:
         """The time at which the pods that no node takes are old enough for a scale-up; 0 where they are, or there are none.
 
-        Too young pods may become more. Pods younger than the profile's delay are dropped from `left`.
+        Too young pods may become more, and hold removals (core/static_autoscaler.go, allPodsAreNew).
         """
-        now, delay = snapshot.now, profile.new_pod_delay
         if not left:
             return 0
-        since = [snapshot.since(pod) for pod in left]
-        if delay:
-            old = [pod for pod, born in zip(left, since, strict=True) if due(born + delay, now)]
-            if not old:
-                return min(since) + delay
-            left[:] = old
-            since = [snapshot.since(pod) for pod in left]
+        now, since = snapshot.now, [snapshot.since(pod) for pod in left]
         ripe = min(since) + self._options.pod_age
         if with_gpus := [born for pod, born in zip(left, since, strict=True) if pod.shape.gpu]:
             ripe = max(ripe, min(with_gpus) + self._options.gpu_pod_age)
@@ -189,6 +215,7 @@ class Autoscaler:
         behaviour: Behaviour,
         templates: dict[str, Room],
         left: Sequence[PodInfo],
+        scene: Sequence[Room],
         hands: Hands,
     ) -> bool:
         """Ask for nodes for pods that no node takes; whether all that was asked for is granted."""
@@ -196,7 +223,8 @@ class Autoscaler:
             self._registry.note_health(snapshot.now, (), profile, hands.decided)
             return False
         groups = snapshot.world.groups
-        found = self.growth = growth.growth(groups, templates, left, self._limits(snapshot, profile, behaviour, hands))
+        limits = self._limits(snapshot, profile, behaviour, hands)
+        found = self.growth = growth.growth(groups, templates, left, limits, scene)
         if not found.options:
             return False
         option, why = behaviour.choose(groups, found.options, self._random)

@@ -10,7 +10,8 @@ from decimal import ROUND_CEILING
 from functools import lru_cache
 from typing import Any
 
-from sandbox.cluster.autoscaler import resources
+from sandbox.cluster.autoscaler import neighbours, resources
+from sandbox.cluster.autoscaler.neighbours import Bonds, Terms
 
 Object = Mapping[str, Any]
 Amounts = dict[str, int]
@@ -18,16 +19,18 @@ Amounts = dict[str, int]
 # utils/gpu/gpu.go, GPUVendorResourceNames.
 GPU_RESOURCES = ("nvidia.com/gpu", "habana.ai/gaudi", "gpu.intel.com/xe", "amd.com/gpu", "microsoft.com/directx")
 
+_MIRROR = "kubernetes.io/config.mirror"
+_LIKE_DAEMON = "cluster-autoscaler.kubernetes.io/daemonset-pod"
 _PARTS = ("tolerations", "nodeSelector", "affinity", "priority", "overhead", "resources", "schedulerName")
 
 
 class Shape:
-    """The part of a pod's spec that decides where it fits; `spec` is one pod's."""
+    """The part of a pod's spec that decides where it fits; `spec` is one pod's. `bonds` tie it to other pods."""
 
-    __slots__ = ("gpu", "priority", "requests", "spec")
+    __slots__ = ("bonds", "gpu", "priority", "requests", "spec")
 
-    def __init__(self, spec: Object) -> None:
-        self.spec = spec
+    def __init__(self, spec: Object, bonds: Bonds | None = None) -> None:
+        self.spec, self.bonds = spec, bonds
         self.requests: Amounts = amounts(resources.requests(spec))
         self.priority: int = spec.get("priority") or 0
         self.gpu = any(name in self.requests for name in GPU_RESOURCES)
@@ -47,13 +50,32 @@ class Shape:
 class PodInfo:
     """One pod of a scan, with what earlier scans found out about it."""
 
-    __slots__ = ("metadata", "name", "of_node", "pod", "shape", "terminating", "tolerations", "uid")
+    __slots__ = (
+        "base",
+        "metadata",
+        "mirror",
+        "name",
+        "of_node",
+        "pod",
+        "rules",
+        "shape",
+        "terminating",
+        "tolerations",
+        "uid",
+        "version",
+    )
 
-    def __init__(self, uid: Any, pod: Object, shape: Shape) -> None:
-        self.uid, self.pod, self.shape = uid, pod, shape
+    def __init__(self, uid: Any, pod: Object, base: Shape) -> None:
+        self.uid, self.pod = uid, pod
+        self.base = self.shape = base
+        """`shape` has the pod's bonds, `base` has not."""
         self.metadata: Object = pod["metadata"]
+        labels = self.metadata.get("labels") or {}
+        self.rules = neighbours.rules_of(self.metadata["namespace"], labels, pod["spec"])
+        self.version = -1
+        """The version of the terms by which its bonds were found."""
         self.name = f"{self.metadata['namespace']}/{self.metadata['name']}"
-        self.of_node = of_node(pod)
+        self.of_node, self.mirror = of_node(pod), _MIRROR in (self.metadata.get("annotations") or {})
         self.tolerations: Any = pod["spec"].get("tolerations")
         self.terminating: float | None = None
         """Since when it has a deletion timestamp."""
@@ -70,6 +92,8 @@ class Shapes:
     def __init__(self) -> None:
         self._by_owner: dict[Any, Shape] = {}
         self._all: dict[str, Shape] = {}
+        self._bound: dict[tuple[int, Bonds], tuple[Shape, Shape]] = {}
+        """Shapes with bonds, beside the shapes without them."""
 
     def of(self, pod: Object) -> Shape:
         """The shape of a pod."""
@@ -85,19 +109,40 @@ class Shapes:
         self._by_owner[owner] = shape
         return shape
 
+    def bind(self, pods: Iterable[PodInfo], terms: Terms) -> None:
+        """Give pods the shapes with their bonds."""
+        for pod in pods:
+            if pod.version != terms.version:
+                pod.version = terms.version
+                bonds = terms.bonds(pod.rules, pod.metadata["namespace"], pod.metadata.get("labels") or {})
+                pod.shape = self.bound(pod.base, bonds)
+
+    def bound(self, base: Shape, bonds: Bonds | None) -> Shape:
+        """A shape with bonds; equal ones are one."""
+        if bonds is None:
+            return base
+        key = (id(base), bonds)
+        known = self._bound.get(key)
+        if known is None or known[0] is not base:
+            known = self._bound[key] = (base, Shape(base.spec, bonds))
+        return known[1]
+
     def forget(self, used: Iterable[Shape]) -> None:
         """Keep only these shapes, once too many were seen."""
         if len(self._all) > 4096:
             kept = {id(shape) for shape in used}
             self._all = {key: shape for key, shape in self._all.items() if id(shape) in kept}
+            self._bound = {key: shapes for key, shapes in self._bound.items() if key[0] in kept}
             self._by_owner = {}
 
 
 def of_node(pod: Object) -> bool:
-    """Whether a pod belongs to its node: a DaemonSet's, or the mirror of a static pod."""
+    """Whether a pod belongs to its node: a DaemonSet's, or the mirror of a static pod (utils/pod/pod.go)."""
     metadata = pod["metadata"]
-    owned = any(owner["kind"] == "DaemonSet" for owner in metadata.get("ownerReferences") or [])
-    return owned or "kubernetes.io/config.mirror" in (metadata.get("annotations") or {})
+    if any(owner["kind"] == "DaemonSet" for owner in metadata.get("ownerReferences") or []):
+        return True
+    annotations = metadata.get("annotations") or {}
+    return _MIRROR in annotations or annotations.get(_LIKE_DAEMON) == "true"
 
 
 def amounts(quantities: Mapping[str, Any]) -> Amounts:

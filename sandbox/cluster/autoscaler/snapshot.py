@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sandbox.cloud.node_groups import NodeGroup
-from sandbox.cluster.autoscaler.shapes import GPU_RESOURCES, Amounts, PodInfo, Shapes, amounts
+from sandbox.cluster.autoscaler.neighbours import Terms
+from sandbox.cluster.autoscaler.shapes import GPU_RESOURCES, Amounts, PodInfo, Shape, Shapes, amounts
 from sandbox.cluster.autoscaler.world import World
 
 Object = Mapping[str, Any]
@@ -15,15 +16,16 @@ Object = Mapping[str, Any]
 TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
 """The key of the autoscaler's taint of nodes that it is about to remove."""
 
+STARTUP_TAINTS = (
+    "startup-taint.cluster-autoscaler.kubernetes.io/",
+    "ignore-taint.cluster-autoscaler.kubernetes.io/",
+)
+"""The beginnings of taints of a node that is still starting (utils/taints/taints.go)."""
+
 _ENDED = ("Succeeded", "Failed")
 # utils/kubernetes/ready.go.
 _PROBLEMS = {"DiskPressure", "NetworkUnavailable"}
 _UNREADY_TAINTS = {f"node.kubernetes.io/{name}" for name in ("not-ready", "disk-pressure", "network-unavailable")}
-# utils/taints/taints.go: a node with such a taint is still starting.
-_STARTUP_TAINTS = (
-    "startup-taint.cluster-autoscaler.kubernetes.io/",
-    "ignore-taint.cluster-autoscaler.kubernetes.io/",
-)
 
 
 @dataclass
@@ -68,6 +70,10 @@ class Snapshot:
     """The group of each machine, by its node's name."""
     waiting: Sequence[PodInfo]
     """Pods that the scheduler found no node for, as far as the autoscaler cares."""
+    daemons: Sequence[Shape] = ()
+    """A pod of each DaemonSet."""
+    tied: bool = False
+    """Whether any pod has rules about other pods."""
 
     def without(self, names: Collection[str]) -> Snapshot:
         """The snapshot after these machines were removed."""
@@ -99,12 +105,17 @@ class Snapshots:
         self._shapes = Shapes()
         self._pods: dict[Any, PodInfo] = {}
         self._used: dict[str, tuple[list[PodInfo], Amounts]] = {}
+        self._terms, self._tied = Terms(), False
+        self._of_daemon_sets: dict[int, tuple[Object, PodInfo]] = {}
         self._ready: dict[str, float] | None = None
         """Since when nodes are ready, by uid or name; None before the first scan."""
 
     def take(self, now: float, world: World) -> Snapshot:
         """The snapshot of a world."""
         on, waiting = self._index(now, world.pods)
+        daemons = self._daemons(world.daemon_sets)
+        if self._tied:
+            self._shapes.bind((*self._pods.values(), *daemons), self._terms)
         group_of = {name: group for group in world.groups for name in group.nodes}
         used: dict[str, tuple[list[PodInfo], Amounts]] = {}
         nodes: dict[str, Node] = {}
@@ -123,7 +134,25 @@ class Snapshots:
                 node.ready_since = became_ready[metadata.get("uid", name)] = first
             nodes[name] = node
         self._used, self._ready = used, became_ready
-        return Snapshot(now, world, nodes, {group.name: group for group in world.groups}, group_of, waiting)
+        groups = {group.name: group for group in world.groups}
+        return Snapshot(
+            now, world, nodes, groups, group_of, waiting, [daemon.shape for daemon in daemons], tied=self._tied
+        )
+
+    def _daemons(self, daemon_sets: Iterable[Object]) -> list[PodInfo]:
+        """A pod of each DaemonSet as it would run on a new node."""
+        before, self._of_daemon_sets = self._of_daemon_sets, {}
+        for body in daemon_sets:
+            known = before.get(id(body))
+            self._of_daemon_sets[id(body)] = known or (body, self._pod_info(None, _daemon(body)))
+        return [info for _, info in self._of_daemon_sets.values()]
+
+    def _pod_info(self, uid: Any, pod: Object) -> PodInfo:
+        info = PodInfo(uid, pod, self._shapes.of(pod))
+        if info.rules is not None:
+            self._tied = True
+            self._terms.learn(info.rules)
+        return info
 
     def _index(self, now: float, pods: Iterable[Object]) -> tuple[dict[str, list[PodInfo]], list[PodInfo]]:
         """The pods by node, and those that wait."""
@@ -135,8 +164,10 @@ class Snapshots:
             uid = metadata.get("uid") or (metadata["namespace"], metadata["name"])
             info = before.get(uid)
             if info is None or (info.pod is not pod and info.tolerations != spec.get("tolerations")):
-                info = PodInfo(uid, pod, self._shapes.of(pod))
-            else:
+                info = self._pod_info(uid, pod)
+            elif info.pod is not pod:
+                if info.metadata.get("labels") != metadata.get("labels"):
+                    info.version = -1
                 info.pod, info.metadata = pod, metadata
             known[uid] = info
             status = pod.get("status") or {}
@@ -153,7 +184,7 @@ class Snapshots:
             elif unschedulable(info):
                 waiting.append(info)
         self._pods = known
-        self._shapes.forget(info.shape for info in known.values())
+        self._shapes.forget(info.base for info in known.values())
         return on, waiting
 
 
@@ -182,12 +213,23 @@ def ready(body: Object, group: NodeGroup | None) -> bool:
         elif kind in _PROBLEMS and condition["status"] == "True":
             return False
     for taint in body["spec"].get("taints") or ():
-        if taint["key"] in _UNREADY_TAINTS or taint["key"].startswith(_STARTUP_TAINTS):
+        if taint["key"] in _UNREADY_TAINTS or taint["key"].startswith(STARTUP_TAINTS):
             return False
     if group is not None and group.gpus is not None:
         allocatable = status.get("allocatable") or {}
         return reported and any(str(allocatable.get(name, "0")) != "0" for name in GPU_RESOURCES)
     return reported
+
+
+def _daemon(daemon_set: Object) -> Object:
+    """A pod of a DaemonSet."""
+    template = daemon_set["spec"]["template"]
+    metadata = {
+        "namespace": (daemon_set.get("metadata") or {}).get("namespace", ""),
+        "name": "",
+        "labels": (template.get("metadata") or {}).get("labels") or {},
+    }
+    return {"metadata": metadata, "spec": template["spec"]}
 
 
 def _total(pods: Sequence[PodInfo]) -> Amounts:

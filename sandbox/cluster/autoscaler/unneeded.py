@@ -5,17 +5,17 @@ Rules of cluster-autoscaler 1.36.1, core/scaledown (eligibility, planner, unneed
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from sandbox.cloud.node_groups import NodeGroup
-from sandbox.cluster.autoscaler import packing
 from sandbox.cluster.autoscaler.drainable import Drain
+from sandbox.cluster.autoscaler.moves import Moves
 from sandbox.cluster.autoscaler.options import Options, Profile, due
-from sandbox.cluster.autoscaler.packing import Room
 from sandbox.cluster.autoscaler.registry import Registry
 from sandbox.cluster.autoscaler.removal import Removals
-from sandbox.cluster.autoscaler.shapes import GPU_RESOURCES, PodInfo, Shape
+from sandbox.cluster.autoscaler.rooms import Placement, Room, open_to_pods, room
+from sandbox.cluster.autoscaler.shapes import GPU_RESOURCES, PodInfo
 from sandbox.cluster.autoscaler.snapshot import Node, Snapshot
 from sandbox.cluster.autoscaler.world import Hands
 
@@ -30,6 +30,10 @@ class Candidate:
 
     node: Node
     moving: Sequence[PodInfo]
+    ending: bool
+    """Whether it waits until pods end by themselves."""
+    risky: bool
+    """Whether budgets do not allow all evictions at the same time."""
 
 
 class Unneeded:
@@ -59,8 +63,7 @@ class Unneeded:
         self,
         snapshot: Snapshot,
         profile: Profile,
-        rooms: Mapping[str, Room],
-        needed: Set[str],
+        placed: Placement,
         registry: Registry,
         removals: Removals,
         hands: Hands,
@@ -70,13 +73,11 @@ class Unneeded:
     ) -> bool:
         """Note the unneeded nodes of a scan, and remove those whose time is over; whether any is removed.
 
-        `rooms` are the existing nodes' with the waiting pods that they take, empty without such pods; `needed` the nodes that take
-        one. Nothing is removed while `held`. `grown` is the time of the last scale-up.
+        Nothing is removed while `held`. `grown` is the time of the last scale-up.
         """
         now, drain = snapshot.now, Drain(snapshot, profile, self._options)
         upcoming = {name for names in registry.counted(snapshot.world.groups, now).values() for name in names}
-        out = upcoming | removals.names | needed
-        found = self._simulate(snapshot, profile, rooms, out, drain)
+        found = self._simulate(snapshot, profile, placed, upcoming | removals.names, drain)
         self._since = {name: self._since.get(name, now) for name in found}
         cools = max(
             grown + profile.delay_after_add,
@@ -97,7 +98,7 @@ class Unneeded:
         return bool(started)
 
     def _simulate(
-        self, snapshot: Snapshot, profile: Profile, rooms: Mapping[str, Room], out: Set[str], drain: Drain
+        self, snapshot: Snapshot, profile: Profile, placed: Placement, out: Set[str], drain: Drain
     ) -> dict[str, Candidate]:
         """The nodes that could go together, by name."""
         now = snapshot.now
@@ -108,25 +109,32 @@ class Unneeded:
         gone = set(out)
         most = self._most(profile)
         self._more = False
-        moves: _Moves | None = None
-        for node in self._eligible(snapshot, profile, out, drain):
+        moves: Moves | None = None
+        for node in self._eligible(snapshot, profile, out | placed.needed, drain):
             if len(found) >= most:
                 self._more = True
                 break
-            moving, reason = drain.pods(node)
-            if not reason and moving:
-                moves = moves or _Moves(_filled(rooms, snapshot), gone)
-                reason = "" if moves.move(node, moving) else "no place for its pods"
+            leaving = drain.pods(node)
+            moving, reason = leaving.moving, leaving.reason
+            arrived = moves.arrived(node.name) if moves else ()
+            if any(allowed[0] < 1 for pod in arrived for allowed in drain.budgets.of(pod)):
+                reason = "pods that would move to it have a PodDisruptionBudget that allows no other eviction"
+            moving = [*moving, *arrived]
+            if not reason and (moving or snapshot.tied):
+                moves = moves or Moves(_filled(placed.rooms, snapshot), placed.scene, gone)
+            if not reason and moves:
+                reason = "" if moves.move(node.name, moving) else "no place for its pods"
             if reason:
                 self._kept[node.name] = now + self._options.recheck
                 continue
+            risky = drain.risky(moving)
             drain.budgets.take(moving)
             gone.add(node.name)
-            found[node.name] = Candidate(node, moving)
+            found[node.name] = Candidate(node, moving, bool(leaving.ending), risky)
         return found
 
     def _eligible(self, snapshot: Snapshot, profile: Profile, out: Set[str], drain: Drain) -> list[Node]:
-        """The nodes that are worth a simulation: earlier unneeded ones first, then empty ones."""
+        """The nodes that are worth a simulation: empty ones first, then earlier unneeded ones."""
         nodes = []
         for group in snapshot.world.groups:
             if group.least is None or len(group.nodes) <= group.least:
@@ -139,8 +147,7 @@ class Unneeded:
                     continue
                 if utilisation(node, profile, drain) <= self._threshold(node, profile):
                     nodes.append(node)
-        since = self._since
-        return sorted(nodes, key=lambda node: (node.name not in since, any(not pod.of_node for pod in node.pods)))
+        return sorted(nodes, key=lambda node: (*drain.order(node), node.name not in self._since))
 
     def _threshold(self, node: Node, profile: Profile) -> float:
         return self._options.gpu_utilisation if _gpu(node) else profile.utilisation
@@ -158,7 +165,7 @@ class Unneeded:
         spare = sum(len(group.nodes) for group in snapshot.world.groups) - len(removals.names) - self._least
         ripe: list[Candidate] = []
         gone = set(removals.names)
-        for candidate in sorted(found.values(), key=lambda each: bool(each.moving)):
+        for candidate in sorted(found.values(), key=lambda each: (bool(each.moving), each.risky, each.ending)):
             node = candidate.node
             if node.group is None or len(ripe) >= spare:
                 continue
@@ -166,7 +173,9 @@ class Unneeded:
                 node.group, node.name, gone
             ):
                 gone.add(node.name)
-                ripe.append(candidate)
+                # A node that waits for pods to end counts as gone for its group's minimum (planner.go, NodesToDelete).
+                if not candidate.ending:
+                    ripe.append(candidate)
         return ripe
 
     def _set_due(self, snapshot: Snapshot, profile: Profile, found: Mapping[str, Candidate], cools: float) -> None:
@@ -191,11 +200,12 @@ def utilisation(node: Node, profile: Profile, drain: Drain) -> float:
     for name in names:
         full, used = allocatable.get(name, 0), node.used.get(name, 0)
         if used and (profile.ignore_daemon_sets or any(pod.terminating is not None for pod in node.pods)):
-            daemons = sum(pod.shape.requests.get(name, 0) for pod in node.pods if pod.of_node)
-            dying = sum(pod.shape.requests.get(name, 0) for pod in node.pods if drain.long_terminating(pod))
-            used -= dying
-            if profile.ignore_daemon_sets:
-                full, used = full - daemons, used - daemons
+            for pod in node.pods:
+                asked = pod.shape.requests.get(name, 0)
+                if profile.ignore_daemon_sets and pod.of_node and not pod.mirror:
+                    full, used = full - asked, used - asked
+                elif drain.long_terminating(pod):
+                    used -= asked
         if full <= 0:
             return 0.0
         shares.append(used / full)
@@ -223,40 +233,4 @@ def _spared(group: NodeGroup, name: str, gone: Set[str]) -> bool:
 
 def _filled(rooms: Mapping[str, Room], snapshot: Snapshot) -> Mapping[str, Room]:
     """The rooms of existing nodes, which a scan without waiting pods did not need."""
-    return rooms or {node.name: packing.room(node) for node in snapshot.nodes.values() if packing.open_to_pods(node)}
-
-
-class _Moves:
-    """Places for the pods of removed nodes. Rooms only shrink, so each shape's search goes on where its last one ended."""
-
-    def __init__(self, rooms: Mapping[str, Room], gone: Set[str]) -> None:
-        self._rooms, self._gone = list(rooms.values()), gone
-        self._start: dict[int, int] = {}
-
-    def move(self, node: Node, moving: Iterable[PodInfo]) -> bool:
-        """Whether all pods of a node fit on others; then they are placed there."""
-        before = dict(self._start)
-        placed: list[tuple[Room, Shape, int]] = []
-        for shape, pods in packing.batches(moving):
-            if not self._place(node.name, shape, len(pods), placed):
-                for room, each, count in placed:
-                    room.take(each, -count)
-                self._start = before
-                return False
-        return True
-
-    def _place(self, own: str, shape: Shape, missing: int, placed: list[tuple[Room, Shape, int]]) -> bool:
-        passed = True
-        for number in range(self._start.get(id(shape), 0), len(self._rooms)):
-            room = self._rooms[number]
-            if room.name == own:
-                passed = False  # it stays where this move fails
-            elif room.name not in self._gone and (count := min(missing, room.takes(shape))):
-                room.take(shape, count)
-                placed.append((room, shape, count))
-                missing -= count
-            if passed:
-                self._start[id(shape)] = number
-            if not missing:
-                return True
-        return False
+    return rooms or {node.name: room(node) for node in snapshot.nodes.values() if open_to_pods(node)}

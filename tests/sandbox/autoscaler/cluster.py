@@ -14,12 +14,11 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from sandbox.cloud.node_groups import NodeGroup, ScaleRefused
-from sandbox.cluster.autoscaler.drainable import selects
-from sandbox.cluster.autoscaler.fit import misfit
+from sandbox.cluster.autoscaler.fit import misfit, selects
 from sandbox.cluster.autoscaler.shapes import amounts
 from sandbox.cluster.autoscaler.world import Decision, World
 
-from . import pods
+from . import pods, scheduling
 from .pods import GPU
 from .script import Fault, Object, Script, Step
 
@@ -49,6 +48,7 @@ class Cluster:
         self._retry: dict[str, float] = {}
         self._ready_by_hand: Counter[str] = Counter()
         told = script.recording
+        self._tied = any(pods.body(batch, "", 0)["rules"] for batch in told["pods"])
         self._budgets: list[Object] = list(told.get("podDisruptionBudgets") or told.get("pdbs") or ())
         self.groups = {group["name"]: group for group in script.recording["nodeGroups"]}
         for name, group in self.groups.items():
@@ -235,13 +235,14 @@ class Cluster:
         if pod is None or pod["spec"].get("nodeName"):
             return True
         asks = pods.asks(pod)
-        best, most = "", -1.0
+        best, most, refusal = "", -1.0, scheduling.refusals(pod, self.nodes, self.pods if self._tied else {})
         for name, body in self.nodes.items():
             full = amounts(body["status"]["allocatable"])
             free = {resource: has - self._used[name][resource] for resource, has in full.items()}
             if all(free.get(resource, 0) >= asked for resource, asked in asks.items()):
                 share = sum(free[resource] / full[resource] for resource in asks if full.get(resource))
-                if share > most and not misfit(pod["spec"], name, body["metadata"]["labels"], body["spec"]["taints"]):
+                taints, labels = body["spec"]["taints"], body["metadata"]["labels"]
+                if share > most and not misfit(pod["spec"], name, labels, taints) and not refusal(name):
                     best, most = name, share
         if not best:
             return self._preempt(uid, pod)

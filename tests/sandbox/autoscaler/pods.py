@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sandbox.cloud.node_groups import Gpus, NodeGroup
-from sandbox.cluster.autoscaler.drainable import selects
+from sandbox.cluster.autoscaler.fit import selects
+from sandbox.cluster.autoscaler.neighbours import rules_of
 from sandbox.cluster.autoscaler.shapes import amounts
 
 from .script import Object
 
 GPU = "nvidia.com/gpu"
 _OWNERS = {"job": "Job", "replicaset": "ReplicaSet", "statefulset": "StatefulSet"}
-_SPEC = ("affinity", "tolerations", "nodeSelector", "volumes", "terminationGracePeriodSeconds")
+_SPEC = (
+    "affinity",
+    "tolerations",
+    "nodeSelector",
+    "volumes",
+    "terminationGracePeriodSeconds",
+    "topologySpreadConstraints",
+)
 
 
 def group(told: Object, machines: Sequence[str]) -> NodeGroup:
@@ -36,6 +44,7 @@ def body(batch: Object, uid: str, number: int) -> Object:
     spec = {key: batch[key] for key in _SPEC if batch.get(key) is not None}
     if batch.get("localStorage"):
         spec["volumes"] = [{"name": "scratch", "emptyDir": {}}]
+    container = {"resources": {"requests": batch["requests"]}, "ports": batch.get("ports") or []}
     return {
         "metadata": {
             "uid": uid,
@@ -45,9 +54,10 @@ def body(batch: Object, uid: str, number: int) -> Object:
             "annotations": annotations,
             "ownerReferences": [{"kind": owner, "name": name, "uid": name, "controller": True}] if owner else [],
         },
-        "spec": {**spec, "containers": [{"resources": {"requests": batch["requests"]}}], "priority": _priority(batch)},
+        "spec": {**spec, "containers": [container], "priority": _priority(batch)},
         "status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]},
         "batch": batch,
+        "rules": rules_of(batch.get("namespace", "default"), labels, {**spec, "containers": [container]}),
     }
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from sandbox.cluster.autoscaler.balance import Size, shares, similar
 from sandbox.cluster.autoscaler.growth import Limits, growth
-from sandbox.cluster.autoscaler.packing import Templates
 from sandbox.cluster.autoscaler.snapshot import Snapshots
+from sandbox.cluster.autoscaler.templates import Templates
 from sandbox.cluster.autoscaler.world import World
 
 from .objects import GPU, ONE_GPU, group, pod, sized, training

@@ -72,6 +72,23 @@ def test_a_node_that_takes_no_pods_is_no_room(changes: Any) -> None:
     assert decisions([pool, PLAIN] if ready is not pool else [pool], [pod("one", {"cpu": "1"})], nodes=nodes)
 
 
+@pytest.mark.parametrize(
+    ("key", "passes"),
+    [
+        ("startup-taint.cluster-autoscaler.kubernetes.io/cilium", True),
+        ("ignore-taint.cluster-autoscaler.kubernetes.io/cilium", True),
+        ("status-taint.cluster-autoscaler.kubernetes.io/cilium", True),
+        ("node.cloudprovider.kubernetes.io/uninitialized", True),
+        ("node.cilium.io/agent-not-ready", False),
+        ("node.kubernetes.io/out-of-service", False),
+    ],
+)
+def test_taints_of_a_nodes_start_are_not_its_pools(key: str, passes: bool) -> None:
+    """utils/taints/taints.go, SanitizeTaints."""
+    pool = group("general", 6, [{"key": key, "value": "", "effect": "NoSchedule"}], gpu="0")
+    assert bool(decisions([pool], [pod("one", {"cpu": "1"})])) is passes
+
+
 @pytest.mark.parametrize("joined", ["nothing", "not ready", "without GPUs"])
 def test_a_machine_that_is_not_ready_yet_will_have_what_its_pool_has(joined: str) -> None:
     """While the request for it is open: see test_registry."""
@@ -102,6 +119,15 @@ def test_a_template_is_like_an_existing_node() -> None:
     busy = [pod(f"busy-{n}", ONE_GPU, [SPOT, GPU], nodeName=pool.nodes[0]) for n in range(4)]
     nodes = [node(pool, pool.nodes[0], status=shared)]
     assert decisions([pool], [*busy, *training(4)], nodes=nodes) == [("gpuspot", 1, 2)]
+
+
+def test_a_node_on_its_way_out_is_no_model() -> None:
+    """mixed_nodeinfos_processor.go, isNodeGoodTemplateCandidate: its DaemonSets' pods may be gone."""
+    pool = sized(spot(4), 1)
+    shared = {"allocatable": {**MACHINE, "nvidia.com/gpu": "4", "cpu": "16"}}
+    going = {"taints": [{"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}]}
+    nodes = [node(pool, pool.nodes[0], status=shared, spec=going)]
+    assert decisions([pool], training(3), nodes=nodes) == [("gpuspot", 1, 4)]
 
 
 def test_the_largest_pods_get_nodes_first() -> None:

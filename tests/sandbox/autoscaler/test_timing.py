@@ -53,13 +53,27 @@ def test_pods_wait_until_the_oldest_is_old_enough_and_gpu_pods_hold_others_back(
     assert [action for _, action, _ in scans.said()] == ["scale-up"]
 
 
-@pytest.mark.parametrize(("delay", "at"), [("0s", 30), ("50s", 50)])
-def test_new_pods_wait_as_long_as_the_profile_says(delay: str, at: float) -> None:
-    scans = Scans(newPodScaleUpDelay=delay)
-    scans.at(at - 1, *training(1))
+@pytest.mark.parametrize(
+    ("delay", "own", "at"),
+    [
+        ("0s", None, 30),
+        ("50s", None, 50),
+        ("0s", "2m", 120),
+        ("50s", "40s", 50),
+        # Go's ParseDuration refuses it.
+        ("0s", "120", 30),
+        ("0s", "soon", 30),
+    ],
+)
+def test_new_pods_wait_as_long_as_the_profile_and_the_pod_say(delay: str, own: str | None, at: float) -> None:
+    """core/static_autoscaler.go, filterOutYoungPods."""
+    scans, (waiting,) = Scans(newPodScaleUpDelay=delay), training(1)
+    if own:
+        waiting["metadata"]["annotations"] = {"cluster-autoscaler.kubernetes.io/pod-scale-up-delay": own}
+    scans.at(at - 1, waiting)
     assert scans.said() == []
     assert scans.scaler.wakes() == at
-    scans.at(at, *training(1))
+    scans.at(at, waiting)
     assert len(scans.said()) == 1
 
 

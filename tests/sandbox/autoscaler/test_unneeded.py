@@ -1,61 +1,16 @@
-"""Nodes that go: which, when, and what keeps them."""
+"""Nodes that go: which and when."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from random import Random
 from typing import Any
 
 import pytest
 
-from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.autoscaler.options import Options
-from sandbox.cluster.autoscaler.scaler import Autoscaler
-from sandbox.cluster.autoscaler.world import World
 
-from .objects import GPU, MACHINE, ONE_GPU, SPOT, Cloud, group, node, pod, sized, spot, training
-
-PLAIN = sized(group("general", 6, gpu="0"), 2)
-FIRST, SECOND = PLAIN.nodes
-PROFILE = {"scaleDownUnneededTime": "60s", "scaleDownDelayAfterAdd": "60s", "scaleDownDelayAfterDelete": "0s"}
-JOB = {"ownerReferences": [{"kind": "ReplicaSet", "name": "r", "uid": "r", "controller": True}]}
-
-
-def running(name: str, on: str, cpu: str = "1", **metadata: Any) -> Any:
-    """A running pod of a ReplicaSet."""
-    body = pod(name, {"cpu": cpu}, nodeName=on)
-    body["metadata"] = {**body["metadata"], **JOB, **metadata}
-    body["spec"] |= metadata.pop("spec", {})
-    return body
-
-
-class Steps:
-    """Scans of one autoscaler; the cloud's machines are all ready."""
-
-    def __init__(
-        self, *groups: NodeGroup, options: Options | None = None, cloud: str = "azure", **profile: str
-    ) -> None:
-        self.cloud = Cloud(groups)
-        self.scaler = Autoscaler(cloud, options or Options(), Random(0))
-        self.profile = {**PROFILE, **profile}
-        self.nodes: dict[str, Any] = {}
-        """Changed node objects by name."""
-
-    def at(self, now: float, *pods: Any, **world: Any) -> list[str]:
-        """One scan; the names of the machines that are left."""
-        groups = list(self.cloud.groups.values())
-        nodes = [self.nodes.get(name, node(each, name)) for each in groups for name in each.nodes]
-        self.scaler.scan(
-            now, World(groups, nodes, pods, world.pop("since", {}), profile=self.profile, **world), self.cloud
-        )
-        return [name for each in self.cloud.groups.values() for name in each.nodes]
-
-    def over(self, *pods: Any, **world: Any) -> list[str]:
-        """The machines that are left after minutes of the same pods."""
-        left: list[str] = []
-        for now in range(0, 200, 5):
-            left = self.at(now, *pods, **world)
-        return left
+from .objects import GPU, MACHINE, ONE_GPU, SPOT, group, node, pod, sized, spot, training
+from .steps import FIRST, JOB, PLAIN, SECOND, Steps, running
 
 
 def test_an_empty_node_goes_after_its_time_and_the_delay_after_the_taint() -> None:
@@ -109,47 +64,14 @@ def test_a_drain_that_a_budget_refuses_is_given_up_after_two_minutes() -> None:
     assert "could not be evicted" in steps.cloud.decisions[-1].reason
 
 
-def budget(allowed: int, **labels: str) -> Any:
-    return {
-        "metadata": {"namespace": "default", "name": "b"},
-        "spec": {"selector": {"matchLabels": labels}},
-        "status": {"disruptionsAllowed": allowed},
-    }
-
-
-SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
-SYSTEM: Any = {"namespace": "kube-system"}
-MEMORY: Any = {"spec": {"volumes": [{"name": "memory", "emptyDir": {"medium": "Memory"}}]}}
-SCRATCH: Any = {"spec": {"volumes": [{"name": "scratch", "emptyDir": {}}]}}
-
-
-@pytest.mark.parametrize(
-    ("small", "settings", "budgets", "kept"),
-    [
-        ({}, {}, [], False),
-        ({"annotations": {SAFE: "false"}}, {}, [], True),
-        ({"annotations": {SAFE: "on-completion"}}, {}, [], True),
-        ({"ownerReferences": []}, {}, [], True),
-        ({"ownerReferences": [], "annotations": {SAFE: "true"}}, {}, [], False),
-        ({"ownerReferences": [{"kind": "TFJob", "controller": True}]}, {}, [], True),
-        ({"ownerReferences": [{"kind": "DaemonSet"}]}, {}, [], False),
-        (SYSTEM, {}, [], True),
-        (SYSTEM, {"skipNodesWithSystemPods": "false"}, [], False),
-        ({**SYSTEM, "annotations": {SAFE: "true"}}, {}, [], False),
-        (SCRATCH, {}, [], False),
-        (SCRATCH, {"skipNodesWithLocalStorage": "true"}, [], True),
-        (MEMORY, {"skipNodesWithLocalStorage": "true"}, [], False),
-        ({"labels": {"a": "b"}}, {}, [budget(0, a="b")], True),
-        ({"labels": {"a": "b"}}, {}, [budget(1, a="b")], False),
-        ({"labels": {"a": "b"}}, {}, [budget(0, a="c")], False),
-        ({}, {"scaleDownUtilizationThreshold": "0.2"}, [], True),
-    ],
-)  # fmt: skip
-def test_what_keeps_a_node(small: Any, settings: Any, budgets: Any, kept: bool) -> None:
-    steps = Steps(PLAIN, **settings)
-    pods = [running("busy", FIRST, "2500m"), running("small", SECOND, **small)]
-    steps.over(*pods, budgets=budgets)
-    assert kept != (("taint", [SECOND]) in steps.cloud.calls)
+def test_empty_nodes_are_looked_at_before_nodes_that_were_unneeded_before() -> None:
+    """builder/autoscaler.go, scaleDownCandidatesComparers; so no pod moves to a node that becomes unneeded."""
+    steps, small = Steps(PLAIN), running("small", SECOND)
+    steps.at(0, small, running("other", FIRST, "2500m"))
+    assert steps.scaler.wakes() == 60
+    for now in (60, 120, 125):
+        steps.at(now, small)
+    assert steps.cloud.calls == [("taint", [FIRST]), ("remove", [FIRST])]
 
 
 def test_pods_without_a_place_elsewhere_keep_their_node_and_it_is_looked_at_again_after_five_minutes() -> None:
@@ -163,6 +85,34 @@ def test_pods_without_a_place_elsewhere_keep_their_node_and_it_is_looked_at_agai
         steps.at(now, light, small)
     assert steps.cloud.calls == []
     steps.at(360, light, small)
+    assert steps.cloud.calls == [("taint", [SECOND])]
+
+
+def test_pods_younger_than_the_profiles_delay_hold_no_removal() -> None:
+    """The real loop has nothing to do for them, and goes on (core/static_autoscaler.go, filterOutYoungPods)."""
+    steps = Steps(PLAIN, spot(4), newPodScaleUpDelay="300s")
+    since = {("default", "train-0"): 59.0}
+    steps.at(0)
+    steps.at(60, *training(1), since=since)
+    assert steps.cloud.calls == [("taint", [FIRST, SECOND])]
+
+
+def test_pods_that_would_move_to_a_node_move_with_its_own() -> None:
+    """simulator/cluster.go: the first node's pod fits on the second, both together nowhere; so one node goes."""
+    pool = sized(PLAIN, 3)
+    steps = Steps(pool, options=Options(most_drains=2))
+    pods = [
+        running(f"p{n}", name, cpu) for n, (name, cpu) in enumerate(zip(pool.nodes, ("1", "1", "2500m"), strict=True))
+    ]
+    for now in (0, 60):
+        steps.at(now, *pods)
+    assert steps.cloud.calls == [("taint", [FIRST])]
+
+
+def test_a_node_that_takes_a_waiting_pod_takes_others_too() -> None:
+    steps, waiting = Steps(PLAIN), pod("waiting", {"cpu": "500m"})
+    for now in (0, 60):
+        steps.at(now, running("busy", FIRST, "2"), running("small", SECOND), waiting)
     assert steps.cloud.calls == [("taint", [SECOND])]
 
 
@@ -223,21 +173,6 @@ def test_an_unready_node_goes_after_its_own_longer_time() -> None:
     for now in (120, 125):
         left = steps.at(now)
     assert left == []
-
-
-def test_daemon_sets_count_for_the_utilisation_unless_they_are_ignored() -> None:
-    agent = {"ownerReferences": [{"kind": "DaemonSet"}]}
-    pods = [running(f"agent-{name}", name, "2500m", **agent) for name in PLAIN.nodes]
-    assert Steps(PLAIN).over(*pods) == list(PLAIN.nodes)
-    assert Steps(PLAIN, ignoreDaemonsetsUtilization="true").over(*pods) == []
-
-
-@pytest.mark.parametrize(("key", "evicted"), [("daemonsetEvictionForEmptyNodes", True), ("", False)])
-def test_daemon_set_pods_are_evicted_where_the_profile_says(key: str, evicted: bool) -> None:
-    agents = [running(f"agent-{name}", name, ownerReferences=[{"kind": "DaemonSet"}]) for name in PLAIN.nodes]
-    steps = Steps(PLAIN, **({key: "true"} if key else {}))
-    steps.over(*agents)
-    assert any(call == "evict" for call, _ in steps.cloud.calls) is evicted
 
 
 def test_no_removal_for_a_while_after_a_scale_up() -> None:
