@@ -29,6 +29,9 @@ class Budgets:
             (budget, [int((budget.get("status") or {}).get("disruptionsAllowed") or 0)]) for budget in objects
         ]
 
+    def __bool__(self) -> bool:
+        return bool(self._budgets)
+
     def of(self, pod: PodInfo) -> list[list[int]]:
         """The disruptions that each budget of a pod allows."""
         if not self._budgets:
@@ -104,7 +107,7 @@ class Drain:
     def risky(self, moving: Sequence[PodInfo]) -> bool:
         """Whether the budgets do not allow all these evictions at the same time."""
         counts: dict[int, int] = {}
-        for pod in moving:
+        for pod in moving if self.budgets else ():
             for allowed in self.budgets.of(pod):
                 counts[id(allowed)] = counts.get(id(allowed), 0) + 1
                 if counts[id(allowed)] > allowed[0]:

@@ -84,11 +84,11 @@ def tally(pods: Sequence[PodInfo]) -> Tally | None:
     return found
 
 
-def room(node: Node) -> Room:
-    """What an existing node has left."""
+def room(node: Node, *, tied: bool = True) -> Room:
+    """What an existing node has left. `tied`: pods of the cluster may have bonds."""
     used = node.used
     free = {name: has - used.get(name, 0) for name, has in node.allocatable.items()}
-    return Room(node.name, node.labels, node.taints, free, tally=tally(node.pods))
+    return Room(node.name, node.labels, node.taints, free, tally=tally(node.pods) if tied else None)
 
 
 def closed(node: Node) -> Room:

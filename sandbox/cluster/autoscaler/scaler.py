@@ -155,7 +155,7 @@ class Autoscaler:
         hidden = booting | self._removals.names
         for node in snapshot.nodes.values():
             if node.name not in hidden and open_to_pods(node):
-                rooms[node.name] = room(node)
+                rooms[node.name] = room(node, tied=snapshot.tied)
         existing = dict(rooms)
         for group, names in upcoming.items():
             rooms.update({name: templates[group].another(name) for name in names})

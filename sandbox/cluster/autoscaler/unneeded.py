@@ -233,4 +233,6 @@ def _spared(group: NodeGroup, name: str, gone: Set[str]) -> bool:
 
 def _filled(rooms: Mapping[str, Room], snapshot: Snapshot) -> Mapping[str, Room]:
     """The rooms of existing nodes, which a scan without waiting pods did not need."""
-    return rooms or {node.name: room(node) for node in snapshot.nodes.values() if open_to_pods(node)}
+    return rooms or {
+        node.name: room(node, tied=snapshot.tied) for node in snapshot.nodes.values() if open_to_pods(node)
+    }
