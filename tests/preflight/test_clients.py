@@ -19,6 +19,7 @@ from preflight.gcp import reading as gcp
 from ready import stack
 from ready.findings import State, Unasked
 from tests.preflight.recorded import PROJECT, answers, documents, wanted
+from tests.preflight.stored import ACCOUNT
 from tests.preflight.wire import EVERYTHING, Recorded, Refusal, served
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
@@ -105,6 +106,43 @@ def test_the_name_of_a_storage_account_is_asked_only_where_the_stack_makes_one()
     read, adapter = _asked_of_azure(documents("azure") | more, SUBSCRIPTION, demanded)
     assert read.parts["accountName"] == {"nameAvailable": True}
     assert [path.rpartition("/")[2] for method, path in adapter.asked if method != "GET"] == ["checkNameAvailability"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "there", "asked"),
+    [
+        ({"name": "kept"}, (), {""}),
+        ({"name": "kept"}, ("ml-dev",), {"/resourcegroups/ml-dev", ""}),
+        (
+            {"name": "kept"},
+            ("ml-dev", "ml-dev-checkpoints-kept"),
+            {"/resourcegroups/ml-dev", "/resourcegroups/ml-dev-checkpoints-kept"},
+        ),
+        ({"existing": ACCOUNT}, ("ml-dev",), {"/resourcegroups/ml-dev", ACCOUNT, ACCOUNT.partition("/providers")[0]}),
+    ],
+)
+def test_rights_are_asked_of_the_place_where_a_thing_is_made(
+    settings: dict[str, str], there: tuple[str, ...], asked: set[str]
+) -> None:
+    plain, scope = wanted("azure"), f"/subscriptions/{SUBSCRIPTION}"
+    workloads = Workloads(checkpoints=Checkpoints(**settings))
+    demanded = replace(plain, spec=plain.spec.model_copy(update={"workloads": workloads}))
+    # An account may be in a subscription that these credentials do not see.
+    recorded = documents("azure") | {EVERYTHING: Refusal(404, "SubscriptionNotFound")}
+    storage = f"{scope}/providers/microsoft.storage"
+    recorded |= {
+        f"{storage}/checknameavailability": {"nameAvailable": True},
+        f"{storage}/storageaccounts": {"value": []},
+    }
+    recorded |= dict.fromkeys((f"{scope}/resourcegroups/ml-dev", f"{scope}/resourcegroups/ml-dev-checkpoints-kept"))
+    for name in there:
+        group = f"{scope}/resourcegroups/{name}"
+        recorded |= {group: {"name": name}, f"{group}/providers/microsoft.authorization/permissions": {"value": []}}
+    read, adapter = _asked_of_azure(recorded, SUBSCRIPTION, demanded)
+    end = "/providers/Microsoft.Authorization/permissions"
+    paths = [path for _, path in adapter.asked if path.endswith(end)]
+    assert {path.removeprefix(scope).removesuffix(end) for path in paths} == asked
+    assert (read.unseen, read.parts.get("container")) == ({}, None)
 
 
 def test_no_credentials_for_azure_are_one_sentence_with_the_chains_own_words() -> None:

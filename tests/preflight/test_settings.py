@@ -16,6 +16,7 @@ from preflight.gcp.checks import permissions
 from ready.findings import State
 from tests.preflight.live import LIVE, Settings, nothing, up_on_gke
 from tests.preflight.recorded import PROJECT, STACKS, answers
+from tests.preflight.stored import KEPT, OURS, STORED, TAKEN, checkpoints
 
 
 def _cloud(**settings: Any) -> Callable[[Settings], Any]:
@@ -27,14 +28,6 @@ def _existing(file: Settings) -> None:
     for key in ("systemPool", "cluster"):
         file.pop(key)
     file["cloud"] = {"provider": "azure", "existingCluster": {"resourceGroup": "platform", "name": "shared"}}
-
-
-def _checkpoints(file: Settings) -> None:
-    file["workloads"] = {"checkpoints": {"name": "mlkeptcheckpoints"}, "profiles": [{"namespace": "team-a"}]}
-
-
-FREE = {"accountName": {"nameAvailable": True}, "accounts": []}
-TAKEN = {"accountName": {"nameAvailable": False, "reason": "AlreadyExists"}, "accounts": []}
 
 
 def _service(parts: Settings) -> None:
@@ -119,49 +112,28 @@ CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any]
         "",
     ),
     "logs": ("azure", _cloud(monitoring={"logs": {}}), nothing, "registered", "Microsoft.OperationalInsights"),
-    "role-definitions": (
-        "azure",
-        _checkpoints,
-        lambda p: p.update(FREE),
-        "permissions",
-        "whoever deploys may not Microsoft.Authorization/roleDefinitions/write",
-    ),
-    "checkpoints": (
-        "azure",
-        _checkpoints,
-        lambda p: p.update(FREE, permissions=[{"actions": ["*"]}]),
-        "",
-        "",
-    ),
     "account-taken": (
         "azure",
-        _checkpoints,
-        lambda p: p.update(TAKEN, permissions=[{"actions": ["*"]}]),
+        checkpoints(),
+        lambda p: p.update(TAKEN),
         "bucket",
         "name mlkeptcheckpoints is taken, and not in this subscription",
     ),
-    "account-of-this-subscription": (
-        "azure",
-        _checkpoints,
-        lambda p: p.update(TAKEN, accounts=[{"name": "mlkeptcheckpoints"}], permissions=[{"actions": ["*"]}]),
-        "",
-        "",
-    ),
     "no-storage-service": (
         "gcp",
-        _checkpoints,
+        checkpoints(),
         lambda p: (_service(p), p.update(bucket=None), p["services"]["services"].pop()),
         "registered",
         "storage.googleapis.com is not enabled",
     ),
     "no-right-to-make-a-bucket": (
         "gcp",
-        _checkpoints,
+        checkpoints(),
         lambda p: (_service(p), p.update(bucket=None), p["granted"]["permissions"].pop()),
         "permissions",
         "lacks storage.buckets.create",
     ),
-    "bucket-is-there": ("gcp", _checkpoints, lambda p: (_service(p), p.update(bucket={"name": "x"})), "", ""),
+    "bucket-is-there": ("gcp", checkpoints(), lambda p: (_service(p), p.update(bucket={"name": "x"})), "", ""),
     "flex-start-needs-preemptible-gpus": (
         "gcp",
         _alone(capacity="flex-start"),
@@ -218,7 +190,7 @@ CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any]
 }
 
 
-CASES |= LIVE
+CASES |= LIVE | STORED
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -231,6 +203,13 @@ def test_settings_change_what_is_asked_and_what_is_wrong(name: str) -> None:
     assert {finding.check for finding in found} == ({check} if check else set()), found
     said = found or [finding for finding in every if finding.state == State.NOTE]
     assert any(words in finding.says for finding in said) or not words, said
+
+
+def test_the_remedy_for_storage_that_a_destroy_left_names_it() -> None:
+    given = _answers("azure", checkpoints())
+    given.parts.update(OURS)
+    (found,) = (finding for finding in clouds.findings(given) if finding.check == "bucket")
+    assert f"`workloads.checkpoints.existing: {KEPT}`" in found.remedy
 
 
 def _answers(cloud: str, change: Callable[[Settings], Any]) -> Any:
