@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from config.clouds.azure.settings import Azure
 from preflight.answers import Answers, Document
-from preflight.azure import names, rights
+from preflight.azure import names, reservations, rights
 from preflight.demand import Need
 from preflight.quotas import Drawn, Limit, drawn_of, judge, reserved
 from ready.check import Check, Said, ok, some, wrong
@@ -200,6 +200,13 @@ _RIGHT = "Reader on the subscription (docs/azure.md, Rights)"
 
 CHECKS: tuple[Check[Answers], ...] = (
     Check("machines", _machines, f"{_PAGES}rest/api/compute/resource-skus/list", _RIGHT),
+    Check(
+        "reservations",
+        reservations.reservations,
+        f"{_PAGES}rest/api/compute/capacity-reservations/list-by-capacity-reservation-group;"
+        f" {_PAGES}azure/aks/use-capacity-reservation-groups",
+        "Reader on the capacity reservation group (docs/azure.md, Rights)",
+    ),
     Check("quota", _quota, f"{_PAGES}rest/api/compute/usage/list; {_PAGES}azure/virtual-machines/quotas", _RIGHT),
     Check("version", _version, f"{_PAGES}rest/api/aks/managed-clusters/list-kubernetes-versions", _RIGHT),
     Check(

@@ -29,7 +29,7 @@ _SIZES_SECONDS = 120
 _OF_OTHERS = ("container", "accountPermissions", "accountGroupPermissions")
 """Parts that may be in another subscription, whose refusals say nothing of this one."""
 
-_MAY_BE_NONE = ("resourceGroup", "cluster", "feature", "storageGroup", *_OF_OTHERS)
+_MAY_BE_NONE = ("resourceGroup", "cluster", "feature", "storageGroup")
 """Parts of which 404 means that there is none. Every subscription has the others."""
 
 _NO_SUBSCRIPTION = ("SubscriptionNotFound", "InvalidSubscriptionId")
@@ -70,10 +70,11 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
     parts: dict[str, Any] = {}
     unseen: dict[str, str] = {}
 
-    def ask(name: str, call: Callable[[], Any]) -> Any:
-        """One answer; a refusal is kept by the name of what was asked."""
+    def ask(name: str, call: Callable[[], Any], into: dict[str, Any] = parts) -> Any:
+        """One answer; a refusal is kept by the name of what was asked. What goes `into` another place may be another's."""
+        others = name in _OF_OTHERS or into is not parts
         try:
-            parts[name] = call()
+            into[name] = call()
         except ClientAuthenticationError as refused:
             raise Unasked(_not_accepted(refused)) from None
         except DecodeError as strange:
@@ -82,23 +83,23 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
             if refused.status_code is None:  # an answer that was cut short
                 raise Unasked(f"{name}: {MANAGEMENT} does not answer: {line(refused)}") from None
             missing = isinstance(refused, ResourceNotFoundError)
-            if _code(refused) in _NO_SUBSCRIPTION and name not in _OF_OTHERS:
+            if _code(refused) in _NO_SUBSCRIPTION and not others:
                 raise Unasked(
                     f"there is no subscription {chosen}, or these credentials do not see it ({_refusal(refused)}):"
                     " correct it, or log in to its tenant"
                 ) from None
-            if missing and name not in _MAY_BE_NONE:
+            if missing and name not in _MAY_BE_NONE and not others:
                 raise Unasked(
                     f"{name}: {MANAGEMENT} has none for subscription {chosen} ({_refusal(refused)}), and every subscription"
                     " has some: correct the subscription or the region"
                 ) from None
             if missing:
-                parts[name] = None
+                into[name] = None
             else:
                 unseen[name] = _refusal(refused)
         except (AzureError, ValueError) as silent:
             raise Unasked(f"{name}: {MANAGEMENT} does not answer: {line(silent)}") from None
-        return parts.get(name)
+        return into.get(name)
 
     resources = ResourceManagementClient(credential, chosen or "none", **options)
 
@@ -130,6 +131,13 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
         ask("skus", lambda: [_plain(item) for item in compute.resource_skus.list(**sizes)])
         ask("usages", lambda: [_plain(item) for item in compute.usage.list(location)])
         ask("versions", lambda: _plain(containers.managed_clusters.list_kubernetes_versions(location)))
+    parts["reservations"] = {}
+    for reservation in {need.reservation for need in demand.needs if need.reserved}:
+        ask(
+            reservation,
+            lambda path=reservation: get(f"{path}/capacityReservations", "2024-07-01")["value"],  # type: ignore[misc]
+            parts["reservations"],
+        )
     if cloud.encryption.at_host:
         path = f"{scope}/providers/Microsoft.Features/providers/Microsoft.Compute/features/EncryptionAtHost"
         ask("feature", lambda: get(path, "2021-07-01"))

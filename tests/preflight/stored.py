@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.preflight.live import Settings, up_on_aks
+from tests.preflight.live import Settings, nothing, up_on_aks, up_on_gke
 
 NAME = "mlkeptcheckpoints"
 ACCOUNT = (
@@ -41,6 +41,22 @@ def _but(*actions: str) -> list[dict[str, Any]]:
     return [{"actions": ["*"], "notActions": [f"Microsoft.{action}" for action in actions]}]
 
 
+def _on_gke(parts: Settings, bucket: Settings | None = None) -> None:
+    """The service, the rights to make a bucket and to give profiles theirs, and what there is under its name."""
+    parts["services"]["services"].append({"name": "projects/1/services/storage.googleapis.com", "state": "ENABLED"})
+    parts["granted"]["permissions"] += ["resourcemanager.projects.get", "storage.buckets.create"]
+    parts.update(bucket=bucket, bucketGranted={"permissions": [*_GRANTS]})
+
+
+def _access(enabled: bool) -> Settings:
+    # docs.cloud.google.com/storage/docs/json_api/v1/buckets, the resource's fields.
+    return {"name": "shared", "iamConfiguration": {"uniformBucketLevelAccess": {"enabled": enabled}}}
+
+
+_GRANTS = ("storage.buckets.getIamPolicy", "storage.buckets.setIamPolicy")
+_SHARED = checkpoints(existing="shared")
+_NETWORK = {"name": "vpc", "subnet": "nodes", "podRange": "pods", "serviceRange": "services"}
+_KEY = "projects/{}/locations/europe-west4/keyRings/ml/cryptoKeys/etcd"
 _MADE = f"on the subscription, where resource group ml-dev-checkpoints-{NAME} is to be made"
 
 STORED: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any], str, str]] = {
@@ -141,5 +157,94 @@ STORED: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any
         lambda p: (up_on_aks(p), p.update(OURS)),
         "",
         f"there is a storage account {NAME} in this subscription",
+    ),
+    "no-storage-service": (
+        "gcp",
+        checkpoints(),
+        lambda p: (_on_gke(p), p["services"]["services"].pop()),
+        "registered",
+        "storage.googleapis.com is not enabled",
+    ),
+    "no-storage-service-for-an-existing-bucket": (
+        "gcp",
+        _SHARED,
+        lambda p: (_on_gke(p, _access(True)), p["services"]["services"].pop()),
+        "registered",
+        "storage.googleapis.com is not enabled",
+    ),
+    "no-right-to-make-a-bucket": (
+        "gcp",
+        checkpoints(),
+        lambda p: (_on_gke(p), p["granted"]["permissions"].pop()),
+        "permissions",
+        "lacks storage.buckets.create",
+    ),
+    "no-right-to-the-projects-number": (
+        "gcp",
+        _SHARED,
+        lambda p: (_on_gke(p, _access(True)), p["granted"]["permissions"].remove("resourcemanager.projects.get")),
+        "permissions",
+        "lacks resourcemanager.projects.get",
+    ),
+    "bucket-that-a-destroy-left": (
+        "gcp",
+        checkpoints(),
+        lambda p: _on_gke(p, {"name": NAME}),
+        "bucket",
+        "and nothing else of the stack: an `up` would end",
+    ),
+    "bucket-of-a-cluster-that-is-up": (
+        "gcp",
+        checkpoints(),
+        lambda p: (up_on_gke(p, "abc"), _on_gke(p, {"name": NAME})),
+        "",
+        f"there is a bucket {NAME}, which these credentials may read",
+    ),
+    "bucket-of-an-up-that-failed": (
+        "gcp",
+        checkpoints({"network": {"existing": _NETWORK}}),
+        lambda p: _on_gke(p, {"name": NAME}),
+        "",
+        f"there is a bucket {NAME}, which these credentials may read",
+    ),
+    "existing-bucket": ("gcp", _SHARED, lambda p: _on_gke(p, _access(True)), "", ""),
+    "existing-bucket-is-not-there": ("gcp", _SHARED, _on_gke, "bucket", "there is no bucket shared"),
+    "existing-bucket-with-access-by-object": (
+        "gcp",
+        _SHARED,
+        lambda p: _on_gke(p, _access(False)),
+        "bucket",
+        "bucket shared has no uniform bucket-level access",
+    ),
+    "no-grants-at-the-existing-bucket": (
+        "gcp",
+        _SHARED,
+        lambda p: (_on_gke(p, _access(True)), p["bucketGranted"].update(permissions=[_GRANTS[0]])),
+        "permissions",
+        "lacks storage.buckets.setIamPolicy on bucket shared",
+    ),
+    "no-service-of-own-repositories": (
+        "gcp",
+        lambda f: f["cloud"].update(registries=[{"location": "europe-west4", "repository": "ml"}]),
+        nothing,
+        "registered",
+        "artifactregistry.googleapis.com is not enabled",
+    ),
+    "no-service-of-own-keys": (
+        "gcp",
+        lambda f: f["cloud"].update(encryption={"secretsKey": _KEY.format("example-ml-staging")}),
+        nothing,
+        "registered",
+        "cloudkms.googleapis.com is not enabled",
+    ),
+    "repositories-and-keys-of-another-project": (
+        "gcp",
+        lambda f: f["cloud"].update(
+            registries=[{"project": "corp-images", "location": "europe-west4", "repository": "ml"}],
+            encryption={"bootDiskKey": _KEY.format("corp-keys")},
+        ),
+        nothing,
+        "",
+        "",
     ),
 }

@@ -6,12 +6,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 import requests
 from urllib3.exceptions import ProtocolError
 
-from config.model.workloads import Checkpoints, Workloads
+from config.model.workloads import Checkpoints, ProfileAccess, Workloads
 from preflight import clouds
 from preflight.azure import reading as azure
 from preflight.demand import Demand, demand
@@ -19,6 +20,7 @@ from preflight.gcp import reading as gcp
 from ready import stack
 from ready.findings import State, Unasked
 from tests.preflight.recorded import PROJECT, answers, documents, wanted
+from tests.preflight.reserved import GROUP
 from tests.preflight.stored import ACCOUNT
 from tests.preflight.wire import EVERYTHING, Recorded, Refusal, served
 
@@ -145,6 +147,23 @@ def test_rights_are_asked_of_the_place_where_a_thing_is_made(
     assert (read.unseen, read.parts.get("container")) == ({}, None)
 
 
+def test_the_reservations_of_a_group_are_asked_of_its_own_subscription() -> None:
+    plain, path = wanted("azure"), f"{GROUP}/capacityReservations"
+    demanded = replace(plain, needs=tuple(replace(need, reservation=GROUP) for need in plain.needs))
+    held = [{"sku": {"name": "Standard_NC4as_T4_v3", "capacity": 2}, "zones": ["1"]}]
+    for answer, found, unseen in (
+        ({"value": held}, held, {}),
+        (None, None, {}),
+        (Refusal(404, "SubscriptionNotFound"), None, {}),
+        (403, None, {GROUP: "403 AuthorizationFailed"}),
+    ):
+        read, adapter = _asked_of_azure(documents("azure") | {path.lower(): answer}, SUBSCRIPTION, demanded)
+        assert [asked for asked in adapter.asked if asked[1] == path] == [("GET", path)]
+        assert (read.parts["reservations"].get(GROUP), read.unseen) == (found, unseen)
+    (said,) = (finding for finding in clouds.findings(read) if finding.check == "reservations")
+    assert (said.state, said.says) == (State.UNSEEN, f"{GROUP}: 403 AuthorizationFailed")
+
+
 def test_no_credentials_for_azure_are_one_sentence_with_the_chains_own_words() -> None:
     from azure.identity import ChainedTokenCredential, EnvironmentCredential
 
@@ -244,6 +263,36 @@ def test_googles_clients_read_the_recorded_answers_and_only_read() -> None:
         gcp.read(wanted("gcp"), None, AnonymousCredentials(), "http://127.0.0.1:9")
     assert sorted(read.unseen) == ["serverConfig", "services"]
     assert all(why.startswith("403") for why in read.unseen.values())
+
+
+@pytest.mark.slow
+def test_googles_clients_ask_for_reservations_and_an_existing_bucket() -> None:
+    from google.auth.credentials import AnonymousCredentials
+
+    plain, text = wanted("gcp"), "projects/corp/reservations/l4/reservationBlocks/one"
+    needs = tuple(replace(need, reservation=text, zones=("europe-west4-a",)) for need in plain.needs)
+    workloads = Workloads(checkpoints=Checkpoints(existing="shared"), profiles=(ProfileAccess(namespace="team-a"),))
+    demanded = replace(plain, needs=needs, spec=plain.spec.model_copy(update={"workloads": workloads}))
+    kept = {"/storage/v1/b/shared": {"name": "shared"}, "/storage/v1/b/shared/iam/testpermissions": _tested}
+    path, key = "/compute/v1/projects/corp/zones/europe-west4-a/reservations/l4", f"europe-west4-a/{text}"
+    held = {"name": "l4", "specificReservationRequired": True, "specificReservation": {"count": "2"}}
+    other = Refusal(403, "", "Permission denied on resource project corp.")
+    for answer, found, refused in ((held, held, False), (None, None, False), (other, None, True)):
+        with served(documents("gcp") | kept | {path: answer}) as (endpoint, asked):
+            read = gcp.read(demanded, None, AnonymousCredentials(), endpoint)
+        assert {asked_path for _, asked_path in asked if "/reservations/" in asked_path} == {path}
+        assert (read.parts["reservations"].get(key), key in read.unseen) == (found, refused)
+        assert read.parts["bucket"] == {"name": "shared"}
+        assert read.parts["bucketGranted"]["permissions"] == [
+            "storage.buckets.getIamPolicy",
+            "storage.buckets.setIamPolicy",
+        ]
+    (said,) = (finding for finding in clouds.findings(read) if finding.check == "reservations")
+    assert (said.state, "compute.reservations.get" in said.remedy) == (State.UNSEEN, True)
+
+
+def _tested(query: str) -> dict[str, Any]:
+    return {"kind": "storage#testIamPermissionsResponse", "permissions": parse_qs(query)["permissions"]}
 
 
 @pytest.mark.slow

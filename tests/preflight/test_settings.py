@@ -12,10 +12,11 @@ import yaml
 from config import stackfile
 from preflight import clouds
 from preflight.demand import demand
-from preflight.gcp.checks import permissions
+from preflight.gcp.rights import permissions
 from ready.findings import State
 from tests.preflight.live import LIVE, Settings, nothing, up_on_gke
 from tests.preflight.recorded import PROJECT, STACKS, answers
+from tests.preflight.reserved import RESERVED, alone, one_of
 from tests.preflight.stored import KEPT, OURS, STORED, TAKEN, checkpoints
 
 
@@ -28,27 +29,6 @@ def _existing(file: Settings) -> None:
     for key in ("systemPool", "cluster"):
         file.pop(key)
     file["cloud"] = {"provider": "azure", "existingCluster": {"resourceGroup": "platform", "name": "shared"}}
-
-
-def _service(parts: Settings) -> None:
-    parts["services"]["services"].append({"name": "projects/1/services/storage.googleapis.com", "state": "ENABLED"})
-    parts["granted"]["permissions"].append("storage.buckets.create")
-
-
-def _one_of(parts: Settings, way: str) -> None:
-    for quota in parts["region"]["quotas"]:
-        if quota["metric"].endswith("NVIDIA_L4_GPUS"):
-            quota["limit"] = 8 if quota["metric"].startswith(way) else 0
-
-
-def _alone(**settings: Any) -> Callable[[Settings], Any]:
-    """A single pool with GPUs, bought in this way."""
-
-    def change(file: Settings) -> None:
-        general = next(pool for pool in file["pools"] if pool["name"] == "general")
-        file["pools"] = [general, {"name": "only", "machine": "g2-standard-8", "maxNodes": 2, **settings}]
-
-    return change
 
 
 def _zone(parts: Settings) -> None:
@@ -119,30 +99,14 @@ CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any]
         "bucket",
         "name mlkeptcheckpoints is taken, and not in this subscription",
     ),
-    "no-storage-service": (
-        "gcp",
-        checkpoints(),
-        lambda p: (_service(p), p.update(bucket=None), p["services"]["services"].pop()),
-        "registered",
-        "storage.googleapis.com is not enabled",
-    ),
-    "no-right-to-make-a-bucket": (
-        "gcp",
-        checkpoints(),
-        lambda p: (_service(p), p.update(bucket=None), p["granted"]["permissions"].pop()),
-        "permissions",
-        "lacks storage.buckets.create",
-    ),
-    "bucket-is-there": ("gcp", checkpoints(), lambda p: (_service(p), p.update(bucket={"name": "x"})), "", ""),
     "flex-start-needs-preemptible-gpus": (
         "gcp",
-        _alone(capacity="flex-start"),
-        lambda p: _one_of(p, "NVIDIA"),
+        alone(capacity="flex-start"),
+        lambda p: one_of(p, "NVIDIA"),
         "quota",
         "PREEMPTIBLE_NVIDIA_L4_GPUS has 0 of 0",
     ),
-    "flex-start": ("gcp", _alone(capacity="flex-start"), lambda p: _one_of(p, "PREEMPTIBLE"), "", ""),
-    "reserved": ("gcp", _alone(reservation="l4"), lambda p: _one_of(p, "none"), "", ""),
+    "flex-start": ("gcp", alone(capacity="flex-start"), lambda p: one_of(p, "PREEMPTIBLE"), "", ""),
     "up-already": (
         "azure",
         lambda f: f["cluster"].update(tags={"stack": "dev"}),
@@ -190,7 +154,7 @@ CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any]
 }
 
 
-CASES |= LIVE | STORED
+CASES |= LIVE | STORED | RESERVED
 
 
 @pytest.mark.parametrize("name", CASES)
