@@ -205,7 +205,7 @@ CHECKS: tuple[Check[Answers], ...] = (
         reservations.reservations,
         f"{_PAGES}rest/api/compute/capacity-reservations/list-by-capacity-reservation-group;"
         f" {_PAGES}azure/aks/use-capacity-reservation-groups",
-        "Reader on the capacity reservation group (docs/azure.md, Rights)",
+        "Reader on the capacity reservation group",
     ),
     Check("quota", _quota, f"{_PAGES}rest/api/compute/usage/list; {_PAGES}azure/virtual-machines/quotas", _RIGHT),
     Check("version", _version, f"{_PAGES}rest/api/aks/managed-clusters/list-kubernetes-versions", _RIGHT),
@@ -217,5 +217,10 @@ CHECKS: tuple[Check[Answers], ...] = (
     ),
     Check("permissions", rights.rights, f"{_PAGES}rest/api/authorization/permissions", _RIGHT),
     Check("names", names.names, f"{_PAGES}rest/api/aks/managed-clusters/get", _RIGHT),
-    Check("bucket", names.bucket, f"{_PAGES}rest/api/storagerp/storage-accounts/check-name-availability", _RIGHT),
+    Check(
+        "bucket",
+        names.bucket,
+        f"{_PAGES}rest/api/storagerp/storage-accounts/check-name-availability",
+        "Reader on the subscription, and on the account of `existing`",
+    ),
 )

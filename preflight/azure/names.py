@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.clouds.azure.kept import kept_group
 from config.clouds.azure.settings import Azure
 from preflight.answers import Answers
 from preflight.demand import Demand
 from ready.check import Said, note, ok, wrong
+
+_EXISTS = "and nothing else of the stack: an `up` would end with 'already exists'"
 
 
 def group(demand: Demand) -> str:
@@ -74,7 +77,13 @@ def bucket(answers: Answers) -> Iterator[Said]:
         yield ok("the stack makes no storage account")
         return
     answer = answers.part("accountName") or {}
-    if answer.get("nameAvailable"):
+    kept = kept_group(group(answers.demand), name)
+    if answer.get("nameAvailable") and _nothing(answers) and answers.part("storageGroup") is not None:
+        yield wrong(
+            f"there is a resource group {kept} without the account, {_EXISTS}",
+            f"look what is in it, and delete it: az group delete --name {kept}; or choose another name",
+        )
+    elif answer.get("nameAvailable"):
         yield ok(f"the storage account's name {name} is free")
     elif answer.get("reason") != "AlreadyExists":
         yield wrong(f"Azure refuses the storage account's name {name}", "choose another `workloads.checkpoints.name`")
@@ -90,16 +99,20 @@ def bucket(answers: Answers) -> Iterator[Said]:
 def _mine(answers: Answers, name: str, id: str) -> Said:
     """An account of the wanted name. It stays when a stack goes (docs/storage.md), and Azure makes no second one."""
     existing = f"`workloads.checkpoints.existing: {id}`"
-    if answers.part("cluster") is None and answers.part("resourceGroup") is None:
+    if _nothing(answers):
         return wrong(
-            f"there is a storage account {name} in this subscription, and nothing else of the stack:"
-            " an `up` would end with 'already exists'",
+            f"there is a storage account {name} in this subscription, {_EXISTS}",
             f"write {existing} in place of `name`, or choose another name",
         )
     return note(
         f"there is a storage account {name} in this subscription",
         f"nothing, if an `up` of this stack made it; after a `destroy`, or if it is another's, {existing} in place of `name`",
     )
+
+
+def _nothing(answers: Answers) -> bool:
+    """Whether neither the cluster nor its group is there: an `up` would be the first."""
+    return answers.part("cluster") is None and answers.part("resourceGroup") is None
 
 
 def _existing(answers: Answers, account: str) -> Iterator[Said]:

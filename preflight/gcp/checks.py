@@ -121,7 +121,7 @@ def _is(version: str, wanted: str) -> bool:
 _PAGES = "docs.cloud.google.com/"
 _RIGHT = "the role Viewer on the project (docs/google-cloud.md, Rights)"
 
-_RESERVATION = "compute.reservations.get in the reservation's project (docs/google-cloud.md, Rights)"
+_RESERVATION = "compute.reservations.get in the reservation's project, which Compute Viewer there has"
 
 CHECKS: tuple[Check[Answers], ...] = (
     Check("machines", machines, f"{_PAGES}compute/docs/reference/rest/v1/machineTypes/get", _RIGHT),

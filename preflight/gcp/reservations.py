@@ -58,8 +58,9 @@ def _of_pool(answers: Answers, need: Need, zones: tuple[str, ...]) -> Iterator[S
         )
     for zone, found in sorted(there.items()):
         yield from _of_zone(need, f"reservation {name} in {zone}", found)
-    count = sum(int((found.get("specificReservation") or {}).get("count") or 0) for found in there.values())
-    if count < need.most:
+    held = [found["specificReservation"] for found in there.values() if found.get("specificReservation")]
+    count = sum(int(machines.get("count") or 0) for machines in held)
+    if held and count < need.most:
         yield note(
             f"reservation {name} has {count} machines, and pool {need.pool} may have {need.most} nodes",
             "reserve more, or lower `maxNodes`",

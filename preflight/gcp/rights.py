@@ -77,6 +77,11 @@ def services(demand: Demand) -> tuple[str, ...]:
     return (*CORE_SERVICES, *(name for name, needed in wanted.items() if needed))
 
 
+def _grants_elsewhere(demand: Demand) -> bool:
+    """Whether profiles get rights at a bucket that the stack does not make."""
+    return bool(demand.existing_bucket and demand.spec.workloads.profiles)
+
+
 def registered(answers: Answers) -> Iterator[Said]:
     """Each service against those of the project."""
     states = {
@@ -114,9 +119,9 @@ def held(answers: Answers) -> Iterator[Said]:
             f"whoever deploys lacks {permission} on the project",
             "ask for a role that has it (docs/google-cloud.md, Rights)",
         )
-    if answers.demand.existing_bucket and answers.demand.spec.workloads.profiles:
-        at_bucket = (answers.part("bucketGranted") or {}).get("permissions") or ()
-        for permission in sorted(set(BUCKET_GRANTS) - set(at_bucket)):
+    at_bucket = answers.part("bucketGranted") if _grants_elsewhere(answers.demand) else None
+    if at_bucket is not None:  # None too of a bucket that is not there, of which its own check says so.
+        for permission in sorted({*BUCKET_GRANTS} - {*(at_bucket.get("permissions") or ())}):
             missing.append(permission)
             yield wrong(
                 f"whoever deploys lacks {permission} on bucket {answers.demand.existing_bucket}",

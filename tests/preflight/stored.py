@@ -45,7 +45,7 @@ def _on_gke(parts: Settings, bucket: Settings | None = None) -> None:
     """The service, the rights to make a bucket and to give profiles theirs, and what there is under its name."""
     parts["services"]["services"].append({"name": "projects/1/services/storage.googleapis.com", "state": "ENABLED"})
     parts["granted"]["permissions"] += ["resourcemanager.projects.get", "storage.buckets.create"]
-    parts.update(bucket=bucket, bucketGranted={"permissions": [*_GRANTS]})
+    parts.update(bucket=bucket, bucketGranted=bucket and {"permissions": [*_GRANTS]})
 
 
 def _access(enabled: bool) -> Settings:
@@ -82,10 +82,13 @@ STORED: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any
         "permissions",
         f"Microsoft.Resources/subscriptions/resourceGroups/write {_MADE}",
     ),
-    "owner-of-both-groups": (
+    "reader-of-the-accounts-group": (
         "azure",
         checkpoints(),
-        lambda p: p.update(FREE | {"storageGroup": {"name": "x"}, "storagePermissions": [{"actions": ["*/read"]}]}),
+        lambda p: (
+            up_on_aks(p),
+            p.update(OURS | {"storageGroup": {"name": "x"}, "storagePermissions": [{"actions": ["*/read"]}]}),
+        ),
         "permissions",
         f"storageAccounts/write on resource group ml-dev-checkpoints-{NAME}",
     ),
@@ -150,6 +153,13 @@ STORED: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any
         lambda p: p.update(OURS),
         "bucket",
         "and nothing else of the stack: an `up` would end with 'already exists'",
+    ),
+    "group-without-its-account": (
+        "azure",
+        checkpoints(),
+        lambda p: p.update(FREE | {"storageGroup": {"name": "x"}}),
+        "bucket",
+        f"there is a resource group ml-dev-checkpoints-{NAME} without the account, and nothing else of the stack",
     ),
     "account-of-a-cluster-that-is-up": (
         "azure",
