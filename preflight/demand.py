@@ -31,8 +31,13 @@ class Need:
     """The machine of the catalogue; None for one that it lacks."""
     queued: bool = False
     """Whether it is bought as flex-start."""
-    reserved: bool = False
-    """Whether it takes machines that were reserved, for which the quota was counted then."""
+    reservation: str = ""
+    """The reservation whose machines it takes, as the stack file names it; the quota was counted when they were reserved."""
+
+    @property
+    def reserved(self) -> bool:
+        """Whether it takes machines that were reserved."""
+        return bool(self.reservation)
 
     @property
     def first(self) -> int:
@@ -55,6 +60,12 @@ class Demand:
         """The name of the bucket or storage account that the stack makes; empty where it makes none."""
         checkpoints = self.spec.workloads.checkpoints
         return (checkpoints.name if checkpoints else "") or ""
+
+    @property
+    def existing_bucket(self) -> str:
+        """The bucket's name, or the storage account's id, of one that exists already; empty where the file names none."""
+        checkpoints = self.spec.workloads.checkpoints
+        return (checkpoints.existing if checkpoints else "") or ""
 
     @property
     def new(self) -> bool:
@@ -89,5 +100,5 @@ def _need(pool: NodePool, spec: ClusterSpec, cloud: Cloud) -> Need:
         pool.gpu_model,
         cloud.machine(pool.machine),
         pool.capacity == Capacity.FLEX_START,
-        pool.reservation is not None,
+        pool.reservation or "",
     )

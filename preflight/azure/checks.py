@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from config.clouds.azure.settings import Azure
 from preflight.answers import Answers, Document
-from preflight.azure import names
+from preflight.azure import names, reservations, rights
 from preflight.demand import Need
 from preflight.quotas import Drawn, Limit, drawn_of, judge, reserved
 from ready.check import Check, Said, ok, some, wrong
@@ -196,64 +195,18 @@ def _registered(answers: Answers) -> Iterator[Said]:
         yield ok(f"{len(wanted)} providers are registered")
 
 
-_ACTIONS = (
-    "Microsoft.ContainerService/managedClusters/write",
-    "Microsoft.ContainerService/managedClusters/agentPools/write",
-    "Microsoft.ContainerService/managedClusters/listClusterUserCredential/action",
-)
-_OF_A_CLUSTER = (
-    "Microsoft.Network/virtualNetworks/write",
-    "Microsoft.Network/virtualNetworks/subnets/join/action",
-    "Microsoft.ManagedIdentity/userAssignedIdentities/write",
-    "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action",
-    "Microsoft.Authorization/roleAssignments/write",
-)
-_OF_STORAGE = (
-    "Microsoft.Storage/storageAccounts/write",
-    "Microsoft.Storage/storageAccounts/blobServices/write",
-    "Microsoft.Storage/storageAccounts/blobServices/containers/write",
-    "Microsoft.Authorization/roleDefinitions/write",
-)
-_OF_PROFILES = (
-    "Microsoft.Authorization/roleAssignments/write",
-    "Microsoft.ManagedIdentity/userAssignedIdentities/write",
-    "Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials/write",
-)
-_OF_A_GROUP = "Microsoft.Resources/subscriptions/resourceGroups/write"
-
-
-def _permissions(answers: Answers) -> Iterator[Said]:
-    granted = answers.part("permissions") or ()
-    wanted = [*_ACTIONS, *(_OF_A_CLUSTER if answers.demand.new else ())]
-    if answers.demand.new and not _settings(answers).existing_resource_group:
-        wanted.append(_OF_A_GROUP)
-    if answers.demand.bucket:
-        profiles = answers.demand.spec.workloads.profiles
-        wanted += [action for action in (*_OF_STORAGE, *(_OF_PROFILES if profiles else ())) if action not in wanted]
-    missing = [action for action in wanted if not any(_allows(entry, action) for entry in granted)]
-    for action in missing:
-        yield wrong(f"whoever deploys may not {action}", "ask for a role that has it (docs/azure.md, Rights)")
-    if not missing:
-        yield ok(f"whoever deploys has {len(wanted)} of {len(wanted)} rights")
-
-
-def _allows(entry: Document, action: str) -> bool:
-    """Actions without the `notActions` of the same role; `*` stands for any text, and case does not count
-    (learn.microsoft.com/azure/role-based-access-control/role-definitions)."""
-    return any(_covers(form, action) for form in entry.get("actions") or ()) and not any(
-        _covers(form, action) for form in entry.get("notActions") or ()
-    )
-
-
-def _covers(form: str, action: str) -> bool:
-    return re.fullmatch(re.escape(form).replace(r"\*", ".*"), action, re.IGNORECASE) is not None
-
-
 _PAGES = "learn.microsoft.com/"
 _RIGHT = "Reader on the subscription (docs/azure.md, Rights)"
 
 CHECKS: tuple[Check[Answers], ...] = (
     Check("machines", _machines, f"{_PAGES}rest/api/compute/resource-skus/list", _RIGHT),
+    Check(
+        "reservations",
+        reservations.reservations,
+        f"{_PAGES}rest/api/compute/capacity-reservations/list-by-capacity-reservation-group;"
+        f" {_PAGES}azure/aks/use-capacity-reservation-groups",
+        "Reader on the capacity reservation group",
+    ),
     Check("quota", _quota, f"{_PAGES}rest/api/compute/usage/list; {_PAGES}azure/virtual-machines/quotas", _RIGHT),
     Check("version", _version, f"{_PAGES}rest/api/aks/managed-clusters/list-kubernetes-versions", _RIGHT),
     Check(
@@ -262,7 +215,12 @@ CHECKS: tuple[Check[Answers], ...] = (
         f"{_PAGES}azure/azure-resource-manager/management/resource-providers-and-types",
         _RIGHT,
     ),
-    Check("permissions", _permissions, f"{_PAGES}rest/api/authorization/permissions", _RIGHT),
+    Check("permissions", rights.rights, f"{_PAGES}rest/api/authorization/permissions", _RIGHT),
     Check("names", names.names, f"{_PAGES}rest/api/aks/managed-clusters/get", _RIGHT),
-    Check("bucket", names.bucket, f"{_PAGES}rest/api/storagerp/storage-accounts/check-name-availability", _RIGHT),
+    Check(
+        "bucket",
+        names.bucket,
+        f"{_PAGES}rest/api/storagerp/storage-accounts/check-name-availability",
+        "Reader on the subscription, and on the account of `existing`",
+    ),
 )

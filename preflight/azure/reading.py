@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from config.clouds.azure.kept import kept_group
 from config.clouds.azure.settings import Azure
 from preflight.answers import Answers
-from preflight.azure import identity
+from preflight.azure import identity, names
 from preflight.azure.identity import MANAGEMENT
 from preflight.demand import Demand
 from preflight.settings import Settings
@@ -25,7 +26,10 @@ _SECONDS = 15
 _SIZES_SECONDS = 120
 """The list of sizes takes 20 to 30 seconds, and more at times (Azure/azure-sdk-for-python 36269, openshift/installer 8046)."""
 
-_MAY_BE_NONE = ("resourceGroup", "cluster", "feature")
+_OF_OTHERS = ("container", "accountPermissions", "accountGroupPermissions")
+"""Parts that may be in another subscription, whose refusals say nothing of this one."""
+
+_MAY_BE_NONE = ("resourceGroup", "cluster", "feature", "storageGroup")
 """Parts of which 404 means that there is none. Every subscription has the others."""
 
 _NO_SUBSCRIPTION = ("SubscriptionNotFound", "InvalidSubscriptionId")
@@ -66,10 +70,11 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
     parts: dict[str, Any] = {}
     unseen: dict[str, str] = {}
 
-    def ask(name: str, call: Callable[[], Any]) -> Any:
-        """One answer; a refusal is kept by the name of what was asked."""
+    def ask(name: str, call: Callable[[], Any], into: dict[str, Any] = parts) -> Any:
+        """One answer; a refusal is kept by the name of what was asked. What goes `into` another place may be another's."""
+        others = name in _OF_OTHERS or into is not parts
         try:
-            parts[name] = call()
+            into[name] = call()
         except ClientAuthenticationError as refused:
             raise Unasked(_not_accepted(refused)) from None
         except DecodeError as strange:
@@ -78,23 +83,23 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
             if refused.status_code is None:  # an answer that was cut short
                 raise Unasked(f"{name}: {MANAGEMENT} does not answer: {line(refused)}") from None
             missing = isinstance(refused, ResourceNotFoundError)
-            if _code(refused) in _NO_SUBSCRIPTION:
+            if _code(refused) in _NO_SUBSCRIPTION and not others:
                 raise Unasked(
                     f"there is no subscription {chosen}, or these credentials do not see it ({_refusal(refused)}):"
                     " correct it, or log in to its tenant"
                 ) from None
-            if missing and name not in _MAY_BE_NONE:
+            if missing and name not in _MAY_BE_NONE and not others:
                 raise Unasked(
                     f"{name}: {MANAGEMENT} has none for subscription {chosen} ({_refusal(refused)}), and every subscription"
                     " has some: correct the subscription or the region"
                 ) from None
             if missing:
-                parts[name] = None
+                into[name] = None
             else:
                 unseen[name] = _refusal(refused)
         except (AzureError, ValueError) as silent:
             raise Unasked(f"{name}: {MANAGEMENT} does not answer: {line(silent)}") from None
-        return parts.get(name)
+        return into.get(name)
 
     resources = ResourceManagementClient(credential, chosen or "none", **options)
 
@@ -115,9 +120,7 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
     containers = ContainerServiceClient(credential, chosen, **options)
     scope = f"/subscriptions/{chosen}"
     parts["subscription"] = chosen
-    group = cloud.existing_resource_group or cloud.resource_group or demand.spec.name
-    if cloud.existing_cluster:
-        group = cloud.existing_cluster.resource_group
+    group = names.group(demand)
     location = cloud.location
     found = ask("resourceGroup", lambda: _plain(resources.resource_groups.get(group)))
     ask("cluster", lambda: _plain(containers.managed_clusters.get(group, demand.spec.name)))
@@ -128,17 +131,37 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
         ask("skus", lambda: [_plain(item) for item in compute.resource_skus.list(**sizes)])
         ask("usages", lambda: [_plain(item) for item in compute.usage.list(location)])
         ask("versions", lambda: _plain(containers.managed_clusters.list_kubernetes_versions(location)))
+    parts["reservations"] = {}
+    for reservation in {need.reservation for need in demand.needs if need.reserved}:
+        ask(
+            reservation,
+            lambda path=reservation: get(f"{path}/capacityReservations", "2024-07-01")["value"],  # type: ignore[misc]
+            parts["reservations"],
+        )
     if cloud.encryption.at_host:
         path = f"{scope}/providers/Microsoft.Features/providers/Microsoft.Compute/features/EncryptionAtHost"
         ask("feature", lambda: get(path, "2021-07-01"))
+
+    def ask_rights(name: str, where: str) -> None:
+        path = f"{where}/providers/Microsoft.Authorization/permissions"
+        ask(name, lambda: get(path, "2022-04-01")["value"])
+
     # For a group that is to be made, the rights on the subscription count.
-    where = f"{scope}/resourcegroups/{group}" if found else scope
-    ask("permissions", lambda: get(f"{where}/providers/Microsoft.Authorization/permissions", "2022-04-01")["value"])
+    ask_rights("permissions", f"{scope}/resourcegroups/{group}" if found else scope)
+    storage = "2023-05-01"
     if name := demand.bucket:
-        storage, version = f"{scope}/providers/Microsoft.Storage", "2023-05-01"
+        path = f"{scope}/providers/Microsoft.Storage"
         asked = {"name": name, "type": "Microsoft.Storage/storageAccounts"}
-        ask("accountName", lambda: get(f"{storage}/checkNameAvailability", version, "POST", asked))
-        ask("accounts", lambda: get(f"{storage}/storageAccounts", version)["value"])
+        ask("accountName", lambda: get(f"{path}/checkNameAvailability", storage, "POST", asked))
+        ask("accounts", lambda: get(f"{path}/storageAccounts", storage)["value"])
+        if not cloud.existing_resource_group:
+            kept = kept_group(group, name)
+            there = ask("storageGroup", lambda: _plain(resources.resource_groups.get(kept)))
+            ask_rights("storagePermissions", f"{scope}/resourcegroups/{kept}" if there else scope)
+    if account := demand.existing_bucket:
+        ask("container", lambda: get(f"{account}/blobServices/default/containers/checkpoints", storage))
+        ask_rights("accountGroupPermissions", "/".join(account.split("/")[:5]))
+        ask_rights("accountPermissions", account)
     return Answers(demand, parts, unseen, f"subscription {chosen}" + (f" as {words}" if words else ""))
 
 

@@ -7,39 +7,10 @@ from collections.abc import Iterator
 from config.clouds.gcp.settings import Gcp
 from preflight.answers import Answers, Document
 from preflight.demand import Demand, Need
+from preflight.gcp import names, reservations, rights
 from preflight.gcp.machines import live, machines
 from preflight.quotas import Drawn, Limit, drawn_of, judge, reserved
-from ready.check import Check, NotSeen, Said, note, ok, wrong
-
-CORE_SERVICES = (
-    "container.googleapis.com",
-    "compute.googleapis.com",
-    "iam.googleapis.com",
-    "cloudresourcemanager.googleapis.com",
-    "logging.googleapis.com",
-    "monitoring.googleapis.com",
-)
-
-_STORAGE = "storage.googleapis.com"
-
-_PERMISSIONS = (
-    "container.clusters.get",
-    "container.clusters.getCredentials",
-    "container.clusters.update",
-    "iam.serviceAccounts.actAs",
-)
-_OF_A_CLUSTER = ("container.clusters.create",)
-_OF_A_CONTRACT = ("container.roles.create", "container.roleBindings.create")
-_OF_BACK_TO_SPOT = ("container.clusterRoles.create", "container.clusterRoleBindings.create")
-_INSIDE = (*_OF_A_CONTRACT, *_OF_BACK_TO_SPOT)
-"""Rights inside the cluster, where RBAC may give them too; nobody has given any in a cluster that is yet to be made
-(docs.cloud.google.com/kubernetes-engine/docs/how-to/iam)."""
-_OF_A_NETWORK = ("compute.networks.create", "compute.subnetworks.create", "compute.routers.create")
-_OF_A_BUCKET = ("storage.buckets.create",)
-_OF_GRANTS = "storage.buckets.setIamPolicy"
-"""Whoever makes a bucket as the project's editor or owner gets it with the bucket, so its lack on the project is a note
-(docs.cloud.google.com/storage/docs/access-control/iam-roles, legacy roles)."""
-_OF_AN_ACCOUNT = ("iam.serviceAccounts.create", "resourcemanager.projects.setIamPolicy")
+from ready.check import Check, NotSeen, Said, ok, wrong
 
 _CPUS = {
     "n1": "CPUS",
@@ -60,24 +31,6 @@ def _settings(demand: Demand) -> Gcp:
     cloud = demand.spec.cloud
     assert isinstance(cloud, Gcp)
     return cloud
-
-
-def permissions(demand: Demand) -> tuple[str, ...]:
-    """The permissions on the project that whoever deploys the stack needs (docs/google-cloud.md, Rights)."""
-    cloud = _settings(demand)
-    network = _OF_A_NETWORK if demand.new and cloud.network.existing is None else ()
-    account = () if cloud.service_account else _OF_AN_ACCOUNT
-    storage: tuple[str, ...] = _OF_A_BUCKET if demand.bucket else ()
-    if demand.bucket and demand.spec.workloads.profiles:
-        storage = (*storage, _OF_GRANTS)
-    scheduling = demand.spec.scheduling
-    inside = (*_OF_A_CONTRACT, *(_OF_BACK_TO_SPOT if scheduling.back_to_spot else ())) if scheduling.enabled else ()
-    return (*_PERMISSIONS, *inside, *(_OF_A_CLUSTER if demand.new else ()), *network, *account, *storage)
-
-
-def services(demand: Demand) -> tuple[str, ...]:
-    """The services that the stack needs."""
-    return (*CORE_SERVICES, *((_STORAGE,) if demand.bucket else ()))
 
 
 def _quota(answers: Answers) -> Iterator[Said]:
@@ -165,94 +118,34 @@ def _is(version: str, wanted: str) -> bool:
     return version == wanted or version.startswith((f"{wanted}.", f"{wanted}-"))
 
 
-def _registered(answers: Answers) -> Iterator[Said]:
-    states = {
-        str(item["name"]).rpartition("/")[2]: item.get("state")
-        for item in (answers.part("services") or {}).get("services") or ()
-    }
-    missing = [name for name in services(answers.demand) if states.get(name) != "ENABLED"]
-    for name in missing:
-        yield wrong(f"the service {name} is not enabled", f"gcloud services enable {name}")
-    if not missing:
-        yield ok(f"{len(services(answers.demand))} services are enabled")
-
-
-def _permissions(answers: Answers) -> Iterator[Said]:
-    granted, wanted = (answers.part("granted") or {}).get("permissions") or (), permissions(answers.demand)
-    missing = [permission for permission in wanted if permission not in granted]
-    if _OF_GRANTS in missing:
-        missing.remove(_OF_GRANTS)
-        yield note(
-            f"whoever deploys lacks {_OF_GRANTS} on the project, and must have it on the bucket for the profiles",
-            "an editor or owner of the project has it on buckets of their own; else ask for Storage Admin",
-        )
-        wanted = tuple(item for item in wanted if item != _OF_GRANTS)
-    inside = [] if answers.demand.new else [permission for permission in missing if permission in _INSIDE]
-    if inside:
-        missing = [permission for permission in missing if permission not in inside]
-        wanted = tuple(item for item in wanted if item not in inside)
-        yield note(
-            f"whoever deploys lacks {', '.join(inside)} on the project; RBAC in the existing cluster may give it",
-            "kubectl auth can-i create roles --namespace kube-public",
-        )
-    for permission in missing:
-        yield wrong(
-            f"whoever deploys lacks {permission} on the project",
-            "ask for a role that has it (docs/google-cloud.md, Rights)",
-        )
-    if not missing:
-        yield ok(f"whoever deploys has {len(wanted)} of {len(wanted)} permissions on the project")
-
-
-def _names(answers: Answers) -> Iterator[Said]:
-    cloud, name = _settings(answers.demand), answers.demand.spec.name
-    cluster = answers.part("cluster")
-    if not answers.demand.new:
-        if cluster is None:
-            yield wrong(f"{cloud.place} has no cluster {name} to add pools to", "correct `cloud.existingCluster`")
-        else:
-            yield ok(f"cluster {name} exists")
-        return
-    made = "if this stack made it, there is nothing to do"
-    tags, live = answers.demand.spec.cluster.tags, (cluster or {}).get("resourceLabels") or {}
-    if tags and tags.items() <= live.items():
-        yield note(f"{cloud.place} has a cluster {name} with this stack's labels: a first `up` was made already")
-    elif cluster is not None:
-        yield wrong(f"{cloud.place} has a cluster {name} already", f"choose another `cluster.name`; {made}")
-    elif cloud.network.existing is None and answers.part("network") is not None:
-        yield wrong(f"the project has a network {name} already", f"choose another `cluster.name`; {made}")
-    else:
-        yield ok(f"the name {name} is free")
-
-
-def _bucket(answers: Answers) -> Iterator[Said]:
-    name = answers.demand.bucket
-    if not name:
-        yield ok("the stack makes no bucket")
-    elif answers.part("bucket") is None:
-        yield ok(f"the bucket's name {name} is free")
-    else:
-        yield note(
-            f"there is a bucket {name}, which these credentials may read",
-            "nothing, if this stack made it; else set `workloads.checkpoints.existing`, or choose another name",
-        )
-
-
 _PAGES = "docs.cloud.google.com/"
 _RIGHT = "the role Viewer on the project (docs/google-cloud.md, Rights)"
 
+_RESERVATION = "compute.reservations.get in the reservation's project, which Compute Viewer there has"
+
 CHECKS: tuple[Check[Answers], ...] = (
     Check("machines", machines, f"{_PAGES}compute/docs/reference/rest/v1/machineTypes/get", _RIGHT),
+    Check(
+        "reservations",
+        reservations.reservations,
+        f"{_PAGES}kubernetes-engine/docs/how-to/consuming-reservations; {_PAGES}compute/docs/reference/rest/v1/reservations",
+        _RESERVATION,
+    ),
     Check("quota", _quota, f"{_PAGES}compute/resource-usage", _RIGHT),
     Check("version", _version, f"{_PAGES}kubernetes-engine/docs/reference/rest/v1/ServerConfig", _RIGHT),
-    Check("registered", _registered, f"{_PAGES}service-usage/docs/reference/rest/v1/services/batchGet", _RIGHT),
+    Check("registered", rights.registered, f"{_PAGES}service-usage/docs/reference/rest/v1/services/batchGet", _RIGHT),
     Check(
-        "permissions", _permissions, f"{_PAGES}resource-manager/reference/rest/v3/projects/testIamPermissions", _RIGHT
+        "permissions", rights.held, f"{_PAGES}resource-manager/reference/rest/v3/projects/testIamPermissions", _RIGHT
     ),
-    Check("names", _names, f"{_PAGES}kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters/get", _RIGHT),
+    Check(
+        "names",
+        names.names,
+        f"{_PAGES}kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters/get",
+        _RIGHT,
+    ),
     Check(
         "bucket",
-        _bucket,
+        names.bucket,
         f"{_PAGES}storage/docs/json_api/v1/buckets/get",
         "Storage Admin on the project; a bucket of somebody else's answers 403 as well, and then another name helps",
     ),

@@ -12,8 +12,9 @@ from config.clouds.gcp.settings import Gcp
 from preflight.answers import Answers
 from preflight.demand import Demand
 from preflight.gcp import identity
-from preflight.gcp.checks import permissions, services
 from preflight.gcp.machines import groups, offered_zones
+from preflight.gcp.reservations import named
+from preflight.gcp.rights import BUCKET_GRANTS, permissions, services
 from preflight.settings import Settings
 from ready.findings import Unasked, line
 
@@ -23,7 +24,7 @@ _ONCE: dict[str, Any] = {"timeout": 30.0, "retry": None}
 """Seconds for each answer. The clients' own retries go on for ten minutes where nothing answers."""
 
 
-_MAY_BE_NONE = ("region", "cluster", "network", "bucket")
+_MAY_BE_NONE = ("region", "cluster", "network", "bucket", "bucketGranted")
 """Parts of which 404 means that there is none, besides machines and GPUs of a zone. Every project has the others."""
 
 _NO_PROJECT = re.compile(
@@ -62,8 +63,8 @@ def read(demand: Demand, account: str | None, credentials: Any = None, endpoint:
             client_options={"api_endpoint": endpoint} if endpoint else None,
         )
 
-    def ask(name: str, call: Callable[[], Any], into: dict[str, Any] = parts) -> Any:
-        """One answer; a refusal is kept by the name of what was asked."""
+    def ask(name: str, call: Callable[[], Any], into: dict[str, Any] = parts, owner: str = project) -> Any:
+        """One answer; a refusal is kept by the name of what was asked. `owner`: the project that it is asked of."""
         try:
             into[name] = call()
         except NotFound as missing:
@@ -75,7 +76,7 @@ def read(demand: Demand, account: str | None, credentials: Any = None, endpoint:
         except RetryError as silent:
             raise Unasked(f"{name}: Google Cloud does not answer: {line(silent)}") from None
         except GoogleAPICallError as refused:
-            if refused.reason == "CONSUMER_INVALID" or _NO_PROJECT.search(str(refused.message)):
+            if owner == project and (refused.reason == "CONSUMER_INVALID" or _NO_PROJECT.search(str(refused.message))):
                 raise Unasked(_no_project(project, name, refused)) from None
             unseen[name] = _refusal(refused)
         except ParseError as strange:
@@ -106,6 +107,19 @@ def read(demand: Demand, account: str | None, credentials: Any = None, endpoint:
                     ),
                     parts[kind],
                 )
+    parts["reservations"] = {}
+    held = opened(compute_v1.ReservationsClient)
+    for need in demand.needs:
+        for zone in (need.zones or offered_zones(cloud, parts.get("region"))) if need.reserved else ():
+            owner, name = named(need.reservation, project)
+            ask(
+                f"{zone}/{need.reservation}",
+                lambda owner=owner, zone=zone, name=name: _plain(  # type: ignore[misc]
+                    held.get(project=owner, zone=zone, reservation=name, **_ONCE)
+                ),
+                parts["reservations"],
+                owner,
+            )
     clusters, where = opened(container_v1.ClusterManagerClient), f"projects/{project}/locations/{place}"
     if _is_there(place, region, parts):
         ask("serverConfig", lambda: _plain(clusters.get_server_config(name=where, **_ONCE)))
@@ -134,8 +148,11 @@ def read(demand: Demand, account: str | None, credentials: Any = None, endpoint:
         "granted",
         lambda: _plain(rights.test_iam_permissions(resource=f"projects/{project}", permissions=wanted, **_ONCE)),
     )
-    if demand.bucket:
-        ask("bucket", lambda: _bucket(demand.bucket, credentials, endpoint))
+    if bucket := demand.bucket or demand.existing_bucket:
+        ask("bucket", lambda: _storage(bucket, credentials, endpoint))
+    if demand.existing_bucket and demand.spec.workloads.profiles:
+        tested = "&".join(f"permissions={name}" for name in BUCKET_GRANTS)
+        ask("bucketGranted", lambda: _storage(f"{bucket}/iam/testPermissions?{tested}", credentials, endpoint))
     return Answers(demand, parts, unseen, f"project {project}" + (f" as {words}" if words else ""))
 
 
@@ -157,13 +174,16 @@ def _refusal(refused: Any) -> str:
     return f"{refused.code or ''} {refused.reason or type(refused).__name__}".strip()
 
 
-def _bucket(name: str, credentials: Any, endpoint: str | None) -> Any:
-    """A bucket by its name alone: one GET, for which a client of its own is not worth its weight. Raises what the clients raise."""
+def _storage(path: str, credentials: Any, endpoint: str | None) -> Any:
+    """A bucket, or what one answers: a GET, for which a client of its own is not worth its weight.
+
+    Raises what the clients raise.
+    """
     from google.api_core.exceptions import from_http_response
     from google.auth.transport.requests import AuthorizedSession
 
     with AuthorizedSession(credentials) as session:
-        answer = session.get(f"{endpoint or _STORAGE}/storage/v1/b/{name}", timeout=_ONCE["timeout"])
+        answer = session.get(f"{endpoint or _STORAGE}/storage/v1/b/{path}", timeout=_ONCE["timeout"])
     if answer.status_code >= 400:
         raise from_http_response(answer)
     return answer.json()

@@ -33,7 +33,7 @@ def without_zones(file: Settings) -> None:
 AKS_NODES = {"system": ("Standard_D4ds_v5", 2), "general": ("Standard_D8ds_v5", 1), "t4": ("Standard_NC4as_T4_v3", 8)}
 
 
-def _up_on_aks(parts: Settings, version: str = "1.36.2") -> None:
+def up_on_aks(parts: Settings, version: str = "1.36.2") -> None:
     """The stack's own cluster, with nodes in each pool but the twin."""
     tags = yaml.safe_load((PROJECT / "Pulumi.dev.yaml").read_text())["config"]["kubeflow-spot:cluster"]["tags"]
     pools = [{"name": name, "vmSize": size, "count": count} for name, (size, count) in AKS_NODES.items()]
@@ -120,11 +120,11 @@ LIVE: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any],
         "machines",
         "g2-standard-8 and nvidia-l4 of pool l4 is not offered in europe-west4-a, europe-west4-b, europe-west4-c",
     ),
-    "own-nodes-use-the-quota": ("azure", nothing, lambda p: (_up_on_aks(p), _used_up(p)), "", "made already"),
+    "own-nodes-use-the-quota": ("azure", nothing, lambda p: (up_on_aks(p), _used_up(p)), "", "made already"),
     "own-nodes-are-too-few": (
         "azure",
         lambda f: f["pools"][0].update(minNodes=3),
-        lambda p: (_up_on_aks(p), _used_up(p)),
+        lambda p: (up_on_aks(p), _used_up(p)),
         "quota",
         "cores has 0 of 100 vCPUs left; the first nodes of general, system, t4od need 16 at least",
     ),
@@ -138,14 +138,14 @@ LIVE: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any],
     "the-version-is-no-longer-offered": (
         "azure",
         nothing,
-        lambda p: (_up_on_aks(p), p["versions"]["values"].pop(0)),
+        lambda p: (up_on_aks(p), p["versions"]["values"].pop(0)),
         "",
         "",
     ),
     "an-upgrade-to-a-version-that-is-not-offered": (
         "azure",
         nothing,
-        lambda p: (_up_on_aks(p, "1.35.4"), p["versions"]["values"].pop(0)),
+        lambda p: (up_on_aks(p, "1.35.4"), p["versions"]["values"].pop(0)),
         "version",
         "AKS has no Kubernetes 1.36",
     ),

@@ -1,4 +1,4 @@
-"""The clouds' own clients on recorded answers: what they parse is what the pure tests judge. No network."""
+"""Azure's own clients on recorded answers: what they parse is what the pure tests judge. No network."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from config.model.workloads import Checkpoints, Workloads
 from preflight import clouds
 from preflight.azure import reading as azure
 from preflight.demand import Demand, demand
-from preflight.gcp import reading as gcp
 from ready import stack
 from ready.findings import State, Unasked
 from tests.preflight.recorded import PROJECT, answers, documents, wanted
-from tests.preflight.wire import EVERYTHING, Recorded, Refusal, served
+from tests.preflight.reserved import GROUP
+from tests.preflight.stored import ACCOUNT
+from tests.preflight.wire import EVERYTHING, Recorded, Refusal, held
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 
@@ -45,23 +46,12 @@ def _asked_of_azure(
     return read, adapter
 
 
-def _held(recorded: Any, read: Any) -> bool:
-    """Whether everything in a recorded answer is in what the client made of it; it may add keys that are empty."""
-    if isinstance(recorded, dict):
-        return isinstance(read, dict) and all(
-            _held(value, read.get(key)) for key, value in recorded.items() if value not in ([], {})
-        )
-    if isinstance(recorded, list):
-        return isinstance(read, list) and len(read) == len(recorded) and all(map(_held, recorded, read))
-    return bool(recorded == read)
-
-
 def test_azures_clients_read_the_recorded_answers_and_only_read() -> None:
     read, adapter = _asked_of_azure(documents("azure"))
     good = answers("azure").parts
     assert read.unseen == {}
     for name, part in good.items():
-        assert _held(part, read.parts[name]), name
+        assert held(part, read.parts[name]), name
     assert {method for method, _ in adapter.asked} == {"GET"}
 
 
@@ -105,6 +95,60 @@ def test_the_name_of_a_storage_account_is_asked_only_where_the_stack_makes_one()
     read, adapter = _asked_of_azure(documents("azure") | more, SUBSCRIPTION, demanded)
     assert read.parts["accountName"] == {"nameAvailable": True}
     assert [path.rpartition("/")[2] for method, path in adapter.asked if method != "GET"] == ["checkNameAvailability"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "there", "asked"),
+    [
+        ({"name": "kept"}, (), {""}),
+        ({"name": "kept"}, ("ml-dev",), {"/resourcegroups/ml-dev", ""}),
+        (
+            {"name": "kept"},
+            ("ml-dev", "ml-dev-checkpoints-kept"),
+            {"/resourcegroups/ml-dev", "/resourcegroups/ml-dev-checkpoints-kept"},
+        ),
+        ({"existing": ACCOUNT}, ("ml-dev",), {"/resourcegroups/ml-dev", ACCOUNT, ACCOUNT.partition("/providers")[0]}),
+    ],
+)
+def test_rights_are_asked_of_the_place_where_a_thing_is_made(
+    settings: dict[str, str], there: tuple[str, ...], asked: set[str]
+) -> None:
+    plain, scope = wanted("azure"), f"/subscriptions/{SUBSCRIPTION}"
+    workloads = Workloads(checkpoints=Checkpoints(**settings))
+    demanded = replace(plain, spec=plain.spec.model_copy(update={"workloads": workloads}))
+    # An account may be in a subscription that these credentials do not see.
+    recorded = documents("azure") | {EVERYTHING: Refusal(404, "SubscriptionNotFound")}
+    storage = f"{scope}/providers/microsoft.storage"
+    recorded |= {
+        f"{storage}/checknameavailability": {"nameAvailable": True},
+        f"{storage}/storageaccounts": {"value": []},
+    }
+    recorded |= dict.fromkeys((f"{scope}/resourcegroups/ml-dev", f"{scope}/resourcegroups/ml-dev-checkpoints-kept"))
+    for name in there:
+        group = f"{scope}/resourcegroups/{name}"
+        recorded |= {group: {"name": name}, f"{group}/providers/microsoft.authorization/permissions": {"value": []}}
+    read, adapter = _asked_of_azure(recorded, SUBSCRIPTION, demanded)
+    end = "/providers/Microsoft.Authorization/permissions"
+    paths = [path for _, path in adapter.asked if path.endswith(end)]
+    assert {path.removeprefix(scope).removesuffix(end) for path in paths} == asked
+    assert (read.unseen, read.parts.get("container")) == ({}, None)
+
+
+def test_the_reservations_of_a_group_are_asked_of_its_own_subscription() -> None:
+    plain, path = wanted("azure"), f"{GROUP}/capacityReservations"
+    demanded = replace(plain, needs=tuple(replace(need, reservation=GROUP) for need in plain.needs))
+    held = [{"sku": {"name": "Standard_NC4as_T4_v3", "capacity": 2}, "zones": ["1"]}]
+    for answer, found, unseen in (
+        ({"value": held}, held, {}),
+        (None, None, {}),
+        (Refusal(404, "SubscriptionNotFound"), None, {}),
+        (403, None, {GROUP: "403 AuthorizationFailed"}),
+    ):
+        read, adapter = _asked_of_azure(documents("azure") | {path.lower(): answer}, SUBSCRIPTION, demanded)
+        assert [asked for asked in adapter.asked if asked[1] == path] == [("GET", path)]
+        assert (read.parts["reservations"].get(GROUP), read.unseen) == (found, unseen)
+    (said,) = (finding for finding in clouds.findings(read) if finding.check == "reservations")
+    assert (said.state, said.says) == (State.UNSEEN, f"{GROUP}: 403 AuthorizationFailed")
 
 
 def test_no_credentials_for_azure_are_one_sentence_with_the_chains_own_words() -> None:
@@ -161,108 +205,3 @@ def test_a_path_that_the_clients_have_no_method_for_is_refused_as_theirs_are() -
 def test_the_list_of_sizes_may_take_two_minutes() -> None:
     _, adapter = _asked_of_azure(documents("azure"))
     assert adapter.waits["skus"][1] == 120
-
-
-# The import of Compute Engine's client alone takes four seconds of CPU.
-@pytest.mark.slow
-def test_googles_clients_read_the_recorded_answers_and_only_read() -> None:
-    from google.auth.credentials import AnonymousCredentials
-
-    with served(documents("gcp")) as (endpoint, asked):
-        read = gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
-    good = answers("gcp").parts
-    assert read.unseen == {}
-    for name, part in good.items():
-        assert _held(part, read.parts[name]), name
-    assert {(method, path) for method, path in asked if method != "GET"} == {
-        ("POST", "/v3/projects/example-ml-staging:testIamPermissions")
-    }
-    plain = wanted("gcp")
-    workloads = Workloads(checkpoints=Checkpoints(name="kept"))
-    demanded = replace(plain, spec=plain.spec.model_copy(update={"workloads": workloads}))
-    for answer, part in (({"name": "kept"}, {"name": "kept"}), (None, None), (403, "403")):
-        with served(documents("gcp") | {"/storage/v1/b/kept": answer}) as (endpoint, asked):
-            read = gcp.read(demanded, None, AnonymousCredentials(), endpoint)
-        assert ("GET", "/storage/v1/b/kept") in asked
-        if part == "403":
-            assert read.unseen["bucket"].startswith("403")
-        else:
-            assert read.parts["bucket"] == part
-    compute = "/compute/v1/projects/example-ml-staging/zones/europe-west4-a/instanceGroup"
-    up = {
-        "nodePools": [
-            {"name": "l4", "instanceGroupUrls": [f"https://x{compute}Managers/gke-l4-grp"]},
-            {"name": "other"},
-        ]
-    }
-    live = {"/v1/projects/example-ml-staging/locations/europe-west4/clusters/ml-staging": up}
-    with served(documents("gcp") | live | {f"{compute}s/gke-l4-grp".lower(): {"size": 2}}) as (endpoint, asked):
-        read = gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
-    assert read.parts["groups"] == {"europe-west4-a/gke-l4-grp": {"size": 2}}
-    refused = {path: 403 for path in documents("gcp") if path.endswith(("serverconfig", ":batchget"))}
-    with served(documents("gcp") | refused) as (endpoint, _):
-        read = gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
-    with pytest.raises(Unasked, match="does not answer"):
-        gcp.read(wanted("gcp"), None, AnonymousCredentials(), "http://127.0.0.1:9")
-    assert sorted(read.unseen) == ["serverConfig", "services"]
-    assert all(why.startswith("403") for why in read.unseen.values())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("answer", "says"),
-    [
-        (None, r"there is no project example-ml-staging, .*\(project: 404 NotFound\)"),
-        (
-            Refusal(403, "", "Permission denied on resource project example-ml-staging."),
-            "there is no project example-ml-staging",
-        ),
-        (
-            Refusal(401, "", "Request had invalid authentication credentials."),
-            "^no credentials for Google Cloud, so nothing was asked: ",
-        ),
-        ("<html>a proxy</html>", "answers with no JSON"),
-    ],
-)
-def test_what_no_right_mends_ends_the_asking_of_google_with_one_sentence(answer: Any, says: str) -> None:
-    from google.auth.credentials import AnonymousCredentials
-
-    with served({EVERYTHING: answer}) as (endpoint, asked), pytest.raises(Unasked, match=says):
-        gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
-    assert len(asked) == 1
-
-
-@pytest.mark.slow
-def test_a_region_that_is_not_there_is_a_defect_and_ends_nothing() -> None:
-    from google.auth.credentials import AnonymousCredentials
-
-    region = "/compute/v1/projects/example-ml-staging/regions/europe-west4"
-    with served(documents("gcp") | {region: None}) as (endpoint, _):
-        read = gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
-    (wrong,) = (finding for finding in clouds.findings(read) if finding.state == State.WRONG)
-    assert (wrong.check, "there is no region europe-west4" in wrong.says) == ("machines", True)
-
-
-@pytest.mark.slow
-def test_a_login_of_google_that_fails_while_asking_is_one_sentence() -> None:
-    from google.auth.credentials import AnonymousCredentials
-    from google.auth.exceptions import OAuthError
-
-    class Refused(AnonymousCredentials):  # type: ignore[misc]
-        def before_request(self, *arguments: Any) -> None:
-            raise OAuthError("Error code invalid_target: the audience is invalid.")
-
-    with pytest.raises(Unasked, match=r"^no credentials for Google Cloud.*invalid_target.*application-default login"):
-        gcp.read(wanted("gcp"), None, Refused(), "http://127.0.0.1:9")
-
-
-@pytest.mark.slow
-def test_no_credentials_for_google_are_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
-    monkeypatch.setenv("NO_GCE_CHECK", "true")
-    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
-    with pytest.raises(Unasked) as why:
-        gcp.read(wanted("gcp"), None)
-    assert str(why.value).startswith("no credentials for Google Cloud, so nothing was asked: Your default credentials")
-    assert "\n" not in str(why.value)

@@ -12,10 +12,12 @@ import yaml
 from config import stackfile
 from preflight import clouds
 from preflight.demand import demand
-from preflight.gcp.checks import permissions
+from preflight.gcp.rights import permissions
 from ready.findings import State
 from tests.preflight.live import LIVE, Settings, nothing, up_on_gke
 from tests.preflight.recorded import PROJECT, STACKS, answers
+from tests.preflight.reserved import RESERVED, alone, one_of
+from tests.preflight.stored import KEPT, OURS, STORED, TAKEN, checkpoints
 
 
 def _cloud(**settings: Any) -> Callable[[Settings], Any]:
@@ -27,35 +29,6 @@ def _existing(file: Settings) -> None:
     for key in ("systemPool", "cluster"):
         file.pop(key)
     file["cloud"] = {"provider": "azure", "existingCluster": {"resourceGroup": "platform", "name": "shared"}}
-
-
-def _checkpoints(file: Settings) -> None:
-    file["workloads"] = {"checkpoints": {"name": "mlkeptcheckpoints"}, "profiles": [{"namespace": "team-a"}]}
-
-
-FREE = {"accountName": {"nameAvailable": True}, "accounts": []}
-TAKEN = {"accountName": {"nameAvailable": False, "reason": "AlreadyExists"}, "accounts": []}
-
-
-def _service(parts: Settings) -> None:
-    parts["services"]["services"].append({"name": "projects/1/services/storage.googleapis.com", "state": "ENABLED"})
-    parts["granted"]["permissions"].append("storage.buckets.create")
-
-
-def _one_of(parts: Settings, way: str) -> None:
-    for quota in parts["region"]["quotas"]:
-        if quota["metric"].endswith("NVIDIA_L4_GPUS"):
-            quota["limit"] = 8 if quota["metric"].startswith(way) else 0
-
-
-def _alone(**settings: Any) -> Callable[[Settings], Any]:
-    """A single pool with GPUs, bought in this way."""
-
-    def change(file: Settings) -> None:
-        general = next(pool for pool in file["pools"] if pool["name"] == "general")
-        file["pools"] = [general, {"name": "only", "machine": "g2-standard-8", "maxNodes": 2, **settings}]
-
-    return change
 
 
 def _zone(parts: Settings) -> None:
@@ -119,58 +92,21 @@ CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any]
         "",
     ),
     "logs": ("azure", _cloud(monitoring={"logs": {}}), nothing, "registered", "Microsoft.OperationalInsights"),
-    "role-definitions": (
-        "azure",
-        _checkpoints,
-        lambda p: p.update(FREE),
-        "permissions",
-        "whoever deploys may not Microsoft.Authorization/roleDefinitions/write",
-    ),
-    "checkpoints": (
-        "azure",
-        _checkpoints,
-        lambda p: p.update(FREE, permissions=[{"actions": ["*"]}]),
-        "",
-        "",
-    ),
     "account-taken": (
         "azure",
-        _checkpoints,
-        lambda p: p.update(TAKEN, permissions=[{"actions": ["*"]}]),
+        checkpoints(),
+        lambda p: p.update(TAKEN),
         "bucket",
         "name mlkeptcheckpoints is taken, and not in this subscription",
     ),
-    "account-of-this-subscription": (
-        "azure",
-        _checkpoints,
-        lambda p: p.update(TAKEN, accounts=[{"name": "mlkeptcheckpoints"}], permissions=[{"actions": ["*"]}]),
-        "",
-        "",
-    ),
-    "no-storage-service": (
-        "gcp",
-        _checkpoints,
-        lambda p: (_service(p), p.update(bucket=None), p["services"]["services"].pop()),
-        "registered",
-        "storage.googleapis.com is not enabled",
-    ),
-    "no-right-to-make-a-bucket": (
-        "gcp",
-        _checkpoints,
-        lambda p: (_service(p), p.update(bucket=None), p["granted"]["permissions"].pop()),
-        "permissions",
-        "lacks storage.buckets.create",
-    ),
-    "bucket-is-there": ("gcp", _checkpoints, lambda p: (_service(p), p.update(bucket={"name": "x"})), "", ""),
     "flex-start-needs-preemptible-gpus": (
         "gcp",
-        _alone(capacity="flex-start"),
-        lambda p: _one_of(p, "NVIDIA"),
+        alone(capacity="flex-start"),
+        lambda p: one_of(p, "NVIDIA"),
         "quota",
         "PREEMPTIBLE_NVIDIA_L4_GPUS has 0 of 0",
     ),
-    "flex-start": ("gcp", _alone(capacity="flex-start"), lambda p: _one_of(p, "PREEMPTIBLE"), "", ""),
-    "reserved": ("gcp", _alone(reservation="l4"), lambda p: _one_of(p, "none"), "", ""),
+    "flex-start": ("gcp", alone(capacity="flex-start"), lambda p: one_of(p, "PREEMPTIBLE"), "", ""),
     "up-already": (
         "azure",
         lambda f: f["cluster"].update(tags={"stack": "dev"}),
@@ -218,7 +154,7 @@ CASES: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any]
 }
 
 
-CASES |= LIVE
+CASES |= LIVE | STORED | RESERVED
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -231,6 +167,13 @@ def test_settings_change_what_is_asked_and_what_is_wrong(name: str) -> None:
     assert {finding.check for finding in found} == ({check} if check else set()), found
     said = found or [finding for finding in every if finding.state == State.NOTE]
     assert any(words in finding.says for finding in said) or not words, said
+
+
+def test_the_remedy_for_storage_that_a_destroy_left_names_it() -> None:
+    given = _answers("azure", checkpoints())
+    given.parts.update(OURS)
+    (found,) = (finding for finding in clouds.findings(given) if finding.check == "bucket")
+    assert f"`workloads.checkpoints.existing: {KEPT}`" in found.remedy
 
 
 def _answers(cloud: str, change: Callable[[Settings], Any]) -> Any:

@@ -1,0 +1,57 @@
+"""Capacity reservation groups that pools name: whether they are there, and reserve the pool's machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from preflight.answers import Answers
+from preflight.demand import Need
+from ready.check import NotSeen, Said, note, ok, some, wrong
+
+
+def reservations(answers: Answers) -> Iterator[Said]:
+    """Each pool's group, and the reservations in it."""
+    needs, fine = [need for need in answers.demand.needs if need.reserved], []
+    for need in needs:
+        said = list(_of_pool(answers, need))
+        yield from said
+        fine += [] if said else [need.pool]
+    if fine:
+        yield ok(f"the capacity reservation groups of {some(fine)} hold their machines")
+    elif not needs:
+        yield ok("no pool names a capacity reservation group")
+
+
+def _of_pool(answers: Answers, need: Need) -> Iterator[Said]:
+    if need.reservation in answers.unseen:
+        raise NotSeen(f"{need.reservation}: {answers.unseen[need.reservation]}")
+    found, name = answers.part("reservations").get(need.reservation), need.reservation.rpartition("/")[2]
+    if found is None:
+        yield wrong(
+            f"there is no capacity reservation group {name}, which pool {need.pool} names",
+            "correct `reservation`: az capacity reservation group list",
+        )
+        return
+    mine = [item for item in found if str((item.get("sku") or {}).get("name")).lower() == need.machine.lower()]
+    if not mine:
+        # Page use-capacity-reservation-groups: a pool of an empty group is made without it, with a warning alone.
+        yield wrong(
+            f"capacity reservation group {name} reserves no {need.machine}, which pool {need.pool} takes from it",
+            f"az capacity reservation create --capacity-reservation-group {name} --sku {need.machine} --capacity {need.most}",
+        )
+        return
+    reserved = {zone for item in mine for zone in item.get("zones") or ()}
+    lacking = set(need.zones) - reserved
+    if lacking:
+        yield note(
+            f"capacity reservation group {name} reserves no {need.machine} in zone {', '.join(sorted(lacking))}, where pool"
+            f" {need.pool} gets ordinary machines",
+            "reserve there too, or leave the zone out of the pool's `zones`",
+        )
+    count = sum(int((item.get("sku") or {}).get("capacity") or 0) for item in mine)
+    if count < need.most:
+        yield note(
+            f"capacity reservation group {name} has {count} {need.machine}, and pool {need.pool} may have {need.most} nodes:"
+            " beyond them AKS tries to get ordinary machines",
+            "reserve more, or lower `maxNodes`",
+        )
