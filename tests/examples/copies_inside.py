@@ -38,7 +38,8 @@ class Bucket(BaseHTTPRequestHandler):
         elif not name.startswith(self.prefix):
             self._answer(None)
         elif name not in self.objects:
-            self._answer({}, 404)
+            # Not 404: whoever may not list the bucket is not told what is missing (googleapis/google-api-php-client issue 1791).
+            self._answer({"error": {"code": 403, "message": "Permission denied"}}, 403)
         else:
             self._answer(self._shown(name))
 
@@ -93,7 +94,7 @@ def main(prefix: str) -> dict[str, list[str]]:
         import long_training
 
         for _ in range(2):
-            long_training.copy_data.python_func(bucket=f"gs://{BUCKET}/{prefix}", run="run-1", seed=7)
+            long_training.copy_data.python_func(bucket=f"gs://{BUCKET}/{prefix}".rstrip("/"), run="run-1", seed=7)
         server.shutdown()
     return {"objects": sorted(Bucket.objects), "refused": Bucket.refused}
 
