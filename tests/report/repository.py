@@ -64,7 +64,9 @@ class Repository:
         return done.stdout
 
     def bytes(self) -> dict[str, bytes]:
-        """The contents of every file, including git's own."""
+        """Return the contents of every file, git's own included; Python's cached bytecode is nobody's file."""
         return {
-            str(path.relative_to(self.folder)): path.read_bytes() for path in self.folder.rglob("*") if path.is_file()
+            str(path.relative_to(self.folder)): path.read_bytes()
+            for path in self.folder.rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
         }
