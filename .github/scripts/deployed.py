@@ -8,19 +8,20 @@ makes a run of the branch "main", from the workflow file of the tagged commit.
 A stack without such a run was never brought up: it is left out with a warning. Where there are more runs than are looked at, nobody
 knows that: the script fails, and says of which stack. The commits of the others are written all the same.
 
-Environment: GITHUB_REPOSITORY, GH_TOKEN, STACKS (names with spaces between), GITHUB_OUTPUT (gets `STACK=COMMIT` for each, empty
-where none was found).
+The stacks are those of .github/delivery.toml; without one it asks GitHub nothing.
+
+Environment: GITHUB_REPOSITORY, GH_TOKEN, GITHUB_OUTPUT (gets `STACK=COMMIT` for each, empty where none was found).
 """
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import delivery
 import main_branch
 from gh import Refused, api
 
@@ -99,10 +100,10 @@ def succeeded(repository: str, run: int) -> set[str]:
 
 def main() -> None:
     """Raises Refused when GitHub says no, and when it is not known whether a stack was brought up."""
-    stacks = os.environ["STACKS"].split()
-    for stack in stacks:
-        if not re.fullmatch(r"[A-Za-z0-9._-]+", stack):
-            raise Refused(f"{stack!r} is no name of a stack")
+    stacks = list(delivery.read())
+    if not stacks:
+        print(f"::notice::no stack is delivered: {delivery.FILE.name} has none")
+        return
     commits, looked_at = deployed(os.environ["GITHUB_REPOSITORY"], stacks)
     with Path(os.environ["GITHUB_OUTPUT"]).open("a") as outputs:
         for stack, commit in commits.items():
@@ -115,7 +116,7 @@ def main() -> None:
     if looked_at and missing:
         raise Refused(
             f"deploy.yml did not bring {missing} up in its last {looked_at} runs, and older ones are not looked at: whether it "
-            "drifted is not known. Approve a deployment; a stack that is not deployed at all leaves STACKS in drift.yml"
+            f"drifted is not known. Approve a deployment; a stack that is not deployed at all leaves {delivery.FILE.name}"
         )
 
 

@@ -57,6 +57,25 @@ sys.exit(int("broken" in Path(sys.argv[5]).read_text()))
 """
 
 
+READER = """
+[{stack}.reader]
+azure-client-id = "00000000-0000-0000-0000-000000000004"
+azure-tenant-id = "00000000-0000-0000-0000-000000000002"
+azure-subscription-id = "00000000-0000-0000-0000-000000000003"
+"""
+DEPLOYER = """
+[{stack}.deployer]
+gcp-provider = "projects/1/locations/global/workloadIdentityPools/github/providers/kubeflow-spot"
+gcp-service-account = "deploy-{stack}@example-project.iam.gserviceaccount.com"
+"""
+
+
+def delivery_entry(stack: str, state: str = "", more: str = "") -> str:
+    """Return a stack's part of .github/delivery.toml."""
+    state = state or f"azblob://{stack}?storage_account=examplestate"
+    return f'["{stack}"]\nstate = "{state}"\n{more}' + (DEPLOYER + READER).replace("{stack}", stack)
+
+
 class Machine:
     """A copy of the scripts, a PATH of stand-ins, and GitHub's answers."""
 
@@ -77,6 +96,10 @@ class Machine:
         file = self.folder / path
         file.write_text(f"#!{sys.executable}\n{code}")
         file.chmod(0o755)
+
+    def deliver(self, *stacks: str) -> None:
+        """Write a delivery.toml with these stacks."""
+        (self.folder / "project" / ".github" / "delivery.toml").write_text("".join(map(delivery_entry, stacks)))
 
     def answer(self, path: str, *answers: Any) -> None:
         """Set GitHub's answers to a path, in the order of the requests."""

@@ -16,7 +16,24 @@ READ, UP, CHECK = (f"./.github/workflows/{name}.yml" for name in ("read", "up", 
 DEFAULT_BRANCH = "github.ref == format('refs/heads/{0}', github.event.repository.default_branch)"
 SYNC = {"UV_LOCKED": "true", "UV_NO_DEFAULT_GROUPS": "true", "UV_NO_INSTALL_PROJECT": "true", "UV_NO_BUILD": "true"}
 TIP = "python3 .github/scripts/tip.py"
-INSTALLS = re.compile(r"\b(uv (sync|run|pip|tool)|pulumi (plugin )?install|make |pip install|sandbox )")
+INSTALLS = re.compile(r"\b(uv (sync|run|pip|tool)|pulumi (plugin )?install|programs\.py|make |pip install|sandbox )")
+ACQUISITION = "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"
+LOGINS = {
+    f"{cloud}-{key}": f"{cloud}-{key}"
+    for cloud, keys in {
+        "azure": ("client-id", "tenant-id", "subscription-id"),
+        "gcp": ("provider", "service-account"),
+    }.items()
+    for key in keys
+}
+"""Inputs of the action `cloud`, and the outputs of delivery.py that they are."""
+FROM_DELIVERY = {
+    "PULUMI_BACKEND_URL": "state",
+    "ARM_CLIENT_ID": "azure-client-id",
+    "ARM_TENANT_ID": "azure-tenant-id",
+    "ARM_SUBSCRIPTION_ID": "azure-subscription-id",
+}
+"""Variables of a step, and the outputs of delivery.py that they are."""
 NO_IDENTITY = "env -u ACTIONS_ID_TOKEN_REQUEST_TOKEN -u ACTIONS_ID_TOKEN_REQUEST_URL"
 
 Files = dict[str, Data]
@@ -25,7 +42,7 @@ Files = dict[str, Data]
 
 def faults(files: Files) -> list[str]:
     """What is wrong, in a sentence each; empty where nothing is."""
-    rules = (drift, cloud_preview, deploy, credentials, packages, comment)
+    rules = (drift, cloud_preview, deploy, trusted, credentials, packages, comment)
     return [f"{rule.__name__}: {fault}" for rule in rules for fault in rule(files)]
 
 
@@ -38,8 +55,8 @@ def drift(files: Files) -> Iterator[str]:
     if "deployments" in str(files["drift"]):
         yield "deployments are read, which anybody with a token makes"
     asking = [step for step in find["steps"] if step.get("run") == "python3 .github/scripts/deployed.py"]
-    if len(asking) != 1 or set(asking[0]["env"]["STACKS"].split()) != set(READERS):
-        yield "deployed.py is not asked for every stack"
+    if len(asking) != 1 or set(asking[0]["env"]) != {"GH_TOKEN"}:
+        yield "deployed.py is not asked, or not for the stacks of delivery.toml"
     for stack, reader in READERS.items():
         output = f"needs.find.outputs.{stack}"
         if find["outputs"].get(stack) != f"${{{{ steps.deployed.outputs.{stack} }}}}":
@@ -88,16 +105,23 @@ def deploy(files: Files) -> Iterator[str]:
         yield "it starts from something else than each push to main"
     if jobs["check"].get("uses") != CHECK or "if" in jobs["check"]:
         yield "main is not checked first"
-    needs = {"dev": "check", "preview-staging": "dev", "staging": "preview-staging"}
-    needs |= {"preview-prod": "staging", "prod": "preview-prod"}
+    needs: dict[str, str | list[str]] = {
+        "dev": ["check", "stacks"],
+        "staging": "preview-staging",
+        "prod": "preview-prod",
+    }
+    needs |= {"preview-staging": ["dev", "stacks"], "preview-prod": ["staging", "stacks"]}
     for name, before in needs.items():
+        first = before if isinstance(before, str) else before[0]
+        # A condition without a function of the status runs only after all that the job needs succeeded.
+        delivered = f"needs.stacks.outputs.{name.removeprefix('preview-')} == 'on'" if before != first else None
         if jobs.get(name, {}).get("needs") != before:
-            yield f"{name} does not wait for {before}"
-        if name != "dev" and "if" in jobs.get(name, {}):
-            yield f"{name} may run although {before} failed"
+            yield f"{name} does not wait for {first}"
+        if jobs.get(name, {}).get("if") != delivered:
+            yield f"{name} may run although {first} failed, or where it is not delivered"
     for stack in READERS:
         job = jobs.get(stack, {})
-        if job.get("uses") != UP or job.get("with") != {"stack": stack, "state": _state(stack)} or "name" in job:
+        if job.get("uses") != UP or job.get("with") != {"stack": stack} or "name" in job:
             yield f"{stack} is not brought up by up.yml, or in a job of another name than deployed.py looks for"
     for stack in ("staging", "prod"):
         yield from _reads(
@@ -117,6 +141,44 @@ def deploy(files: Files) -> Iterator[str]:
         yield "a step that says no does not end the update"
     if any("ref" in step.get("with", {}) for step in up["steps"] if "checkout" in step.get("uses", "")):
         yield "another commit than that of the push comes up"
+
+
+def trusted(files: Files) -> Iterator[str]:
+    """State and identity come from main's reviewed file, and a state cannot bring a plugin along."""
+    for name, content in files.items():
+        if [text for text in scalars(content) if re.search(r"\bvars\b", text)]:
+            yield f"{name}.yml: a variable decides something, which whoever may write to the repository sets"
+    for name, role in (("read", "reader"), ("up", "deployer")):
+        [job] = files[name]["jobs"].values()
+        asking = [number for number, step in enumerate(job["steps"]) if step.get("id") == "delivery"]
+        first = [number for number, step in enumerate(job["steps"]) if "checkout" in step.get("uses", "")][1:]
+        if (
+            len(asking) != 1
+            or job["steps"][asking[0]].get("run") != f'python3 .github/scripts/delivery.py "$STACK" {role}'
+        ):
+            yield f"{name}.yml: state and identity are not those that delivery.py has for the {role}"
+        elif first and first[0] < asking[0]:
+            yield f"{name}.yml: another commit is checked out before delivery.py runs"
+        if job["env"].get(ACQUISITION) != "true":
+            yield f"{name}.yml: a state's plugins are fetched and run"
+        for step in job["steps"]:
+            settings = step.get("env", {})
+            if strange := settings.keys() - {"STACK", "DRIFT", "PRIVATE", "GH_TOKEN", *FROM_DELIVERY}:
+                yield f"{name}.yml: a step sets {', '.join(sorted(strange))}"
+            given = {**settings, **(step["with"] if "actions/cloud" in step.get("uses", "") else {})}
+            for key, output in (FROM_DELIVERY | LOGINS).items():
+                if key in given and given[key] != f"${{{{ steps.delivery.outputs.{output} }}}}":
+                    yield f"{name}.yml: {key} is not delivery.py's"
+        if strange := job["env"].keys() - {
+            ACQUISITION,
+            "ARM_USE_OIDC",
+            "AZURE_TOKEN_CREDENTIALS",
+            "AAD_LOGIN_METHOD",
+            *SYNC,
+        }:
+            yield f"{name}.yml: the job sets {', '.join(sorted(strange))}"
+        if "env" in files[name]:
+            yield f"{name}.yml: the workflow sets variables for all jobs"
 
 
 def credentials(files: Files) -> Iterator[str]:
@@ -152,7 +214,7 @@ def packages(files: Files) -> Iterator[str]:
         if "$without_identity" in step.get("run", "") and f'without_identity="{NO_IDENTITY}"' not in step["run"]:
             yield "the action leaves the right to ask for an identity in the environment"
     names = [step["name"] for step in cloud]
-    if not names.index("The program's packages and providers") < names.index("Log in on Azure"):
+    if not names.index("The program's packages, Pulumi and its providers") < names.index("Log in on Azure"):
         yield "the action installs after a login"
     for name, content in files.items():
         for key, job in content.get("jobs", {}).items():
@@ -186,15 +248,11 @@ def triggers(content: Data) -> Data:
     return on if isinstance(on, dict) else {on: None}
 
 
-def _reads(job: Data, stack: str, environment: str, commit: str, needs: str) -> Iterator[str]:
-    wanted: dict[str, Any] = {"stack": stack, "state": _state(stack), "environment": environment, "commit": commit}
+def _reads(job: Data, stack: str, environment: str, commit: str, needs: str | list[str]) -> Iterator[str]:
+    wanted: dict[str, Any] = {"stack": stack, "environment": environment, "commit": commit}
     if job.get("uses") != READ or job.get("needs") != needs:
-        yield f"{stack} is not read by read.yml, after {needs}"
+        yield f"{stack} is not read by read.yml, after {needs if isinstance(needs, str) else needs[0]}"
     if {key: value for key, value in job.get("with", {}).items() if key != "drift"} != wanted:
-        yield f"{stack} is read with another state, environment or commit"
+        yield f"{stack} is read with another environment or commit, or with an input of its own"
     if [text for text in scalars(job) if "always()" in text]:
         yield f"{stack} is read whatever happened before"
-
-
-def _state(stack: str) -> str:
-    return f"${{{{ vars.PULUMI_BACKEND_URL_{stack.upper()} }}}}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.workflows.conftest import GitHub, Machine
+from tests.workflows.conftest import GitHub, Machine, delivery_entry
 
 RUNS = "repos/owner/project/actions/workflows/deploy.yml/runs"
 MAIN = "repos/owner/project/git/ref/heads/main"
@@ -55,7 +56,8 @@ def test_each_stack_has_the_commit_of_its_own_last_update(machine: Machine) -> N
         (run(1, OLDEST), [job("dev"), job("staging"), job("prod")]),
     )
     outputs = machine.folder / "outputs"
-    done = machine.run("deployed.py", STACKS="dev staging prod", GITHUB_OUTPUT=str(outputs))
+    machine.deliver("dev", "staging", "prod")
+    done = machine.run("deployed.py", GITHUB_OUTPUT=str(outputs))
     assert done.returncode == 0, done.stderr
     assert outputs.read_text() == f"dev={TIP}\nstaging={OLDER}\nprod={OLDEST}\n"
     asked = [path for _, path, _, _ in machine.calls() if path.startswith(RUNS)]
@@ -192,25 +194,29 @@ def test_a_stack_that_is_not_found_in_so_many_runs_fails_the_step(machine: Machi
     # Ten full pages of runs that are not main's
     machine.answer(RUNS, {"workflow_runs": [one | {"head_branch": "topic"} for one in many]})
     outputs = machine.folder / "outputs"
-    done = machine.run("deployed.py", STACKS="prod", GITHUB_OUTPUT=str(outputs))
+    machine.deliver("prod")
+    done = machine.run("deployed.py", GITHUB_OUTPUT=str(outputs))
     assert (done.returncode, outputs.read_text()) == (1, "prod=\n")
     assert "in its last 1000 runs" in done.stderr
     assert "never" not in done.stdout
 
 
-def test_a_stacks_name_cannot_change_the_question(
-    github: GitHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(("stack", "says"), [("dev&environment=prod", "a stack's name"), ("", None)])
+def test_a_stacks_name_cannot_change_the_question_and_no_stack_asks_none(
+    stack: str, says: str | None, github: GitHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    set_up(monkeypatch, tmp_path, "dev&environment=prod")
-    with pytest.raises(Exception, match="is no name of a stack"):
-        github.script("deployed", "main_branch").main()
+    script = github.script("deployed", "main_branch")
+    set_up(monkeypatch, tmp_path, stack)
+    if says:
+        with pytest.raises(Exception, match=says):
+            script.main()
+    else:
+        script.main()
     assert github.asked == []
 
 
 def set_up(monkeypatch: pytest.MonkeyPatch, folder: Path, stacks: str) -> None:
-    for name, value in {
-        "GITHUB_REPOSITORY": "owner/project",
-        "STACKS": stacks,
-        "GITHUB_OUTPUT": folder / "outputs",
-    }.items():
-        monkeypatch.setenv(name, str(value))
+    monkeypatch.setenv("GITHUB_REPOSITORY", "owner/project")
+    monkeypatch.setenv("GITHUB_OUTPUT", str(folder / "outputs"))
+    (folder / "delivery.toml").write_text("".join(delivery_entry(name) for name in stacks.split()))
+    monkeypatch.setattr(importlib.import_module("delivery"), "FILE", folder / "delivery.toml")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 from pathlib import Path
 
 import click
@@ -118,13 +117,6 @@ def test_a_deployment_runs_the_policies_and_a_watch_expects_no_change() -> None:
     assert "--skip-preview" not in ups[0]
     watch = " ".join(step["run"] for step in steps(workflow("read")) if "run" in step)
     assert {"--refresh", "--expect-no-changes", "--policy-pack"} <= set(watch.replace(";", "").split())
-
-
-def test_the_pulumi_command_has_the_version_of_its_python_sdk() -> None:
-    dependencies = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["dependencies"]
-    sdk = next(text.removeprefix("pulumi==") for text in dependencies if text.startswith("pulumi=="))
-    installs = [step for path in ALL for step in steps(read(path)) if "pulumi/actions@" in step.get("uses", "")]
-    assert [step["with"] for step in installs] == [{"pulumi-version": sdk}]
 
 
 def test_the_options_of_sandbox_commands_exist() -> None:

@@ -75,10 +75,10 @@ def test_a_preview_looks_for_drift_or_asks_the_policies(recording: Machine, drif
 def test_packages_are_installed_without_the_right_to_ask_for_an_identity(recording: Machine) -> None:
     script = next(step["run"] for step in steps(read(ACTIONS[0])) if "uv sync" in step.get("run", ""))
     identity = {"ACTIONS_ID_TOKEN_REQUEST_TOKEN": "x", "ACTIONS_ID_TOKEN_REQUEST_URL": "y"}
-    calls = started(recording, script, **identity, UV_LOCKED="true")
+    calls = started(recording, script, **identity, UV_LOCKED="true", PROGRAM="program")
     assert [(program, arguments) for program, arguments, _ in calls] == [
-        ("uv", ["sync"]),
-        ("pulumi", ["plugin", "install"]),
+        ("uv", ["sync", "--project", "program"]),
+        ("python3", [".github/scripts/programs.py", "install", "program"]),
     ]
     for _, _, names in calls:
         assert set(identity) & set(names) == set()
