@@ -73,7 +73,7 @@ gcp-service-account = "deploy-{stack}@example-project.iam.gserviceaccount.com"
 def delivery_entry(stack: str, state: str = "", more: str = "") -> str:
     """Return a stack's part of .github/delivery.toml."""
     state = state or f"azblob://{stack}?storage_account=examplestate"
-    return f'["{stack}"]\nstate = "{state}"\n{more}' + (DEPLOYER + READER).replace("{stack}", stack)
+    return f'[{stack}]\nstate = "{state}"\n{more}' + (DEPLOYER + READER).replace("{stack}", stack)
 
 
 class Machine:

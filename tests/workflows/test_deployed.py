@@ -201,7 +201,7 @@ def test_a_stack_that_is_not_found_in_so_many_runs_fails_the_step(machine: Machi
     assert "never" not in done.stdout
 
 
-@pytest.mark.parametrize(("stack", "says"), [("dev&environment=prod", "a stack's name"), ("", None)])
+@pytest.mark.parametrize(("stack", "says"), [("dev&environment=prod", "delivery.toml"), ("", None)])
 def test_a_stacks_name_cannot_change_the_question_and_no_stack_asks_none(
     stack: str, says: str | None, github: GitHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
