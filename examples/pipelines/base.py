@@ -5,7 +5,7 @@ kfp dsl compile --py base.py --output base.yaml
 
 from kfp import dsl
 
-IMAGE = "python:3.12-slim"
+IMAGE = "python:3.12.14-slim-bookworm@sha256:0f5b26b9518d002b6173fd61daad821fa340635ebfec5bba471013f9ca114579"
 
 
 @dsl.component(base_image=IMAGE)

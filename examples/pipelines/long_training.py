@@ -11,7 +11,7 @@ from pathlib import Path
 from kfp import dsl
 from kubeflow_spot import pipelines
 
-IMAGE = "python:3.12-slim"
+IMAGE = "python:3.12.14-slim-bookworm@sha256:0f5b26b9518d002b6173fd61daad821fa340635ebfec5bba471013f9ca114579"
 TRAINING = Path(__file__).resolve().parents[1] / "training"
 DRIVERS = ["fsspec>=2026.1", "gcsfs>=2026.1", "adlfs>=2026.1"]
 """Checkpoints at gs://BUCKET/PATH or abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH; a mounted folder needs none."""

@@ -9,7 +9,9 @@ from kfp import dsl
 from kubeflow_spot import pipelines
 
 
-@dsl.component(base_image="tensorflow/tensorflow:2.20.0-gpu")
+@dsl.component(
+    base_image="tensorflow/tensorflow:2.18.0-gpu@sha256:1f16fbd9be8bb84891de12533e332bbd500511caeb5cf4db501dbe39d422f9c7"
+)
 def show(command: list) -> str:
     """The output of the command. Fails when it fails, which it does without a GPU or a driver."""
     import subprocess

@@ -16,7 +16,7 @@ def template(container: str) -> dict[str, Any]:
     """The pods of a trial. The annotation keeps Istio's sidecar out (../jobs/katib-job.yaml has the reason)."""
     trainer = {
         "name": container,
-        "image": "python:3.12-slim",
+        "image": "python:3.12.14-slim-bookworm@sha256:0f5b26b9518d002b6173fd61daad821fa340635ebfec5bba471013f9ca114579",
         "command": ["python", "/code/train.py", "--gpu", "--checkpoints", "/tmp/trial"],
         "args": ["--learning-rate", "${trialParameters.learningRate}"],
         # The driver's libraries on GKE (../../docs/gpus.md).

@@ -18,7 +18,9 @@ def main() -> None:
     client.train(
         runtime="resuming",
         trainer=CustomTrainerContainer(
-            image="python:3.12-slim", num_nodes=1, resources_per_node={"cpu": "500m", "memory": "1Gi", "gpu": 1}
+            image="python:3.12.14-slim-bookworm@sha256:0f5b26b9518d002b6173fd61daad821fa340635ebfec5bba471013f9ca114579",
+            num_nodes=1,
+            resources_per_node={"cpu": "500m", "memory": "1Gi", "gpu": 1},
         ),
         options=[
             Name("llm-sdk"),

@@ -34,7 +34,7 @@ def replica(container: str, job: str, lines: Lines, *, gpu: bool = True) -> Kube
     """One replica. Its placement belongs into the pod's spec; the tutorial had it in V1ReplicaSpec, which drops it."""
     trainer = V1Container(
         name=container,
-        image="python:3.12-slim",
+        image="python:3.12.14-slim-bookworm@sha256:0f5b26b9518d002b6173fd61daad821fa340635ebfec5bba471013f9ca114579",
         command=["python", "/code/train.py", *(["--gpu"] if gpu else []), "--checkpoints", f"/tmp/{job}"],
         # The driver's libraries on GKE (../../docs/gpus.md).
         env=[V1EnvVar(name="LD_LIBRARY_PATH", value="/usr/local/nvidia/lib64")] if gpu else None,

@@ -15,7 +15,10 @@ from sandbox.base.notices import Notify
 from sandbox.kubeflow import overlay
 from sandbox.kubeflow.overlay import FILE, Object
 
-_MANIFESTS = re.compile(r"https://github\.com/kubeflow/manifests//(?P<path>[^?]+)(\?ref=(?P<tag>[^&]+)(&.*)?)?")
+_MANIFESTS = re.compile(r"https://github\.com/kubeflow/manifests//(?P<path>[^?]+)(\?ref=(?P<ref>[^&]+)(&.*)?)?")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_RELEASE = "kubeflow-spot.dev/kubeflow"
+"""The label of all that is applied; its value is the tag of the manifests."""
 _VALUES = "values.json"
 _READ = {"apiVersion", "kind", "metadata", "sortOptions", "labels", "resources", "components"}
 """Keys of the kustomization that are read here; files that others name would have to move with it."""
@@ -46,7 +49,7 @@ class Rendered:
 
     objects: list[Object]
     tag: str
-    """The tag of the manifests that the kustomization names."""
+    """The tag of the manifests that the kustomization names, also where it names the tag's commit."""
     components: list[str]
     left_out: list[str]
     """Components that this version of Kubernetes is too old for."""
@@ -106,13 +109,13 @@ def _write(sources: Sources, chosen: Sequence[Path], manifests: Path, folder: Pa
     tags, plain, others = [], [], []
     for entry in kustomization.get("resources", []):
         if address := _MANIFESTS.fullmatch(entry):
-            tags.append(address["tag"] or "")
+            tags.append(_tag(kustomization, address["ref"] or ""))
             plain.append(manifests / address["path"])
         else:
             others.append((sources.root / entry).resolve())
     if len(tags) != 1:
         raise SandboxError(
-            f"{sources.root / FILE} must name https://github.com/kubeflow/manifests//FOLDER?ref=TAG once among its resources"
+            f"{sources.root / FILE} must name https://github.com/kubeflow/manifests//FOLDER?ref=COMMIT once among its resources"
         )
     if not (plain[0] / FILE).exists():
         raise SandboxError(
@@ -131,6 +134,14 @@ def _write(sources: Sources, chosen: Sequence[Path], manifests: Path, folder: Pa
         body = {**kept, "resources": [os.path.relpath(path, place) for path in resources]}
         _put(place / FILE, {**body, "components": [os.path.relpath(path, place) for path in components]})
     return tags[0]
+
+
+def _tag(kustomization: Object, ref: str) -> str:
+    """Return the tag for people to read: by the label where the address names a commit."""
+    if not _COMMIT.fullmatch(ref):
+        return ref
+    pairs = [each.get("pairs", {}) for each in kustomization.get("labels", [])]
+    return next((each[_RELEASE] for each in pairs if _RELEASE in each), ref)
 
 
 def _put(file: Path, body: Object) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sandbox.kubeflow.applying import Refusal
+from sandbox.kubeflow.applying import Refusal, name
 from sandbox.kubeflow.observing import Observed
 from sandbox.kubeflow.render import Rendered
 from sandbox.kubeflow.stages import Stages
@@ -49,6 +49,8 @@ class Report:
                 len(bound) == len(seen.claims),
                 f"{len(bound)} of {len(seen.claims)} claims" + (f", class {', '.join(classes)}" if classes else ""),
             ),
+            # What the manifests bring, everybody can read.
+            Verdict("Secrets with a public value", None, ", ".join(self._public) or "none"),
             Verdict("Components", None, ", ".join(self.rendered.components) or "none"),
             *(
                 [Verdict("Left out, Kubernetes is too old", None, ", ".join(self.rendered.left_out))]
@@ -62,6 +64,12 @@ class Report:
                 " conversions off: their servers do not run in the sandbox",
             ),
         ]
+
+    @property
+    def _public(self) -> list[str]:
+        """The Secrets that are applied with a value; what a controller fills has none."""
+        secrets = [body for body in self.rendered.objects if body["kind"] == "Secret"]
+        return [name(body).removeprefix("Secret ") for body in secrets if body.get("data") or body.get("stringData")]
 
     @property
     def ok(self) -> bool:

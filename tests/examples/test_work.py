@@ -24,7 +24,7 @@ EVERY = {f"{file} {d['kind']} {d['metadata']['name']}": d for file in FILES for 
     f"sdk {wanted['metadata']['name']}": wanted for wanted in SENT
 }
 
-ON_CUDA = re.compile(r"nvidia/cuda:.+|tensorflow/tensorflow:.+-gpu|rayproject/ray:.+-gpu")
+ON_CUDA = re.compile(r"(nvidia/cuda:.+|tensorflow/tensorflow:.+-gpu|rayproject/ray:.+-gpu)(@.+)?")
 """Images on NVIDIA's image cuda, which names the folder of GKE's driver in LD_LIBRARY_PATH."""
 
 

@@ -50,12 +50,25 @@ def test_every_object_and_no_pod_has_the_label_of_the_release(rendered: render.R
     assert tree.LABEL not in json.dumps(inside)
 
 
-def test_the_public_password_is_applied_by_nobody_and_dex_still_asks_for_one(rendered: render.Rendered) -> None:
-    named = {(o["kind"], o["metadata"]["name"]): o for o in rendered.objects}
-    assert ("Secret", "dex-passwords") not in named
-    (dex,) = named["Deployment", "dex"]["spec"]["template"]["spec"]["containers"]
-    # Not optional: without it the container does not start.
-    assert dex["envFrom"] == [{"secretRef": {"name": "dex-passwords"}}]
+def test_what_is_applied_is_one_commit_and_people_read_its_tag(tmp_path: Path) -> None:
+    # A tag can be moved by whoever writes there; what kustomize fetches is applied with all rights.
+    said = {
+        re.findall(r"^- https://github\.com/kubeflow/manifests//example\?ref=([0-9a-f]{40})&\S+  # (\S+)$", text, re.M)[
+            0
+        ]
+        for text in ((OVERLAY / cloud / overlay.FILE).read_text() for cloud in CLOUDS)
+    }
+    ((commit, tag),) = said
+    root = tmp_path / "root"
+    root.mkdir()
+    body = {"resources": [f"https://github.com/kubeflow/manifests//example?ref={commit}"], "components": []}
+    (root / overlay.FILE).write_text(json.dumps({**body, "labels": [{"pairs": {tree.LABEL: tag}}]}))
+    assert built(tmp_path / "work", root=root).tag == tag
+    # Without the label nobody knows the tag; a tag instead of the commit needs no label.
+    (root / overlay.FILE).write_text(json.dumps(body))
+    assert built(tmp_path / "work", root=root).tag == commit
+    (root / overlay.FILE).write_text(json.dumps(body).replace(commit, "26.03.1"))
+    assert built(tmp_path / "work", root=root).tag == "26.03.1"
 
 
 def test_what_changes_pods_stands_before_the_first_pod(rendered: render.Rendered) -> None:
@@ -96,7 +109,7 @@ def test_each_component_begins_with_its_reason() -> None:
 
 
 def test_every_target_is_looked_for() -> None:
-    assert len(ALL) == 22
+    assert len(ALL) == 28
     assert overlay.missing(ALL, plain()) == []
     for target in ALL:
         others = [

@@ -97,6 +97,19 @@ def test_a_good_installation() -> None:
     assert "their servers do not run in the sandbox" in text
 
 
+def test_secrets_that_are_applied_with_a_value_are_named() -> None:
+    # An upgrade may bring one more. An empty password is a value, too; what a controller fills has none.
+    secrets = [
+        body("Secret", "mysql-secret", stringData={"password": ""}),
+        body("Secret", "katib-mysql-secrets", data={"MYSQL_ROOT_PASSWORD": "dGVzdA=="}),
+        body("Secret", "webhook-certs"),
+        body("Secret", "webhook-cert", data={}),
+    ]
+    said = Report(Rendered(secrets, "26.03", [], []), ORDERED, (), report().observed, 1)
+    (verdict,) = (each for each in said.verdicts if each.name.startswith("Secrets"))
+    assert verdict.measured == "kubeflow/mysql-secret, kubeflow/katib-mysql-secrets"
+
+
 def test_an_update_of_a_workload_is_waited_for_and_pods_that_go_do_not_count() -> None:
     old = pod("mysql-5c9f7d8b4f", "ReplicaSet", "t4-0")
     both = report(pods=[old, *GOOD["pods"]])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from base64 import b64decode
+import os
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from sandbox.toolchain.programs import ensure
+from tests.kubeflow.test_own_secrets import MAKE, PUBLISHED
 from tests.kubeflow.tree import MANIFESTS, OVERLAY
 from tests.sandbox.stack import Standing
 from tests.subjects import Subject
@@ -22,7 +25,16 @@ CLUSTERED = (
     *("mutatingadmissionpolicy/kubeflow-notebooks-stay", "mutatingadmissionpolicybinding/kubeflow-notebooks-stay"),
 )
 """What no namespace of the tree holds."""
-SPACES = ("auth", "cert-manager", "istio-system", "knative-serving", "kubeflow", "kubeflow-system", "team-a")
+SPACES = (
+    "auth",
+    "cert-manager",
+    "istio-system",
+    "knative-serving",
+    "kubeflow",
+    "kubeflow-system",
+    "oauth2-proxy",
+    "team-a",
+)
 
 
 @pytest.fixture
@@ -37,9 +49,16 @@ def tidy(stack: Standing) -> Iterator[Standing]:
 def test_kubeflow_lands_on_on_demand_cpu_nodes_with_its_volumes_bound_and_notebooks_stay(
     tidy: Standing, subject: Subject
 ) -> None:
-    tidy.kubectl("create", "namespace", "auth")
+    # The chapter's lines; then again, with one side of the login lost.
+    lines(tidy)
+    first = secrets(tidy)
+    tidy.kubectl("delete", "secret", "-n", "oauth2-proxy", "oauth2-proxy")
+    lines(tidy)
     own = ("secret", "generic", "dex-passwords", "-n", "auth", "--from-literal=DEX_USER_PASSWORD=a hash of mine")
     tidy.kubectl("create", *own)
+    before = secrets(tidy)
+    assert before.keys() == PUBLISHED.keys()
+    assert {name for name in first if before[name] != first[name]} == {"oauth2-proxy/oauth2-proxy"}
     options = ("--manifests", str(MANIFESTS), "--kustomization", str(OVERLAY / CLOUDS[subject.name]), "--json")
     report = json.loads(tidy.run("kubeflow", *options).stdout)
     assert report["faults"] == []
@@ -51,8 +70,10 @@ def test_kubeflow_lands_on_on_demand_cpu_nodes_with_its_volumes_bound_and_notebo
     assert sum(placed.values()) == 8
     assert not any(placed.get(pool) for pool in (subject.spot, subject.twin))
 
-    (password,) = (i for i in tidy.get("secrets", "-n", "auth")["items"] if i["metadata"]["name"] == "dex-passwords")
-    assert b64decode(password["data"]["DEX_USER_PASSWORD"]) == b"a hash of mine"
+    # What is applied again and again writes over none of them.
+    assert measured["Secrets with a public value"] == "none"
+    assert secrets(tidy) == before
+    assert before["auth/dex-oidc-client"]["OIDC_CLIENT_SECRET"] == before["oauth2-proxy/oauth2-proxy"]["client-secret"]
 
     volumes = tidy.get("persistentvolumes")["items"]
     assert {volume["spec"]["persistentVolumeReclaimPolicy"] for volume in volumes} == {"Retain"}
@@ -69,6 +90,26 @@ def test_kubeflow_lands_on_on_demand_cpu_nodes_with_its_volumes_bound_and_notebo
     assert annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false"
     said = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}
     assert notebook(tidy, said)["metadata"]["annotations"].items() >= said.items()
+
+
+def lines(stack: Standing) -> None:
+    """Run the chapter's lines that make the Secrets."""
+    folder = ensure(["kubectl"], print)["kubectl"].parent
+    settings = {
+        **os.environ,
+        "KUBECONFIG": str(stack._plane().admin_kubeconfig),
+        "PATH": f"{folder}:{os.environ['PATH']}",
+    }
+    done = subprocess.run(["bash", "-c", MAKE], env=settings, capture_output=True, text=True, check=False, timeout=120)
+    wrong = [line for line in done.stderr.splitlines() if "already exists" not in line]
+    assert wrong == []
+
+
+def secrets(stack: Standing) -> dict[str, dict[str, str]]:
+    """The data of the Secrets that the manifests would bring, by namespace and name."""
+    live = stack.get("secrets", "-A")["items"]
+    named = {f"{each['metadata']['namespace']}/{each['metadata']['name']}": each.get("data", {}) for each in live}
+    return {name: data for name, data in named.items() if name in PUBLISHED}
 
 
 def notebook(stack: Standing, annotations: dict[str, str]) -> Any:
