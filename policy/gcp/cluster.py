@@ -15,6 +15,7 @@ _ACCOUNTS = {
     "masterAuth.clientCertificateConfig.issueClientCertificate": "a client certificate that never asks who uses it",
     "enableLegacyAbac": "every service account may do everything",
 }
+_ANONYMOUS = "anonymousAuthenticationConfig.mode"
 
 _PRIVATE = "privateClusterConfig.enablePrivateNodes"
 _SHIELDED = "nodeConfig.shieldedInstanceConfig"
@@ -50,10 +51,15 @@ def api_server(declared: Declared, most: int) -> Iterator[Finding]:
 
 
 def accounts(declared: Declared) -> Iterator[Finding]:
-    """Client certificates and legacy authorization."""
+    """Client certificates, legacy authorization, and requests without a login beyond health checks."""
     for path, problem in _ACCOUNTS.items() if declared.type == CLUSTER else ():
         if declared.get(path) is True:
             yield Finding(path, problem, "set it to false")
+    # https://docs.cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster: limited by itself in a new cluster
+    if declared.type == CLUSTER and declared.get(_ANONYMOUS) == "ENABLED":
+        yield Finding(
+            _ANONYMOUS, "requests without a login get past authentication", "leave it out, or set it to LIMITED"
+        )
 
 
 def public_nodes(declared: Declared) -> Iterator[Finding]:

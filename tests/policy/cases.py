@@ -563,6 +563,14 @@ CASES: tuple[Case, ...] = (
         gke(masterAuth={"clientCertificateConfig": {"issueClientCertificate": True}}),
         "masterAuth.clientCertificateConfig.issueClientCertificate",
     ),
+    Case(
+        "local-accounts",
+        "gke-anonymous",
+        CLUSTER,
+        gke(anonymousAuthenticationConfig={"mode": "ENABLED"}),
+        "anonymousAuthenticationConfig.mode",
+    ),
+    Case("local-accounts", "gke-limited", CLUSTER, gke(anonymousAuthenticationConfig={"mode": "LIMITED"})),
     Case("local-accounts", "aks-disabled", MANAGED_CLUSTER, aks()),
     Case("local-accounts", "gke-neither", CLUSTER, gke()),
     # Production: what it is made from
