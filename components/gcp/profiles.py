@@ -56,8 +56,8 @@ def authorized_networks(access: GcpAccess, live: LiveCluster) -> dict[str, Any] 
         return None
     return {
         "cidrBlocks": [{"cidrBlock": range} for range in ranges],
-        # Otherwise every machine in Google Cloud with a public address reaches a cluster whose nodes have public addresses,
-        # past the list (page authorized-networks; CIS GKE, 5.6.3).
+        # Otherwise every machine in Google Cloud with a public address gets past the list (page authorized-networks;
+        # CIS GKE, 5.6.3).
         "gcpPublicCidrsAccessEnabled": False,
     }
 

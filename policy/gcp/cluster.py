@@ -17,6 +17,10 @@ _ACCOUNTS = {
 }
 _ANONYMOUS = "anonymousAuthenticationConfig.mode"
 
+_DNS = "controlPlaneEndpointsConfig.dnsEndpointConfig"
+_VIA_DNS = ("enableK8sTokensViaDns", "enableK8sCertsViaDns")
+"""https://docs.cloud.google.com/sdk/gcloud/reference/container/clusters/create#--enable-k8s-tokens-via-dns"""
+
 _PRIVATE = "privateClusterConfig.enablePrivateNodes"
 _SHIELDED = "nodeConfig.shieldedInstanceConfig"
 _METADATA = "nodeConfig.workloadMetadataConfig.mode"
@@ -30,7 +34,12 @@ _ENCRYPTED = ("ENCRYPTED", "ALL_OBJECTS_ENCRYPTION_ENABLED")
 
 def api_server(declared: Declared, most: int) -> Iterator[Finding]:
     """A public address whose authorized networks are missing or hold more than `most` addresses."""
-    # The DNS endpoint does not count: it admits nobody without a role in the project (page network-isolation).
+    # The DNS endpoint admits nobody without a role in the project (page network-isolation), unless one of these is set.
+    for name in _VIA_DNS if declared.type == CLUSTER and declared.get(f"{_DNS}.allowExternalTraffic") is True else ():
+        if declared.get(f"{_DNS}.{name}") is True:
+            yield Finding(
+                f"{_DNS}.{name}", "a login that needs no role in the project, from anywhere", "set it to false"
+            )
     if declared.type != CLUSTER or declared.get("privateClusterConfig.enablePrivateEndpoint") in (True, UNKNOWN):
         return
     if declared.get("controlPlaneEndpointsConfig.ipEndpointsConfig.enabled") in (False, UNKNOWN):

@@ -785,6 +785,22 @@ CASES: tuple[Case, ...] = (
         aks(apiServerAccessProfile=access(authorizedIPRanges=["0.0.0.0/1", "128.0.0.0/1"])),
         "apiServerAccessProfile.authorizedIPRanges",
     ),
+    *(
+        Case(
+            "api-server-open",
+            f"gke-{name}",
+            CLUSTER,
+            gke(controlPlaneEndpointsConfig={"dnsEndpointConfig": {"allowExternalTraffic": True, name: True}}),
+            f"controlPlaneEndpointsConfig.dnsEndpointConfig.{name}",
+        )
+        for name in ("enableK8sTokensViaDns", "enableK8sCertsViaDns")
+    ),
+    Case(
+        "api-server-open",
+        "gke-name-inside",
+        CLUSTER,
+        gke(controlPlaneEndpointsConfig={"dnsEndpointConfig": {"enableK8sTokensViaDns": True}}),
+    ),
     Case(
         "api-server-open",
         "gke-many-pieces",
