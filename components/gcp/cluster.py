@@ -113,6 +113,7 @@ class GkeCluster(CloudCluster):
             "controlPlaneEndpointsConfig": profiles.endpoints(cloud.access),
             "masterAuthorizedNetworksConfig": profiles.authorized_networks(cloud.access, live),
             "authenticatorGroupsConfig": profiles.groups(cloud.access, live),
+            "rbacBindingConfig": profiles.everybody(cloud.access, live),
             "workloadIdentityConfig": {"workloadPool": f"{cloud.project}.svc.id.goog"},
             "databaseEncryption": profiles.etcd(cloud.encryption),
             # What it does by itself

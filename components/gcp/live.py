@@ -50,6 +50,11 @@ class LiveCluster:
         return bool(blocks) and EVERYBODY not in ranges
 
     @property
+    def refuses_everybody(self) -> bool:
+        """Whether new RoleBindings to any of the groups of everybody are refused."""
+        return False in block(self.answer, "rbacBindingConfigs").values()
+
+    @property
     def security_group(self) -> str:
         """The group of Google Groups for RBAC; empty without."""
         return str(block(self.answer, "authenticatorGroupsConfigs").get("securityGroup") or "")

@@ -98,6 +98,8 @@ class Network(pulumi.ComponentResource):
                 ],
                 # Nodes without a way to the internet reach Google's services, registries among them.
                 "privateIpGoogleAccess": True,
+                # Left out, the provider switches them off (resource_compute_subnetwork.go, expandComputeSubnetworkLogConfig).
+                **({"logConfig": {"flowSampling": spec.flow_log_sampling}} if spec.flow_log_sampling else {}),
             },
             child,
         )

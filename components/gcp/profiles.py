@@ -49,11 +49,17 @@ def authorized_networks(access: GcpAccess, live: LiveCluster) -> dict[str, Any] 
     To open an address, the range of all addresses is listed: the provider switches the list off in no other way
     (resource_container_cluster.go, expandMasterAuthorizedNetworksConfig).
     """
-    if access.ip_endpoint == "none":
+    ranges = access.authorized_ranges
+    if access.ip_endpoint == "public" and not ranges and live.closed:
+        ranges = (EVERYBODY,)
+    if access.ip_endpoint == "none" or (access.ip_endpoint == "public" and not ranges):
         return None
-    if access.ip_endpoint == "public" and not access.authorized_ranges:
-        return {"cidrBlocks": [{"cidrBlock": EVERYBODY}]} if live.closed else None
-    return {"cidrBlocks": [{"cidrBlock": range} for range in access.authorized_ranges]}
+    return {
+        "cidrBlocks": [{"cidrBlock": range} for range in ranges],
+        # Otherwise every machine in Google Cloud with a public address gets past the list (page authorized-networks;
+        # CIS GKE, 5.6.3).
+        "gcpPublicCidrsAccessEnabled": False,
+    }
 
 
 def dataplane(network: GcpNetwork) -> str:
@@ -92,6 +98,19 @@ def etcd(spec: GcpEncryption) -> dict[str, Any]:
 def maintenance(spec: GcpMaintenance | None) -> dict[str, Any] | None:
     """The window in which GKE may upgrade; None: at any time."""
     return {"dailyMaintenanceWindow": {"startTime": spec.start_time}} if spec else None
+
+
+def everybody(access: GcpAccess, live: LiveCluster) -> dict[str, bool] | None:
+    """RoleBindings to everybody (page best-practices/rbac). GKE refuses new ones; those that exist stay.
+
+    The provider sends false for the one of the two that is left out (resource_container_cluster.go, expandRBACBindingConfig).
+    """
+    if access.roles_for_everybody == "allowed" and not live.refuses_everybody:
+        return None
+    return {
+        "enableInsecureBindingSystemUnauthenticated": access.roles_for_everybody == "allowed",
+        "enableInsecureBindingSystemAuthenticated": access.roles_for_everybody != "refused",
+    }
 
 
 def groups(access: GcpAccess, live: LiveCluster) -> dict[str, Any] | None:

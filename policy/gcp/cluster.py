@@ -15,6 +15,11 @@ _ACCOUNTS = {
     "masterAuth.clientCertificateConfig.issueClientCertificate": "a client certificate that never asks who uses it",
     "enableLegacyAbac": "every service account may do everything",
 }
+_ANONYMOUS = "anonymousAuthenticationConfig.mode"
+
+_DNS = "controlPlaneEndpointsConfig.dnsEndpointConfig"
+_VIA_DNS = ("enableK8sTokensViaDns", "enableK8sCertsViaDns")
+"""https://docs.cloud.google.com/sdk/gcloud/reference/container/clusters/create#--enable-k8s-tokens-via-dns"""
 
 _PRIVATE = "privateClusterConfig.enablePrivateNodes"
 _SHIELDED = "nodeConfig.shieldedInstanceConfig"
@@ -29,7 +34,12 @@ _ENCRYPTED = ("ENCRYPTED", "ALL_OBJECTS_ENCRYPTION_ENABLED")
 
 def api_server(declared: Declared, most: int) -> Iterator[Finding]:
     """A public address whose authorized networks are missing or hold more than `most` addresses."""
-    # The DNS endpoint does not count: it admits nobody without a role in the project (page network-isolation).
+    # The DNS endpoint admits nobody without a role in the project (page network-isolation), unless one of these is set.
+    for name in _VIA_DNS if declared.type == CLUSTER and declared.get(f"{_DNS}.allowExternalTraffic") is True else ():
+        if declared.get(f"{_DNS}.{name}") is True:
+            yield Finding(
+                f"{_DNS}.{name}", "a login that needs no role in the project, from anywhere", "set it to false"
+            )
     if declared.type != CLUSTER or declared.get("privateClusterConfig.enablePrivateEndpoint") in (True, UNKNOWN):
         return
     if declared.get("controlPlaneEndpointsConfig.ipEndpointsConfig.enabled") in (False, UNKNOWN):
@@ -50,10 +60,15 @@ def api_server(declared: Declared, most: int) -> Iterator[Finding]:
 
 
 def accounts(declared: Declared) -> Iterator[Finding]:
-    """Client certificates and legacy authorization."""
+    """Client certificates, legacy authorization, and requests without a login beyond health checks."""
     for path, problem in _ACCOUNTS.items() if declared.type == CLUSTER else ():
         if declared.get(path) is True:
             yield Finding(path, problem, "set it to false")
+    # https://docs.cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster: limited by itself in a new cluster
+    if declared.type == CLUSTER and declared.get(_ANONYMOUS) == "ENABLED":
+        yield Finding(
+            _ANONYMOUS, "requests without a login get past authentication", "leave it out, or set it to LIMITED"
+        )
 
 
 def public_nodes(declared: Declared) -> Iterator[Finding]:

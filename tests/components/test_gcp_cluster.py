@@ -77,6 +77,25 @@ def waits_for(declared: Declared, type: str, name: str) -> set[str]:
             {"access": {"securityGroup": "gke-security-groups@example.com"}},
             {"authenticatorGroupsConfig": {"securityGroup": "gke-security-groups@example.com"}},
         ),
+        ({}, {"rbacBindingConfig": None}),
+        (
+            {"access": {"rolesForEverybody": "authenticated"}},
+            {
+                "rbacBindingConfig": {
+                    "enableInsecureBindingSystemUnauthenticated": False,
+                    "enableInsecureBindingSystemAuthenticated": True,
+                }
+            },
+        ),
+        (
+            {"access": {"rolesForEverybody": "refused"}},
+            {
+                "rbacBindingConfig": {
+                    "enableInsecureBindingSystemUnauthenticated": False,
+                    "enableInsecureBindingSystemAuthenticated": False,
+                }
+            },
+        ),
         ({}, {"privateClusterConfig": {"enablePrivateNodes": True, "enablePrivateEndpoint": False}}),
         (
             {"network": {"privateNodes": False}},

@@ -48,8 +48,12 @@ def test_the_way_to_the_api_server_is_the_one_that_is_open(
     ways = values["controlPlaneEndpointsConfig"]
     assert (ways["dnsEndpointConfig"]["allowExternalTraffic"], ways["ipEndpointsConfig"]["enabled"]) == endpoints
     assert values["privateClusterConfig"]["enablePrivateEndpoint"] is (access.get("ipEndpoint") == "private")
-    blocks = None if authorized is None else {"cidrBlocks": [{"cidrBlock": block} for block in authorized]}
-    assert values.get("masterAuthorizedNetworksConfig") == blocks
+    # The list alone counts: no other address of Google Cloud gets in beside it.
+    networks = None
+    if authorized is not None:
+        blocks = [{"cidrBlock": block} for block in authorized]
+        networks = {"cidrBlocks": blocks, "gcpPublicCidrsAccessEnabled": False}
+    assert values.get("masterAuthorizedNetworksConfig") == networks
     (entry,) = yaml.safe_load(declared.outputs["kubeconfig"])["clusters"]
     by_name = "goog" in server
     # The certificate of the DNS name is not of the cluster's authority.

@@ -37,6 +37,18 @@ def test_a_network_made_here_has_both_ranges_and_private_nodes_a_way_out(monkeyp
         assert f"{nat.type}::{nat.name}" in waits_for(declared, GKE_POOL, pool)
 
 
+@pytest.mark.parametrize(
+    ("network", "logged"),
+    [({}, None), ({"flowLogSampling": 0.1}, {"flowSampling": 0.1}), ({"flowLogSampling": None}, None)],
+)
+def test_flows_are_logged_where_the_stack_file_says_which_share(
+    network: dict[str, Any], logged: dict[str, float] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = declare(stack(L4, cloud={"network": network}), monkeypatch)
+    (subnet,) = declared.of("gcp:compute/subnetwork:Subnetwork").values()
+    assert subnet.inputs.get("logConfig") == logged
+
+
 @pytest.mark.parametrize("network", [{"outboundType": "none"}, {"privateNodes": False}])
 def test_without_a_way_out_there_is_no_router(network: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     declared = declare(stack(L4, cloud={"network": network}), monkeypatch)

@@ -20,7 +20,7 @@ KEYS = {
         "cloud.encryption.kms",
         "cloud.monitoring.logs.controlPlane",
     ],
-    "gcp": ["cloud.access.ipEndpoint", "cloud.encryption.secretsKey"],
+    "gcp": ["cloud.access.ipEndpoint", "cloud.access.rolesForEverybody", "cloud.encryption.secretsKey"],
 }
 FILES = {"azure": good(), "gcp": on_gke()}
 EACH = [(cloud, path) for cloud, paths in KEYS.items() for path in paths]
@@ -32,6 +32,7 @@ SAFE: dict[str, Any] = {
     "cloud.encryption.kms": {"encryption": {"kms": {"keyId": "https://v.vault.azure.net/keys/k/1"}}},
     "cloud.monitoring.logs.controlPlane": {"monitoring": {"logs": {"controlPlane": ["kube-audit-admin"]}}},
     "cloud.access.ipEndpoint": {"access": {"authorizedRanges": ["20.61.10.0/28"]}},
+    "cloud.access.rolesForEverybody": {"access": {"rolesForEverybody": "refused"}},
     "cloud.encryption.secretsKey": {
         "encryption": {"secretsKey": "projects/keys/locations/europe-west4/keyRings/ml/cryptoKeys/etcd"}
     },

@@ -563,6 +563,14 @@ CASES: tuple[Case, ...] = (
         gke(masterAuth={"clientCertificateConfig": {"issueClientCertificate": True}}),
         "masterAuth.clientCertificateConfig.issueClientCertificate",
     ),
+    Case(
+        "local-accounts",
+        "gke-anonymous",
+        CLUSTER,
+        gke(anonymousAuthenticationConfig={"mode": "ENABLED"}),
+        "anonymousAuthenticationConfig.mode",
+    ),
+    Case("local-accounts", "gke-limited", CLUSTER, gke(anonymousAuthenticationConfig={"mode": "LIMITED"})),
     Case("local-accounts", "aks-disabled", MANAGED_CLUSTER, aks()),
     Case("local-accounts", "gke-neither", CLUSTER, gke()),
     # Production: what it is made from
@@ -776,6 +784,22 @@ CASES: tuple[Case, ...] = (
         MANAGED_CLUSTER,
         aks(apiServerAccessProfile=access(authorizedIPRanges=["0.0.0.0/1", "128.0.0.0/1"])),
         "apiServerAccessProfile.authorizedIPRanges",
+    ),
+    *(
+        Case(
+            "api-server-open",
+            f"gke-{name}",
+            CLUSTER,
+            gke(controlPlaneEndpointsConfig={"dnsEndpointConfig": {"allowExternalTraffic": True, name: True}}),
+            f"controlPlaneEndpointsConfig.dnsEndpointConfig.{name}",
+        )
+        for name in ("enableK8sTokensViaDns", "enableK8sCertsViaDns")
+    ),
+    Case(
+        "api-server-open",
+        "gke-name-inside",
+        CLUSTER,
+        gke(controlPlaneEndpointsConfig={"dnsEndpointConfig": {"enableK8sTokensViaDns": True}}),
     ),
     Case(
         "api-server-open",

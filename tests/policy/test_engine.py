@@ -102,6 +102,22 @@ def test_a_stack_of_this_repository_keeps_every_mandatory_rule(name: str, tmp_pa
     assert preview["errors"] == []
 
 
+def test_the_production_stack_on_gke_comes_up_without_a_word_of_the_pack_or_the_program(tmp_path: Path) -> None:
+    for file in ("Pulumi.yaml", "__main__.py"):
+        shutil.copy(PROJECT / file, tmp_path)
+    stack = Stack(tmp_path, tmp_path / ".sandbox", "prod-gke")
+    example = PROJECT / "examples" / "stacks" / "gke-prod.yaml"
+    files = ("--config-file", str(example), "--cloud", str(example.with_suffix(".cloud.yaml")))
+    try:
+        done = stack.run("up", *files, *PACK)
+        assert "✅ kubeflow-spot@" in done.stdout
+        assert not re.search("warning|advisory|mandatory", done.stdout)
+        preview = json.loads(stack.run("preview", "--json", *files, *PACK).stdout)
+        assert (preview["steps"], preview["violations"], preview["errors"]) == ([], [], [])
+    finally:
+        stack.run("down", "--force")
+
+
 def test_the_pack_in_a_projects_folder_is_used_unless_it_is_declined(tmp_path: Path) -> None:
     stack = Stack.copy(tmp_path)
     shutil.copytree(PROJECT / "policy", stack.project / "policy", ignore=shutil.ignore_patterns("__pycache__"))

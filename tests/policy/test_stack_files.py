@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from config import stackfile
 from policy.declared import Declared, unversioned
 from policy.rules import RULES
 from tests.components.program import PROJECT, declare, stack_config
@@ -29,9 +32,40 @@ def broken(path: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("name", ["production", "gke-production"])
-def test_the_pages_production_stacks_keep_every_rule(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert broken(CONFIGS / f"{name}.happy.yaml", monkeypatch) == set()
+GKE = PROJECT / "examples" / "stacks" / "gke-prod.yaml"
+
+
+@pytest.mark.parametrize("path", [CONFIGS / "production.happy.yaml", GKE], ids=lambda path: path.name)
+def test_the_pages_production_stacks_keep_every_rule_and_leave_no_question_open(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert broken(path, monkeypatch) == set()
+    settings = {key.removeprefix("kubeflow-spot:"): value for key, value in stack_config(path).items()}
+    assert stackfile.read(settings, "prod-gke")[1] == []
+
+
+OPEN = {"ipEndpoint": "public"}
+
+
+@pytest.mark.parametrize(
+    ("access", "rules"),
+    [
+        (None, {"api-server-open"}),
+        # The DNS name beside it closes no address.
+        ({**OPEN, "dnsEndpoint": True}, {"api-server-open"}),
+        ({**OPEN, "authorizedRanges": ["0.0.0.0/0"]}, {"api-server-open"}),
+        ({**OPEN, "authorizedRanges": ["203.0.113.0/24"]}, set()),
+        ({"ipEndpoint": "private"}, set()),
+    ],
+)
+def test_an_address_that_everybody_may_try_is_refused_beside_the_dns_name_too(
+    access: dict[str, Any] | None, rules: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = stack_config(GKE)
+    settings["kubeflow-spot:cloud"] |= {"access": access or {}}
+    path = tmp_path / "stack.yaml"
+    path.write_text(json.dumps({"config": settings}))
+    assert broken(path, monkeypatch) == rules
 
 
 @pytest.mark.parametrize("name", ["sharing", "mps"])

@@ -83,6 +83,7 @@ CASES = [
     Removal("cloud.network.outboundType", shows=["create Router lab", "create RouterNat lab"]),
     Removal("cloud.network.outboundType", "shared", nothing="of an existing network it changes nothing"),
     Removal("cloud.network.dataplane", refused=["cloud.network.dataplane: is legacy in the cluster", LOSES]),
+    Removal("cloud.network.flowLogSampling", shows=["update Subnetwork lab [logConfig]"]),
     # Access
     Removal(
         "cloud.access.dnsEndpoint",
@@ -97,6 +98,10 @@ CASES = [
     Removal("cloud.access.authorizedRanges", shows=[cluster("masterAuthorizedNetworksConfig.cidrBlocks[0].cidrBlock")]),
     Removal(
         "cloud.access.authorizedRanges", "private", shows=[cluster("masterAuthorizedNetworksConfig.cidrBlocks[0]")]
+    ),
+    Removal(
+        "cloud.access.rolesForEverybody",
+        shows=[cluster("rbacBindingConfig.enableInsecureBindingSystemUnauthenticated")],
     ),
     Removal("cloud.access.securityGroup", shows=[cluster("authenticatorGroupsConfig.securityGroup")]),
     # Identity and keys

@@ -44,10 +44,12 @@ FULL: Config = {
             "controlPlaneCidr": "172.16.0.0/28",
             "outboundType": "none",
             "dataplane": "legacy",
+            "flowLogSampling": 0.1,
         },
         "access": {
             "dnsEndpoint": False,
             "authorizedRanges": ["203.0.113.0/24"],
+            "rolesForEverybody": "authenticated",
             "securityGroup": "gke-security-groups@example.com",
         },
         "serviceAccount": "lab-nodes@example-lab.iam.gserviceaccount.com",

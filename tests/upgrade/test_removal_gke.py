@@ -20,6 +20,7 @@ from config.model.cluster import Cluster
 from config.model.queueing import Queueing
 from config.model.workloads import Workloads
 from tests.components.emulated_google import EmulatedGoogle
+from tests.upgrade.case import changed, lines
 from tests.upgrade.removal import Removal, Ups, check, optional, uncounted
 from tests.upgrade.removal_gke import CASES
 from tests.upgrade.removal_gke_stacks import STACKS, ZONAL
@@ -76,7 +77,14 @@ def ups(tmp_path_factory: pytest.TempPathFactory) -> Ups:
 
 KEPT = (
     *("cloud.zones", "cloud.network.controlPlaneCidr", "cloud.access.ipEndpoint", "cloud.access.authorizedRanges"),
-    *("cloud.access.securityGroup", "pools.zones", "pools.maxPods", "pools.osDisk.sizeGb", "pools.gcp.diskType"),
+    *(
+        "cloud.access.rolesForEverybody",
+        "cloud.access.securityGroup",
+        "pools.zones",
+        "pools.maxPods",
+        "pools.osDisk.sizeGb",
+        "pools.gcp.diskType",
+    ),
     *(
         "pools.upgrade",
         "pools.gcp.locationPolicy",
@@ -101,3 +109,18 @@ def test_a_removed_key_is_shown_or_refused(
     monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
     standing = ups.at(removal.stack, tmp_path / "cloud.json", monkeypatch)
     check(removal, standing, STACKS[removal.stack], monkeypatch)
+
+
+def test_a_changed_key_of_access_or_logs_is_an_update_in_place(
+    ups: Ups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
+    standing = ups.at("full", tmp_path / "cloud.json", monkeypatch)
+    cloud = {"network": {"flowLogSampling": 0.5}, "access": {"rolesForEverybody": "refused"}}
+    config = changed(STACKS["full"], {"cloud": cloud})
+    shown = [
+        "update Cluster lab [rbacBindingConfig.enableInsecureBindingSystemAuthenticated]",
+        "update Subnetwork lab [logConfig.flowSampling]",
+    ]
+    assert lines(standing.steps(config, monkeypatch, apply=True), shown) == shown
+    assert standing.steps(config, monkeypatch) == []

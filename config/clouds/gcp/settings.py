@@ -46,7 +46,7 @@ class GcpExistingNetwork(Model):
 
 
 class GcpNetwork(Model):
-    """The VPC-native network of the nodes and the ranges inside the cluster (page alias-ips). Fixed for the cluster's life."""
+    """The VPC-native network of the nodes and the ranges inside the cluster (page alias-ips), most of it for the cluster's life."""
 
     existing: GcpExistingNetwork | None = Field(
         None, description="An existing network to use. Default: the stack makes one."
@@ -76,6 +76,14 @@ class GcpNetwork(Model):
         "v2",
         description="What routes packets between pods: `v2` is Cilium and enforces NetworkPolicy (page dataplane-v2).",
     )
+    flow_log_sampling: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="The share of flows between nodes that VPC Flow Logs keep; Google bills them by volume, and traffic of "
+        "training is much. Default: no flow logs.",
+        examples=[0.1],
+    )
 
 
 class GcpAccess(Model):
@@ -89,6 +97,11 @@ class GcpAccess(Model):
     )
     authorized_ranges: tuple[Cidr, ...] = Field(
         (), description="Addresses that may reach the API server's address; empty: all.", examples=[["198.18.4.0/24"]]
+    )
+    roles_for_everybody: Literal["allowed", "authenticated", "refused"] = Field(
+        "allowed",
+        description="Whether new RoleBindings may name everybody (page best-practices/rbac): `authenticated` refuses "
+        "system:anonymous and system:unauthenticated; `refused` also system:authenticated, which has every Google account.",
     )
     security_group: str | None = Field(
         None,

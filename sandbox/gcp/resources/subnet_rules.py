@@ -145,6 +145,15 @@ def conflict(text: str, name: str, id: str) -> str:
 
 
 @rules.as_read
+def sampling(request: SubnetRequest) -> GcpRefused | None:
+    # REST reference subnetworks, logConfig.flowSampling: in [0, 1]. Words UNCONFIRMED.
+    share = (request.body.get("logConfig") or {}).get("flowSampling", 0)
+    if not 0 <= share <= 1:
+        return invalid(f"Invalid value for field 'resource.logConfig.flowSampling': '{share}'. Must be in [0, 1].")
+    return None
+
+
+@rules.as_read
 def range_in_use(request: SubnetRequest) -> GcpRefused | None:
     # Page alias-ips: a range that a cluster uses cannot be removed. Words UNCONFIRMED.
     removed = ranges(request.current or {}).keys() - ranges(request.body).keys()
@@ -163,5 +172,6 @@ RULES: tuple[Callable[[SubnetRequest], GcpRefused | None], ...] = (
     usable_range,
     own_overlap,
     overlap,
+    sampling,
     range_in_use,
 )

@@ -57,6 +57,12 @@ def test_a_cluster_has_its_computed_outputs(ready: Project) -> None:
     )
 
 
+@pytest.mark.parametrize(("version", "mode"), [("1.34", "ENABLED"), ("1.35", "LIMITED"), ("1.36", "LIMITED")])
+def test_a_new_cluster_of_1_35_answers_strangers_health_checks_alone(version: str, mode: str, ready: Project) -> None:
+    inputs = {**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": {}, "minMasterVersion": version}
+    assert created(ready, inputs, CLUSTER)["anonymousAuthenticationConfig"] == {"mode": mode}
+
+
 def test_ranges_by_name_are_shown_with_their_addresses(ready: Project) -> None:
     body = ready.cloud.get(CLUSTER_ID) or {}
     assert (body["clusterIpv4Cidr"], body["servicesIpv4Cidr"]) == ("10.16.0.0/14", "10.20.0.0/20")

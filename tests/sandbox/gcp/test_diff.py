@@ -8,6 +8,7 @@ from tests.sandbox.engine_side import Props
 
 from .conftest import (
     ACCOUNT,
+    CLUSTER,
     CLUSTER_INPUTS,
     MEMBER,
     NETWORK,
@@ -134,6 +135,13 @@ CLUSTER_DIFFS: list[tuple[Props, set[str], bool]] = [
         {"masterAuthorizedNetworksConfig"},
         False,
     ),
+    (
+        {"rbacBindingConfig": {"enableInsecureBindingSystemUnauthenticated": False}},
+        {"rbacBindingConfig.enableInsecureBindingSystemUnauthenticated"},
+        False,
+    ),
+    ({"anonymousAuthenticationConfig": {"mode": "ENABLED"}}, {"anonymousAuthenticationConfig.mode"}, False),
+    ({"anonymousAuthenticationConfig": {"mode": "LIMITED"}}, set(), False),
     ({"loggingConfig": {"enableComponents": ["WORKLOADS", "SYSTEM_COMPONENTS"]}}, set(), False),
     # The removed default pool's settings: a program ignores them (pulumi-gcp, docs of removeDefaultNodePool).
     ({"nodeConfig": {"serviceAccount": "a@b.iam.gserviceaccount.com"}}, {"nodeConfig.serviceAccount"}, True),
@@ -157,6 +165,7 @@ def test_diff_of_a_cluster(ready: Project, changes: Props, paths: set[str], repl
         (SUBNETWORK, SUBNETWORK_INPUTS, {"ipCidrRange": "10.8.0.0/21"}, True, True),
         (SUBNETWORK, SUBNETWORK_INPUTS, {"privateIpGoogleAccess": True}, False, False),
         (SUBNETWORK, SUBNETWORK_INPUTS, {"secondaryIpRanges": []}, False, False),
+        (SUBNETWORK, SUBNETWORK_INPUTS, {"logConfig": {"flowSampling": 0.1}}, False, False),
         (ROUTER, {"name": "r", "region": REGION, "network": "net"}, {"network": "other"}, True, True),
         (ROUTER, {"name": "r", "region": REGION, "network": "net"}, {"description": "x"}, False, False),
         (ACCOUNT, {"accountId": "ml-nodes"}, {"displayName": "Nodes"}, False, False),
@@ -174,6 +183,20 @@ def test_diff_of_the_others(
     assert diff.changes
     assert bool(diff.replaces) == replaces
     assert diff.delete_before_replace == first
+
+
+def test_a_list_of_networks_closes_to_google_clouds_own_addresses_in_place(ready: Project) -> None:
+    """A cluster of before this program said so: nothing is replaced, and there is nothing more to do afterwards."""
+    listed = {"cidrBlocks": [{"cidrBlock": "203.0.113.0/24"}]}
+    ranges = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "more-services"}
+    inputs = {**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": ranges, "masterAuthorizedNetworksConfig": listed}
+    before = ready.create(CLUSTER, inputs)
+    assert before.old_outputs["masterAuthorizedNetworksConfig"]["gcpPublicCidrsAccessEnabled"] is True
+    inputs["masterAuthorizedNetworksConfig"] = {**listed, "gcpPublicCidrsAccessEnabled": False}
+    diff = ready.diff(before, inputs)
+    assert diff.changes.keys() == {"masterAuthorizedNetworksConfig.gcpPublicCidrsAccessEnabled"}
+    assert not diff.replaces
+    assert not ready.diff(ready.update(before, inputs), inputs).changes
 
 
 def test_only_what_changed_is_sent(ready: Project) -> None:

@@ -86,6 +86,19 @@ def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
         yield Problem(where, f"is latest, which GKE does not install on {options.image_type}", "write default")
 
 
+def _unsigned_driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    options = options_of(pool)
+    if options and options.secure_boot and not pool.install_driver and has_gpus(pool, cloud):
+        # NVIDIA/gpu-operator issue 1726, on GKE: "Loading of unsigned module is rejected". Of drivers that Google installs
+        # cos-gpu-installer downloads the signature (cos.googlesource.com/cos/tools, a19a377).
+        yield Problem(
+            f"{path}.gcp.secureBoot",
+            "is true, but installDriver is false: the kernel refuses a driver that Google has not signed",
+            "remove one of them, unless your driver is signed by Google",
+            warning=True,
+        )
+
+
 def _device_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     options = options_of(pool)
     if not options or options.device_plugin != "nvidia":
@@ -114,4 +127,4 @@ def _cut_without_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> It
         )
 
 
-POOL_RULES = (_ends, _attached, _clients, _driver, _device_plugin, _cut_without_plugin)
+POOL_RULES = (_ends, _attached, _clients, _driver, _unsigned_driver, _device_plugin, _cut_without_plugin)

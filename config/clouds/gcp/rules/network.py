@@ -14,7 +14,7 @@ from config.rules.network import PATH, not_of_existing
 def _existing(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     network = gcp.network
     if network.existing:
-        yield from not_of_existing(network, "node_subnet", "pod_cidr", "service_cidr")
+        yield from not_of_existing(network, "node_subnet", "pod_cidr", "service_cidr", "flow_log_sampling")
 
 
 def _two_ranges(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

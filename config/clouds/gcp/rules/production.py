@@ -25,6 +25,19 @@ def _address(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+def _everybody(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # kubeflow/manifests 26.03 binds to system:authenticated: kubeflow-pipelines-public, kubeflow-trainer-public and
+    # kubeflow-trainer-view-cluster-runtimes.
+    if "roles_for_everybody" not in gcp.access.model_fields_set:
+        yield from undecided(
+            draft,
+            "cloud.access.rolesForEverybody",
+            "one RoleBinding can give everybody with a Google account a role",
+            "`rolesForEverybody: authenticated`, which Kubeflow's manifests need, or `refused`",
+            "`rolesForEverybody: allowed`",
+        )
+
+
 def _key(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if "secrets_key" not in gcp.encryption.model_fields_set:
         yield from undecided(
@@ -36,4 +49,4 @@ def _key(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-NEW_CLUSTER_RULES = (_address, _key)
+NEW_CLUSTER_RULES = (_address, _everybody, _key)

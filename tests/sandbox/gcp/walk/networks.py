@@ -146,6 +146,15 @@ ROWS = [
         good=_subnet(ipCidrRange="10.10.16.0/20"),
     ),
     Row(
+        "share of flows",
+        "REST reference subnetworks",
+        subnet_rules.sampling,
+        "Invalid value for field 'resource.logConfig.flowSampling': '1.5'. Must be in [0, 1].",
+        confirmed=False,
+        bad=_subnet(logConfig={"flowSampling": 1.5}),
+        good=_subnet(logConfig={"flowSampling": 1}),
+    ),
+    Row(
         "range too small",
         "page subnets",
         subnet_rules.usable_range,
