@@ -86,8 +86,8 @@ def _selects(selector: Any, labels: Mapping[str, str]) -> bool:
 def _matches(term: Object, labels: Mapping[str, str]) -> bool:
     value, values = labels.get(term["key"]), term.get("values") or ()
     if term["operator"] in ("Exists", "DoesNotExist"):
-        return (value is not None) == (term["operator"] == "Exists")
-    return (value is not None and value in values) == (term["operator"] == "In")
+        return bool((value is not None) == (term["operator"] == "Exists"))
+    return bool((value in values) == (term["operator"] == "In"))
 
 
 def _waited_for(cluster: Cluster) -> Iterator[Said]:

@@ -224,6 +224,9 @@ def _engine_command(stack: Prepared, program: Program, addresses: str, requests:
         "PULUMI_AUTOMATION_API": "true",
         # The engine lives for seconds and need not be small: it spent a tenth of its time collecting garbage.
         "GOGC": os.environ.get("GOGC", "400"),
+        # Every user of the machine can have the engine start a plugin (`sandbox.cloud.program_requests`), and Pulumi's own CLI puts
+        # plugins on the PATH that run what they are sent. Those in the project file are started.
+        "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
         # Both look for things on the network, and failing to find them costs seconds.
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_SKIP_UPDATE_CHECK": "true",

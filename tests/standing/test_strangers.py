@@ -160,11 +160,15 @@ def login(command: str, *arguments: str) -> str:
     )
 
 
-@pytest.mark.parametrize("attempt", ["reads a Secret", "makes a Secret", "runs a program"])
+@pytest.mark.parametrize("attempt", ["reads a Secret", "makes a Secret", "runs a program", "starts a plugin"])
 def test_another_user_makes_reads_and_runs_nothing_through_a_command(
-    attempt: str, stack: Stack, tmp_path: Path
+    attempt: str, stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ran = tmp_path / "ran"
+    ran, plugin = tmp_path / "ran", tmp_path / "pulumi-resource-mine"
+    # Like the plugins that Pulumi's own CLI puts there.
+    plugin.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    plugin.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     own = provider(stack)
     by = f"{own['urn']}::{own['id']}"
     stack.kubectl("create", "secret", "generic", "kept", "--namespace=kube-system", "--from-literal=password=geheim")
@@ -186,6 +190,7 @@ def test_another_user_makes_reads_and_runs_nothing_through_a_command(
             "login": declare(PROVIDER, "login", {"kubeconfig": login("touch", str(ran))}),
             "it": declare(SECRET, "it", OBJECT, provider="login"),
         },
+        "starts a plugin": {"it": declare("mine:index:It", "it", {})},
     }
     try:
         with running(stack, tmp_path) as ports:
@@ -193,7 +198,8 @@ def test_another_user_makes_reads_and_runs_nothing_through_a_command(
     finally:
         stack.kubectl("delete", "secret", "kept", "--namespace=kube-system")
     assert "error" in answers["it"], answers
-    assert REFUSED in (tmp_path / "output").read_text()
+    refusal = "no resource plugin 'pulumi-resource-mine' found" if attempt == "starts a plugin" else REFUSED
+    assert refusal in (tmp_path / "output").read_text()
     assert not ran.exists()
     assert "stranger" not in [
         secret["metadata"]["name"] for secret in stack.get("secrets", "-n", "kube-system")["items"]
