@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ready.check import Check
-from ready.checks import growth, kubernetes, mesh, placement, pools, room
+from ready.checks import drains, growth, kubernetes, mesh, placement, pools, room
 from ready.cluster import Cluster
 from ready.findings import Finding
 from ready.intent import Intent
@@ -18,6 +18,7 @@ CHECKS: tuple[Check[Cluster], ...] = (
     *pools.CHECKS,
     *growth.CHECKS,
     *mesh.CHECKS,
+    *drains.CHECKS,
 )
 
 

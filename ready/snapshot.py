@@ -18,6 +18,7 @@ PATHS: Mapping[str, str] = {
     "pods": "/api/v1/pods?fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed",
     "quotas": "/api/v1/resourcequotas",
     "daemonSets": "/apis/apps/v1/daemonsets",
+    "budgets": "/apis/policy/v1/poddisruptionbudgets",
     "storageClasses": "/apis/storage.k8s.io/v1/storageclasses",
     "admission": ADMISSION,
     "validatingPolicies": f"{ADMISSION}/validatingadmissionpolicies",

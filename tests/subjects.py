@@ -77,8 +77,6 @@ class Subject:
     """The beginning of Service addresses in that network."""
     bounds_move: tuple[int, int]
     """Nodes of the spot pool and of `system` after bounds of 1 to 2 and of at least 4, from three nodes each."""
-    token_in_kubeconfig: bool
-    """False where a program of the cloud supplies the credentials."""
 
     @property
     def toleration(self) -> dict[str, str]:
@@ -126,7 +124,6 @@ DEV = Subject(
     services="172.20.",
     # The program sends AKS a count within the bounds (docs/adr/0006).
     bounds_move=(2, 4),
-    token_in_kubeconfig=True,
 )
 
 _A100 = {"name": "a100", "machine": "a2-highgpu-1g", "capacity": "spot", "maxNodes": 1}
@@ -174,7 +171,6 @@ STAGING = Subject(
     services="10.20.",
     # GKE keeps a minimum, and removes no node for a lower maximum (docs/adr/0017).
     bounds_move=(3, 4),
-    token_in_kubeconfig=False,
 )
 
 SUBJECTS = {subject.name: subject for subject in (DEV, STAGING)}

@@ -20,6 +20,11 @@ _SURGE = Upgrade(maxSurge="10%", maxUnavailable="0")
 """AKS' default for new pools (page upgrade-aks-node-pools-rolling); sent, because a pool keeps what a request leaves out."""
 
 
+_UNDRAINABLE = "Cordon"
+"""By default (`Schedule`) an upgrade fails at a node that cannot be drained, such as under a PodDisruptionBudget that allows no
+eviction, and the pool stays unpatched. With `Cordon` AKS cordons that node, labels it `kubernetes.azure.com/upgrade-status:
+Quarantined`, puts a surge node in its place and goes on (page upgrade-options; REST 2025-09-01, UndrainableNodeBehavior)."""
+
 _MODES = {Role.SYSTEM: "System", Role.USER: "User"}
 
 
@@ -69,7 +74,7 @@ def _settings(pool: NodePool, version: str | None, live: LiveCluster, at_host: b
         args["gpuProfile"] = {"driver": "None"}
     if pool.spot:
         # No upgrade settings: AKS answers 400 to maxSurge and maxUnavailable on spot pools (terraform-provider-azurerm
-        # pull request 31129).
+        # pull request 31129), and no source says that a pool without surge nodes may cordon what it cannot drain.
         return args | {
             "scaleSetPriority": "Spot",
             "scaleSetEvictionPolicy": pool.spot.eviction_policy,
@@ -77,7 +82,8 @@ def _settings(pool: NodePool, version: str | None, live: LiveCluster, at_host: b
         }
     upgrade = upgrades.of(pool, _SURGE)
     # System pools take no maxUnavailable (same page as above).
-    return args | {"upgradeSettings": {"maxSurge": upgrade.max_surge} if pool.role == Role.SYSTEM else _both(upgrade)}
+    nodes_at_once = {"maxSurge": upgrade.max_surge} if pool.role == Role.SYSTEM else _both(upgrade)
+    return args | {"upgradeSettings": {**nodes_at_once, "undrainableNodeBehavior": _UNDRAINABLE}}
 
 
 def _both(upgrade: Upgrade) -> dict[str, str]:

@@ -130,8 +130,13 @@ def _named(document: dict[str, Any], entries: str, entry: str, name: Any) -> dic
 
 
 def _flat(entry: dict[str, Any], where: str, folder: Path | None) -> dict[str, Any]:
-    """The entry with files' content in place of their paths, so that it means the same on every machine."""
+    """The entry with files' content in place of their paths, so that it means the same on every machine.
+
+    A token's file changes while it is in use, so its path stays, made absolute, as kubectl does.
+    """
     result = dict(entry)
+    if "tokenFile" in result:
+        result["tokenFile"] = str((folder or Path()) / str(result["tokenFile"]))
     for key, inline in _FILES.items():
         if key in result:
             path = (folder or Path()) / str(result.pop(key))

@@ -23,6 +23,7 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, st
 
 from sandbox.cloud.callers import OwnUser
 from sandbox.cloud.differences import Kind, top_level
+from sandbox.cloud.program_requests import ProgramRequests
 from sandbox.cloud.provider import Diff, Failure, InitFailed, Props, Provider, Refused, Resource
 from sandbox.cloud.secret import is_secret
 
@@ -51,8 +52,10 @@ def _struct(value: Mapping[str, Any]) -> struct_pb2.Struct:
 class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
     """One gRPC service for all instances of a provider: the engine opens a connection for each, so the peer names it."""
 
-    def __init__(self, factory: Callable[[], Provider], before_create: Callable[[str], None]) -> None:
-        self._factory, self._before_create = factory, before_create
+    def __init__(
+        self, factory: Callable[[], Provider], before_create: Callable[[str], None], requests: ProgramRequests | None
+    ) -> None:
+        self._factory, self._before_create, self._requests = factory, before_create, requests
         self._version = metadata.version(factory().sdk)
         self._instances: dict[str, Provider] = {}
         self._lock = Lock()
@@ -78,6 +81,14 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
         except InitFailed as failed:
             self._init_failed(context, failed)
 
+    def _require(self, context: grpc.ServicerContext, what: str, asked: Callable[[ProgramRequests], bool]) -> None:
+        """Refuse what is not among the program's requests; without a program's requests refuse nothing."""
+        if self._requests and not asked(self._requests):
+            context.abort(
+                grpc.StatusCode.PERMISSION_DENIED,
+                f"{what}: the program has not asked for this; somebody else calls the engine of this command",
+            )
+
     @staticmethod
     def _init_failed(context: grpc.ServicerContext, failed: InitFailed) -> NoReturn:
         status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(failed))
@@ -100,6 +111,8 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
         return plugin_pb2.PluginInfo(version=self._version)
 
     def CheckConfig(self, request: Any, context: Any) -> Any:
+        package = request.type.rpartition(":")[2]
+        self._require(context, request.urn, lambda program: program.configures(package, request.news))
         with self._answers(context):
             failures = self._of(context).check_config(_plain(request.news))
             return provider_pb2.CheckResponse(inputs=request.news, failures=_failures(failures))
@@ -115,6 +128,7 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
             return provider_pb2.ConfigureResponse(acceptSecrets=False, supportsPreview=True)
 
     def Check(self, request: Any, context: Any) -> Any:
+        self._require(context, request.urn, lambda program: program.checks(request.type, request.name, request.news))
         with self._answers(context):
             inputs, failures = self._of(context).check(_resource(request, inputs=request.news, old_inputs=request.olds))
             return provider_pb2.CheckResponse(inputs=_struct(inputs), failures=_failures(failures))
@@ -135,6 +149,10 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
             return provider_pb2.CreateResponse(id=id, properties=_struct(outputs))
 
     def Read(self, request: Any, context: Any) -> Any:
+        # A read that a program asks for has its properties twice, an import has none; a refresh has inputs and outputs of the
+        # state (pulumi v3.258.0, pkg/resource/deploy/step.go, ReadStep, ImportStep, RefreshStep).
+        if request.inputs == request.properties:
+            self._require(context, request.urn, lambda program: program.reads(request.type, request.name, request.id))
         with self._answers(context):
             result = self._of(context).read(
                 _resource(request, old_inputs=request.inputs, old_outputs=request.properties)
@@ -156,6 +174,7 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
             return empty_pb2.Empty()
 
     def Invoke(self, request: Any, context: Any) -> Any:
+        self._require(context, request.tok, lambda program: program.invokes(request.tok, request.args))
         with self._answers(context):
             result = self._of(context).invoke(request.tok, _plain(request.args))
             response = provider_pb2.InvokeResponse()
@@ -199,11 +218,14 @@ def _diff_response(diff: Diff) -> Any:
 
 @contextmanager
 def serve(
-    factories: Mapping[str, Callable[[], Provider]], before_create: Callable[[str], None] = lambda urn: None
+    factories: Mapping[str, Callable[[], Provider]],
+    before_create: Callable[[str], None] = lambda urn: None,
+    requests: ProgramRequests | None = None,
 ) -> Iterator[str]:
     """Serve each named provider on a free loopback port; yields the value for `PULUMI_DEBUG_PROVIDERS`.
 
-    `before_create` gets the URN of each resource before it is made. Requests that nobody waits for any more, because
+    `before_create` gets the URN of each resource before it is made. With `requests`, what the program did not ask for is
+    refused. Requests that nobody waits for any more, because
     the engine was killed, are finished before this ends, as a cloud finishes them.
     """
     servers: list[grpc.Server] = []
@@ -215,7 +237,7 @@ def serve(
             workers.append(ThreadPoolExecutor(max_workers=16, thread_name_prefix=name))
             callers = OwnUser()
             server = grpc.server(workers[-1], interceptors=[callers])
-            servicers.append(_Servicer(factory, before_create))
+            servicers.append(_Servicer(factory, before_create, requests))
             provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicers[-1], server)
             callers.port = server.add_insecure_port("127.0.0.1:0")
             server.start()

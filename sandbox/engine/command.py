@@ -17,6 +17,7 @@ from pulumi import automation
 from pulumi.automation.errors import create_command_error
 from pulumi.automation.events import EngineEvent
 
+from sandbox.cloud.program_requests import ProgramRequests
 from sandbox.engine.language_host import OnEvent, serving
 
 OnOutput = Callable[[str], object]
@@ -25,7 +26,8 @@ OnOutput = Callable[[str], object]
 class EngineCommand:
     """Runs the engine's command line on one stack, in the folder of its project file.
 
-    `program` declares the resources when the engine asks for them. `root` is the folder of the stack file as the user wrote it.
+    `program` declares the resources when the engine asks for them. `root` is the folder of the stack file as the user wrote it;
+    `requests` gets those of the program.
     """
 
     def __init__(
@@ -36,8 +38,9 @@ class EngineCommand:
         environment: Mapping[str, str],
         program: Callable[[], None],
         root: Path | None = None,
+        requests: ProgramRequests | None = None,
     ) -> None:
-        self.stack, self._root = stack, root
+        self.stack, self._root, self._requests = stack, root, requests
         self._binary, self._folder, self._environment, self._program = binary, folder, environment, program
 
     def init(self) -> None:
@@ -56,7 +59,7 @@ class EngineCommand:
                 changes.update({str(op): count for op, count in event.summary_event.resource_changes.items()})
             on_event(event)
 
-        with serving(self._program, listen, self._root) as address:
+        with serving(self._program, listen, self._root, self._requests) as address:
             served = [f"--client={address}", "--exec-kind=auto.inline", f"--event-log=tcp://{address}"]
             self._run([*arguments, *served], on_output)
         return changes

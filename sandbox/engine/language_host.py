@@ -21,8 +21,10 @@ from google.protobuf import empty_pb2
 from pulumi import RunError, log, runtime
 from pulumi.automation.events import EngineEvent
 from pulumi.runtime.proto import events_pb2_grpc, language_pb2, language_pb2_grpc, plugin_pb2
+from pulumi.runtime.settings import get_monitor
 
 from sandbox.cloud.callers import OwnUser
+from sandbox.cloud.program_requests import ProgramRequests
 from sandbox.engine.workspace import FAKE
 
 OnEvent = Callable[[EngineEvent], object]
@@ -38,8 +40,10 @@ _TOLD = 32
 class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     """Serves one program to the engine. `root` is the folder of the stack file as the user wrote it."""
 
-    def __init__(self, program: Callable[[], None], root: Path | None = None) -> None:
-        self._program, self._root = program, root
+    def __init__(
+        self, program: Callable[[], None], root: Path | None = None, requests: ProgramRequests | None = None
+    ) -> None:
+        self._program, self._root, self._requests = program, root, requests
 
     def GetRequiredPlugins(self, request: Any, context: Any) -> Any:
         return language_pb2.GetRequiredPluginsResponse()
@@ -73,6 +77,8 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
             engine_address=request.args[0] if request.args else "",
         )
         config = dict(request.config)
+        if self._requests and (monitor := get_monitor()):
+            self._requests.watch(monitor, config)
         # The engine knows no secrets: the workspace has replaced them.
         secret_keys = [key for key, value in config.items() if FAKE in value]
         runtime.set_all_config(config, [*request.configSecretKeys, *secret_keys])
@@ -120,10 +126,15 @@ class _EventLog(events_pb2_grpc.EventsServicer):
 
 
 @contextmanager
-def serving(program: Callable[[], None], on_event: OnEvent, root: Path | None = None) -> Iterator[str]:
+def serving(
+    program: Callable[[], None],
+    on_event: OnEvent,
+    root: Path | None = None,
+    requests: ProgramRequests | None = None,
+) -> Iterator[str]:
     """The address at which the engine finds the program and sends its events. All events are taken when this ends.
 
-    `root`: the folder of the stack file as the user wrote it.
+    `root`: the folder of the stack file as the user wrote it; `requests` gets those of the program.
     """
     workers = ThreadPoolExecutor(max_workers=_WORKERS)
     callers = OwnUser()
@@ -136,7 +147,7 @@ def serving(program: Callable[[], None], on_event: OnEvent, root: Path | None = 
             ("grpc.server_max_unrequested_time_in_server", 30 * 60),
         ],
     )
-    language_pb2_grpc.add_LanguageRuntimeServicer_to_server(LanguageHost(program, root), server)
+    language_pb2_grpc.add_LanguageRuntimeServicer_to_server(LanguageHost(program, root, requests), server)
     events_pb2_grpc.add_EventsServicer_to_server(_EventLog(on_event), server)
     callers.port = server.add_insecure_port("127.0.0.1:0")
     server.start()

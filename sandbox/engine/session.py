@@ -20,6 +20,7 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.locks import lock_stack, share_cloud
 from sandbox.base.notices import Notify
+from sandbox.cloud.program_requests import ProgramRequests
 from sandbox.cloud.provider import InitFailed, Provider
 from sandbox.cloud.servicer import serve
 from sandbox.cluster import clusters
@@ -181,8 +182,9 @@ def _attached(
     program = Program(stack.home.project, stack.home.directory / "imported.json")
     if preload:
         program.preload()
-    with serve(providers, interrupted.keep) as addresses:
-        command = _engine_command(stack, program, addresses)
+    requests = ProgramRequests()
+    with serve(providers, interrupted.keep, requests) as addresses:
+        command = _engine_command(stack, program, addresses, requests)
         if not checkpoint.exists(stack.project):
             _create_stack(command, stack.home)
         if changing:
@@ -200,7 +202,7 @@ def _engine_path(home: Home) -> Path:
     return home.directory / "bin" / "pulumi"
 
 
-def _engine_command(stack: Prepared, program: Program, addresses: str) -> EngineCommand:
+def _engine_command(stack: Prepared, program: Program, addresses: str, requests: ProgramRequests) -> EngineCommand:
     """The engine's command line. `addresses` are the providers', as PULUMI_DEBUG_PROVIDERS has them."""
     home = stack.home
     # A variable such as PULUMI_STACK or PULUMI_CONFIG of the user would change what the engine does.
@@ -222,11 +224,14 @@ def _engine_command(stack: Prepared, program: Program, addresses: str) -> Engine
         "PULUMI_AUTOMATION_API": "true",
         # The engine lives for seconds and need not be small: it spent a tenth of its time collecting garbage.
         "GOGC": os.environ.get("GOGC", "400"),
+        # Every user of the machine can have the engine start a plugin (`sandbox.cloud.program_requests`), and Pulumi's own CLI puts
+        # plugins on the PATH that run what they are sent. Those in the project file are started.
+        "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
         # Both look for things on the network, and failing to find them costs seconds.
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
     }
-    return EngineCommand(binary, home.stack, home.workspace, environment, program, workspace.as_written(home))
+    return EngineCommand(binary, home.stack, home.workspace, environment, program, workspace.as_written(home), requests)
 
 
 def _create_stack(command: EngineCommand, home: Home) -> None:

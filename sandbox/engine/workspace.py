@@ -42,6 +42,9 @@ def prepare(home: Home, *, program: bool = True) -> str:
     # The program is run inline, from the checkout.
     settings.pop("main", None)
     settings["runtime"] = "python"
+    for plugin in (settings.get("plugins") or {}).get("providers") or ():
+        # Relative to the project file.
+        plugin["path"] = str(home.project / plugin["path"])
     write_private(home.workspace / "Pulumi.yaml", _written(settings))
 
     if source.exists():

@@ -17,6 +17,7 @@ from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from tests.components.azure import ID
 
+CORDONED = {"undrainableNodeBehavior": "Cordon"}
 NOT_YET = LiveCluster({})
 GPU = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "maxNodes": 4}
 
@@ -86,26 +87,27 @@ def test_on_demand_nodes_are_exchanged_in_place_where_they_have_gpus_and_never_b
     pool: dict[str, Any], settings: tuple[str, str]
 ) -> None:
     (args,) = pool_inputs(**pool).values()
-    assert args["upgradeSettings"] == {"maxSurge": settings[0], "maxUnavailable": settings[1]}
+    assert args["upgradeSettings"] == {"maxSurge": settings[0], "maxUnavailable": settings[1], **CORDONED}
 
 
 def test_a_spot_pool_has_no_upgrade_settings_and_its_twin_has() -> None:
     inputs = pool_inputs(**GPU, capacity="spot", upgrade={"maxSurge": "1"}, fallback=[{"onDemand": {"maxNodes": 1}}])
     assert "upgradeSettings" not in inputs["t4"]
-    assert inputs["t4od"]["upgradeSettings"] == {"maxSurge": "1", "maxUnavailable": "0"}
+    assert inputs["t4od"]["upgradeSettings"] == {"maxSurge": "1", "maxUnavailable": "0", **CORDONED}
 
 
 def test_a_system_pool_is_sent_a_surge_and_no_max_unavailable() -> None:
     pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
     assert pools.system_profile(node_pools.system_pool(pool, aks()), "1.36", NOT_YET)["upgradeSettings"] == {
-        "maxSurge": "1"
+        "maxSurge": "1",
+        **CORDONED,
     }
 
 
 def test_a_live_pool_with_what_aks_added_is_as_the_profile_wants_it() -> None:
     pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
     profile = pools.system_profile(node_pools.system_pool(pool, aks()), "1.36", NOT_YET)
-    settings = {"maxSurge": "1", "maxUnavailable": "0"}
+    settings = {"maxSurge": "1", "maxUnavailable": "0", **CORDONED}
     live = {**profile, "nodeTaints": None, "upgradeSettings": settings, "maxPods": 250}
     assert LiveCluster({"system": live}).is_as(profile)
     settings["maxSurge"] = "10%"

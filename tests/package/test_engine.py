@@ -1,7 +1,7 @@
 """The package under the real engine: its schema, and a cluster that a second program constructs.
 
-The engine finds the package as a plugin on the PATH, which runs the package's folder as Pulumi's language host for Python does. The
-program is the example of docs/library.md, with a stand-in for the SDK that Pulumi generates.
+The engine finds the package as a plugin of the project file, which runs the package's folder as Pulumi's language host for Python
+does. The program is the example of docs/library.md, with a stand-in for the SDK that Pulumi generates.
 """
 
 from __future__ import annotations
@@ -58,12 +58,10 @@ class Team:
     """A project of a user of the package."""
 
     folder: Path
-    path: str
 
     def run(self, command: str, *, fails: bool = False) -> subprocess.CompletedProcess[str]:
         """A command of the sandbox that succeeds, or fails."""
-        environment = {**os.environ, "PATH": self.path}
-        done = commands.run([command, "--stack", "dev", "--cwd", str(self.folder)], environment)
+        done = commands.run([command, "--stack", "dev", "--cwd", str(self.folder)])
         assert (done.returncode != 0) == fails, f"{done.stdout}\n{done.stderr}"
         return done
 
@@ -91,9 +89,11 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def team(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
     folder = tmp_path_factory.mktemp("team")
-    (folder / "Pulumi.yaml").write_text("name: team\nruntime: python\noptions: {refresh: always}\n")
+    plugins = {"providers": [{"name": "kubeflow-spot", "path": os.path.relpath(plugin.parent, folder)}]}
+    project = {"name": "team", "runtime": "python", "options": {"refresh": "always"}, "plugins": plugins}
+    (folder / "Pulumi.yaml").write_text(json.dumps(project))
     (folder / "Pulumi.dev.yaml").write_text("config: {}\n")
-    team = Team(folder, f"{plugin.parent}{os.pathsep}{os.environ['PATH']}")
+    team = Team(folder)
     team.write(program())
     team.run("up")
     yield team

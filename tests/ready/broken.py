@@ -171,6 +171,32 @@ def _quota(parts: Parts) -> None:
     parts["quotas"].append({"metadata": metadata, "spec": {"hard": {"requests.storage": "20Gi"}}})
 
 
+def budget(namespace: str = "team-a", allowed: int = 0, healthy: int = 2, **spec: Any) -> Any:
+    """A PodDisruptionBudget of two pods as the API server shows it."""
+    status = {"expectedPods": 2, "currentHealthy": healthy, "desiredHealthy": 2, "disruptionsAllowed": allowed}
+    selector = {"selector": {"matchLabels": {"app": "web"}}}
+    return {"metadata": {"namespace": namespace, "name": "web"}, "spec": selector | spec, "status": status}
+
+
+def pod(**metadata: Any) -> Any:
+    """A pod of those budgets on a plain node."""
+    metadata = {"namespace": "team-a", "name": "web-0", "labels": {"app": "web"}, **metadata}
+    return {"metadata": metadata, "spec": {"nodeName": "n", "containers": []}, "status": {"phase": "Running"}}
+
+
+def covered_twice(parts: Parts, **second: Any) -> None:
+    """A pod, and two budgets that allow evictions: one by its label, and one with another selector."""
+    parts["pods"].append(pod())
+    parts["budgets"] += [budget(allowed=1, minAvailable=1), budget(allowed=1, minAvailable=1, selector=second)]
+    parts["budgets"][-1]["metadata"]["name"] = "all"
+
+
+def _term(operator: str, *values: str, key: str = "app") -> Any:
+    return {"matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]}
+
+
+_SELECTING = ({}, _term("Exists"), _term("In", "web", "db"), _term("NotIn", "db"), _term("DoesNotExist", key="no"))
+
 DEFAULT = "storageclass.kubernetes.io/is-default-class"
 ROWS = (
     Row("old-kubernetes", _old, "version", r"Kubernetes is 1\.33; Kubeflow 26\.03 names 1\.34"),
@@ -326,6 +352,35 @@ ROWS = (
     ),
     Row(
         "cilium-past-istio", lambda p: _cilium(p, bpf_lb_sock_hostns_only="false"), "cilium", "bpf-lb-sock-hostns-only"
+    ),
+    *(
+        Row(
+            f"no-eviction-{field}-{value}",
+            lambda p, field=field, value=value: p["budgets"].append(budget(**{field: value})),
+            "budgets",
+            rf"team-a/web \({field}: {value}\) allows no eviction of its 2 pods: no drain",
+        )
+        for field, value in (
+            ("maxUnavailable", 0),
+            ("maxUnavailable", "0%"),
+            ("minAvailable", "100%"),
+            ("minAvailable", 2),
+        )
+    ),
+    Row(
+        "no-eviction-in-the-platform",
+        lambda p: p["budgets"].append(budget("istio-system", maxUnavailable=0)),
+        "budgets",
+        "istio-system/web .* no drain",
+    ),
+    *(
+        Row(
+            f"two-budgets-{number}",
+            lambda p, s=second: covered_twice(p, **s),
+            "budgets",
+            r"web-0: .*\(team-a/all, team-a/web\)",
+        )
+        for number, second in enumerate(_SELECTING)
     ),
     Row("cilium-alone", lambda p: _cilium(p, cni_exclusive="true"), "cilium", "cni-exclusive"),
 )

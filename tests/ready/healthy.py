@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.ready.broken import Parts, Row, gpu_node, istio, not_ready, plain_nodes, set_status, small
+from tests.ready.broken import (
+    Parts,
+    Row,
+    budget,
+    covered_twice,
+    gpu_node,
+    istio,
+    not_ready,
+    plain_nodes,
+    pod,
+    set_status,
+    small,
+)
 
 TAKEN = "2026-11-23T01:05:00+00:00"
 """Some minutes after the recorded nodes joined."""
@@ -82,6 +94,48 @@ HEALTHY = (
     Row("taint-of-nobody", _tainted("team"), "pools", "has the taint team.*, which no pool declares"),
     *(Row(f"taint-{key.partition('/')[0]}", _tainted(key), "pools", "") for key in _PASSING),
     Row("istio-on-an-unknown-cloud", _foreign_istio, "istio", "is not known here"),
+    Row(
+        "one-replica-of-the-platform",
+        lambda p: p["budgets"].append(budget("istio-system", minAvailable=1)),
+        "budgets",
+        "istio-system/web .* waits for it",
+    ),
+    Row("evictable", lambda p: p["budgets"].append(budget(allowed=1, maxUnavailable=1)), "budgets", ""),
+    Row("pods-not-healthy-yet", lambda p: p["budgets"].append(budget(healthy=1, minAvailable=2)), "budgets", ""),
+    Row("other-pods", lambda p: covered_twice(p, matchLabels={"app": "db"}), "budgets", ""),
+    Row(
+        "other-values",
+        lambda p: covered_twice(p, matchExpressions=[{"key": "app", "operator": "In", "values": ["db"]}]),
+        "budgets",
+        "",
+    ),
+    Row(
+        "an-hour-to-end",
+        lambda p: p["pods"].append(pod() | {"spec": {"nodeName": "n", "terminationGracePeriodSeconds": 3600}}),
+        "slow-ends",
+        "team-a/web-0 may take longer",
+    ),
+    Row(
+        "an-agent-on-each-node",
+        lambda p: p["pods"].append(
+            pod(ownerReferences=[{"kind": "DaemonSet"}])
+            | {"spec": {"nodeName": "n", "terminationGracePeriodSeconds": 3600}}
+        ),
+        "slow-ends",
+        "",
+    ),
+    Row(
+        "finalizer",
+        lambda p: p["pods"].append(pod(finalizers=["example.com/save"])),
+        "slow-ends",
+        "team-a/web-0 stay after their deletion",
+    ),
+    Row(
+        "a-jobs-finalizer",
+        lambda p: p["pods"].append(pod(finalizers=["batch.kubernetes.io/job-tracking"])),
+        "slow-ends",
+        "",
+    ),
 )
 """Rows whose `says` is of a note; empty where nothing is to be said."""
 

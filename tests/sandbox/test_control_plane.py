@@ -146,7 +146,11 @@ def test_pods_of_every_kind_run_end_and_are_deleted(cluster: Cluster) -> None:
 def test_the_users_kubeconfig_gives_access_and_a_missing_token_does_not(cluster: Cluster, tmp_path: Path) -> None:
     document = yaml.safe_load(cluster.plane.user_kubeconfig())
     assert document["current-context"] == "dev"
-    assert document["users"][0]["user"] == {"token": cluster.plane.token()}
+    # The engine shows its state to every user of the machine.
+    (token_file,) = document["users"][0]["user"].values()
+    assert document["users"][0]["user"] == {"tokenFile": token_file}
+    assert Path(token_file).read_text() == cluster.plane.token() not in cluster.plane.user_kubeconfig()
+    assert Path(token_file).stat().st_mode & 0o077 == 0
     own = tmp_path / "kubeconfig"
     own.write_text(cluster.plane.user_kubeconfig())
     assert cluster.kubectl("auth", "can-i", "*", "*", "--all-namespaces", kubeconfig=own).strip() == "yes"

@@ -37,16 +37,18 @@ def test_out_of_band_changes_are_detected_and_reverted(stack: Stack, subject: Su
     labels = {"gpu": "false", "team": "vision"}
     stack.run("edit", subject.spot, json.dumps({"nodeLabels": labels} if aks else {"nodeConfig": {"labels": labels}}))
     # Autoscaling switched off, with a fixed count.
-    off = {"enableAutoScaling": False, "count": 3} if aks else {"autoscaling": None, "nodeCount": 2}
+    undrainable = {"upgradeSettings": {"undrainableNodeBehavior": "Schedule"}}
+    off = {"enableAutoScaling": False, "count": 3} | undrainable if aks else {"autoscaling": None, "nodeCount": 2}
     stack.run("edit", "general", json.dumps(off))
     stack.run("scale", "system", "5", "--force")
     stack.run("delete", subject.twin)
     stack.kubectl("delete", "validatingadmissionpolicybinding", "--all")
+    bounds = ["enableAutoScaling", "maxCount", "minCount", "upgradeSettings.undrainableNodeBehavior"]
     expected = [
         ("create", f"{cluster}-{subject.twin}", []),
         ("create", f"{cluster}-guard-platform-binding", []),
         ("create", f"{cluster}-guard-profiles-binding", []),
-        ("update", f"{cluster}-general", ["enableAutoScaling", "maxCount", "minCount"] if aks else ["autoscaling"]),
+        ("update", f"{cluster}-general", bounds if aks else ["autoscaling"]),
         ("update", f"{cluster}-{subject.spot}", [subject.label.format(key=key) for key in sorted(labels)]),
     ]
     if aks:

@@ -14,7 +14,7 @@ from ready import stack as stacks
 from ready.checks import declared
 from ready.findings import Exit, State, exit_status
 from ready.snapshot import PATHS
-from tests.admission.api import Api
+from tests.admission.api import Api, Refused
 from tests.docs.pages import DOCS, blocks
 from tests.ready.capture import load, snapshot
 from tests.ready.test_findings import bad
@@ -76,6 +76,50 @@ def test_a_real_defect_is_named_and_nothing_else(stack: Standing) -> None:
     finally:
         api.patch(node, {"metadata": {"labels": {label: "on-demand"}}})
         api.close()
+
+
+def test_a_budget_that_allows_no_eviction_and_two_for_one_pod_are_named_as_the_api_server_judges_them(
+    stack: Standing,
+) -> None:
+    api = Api(stack._plane())
+    metadata = {"name": "web", "namespace": "default"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata | {"labels": {"app": "web"}}}
+    pod["spec"] = {"containers": [{"name": "main", "image": "example.com/web:1"}]}
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
+    budgets: list[dict[str, Any]] = [
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {"minAvailable": least, "selector": {"matchLabels": {"app": "web"}}},
+        }
+        for name, least in (("one", 1), ("other", 0))
+    ]
+
+    def evicted() -> int:
+        with pytest.raises(Refused) as refused:
+            api.request("POST", "/api/v1/namespaces/default/pods/web/eviction", eviction)
+        return refused.value.status
+
+    def named(says: str) -> bool:
+        found = bad(judge.findings(snapshot(stack)))
+        return [(finding.check, says in finding.says) for finding in found][:1] == [("budgets", True)]
+
+    api.create(pod)
+    api.create(budgets[0])
+    assert until(lambda: named("PodDisruptionBudget default/one (minAvailable: 1) allows no eviction of its 1 pods"))
+    assert evicted() == 429
+    api.delete(budgets[0])
+    for budget, least in zip(budgets, (0, 0), strict=True):
+        budget["spec"]["minAvailable"] = least
+        api.create(budget)
+    assert until(
+        lambda: named("default/web: covered by more than one PodDisruptionBudget (default/one, default/other)")
+    )
+    assert evicted() == 500
+    for body in (*budgets, pod):
+        api.delete(body)
+    api.close()
 
 
 def test_the_documented_rights_show_everything_and_no_rights_show_nothing(as_reader: Any) -> None:

@@ -13,6 +13,12 @@ def spot_upgrade(request: PoolRequest) -> AzureRefused | None:
     for field, words in (("maxSurge", "max surge"), ("maxUnavailable", "maxUnavailable")):
         if field in settings:
             return invalid(f"agentPoolProfile.upgradeSettings.{field}", f"Spot pools can't set {words}")
+    # A live spot pool had `Schedule` sent and shown. Of `Cordon`, which replaces nodes by surge nodes (REST 2025-09-01,
+    # UndrainableNodeBehavior), no source says that a pool without them takes it: refused as the stricter reading.
+    if settings.get("undrainableNodeBehavior", "Schedule") != "Schedule":
+        return invalid(
+            "agentPoolProfile.upgradeSettings.undrainableNodeBehavior", "Spot pools can't cordon undrainable nodes"
+        ).as_read()
     # Azure/bicep-types-az #2217: without `type` the same error came though no surge was set. Seen in a preflight only; for a
     # PUT it is UNCONFIRMED, and refused here as the stricter reading.
     if request.current is None and "type" not in request.wanted:

@@ -63,9 +63,18 @@ class ControlPlane:
         return self.directory / "kubeconfigs" / "admin.kubeconfig"
 
     def user_kubeconfig(self) -> str:
-        """The kubeconfig that a cloud would issue, with a bearer token. Raises SandboxError before the first start."""
+        """The kubeconfig that a cloud would issue, with its token in a file that its owner alone can read.
+
+        The engine hands its state to every user of the machine (see `sandbox.cloud.program_requests`). Raises SandboxError before
+        the first start.
+        """
         certificates = self.directory / "certificates"
-        return kubeconfig(self.directory.name, f"https://{self.address()}", certificates, USER, {"token": self.token()})
+        credentials = {"tokenFile": str(self._token_file)}
+        return kubeconfig(self.directory.name, f"https://{self.address()}", certificates, USER, credentials)
+
+    @property
+    def _token_file(self) -> Path:
+        return self.directory / "token"
 
     def address(self) -> str:
         """The API server's host and port. Raises SandboxError before the first start."""
@@ -80,7 +89,7 @@ class ControlPlane:
 
     def token(self) -> str:
         """The user's bearer token: random, made once for each control plane, kept with mode 0600."""
-        path = self.directory / "token"
+        path = self._token_file
         if not path.exists():
             self.directory.mkdir(parents=True, exist_ok=True)
             write_private(path, secrets.token_urlsafe(32).encode())

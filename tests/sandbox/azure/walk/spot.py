@@ -30,6 +30,16 @@ ROWS = [
         good=pool(SPOT, upgradeSettings={"drainTimeoutInMinutes": 5}),
     ),
     Row(
+        "cordoned nodes on spot",
+        "REST 2025-09-01, UndrainableNodeBehavior",
+        spot_rules.spot_upgrade,
+        "InvalidParameter",
+        "Spot pools can't cordon undrainable nodes",
+        confirmed=False,
+        bad=pool(SPOT, upgradeSettings={"undrainableNodeBehavior": "Cordon"}),
+        good=pool(REGULAR, upgradeSettings={"undrainableNodeBehavior": "Cordon"}),
+    ),
+    Row(
         "surge on spot, in an update",
         "2.1, 7.4",
         spot_rules.spot_upgrade,
