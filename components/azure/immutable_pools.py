@@ -25,6 +25,7 @@ from config.problems import Problem
 
 _CHOSEN_BY_AKS = object()
 _RESERVATION = "capacityReservationGroupID"
+_SECURITY = "securityProfile"
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ PROPERTIES = (
     Immutable("gpuInstanceProfile", "mig", unset=""),
     Immutable("gpuProfile", "installDriver", unset={"driver": "Install"}),
     Immutable("enableEncryptionAtHost", "cloud.encryption.atHost", unset=False),
+    Immutable(_SECURITY, "azure"),
     Immutable(_RESERVATION, "reservation", unset=""),
 )
 """azure-native itself replaces for `vmSize` and `gpuInstanceProfile` only and would preview updates that Azure then answers
@@ -89,6 +91,10 @@ def _changes(declared: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[C
 def _differences(declared: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[tuple[Immutable, Any, Any]]:
     """Each property with its value now and the wanted one."""
     for property in PROPERTIES:
+        if property.wire == _SECURITY:
+            if _trusted(declared) and not _trusted(live):
+                yield property, False, True
+            continue
         is_now, is_declared = live.get(property.wire), declared.get(property.wire)
         if property.unset is not _CHOSEN_BY_AKS:
             is_now, is_declared = is_now or property.unset, is_declared or property.unset
@@ -99,6 +105,14 @@ def _differences(declared: Mapping[str, Any], live: Mapping[str, Any]) -> Iterat
             continue
         if now != then:
             yield property, is_now, is_declared
+
+
+def _trusted(profile: Mapping[str, Any]) -> bool:
+    """Return whether a pool has Trusted Launch. A pool is made with its image or never gets it; with the image both parts of it
+    can be switched (page use-trusted-launch)."""
+    security = profile.get(_SECURITY) or {}
+    parts = (security.get("enableSecureBoot"), security.get("enableVTPM"), "TL" in profile.get("nodeImageVersion", ""))
+    return any(parts)
 
 
 def _plain(value: Any) -> Any:

@@ -69,6 +69,18 @@ def test_another_spelling_and_what_aks_filled_in_are_no_differences(want: dict[s
 
 
 @pytest.mark.parametrize(
+    "have",
+    [
+        {"securityProfile": {"enableVTPM": True}},
+        {"securityProfile": {"enableVTPM": False}, "nodeImageVersion": "AKSUbuntu-2204gen2TLcontainerd-1"},
+    ],
+)
+def test_a_pool_that_was_made_with_trusted_launch_takes_each_part_and_none(have: dict[str, Any]) -> None:
+    for parts in ({"enableSecureBoot": True}, {"enableVTPM": True}, {"enableVTPM": False, "enableSecureBoot": False}):
+        assert not immutable_pools.differs(wanted(securityProfile=parts), live(**have))
+
+
+@pytest.mark.parametrize(
     ("want", "have", "path", "text"),
     [
         ({"vmSize": "Standard_D16ds_v5"}, {}, "pools[1].machine", "Standard_D8ds_v5 in the cluster"),
@@ -83,6 +95,13 @@ def test_another_spelling_and_what_aks_filled_in_are_no_differences(want: dict[s
         ({"gpuProfile": {"driver": "None"}}, {}, "pools[1].installDriver", "is true in the cluster"),
         ({}, {"gpuProfile": {"driver": "None"}}, "pools[1].installDriver", "cannot become true"),
         ({"enableEncryptionAtHost": True}, {}, "cloud.encryption.atHost", "is false in the cluster"),
+        (
+            {"securityProfile": {"enableVTPM": True}},
+            {},
+            "pools[1].azure",
+            "is false in the cluster and cannot become true",
+        ),
+        ({"securityProfile": {"enableSecureBoot": True}}, {}, "pools[1].azure", "is false in the cluster"),
         (
             {},
             {"capacityReservationGroupID": GROUP},

@@ -19,6 +19,7 @@ KEYS = {
         "cloud.access.runCommand",
         "cloud.encryption.kms",
         "cloud.monitoring.logs.controlPlane",
+        "systemPool.azure.secureBoot",
     ],
     "gcp": ["cloud.access.ipEndpoint", "cloud.access.rolesForEverybody", "cloud.encryption.secretsKey"],
 }
@@ -31,13 +32,14 @@ SAFE: dict[str, Any] = {
     "cloud.access.runCommand": {"access": {"runCommand": False}},
     "cloud.encryption.kms": {"encryption": {"kms": {"keyId": "https://v.vault.azure.net/keys/k/1"}}},
     "cloud.monitoring.logs.controlPlane": {"monitoring": {"logs": {"controlPlane": ["kube-audit-admin"]}}},
+    "systemPool.azure.secureBoot": {"systemPool": {"azure": {"secureBoot": True}}},
     "cloud.access.ipEndpoint": {"access": {"authorizedRanges": ["20.61.10.0/28"]}},
     "cloud.access.rolesForEverybody": {"access": {"rolesForEverybody": "refused"}},
     "cloud.encryption.secretsKey": {
         "encryption": {"secretsKey": "projects/keys/locations/europe-west4/keyRings/ml/cryptoKeys/etcd"}
     },
 }
-"""A part of `cloud` that decides a key for more safety than the default."""
+"""A part of `cloud`, or of the system pool, that decides a key for more safety than the default."""
 
 
 def asked(raw: dict[str, Any], stack: str = "prod") -> dict[str, str]:
@@ -48,6 +50,8 @@ def asked(raw: dict[str, Any], stack: str = "prod") -> dict[str, str]:
 
 
 def changed(raw: dict[str, Any], cloud: dict[str, Any]) -> dict[str, Any]:
+    if pool := cloud.get("systemPool"):
+        return {**raw, "systemPool": {**raw["systemPool"], **pool}}
     return {**raw, "cloud": {**raw["cloud"], **cloud}}
 
 
@@ -62,8 +66,9 @@ def test_a_production_stack_is_asked_for_each_key_and_others_for_none(cloud: str
 def test_a_key_that_is_decided_is_not_asked_for_either_way(cloud: str, path: str) -> None:
     (accepting,) = re.findall(r"; `([^`]+)` accepts it", asked(FILES[cloud])[path])
     # `cloud.monitoring.logs.controlPlane` is accepted by `logs`.
-    part = path.split(".")[1]
-    kept = {part: yaml.safe_load(f"{{{accepting}}}")}
+    decided = yaml.safe_load(f"{{{accepting}}}")
+    top, part = path.split(".")[:2]
+    kept = {part: decided} if top == "cloud" else {top: decided}
     others = [other for other in KEYS[cloud] if other != path]
     for chosen in (SAFE[path], kept):
         assert [*asked(changed(FILES[cloud], chosen))] == others

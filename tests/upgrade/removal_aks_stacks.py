@@ -93,6 +93,7 @@ FULL: Config = {
         "minNodes": 3,
         "criticalAddonsOnly": True,
         "upgrade": {"maxSurge": "2"},
+        "azure": {"secureBoot": True},
     },
     "pools": [
         {
@@ -104,6 +105,7 @@ FULL: Config = {
             "labels": {"tier": "batch"},
             "taints": [{"key": "team", "value": "vision", "effect": "NoExecute"}],
             "upgrade": {"maxSurge": "2"},
+            "azure": {"secureBoot": True, "vtpm": True},
         },
         {
             "name": "plain",
@@ -121,6 +123,7 @@ FULL: Config = {
             "minNodes": 1,
             "maxNodes": 4,
             "spot": {"evictionPolicy": "Deallocate", "maxPrice": 1.5},
+            "azure": {"vtpm": True},
         },
         {
             **T4,

@@ -5,6 +5,7 @@ from sandbox.azure.machines import machines
 from sandbox.azure.regions import zones
 from sandbox.azure.resources.pool_request import PoolRequest
 from sandbox.cloud import rules
+from sandbox.cloud.state import Body
 
 _LARGEST_DISK_GB = 2048
 
@@ -20,6 +21,36 @@ def size_known(request: PoolRequest) -> AzureRefused | None:
         f"The sizes available in the current region are: {offered}"
     )
     return aks("InvalidParameter", text, "vmSize")
+
+
+@rules.as_read
+def trusted_launch(request: PoolRequest) -> AzureRefused | None:
+    # AKS page use-trusted-launch: a pool whose image is none of Trusted Launch cannot be updated to it. Words UNCONFIRMED.
+    if (
+        request.current is None
+        or not asks_trusted_launch(request.wanted)
+        or "TL" in request.current["nodeImageVersion"]
+    ):
+        return None
+    text = "Trusted Launch cannot be enabled on a node pool that was not created with it."
+    return aks("PropertyChangeNotAllowed", text, f"{request.section}.securityProfile")
+
+
+@rules.as_read
+def secure_boot_driver(request: PoolRequest) -> AzureRefused | None:
+    # Same page: "To enable Secure Boot on GPU node pools, you need to skip installing the GPU driver." Words UNCONFIRMED.
+    driver = (request.body.get("gpuProfile") or {}).get("driver")
+    secure = (request.body.get("securityProfile") or {}).get("enableSecureBoot")
+    if not secure or not request.machine or not request.machine.gpus or driver == "None":
+        return None
+    text = "Secure Boot on a GPU node pool needs gpuProfile.driver None."
+    return aks("BadRequest", text, f"{request.section}.securityProfile.enableSecureBoot")
+
+
+def asks_trusted_launch(body: Body) -> bool:
+    """Return whether a pool's body has a part of Trusted Launch."""
+    security = body.get("securityProfile") or {}
+    return bool(security.get("enableSecureBoot") or security.get("enableVTPM"))
 
 
 def system_size(request: PoolRequest) -> AzureRefused | None:

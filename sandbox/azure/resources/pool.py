@@ -11,12 +11,15 @@ from sandbox.azure.machines import Machine, machines
 from sandbox.azure.resources import cluster_pools_rules, pool_rules, reservation_rules
 from sandbox.azure.resources.cluster_path import CLUSTER, POOL, pools_of
 from sandbox.azure.resources.cluster_pools import ClusterPools
+from sandbox.azure.resources.machine_rules import asks_trusted_launch
 from sandbox.azure.resources.pool_request import SPOT_LABEL, SPOT_TAINT, PoolRequest
 from sandbox.azure.resources.resource_type import AzureType, merged, require_group, require_parent, type_named
 from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
 
 IMAGE = "AKSUbuntu-2204gen2containerd-202506.16.0"
+TRUSTED_IMAGE = "AKSUbuntu-2204gen2TLcontainerd-202506.16.0"
+"""AKS page use-trusted-launch: a pool made with a part of it has this image, also once both are switched off."""
 
 _EPHEMERAL_FROM_GB = 128
 
@@ -54,12 +57,13 @@ def os_disk(body: Body, machine: Machine) -> tuple[str, int]:
 def with_defaults(body: Body, cluster: Body) -> Body:
     """A pool's body with what the service adds."""
     spot = body.get("scaleSetPriority") == "Spot"
+    trusted = asks_trusted_launch(body) or body.get("nodeImageVersion") == TRUSTED_IMAGE
     result: Body = {
         **type_named(POOL).service,
         "orchestratorVersion": cluster["kubernetesVersion"],
         "maxPods": 110 if body.get("podSubnetID") else default_max_pods(cluster["networkProfile"]),
         **body,
-        "nodeImageVersion": IMAGE,
+        "nodeImageVersion": TRUSTED_IMAGE if trusted else IMAGE,
         "provisioningState": "Succeeded",
     }
     result["currentOrchestratorVersion"] = _patch(body, result["orchestratorVersion"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.clouds.azure.pool import AzureNodes
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft
@@ -70,4 +71,16 @@ def _logs(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-NEW_CLUSTER_RULES = (_ranges, _local_accounts, _run_command, _key, _logs)
+def _boot(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    nodes = draft.system_pool.options if draft.system_pool else None
+    if draft.system_pool and not (isinstance(nodes, AzureNodes) and "secure_boot" in nodes.model_fields_set):
+        yield from undecided(
+            draft,
+            "systemPool.azure.secureBoot",
+            "nodes boot what nobody has signed",
+            "`azure: {secureBoot: true, vtpm: true}` for a new cluster, on pools without GPUs as well",
+            "`azure: {secureBoot: false}`",
+        )
+
+
+NEW_CLUSTER_RULES = (_ranges, _local_accounts, _run_command, _key, _logs, _boot)

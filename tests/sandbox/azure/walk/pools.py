@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.azure.resources import cluster_pools_rules, count_rules, pool_rules
+from sandbox.azure.resources import cluster_pools_rules, count_rules, machine_rules, pool_rules
 
 from ..conftest import REGULAR, SPOT, SYSTEM
 from .row import Row, cluster, pool
@@ -244,6 +244,32 @@ ROWS = [
         "Node pool version 1.36.2 and control plane version 1.35.5 are incompatible.",
         bad=pool(REGULAR, orchestratorVersion="1.36"),
         good=pool(REGULAR, orchestratorVersion="1.34"),
+    ),
+    Row(
+        "Trusted Launch on a pool that was made without",
+        "use-trusted-launch",
+        machine_rules.trusted_launch,
+        "PropertyChangeNotAllowed",
+        "Trusted Launch cannot be enabled on a node pool that was not created with it.",
+        confirmed=False,
+        given=(pool(REGULAR),),
+        bad=pool(REGULAR, securityProfile={"enableVTPM": True, "enableSecureBoot": False}),
+        good=pool(REGULAR, securityProfile={"enableVTPM": False, "enableSecureBoot": False}),
+    ),
+    Row(
+        "Secure Boot beside the GPU driver of AKS",
+        "use-trusted-launch",
+        machine_rules.secure_boot_driver,
+        "BadRequest",
+        "Secure Boot on a GPU node pool needs gpuProfile.driver None.",
+        confirmed=False,
+        bad=pool(REGULAR, vmSize="Standard_NC4as_T4_v3", securityProfile={"enableSecureBoot": True}),
+        good=pool(
+            REGULAR,
+            vmSize="Standard_NC4as_T4_v3",
+            securityProfile={"enableSecureBoot": True},
+            gpuProfile={"driver": "None"},
+        ),
     ),
     Row(
         "subnet that is not there",
