@@ -29,6 +29,8 @@ def opened(kubeconfig: str | None, context: str | None = None) -> Any:
         user = _user(path, context)
     except ConfigException as wrong:
         raise Unasked(f"{name} cannot be used: {line(wrong)}") from None
+    except OSError as failed:
+        raise Unasked(f"{failed.filename}, which {name} names, cannot be read: {failed.strerror}") from None
     except Exception:
         # PyYAML's and the client's errors of a file that is none; they may show a line that holds a token.
         raise Unasked(f"{name} is no kubeconfig") from None

@@ -59,6 +59,14 @@ def test_a_files_current_context_goes_on_alone_with_the_content_of_its_files(fil
     }
 
 
+@pytest.mark.parametrize("named", ["token", "../token", "/run/token"])
+def test_a_tokens_file_is_named_by_its_whole_path_and_its_content_stays_there(named: str, file: Path) -> None:
+    (file.parent / "token").write_text("token-of-me")
+    file.write_text(yaml.safe_dump({**TWO, "users": [{"name": "me", "user": {"tokenFile": named}}]}))
+    (user,) = yaml.safe_load(credentials.kubeconfig(spec(file=str(file))))["users"]
+    assert user["user"] == {"tokenFile": str(file.parent / named)}
+
+
 def test_contents_are_as_good_as_a_file_and_a_context_can_be_named() -> None:
     text = yaml.safe_dump({**TWO, "clusters": [{"name": "blue", "cluster": {"server": "https://blue"}}]})
     content = yaml.safe_load(credentials.kubeconfig(spec(contents=text)))

@@ -114,6 +114,15 @@ def test_a_login_command_that_answers_is_used(tmp_path: Path) -> None:
         assert api.configuration.api_key == {"BearerToken": "Bearer t"}
 
 
+def test_a_tokens_file_is_read_from_the_folder_of_the_kubeconfig_and_a_missing_one_is_named(tmp_path: Path) -> None:
+    path = _kubeconfig(tmp_path / "config", "http://127.0.0.1:9", tokenFile="token")
+    with pytest.raises(Unasked, match=rf"^{tmp_path}/token, which {path} names, cannot be read: No such file"):
+        kubeconfig.opened(path)
+    (tmp_path / "token").write_text("t")
+    with kubeconfig.opened(path) as api:
+        assert api.configuration.api_key == {"BearerToken": "Bearer t"}
+
+
 def test_a_silent_server_and_one_that_is_none_end_it() -> None:
     with pytest.raises(Unasked, match="does not answer"):
         reader.read(opened("http://127.0.0.1:9"))
