@@ -105,4 +105,5 @@ def test_prod_is_guarded_where_dev_is_not() -> None:
 @every_stack
 def test_the_only_warnings_are_about_values_that_a_user_replaces(stack: str) -> None:
     warned = [problem.path for problem in stackfile.read(settings(STACKS[stack]), stack)[1]]
-    assert warned == (["cloud.access.authorizedRanges[0]", "cloud.encryption.kms"] if stack == "prod" else [])
+    asked = ["cloud.access.authorizedRanges[0]", "cloud.encryption.kms", "systemPool.azure.secureBoot"]
+    assert warned == (asked if stack == "prod" else [])

@@ -93,7 +93,7 @@ FULL: Config = {
         "minNodes": 3,
         "criticalAddonsOnly": True,
         "upgrade": {"maxSurge": "2"},
-        "azure": {"secureBoot": True},
+        "azure": {"secureBoot": True, "vtpm": True},
     },
     "pools": [
         {

@@ -81,11 +81,16 @@ def test_a_removed_key_is_shown_and_applied_or_refused(
 
 
 def in_force(state: Path) -> dict[str, Any]:
-    """The resources of an emulated Azure by id, without deployments, records of requests and node counts."""
+    """The resources of an emulated Azure by id, without deployments, records of requests and node counts.
+
+    A pool keeps the image of Trusted Launch when both parts of it are off.
+    """
     bodies = {}
     for record in Store(state).read().records.values():
         if "/deployments/" not in record.id and not record.token.startswith("sandbox:"):
-            bodies[record.id] = {name: value for name, value in record.body.items() if name != "count"}
+            bodies[record.id] = {
+                name: value for name, value in record.body.items() if name not in ("count", "nodeImageVersion")
+            }
     return bodies
 
 
