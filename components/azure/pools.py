@@ -14,7 +14,7 @@ from components.azure.live import LiveCluster, retries
 from components.azure.types import AGENT_POOL
 from components.resources import Declared
 from config.clouds.azure.pool import nodes_of
-from config.model.pool import AnyPool, OsDisk, Upgrade
+from config.model.pool import OsDisk, Upgrade
 from config.placement.node_pools import NodePool, Role
 
 _SURGE = Upgrade(maxSurge="10%", maxUnavailable="0")
@@ -66,7 +66,9 @@ def _settings(pool: NodePool, version: str | None, live: LiveCluster, at_host: b
         "nodeTaints": [str(taint) for taint in pool.taints],
         "availabilityZones": list(pool.zones) or None,
         **_machine_options(source.os_disk, source.max_pods, at_host),
-        "securityProfile": _security(source, live.profiles.get(pool.name)),
+        # Both, as AKS keeps what a request leaves out; beside them the access by SSH that somebody set.
+        "securityProfile": live.kept(pool.name, "securityProfile", "sshAccess")
+        | {"enableSecureBoot": nodes_of(source).secure_boot, "enableVTPM": nodes_of(source).vtpm},
     }
     if pool.reservation:
         args["capacityReservationGroupID"] = pool.reservation
@@ -101,13 +103,6 @@ def _machine_options(disk: OsDisk, max_pods: int | None, at_host: bool) -> dict[
         "enableEncryptionAtHost": at_host or None,
     }
     return {key: value for key, value in options.items() if value is not None}
-
-
-def _security(source: AnyPool, live: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a pool's Trusted Launch. Both are sent: AKS keeps what a request leaves out. So SSH stays as somebody set it."""
-    nodes, now = nodes_of(source), (live or {}).get("securityProfile") or {}
-    ssh = {"sshAccess": now["sshAccess"]} if now.get("sshAccess") else {}
-    return {"enableSecureBoot": nodes.secure_boot, "enableVTPM": nodes.vtpm, **ssh}
 
 
 _WRITABLE = (

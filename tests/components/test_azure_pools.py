@@ -131,3 +131,9 @@ def test_a_pool_that_has_failed_is_asked_for_once_more(
 ) -> None:
     inputs = pool_inputs(LiveCluster({"t4": {"provisioningState": state, "tags": before, "count": 0}}), **GPU)
     assert inputs["t4"]["tags"] == tags
+
+
+def test_access_by_ssh_that_somebody_closed_stays_closed() -> None:
+    live = LiveCluster({"general": {"securityProfile": {"sshAccess": "Disabled", "enableVTPM": True}}})
+    declared = pool_inputs(live, name="general", machine="Standard_D8ds_v5", maxNodes=2)["general"]
+    assert declared["securityProfile"] == {"sshAccess": "Disabled", "enableSecureBoot": False, "enableVTPM": False}
