@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.workflows.faults import ACQUISITION
 from tests.workflows.files import PROJECT, workflow
 
 pytestmark = pytest.mark.process
@@ -74,3 +75,4 @@ def test_the_operators_workspace_has_the_same_settings() -> None:
     stack = next(document for document in documents if document["kind"] == "Stack")
     settings = {name: value["literal"]["value"] for name, value in stack["spec"]["envRefs"].items()}
     assert {name: value for name, value in settings.items() if name.startswith("UV_")} == SETTINGS["up"]
+    assert settings[ACQUISITION] == "true"
