@@ -46,10 +46,14 @@ class GuardRule(StrEnum):
     REQUIRES_SPOT = "requires-spot"
     TOLERATES_GPU = "tolerates-gpu"
     NODE_NAME = "node-name"
+    PRIORITY = "priority"
+    SYSTEM_POOL = "system-pool"
+    OTHER_NAMESPACES = "other-namespaces"
 
 
 LIFTED = (GuardRule.TOLERATES_SPOT, GuardRule.REQUIRES_SPOT, GuardRule.TOLERATES_GPU)
-"""Rules that an exception lifts by default. A pod that names its node passes the scheduler and every taint (docs/adr/0044)."""
+"""Rules that an exception lifts by default: those that concern the pod itself. A pod that breaks another harms pods of others, or
+passes the scheduler and every taint (docs/adr/0044, docs/adr/0064)."""
 
 
 class GuardException(Model):
@@ -67,7 +71,8 @@ class GuardException(Model):
     rules: tuple[GuardRule, ...] = Field(
         LIFTED,
         min_length=1,
-        description="The rules that are lifted. `node-name`, which no taint can stop, only where it is written.",
+        description="The rules that are lifted. Those that are not in the default are lifted only where they are written: they "
+        "protect pods of others.",
         examples=[["tolerates-spot"]],
     )
 
@@ -172,7 +177,7 @@ class Scheduling(Model):
     )
     guard: Guard = Field(Guard(), description="The policy that keeps pods which must not be evicted off spot.")
     contract: Contract = Field(Contract(), description="The ConfigMap that tells users' tools about the pools.")
-    profiles: tuple[Profile, ...] = Field((), description="Kubeflow profiles that get a quota or a PodDefault.")
+    profiles: tuple[Profile, ...] = Field((), description="Kubeflow profiles that get quotas or a PodDefault.")
     back_to_spot: BackToSpot | None = Field(
         None, description="Moves pods that ask for it back to spot. Default: pods stay where they run."
     )

@@ -46,6 +46,17 @@ def rule(name: str) -> str:
 
 
 RBAC = "Kubernetes' RBAC"
+PLUGIN = "Kubernetes' plugin Priority"
+VALIDATION = "Kubernetes' validation"
+POD_SECURITY = "Pod Security, by Kubeflow's label `baseline` on the namespace"
+QUOTA = "the profile's quota"
+_REFUSALS = {
+    "must not be provided in pod spec": PLUGIN,
+    "violates PodSecurity": POD_SECURITY,
+    "exceeded quota": QUOTA,
+    " is invalid: ": VALIDATION,
+}
+"""Words of refusals that are not the guard's, and who says them."""
 
 
 def owned(body: Object, api_version: str, kind: str) -> Object:
@@ -82,28 +93,28 @@ def workload(kind: str, name: str, labels: dict[str, str] | None = None, **spec:
     return body
 
 
-def _named(refused: Refused) -> str:
+def named(refused: Refused) -> str:
     """The source of a refusal, by its words."""
     if "kubeflow-spot guard, rule " in refused.message:
         return rule(refused.message.partition("kubeflow-spot guard, rule ")[2].partition(":")[0])
     if f'User "{EDITOR}" cannot ' in refused.message:
         return RBAC
-    return refused.message
+    return next((by for words, by in _REFUSALS.items() if words in refused.message), refused.message)
 
 
-def _posted(body: Object, user: str = EDITOR) -> Callable[[Bed], str]:
+def posted(body: Object, user: str = EDITOR) -> Callable[[Bed], str]:
     def tries(bed: Bed) -> str:
         try:
             bed.api.create(body, user=user)
         except Refused as refused:
-            return _named(refused)
+            return named(refused)
         bed.api.delete(body)
         return "nobody"
 
     return tries
 
 
-def _through_a_controller(body: Object) -> Callable[[Bed], str]:
+def through_a_controller(body: Object) -> Callable[[Bed], str]:
     """The object is created; its controller creates the pods, and an event says why they are refused."""
 
     def tries(bed: Bed) -> str:
@@ -117,7 +128,7 @@ def _through_a_controller(body: Object) -> Callable[[Bed], str]:
                 for created in bed.api.list("v1", "Pod", NAMESPACE)
                 if created["metadata"]["name"].startswith(body["metadata"]["name"])
             ]
-            return _named(Refused(403, event["message"]))
+            return named(Refused(403, event["message"]))
         finally:
             bed.api.delete(body)
 
@@ -131,7 +142,7 @@ def _failed_create(api: Api, name: str) -> Object | None:
     )
 
 
-def _patched(body: Object, change: Object, subresource: str = "") -> Callable[[Bed], str]:
+def patched(body: Object, change: Object, subresource: str = "") -> Callable[[Bed], str]:
     """An admitted pod that is changed afterwards."""
 
     def tries(bed: Bed) -> str:
@@ -140,7 +151,7 @@ def _patched(body: Object, change: Object, subresource: str = "") -> Callable[[B
             before = created["spec"].get("tolerations")
             after = bed.api.patch(created, change, subresource, user=EDITOR)
         except Refused as refused:
-            return _named(refused)
+            return named(refused)
         else:
             return (
                 "harmless: only ephemeral containers change" if after["spec"].get("tolerations") == before else "nobody"
@@ -151,18 +162,18 @@ def _patched(body: Object, change: Object, subresource: str = "") -> Callable[[B
     return tries
 
 
-def _requested(method: str, path: str, body: Object | None = None) -> Callable[[Bed], str]:
+def requested(method: str, path: str, body: Object | None = None) -> Callable[[Bed], str]:
     def tries(bed: Bed) -> str:
         try:
             bed.api.request(method, path, body, user=EDITOR, content="application/merge-patch+json")
         except Refused as refused:
-            return _named(refused)
+            return named(refused)
         return "nobody"
 
     return tries
 
 
-def _added(body: Object, toleration: Object = SPOT) -> Callable[[Bed], str]:
+def added(body: Object, toleration: Object = SPOT) -> Callable[[Bed], str]:
     """The toleration is appended to the pod's own, which the API allows for every pod."""
 
     def tries(bed: Bed) -> str:
@@ -172,7 +183,7 @@ def _added(body: Object, toleration: Object = SPOT) -> Callable[[Bed], str]:
             added: Any = [{"op": "add", "path": "/spec/tolerations/-", "value": toleration}]
             bed.api.request("PATCH", path, added, user=EDITOR, content="application/json-patch+json")
         except Refused as refused:
-            return _named(refused)
+            return named(refused)
         finally:
             bed.api.delete(body)
         return "nobody"
@@ -188,7 +199,7 @@ def _binds(bed: Bed) -> str:
     try:
         bed.api.request("POST", f"{collection(created)}/bound/binding", binding, user=EDITOR)
     except Refused as refused:
-        return _named(refused)
+        return named(refused)
     finally:
         bed.api.delete(body)
     return "nobody"
@@ -210,15 +221,6 @@ def _impersonates(bed: Bed) -> str:
     return "nobody" if allowed else RBAC
 
 
-def _critical(bed: Bed) -> str:
-    """A taint ignores priority."""
-    created = bed.api.create(pod("critical", priorityClassName="system-node-critical"), user=EDITOR, dry_run=True)
-    tolerated = {toleration.get("key") for toleration in created["spec"]["tolerations"]}
-    return (
-        "harmless: no toleration comes with it" if SPOT["key"] not in tolerated and None not in tolerated else "nobody"
-    )
-
-
 def _on_a_node(make: Callable[[str], Object], try_it: Callable[[Object], Callable[[Bed], str]]) -> Callable[[Bed], str]:
     """An object that names a node of the cluster."""
     return lambda bed: try_it(make(min(bed.pools())))(bed)
@@ -230,7 +232,7 @@ def _on_spot(body: Object) -> Callable[[Bed], str]:
     def tries(bed: Bed) -> str:
         bed.scale(t4=1)
         try:
-            return _through_a_controller(body)(bed)
+            return through_a_controller(body)(bed)
         finally:
             bed.scale(t4=0)
 
@@ -247,7 +249,7 @@ def _by(user: str, body: Object, why: str) -> Callable[[Bed], str]:
     return tries
 
 
-def _restarting(**container: Any) -> Object:
+def restarting(**container: Any) -> Object:
     """A pod that says Never, with the toleration, and with more in its container."""
     body = pod("again", restart="Never", **TOLERANT)
     body["spec"]["containers"][0] |= container
@@ -259,9 +261,9 @@ def debugger(node: str, name: str = "node-debugger") -> Object:
     return pod(name, restart="Never", nodeName=node, tolerations=[{"operator": "Exists"}])
 
 
-def again_after(operator: str, *codes: int) -> list[Object]:
-    """A rule of a container that restarts it after these exit codes."""
-    return [{"action": "Restart", "exitCodes": {"operator": operator, "values": list(codes)}}]
+def again_after(operator: str, *codes: int, action: str = "Restart") -> list[Object]:
+    """A rule of a container that restarts it, or all containers, after these exit codes."""
+    return [{"action": action, "exitCodes": {"operator": operator, "values": list(codes)}}]
 
 
 def with_sidecar(body: Object) -> Object:
@@ -309,12 +311,12 @@ ESCAPES = (
     Escape(
         "spot toleration on a notebook's StatefulSet",
         rule("tolerates-spot"),
-        _through_a_controller(workload("StatefulSet", "notebook", {"notebook-name": "nb"}, **TOLERANT)),
+        through_a_controller(workload("StatefulSet", "notebook", {"notebook-name": "nb"}, **TOLERANT)),
     ),
     Escape(
         "a Deployment named and labelled like a Job",
         rule("tolerates-spot"),
-        _through_a_controller(
+        through_a_controller(
             workload(
                 "Deployment",
                 "train-job-x7k2p",
@@ -326,17 +328,17 @@ ESCAPES = (
     Escape(
         "a toleration of everything",
         rule("tolerates-spot"),
-        _posted(pod("blanket", tolerations=[{"operator": "Exists"}])),
+        posted(pod("blanket", tolerations=[{"operator": "Exists"}])),
     ),
     Escape(
         "a toleration of the key alone",
         rule("tolerates-spot"),
-        _posted(pod("key", tolerations=[{"key": SPOT["key"], "operator": "Exists"}])),
+        posted(pod("key", tolerations=[{"key": SPOT["key"], "operator": "Exists"}])),
     ),
     Escape(
         "labels of a training worker on a service with the toleration",
         rule("tolerates-spot"),
-        _posted(pod("spoofed", labels=_WORKER, **TOLERANT)),
+        posted(pod("spoofed", labels=_WORKER, **TOLERANT)),
     ),
     Escape(
         "labels of a training worker on a service without it",
@@ -351,24 +353,24 @@ ESCAPES = (
     Escape(
         "an owner reference to a DaemonSet",
         rule("tolerates-spot"),
-        _posted({**(p := pod("owned", **TOLERANT)), "metadata": {**p["metadata"], "ownerReferences": [_DAEMON_SET]}}),
+        posted({**(p := pod("owned", **TOLERANT)), "metadata": {**p["metadata"], "ownerReferences": [_DAEMON_SET]}}),
     ),
     Escape(
         "the toleration patched onto a gated pod",
         rule("tolerates-spot"),
-        _added(pod("gated", schedulingGates=[{"name": "example.com/wait"}])),
+        added(pod("gated", schedulingGates=[{"name": "example.com/wait"}])),
     ),
-    Escape("the toleration patched onto a running pod", rule("tolerates-spot"), _added(pod("running"))),
-    Escape("the GPU toleration patched onto a pod without a GPU", rule("tolerates-gpu"), _added(pod("parked"), GPU)),
+    Escape("the toleration patched onto a running pod", rule("tolerates-spot"), added(pod("running"))),
+    Escape("the GPU toleration patched onto a pod without a GPU", rule("tolerates-gpu"), added(pod("parked"), GPU)),
     Escape(
         "a claim of dynamic resource allocation beside it",
         rule("tolerates-gpu"),
-        _posted(pod("claims", tolerations=[GPU], resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}])),
+        posted(pod("claims", tolerations=[GPU], resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}])),
     ),
     Escape(
         "a node selector put on a gated pod",
         rule("requires-spot"),
-        _patched(
+        patched(
             pod("pinned", schedulingGates=[{"name": "example.com/wait"}]),
             {"spec": {"nodeSelector": {"kubeflow-spot.dev/capacity": "spot"}}},
         ),
@@ -376,18 +378,18 @@ ESCAPES = (
     Escape(
         "`kubeflow-spot.dev/placement: require-spot` on a service",
         rule("requires-spot"),
-        _posted(pod("label", labels={"kubeflow-spot.dev/placement": "require-spot"})),
+        posted(pod("label", labels={"kubeflow-spot.dev/placement": "require-spot"})),
     ),
     Escape(
         "a value of that label that does not exist",
         rule("placement"),
-        _posted(pod("typo", restart="Never", labels={"kubeflow-spot.dev/placement": "spot"})),
+        posted(pod("typo", restart="Never", labels={"kubeflow-spot.dev/placement": "spot"})),
     ),
-    Escape("`spec.nodeName`", rule("node-name"), _posted(pod("placed", nodeName="aks-t4"))),
+    Escape("`spec.nodeName`", rule("node-name"), posted(pod("placed", nodeName="aks-t4"))),
     Escape(
         "`spec.nodeName` of a pod that looks like a kubelet's own",
         rule("node-name"),
-        _posted(
+        posted(
             {
                 **(p := pod("mirror", nodeName="aks-t4")),
                 "metadata": {**p["metadata"], "annotations": {"kubernetes.io/config.mirror": "x"}},
@@ -397,18 +399,18 @@ ESCAPES = (
     Escape(
         "`spec.nodeName` of a pod that ends",
         rule("node-name"),
-        _posted(pod("batch", restart="Never", nodeName="aks-t4")),
+        posted(pod("batch", restart="Never", nodeName="aks-t4")),
     ),
     Escape("pods/binding", RBAC, _binds),
     Escape(
         "`system-node-critical` with the toleration",
         rule("tolerates-spot"),
-        _posted(pod("critical", priorityClassName="system-node-critical", **TOLERANT)),
+        posted(pod("critical", priorityClassName="system-node-critical", **TOLERANT)),
     ),
     Escape(
         "a DaemonSet with the toleration",
         rule("tolerates-spot"),
-        _through_a_controller(workload("DaemonSet", "agent", **TOLERANT)),
+        through_a_controller(workload("DaemonSet", "agent", **TOLERANT)),
     ),
     Escape(
         "a DaemonSet with the toleration and a selector for spot",
@@ -425,27 +427,27 @@ ESCAPES = (
     Escape(
         "a DaemonSet with `spec.nodeName`",
         rule("node-name"),
-        _on_a_node(lambda node: workload("DaemonSet", "named", nodeName=node), _through_a_controller),
+        _on_a_node(lambda node: workload("DaemonSet", "named", nodeName=node), through_a_controller),
     ),
     Escape(
         "a DaemonSet with the GPU toleration and no GPU",
         rule("tolerates-gpu"),
-        _through_a_controller(workload("DaemonSet", "parked", tolerations=[GPU])),
+        through_a_controller(workload("DaemonSet", "parked", tolerations=[GPU])),
     ),
     Escape(
         "a pod that says Never with a container that says Always",
         rule("tolerates-spot"),
-        _posted(_restarting(restartPolicy="Always")),
+        posted(restarting(restartPolicy="Always")),
     ),
     Escape(
         "a container's rule that restarts it after success",
         rule("tolerates-spot"),
-        _posted(_restarting(restartPolicy="Never", restartPolicyRules=again_after("In", 0, 1))),
+        posted(restarting(restartPolicy="Never", restartPolicyRules=again_after("In", 0, 1))),
     ),
     Escape(
         "a container's rule that restarts it after all codes but one",
         rule("tolerates-spot"),
-        _posted(_restarting(restartPolicy="Never", restartPolicyRules=again_after("NotIn", 137))),
+        posted(restarting(restartPolicy="Never", restartPolicyRules=again_after("NotIn", 137))),
     ),
     Escape(
         "a server in a pod that says OnFailure",
@@ -460,12 +462,12 @@ ESCAPES = (
     Escape(
         "labels and owner of a Ray worker on a service with the toleration",
         rule("tolerates-spot"),
-        _posted(owned(pod("ray", labels=_RAY_WORKER, **TOLERANT), "ray.io/v1", "RayCluster")),
+        posted(owned(pod("ray", labels=_RAY_WORKER, **TOLERANT), "ray.io/v1", "RayCluster")),
     ),
     Escape(
         "a service account called like the Training Operator's",
         rule("tolerates-spot"),
-        _posted(
+        posted(
             owned(
                 pod("operated", labels={"training.kubeflow.org/job-name": "train"}, **TOLERANT),
                 "kubeflow.org/v1",
@@ -477,7 +479,7 @@ ESCAPES = (
     Escape(
         "a RuntimeClass that adds the toleration",
         RBAC,
-        _requested(
+        requested(
             "POST",
             "/apis/node.k8s.io/v1/runtimeclasses",
             {
@@ -492,7 +494,7 @@ ESCAPES = (
     Escape(
         "a second term of the affinity that no node fulfils",
         rule("requires-spot"),
-        _posted(
+        posted(
             pod(
                 "either",
                 **required(
@@ -505,40 +507,44 @@ ESCAPES = (
     Escape(
         "an affinity to all that is not on-demand",
         rule("requires-spot"),
-        _posted(
+        posted(
             pod("not", **required({"key": "kubeflow-spot.dev/capacity", "operator": "NotIn", "values": ["on-demand"]}))
         ),
     ),
     Escape(
         "the toleration through pods/status",
         RBAC,
-        _patched(pod("status"), {"spec": TOLERANT}, "/status"),
+        patched(pod("status"), {"spec": TOLERANT}, "/status"),
     ),
     Escape(
         "debugging a node without the right to nodes",
         rule("node-name"),
-        _on_a_node(debugger, _posted),
+        _on_a_node(debugger, posted),
     ),
     Escape(
         "debugging a node through a deployer of users' files with all rights",
         rule("node-name"),
-        _on_a_node(debugger, lambda body: _posted(body, user=DEPLOYER)),
+        _on_a_node(debugger, lambda body: posted(body, user=DEPLOYER)),
     ),
     Escape(
         "labels and owner of a Ray worker through such a deployer",
         rule("tolerates-spot"),
-        _posted(owned(pod("deployed", labels=_RAY_WORKER, **TOLERANT), "ray.io/v1", "RayCluster"), user=DEPLOYER),
+        posted(owned(pod("deployed", labels=_RAY_WORKER, **TOLERANT), "ray.io/v1", "RayCluster"), user=DEPLOYER),
     ),
     Escape(
         "debugging a node with the right to update nodes",
         _MAY_UPDATE_NODES,
         lambda bed: _by(ADMINISTRATOR, debugger(min(bed.pools())), _MAY_UPDATE_NODES)(bed),
     ),
-    Escape("`system-node-critical` alone", "harmless: no toleration comes with it", _critical),
+    Escape(
+        "`system-node-critical` alone",
+        rule("priority"),
+        posted(pod("critical", priorityClassName="system-node-critical")),
+    ),
     Escape(
         "an ephemeral container with the toleration beside it",
         "harmless: only ephemeral containers change",
-        _patched(
+        patched(
             pod("debugged"),
             {"spec": {**TOLERANT, "ephemeralContainers": [{"name": "d", "image": "example.com/d:1"}]}},
             "/ephemeralcontainers",
@@ -547,7 +553,7 @@ ESCAPES = (
     Escape(
         "the namespace's placement label",
         RBAC,
-        _requested(
+        requested(
             "PATCH",
             f"/api/v1/namespaces/{NAMESPACE}",
             {"metadata": {"labels": {"kubeflow-spot.dev/placement": "require-spot"}}},
@@ -556,29 +562,29 @@ ESCAPES = (
     Escape(
         "taking the profile's label off the namespace",
         RBAC,
-        _requested(
+        requested(
             "PATCH", f"/api/v1/namespaces/{NAMESPACE}", {"metadata": {"labels": {"app.kubernetes.io/part-of": None}}}
         ),
     ),
     Escape(
         "editing the contract",
         RBAC,
-        _requested("PATCH", "/api/v1/namespaces/kube-public/configmaps/kubeflow-spot", {"data": {"release": "mine"}}),
+        requested("PATCH", "/api/v1/namespaces/kube-public/configmaps/kubeflow-spot", {"data": {"release": "mine"}}),
     ),
     Escape(
         "deleting the guard",
         RBAC,
-        _requested("DELETE", f"{_POLICIES}/validatingadmissionpolicies/{_ADMISSION}guard-profiles"),
+        requested("DELETE", f"{_POLICIES}/validatingadmissionpolicies/{_ADMISSION}guard-profiles"),
     ),
     Escape(
         "deleting the guard's binding",
         RBAC,
-        _requested("DELETE", f"{_POLICIES}/validatingadmissionpolicybindings/{_ADMISSION}guard-profiles"),
+        requested("DELETE", f"{_POLICIES}/validatingadmissionpolicybindings/{_ADMISSION}guard-profiles"),
     ),
     Escape(
         "a policy of one's own",
         RBAC,
-        _requested(
+        requested(
             "POST",
             f"{_POLICIES}/mutatingadmissionpolicies",
             {
@@ -630,7 +636,7 @@ def _with_claim(made: Object) -> Callable[[Bed], str]:
             bed.api.create(made, user=EDITOR, dry_run=True)
             bed.api.create(claiming(), user=EDITOR, dry_run=True)
         except Refused as refused:
-            return _named(refused)
+            return named(refused)
         return _UNSEEN
 
     return tries
@@ -642,7 +648,7 @@ WITH_SETTINGS = (
     Escape(
         "an exception's labels on a pod that names its node",
         rule("node-name"),
-        _on_a_node(lambda node: pod("excepted", labels=EXCEPTED, nodeName=node, **TOLERANT), _posted),
+        _on_a_node(lambda node: pod("excepted", labels=EXCEPTED, nodeName=node, **TOLERANT), posted),
     ),
     Escape("a claim that asks for no device", rule("empty-claim"), _with_claim(claim())),
     Escape("a template of such a claim", rule("empty-claim"), _with_claim(claim(template=True))),
@@ -650,7 +656,7 @@ WITH_SETTINGS = (
     Escape(
         "a workflow's label on a service where pipelines may run",
         rule("tolerates-spot"),
-        _posted(
+        posted(
             {
                 **(p := pod("flow", labels={"workflows.argoproj.io/workflow": "train"}, **TOLERANT)),
                 "metadata": {**p["metadata"], "namespace": "kubeflow"},

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.admission.corpus import STATES, Expect, Golden, corpus
 from tests.admission.escapes import ESCAPES, WITH_SETTINGS, Escape
+from tests.admission.intrusions import INTRUSIONS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 COMMAND = "python -m tests.admission.table"
@@ -38,7 +39,10 @@ def escapes(tried: Iterable[Escape]) -> str:
 
 def pages() -> dict[Path, str]:
     """The table of each page."""
-    return {DOCS / "placement.md": table(corpus().values()), DOCS / "guard.md": escapes((*ESCAPES, *WITH_SETTINGS))}
+    return {
+        DOCS / "placement.md": table(corpus().values()),
+        DOCS / "guard.md": escapes((*ESCAPES, *INTRUSIONS, *WITH_SETTINGS)),
+    }
 
 
 def row(*cells: str) -> str:

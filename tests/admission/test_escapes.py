@@ -1,4 +1,5 @@
-"""An editor of a profile cannot bring pods onto spot that must not be evicted: each way around, and the rule that stops it."""
+"""An editor of a profile can neither bring pods onto spot that must not be evicted, nor take the places of others' pods: each way
+around, and what stops it."""
 
 from __future__ import annotations
 
@@ -7,11 +8,12 @@ import pytest
 from tests.admission.api import Refused
 from tests.admission.bed import Bed
 from tests.admission.escapes import EDITOR, ESCAPES, SPOT, Escape, pod
+from tests.admission.intrusions import INTRUSIONS
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("editor")]
 
 
-@pytest.mark.parametrize("escape", ESCAPES, ids=lambda escape: escape.name)
+@pytest.mark.parametrize("escape", [*ESCAPES, *INTRUSIONS], ids=lambda escape: escape.name)
 def test_every_way_is_stopped_or_harmless(bed: Bed, escape: Escape) -> None:
     assert escape.tries(bed) == escape.by
 

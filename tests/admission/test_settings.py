@@ -22,6 +22,7 @@ from tests.admission.escapes import (
     claiming,
     pod,
 )
+from tests.admission.neighbours import CRITICAL, affinity
 from tests.admission.posting import anew
 from tests.subjects import DEV
 
@@ -37,6 +38,7 @@ BY_RULES: dict[str, list[str] | None] = {
     "usual": None,
     "spot": ["tolerates-spot"],
     "named": ["node-name"],
+    "neighbours": ["priority", "system-pool", "other-namespaces"],
 }
 """The rules of an exception, by the label of its pods."""
 
@@ -91,6 +93,9 @@ def breaking(bed: Bed, app: str) -> dict[str, Object]:
         "tolerates-gpu": pod("c", labels=label, tolerations=[GPU]),
         "node-name": pod("d", labels=label, nodeName=node),
         "tolerates-spot, node-name": pod("e", labels=label, nodeName=node, **TOLERANT),
+        "priority": pod("f", labels=label, priorityClassName="system-cluster-critical"),
+        "system-pool": pod("g", labels=label, tolerations=[CRITICAL]),
+        "other-namespaces": pod("h", labels=label, **affinity("podAntiAffinity", namespaceSelector={})),
     }
 
 
@@ -100,7 +105,9 @@ def refused(bed: Bed, app: str) -> dict[str, str]:
     return {name: rule for name, rule in found.items() if rule}
 
 
-_ALL = {name: name.partition(",")[0] for name in ("tolerates-spot", "requires-spot", "tolerates-gpu", "node-name")}
+_USUAL = {name: name for name in ("tolerates-spot", "requires-spot", "tolerates-gpu")}
+_NEIGHBOURS = {name: name for name in ("priority", "system-pool", "other-namespaces")}
+_ALL = _USUAL | {"node-name": "node-name"} | _NEIGHBOURS
 _BOTH = "tolerates-spot, node-name"
 
 
@@ -108,9 +115,10 @@ _BOTH = "tolerates-spot, node-name"
 @pytest.mark.parametrize(
     ("app", "holding"),
     [
-        ("usual", {"node-name": "node-name", _BOTH: "node-name"}),
+        ("usual", {"node-name": "node-name", _BOTH: "node-name"} | _NEIGHBOURS),
         ("spot", {name: rule for name, rule in _ALL.items() if name != "tolerates-spot"} | {_BOTH: "node-name"}),
         ("named", {name: rule for name, rule in _ALL.items() if name != "node-name"} | {_BOTH: "tolerates-spot"}),
+        ("neighbours", _USUAL | {"node-name": "node-name", _BOTH: "tolerates-spot"}),
         ("other", _ALL | {_BOTH: "tolerates-spot"}),
     ],
 )

@@ -1,9 +1,12 @@
-"""A limit of GPUs for the namespaces that have one. That the API server keeps to it: test_contract."""
+"""Quotas of profiles: a limit of GPUs, and the nets below the guard. That the API server keeps to them: `test_contract.py` and
+`test_neighbours.py`."""
 
 from __future__ import annotations
 
+import pytest
+
 from components.addons.scheduling import quota
-from config.model.scheduling import Profile
+from config.model.scheduling import Guard, GuardException, GuardRule, Profile
 
 
 def test_each_profile_with_a_limit_gets_a_quota_in_its_namespace_and_the_others_none() -> None:
@@ -33,3 +36,30 @@ def test_every_way_to_ask_for_a_gpu_is_limited() -> None:
         "requests.deviceclass.resource.kubernetes.io/mig.nvidia.com",
         "requests.deviceclass.resource.kubernetes.io/vfio.gpu.nvidia.com",
     ]
+
+
+TEAMS = (Profile(namespace="team-a", gpus=4), Profile(namespace="team-b"))
+
+
+def nets(guard: Guard) -> list[tuple[str, str]]:
+    """Namespace and rule of each net."""
+    return [(body["metadata"]["namespace"], rule) for rule, body in quota.nets(TEAMS, guard, "dev")]
+
+
+def test_each_profile_gets_both_nets_with_or_without_a_limit_of_gpus() -> None:
+    assert nets(Guard()) == [(team, net) for team in ("team-a", "team-b") for net in ("priority", "other-namespaces")]
+    bodies = [body for _, body in quota.nets(TEAMS, Guard(), "dev")] + list(quota.quotas(TEAMS, "dev"))
+    assert len({(body["metadata"]["namespace"], body["metadata"]["name"]) for body in bodies}) == len(bodies)
+
+
+@pytest.mark.parametrize("mode", ["warn", "audit"])
+def test_a_guard_that_lets_pods_pass_has_no_net_below_it(mode: str) -> None:
+    assert nets(Guard.model_validate({"mode": mode})) == []
+
+
+def test_an_exception_takes_away_the_net_of_a_rule_that_it_lifts_in_its_namespace_alone() -> None:
+    entry = {"namespace": "team-a", "selector": {"app": "a"}, "reason": "the platform's own pods"}
+    usual = GuardException.model_validate(entry)
+    named = GuardException.model_validate(entry | {"rules": [GuardRule.PRIORITY]})
+    assert nets(Guard(exceptions=(usual,))) == nets(Guard())
+    assert nets(Guard(exceptions=(named,))) == [net for net in nets(Guard()) if net != ("team-a", "priority")]

@@ -1,5 +1,5 @@
 """The guard: ValidatingAdmissionPolicies, which see a pod after all webhooks. They keep pods off spot that must not be evicted, and
-pods without a GPU off GPU machines.
+pods without a GPU off GPU machines. In profiles they also refuse pods that take the places of other teams' pods or the platform's.
 
 Two policies have the same rules. In the platform's namespaces every pod is kept off. A broken policy must not stop the pods that a
 broken cluster needs, so their policy admits pods that it cannot judge, and never looks at node agents. In profile namespaces every
@@ -42,12 +42,12 @@ def policies(
         ]
     }
     gpus = any(pool.gpus for pool in pools)
-    suspect = rules.SUSPECT + (rules.MAY_PARK if gpus else "")
     yield _policy(
         "platform",
         guard,
         instance,
         variables | {"kept": _kept_in_platform(guard), "mayTrain": "false", "trains": "false", "parks": "false"},
+        rules.OTHER_RULES,
         selector=platform,
         failure="Ignore",
         conditions=[("not-an-agent", rules.NOT_AN_AGENT), ("changed", rules.CHANGED)],
@@ -63,13 +63,14 @@ def policies(
             "trains": workload_kinds.TRAINS,
             "parks": _parks(guard) if gpus else "false",
         },
+        rules.OTHER_RULES | rules.PROFILE_RULES,
         selector=PROFILES,
         failure="Fail",
         # No agent of a node is in a profile: a DaemonSet there is its user's, and its pods are as any others.
         conditions=[
             ("not-an-agent", rules.NOT_BY_A_NODE),
             ("changed", rules.CHANGED),
-            ("may-break-a-rule", suspect),
+            ("may-break-a-rule", rules.suspect(gpus=gpus)),
         ],
     )
     if gpus and guard.device_classes:
@@ -105,7 +106,6 @@ def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[st
         "requires": rules.REQUIRES,
         "debugs": rules.DEBUGS,
         "pod": rules.POD,
-        **rules.broken(guard.exceptions),
     }
 
 
@@ -130,6 +130,7 @@ def _policy(
     guard: Guard,
     instance: str,
     variables: Mapping[str, str],
+    others: Mapping[str, rules.Rule],
     *,
     selector: Mapping[str, Any],
     failure: str,
@@ -146,8 +147,11 @@ def _policy(
                 "failurePolicy": failure,
                 "matchConstraints": {"resourceRules": [_PODS], "namespaceSelector": selector},
                 "matchConditions": [{"name": key, "expression": text} for key, text in conditions],
-                "variables": [{"name": key, "expression": text} for key, text in variables.items()],
-                "validations": [rules.validation(instance)],
+                "variables": [
+                    {"name": key, "expression": text}
+                    for key, text in {**variables, **rules.broken(guard.exceptions, others)}.items()
+                ],
+                "validations": [rules.validation(instance, others)],
             },
         },
         {

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from components.addons import cel
 from components.addons.scheduling import workload_kinds
 from config.model.pool import Capacity
+from config.model.scheduling import LIFTED as LIFTED_BY_DEFAULT
 from config.model.scheduling import GuardException, GuardRule, Placement
-from config.placement.node_pools import CAPACITY_LABEL, GPU_TAINT
+from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, GPU_TAINT
 from config.placement.pods import PLACEMENT_LABEL
 
 NOT_BY_A_NODE = "!('system:nodes' in request.userInfo.groups)"
@@ -32,16 +33,31 @@ request.operation == 'CREATE'
 
 LASTING = f"!({workload_kinds.ENDS})"
 
-# Cheap filter: skip pods that cannot break a rule.
-SUSPECT = f"""\
+_HIGHEST = 1_000_000_000
+"""Kubernetes' HighestUserDefinablePriority (pkg/apis/scheduling/types.go): the system's classes are above. GKE's gmp-critical has
+this value itself (GoogleCloudPlatform/prometheus-engine, charts/operator/templates/priorityclass.yaml)."""
+
+# The plugin Priority has written the class's value before any policy sees the pod.
+_OUTRANKS = f"has(object.spec.priority) && object.spec.priority >= {_HIGHEST}"
+
+_SUSPECT = f"""\
 has(object.spec.nodeName)
 || (has(object.metadata.labels) && {cel.value(PLACEMENT_LABEL)} in object.metadata.labels)
 || !({workload_kinds.ENDS})"""
 
-# Pods that ask for a GPU have the toleration too (ExtendedResourceToleration), and pass the rules.
-MAY_PARK = f"""
-|| (has(object.spec.tolerations)
-    && object.spec.tolerations.exists(t, !has(t.key) || t.key in ['', {cel.value(GPU_TAINT.key)}]))"""
+
+def suspect(*, gpus: bool) -> str:
+    """Return the cheap filter of profiles, which skips pods that cannot break a rule.
+
+    Pods that ask for a GPU have the toleration too (ExtendedResourceToleration), and pass the rules.
+    """
+    keys = ["", CRITICAL_ADDONS_TAINT.key, *([GPU_TAINT.key] if gpus else [])]
+    return f"""\
+{_SUSPECT}
+|| ({_OUTRANKS})
+|| (has(object.spec.tolerations) && object.spec.tolerations.exists(t, !has(t.key) || t.key in {cel.value(keys)}))
+|| (has(object.spec.affinity) && has(object.spec.affinity.podAntiAffinity))"""
+
 
 TOLERATES = Template("""\
 // https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
@@ -124,15 +140,42 @@ OTHER_RULES = {
 }
 """Rules for every pod, by name."""
 
+_REQUIRED = "object.spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 
-def broken(exceptions: Sequence[GuardException]) -> dict[str, str]:
+PROFILE_RULES = {
+    GuardRule.PRIORITY.value: Rule(
+        _OUTRANKS,
+        f"has a priority of {_HIGHEST} or more, with which it takes the places of other teams' pods; remove spec.priorityClassName",
+    ),
+    # Whatever value and effect the toleration has: nobody's own pool has this key. A toleration without a key matches all keys.
+    GuardRule.SYSTEM_POOL.value: Rule(
+        f"""\
+has(object.spec.tolerations) && object.spec.tolerations.exists(t,
+  has(t.key) && t.key != '' ? t.key == {cel.value(CRITICAL_ADDONS_TAINT.key)} :
+  !has(t.effect) || t.effect in ['', {cel.value(CRITICAL_ADDONS_TAINT.effect.value)}])""",
+        "tolerates the taint of the system pool, which is for the cluster's own pods; remove the toleration",
+    ),
+    # The scheduler keeps every pod that such a term matches off, whatever its namespace (pkg/scheduler/framework/plugins/
+    # interpodaffinity, satisfyExistingPodsAntiAffinity). A preferred term only moves others within what is free.
+    GuardRule.OTHER_NAMESPACES.value: Rule(
+        f"""\
+has(object.spec.affinity) && has(object.spec.affinity.podAntiAffinity) && has({_REQUIRED})
+&& {_REQUIRED}.exists(t, has(t.namespaceSelector)
+  || (has(t.namespaces) && t.namespaces.exists(n, n != request.namespace)))""",
+        "keeps pods of other namespaces off by its podAntiAffinity; remove namespaceSelector and namespaces",
+    ),
+}
+"""Rules for every pod of a profile that keep other teams' pods and the platform's in place, by name."""
+
+
+def broken(exceptions: Sequence[GuardException], others: Mapping[str, Rule]) -> dict[str, str]:
     """Variables with the name of the first rule that the pod breaks and no exception lifts, empty where there is none.
 
-    `other` is the first of OTHER_RULES. A message cannot ask for rights (kubernetes.io, page validating-admission-policy): it
+    `other` is the first of `others`. A message cannot ask for rights (kubernetes.io, page validating-admission-policy): it
     does not know whether a pod with the labels of training may use spot, and so names for it another rule first.
     """
     return {
-        "other": _first(OTHER_RULES, exceptions) + "''",
+        "other": _first(others, exceptions) + "''",
         "broken": (
             "variables.other != '' && variables.mayTrain ? variables.other :\n"
             f"{_first(SPOT_RULES, exceptions)}variables.other"
@@ -166,11 +209,11 @@ def _entry(entry: GuardException) -> str:
     )
 
 
-def validation(instance: str) -> dict[str, str]:
+def validation(instance: str, others: Mapping[str, Rule]) -> dict[str, str]:
     """One validation for all rules: the API server evaluates every message for every pod, and shows only the first."""
     wrong = "".join(
         f"variables.broken == {cel.value(name)} ? {cel.value(f' {rule.words}{_remedy(name, instance)}')} :\n"
-        for name, rule in (SPOT_RULES | OTHER_RULES).items()
+        for name, rule in {**SPOT_RULES, **others}.items()
     )
     return {
         "expression": "variables.broken == '' || variables.debugs || (variables.other == '' && variables.trains)",
@@ -185,5 +228,5 @@ def validation(instance: str) -> dict[str, str]:
 def _remedy(rule: str, instance: str) -> str:
     if rule == PLACEMENT:
         return ""
-    named = f" with rules [{rule}]" if rule == GuardRule.NODE_NAME else ""
+    named = "" if rule in LIFTED_BY_DEFAULT else f" with rules [{rule}]"
     return f", or ask the platform team for an entry{named} in scheduling.guard.exceptions of stack {instance}"

@@ -112,5 +112,5 @@ def declare(
     content: dict[str, pulumi.Input[str]] = {**contract.data(release, pools, plan.placements)}
     content |= contract.of_workloads(workloads)
     Contract(f"{name}-contract", plan.contract, content, scheduling.contract.readers, inside)
-    if any(profile.gpus is not None for profile in scheduling.profiles):
-        Quotas(f"{name}-quota", scheduling.profiles, inside, scheduling.guard.device_classes)
+    if scheduling.profiles:
+        Quotas(f"{name}-quota", scheduling.profiles, scheduling.guard, inside)

@@ -1,4 +1,8 @@
-"""ResourceQuotas: the most GPUs that the pods of a Kubeflow profile may ask for together."""
+"""ResourceQuotas of Kubeflow profiles: the most GPUs that their pods may ask for together, and no pod that would take the places of
+pods in other namespaces.
+
+The second kind is a net below two rules of the guard: it holds where the guard's policy is gone.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import Any
 from components.addons import names
 from components.addons.manifest import Manifest
 from components.addons.part import Inside, Part
-from config.model.scheduling import Profile
+from config.model.scheduling import Guard, GuardRule, Profile
 from config.placement.node_pools import GPU_TAINT
 
 ROLE = "gpus"
@@ -53,21 +57,59 @@ def quotas(profiles: Sequence[Profile], instance: str, device_classes: Sequence[
             yield {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": hard}}
 
 
+NETS: dict[GuardRule, dict[str, Any]] = {
+    GuardRule.PRIORITY: {
+        "scopeName": "PriorityClass",
+        "operator": "In",
+        "values": ["system-cluster-critical", "system-node-critical"],
+    },
+    GuardRule.OTHER_NAMESPACES: {"scopeName": "CrossNamespacePodAffinity", "operator": "Exists"},
+}
+"""Scopes of pods that a profile may not have, by the rule of the guard (page resource-quotas, "Quota scopes").
+
+The second scope is wider than the rule: preferred terms count, and those that name the pod's own namespace.
+"""
+
+
+def nets(profiles: Sequence[Profile], guard: Guard, instance: str) -> Iterator[tuple[GuardRule, dict[str, Any]]]:
+    """The ResourceQuotas of NETS for each profile, with or without a limit of GPUs.
+
+    They know no exceptions and no warnings: none is declared unless the guard enforces its rules, nor for a rule that an exception
+    in the namespace lifts.
+    """
+    if guard.mode != "enforce":
+        return
+    for profile in profiles:
+        lifted = {rule for entry in guard.exceptions if entry.namespace == profile.namespace for rule in entry.rules}
+        for rule, scope in NETS.items():
+            if rule not in lifted:
+                metadata = {
+                    "name": names.object_name(instance, rule),
+                    "namespace": profile.namespace,
+                    "labels": names.labels(instance),
+                }
+                spec = {"hard": {"pods": "0"}, "scopeSelector": {"matchExpressions": [scope]}}
+                yield rule, {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": spec}
+
+
 class Quotas(Part):
-    """One ResourceQuota a namespace. The namespaces must exist."""
+    """The ResourceQuotas of each profile. The namespaces must exist."""
 
     def __init__(
         self,
         name: str,
         profiles: Sequence[Profile],
+        guard: Guard,
         inside: Inside,
-        device_classes: Sequence[str] = (),
     ) -> None:
         super().__init__("kubeflow-spot:addons:Quotas", name, inside)
-        for quota in quotas(profiles, self.instance, device_classes):
+        for quota in quotas(profiles, self.instance, guard.device_classes):
             Manifest(
                 f"{name}-{quota['metadata']['namespace']}",
                 quota,
                 self.child,
             )
+        for rule, quota in nets(profiles, guard, self.instance):
+            # No namespace has a dot: this is no other profile's quota of GPUs.
+            Manifest(f"{name}-{quota['metadata']['namespace']}.{rule}", quota, self.child)
         self.register_outputs({})

@@ -65,8 +65,9 @@ GPU = (
 
 # Kubernetes >= 1.35 lets a container have a restartPolicy of its own, and rules that restart it after certain exit codes
 # (kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle, "Individual container restart policy and rules").
+# RestartAllContainers starts those again too that have succeeded, init containers included (same page; on since 1.36).
 _AGAIN_AFTER_SUCCESS = """\
-has(c.restartPolicyRules) && c.restartPolicyRules.exists(r, has(r.exitCodes)
+has(c.restartPolicyRules) && c.restartPolicyRules.exists(r, r.action == 'RestartAllContainers' || has(r.exitCodes)
     && (r.exitCodes.operator == 'In') == (has(r.exitCodes.values) && 0 in r.exitCodes.values))"""
 
 ENDS = f"""\

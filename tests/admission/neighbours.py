@@ -1,0 +1,215 @@
+"""What a pod of one profile does to pods of others, on the real scheduler: where both land, and who waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from components.addons.scheduling import quota
+from config.model.scheduling import Profile
+from tests.admission.api import Object, Refused
+from tests.admission.bed import Bed, eventually
+from tests.admission.escapes import EDITOR, NAMESPACE, claim, named, pod
+from tests.admission.posting import decision
+
+OTHER = "team-b"
+"""Another profile."""
+FREE = "unmatched"
+"""No policy of the program selects this namespace, and no quota limits it."""
+SYSTEM = {"nodeSelector": {"kubeflow-spot.dev/pool": "system"}}
+CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}
+TAINT = {"key": "CriticalAddonsOnly", "value": "true", "effect": "NoSchedule"}
+"""The taint of a system pool with `criticalAddonsOnly` (learn.microsoft.com/azure/aks/use-system-pools)."""
+
+
+def elsewhere(body: Object, namespace: str, name: str) -> Object:
+    """The pod under another name in another namespace."""
+    return {**body, "metadata": {**body["metadata"], "namespace": namespace, "name": name}}
+
+
+def affinity(kind: str, *, selector: Object | None = None, **others: Any) -> Object:
+    """A required term of `podAffinity` or `podAntiAffinity` over the whole cluster, for the pods that `selector` matches."""
+    term = {"topologyKey": "kubernetes.io/os", "labelSelector": selector or {}, **others}
+    return {"affinity": {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+
+
+def preferred(kind: str, **others: Any) -> Object:
+    """A preferred term like that of `affinity`, of the greatest weight."""
+    term = {"topologyKey": "kubernetes.io/os", "labelSelector": {}, **others}
+    weighted = {"weight": 100, "podAffinityTerm": term}
+    return {"affinity": {kind: {"preferredDuringSchedulingIgnoredDuringExecution": [weighted]}}}
+
+
+def decided(bed: Bed, body: Object, user: str | None = None) -> str:
+    """The node of a new pod; `pending` where the scheduler finds none."""
+    created = bed.api.create(body, user=user)
+    return str(eventually(lambda: decision(bed.api.get(created)), f"{body['metadata']['name']} is decided"))
+
+
+@contextmanager
+def gone_afterwards(bed: Bed, *bodies: Object) -> Iterator[None]:
+    """Delete these objects in the end."""
+    try:
+        yield
+    finally:
+        for body in bodies:
+            bed.api.delete(body)
+
+
+@contextmanager
+def system_pool(bed: Bed, **spec: Any) -> Iterator[set[str]]:
+    """The nodes of the system pool, with these fields in their specs, such as taints."""
+    nodes = [node for node, pool in bed.pools().items() if pool == "system"]
+    bodies = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": node}} for node in nodes]
+    before = [bed.api.get(body)["spec"] for body in bodies]
+    try:
+        for body in bodies:
+            bed.api.patch(body, {"spec": spec})
+        eventually(lambda: _probed(bed) == "pending", "the scheduler knows of the closed nodes")
+        yield set(nodes)
+    finally:
+        for body, old in zip(bodies, before, strict=True):
+            bed.api.patch(body, {"spec": {key: old.get(key) for key in spec}})
+        eventually(lambda: _probed(bed) != "pending", "the scheduler knows of the open nodes")
+
+
+def _probed(bed: Bed) -> str:
+    """Where a plain pod for the system pool lands now."""
+    probe = elsewhere(pod("probe", **SYSTEM), FREE, "probe")
+    with gone_afterwards(bed, probe):
+        return decided(bed, probe)
+
+
+def beside(body: Object, why: str) -> Callable[[Bed], str]:
+    """An admitted pod that runs; `why` it is harmless holds if another team's pod runs as well."""
+
+    def tries(bed: Bed) -> str:
+        other = elsewhere(pod("neighbour"), OTHER, "neighbour")
+        with gone_afterwards(bed, body, other):
+            landed = decided(bed, body, EDITOR)
+            return why if decided(bed, other) != "pending" and landed != "pending" else "nobody"
+
+    return tries
+
+
+def waits(body: Object, why: str, **pools: int) -> Callable[[Bed], str]:
+    """An admitted pod that finds no node, with the system pool tainted and these pools up."""
+
+    def tries(bed: Bed) -> str:
+        bed.scale(**pools)
+        try:
+            with system_pool(bed, taints=[TAINT]), gone_afterwards(bed, body):
+                return why if decided(bed, body, EDITOR) == "pending" else "nobody"
+        finally:
+            bed.scale(**dict.fromkeys(pools, 0))
+
+    return tries
+
+
+def on_a_cordoned_node(body: Object, why: str) -> Callable[[Bed], str]:
+    """An admitted pod that lands on a node which is about to be emptied."""
+
+    def tries(bed: Bed) -> str:
+        with system_pool(bed, unschedulable=True) as nodes, gone_afterwards(bed, body):
+            return why if decided(bed, body, EDITOR) in nodes else "nobody"
+
+    return tries
+
+
+def unplaced(body: Object, why: str) -> Callable[[Bed], str]:
+    """An admitted pod that nobody schedules, while another team's pod runs; its nomination for a node is not kept."""
+
+    def tries(bed: Bed) -> str:
+        nominated = {**body, "status": {"nominatedNodeName": min(bed.pools())}}
+        other = elsewhere(pod("neighbour"), OTHER, "neighbour")
+        with gone_afterwards(bed, body, other):
+            bed.api.create(nominated, user=EDITOR)
+            runs = decided(bed, other) != "pending"
+            after = bed.api.get(body)
+            still = "nodeName" not in after["spec"] and "nominatedNodeName" not in after["status"]
+            return why if runs and still else "nobody"
+
+    return tries
+
+
+@contextmanager
+def limited(bed: Bed, *quotas: Object) -> Iterator[None]:
+    """These quotas in force."""
+    for body in quotas:
+        bed.api.create(body)
+    with gone_afterwards(bed, *quotas):
+        for body in quotas:
+            eventually(lambda body=body: "hard" in bed.api.get(body).get("status", {}), "the quota is counted")
+        yield
+
+
+def gpus(most: int) -> list[Object]:
+    """The program's quota of GPUs for the profile."""
+    return list(quota.quotas((Profile(namespace=NAMESPACE, gpus=most),), "escape"))
+
+
+def past_the_quota(body: Object) -> Callable[[Bed], str]:
+    """A claim in a profile that may have three GPUs."""
+
+    def tries(bed: Bed) -> str:
+        with limited(bed, *gpus(3)), gone_afterwards(bed, body):
+            try:
+                bed.api.create(body, user=EDITOR)
+            except Refused as refused:
+                return named(refused)
+            return "nobody"
+
+    return tries
+
+
+def past_the_quota_by_a_template(bed: Bed) -> str:
+    """A controller makes the claim of a template: the quota refuses it, and the pod waits."""
+    template = claim("gpu.nvidia.com", template=True)
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    body = pod("claimant", restart="Never", resourceClaims=claims)
+    with limited(bed, *gpus(0)), gone_afterwards(bed, body, template):
+        bed.api.create(template, user=EDITOR)
+        bed.api.create(body, user=EDITOR)
+        event = eventually(lambda: _of(bed, "claimant", "FailedResourceClaimCreation"), "the claim is refused")
+        assert not bed.api.list("resource.k8s.io/v1", "ResourceClaim", NAMESPACE)
+        assert "nodeName" not in bed.api.get(body)["spec"]
+        return named(Refused(403, event["message"]))
+
+
+def _of(bed: Bed, name: str, reason: str) -> Object | None:
+    events = bed.api.list("v1", "Event", NAMESPACE)
+    return next((e for e in events if e["reason"] == reason and e["involvedObject"]["name"] == name), None)
+
+
+def with_class(body: Object, value: int) -> Callable[[Bed], str]:
+    """The pod, while the platform has a PriorityClass of that name with this value."""
+
+    def tries(bed: Bed) -> str:
+        name = body["spec"]["priorityClassName"]
+        ranked = {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
+        }
+        bed.api.create(ranked)
+        with gone_afterwards(bed, body, ranked):
+            try:
+                eventually(lambda: _created(bed, body), "the class is known")
+            except Refused as refused:
+                return named(refused)
+            return "harmless: it has the rank that the platform gave it"
+
+    return tries
+
+
+def _created(bed: Bed, body: Object) -> bool:
+    """Whether the pod is made; the plugin Priority learns of a new class a moment later."""
+    try:
+        bed.api.create(body, user=EDITOR)
+    except Refused as refused:
+        if "no PriorityClass with name" in refused.message:
+            return False
+        raise
+    return True
