@@ -23,6 +23,8 @@ from google.protobuf import json_format
 from pulumi.runtime.proto import resource_pb2, resource_pb2_grpc
 
 _SECONDS = 20
+_UNUSED = 1
+"""A port on which nothing listens."""
 _REQUESTS = {
     "Invoke": resource_pb2.ResourceInvokeRequest,
     "ReadResource": resource_pb2.ReadResourceRequest,
@@ -32,10 +34,10 @@ _REQUESTS = {
 
 def main() -> None:
     task = json.load(sys.stdin)
-    # Before the change of user, who may not read these modules.
+    # Before the change of user, who may not read the modules that a first call loads.
     trust = ssl.create_default_context()
     assert encodings.idna
-    assert resource_pb2_grpc
+    assert _monitor(_UNUSED) is None
     if task["user"] is not None:
         os.setgroups([])
         os.setgid(task["user"])
