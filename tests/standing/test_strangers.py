@@ -160,6 +160,7 @@ def login(command: str, *arguments: str) -> str:
     )
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("attempt", ["reads a Secret", "makes a Secret", "runs a program", "starts a plugin"])
 def test_another_user_makes_reads_and_runs_nothing_through_a_command(
     attempt: str, stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
