@@ -130,7 +130,7 @@ def _named(document: dict[str, Any], entries: str, entry: str, name: Any) -> dic
 
 
 def _flat(entry: dict[str, Any], where: str, folder: Path | None) -> dict[str, Any]:
-    """The entry with files' content in place of their paths, so that it means the same on every machine.
+    """Return the entry with files' content in place of their paths, so that it means the same on every machine.
 
     A token's file changes while it is in use, so its path stays, made absolute, as kubectl does.
     """

@@ -52,7 +52,7 @@ def _budgets(cluster: Cluster) -> Iterator[Said]:
 
 
 def _holds(budget: Object) -> bool:
-    """Whether healthy pods cannot be evicted. Of pods that are not healthy the budget says nothing for long."""
+    """Return whether healthy pods cannot be evicted. Of pods that are not healthy the budget says nothing for long."""
     status = budget.get("status") or {}
     healthy = status.get("currentHealthy", 0) >= status.get("desiredHealthy", 0)
     return bool(status.get("expectedPods", 0) > 0 == status.get("disruptionsAllowed", 0) and healthy)
@@ -76,7 +76,7 @@ def _covered_twice(cluster: Cluster) -> dict[str, list[str]]:
 
 
 def _selects(selector: Any, labels: Mapping[str, str]) -> bool:
-    """Whether a label selector matches; none matches nothing, and an empty one everything (policy/v1)."""
+    """Return whether a label selector matches; none matches nothing, and an empty one everything (policy/v1)."""
     if selector is None:
         return False
     same = all(labels.get(key) == value for key, value in (selector.get("matchLabels") or {}).items())

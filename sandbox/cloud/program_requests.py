@@ -78,21 +78,21 @@ class ProgramRequests:
             self._serve_all = True
 
     def checks(self, type: str, name: str, inputs: struct_pb2.Struct) -> bool:
-        """Whether the program declares a resource with these inputs."""
+        """Return whether the program declares a resource with these inputs."""
         with self._lock:
             declared = list(self._resources.get((type, name), ()))
         return self._serve_all or any(_digest(inputs, ignored) == content for ignored, content in declared)
 
     def reads(self, type: str, name: str, id: str) -> bool:
-        """Whether the program reads or imports the resource with this id."""
+        """Return whether the program reads or imports the resource with this id."""
         return self._has("read", type, name, id)
 
     def invokes(self, token: str, arguments: struct_pb2.Struct) -> bool:
-        """Whether the program calls a function with these arguments."""
+        """Return whether the program calls a function with these arguments."""
         return self._has("invoke", token, _digest(arguments))
 
     def configures(self, package: str, settings: struct_pb2.Struct) -> bool:
-        """Whether the program or its stack file has all these settings of a provider."""
+        """Return whether the program or its stack file has all these settings of a provider."""
         given = json_format.MessageToDict(settings)
         own = (key for key in given if key not in _ENGINES_OWN and not key.startswith("__"))
         return all(self._has("setting", package, key, _digest(given[key])) for key in own)
@@ -111,14 +111,14 @@ def _noted(call: Callable[..., Any], note: Callable[[Any], None]) -> Callable[..
 
 
 def _digest(value: Any, ignored: Collection[str] = ()) -> str:
-    """A text that two values share if a provider gets the same of both."""
+    """Return a text that two values share if a provider gets the same of both."""
     if isinstance(value, struct_pb2.Struct):
         value = {k: v for k, v in json_format.MessageToDict(value).items() if k not in ignored and "*" not in ignored}
     return json.dumps(_as_sent(value), sort_keys=True)
 
 
 def _as_sent(value: Any) -> Any:
-    """A value as the engine sends it to a provider that takes neither secrets nor outputs nor references."""
+    """Return a value as the engine sends it to a provider that takes neither secrets nor outputs nor references."""
     if isinstance(value, list):
         return [_as_sent(item) for item in value]
     if not isinstance(value, dict):

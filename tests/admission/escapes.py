@@ -262,7 +262,7 @@ def debugger(node: str, name: str = "node-debugger") -> Object:
 
 
 def again_after(operator: str, *codes: int, action: str = "Restart") -> list[Object]:
-    """A rule of a container that restarts it, or all containers, after these exit codes."""
+    """Return a rule of a container that restarts it, or all containers, after these exit codes."""
     return [{"action": action, "exitCodes": {"operator": operator, "values": list(codes)}}]
 
 

@@ -51,14 +51,14 @@ _NOBODYS = "harmless: it holds no node and no nomination for one"
 
 
 def job(name: str, **spec: Any) -> Object:
-    """A Job with such a pod."""
+    """Return a Job with such a pod."""
     template = {"spec": pod(name, restart="Never", **spec)["spec"]}
     metadata = {"name": name, "namespace": NAMESPACE}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"template": template}}
 
 
 def _with(body: Object, **container: Any) -> Object:
-    """The pod with more in its container."""
+    """Return the pod with more in its container."""
     body["spec"]["containers"][0] |= container
     return body
 
@@ -69,7 +69,7 @@ def _in_an_init_container(body: Object, **container: Any) -> Object:
 
 
 def _device(**more: Any) -> Object:
-    """A claim of GPUs."""
+    """Return a claim of GPUs."""
     body = claim("gpu.nvidia.com")
     body["spec"]["devices"]["requests"][0]["exactly"] |= more
     return body

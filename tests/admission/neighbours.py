@@ -24,31 +24,31 @@ TAINT = {"key": "CriticalAddonsOnly", "value": "true", "effect": "NoSchedule"}
 
 
 def elsewhere(body: Object, namespace: str, name: str) -> Object:
-    """The pod under another name in another namespace."""
+    """Return the pod under another name in another namespace."""
     return {**body, "metadata": {**body["metadata"], "namespace": namespace, "name": name}}
 
 
 def affinity(kind: str, *, selector: Object | None = None, **others: Any) -> Object:
-    """A required term of `podAffinity` or `podAntiAffinity` over the whole cluster, for the pods that `selector` matches."""
+    """Return a required term of `podAffinity` or `podAntiAffinity` over the whole cluster, for the pods that `selector` matches."""
     term = {"topologyKey": "kubernetes.io/os", "labelSelector": selector or {}, **others}
     return {"affinity": {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
 
 
 def preferred(kind: str, **others: Any) -> Object:
-    """A preferred term like that of `affinity`, of the greatest weight."""
+    """Return a preferred term like that of `affinity`, of the greatest weight."""
     term = {"topologyKey": "kubernetes.io/os", "labelSelector": {}, **others}
     weighted = {"weight": 100, "podAffinityTerm": term}
     return {"affinity": {kind: {"preferredDuringSchedulingIgnoredDuringExecution": [weighted]}}}
 
 
 def decided(bed: Bed, body: Object, user: str | None = None) -> str:
-    """The node of a new pod; `pending` where the scheduler finds none."""
+    """Return the node of a new pod; `pending` where the scheduler finds none."""
     created = bed.api.create(body, user=user)
     return str(eventually(lambda: decision(bed.api.get(created)), f"{body['metadata']['name']} is decided"))
 
 
 def lands(bed: Bed, body: Object, user: str | None = None) -> str:
-    """The node of a new pod. Raises AssertionError if it finds none; the scheduler may need a second try."""
+    """Return the node of a new pod. Raises AssertionError if it finds none; the scheduler may need a second try."""
     created = bed.api.create(body, user=user)
     node = eventually(lambda: bed.api.get(created)["spec"].get("nodeName"), f"{body['metadata']['name']} has a node")
     return str(node)
@@ -66,7 +66,7 @@ def gone_afterwards(bed: Bed, *bodies: Object) -> Iterator[None]:
 
 @contextmanager
 def system_pool(bed: Bed, **spec: Any) -> Iterator[set[str]]:
-    """The nodes of the system pool, with these fields in their specs, such as taints."""
+    """Yield the nodes of the system pool, with these fields in their specs, such as taints."""
     nodes = [node for node, pool in bed.pools().items() if pool == "system"]
     bodies = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": node}} for node in nodes]
     before = [bed.api.get(body)["spec"] for body in bodies]
@@ -89,7 +89,7 @@ def _probed(bed: Bed) -> str:
 
 
 def beside(body: Object, why: str) -> Callable[[Bed], str]:
-    """An admitted pod that runs. It is harmless, as `why` says, if another team's pod runs as well."""
+    """Try an admitted pod that runs. It is harmless, as `why` says, if another team's pod runs as well."""
 
     def tries(bed: Bed) -> str:
         other = elsewhere(pod("neighbour"), OTHER, "neighbour")
@@ -102,7 +102,7 @@ def beside(body: Object, why: str) -> Callable[[Bed], str]:
 
 
 def waits(body: Object, why: str, **pools: int) -> Callable[[Bed], str]:
-    """An admitted pod that finds no node, with the system pool tainted and these pools up."""
+    """Try an admitted pod that finds no node, with the system pool tainted and these pools up."""
 
     def tries(bed: Bed) -> str:
         bed.scale(**pools)
@@ -116,7 +116,7 @@ def waits(body: Object, why: str, **pools: int) -> Callable[[Bed], str]:
 
 
 def on_a_cordoned_node(body: Object, why: str) -> Callable[[Bed], str]:
-    """An admitted pod that lands on a node which is about to be emptied."""
+    """Try an admitted pod that lands on a node which is about to be emptied."""
 
     def tries(bed: Bed) -> str:
         with system_pool(bed, unschedulable=True) as nodes, gone_afterwards(bed, body):
@@ -126,7 +126,7 @@ def on_a_cordoned_node(body: Object, why: str) -> Callable[[Bed], str]:
 
 
 def unplaced(body: Object, why: str) -> Callable[[Bed], str]:
-    """An admitted pod that nobody schedules, while another team's pod runs; its nomination for a node is not kept."""
+    """Try an admitted pod that nobody schedules, while another team's pod runs; its nomination for a node is not kept."""
 
     def tries(bed: Bed) -> str:
         nominated = {**body, "status": {"nominatedNodeName": min(bed.pools())}}
@@ -153,12 +153,12 @@ def limited(bed: Bed, *quotas: Object) -> Iterator[None]:
 
 
 def gpus(most: int) -> list[Object]:
-    """The program's quota of GPUs for the profile."""
+    """Return the program's quota of GPUs for the profile."""
     return list(quota.quotas((Profile(namespace=NAMESPACE, gpus=most),), "escape"))
 
 
 def past_the_quota(body: Object) -> Callable[[Bed], str]:
-    """A claim in a profile that may have three GPUs."""
+    """Try a claim in a profile that may have three GPUs."""
 
     def tries(bed: Bed) -> str:
         with limited(bed, *gpus(3)), gone_afterwards(bed, body):
@@ -172,7 +172,7 @@ def past_the_quota(body: Object) -> Callable[[Bed], str]:
 
 
 def past_the_quota_by_a_template(bed: Bed) -> str:
-    """A controller makes the claim of a template: the quota refuses it, and the pod waits."""
+    """Try a template, of which a controller makes the claim: the quota refuses it, and the pod waits."""
     template = claim("gpu.nvidia.com", template=True)
     claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
     body = pod("claimant", restart="Never", resourceClaims=claims)
@@ -191,7 +191,7 @@ def _of(bed: Bed, name: str, reason: str) -> Object | None:
 
 
 def with_class(body: Object, value: int) -> Callable[[Bed], str]:
-    """The pod, while the platform has a PriorityClass of that name with this value."""
+    """Try the pod while the platform has a PriorityClass of that name with this value."""
 
     def tries(bed: Bed) -> str:
         name = body["spec"]["priorityClassName"]
@@ -213,7 +213,7 @@ def with_class(body: Object, value: int) -> Callable[[Bed], str]:
 
 
 def _created(bed: Bed, body: Object) -> bool:
-    """Whether the pod is made; the plugin Priority learns of a new class a moment later."""
+    """Return whether the pod is made; the plugin Priority learns of a new class a moment later."""
     try:
         bed.api.create(body, user=EDITOR)
     except Refused as refused:

@@ -31,14 +31,14 @@ pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("editor")]
 
 
 def large(name: str, namespace: str, **spec: Any) -> Object:
-    """A pod for the system pool's nodes; no two of them fit on one."""
+    """Return a pod for the system pool's nodes; no two of them fit on one."""
     body = elsewhere(pod(name, **SYSTEM, **spec), namespace, name)
     body["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "2"}}
     return body
 
 
 def attacks() -> dict[str, Object]:
-    """A pod for each rule that a net lies below."""
+    """Return a pod for each rule that a net lies below."""
     return {
         GuardRule.PRIORITY: pod("attack", restart="Never", priorityClassName="system-cluster-critical"),
         GuardRule.OTHER_NAMESPACES: pod("attack", restart="Never", **affinity("podAntiAffinity", namespaceSelector={})),

@@ -57,7 +57,7 @@ else:
 
 
 def made(folder: Path) -> dict[str, dict[str, str]]:
-    """The Secrets that the lines of step 3 make in a cluster, which is a folder."""
+    """Return the Secrets that the lines of step 3 make in a cluster, which is a folder."""
     folder.mkdir(exist_ok=True)
     (folder / "kubectl.py").write_text(KUBECTL)
     # What is there already is refused: that is said, and ends nothing.
@@ -69,7 +69,7 @@ def made(folder: Path) -> dict[str, dict[str, str]]:
 
 
 def valued(objects: list[Object]) -> set[str]:
-    """The Secrets that carry a value, an empty one as well, by namespace and name without a hash."""
+    """Return the Secrets that carry a value, an empty one as well, by namespace and name without a hash."""
     secrets = [body for body in objects if body["kind"] == "Secret" and (body.get("data") or body.get("stringData"))]
     return {
         re.sub(r"-[a-z0-9]{10}$", "", f"{body['metadata']['namespace']}/{body['metadata']['name']}") for body in secrets
@@ -77,7 +77,7 @@ def valued(objects: list[Object]) -> set[str]:
 
 
 def asked(objects: list[Object]) -> Iterator[tuple[str, str | None, Any]]:
-    """Each Secret that a container takes: its name, the key or None for all of it, and whether it may be missing."""
+    """Yield each Secret that a container takes: its name, the key or None for all of it, and whether it may be missing."""
     for body in objects:
         if body["kind"] in ("Deployment", "StatefulSet", "DaemonSet"):
             for container in body["spec"]["template"]["spec"]["containers"]:
@@ -91,7 +91,7 @@ def asked(objects: list[Object]) -> Iterator[tuple[str, str | None, Any]]:
 
 @pytest.fixture(scope="module", params=CLOUDS)
 def objects(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Object]:
-    """The tree with a cloud's overlay."""
+    """Return the tree with a cloud's overlay."""
     return built(tmp_path_factory.mktemp("rendered") / "work", request.param).objects
 
 

@@ -172,20 +172,20 @@ def _quota(parts: Parts) -> None:
 
 
 def budget(namespace: str = "team-a", allowed: int = 0, healthy: int = 2, **spec: Any) -> Any:
-    """A PodDisruptionBudget of two pods as the API server shows it."""
+    """Return a PodDisruptionBudget of two pods as the API server shows it."""
     status = {"expectedPods": 2, "currentHealthy": healthy, "desiredHealthy": 2, "disruptionsAllowed": allowed}
     selector = {"selector": {"matchLabels": {"app": "web"}}}
     return {"metadata": {"namespace": namespace, "name": "web"}, "spec": selector | spec, "status": status}
 
 
 def pod(**metadata: Any) -> Any:
-    """A pod of those budgets on a plain node."""
+    """Return a pod of those budgets on a plain node."""
     metadata = {"namespace": "team-a", "name": "web-0", "labels": {"app": "web"}, **metadata}
     return {"metadata": metadata, "spec": {"nodeName": "n", "containers": []}, "status": {"phase": "Running"}}
 
 
 def covered_twice(parts: Parts, **second: Any) -> None:
-    """A pod, and two budgets that allow evictions: one by its label, and one with another selector."""
+    """Return a pod, and two budgets that allow evictions: one by its label, and one with another selector."""
     parts["pods"].append(pod())
     parts["budgets"] += [budget(allowed=1, minAvailable=1), budget(allowed=1, minAvailable=1, selector=second)]
     parts["budgets"][-1]["metadata"]["name"] = "all"

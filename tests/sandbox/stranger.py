@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def _monitor(port: int) -> resource_pb2_grpc.ResourceMonitorStub | None:
-    """A client of the resource monitor, if that is what listens."""
+    """Return a client of the resource monitor, if that is what listens."""
     monitor = resource_pb2_grpc.ResourceMonitorStub(grpc.insecure_channel(f"127.0.0.1:{port}"))
     try:
         monitor.SupportsFeature(resource_pb2.SupportsFeatureRequest(id="secrets"), timeout=_SECONDS)
@@ -72,7 +72,7 @@ def _monitor(port: int) -> resource_pb2_grpc.ResourceMonitorStub | None:
 
 
 def _kubeconfigs(value: Any) -> list[str]:
-    """The kubeconfigs in an answer, in base64 or not."""
+    """Return the kubeconfigs in an answer, in base64 or not."""
     if isinstance(value, dict | list):
         return [text for item in (value.values() if isinstance(value, dict) else value) for text in _kubeconfigs(item)]
     if not isinstance(value, str):
@@ -85,7 +85,7 @@ def _kubeconfigs(value: Any) -> list[str]:
 
 
 def _use(kubeconfig: str, trust: ssl.SSLContext) -> str:
-    """The result of reading the Secrets of the cluster with a kubeconfig."""
+    """Return the result of reading the Secrets of the cluster with a kubeconfig."""
     content = yaml.safe_load(kubeconfig)
     cluster, user = content["clusters"][0]["cluster"], content["users"][0].get("user") or {}
     try:

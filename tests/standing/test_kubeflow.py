@@ -106,7 +106,7 @@ def lines(stack: Standing) -> None:
 
 
 def secrets(stack: Standing) -> dict[str, dict[str, str]]:
-    """The data of the Secrets that the manifests would bring, by namespace and name."""
+    """Return the data of the Secrets that the manifests would bring, by namespace and name."""
     live = stack.get("secrets", "-A")["items"]
     named = {f"{each['metadata']['namespace']}/{each['metadata']['name']}": each.get("data", {}) for each in live}
     return {name: data for name, data in named.items() if name in PUBLISHED}

@@ -43,19 +43,19 @@ Call = tuple[str, dict[str, Any]]
 
 
 def provider(stack: Stack) -> dict[str, Any]:
-    """The kubernetes provider in the stack's state."""
+    """Return the kubernetes provider in the stack's state."""
     resources = Checkpoint(Home.of(stack.name, stack.project)).resources()
     return next(resource for resource in resources if resource["type"] == PROVIDER)
 
 
 def cluster_id(stack: Stack) -> str:
-    """The cloud's id of the stack's cluster."""
+    """Return the cloud's id of the stack's cluster."""
     return clusters.cluster_of(clusters.of_stack(Home.of(stack.name, stack.project)).directory) or ""
 
 
 @contextmanager
 def running(stack: Stack, folder: Path) -> Iterator[list[int]]:
-    """An `up` whose program has asked for everything and does not end; yields the ports on which its engine listens."""
+    """Run an `up` whose program has asked for everything and does not end; yields the ports on which its engine listens."""
     asked, main = folder / "asked", stack.project / "__main__.py"
     checked_in = main.read_text()
     main.write_text(checked_in + HELD.replace("ASKED", str(asked)))
@@ -74,7 +74,7 @@ def running(stack: Stack, folder: Path) -> Iterator[list[int]]:
 
 
 def attack(ports: list[int], calls: dict[str, Call], user: int | None) -> dict[str, Any]:
-    """What these calls of the engine's monitor give to a user."""
+    """Return what these calls of the engine's monitor give to a user."""
     task = json.dumps({"user": user, "ports": ports, "calls": calls})
     done = subprocess.run(
         [sys.executable, "-m", "tests.sandbox.stranger"], input=task, capture_output=True, text=True, check=False
@@ -100,7 +100,7 @@ PROVIDER = "pulumi:providers:kubernetes"
 
 
 def kubeconfigs_of(read: dict[str, Any], calls: dict[str, Call]) -> dict[str, list[str]]:
-    """What the API server says to the kubeconfigs in each answer; none is missing that an answer has."""
+    """Return what the API server says to the kubeconfigs in each answer; none is missing that an answer has."""
     return {name: read[name]["used"] for name in calls}
 
 
@@ -143,7 +143,7 @@ def test_another_user_reads_no_credential_while_a_command_runs(stack: Stack, sub
 
 
 def login(command: str, *arguments: str) -> str:
-    """A kubeconfig whose login program is a stranger's choice."""
+    """Return a kubeconfig whose login program is a stranger's choice."""
     run = {
         "apiVersion": "client.authentication.k8s.io/v1",
         "command": command,

@@ -81,7 +81,7 @@ def test_a_removed_key_is_shown_and_applied_or_refused(
 
 
 def in_force(state: Path) -> dict[str, Any]:
-    """The resources of an emulated Azure by id, without deployments, records of requests and node counts.
+    """Return the resources of an emulated Azure by id, without deployments, records of requests and node counts.
 
     A pool keeps the image of Trusted Launch when both parts of it are off.
     """

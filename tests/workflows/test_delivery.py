@@ -29,7 +29,7 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def read(delivery: ModuleType, folder: Path, text: str) -> list[str]:
-    """The stacks of a file, or the lines of its refusal."""
+    """Return the stacks of a file, or the lines of its refusal."""
     (folder / "delivery.toml").write_text(text)
     try:
         return list(delivery.read(folder / "delivery.toml"))
@@ -142,7 +142,7 @@ CLI = b'#!/bin/sh\necho "$@" >> "$WORLD/installed"\n'
 
 @pytest.fixture
 def served(programs: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, bytes]:
-    """What the publishers serve, by the archive's name; the digests in the program's file are those of it."""
+    """Return what the publishers serve, by the archive's name; the digests in the program's file are those of it."""
     wanted: dict[str, str] = programs.wanted((PROJECT / "uv.lock").read_text())
     content = {name: tarred("pulumi/pulumi", CLI) for name in wanted} | {
         name: zipped("bin/linux_amd64/kubelogin", b"x") for name in wanted if name.endswith(".zip")

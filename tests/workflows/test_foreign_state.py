@@ -48,7 +48,7 @@ class Attacker(NamedTuple):
 
 @pytest.fixture
 def attacker(tmp_path: Path) -> Iterator[Attacker]:
-    """A server of plugins, each of which leaves a mark once it is started."""
+    """Yield a server of plugins, each of which leaves a mark once it is started."""
     started, asked = tmp_path / "started", list[str]()
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w:gz") as archive:

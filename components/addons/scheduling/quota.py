@@ -72,7 +72,7 @@ The second scope is wider than the rule: preferred terms count, and those that n
 
 
 def nets(profiles: Sequence[Profile], guard: Guard, instance: str) -> Iterator[tuple[GuardRule, dict[str, Any]]]:
-    """The ResourceQuotas of NETS for each profile, with or without a limit of GPUs.
+    """Yield the ResourceQuotas of NETS for each profile, with or without a limit of GPUs.
 
     They know no exceptions and no warnings: none is declared unless the guard enforces its rules, nor for a rule that an exception
     in the namespace lifts.

@@ -63,7 +63,7 @@ class ControlPlane:
         return self.directory / "kubeconfigs" / "admin.kubeconfig"
 
     def user_kubeconfig(self) -> str:
-        """The kubeconfig that a cloud would issue, with its token in a file that its owner alone can read.
+        """Return the kubeconfig that a cloud would issue, with its token in a file that its owner alone can read.
 
         The engine hands its state to every user of the machine (see `sandbox.cloud.program_requests`). Raises SandboxError before
         the first start.
