@@ -102,7 +102,7 @@ def download(address: str) -> bytes:
 
 
 def _plugin(folder: Path, name: str) -> None:
-    """Install a provider's archive. Outside the program's folder: a `packages` entry of its Pulumi.yaml would take its place."""
+    """Install a provider's archive into the engine's home."""
     match = re.fullmatch(r"pulumi-resource-(.+)-v([^-]+)-linux-amd64\.tar\.gz", name)
     assert match
     command = [

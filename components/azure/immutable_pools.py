@@ -15,6 +15,7 @@ from components.azure.live import LiveCluster, plain
 from components.immutable import Change
 from components.last_update import LastUpdate, lasting_settings
 from components.target import Stack
+from config.clouds.azure.pool import nodes_of
 from config.clouds.azure.settings import AzureEncryption
 from config.clouds.azure.traits import aks
 from config.model.pool import AnyPool
@@ -105,6 +106,22 @@ def _differences(declared: Mapping[str, Any], live: Mapping[str, Any]) -> Iterat
             continue
         if now != then:
             yield property, is_now, is_declared
+
+
+def trusted_launch(pool: NodePool, live: LiveCluster) -> dict[str, Any]:
+    """Return a pool's Trusted Launch as AKS holds it.
+
+    AKS keeps what a request leaves out, so both parts are sent, and beside them the access by SSH that somebody set. A spot pool is
+    replaced when they change: where the file asks for none, nothing is sent, or every spot pool that runs would be replaced.
+    """
+    nodes = nodes_of(pool.source)
+    if pool.spot and not (nodes.secure_boot or nodes.vtpm):
+        return {}
+    ssh = ((live.profiles.get(pool.name) or {}).get(_SECURITY) or {}).get("sshAccess")
+    return {
+        _SECURITY: ({"sshAccess": ssh} if ssh else {})
+        | {"enableSecureBoot": nodes.secure_boot, "enableVTPM": nodes.vtpm}
+    }
 
 
 def _trusted(profile: Mapping[str, Any]) -> bool:

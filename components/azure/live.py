@@ -47,11 +47,6 @@ class LiveCluster:
         here = [self.profiles[pool]] if pool in self.profiles else self._labelled(label)
         return int(min(max([least, *(profile.get("count") or 0 for profile in here)]), most))
 
-    def kept(self, pool: str, part: str, key: str) -> dict[str, Any]:
-        """Return one property of a part of a live pool, by name; empty where it has none."""
-        now = (self.profiles.get(pool, {}).get(part) or {}).get(key)
-        return {} if now is None else {key: now}
-
     def _labelled(self, label: str) -> list[Mapping[str, Any]]:
         return [p for p in self.profiles.values() if label and (p.get("nodeLabels") or {}).get(POOL_LABEL) == label]
 

@@ -13,7 +13,6 @@ from components.azure import immutable_pools
 from components.azure.live import LiveCluster, retries
 from components.azure.types import AGENT_POOL
 from components.resources import Declared
-from config.clouds.azure.pool import nodes_of
 from config.model.pool import OsDisk, Upgrade
 from config.placement.node_pools import NodePool, Role
 
@@ -66,9 +65,7 @@ def _settings(pool: NodePool, version: str | None, live: LiveCluster, at_host: b
         "nodeTaints": [str(taint) for taint in pool.taints],
         "availabilityZones": list(pool.zones) or None,
         **_machine_options(source.os_disk, source.max_pods, at_host),
-        # Both, as AKS keeps what a request leaves out; beside them the access by SSH that somebody set.
-        "securityProfile": live.kept(pool.name, "securityProfile", "sshAccess")
-        | {"enableSecureBoot": nodes_of(source).secure_boot, "enableVTPM": nodes_of(source).vtpm},
+        **immutable_pools.trusted_launch(pool, live),
     }
     if pool.reservation:
         args["capacityReservationGroupID"] = pool.reservation

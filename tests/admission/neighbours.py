@@ -82,7 +82,7 @@ def system_pool(bed: Bed, **spec: Any) -> Iterator[set[str]]:
 
 
 def _probed(bed: Bed) -> str:
-    """Where a plain pod for the system pool lands now."""
+    """Return where a plain pod for the system pool lands now."""
     probe = elsewhere(pod("probe", **SYSTEM), FREE, "probe")
     with gone_afterwards(bed, probe):
         return decided(bed, probe)
@@ -143,7 +143,7 @@ def unplaced(body: Object, why: str) -> Callable[[Bed], str]:
 
 @contextmanager
 def limited(bed: Bed, *quotas: Object) -> Iterator[None]:
-    """These quotas in force."""
+    """Put these quotas in force."""
     for body in quotas:
         bed.api.create(body)
     with gone_afterwards(bed, *quotas):

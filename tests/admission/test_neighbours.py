@@ -104,7 +104,7 @@ def test_the_guard_holds_without_a_net_and_speaks_first_above_one(bed: Bed, tmp_
 
 
 def _present(bed: Bed, bodies: list[Object]) -> list[Object]:
-    """Those pods that nobody has deleted."""
+    """Return those pods that nobody has deleted."""
     names = {body["metadata"]["name"] for body in bodies}
     pods = bed.api.list("v1", "Pod", OTHER)
     return [p for p in pods if p["metadata"]["name"] in names and "deletionTimestamp" not in p["metadata"]]
