@@ -8,11 +8,16 @@ compares the requests with those of the SDKs' classes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from functools import cache
 from importlib.metadata import version
 from typing import Any
 
 import pulumi
+
+# Pulumi keeps the mapping between Python's names and the wire's in its classes, and has no public function for it. The SDK's
+# version is pinned, and tests compare.
+from pulumi import _types
 
 from components.links import resolved
 
@@ -45,6 +50,25 @@ class Declared(pulumi.CustomResource):
         """One of these outputs, with the names of the wire inside."""
         output: pulumi.Output[Any] = getattr(self, name)
         return output
+
+
+def wire(value: Any) -> Any:
+    """Return arguments of an SDK's class, or the answer of its function, as plain data with the names of the wire.
+
+    Properties without a value are left out. A live resource and the wanted one are compared in this form; the names are those of
+    the SDK's own classes.
+    """
+    kind: Any = type(value)
+    if _types.is_input_type(kind):
+        return {name: wire(item) for name, item in _types.input_type_to_dict(value).items()}
+    if _types.is_output_type(kind):
+        items = {name: pulumi.get(value, own) for own, name, _ in _types._py_properties(kind)}
+        return {name: wire(item) for name, item in items.items() if item is not None}
+    if isinstance(value, dict):
+        return {key: wire(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [wire(item) for item in value]
+    return value.value if isinstance(value, Enum) else value
 
 
 def reading(opts: pulumi.ResourceOptions | None, package: str) -> pulumi.InvokeOptions:
