@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import cache
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 import pulumi
 
@@ -20,6 +20,8 @@ import pulumi
 from pulumi import _types
 
 from components.links import resolved
+
+T = TypeVar("T")
 
 
 @cache
@@ -69,6 +71,12 @@ def wire(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [wire(item) for item in value]
     return value.value if isinstance(value, Enum) else value
+
+
+def from_wire(kind: type[T], content: Mapping[str, Any]) -> T:
+    """Return arguments of an SDK's class with this content, which has the names of the wire; what it does not know is left out."""
+    names = _types.input_type_py_to_pulumi_names(kind)
+    return kind(**{own: content[name] for own, name in names.items() if content.get(name) is not None})
 
 
 def reading(opts: pulumi.ResourceOptions | None, package: str) -> pulumi.InvokeOptions:

@@ -15,22 +15,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pulumi
+from pulumi_azure_native import authorization, managedidentity, resources, storage
 
 from components.azure import waiting
 from components.azure.identity import Grant, Role
 from components.azure.placed import Placed
-from components.azure.types import (
-    BLOB_CONTAINER,
-    BLOB_SERVICE,
-    CLIENT_CONFIG,
-    FEDERATED_CREDENTIAL,
-    IDENTITY,
-    MANAGEMENT_POLICY,
-    RESOURCE_GROUP,
-    ROLE_DEFINITION,
-    STORAGE_ACCOUNT,
-)
-from components.resources import Declared, call
 from components.workloads import Access, published
 from config.clouds.azure.kept import kept_group
 from config.clouds.azure.regions import regions
@@ -128,72 +117,70 @@ class Checkpoints(pulumi.ComponentResource):
         holder: pulumi.Input[str] = placed.resource_group
         if not keep_group:
             assert wanted.name
-            inputs = {
-                "resourceGroupName": kept_group(group, wanted.name),
-                "location": placed.location,
-                "tags": placed.tags,
-            }
-            holder = Declared(RESOURCE_GROUP, f"{name}-checkpoints", inputs, kept).name
-        account = Declared(
-            STORAGE_ACCOUNT,
+            holder = resources.ResourceGroup(
+                f"{name}-checkpoints",
+                resource_group_name=kept_group(group, wanted.name),
+                location=placed.location,
+                tags=placed.tags,
+                opts=kept,
+            ).name
+        account = storage.StorageAccount(
             f"{name}-checkpoints",
-            {
-                "accountName": wanted.name,
-                "resourceGroupName": holder,
-                "location": placed.location,
-                "tags": placed.tags,
-                "kind": "StorageV2",
-                "sku": {"name": "Standard_ZRS" if regions().get(placed.location) == "yes" else "Standard_LRS"},
-                "accessTier": "Hot",
-                "allowBlobPublicAccess": False,
-                "allowCrossTenantReplication": False,
-                # A key of the account reads everything, whatever roles say (page shared-key-authorization-prevent).
-                "allowSharedKeyAccess": False,
-                "defaultToOAuthAuthentication": True,
-                "enableHttpsTrafficOnly": True,
-                "minimumTlsVersion": "TLS1_2",
-            },
+            account_name=wanted.name,
+            resource_group_name=holder,
+            location=placed.location,
+            tags=placed.tags,
+            kind="StorageV2",
+            sku=storage.SkuArgs(name="Standard_ZRS" if regions().get(placed.location) == "yes" else "Standard_LRS"),
+            access_tier=storage.AccessTier.HOT,
+            allow_blob_public_access=False,
+            allow_cross_tenant_replication=False,
+            # A key of the account reads everything, whatever roles say (page shared-key-authorization-prevent).
+            allow_shared_key_access=False,
+            default_to_o_auth_authentication=True,
+            enable_https_traffic_only=True,
+            minimum_tls_version="TLS1_2",
             # To copies in other zones an account is converted, not updated (page redundancy-migration); the list of regions
             # with zones may be another one by then.
-            pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(ignore_changes=["sku"])),
+            opts=pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(ignore_changes=["sku"])),
         )
-        of_account = {"accountName": account.name, "resourceGroupName": holder}
-        days = {"enabled": True, "days": wanted.soft_delete_days}
-        service = Declared(
-            BLOB_SERVICE,
+        days = storage.DeleteRetentionPolicyArgs(enabled=True, days=wanted.soft_delete_days)
+        service = storage.BlobServiceProperties(
             f"{name}-checkpoints",
-            {
-                **of_account,
-                "blobServicesName": "default",
-                "deleteRetentionPolicy": days,
-                "containerDeleteRetentionPolicy": days,
-            },
-            kept,
-            outputs=(),
+            account_name=account.name,
+            resource_group_name=holder,
+            blob_services_name="default",
+            delete_retention_policy=days,
+            container_delete_retention_policy=days,
+            opts=kept,
         )
-        container = Declared(
-            BLOB_CONTAINER,
+        container = storage.BlobContainer(
             f"{name}-checkpoints",
-            {**of_account, "containerName": CONTAINER, "publicAccess": "None"},
-            pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(depends_on=[service])),
-            outputs=(),
+            account_name=account.name,
+            resource_group_name=holder,
+            container_name=CONTAINER,
+            public_access=storage.PublicAccess.NONE,
+            opts=pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(depends_on=[service])),
         )
         if wanted.expire_after_days:
-            Declared(
-                MANAGEMENT_POLICY,
+            storage.ManagementPolicy(
                 f"{name}-checkpoints",
-                {**of_account, "managementPolicyName": "default", "policy": _expiry(wanted.expire_after_days)},
-                pulumi.ResourceOptions(parent=self, depends_on=[container]),
-                outputs=(),
+                account_name=account.name,
+                resource_group_name=holder,
+                management_policy_name="default",
+                policy=_expiry(wanted.expire_after_days),
+                opts=pulumi.ResourceOptions(parent=self, depends_on=[container]),
             )
         return container.id
 
     def _foreign(self, existing: str) -> str:
         """The cluster's subscription, where the account with this id is in another one; else empty."""
-        own = str(call(CLIENT_CONFIG, {}, pulumi.InvokeOptions(parent=self))["subscriptionId"])
+        own = authorization.get_client_config(pulumi.InvokeOptions(parent=self)).subscription_id
         return own if existing.split("/")[2].lower() != own.lower() else ""
 
-    def _role(self, name: str, foreign: str, whose: str, container: pulumi.Input[str]) -> tuple[Role, Declared]:
+    def _role(
+        self, name: str, foreign: str, whose: str, container: pulumi.Input[str]
+    ) -> tuple[Role, authorization.RoleDefinition]:
         """The role of the profiles: blobs, and whether the container is there.
 
         `foreign` as of `_foreign`; `whose`: group, cluster and account.
@@ -206,28 +193,23 @@ class Checkpoints(pulumi.ComponentResource):
         title = role_title("/".join(filter(None, [foreign, whose])))
         role = Role("checkpoints", str(uuid.uuid5(uuid.NAMESPACE_URL, title)))
         scope = pulumi.Output.from_input(container).apply(lambda id: "/".join(id.split("/")[:5]))
-        declared = Declared(
-            ROLE_DEFINITION,
+        permission = authorization.PermissionArgs(
+            actions=[f"{_CONTAINERS}/read"],
+            not_actions=[],
+            data_actions=[f"{_BLOBS}/read", *_WRITING],
+            not_data_actions=[],
+        )
+        declared = authorization.RoleDefinition(
             # Of another account it is another resource: a replacement is deleted first, and a role that is assigned cannot be.
             "-".join(filter(None, [name, foreign])),
-            {
-                "roleDefinitionId": role.guid,
-                "roleName": title,
-                "roleType": "CustomRole",
-                "description": "Reads and writes blobs; conditions say which.",
-                "scope": scope,
-                "assignableScopes": [scope],
-                "permissions": [
-                    {
-                        "actions": [f"{_CONTAINERS}/read"],
-                        "notActions": [],
-                        "dataActions": [f"{_BLOBS}/read", *_WRITING],
-                        "notDataActions": [],
-                    }
-                ],
-            },
-            pulumi.ResourceOptions(parent=self),
-            outputs=(),
+            role_definition_id=role.guid,
+            role_name=title,
+            role_type="CustomRole",
+            description="Reads and writes blobs; conditions say which.",
+            scope=scope,
+            assignable_scopes=[scope],
+            permissions=[permission],
+            opts=pulumi.ResourceOptions(parent=self),
         )
         return role, declared
 
@@ -236,57 +218,64 @@ class Checkpoints(pulumi.ComponentResource):
         name: str,
         profile: ProfileAccess,
         placed: Placed,
-        role: tuple[Role, Declared],
+        role: tuple[Role, authorization.RoleDefinition],
         foreign: str,
         container: pulumi.Input[str],
         issuer: pulumi.Input[str],
         child: pulumi.ResourceOptions,
     ) -> Access:
         title = f"{name}-{profile.namespace}"
-        identity = Declared(
-            IDENTITY,
+        identity = managedidentity.UserAssignedIdentity(
             title,
-            {"resourceName": f"{placed.cluster}-{profile.namespace}", **placed.inputs},
-            child,
-            outputs=("name", "clientId", "principalId"),
+            resource_name_=f"{placed.cluster}-{profile.namespace}",
+            resource_group_name=placed.resource_group,
+            location=placed.location,
+            tags=placed.tags,
+            opts=child,
         )
         # Writes at one identity are refused while another runs (ConcurrentFederatedIdentityCredentialsWrites
         # ForSingleManagedIdentity, hashicorp/terraform-provider-azurerm issue 19968): one after the other.
         before: list[pulumi.Resource] = []
         for account in profile.service_accounts:
-            credential = Declared(
-                FEDERATED_CREDENTIAL,
+            credential = managedidentity.FederatedIdentityCredential(
                 # Neither namespaces nor accounts have a `/`, while both may have hyphens.
                 f"{title}/{account}",
-                {
-                    # At least 3 characters, and an account may have 1.
-                    "federatedIdentityCredentialResourceName": f"sa-{account}",
-                    "resourceName": identity.name,
-                    "resourceGroupName": placed.resource_group,
-                    "issuer": issuer,
-                    "subject": f"system:serviceaccount:{profile.namespace}:{account}",
-                    "audiences": [AUDIENCE],
-                },
-                pulumi.ResourceOptions(parent=self, depends_on=before, hooks=self._hooks),
-                outputs=(),
+                # At least 3 characters, and an account may have 1.
+                federated_identity_credential_resource_name=f"sa-{account}",
+                resource_name_=identity.name,
+                resource_group_name=placed.resource_group,
+                issuer=issuer,
+                subject=f"system:serviceaccount:{profile.namespace}:{account}",
+                audiences=[AUDIENCE],
+                opts=pulumi.ResourceOptions(parent=self, depends_on=before, hooks=self._hooks),
             )
             # All of them, not the last alone: of those that go together, any two may be no neighbours.
             before = [*before, credential]
         # Of another role it is another resource, so that the new right is there before the old one goes.
         grant = Grant(role[0], container, at=foreign, condition=condition(profile.path), after=(role[1],))
-        principal = identity.output("principalId")
-        grant.to(title, principal, parent=self, replace_with=[identity], known_principal=False, hooks=self._hooks)
-        return Access(profile, labels=LABEL, env={"AZURE_CLIENT_ID": identity.output("clientId"), **ENV})
+        grant.to(
+            title,
+            identity.principal_id,
+            parent=self,
+            replace_with=[identity],
+            known_principal=False,
+            hooks=self._hooks,
+        )
+        return Access(profile, labels=LABEL, env={"AZURE_CLIENT_ID": identity.client_id, **ENV})
 
 
 def _container_id(account: str) -> str:
     return f"{account}/blobServices/default/containers/{CONTAINER}"
 
 
-def _expiry(days: int) -> dict[str, Any]:
-    """The policy that deletes blobs (page lifecycle-management-overview)."""
-    definition = {
-        "actions": {"baseBlob": {"delete": {"daysAfterModificationGreaterThan": days}}},
-        "filters": {"blobTypes": ["blockBlob", "appendBlob"], "prefixMatch": [f"{CONTAINER}/"]},
-    }
-    return {"rules": [{"name": "expire", "enabled": True, "type": "Lifecycle", "definition": definition}]}
+def _expiry(days: int) -> storage.ManagementPolicySchemaArgs:
+    """Return the policy that deletes blobs (page lifecycle-management-overview)."""
+    age = storage.DateAfterModificationArgs(days_after_modification_greater_than=days)
+    definition = storage.ManagementPolicyDefinitionArgs(
+        actions=storage.ManagementPolicyActionArgs(base_blob=storage.ManagementPolicyBaseBlobArgs(delete=age)),
+        filters=storage.ManagementPolicyFilterArgs(
+            blob_types=["blockBlob", "appendBlob"], prefix_match=[f"{CONTAINER}/"]
+        ),
+    )
+    rule = storage.ManagementPolicyRuleArgs(name="expire", enabled=True, type="Lifecycle", definition=definition)
+    return storage.ManagementPolicySchemaArgs(rules=[rule])

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import pulumi
+from pulumi_azure_native import containerservice, resources
 
 from components import immutable, links
-from components.azure import credentials, identity, immutable_cluster, immutable_pools, pools, profiles, system_pool
+from components.azure import credentials, identity, immutable_cluster, immutable_pools, live, pools, profiles
 from components.azure.checkpoints import Checkpoints
 from components.azure.identity import ControlPlaneIdentity, Grant
-from components.azure.live import LiveCluster, read, retries
+from components.azure.live import LiveCluster, retries
 from components.azure.monitoring import Monitoring
 from components.azure.network import Network, subnet_path
 from components.azure.placed import Placed
-from components.azure.types import CLUSTER, MAINTENANCE, RESOURCE_GROUP, USER_CREDENTIALS
-from components.last_update import LastUpdate
-from components.resources import Declared, call_later
+from components.azure.system_pool import system_pool
+from components.resources import wire
 from components.target import CloudCluster, Stack
 from config.clouds.azure.settings import Azure
 from config.model.spec import ClusterSpec
@@ -31,220 +34,278 @@ _UNENFORCED = """cloud.network.policy: is unset, so that NetworkPolicy objects h
 
 
 def group_name(spec: ClusterSpec, cloud: Azure) -> str:
-    """The resource group of a new cluster."""
+    """Return the resource group of a new cluster."""
     return cloud.existing_resource_group or cloud.resource_group or spec.name
 
 
 def place(spec: ClusterSpec, cloud: Azure) -> dict[str, str]:
-    """The place of a new cluster, by the stack's outputs."""
+    """Return the place of a new cluster, by the stack's outputs."""
     return {"clusterName": spec.name, "resourceGroup": group_name(spec, cloud)}
 
 
+@dataclass(frozen=True)
+class ClusterPlan:
+    """A cluster as the stack file wants it, beside the one that is there."""
+
+    stack: Stack
+    cloud: Azure
+    group: str
+    """The name of its resource group."""
+    live: LiveCluster
+    system_pool: containerservice.ManagedClusterAgentPoolProfileArgs
+    """Without its subnet."""
+    pools: list[pools.PlannedPool]
+
+    @property
+    def lists_pools(self) -> bool:
+        """Whether the cluster's request is to list its pools itself: when it moves the version, and once in a stack of an earlier
+        program, whose state may list the system pool alone. A refresh adds no pool to that.
+        """
+        answer, version = self.live.answer, self.stack.spec.kubernetes_version
+        listed = self.stack.last_update.get(immutable_cluster.LISTED)
+        return answer is not None and (not listed or answer.get("kubernetesVersion", version) != version)
+
+
+def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
+    """Read the cluster as it is, and plan its pools.
+
+    Raises `pulumi.RunError` when it cannot be read, or for changes that AKS refuses.
+    """
+    spec, cloud, first = stack.spec, stack.spec.cloud, stack.system_pool
+    # `config.rules` lets no other spec come here.
+    assert isinstance(cloud, Azure)
+    assert first
+    if cloud.network.policy is None:
+        pulumi.log.warn(_UNENFORCED)
+    group = group_name(spec, cloud)
+    now = live.read(group, spec.name, reading)
+    if now.answer is None:
+        stack.last_update.warn_of_missing(place(spec, cloud), "az account show   shows the subscription that is read")
+    profile = partial(pools.profile, version=spec.kubernetes_version, live=now, at_host=cloud.encryption.at_host)
+    path = partial(subnet_path, cloud.network, resource_group=group, name=spec.name)
+    system, subnet = profile(first), {"vnetSubnetID": path(first.source.subnet)}
+    planned = [pools.PlannedPool(pool, profile(pool), path(pool.source.subnet)) for pool in stack.node_pools]
+    immutable.refuse(
+        [
+            *immutable_cluster.problems(cloud, now, stack.last_update),
+            *immutable_cluster.subnet_problems(cloud.network, group, spec.name, now, reading),
+            *immutable_pools.key_problems(cloud.encryption, now),
+            *immutable_pools.upgrade_problems(spec, now),
+            *immutable_pools.system_problems(first, wire(system) | subnet, now, stack.last_update),
+            *(
+                problem
+                for pool in planned
+                for problem in immutable_pools.pool_problems(stack, pool.pool, pool.request, now)
+            ),
+        ],
+        "AKS",
+    )
+    return ClusterPlan(stack, cloud, group, now, system, planned)
+
+
 class AksCluster(CloudCluster):
-    """An AKS cluster with all its pools, and the network, identity and monitoring that it lacks."""
+    """An AKS cluster with all its pools, and the network, identity and monitoring that it lacks.
 
-    def __init__(self, name: str, stack: Stack, *, opts: pulumi.ResourceOptions | None = None) -> None:
+    `AksCluster("ml", plan(stack, reading), opts=ResourceOptions(parent=whole))`
+
+    It deliberately declares nothing of an existing network, resource group, registry or key, and nothing inside the cluster.
+    """
+
+    def __init__(self, name: str, plan: ClusterPlan, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("kubeflow-spot:azure:AksCluster", name, None, opts)
-        spec = stack.spec
-        cloud, first = spec.cloud, stack.system_pool
-        # `config.rules` lets no other spec come here.
-        assert isinstance(cloud, Azure)
+        spec, cloud = plan.stack.spec, plan.cloud
         assert cloud.location
-        assert first
+        self._name, self._plan, self._cloud = name, plan, cloud
         child = pulumi.ResourceOptions(parent=self)
-        in_group = group_name(spec, cloud)
-        if cloud.network.policy is None:
-            pulumi.log.warn(_UNENFORCED)
-
-        # The cluster as it is, and the pools as they are wanted
-        reading = pulumi.InvokeOptions(parent=self)
-        live = read(in_group, spec.name, reading)
-        if live.answer is None:
-            look = "az account show   shows the subscription that is read"
-            stack.last_update.warn_of_missing(place(spec, cloud), look)
-        at_host = cloud.encryption.at_host
-        system = pools.system_profile(first, spec.kubernetes_version, live, at_host=at_host)
-        path = partial(subnet_path, cloud.network, resource_group=in_group, name=spec.name)
-        planned = [
-            pools.PlannedPool(
-                pool,
-                pools.agent_pool(pool, spec.kubernetes_version, live, at_host=at_host),
-                path(pool.source.subnet),
-            )
-            for pool in stack.node_pools
-        ]
-        immutable.refuse(
-            [
-                *immutable_cluster.problems(cloud, live, stack.last_update),
-                *immutable_cluster.subnet_problems(cloud.network, in_group, spec.name, live, reading),
-                *immutable_pools.key_problems(cloud.encryption, live),
-                *immutable_pools.upgrade_problems(spec, live),
-                *immutable_pools.system_problems(
-                    first, system | {"vnetSubnetID": path(first.source.subnet)}, live, stack.last_update
-                ),
-                *(
-                    problem
-                    for pool in planned
-                    for problem in immutable_pools.pool_problems(stack, pool.pool, pool.request, live)
-                ),
-            ],
-            "AKS",
-        )
 
         # Around the cluster
-        group = self._resource_group(name, spec, cloud, in_group)
-        placed = Placed(spec.name, group, cloud.location, spec.cluster.tags)
-        network = Network(name, cloud.network, placed, opts=child)
-        subnets = [pool.source.subnet for pool in (first, *stack.node_pools)]
-        reservations = [pool.reservation for pool in stack.node_pools if pool.reservation]
-        grants = [*control_plane_grants(cloud, network, subnets), *reservation_grants(reservations)]
-        control_plane = ControlPlaneIdentity(name, grants, placed, opts=child)
+        group = self._resource_group()
+        self._placed = placed = Placed(spec.name, group, cloud.location, spec.cluster.tags)
+        self._network = Network(name, cloud.network, placed, opts=child)
+        control_plane = ControlPlaneIdentity(name, self._grants(), placed, opts=child)
         monitoring = None
         if cloud.monitoring.logs or cloud.monitoring.metrics:
             monitoring = Monitoring(name, cloud.monitoring, placed, opts=child)
 
-        # The control plane
-        listed = pools.listed(live) if self._lists(spec.kubernetes_version, live, stack.last_update) else []
-        self.new_cluster = cluster = Declared(
-            CLUSTER,
-            name,
-            {
-                "resourceName": spec.name,
-                "resourceGroupName": group,
-                "location": cloud.location,
-                "tags": spec.cluster.tags | retries(live.answer),
-                "dnsPrefix": spec.name,
-                "kubernetesVersion": spec.kubernetes_version,
-                "sku": {"name": "Base", "tier": cloud.tier},
-                "supportPlan": "AKSLongTermSupport" if cloud.long_term_support else "KubernetesOfficial",
-                "identity": {"type": "UserAssigned", "userAssignedIdentities": [control_plane.id]},
-                "oidcIssuerProfile": {"enabled": True},
-                "securityProfile": profiles.security(cloud.encryption),
-                "diskEncryptionSetID": cloud.encryption.disk_encryption_set,
-                "networkProfile": profiles.network(cloud.network),
-                "apiServerAccessProfile": profiles.api_server(cloud.access),
-                "aadProfile": profiles.entra(cloud.access),
-                "disableLocalAccounts": not cloud.access.local_accounts,
-                "autoUpgradeProfile": profiles.upgrades(cloud.upgrades),
-                "linuxProfile": profiles.linux(cloud.ssh),
-                "addonProfiles": profiles.addons(monitoring.log_workspace if monitoring else None),
-                "azureMonitorProfile": {"metrics": {"enabled": cloud.monitoring.metrics is not None}},
-                "autoScalerProfile": profiles.autoscaler(spec, stack.node_pools),
-                "agentPoolProfiles": listed or [system | {"vnetSubnetID": network.subnet_id(first.source.subnet)}],
-            },
-            pulumi.ResourceOptions(
+        # The cluster and its pools
+        self.new_cluster = cluster = self._managed_cluster(control_plane, monitoring)
+        self._agent_pools(cluster, self._system_pool(cluster), control_plane)
+
+        # At the cluster
+        self._maintenance_configurations(cluster)
+        self._image_pull(cluster)
+        if monitoring:
+            monitoring.watch(cluster)
+        self._checkpoints(cluster)
+
+        # Outputs
+        self.outputs = credentials.outputs(cluster.name, group, cloud.access.entra)
+        self.kubeconfig = self._kubeconfig(cluster)
+        self.register_outputs({"name": cluster.name, "resourceGroup": group})
+
+    def _resource_group(self) -> pulumi.Input[str]:
+        spec, cloud = self._plan.stack.spec, self._cloud
+        if cloud.existing_resource_group:
+            return links.output(cloud.existing_resource_group)
+        return resources.ResourceGroup(
+            self._name,
+            resource_group_name=self._plan.group,
+            location=cloud.location,
+            tags=spec.cluster.tags,
+            opts=pulumi.ResourceOptions(parent=self, protect=spec.cluster.protect or None),
+        ).name
+
+    def _grants(self) -> list[Grant]:
+        """Return the rights that the control plane's identity needs before the cluster is made."""
+        stack = self._plan.stack
+        assert stack.system_pool
+        subnets = [pool.source.subnet for pool in (stack.system_pool, *stack.node_pools)]
+        reservations = [pool.reservation for pool in stack.node_pools if pool.reservation]
+        return [*control_plane_grants(self._cloud, self._network, subnets), *reservation_grants(reservations)]
+
+    def _managed_cluster(
+        self, control_plane: ControlPlaneIdentity, monitoring: Monitoring | None
+    ) -> containerservice.ManagedCluster:
+        plan, spec, cloud = self._plan, self._plan.stack.spec, self._cloud
+        answer = plan.live.answer
+        metrics = containerservice.ManagedClusterAzureMonitorProfileMetricsArgs(
+            enabled=cloud.monitoring.metrics is not None
+        )
+        disks = cloud.encryption.disk_encryption_set
+        return containerservice.ManagedCluster(
+            self._name,
+            resource_name_=spec.name,
+            resource_group_name=self._placed.resource_group,
+            location=cloud.location,
+            tags=spec.cluster.tags | retries(answer),
+            dns_prefix=spec.name,
+            kubernetes_version=spec.kubernetes_version,
+            sku=containerservice.ManagedClusterSKUArgs(name="Base", tier=cloud.tier),
+            support_plan="AKSLongTermSupport" if cloud.long_term_support else "KubernetesOfficial",
+            identity=containerservice.ManagedClusterIdentityArgs(
+                type=containerservice.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[control_plane.id]
+            ),
+            oidc_issuer_profile=containerservice.ManagedClusterOIDCIssuerProfileArgs(enabled=True),
+            security_profile=profiles.security(cloud.encryption),
+            disk_encryption_set_id=links.output(disks) if disks else None,
+            network_profile=profiles.network(cloud.network),
+            api_server_access_profile=profiles.api_server(cloud.access),
+            aad_profile=profiles.entra(cloud.access),
+            disable_local_accounts=not cloud.access.local_accounts,
+            auto_upgrade_profile=profiles.upgrades(cloud.upgrades),
+            linux_profile=profiles.linux(cloud.ssh),
+            addon_profiles=profiles.addons(monitoring.log_workspace if monitoring else None),
+            azure_monitor_profile=containerservice.ManagedClusterAzureMonitorProfileArgs(metrics=metrics),
+            auto_scaler_profile=profiles.autoscaler(spec, plan.stack.node_pools),
+            agent_pool_profiles=pools.listed(plan.live) if plan.lists_pools else [self._system_profile()],
+            opts=pulumi.ResourceOptions(
                 parent=self,
                 protect=spec.cluster.protect or None,
                 depends_on=control_plane.access,
                 # The list is for a new cluster. Later requests send what the refresh has read: every pool, as it is.
-                ignore_changes=["agentPoolProfiles"] if live.answer and not listed else [],
+                ignore_changes=["agentPoolProfiles"] if answer and not plan.lists_pools else [],
                 replace_on_changes=list(_REPLACED),
                 delete_before_replace=True,
             ),
-            outputs=("name", "identityProfile", "oidcIssuerProfile"),
         )
 
-        # In and at the cluster
-        kept = system_pool.declare(
-            name,
-            system,
-            live,
+    def _system_profile(self) -> containerservice.ManagedClusterAgentPoolProfileArgs:
+        system = self._plan.stack.system_pool
+        assert system
+        profile = copy(self._plan.system_pool)
+        profile.vnet_subnet_id = self._network.subnet_id(system.source.subnet)
+        return profile
+
+    def _system_pool(self, cluster: containerservice.ManagedCluster) -> pulumi.Resource:
+        return system_pool(
+            self._name,
+            self._plan.group,
+            self._system_profile(),
+            self._plan.live,
             cluster=cluster,
-            cluster_name=spec.name,
-            group_name=in_group,
-            resource_group=group,
-            subnet_id=network.subnet_id(first.source.subnet),
+            placed=self._placed,
             parent=self,
         )
-        pools.declare_all(
-            name,
-            planned,
-            live,
-            subnet_id=network.subnet_id,
-            first=[kept],
-            rights=control_plane.access,
-            resource_group=group,
-            cluster=cluster.name,
-            tags=spec.cluster.tags,
-            parent=self,
+
+    def _agent_pools(
+        self, cluster: containerservice.ManagedCluster, system: pulumi.Resource, control_plane: ControlPlaneIdentity
+    ) -> None:
+        home = pools.ClusterOfPools(
+            cluster.name,
+            self._placed.resource_group,
+            self._placed.tags,
+            self._network.subnet_id,
             deleted_with=cluster,
         )
-        self._maintenance(name, group, cloud, cluster)
-        if cloud.registry:
-            pull = Grant(identity.ACR_PULL, cloud.registry.id)
-            pull.to(name, _kubelet(cluster, live), parent=self, replace_with=[cluster])
-        if monitoring:
-            monitoring.watch(cluster)
-        if spec.workloads.checkpoints:
-            keep = cloud.existing_resource_group is not None
-            issuer = _issuer(cluster, live)
-            self.workloads = Checkpoints(
-                name, spec.workloads, placed, group=in_group, keep_group=keep, issuer=issuer, opts=child
-            ).published
+        plan, rights = self._plan, control_plane.access
+        pools.declare_all(self._name, plan.pools, plan.live, cluster=home, first=[system], rights=rights, parent=self)
 
-        # The outputs
-        self.outputs = credentials.outputs(cluster.name, group, cloud.access.entra)
-        question = credentials.question(group, cluster.name, cloud.access.entra)
-        answer = call_later(USER_CREDENTIALS, question, self)
-        self.kubeconfig = pulumi.Output.secret(answer.apply(credentials.kubeconfig))
-        self.register_outputs({"name": cluster.name, "resourceGroup": group})
-
-    @staticmethod
-    def _lists(version: str, live: LiveCluster, last_update: LastUpdate) -> bool:
-        """Whether the cluster's request is to list its pools itself: when it moves the version, and once in a stack of an earlier
-        program, whose state may list the system pool alone. A refresh adds no pool to that.
-        """
-        return live.answer is not None and (
-            not last_update.get(immutable_cluster.LISTED) or live.answer.get("kubernetesVersion", version) != version
-        )
-
-    def _resource_group(self, name: str, spec: ClusterSpec, cloud: Azure, group: str) -> pulumi.Input[str]:
-        if cloud.existing_resource_group:
-            return links.output(group)
-        return Declared(
-            RESOURCE_GROUP,
-            name,
-            {"resourceGroupName": group, "location": cloud.location, "tags": spec.cluster.tags},
-            pulumi.ResourceOptions(parent=self, protect=spec.cluster.protect or None),
-        ).name
-
-    def _maintenance(self, name: str, group: pulumi.Input[str], cloud: Azure, cluster: Declared) -> None:
+    def _maintenance_configurations(self, cluster: containerservice.ManagedCluster) -> None:
         windows = {
-            "aksManagedAutoUpgradeSchedule": cloud.upgrades.cluster_window,
-            "aksManagedNodeOSUpgradeSchedule": cloud.upgrades.node_os_window,
+            "aksManagedAutoUpgradeSchedule": self._cloud.upgrades.cluster_window,
+            "aksManagedNodeOSUpgradeSchedule": self._cloud.upgrades.node_os_window,
         }
         for config, window in windows.items():
             if window:
-                Declared(
-                    MAINTENANCE,
-                    f"{name}-{config}",
-                    {
-                        "configName": config,
-                        "resourceGroupName": group,
-                        "resourceName": cluster.name,
-                        "maintenanceWindow": profiles.maintenance_window(window),
-                    },
-                    pulumi.ResourceOptions(parent=self, deleted_with=cluster),
-                    outputs=(),
+                containerservice.MaintenanceConfiguration(
+                    f"{self._name}-{config}",
+                    config_name=config,
+                    resource_group_name=self._placed.resource_group,
+                    resource_name_=cluster.name,
+                    maintenance_window=profiles.maintenance_window(window),
+                    opts=pulumi.ResourceOptions(parent=self, deleted_with=cluster),
                 )
 
+    def _image_pull(self, cluster: containerservice.ManagedCluster) -> None:
+        if self._cloud.registry:
+            pull = Grant(identity.ACR_PULL, self._cloud.registry.id)
+            pull.to(self._name, _kubelet(cluster, self._plan.live), parent=self, replace_with=[cluster])
 
-def _kubelet(cluster: Declared, live: LiveCluster) -> pulumi.Input[str]:
-    """The object id of the identity that the nodes pull images as; AKS makes it with the cluster."""
-    profile = (live.answer or {}).get("identityProfile")
-    if profile and pulumi.runtime.is_dry_run():
-        # A preview knows no output of a cluster that is updated: each would show the right to pull as replaced.
+    def _checkpoints(self, cluster: containerservice.ManagedCluster) -> None:
+        workloads = self._plan.stack.spec.workloads
+        if workloads.checkpoints:
+            self.workloads = Checkpoints(
+                self._name,
+                workloads,
+                self._placed,
+                group=self._plan.group,
+                keep_group=self._cloud.existing_resource_group is not None,
+                issuer=_issuer(cluster, self._plan.live),
+                opts=pulumi.ResourceOptions(parent=self),
+            ).published
+
+    def _kubeconfig(self, cluster: containerservice.ManagedCluster) -> pulumi.Output[str]:
+        answer = containerservice.list_managed_cluster_user_credentials_output(
+            resource_group_name=self._placed.resource_group,
+            resource_name=cluster.name,
+            format=credentials.format(self._cloud.access.entra),
+            opts=pulumi.InvokeOutputOptions(parent=self),
+        )
+        return pulumi.Output.secret(answer.apply(credentials.kubeconfig))
+
+
+def _kubelet(cluster: containerservice.ManagedCluster, live: LiveCluster) -> pulumi.Input[str]:
+    """Return the object id of the identity that the nodes pull images as; AKS makes it with the cluster."""
+    profile = _known(live, "identityProfile")
+    if profile:
         return str(profile["kubeletidentity"]["objectId"])
-    return cluster.output("identityProfile").apply(lambda profile: str(profile["kubeletidentity"]["objectId"]))
+    return cluster.identity_profile.apply(lambda own: str(own["kubeletidentity"].object_id if own else None))
 
 
-def _issuer(cluster: Declared, live: LiveCluster) -> pulumi.Input[str]:
-    """The URL of the issuer of the cluster's tokens."""
-    profile = (live.answer or {}).get("oidcIssuerProfile")
-    if profile and pulumi.runtime.is_dry_run():
-        # A preview knows no output of a cluster that is updated (`_kubelet`).
+def _issuer(cluster: containerservice.ManagedCluster, live: LiveCluster) -> pulumi.Input[str]:
+    """Return the URL of the issuer of the cluster's tokens."""
+    profile = _known(live, "oidcIssuerProfile")
+    if profile:
         return str(profile["issuerURL"])
-    return cluster.output("oidcIssuerProfile").apply(lambda profile: str(profile["issuerURL"]))
+    return cluster.oidc_issuer_profile.apply(lambda own: str(own.issuer_url if own else None))
+
+
+def _known(live: LiveCluster, output: str) -> Any:
+    """Return an output of the live cluster in a preview.
+
+    A preview knows no output of a cluster that is updated: each would show the right to pull as replaced.
+    """
+    return (live.answer or {}).get(output) if pulumi.runtime.is_dry_run() else None
 
 
 def control_plane_grants(cloud: Azure, network: Network, subnets: Iterable[str | None]) -> list[Grant]:

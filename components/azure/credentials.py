@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
-from typing import Any
 
 import pulumi
+from pulumi_azure_native import containerservice
 
 from components.target import Outputs
 
 
 def outputs(name: pulumi.Input[str], group: pulumi.Input[str], entra: bool) -> Outputs:
-    """The stack's outputs about a cluster in that resource group."""
+    """Return the stack's outputs about a cluster in that resource group."""
     command = "az aks get-credentials --resource-group {0} --name {1}"
     if entra:
         command += " && kubelogin convert-kubeconfig -l azurecli"
@@ -23,11 +22,11 @@ def outputs(name: pulumi.Input[str], group: pulumi.Input[str], entra: bool) -> O
     }
 
 
-def question(group: pulumi.Input[str], name: pulumi.Input[str], entra: bool) -> dict[str, Any]:
-    """The arguments of USER_CREDENTIALS. The format `exec` is for kubelogin, which a cluster's Entra logins need."""
-    return {"resourceGroupName": group, "resourceName": name, **({"format": "exec"} if entra else {})}
+def format(entra: bool) -> str | None:
+    """Return the format of a kubeconfig: `exec` is for kubelogin, which a cluster's Entra logins need."""
+    return "exec" if entra else None
 
 
-def kubeconfig(answer: Mapping[str, Any]) -> str:
-    """The kubeconfig in the answer. Secret: wrap what is passed on."""
-    return base64.b64decode(answer["kubeconfigs"][0]["value"]).decode()
+def kubeconfig(answer: containerservice.ListManagedClusterUserCredentialsResult) -> str:
+    """Return the kubeconfig in the answer. Secret: wrap what is passed on."""
+    return base64.b64decode(answer.kubeconfigs[0].value).decode()

@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pulumi
+from pulumi_azure_native import containerservice
 
 from components import existing_pools, immutable, links
 from components.azure import credentials, immutable_pools, live, pools
 from components.azure.live import LiveCluster
-from components.azure.types import USER_CREDENTIALS
 from components.existing_pools import STACK_TAG
-from components.resources import call
 from components.target import CloudCluster, Stack
 from config.clouds.azure.settings import Azure, AzureExistingCluster
 from config.problems import Problem, report
@@ -69,8 +68,12 @@ def read(spec: AzureExistingCluster, reading: pulumi.InvokeOptions | None = None
             f"\n  az aks start --resource-group {spec.resource_group} --name {spec.name}"
         )
     try:
-        question = credentials.question(spec.resource_group, spec.name, _entra(cluster))
-        answer = call(USER_CREDENTIALS, question, reading)
+        answer = containerservice.list_managed_cluster_user_credentials(
+            resource_group_name=spec.resource_group,
+            resource_name=spec.name,
+            format=credentials.format(_entra(cluster)),
+            opts=reading,
+        )
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         raise pulumi.RunError(f"{_WHERE}: AKS hands out no credentials for {spec.name!r}: {failed}") from None
@@ -88,18 +91,15 @@ class AksPools(CloudCluster):
         self, name: str, stack: Stack, cluster: ExistingAks, *, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("kubeflow-spot:azure:AksPools", name, None, opts)
-        pools.declare_all(
-            name,
-            _planned_pools(stack, cluster),
-            cluster.live,
-            resource_group=cluster.resource_group,
-            cluster=cluster.name,
-            tags={**stack.spec.cluster.tags, STACK_TAG: stack.instance},
-            subnet_id=lambda subnet: _linked(subnet_id(subnet, cluster.live), subnet),
-            parent=self,
+        home = pools.ClusterOfPools(
+            cluster.name,
+            cluster.resource_group,
+            {**stack.spec.cluster.tags, STACK_TAG: stack.instance},
+            lambda subnet: _linked(subnet_id(subnet, cluster.live), subnet),
             # Whoever upgrades the cluster upgrades its pools: nothing to undo.
             ignore_changes=["orchestratorVersion"],
         )
+        pools.declare_all(name, _planned_pools(stack, cluster), cluster.live, cluster=home, parent=self)
         self.outputs = credentials.outputs(cluster.name, cluster.resource_group, cluster.entra)
         self.kubeconfig = pulumi.Output.secret(cluster.kubeconfig)
         self.register_outputs({})
@@ -116,7 +116,7 @@ def _planned_pools(stack: Stack, cluster: ExistingAks) -> list[pools.PlannedPool
     return [
         pools.PlannedPool(
             pool,
-            pools.agent_pool(pool, None, cluster.live, at_host=at_host),
+            pools.profile(pool, None, cluster.live, at_host=at_host),
             subnet_id(pool.source.subnet, cluster.live),
         )
         for pool in stack.node_pools

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pulumi
+from pulumi_azure_native import authorization, managedidentity
 
 from components import links
 from components.azure.placed import Placed
-from components.azure.types import IDENTITY, ROLE_ASSIGNMENT
-from components.resources import Declared
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Grant:
         replace_with: Sequence[pulumi.Resource] = (),
         known_principal: bool = True,
         hooks: pulumi.ResourceHookBinding | None = None,
-    ) -> Declared:
+    ) -> authorization.RoleAssignment:
         """Declare the assignment to a managed identity. It is replaced together with the resources in `replace_with`.
 
         `known_principal`: False where a preview in which the identity gets another tag does not know the principal. It would show
@@ -65,34 +64,31 @@ class Grant:
         scope = links.output(self.scope)
         unknown = not known_principal and pulumi.runtime.is_dry_run()
         ignored = ["roleAssignmentName", *(["principalId"] if unknown else [])]
-        return Declared(
-            ROLE_ASSIGNMENT,
+        return authorization.RoleAssignment(
             "-".join(filter(None, [name, self.role.word, self.at])),
-            {
-                # Azure wants a GUID that is unique at each scope: two stacks of one name may share a registry. Derived from the
-                # assignment, it stays the same when the state is lost. An existing assignment keeps its GUID.
-                "roleAssignmentName": pulumi.Output.all(principal_id, scope).apply(
-                    lambda parts: str(uuid.uuid5(uuid.NAMESPACE_URL, "/".join([*parts, self.role.guid])))
-                ),
-                "principalId": principal_id,
-                "principalType": "ServicePrincipal",
-                "roleDefinitionId": scope.apply(
-                    lambda id: (
-                        f"/subscriptions/{id.split('/')[2]}/providers/Microsoft.Authorization"
-                        f"/roleDefinitions/{self.role.guid}"
-                    )
-                ),
-                "scope": scope,
-                **({"condition": self.condition, "conditionVersion": "2.0"} if self.condition else {}),
-            },
-            pulumi.ResourceOptions(
+            # Azure wants a GUID that is unique at each scope: two stacks of one name may share a registry. Derived from the
+            # assignment, it stays the same when the state is lost. An existing assignment keeps its GUID.
+            role_assignment_name=pulumi.Output.all(principal_id, scope).apply(
+                lambda parts: str(uuid.uuid5(uuid.NAMESPACE_URL, "/".join([*parts, self.role.guid])))
+            ),
+            principal_id=principal_id,
+            principal_type="ServicePrincipal",
+            role_definition_id=scope.apply(
+                lambda id: (
+                    f"/subscriptions/{id.split('/')[2]}/providers/Microsoft.Authorization"
+                    f"/roleDefinitions/{self.role.guid}"
+                )
+            ),
+            scope=scope,
+            condition=self.condition or None,
+            condition_version="2.0" if self.condition else None,
+            opts=pulumi.ResourceOptions(
                 parent=parent,
                 replace_with=list(replace_with),
                 ignore_changes=ignored,
                 depends_on=list(self.after),
                 hooks=hooks,
             ),
-            outputs=(),
         )
 
 
@@ -100,7 +96,7 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
     """A user-assigned identity with exactly the given rights."""
 
     id: pulumi.Output[str]
-    access: list[Declared]
+    access: list[authorization.RoleAssignment]
     """Assignments that the cluster must wait for."""
 
     def __init__(
@@ -112,16 +108,17 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("kubeflow-spot:azure:ControlPlaneIdentity", name, None, opts)
-        identity = Declared(
-            IDENTITY,
+        identity = managedidentity.UserAssignedIdentity(
             f"{name}-identity",
-            {"resourceName": placed.cluster, **placed.inputs},
-            pulumi.ResourceOptions(parent=self),
-            outputs=("principalId",),
+            resource_name_=placed.cluster,
+            resource_group_name=placed.resource_group,
+            location=placed.location,
+            tags=placed.tags,
+            opts=pulumi.ResourceOptions(parent=self),
         )
-        principal = identity.output("principalId")
         self.access = [
-            grant.to(name, principal, parent=self, replace_with=[identity], known_principal=False) for grant in grants
+            grant.to(name, identity.principal_id, parent=self, replace_with=[identity], known_principal=False)
+            for grant in grants
         ]
         self.id = identity.id
         self.register_outputs({"id": self.id})

@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pulumi
+from pulumi_azure_native import network
 
 from components.azure.live import LiveCluster
-from components.azure.types import GET_NETWORK
 from components.last_update import LOSE_IT, LastUpdate
-from components.resources import call
 from config.clouds.azure.network import NODE_SUBNET, AzureNetwork
 from config.clouds.azure.settings import Azure
 from config.problems import Problem
@@ -58,8 +57,8 @@ def subnet_problems(
     used = {id.rpartition("/")[2] for id in ids if f"/virtualnetworks/{name.lower()}/" in id}
     if spec.existing or not used or not live.answer or "networkProfile" not in live.answer:
         return
-    answer = call(GET_NETWORK, {"resourceGroupName": group, "virtualNetworkName": name}, reading)
-    now = {str(subnet["name"]): subnet.get("addressPrefix") for subnet in answer.get("subnets") or ()}
+    answer = network.get_virtual_network(resource_group_name=group, virtual_network_name=name, opts=reading)
+    now = {subnet.name: subnet.address_prefix for subnet in answer.subnets or ()}
     for subnet, prefix in {NODE_SUBNET: spec.node_subnet, **spec.subnets}.items():
         if subnet.lower() in used and now.get(subnet) not in (None, prefix):
             key = "nodeSubnet" if subnet == NODE_SUBNET else f"subnets.{subnet}"
@@ -88,17 +87,17 @@ def _kept(cloud: Azure, answer: Mapping[str, Any], last_update: LastUpdate) -> I
 
 def _pairs(cloud: Azure, answer: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """By key of the stack file, the value in the cluster and the wanted one."""
-    network, access = cloud.network, cloud.access
+    nodes, access = cloud.network, cloud.access
     profile, api = answer["networkProfile"], answer.get("apiServerAccessProfile") or {}
     private = bool(api.get("enablePrivateCluster"))
     zones = (str(zone or "system").lower() for zone in (api.get("privateDNSZone"), access.private_dns_zone))
     return {
         "cloud.location": (_region(answer["location"]), cloud.location),
-        "cloud.network.podCidr": (profile.get("podCidr") or _UNKNOWN, network.pod_cidr),
-        "cloud.network.serviceCidr": (profile.get("serviceCidr") or _UNKNOWN, network.service_cidr),
-        "cloud.network.dataplane": (profile.get("networkDataplane") or "azure", network.dataplane),
-        "cloud.network.policy": (profile.get("networkPolicy") or "none", network.policy or "none"),
-        "cloud.network.outboundType": (profile.get("outboundType") or "loadBalancer", network.outbound_type),
+        "cloud.network.podCidr": (profile.get("podCidr") or _UNKNOWN, nodes.pod_cidr),
+        "cloud.network.serviceCidr": (profile.get("serviceCidr") or _UNKNOWN, nodes.service_cidr),
+        "cloud.network.dataplane": (profile.get("networkDataplane") or "azure", nodes.dataplane),
+        "cloud.network.policy": (profile.get("networkPolicy") or "none", nodes.policy or "none"),
+        "cloud.network.outboundType": (profile.get("outboundType") or "loadBalancer", nodes.outbound_type),
         "cloud.access.private": (private, access.private),
         **({"cloud.access.privateDnsZone": (next(zones), next(zones))} if private and access.private else {}),
         "cloud.encryption.diskEncryptionSet": (

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pulumi_azure_native import containerservice
+
 from components import immutable
 from components.azure.live import LiveCluster, plain
 from components.immutable import Change
@@ -68,14 +70,14 @@ BY_HAND = (
 def differences(path: str, declared: Mapping[str, Any], live: Mapping[str, Any], remedy: str) -> Iterator[Problem]:
     """A problem for every immutable property in which a live on-demand pool differs from the wanted one.
 
-    `declared` are the arguments of its AgentPool or its entry in the cluster, `live` is its entry in the cluster's GET; a subnet
-    may be given by the end of its id.
+    `declared` is the wanted entry in the cluster, `live` that of the cluster's GET, both by the names of the wire; a subnet may be
+    given by the end of its id.
     """
-    name = declared.get("agentPoolName") or declared["name"]
+    name = str(declared["name"])
     if declared.get(_RESERVATION) and not live.get(_RESERVATION):
-        yield _not_associated(path, str(name), str(declared[_RESERVATION]), remedy)
+        yield _not_associated(path, name, str(declared[_RESERVATION]), remedy)
         declared = {key: value for key, value in declared.items() if key != _RESERVATION}
-    yield from immutable.changed(path, str(name), _changes(declared, live), remedy)
+    yield from immutable.changed(path, name, _changes(declared, live), remedy)
 
 
 def differs(declared: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
@@ -108,7 +110,7 @@ def _differences(declared: Mapping[str, Any], live: Mapping[str, Any]) -> Iterat
             yield property, is_now, is_declared
 
 
-def trusted_launch(pool: NodePool, live: LiveCluster) -> dict[str, Any]:
+def trusted_launch(pool: NodePool, live: LiveCluster) -> containerservice.AgentPoolSecurityProfileArgs | None:
     """Return a pool's Trusted Launch as AKS holds it.
 
     AKS keeps what a request leaves out, so both parts are sent, and beside them the access by SSH that somebody set. A spot pool is
@@ -116,12 +118,11 @@ def trusted_launch(pool: NodePool, live: LiveCluster) -> dict[str, Any]:
     """
     nodes = nodes_of(pool.source)
     if pool.spot and not (nodes.secure_boot or nodes.vtpm):
-        return {}
+        return None
     ssh = ((live.profiles.get(pool.name) or {}).get(_SECURITY) or {}).get("sshAccess")
-    return {
-        _SECURITY: ({"sshAccess": ssh} if ssh else {})
-        | {"enableSecureBoot": nodes.secure_boot, "enableVTPM": nodes.vtpm}
-    }
+    return containerservice.AgentPoolSecurityProfileArgs(
+        ssh_access=ssh, enable_secure_boot=nodes.secure_boot, enable_vtpm=nodes.vtpm
+    )
 
 
 def _trusted(profile: Mapping[str, Any]) -> bool:
@@ -156,7 +157,7 @@ def _shown(property: Immutable, value: Any) -> str:
 
 
 def pool_problems(stack: Stack, pool: NodePool, declared: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
-    """Changes of a live on-demand pool that AKS refuses, or would not make. `declared` are the arguments of its AgentPool."""
+    """Changes of a live on-demand pool that AKS refuses, or would not make. `declared` is its wanted entry."""
     profile = live.profiles.get(pool.name)
     if profile is None or profile.get("scaleSetPriority") == "Spot":
         return

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pulumi
+from pulumi_azure_native import containerservice
 
-from components.azure.types import GET_CLUSTER
-from components.resources import call
+from components.resources import wire
 from config.placement.node_pools import POOL_LABEL
 
 _MISSING = ("ResourceNotFound", "ResourceGroupNotFound")
@@ -100,11 +100,12 @@ def read(resource_group: str, cluster: str, reading: pulumi.InvokeOptions | None
     Raises `pulumi.RunError` when it cannot be read: no login, or no right to.
     """
     try:
-        answer = call(GET_CLUSTER, {"resourceGroupName": resource_group, "resourceName": cluster}, reading)
+        answer = containerservice.get_managed_cluster(resource_group, cluster, opts=reading)
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         if any(code in str(failed) for code in _MISSING):
             return LiveCluster({})
         place = f"cluster {cluster!r} in resource group {resource_group!r}"
         raise pulumi.RunError(f"cloud: {place} cannot be read\n  {' '.join(str(failed).split())}") from None
-    return LiveCluster({str(profile["name"]): profile for profile in answer.get("agentPoolProfiles") or ()}, answer)
+    live = wire(answer)
+    return LiveCluster({str(profile["name"]): profile for profile in live.get("agentPoolProfiles") or ()}, live)

@@ -7,39 +7,17 @@ that region, and an id does not name one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pulumi
+from pulumi_azure_native import containerservice, monitor, operationalinsights
 
 from components import links
 from components.azure.placed import Placed
-from components.azure.types import (
-    DATA_COLLECTION_ENDPOINT,
-    DATA_COLLECTION_RULE,
-    DATA_COLLECTION_RULE_ASSOCIATION,
-    DIAGNOSTIC_SETTING,
-    LOG_WORKSPACE,
-    MONITOR_WORKSPACE,
-)
-from components.resources import Declared
 from config.clouds.azure.settings import AzureLogs, AzureMonitoring
 
 _LOG_STREAMS = ["Microsoft-ContainerLogV2", "Microsoft-KubeEvents", "Microsoft-KubePodInventory"]
 """The preset "Logs and events", without the tables of the old format (page container-insights-data-collection-dcr)."""
 
 _METRIC_STREAMS = ["Microsoft-PrometheusMetrics"]
-
-_FORMER_TYPES = {
-    type: type.replace(":monitor:", ":insights:")
-    for type in (
-        DATA_COLLECTION_ENDPOINT,
-        DATA_COLLECTION_RULE,
-        DATA_COLLECTION_RULE_ASSOCIATION,
-        DIAGNOSTIC_SETTING,
-    )
-}
-"""Their names in an earlier version of azure-native; the SDK's classes send them as aliases."""
 
 _NAME_LENGTH = 44
 """Characters of a data collection endpoint's name, the shortest limit here."""
@@ -55,129 +33,135 @@ class Monitoring(pulumi.ComponentResource):
         self, name: str, spec: AzureMonitoring, placed: Placed, *, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("kubeflow-spot:azure:Monitoring", name, None, opts)
-        self._name = name
-        self._spec = spec
-        self._placed = placed.inputs
+        self._name, self._spec, self._placed = name, spec, placed
+        self._child = pulumi.ResourceOptions(parent=self)
         self._logs_name = _fitted(placed.cluster, "-logs")
         self._metrics_name = _fitted(placed.cluster, "-metrics")
         self.log_workspace = self._log_workspace(spec.logs) if spec.logs else None
         self._metric_workspace = self._monitor_workspace(spec.metrics.workspace) if spec.metrics else None
         self.register_outputs({"logWorkspace": self.log_workspace})
 
-    def watch(self, cluster: Declared) -> None:
+    def watch(self, cluster: containerservice.ManagedCluster) -> None:
         """Declare the collection of logs and metrics from the cluster."""
         if self._spec.logs and self.log_workspace:
-            self._collect_logs(cluster, self.log_workspace)
+            # The agent looks for an association of this name.
+            rule = self._log_rule(self.log_workspace)
+            self._associate("logs", "ContainerInsightsExtension", rule, cluster)
             self._keep_control_plane_logs(cluster, self._spec.logs, self.log_workspace)
         if self._metric_workspace:
-            self._collect_metrics(cluster, self._metric_workspace)
+            rule = self._metric_rule(self._metric_workspace)
+            self._associate("metrics", self._metrics_name, rule, cluster)
 
     def _log_workspace(self, spec: AzureLogs) -> pulumi.Output[str]:
         if spec.workspace:
             return links.output(spec.workspace)
-        workspace = self._declare(
-            LOG_WORKSPACE,
-            "logs",
-            {
-                **self._placed,
-                "workspaceName": self._logs_name,
-                "sku": {"name": "PerGB2018"},
-                "retentionInDays": spec.retention_days,
-            },
-        )
-        return workspace.id
+        return operationalinsights.Workspace(
+            f"{self._name}-logs",
+            resource_group_name=self._placed.resource_group,
+            location=self._placed.location,
+            tags=self._placed.tags,
+            workspace_name=self._logs_name,
+            sku=operationalinsights.WorkspaceSkuArgs(name="PerGB2018"),
+            retention_in_days=spec.retention_days,
+            opts=self._child,
+        ).id
 
     def _monitor_workspace(self, existing: str | None) -> pulumi.Output[str]:
         if existing:
             return links.output(existing)
-        inputs = {**self._placed, "azureMonitorWorkspaceName": self._metrics_name}
-        return self._declare(MONITOR_WORKSPACE, "metrics", inputs).id
+        return monitor.AzureMonitorWorkspace(
+            f"{self._name}-metrics",
+            resource_group_name=self._placed.resource_group,
+            location=self._placed.location,
+            tags=self._placed.tags,
+            azure_monitor_workspace_name=self._metrics_name,
+            opts=self._child,
+        ).id
 
-    def _collect_logs(self, cluster: Declared, workspace: pulumi.Output[str]) -> None:
-        extension = {
-            "name": "ContainerInsightsExtension",
-            "extensionName": "ContainerInsights",
-            "streams": _LOG_STREAMS,
-            "extensionSettings": {
+    def _log_rule(self, workspace: pulumi.Output[str]) -> monitor.DataCollectionRule:
+        extension = monitor.ExtensionDataSourceArgs(
+            name="ContainerInsightsExtension",
+            extension_name="ContainerInsights",
+            streams=_LOG_STREAMS,
+            extension_settings={
                 "dataCollectionSettings": {
                     "interval": "1m",
                     "namespaceFilteringMode": "Off",
                     "enableContainerLogV2": True,
                 }
             },
-        }
-        rule = self._declare(
-            DATA_COLLECTION_RULE,
-            "logs",
-            {
-                **self._placed,
-                "dataCollectionRuleName": self._logs_name,
-                "kind": "Linux",
-                "dataSources": {"extensions": [extension]},
-                "destinations": {"logAnalytics": [{"name": "workspace", "workspaceResourceId": workspace}]},
-                "dataFlows": [{"streams": _LOG_STREAMS, "destinations": ["workspace"]}],
-            },
         )
-        # The agent looks for an association of this name.
-        self._associate("logs", "ContainerInsightsExtension", rule, cluster)
+        destination = monitor.LogAnalyticsDestinationArgs(name="workspace", workspace_resource_id=workspace)
+        return monitor.DataCollectionRule(
+            f"{self._name}-logs",
+            resource_group_name=self._placed.resource_group,
+            location=self._placed.location,
+            tags=self._placed.tags,
+            data_collection_rule_name=self._logs_name,
+            kind="Linux",
+            data_sources=monitor.DataCollectionRuleDataSourcesArgs(extensions=[extension]),
+            destinations=monitor.DataCollectionRuleDestinationsArgs(log_analytics=[destination]),
+            data_flows=[monitor.DataFlowArgs(streams=_LOG_STREAMS, destinations=["workspace"])],
+            opts=self._child,
+        )
 
-    def _keep_control_plane_logs(self, cluster: Declared, spec: AzureLogs, workspace: pulumi.Output[str]) -> None:
+    def _keep_control_plane_logs(
+        self, cluster: containerservice.ManagedCluster, spec: AzureLogs, workspace: pulumi.Output[str]
+    ) -> None:
         if not spec.control_plane:
             return
+        categories = sorted(spec.control_plane)
         # Not deleted with the cluster: the setting would come back to life with a cluster of the same name
         # (learn.microsoft.com/azure/azure-monitor/essentials/diagnostic-settings).
-        self._declare(
-            DIAGNOSTIC_SETTING,
-            "control-plane",
-            {
-                "name": "control-plane",
-                "resourceUri": cluster.id,
-                "workspaceId": workspace,
-                # Tables of AKS' own (AKSControlPlane, AKSAudit), not the catch-all AzureDiagnostics.
-                "logAnalyticsDestinationType": "Dedicated",
-                "logs": [{"category": category, "enabled": True} for category in sorted(spec.control_plane)],
-            },
+        monitor.DiagnosticSetting(
+            f"{self._name}-control-plane",
+            name="control-plane",
+            resource_uri=cluster.id,
+            workspace_id=workspace,
+            # Tables of AKS' own (AKSControlPlane, AKSAudit), not the catch-all AzureDiagnostics.
+            log_analytics_destination_type="Dedicated",
+            logs=[monitor.DiagnosticsLogSettingsArgs(category=category, enabled=True) for category in categories],
+            opts=self._child,
         )
 
-    def _collect_metrics(self, cluster: Declared, workspace: pulumi.Output[str]) -> None:
-        endpoint = self._declare(
-            DATA_COLLECTION_ENDPOINT,
-            "metrics",
-            {
-                **self._placed,
-                "dataCollectionEndpointName": self._metrics_name,
-                "kind": "Linux",
-                "networkAcls": {"publicNetworkAccess": "Enabled"},
-            },
+    def _metric_rule(self, workspace: pulumi.Output[str]) -> monitor.DataCollectionRule:
+        endpoint = monitor.DataCollectionEndpoint(
+            f"{self._name}-metrics",
+            resource_group_name=self._placed.resource_group,
+            location=self._placed.location,
+            tags=self._placed.tags,
+            data_collection_endpoint_name=self._metrics_name,
+            kind="Linux",
+            network_acls=monitor.DataCollectionEndpointNetworkAclsArgs(public_network_access="Enabled"),
+            opts=self._child,
         )
-        forwarder = {"name": "PrometheusDataSource", "streams": _METRIC_STREAMS}
-        rule = self._declare(
-            DATA_COLLECTION_RULE,
-            "metrics",
-            {
-                **self._placed,
-                "dataCollectionRuleName": self._metrics_name,
-                "kind": "Linux",
-                "dataCollectionEndpointId": endpoint.id,
-                "dataSources": {"prometheusForwarder": [forwarder]},
-                "destinations": {"monitoringAccounts": [{"name": "workspace", "accountResourceId": workspace}]},
-                "dataFlows": [{"streams": _METRIC_STREAMS, "destinations": ["workspace"]}],
-            },
+        forwarder = monitor.PrometheusForwarderDataSourceArgs(name="PrometheusDataSource", streams=_METRIC_STREAMS)
+        account = monitor.MonitoringAccountDestinationArgs(name="workspace", account_resource_id=workspace)
+        return monitor.DataCollectionRule(
+            f"{self._name}-metrics",
+            resource_group_name=self._placed.resource_group,
+            location=self._placed.location,
+            tags=self._placed.tags,
+            data_collection_rule_name=self._metrics_name,
+            kind="Linux",
+            data_collection_endpoint_id=endpoint.id,
+            data_sources=monitor.DataCollectionRuleDataSourcesArgs(prometheus_forwarder=[forwarder]),
+            destinations=monitor.DataCollectionRuleDestinationsArgs(monitoring_accounts=[account]),
+            data_flows=[monitor.DataFlowArgs(streams=_METRIC_STREAMS, destinations=["workspace"])],
+            opts=self._child,
         )
-        self._associate("metrics", self._metrics_name, rule, cluster)
 
-    def _associate(self, what: str, association: str, rule: Declared, cluster: Declared) -> None:
+    def _associate(
+        self, what: str, association: str, rule: monitor.DataCollectionRule, cluster: containerservice.ManagedCluster
+    ) -> None:
         # Deleted by itself, not with the cluster: a rule does not go while something is associated with it.
-        self._declare(
-            DATA_COLLECTION_RULE_ASSOCIATION,
-            what,
-            {"associationName": association, "resourceUri": cluster.id, "dataCollectionRuleId": rule.id},
+        monitor.DataCollectionRuleAssociation(
+            f"{self._name}-{what}",
+            association_name=association,
+            resource_uri=cluster.id,
+            data_collection_rule_id=rule.id,
+            opts=self._child,
         )
-
-    def _declare(self, type: str, what: str, inputs: Mapping[str, Any]) -> Declared:
-        former = _FORMER_TYPES.get(type)
-        opts = pulumi.ResourceOptions(parent=self, aliases=[pulumi.Alias(type_=former)] if former else None)
-        return Declared(type, f"{self._name}-{what}", inputs, opts, outputs=())
 
 
 def _fitted(name: str, suffix: str) -> str:

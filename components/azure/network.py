@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pulumi
+from pulumi_azure_native import authorization, network
 
 from components import links
 from components.azure.placed import Placed
-from components.azure.types import CLIENT_CONFIG, NAT_GATEWAY, PUBLIC_IP_ADDRESS, SUBNET, VIRTUAL_NETWORK
-from components.resources import Declared, call
 from config.clouds.azure.network import NODE_SUBNET, AzureNetwork
 
 
@@ -36,7 +35,7 @@ class Network(pulumi.ComponentResource):
         self._subnets: dict[str, pulumi.Output[str]] = {}
         if spec.existing:
             self.default = spec.existing.subnet
-            subscription = call(CLIENT_CONFIG, {}, pulumi.InvokeOptions(parent=self))["subscriptionId"]
+            subscription = authorization.get_client_config(pulumi.InvokeOptions(parent=self)).subscription_id
             self.id = pulumi.Output.format(
                 "/subscriptions/{0}/resourceGroups/{1}/providers/Microsoft.Network/virtualNetworks/{2}",
                 subscription,
@@ -56,59 +55,51 @@ class Network(pulumi.ComponentResource):
 
     def _declare(self, name: str, spec: AzureNetwork, placed: Placed) -> None:
         child = pulumi.ResourceOptions(parent=self)
-        vnet = Declared(
-            VIRTUAL_NETWORK,
+        vnet = network.VirtualNetwork(
             f"{name}-vnet",
-            {
-                **placed.inputs,
-                "virtualNetworkName": placed.cluster,
-                "addressSpace": {"addressPrefixes": [spec.address_space]},
-                "enableDdosProtection": False,
-                "enableVmProtection": False,
-            },
+            resource_group_name=placed.resource_group,
+            location=placed.location,
+            tags=placed.tags,
+            virtual_network_name=placed.cluster,
+            address_space=network.AddressSpaceArgs(address_prefixes=[spec.address_space]),
             # Inline and standalone subnets would overwrite each other.
-            pulumi.ResourceOptions(parent=self, ignore_changes=["subnets"]),
+            opts=pulumi.ResourceOptions(parent=self, ignore_changes=["subnets"]),
         )
         self.id = vnet.id
-        gateway = None
-        if spec.outbound_type == "userAssignedNATGateway":
-            # AKS wants it on the subnets before the cluster is made (page nat-gateway).
-            address = Declared(
-                PUBLIC_IP_ADDRESS,
-                f"{name}-nat",
-                {
-                    **placed.inputs,
-                    "publicIpAddressName": f"{placed.cluster}-nat",
-                    # A NAT gateway takes addresses of this kind only.
-                    "sku": {"name": "Standard"},
-                    "publicIPAllocationMethod": "Static",
-                },
-                child,
-            )
-            gateway = Declared(
-                NAT_GATEWAY,
-                f"{name}-nat",
-                {
-                    **placed.inputs,
-                    "natGatewayName": placed.cluster,
-                    "sku": {"name": "Standard"},
-                    "publicIpAddresses": [{"id": address.id}],
-                },
-                child,
-            )
+        # AKS wants it on the subnets before the cluster is made (page nat-gateway).
+        gateway = self._nat_gateway(name, placed) if spec.outbound_type == "userAssignedNATGateway" else None
         for subnet, prefix in {NODE_SUBNET: spec.node_subnet, **spec.subnets}.items():
-            declared = Declared(
-                SUBNET,
+            declared = network.Subnet(
                 f"{name}-{subnet}",
-                {
-                    "subnetName": subnet,
-                    "virtualNetworkName": vnet.name,
-                    "resourceGroupName": placed.resource_group,
-                    "addressPrefix": prefix,
-                    "natGateway": {"id": gateway.id} if gateway else None,
-                    "privateEndpointNetworkPolicies": "Disabled",
-                    "privateLinkServiceNetworkPolicies": "Enabled",
-                },
-                child,
+                subnet_name=subnet,
+                virtual_network_name=vnet.name,
+                resource_group_name=placed.resource_group,
+                address_prefix=prefix,
+                nat_gateway=network.SubResourceArgs(id=gateway.id) if gateway else None,
+                opts=child,
             )
             self._subnets[subnet] = declared.id
+
+    def _nat_gateway(self, name: str, placed: Placed) -> network.NatGateway:
+        child = pulumi.ResourceOptions(parent=self)
+        address = network.PublicIPAddress(
+            f"{name}-nat",
+            resource_group_name=placed.resource_group,
+            location=placed.location,
+            tags=placed.tags,
+            public_ip_address_name=f"{placed.cluster}-nat",
+            # A NAT gateway takes addresses of this kind only.
+            sku=network.PublicIPAddressSkuArgs(name="Standard"),
+            public_ip_allocation_method="Static",
+            opts=child,
+        )
+        return network.NatGateway(
+            f"{name}-nat",
+            resource_group_name=placed.resource_group,
+            location=placed.location,
+            tags=placed.tags,
+            nat_gateway_name=placed.cluster,
+            sku=network.NatGatewaySkuArgs(name="Standard"),
+            public_ip_addresses=[network.SubResourceArgs(id=address.id)],
+            opts=child,
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import pulumi
 
@@ -16,8 +15,3 @@ class Placed:
     resource_group: pulumi.Input[str]
     location: str
     tags: dict[str, str]
-
-    @property
-    def inputs(self) -> dict[str, Any]:
-        """By the names of the wire."""
-        return {"resourceGroupName": self.resource_group, "location": self.location, "tags": self.tags}

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pulumi
+from pulumi_azure_native import containerservice
 
 from components import upgrades
 from components.azure import immutable_pools
 from components.azure.live import LiveCluster, retries
-from components.azure.types import AGENT_POOL
-from components.resources import Declared
-from config.model.pool import OsDisk, Upgrade
+from components.resources import from_wire, wire
+from config.model.pool import Upgrade
 from config.placement.node_pools import NodePool, Role
 
 _SURGE = Upgrade(maxSurge="10%", maxUnavailable="0")
@@ -28,130 +29,62 @@ Quarantined`, puts a surge node in its place and goes on (page upgrade-options; 
 _MODES = {Role.SYSTEM: "System", Role.USER: "User"}
 
 
-def system_profile(pool: NodePool, version: str | None, live: LiveCluster, *, at_host: bool = False) -> dict[str, Any]:
-    """The system pool as the one entry of the cluster's `agentPoolProfiles`, without its subnet; `version` is the
-    cluster's."""
-    return {"name": pool.name, **_settings(pool, version, live, at_host)}
-
-
-def agent_pool(pool: NodePool, version: str | None, live: LiveCluster, *, at_host: bool = False) -> dict[str, Any]:
-    """The arguments of a user pool's AgentPool, in any cluster.
+def profile(
+    pool: NodePool, version: str | None, live: LiveCluster, *, at_host: bool = False
+) -> containerservice.ManagedClusterAgentPoolProfileArgs:
+    """Return a pool of any role, without its subnet and tags.
 
     `version` is the cluster's: a pool that names none keeps its first version when the cluster is upgraded. None in an existing
     cluster, which its owner upgrades.
     """
-    return {
-        "agentPoolName": pool.name,
-        **_settings(pool, version, live, at_host),
-        "tags": retries(live.profiles.get(pool.name)),
-    }
-
-
-def _settings(pool: NodePool, version: str | None, live: LiveCluster, at_host: bool) -> dict[str, Any]:
-    """A pool of any role, without its name."""
-    source = pool.source
-    args: dict[str, Any] = {
-        "mode": _MODES[pool.role],
-        "vmSize": pool.machine,
-        "orchestratorVersion": version,
-        "enableAutoScaling": True,
-        "count": live.count(pool.name, pool.min_nodes, pool.max_nodes, pool.label),
-        "minCount": pool.min_nodes,
-        "maxCount": pool.max_nodes,
-        "osType": "Linux",
+    source, spot = pool.source, pool.spot
+    return containerservice.ManagedClusterAgentPoolProfileArgs(
+        name=pool.name,
+        mode=_MODES[pool.role],
+        vm_size=pool.machine,
+        orchestrator_version=version,
+        enable_auto_scaling=True,
+        count=live.count(pool.name, pool.min_nodes, pool.max_nodes, pool.label),
+        min_count=pool.min_nodes,
+        max_count=pool.max_nodes,
+        os_type="Linux",
         # Unset, preflight checks refuse spot pools for a surge that no request has (Azure/bicep-types-az issue 2217).
-        "type": "VirtualMachineScaleSets",
-        "nodeLabels": dict(pool.labels),
-        "nodeTaints": [str(taint) for taint in pool.taints],
-        "availabilityZones": list(pool.zones) or None,
-        **_machine_options(source.os_disk, source.max_pods, at_host),
-        **immutable_pools.trusted_launch(pool, live),
-    }
-    if pool.reservation:
-        args["capacityReservationGroupID"] = pool.reservation
-    if pool.mig:
-        args["gpuInstanceProfile"] = f"MIG{pool.mig}"
-    if pool.gpus and not pool.install_driver:
-        args["gpuProfile"] = {"driver": "None"}
-    if pool.spot:
-        # No upgrade settings: AKS answers 400 to maxSurge and maxUnavailable on spot pools (terraform-provider-azurerm
-        # pull request 31129), and no source says that a pool without surge nodes may cordon what it cannot drain.
-        return args | {
-            "scaleSetPriority": "Spot",
-            "scaleSetEvictionPolicy": pool.spot.eviction_policy,
-            "spotMaxPrice": pool.spot.max_price,
-        }
+        type="VirtualMachineScaleSets",
+        node_labels=dict(pool.labels),
+        node_taints=[str(taint) for taint in pool.taints],
+        availability_zones=list(pool.zones) or None,
+        os_disk_type=source.os_disk.type,
+        os_disk_size_gb=source.os_disk.size_gb,
+        max_pods=source.max_pods,
+        enable_encryption_at_host=at_host or None,
+        security_profile=immutable_pools.trusted_launch(pool, live),
+        capacity_reservation_group_id=pool.reservation or None,
+        gpu_instance_profile=f"MIG{pool.mig}" if pool.mig else None,
+        gpu_profile=containerservice.GPUProfileArgs(driver="None") if pool.gpus and not pool.install_driver else None,
+        scale_set_priority="Spot" if spot else None,
+        scale_set_eviction_policy=spot.eviction_policy if spot else None,
+        spot_max_price=spot.max_price if spot else None,
+        # Not of spot pools: AKS answers 400 to maxSurge and maxUnavailable there (terraform-provider-azurerm pull request 31129),
+        # and no source says that a pool without surge nodes may cordon what it cannot drain.
+        upgrade_settings=None if spot else _upgrade_settings(pool),
+    )
+
+
+def _upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSettingsArgs:
     upgrade = upgrades.of(pool, _SURGE)
-    # System pools take no maxUnavailable (same page as above).
-    nodes_at_once = {"maxSurge": upgrade.max_surge} if pool.role == Role.SYSTEM else _both(upgrade)
-    return args | {"upgradeSettings": {**nodes_at_once, "undrainableNodeBehavior": _UNDRAINABLE}}
+    # System pools take no maxUnavailable (page upgrade-aks-node-pools-rolling). Of others both are sent: one that is left out
+    # keeps its value, and together above 0 they are a preview feature.
+    system = pool.role == Role.SYSTEM
+    return containerservice.AgentPoolUpgradeSettingsArgs(
+        max_surge=upgrade.max_surge if system else upgrade.max_surge or "0",
+        max_unavailable=None if system else upgrade.max_unavailable or "0",
+        undrainable_node_behavior=_UNDRAINABLE,
+    )
 
 
-def _both(upgrade: Upgrade) -> dict[str, str]:
-    """Both knobs: one that is left out keeps its value, and together above 0 they are a preview feature (same page)."""
-    return {"maxSurge": upgrade.max_surge or "0", "maxUnavailable": upgrade.max_unavailable or "0"}
-
-
-def _machine_options(disk: OsDisk, max_pods: int | None, at_host: bool) -> dict[str, Any]:
-    options = {
-        "osDiskType": disk.type,
-        "osDiskSizeGB": disk.size_gb,
-        "maxPods": max_pods,
-        "enableEncryptionAtHost": at_host or None,
-    }
-    return {key: value for key, value in options.items() if value is not None}
-
-
-_WRITABLE = (
-    "name",
-    "mode",
-    "type",
-    "vmSize",
-    "osType",
-    "osSKU",
-    "orchestratorVersion",
-    "count",
-    "enableAutoScaling",
-    "minCount",
-    "maxCount",
-    "maxPods",
-    "osDiskType",
-    "osDiskSizeGB",
-    "kubeletDiskType",
-    "nodeLabels",
-    "nodeTaints",
-    "availabilityZones",
-    "vnetSubnetID",
-    "podSubnetID",
-    "enableEncryptionAtHost",
-    "enableNodePublicIP",
-    "enableUltraSSD",
-    "enableFIPS",
-    "tags",
-    "scaleSetPriority",
-    "scaleSetEvictionPolicy",
-    "spotMaxPrice",
-    "gpuInstanceProfile",
-    "gpuProfile",
-    "capacityReservationGroupID",
-    "upgradeSettings",
-    "scaleDownMode",
-    "kubeletConfig",
-    "linuxOSConfig",
-    "workloadRuntime",
-    "proximityPlacementGroupID",
-    "securityProfile",
-    "powerState",
-)
-"""Properties of a pool that a request may have (REST API 2025-09-01, ManagedClusterAgentPoolProfile)."""
-
-
-def listed(live: LiveCluster) -> list[dict[str, Any]]:
-    """The cluster's pools as its GET lists them, each with its own version, to be sent again."""
-    return [
-        {name: profile[name] for name in _WRITABLE if profile.get(name) is not None}
-        for profile in live.profiles.values()
-    ]
+def listed(live: LiveCluster) -> list[containerservice.ManagedClusterAgentPoolProfileArgs]:
+    """Return the cluster's pools as its GET lists them, each with its own version, to be sent again."""
+    return [from_wire(containerservice.ManagedClusterAgentPoolProfileArgs, entry) for entry in live.profiles.values()]
 
 
 @dataclass(frozen=True)
@@ -159,15 +92,28 @@ class PlannedPool:
     """A user pool of the stack file, known before any resource is declared."""
 
     pool: NodePool
-    args: dict[str, Any]
-    """Those of `agent_pool`."""
+    profile: containerservice.ManagedClusterAgentPoolProfileArgs
     subnet: str | None
     """Its subnet's id, or the end of the id; None for AKS' own network."""
 
-    @property
+    @cached_property
     def request(self) -> dict[str, Any]:
-        """The arguments that a live pool is compared with."""
-        return self.args | {"vnetSubnetID": self.subnet}
+        """The properties that a live pool is compared with, by the names of the wire."""
+        return {**wire(self.profile), "vnetSubnetID": self.subnet}
+
+
+@dataclass(frozen=True)
+class ClusterOfPools:
+    """The cluster that pools are made in, new or existing."""
+
+    name: pulumi.Input[str]
+    resource_group: pulumi.Input[str]
+    tags: dict[str, str]
+    """Of every pool."""
+    subnet_id: Callable[[str | None], pulumi.Input[str] | None]
+    """The id of a pool's subnet, by the pool's `subnet`."""
+    deleted_with: pulumi.Resource | None = None
+    ignore_changes: Sequence[str] = ()
 
 
 class Turns:
@@ -200,12 +146,12 @@ class Turns:
             self._upgraded.append(pool)
 
     def _is_created(self, request: Mapping[str, Any]) -> bool:
-        live = self._live.profiles.get(request["agentPoolName"])
+        live = self._live.profiles.get(request["name"])
         return live is None or immutable_pools.differs(request, live)
 
     def _is_upgraded(self, request: Mapping[str, Any]) -> bool:
-        live = self._live.profiles.get(request["agentPoolName"], {})
-        return request["orchestratorVersion"] not in (None, live.get("orchestratorVersion"))
+        live = self._live.profiles.get(request["name"], {})
+        return request.get("orchestratorVersion") not in (None, live.get("orchestratorVersion"))
 
 
 def declare_all(
@@ -213,73 +159,55 @@ def declare_all(
     pools: Iterable[PlannedPool],
     live: LiveCluster,
     *,
-    subnet_id: Callable[[str | None], pulumi.Input[str] | None],
+    cluster: ClusterOfPools,
     first: Sequence[pulumi.Resource] = (),
     rights: Sequence[pulumi.Resource] = (),
-    **options: Any,
+    parent: pulumi.Resource,
 ) -> None:
-    """All user pools, each in its turn.
+    """Declare all user pools, each in its turn.
 
-    `subnet_id`: by a pool's `subnet`; `first`: resources that every pool waits for; `rights`: role assignments that AKS uses
-    until a pool is gone, at its subnet and its reservation; `options`: as of `declare`.
+    `first`: resources that every pool waits for; `rights`: role assignments that AKS uses until a pool is gone, at its subnet and
+    its reservation.
     """
     turns = Turns(live, first)
-    for planned in sorted(pools, key=_evictable_last):
-        declared = declare(
-            name,
-            planned.pool,
-            planned.args,
-            subnet_id=subnet_id(planned.pool.source.subnet),
-            after=[*turns.before(planned.request), *rights],
-            **options,
-        )
-        turns.took(planned.request, declared)
+    # Spot pools last: an upgrade reaches them, which are evicted in any case, after the others.
+    for planned in sorted(pools, key=lambda planned: planned.pool.spot is not None):
+        after = [*turns.before(planned.request), *rights]
+        turns.took(planned.request, _agent_pool(name, planned, live, cluster, after, parent))
 
 
-def _evictable_last(planned: PlannedPool) -> bool:
-    """Spot pools last: an upgrade reaches them, which are evicted in any case, after the others."""
-    return planned.pool.spot is not None
-
-
-def declare(
+def _agent_pool(
     name: str,
-    pool: NodePool,
-    args: dict[str, Any],
-    *,
-    resource_group: pulumi.Input[str],
-    cluster: pulumi.Input[str],
-    subnet_id: pulumi.Input[str] | None,
-    tags: dict[str, str],
+    planned: PlannedPool,
+    live: LiveCluster,
+    cluster: ClusterOfPools,
+    after: Sequence[pulumi.Resource],
     parent: pulumi.Resource,
-    deleted_with: pulumi.Resource | None = None,
-    ignore_changes: Sequence[str] = (),
-    after: Sequence[pulumi.Resource] = (),
-) -> Declared:
-    """One user pool of the cluster with that name; `args` are those of `agent_pool`, `after` are resources to wait for.
+) -> containerservice.AgentPool:
+    """Declare one user pool.
 
     Its name is its identity, so a replacement deletes first. An on-demand pool in use is not replaced: `immutable_pools` refuses
     that, and replaces only a pool that was a spot pool until now.
     """
-    replaced = [p.wire for p in immutable_pools.PROPERTIES] if pool.spot else ["scaleSetPriority"]
-    return Declared(
-        AGENT_POOL,
+    pool = planned.pool
+    # AKS gives a pool the same properties in the cluster's list and by itself, but for the name (REST API 2025-09-01).
+    properties = {key: value for key, value in vars(planned.profile).items() if key != "name"}
+    return containerservice.AgentPool(
         f"{name}-{pool.name}",
-        {
-            "resourceGroupName": resource_group,
-            "resourceName": cluster,
-            "vnetSubnetID": subnet_id,
-            **args,
-            "tags": tags | args["tags"],
-        },
-        pulumi.ResourceOptions(
+        agent_pool_name=pool.name,
+        resource_group_name=cluster.resource_group,
+        resource_name_=cluster.name,
+        vnet_subnet_id=cluster.subnet_id(pool.source.subnet),
+        tags=cluster.tags | retries(live.profiles.get(pool.name)),
+        **properties,
+        opts=pulumi.ResourceOptions(
             parent=parent,
-            replace_on_changes=replaced,
+            replace_on_changes=[p.wire for p in immutable_pools.PROPERTIES] if pool.spot else ["scaleSetPriority"],
             delete_before_replace=True,
-            deleted_with=deleted_with,
+            deleted_with=cluster.deleted_with,
             depends_on=list(after),
-            ignore_changes=list(ignore_changes),
+            ignore_changes=list(cluster.ignore_changes),
         ),
-        outputs=(),
     )
 
 

@@ -7,91 +7,87 @@ resource: it creates nothing that exists. A template can put an existing pool. D
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pulumi
+from pulumi_azure_native import containerservice, resources
 
 from components.azure.live import LiveCluster
-from components.azure.types import AGENT_POOL_API, DEPLOYMENT, GET_DEPLOYMENT
-from components.resources import Declared, call
+from components.azure.placed import Placed
+from components.resources import wire
 
 _SCHEMA = "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#"
+_API = "2025-09-01"
+"""The API version of the pinned azure-native's default type; a template must name it."""
 _NAME_LENGTH = 64
+_SUFFIX = "-system-pool"
 
 
-def declare(
+def system_pool(
     name: str,
-    profile: Mapping[str, Any],
+    group: str,
+    profile: containerservice.ManagedClusterAgentPoolProfileArgs,
     live: LiveCluster,
     *,
-    cluster: Declared,
-    cluster_name: str,
-    group_name: str,
-    resource_group: pulumi.Input[str],
-    subnet_id: pulumi.Input[str],
+    cluster: containerservice.ManagedCluster,
+    placed: Placed,
     parent: pulumi.Resource,
-) -> Declared:
-    """The deployment that keeps the cluster's system pool as in `profile`, its entry in the cluster without the subnet."""
-    deployment = f"{cluster_name[: _NAME_LENGTH - len(_SUFFIX)]}{_SUFFIX}"
+) -> resources.Deployment:
+    """Declare the deployment that keeps the cluster's system pool as in `profile`; `group` is its resource group's name."""
+    deployment = f"{placed.cluster[: _NAME_LENGTH - len(_SUFFIX)]}{_SUFFIX}"
+    entry = wire(profile)
+    title, subnet = entry.pop("name"), entry.pop("vnetSubnetID")
+    wanted = {"name": title, **entry}
     template: dict[str, Any] = {
         "$schema": _SCHEMA,
         "contentVersion": "1.0.0.0",
         "resources": [
             {
                 "type": "Microsoft.ContainerService/managedClusters/agentPools",
-                "apiVersion": AGENT_POOL_API,
-                "name": f"{cluster_name}/{profile['name']}",
-                "properties": {
-                    **{key: value for key, value in profile.items() if key != "name" and value is not None},
-                    "vnetSubnetID": subnet_id,
-                },
+                "apiVersion": _API,
+                "name": f"{placed.cluster}/{title}",
+                "properties": {**entry, "vnetSubnetID": subnet},
             }
         ],
     }
-    differs = live.differences(profile)
+    differs = live.differences(wanted)
     if differs:
         # The engine sends a template only when it differs from the last one, and the same template puts back a pool that was
         # changed by hand.
-        template["metadata"] = {"replaces": differs, "after": _last(group_name, deployment, parent)}
-    return Declared(
-        DEPLOYMENT,
+        template["metadata"] = {"replaces": differs, "after": _last(group, deployment, parent)}
+    return resources.Deployment(
         f"{name}{_SUFFIX}",
-        {
-            "deploymentName": deployment,
-            "resourceGroupName": resource_group,
-            "properties": {"mode": "Incremental", "template": template},
-        },
-        pulumi.ResourceOptions(
+        deployment_name=deployment,
+        resource_group_name=placed.resource_group,
+        properties=resources.DeploymentPropertiesArgs(
+            mode=resources.DeploymentMode.INCREMENTAL,
+            template=template,
+        ),
+        opts=pulumi.ResourceOptions(
             parent=parent,
             depends_on=[cluster],
             deleted_with=cluster,
             # The template holds a count that belongs to the autoscaler. Hence no tags either: a changed one would send it again.
-            ignore_changes=["properties"] if live.is_as(profile) else [],
+            ignore_changes=["properties"] if live.is_as(wanted) else [],
         ),
-        outputs=(),
     )
 
 
-_SUFFIX = "-system-pool"
-
-
 def _last(group: str, deployment: str, parent: pulumi.Resource) -> str:
-    """The id of the last deployment; "" before the first."""
+    """Return the id of the last deployment; "" before the first."""
     try:
-        question = {"resourceGroupName": group, "deploymentName": deployment}
-        answer = call(GET_DEPLOYMENT, question, pulumi.InvokeOptions(parent=parent))
+        reading = pulumi.InvokeOptions(parent=parent)
+        last = resources.get_deployment(deployment_name=deployment, resource_group_name=group, opts=reading).properties
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider; ARM's code for a missing deployment.
         if "DeploymentNotFound" in str(failed):
             return ""
         place = f"deployment {deployment!r} in resource group {group!r}"
         raise pulumi.RunError(f"cloud: {place} cannot be read\n  {' '.join(str(failed).split())}") from None
-    last = answer["properties"]
-    if last.get("provisioningState") in ("Accepted", "Running"):
+    if last.provisioning_state in ("Accepted", "Running"):
         # ARM refuses another deployment of that name meanwhile (DeploymentActive), also after an `up` that was killed.
         raise pulumi.RunError(
             f"the last deployment of the system pool, {deployment}, still runs: wait for it, then go on"
             f"\n  az deployment group wait --created --resource-group {group} --name {deployment}"
         )
-    return str(last["correlationId"])
+    return last.correlation_id

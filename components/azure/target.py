@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 
 from components.azure import immutable_cluster, pools
-from components.azure.cluster import AksCluster, place
+from components.azure.cluster import AksCluster, place, plan
 from components.azure.existing_cluster import AksPools, read, refuse
 from components.resources import reading
 from components.target import ExistingCluster, NewCluster, Stack, Target
@@ -21,9 +21,9 @@ def target(stack: Stack, opts: pulumi.ResourceOptions | None) -> Target:
     assert isinstance(cloud, Azure)
     if cloud.existing_cluster:
         return _existing(stack, cloud, opts)
-    tenant = cloud.access.tenant_id
+    tenant, wanted = cloud.access.tenant_id, plan(stack, reading(opts, "azure-native"))
     return NewCluster(
-        declare=lambda name, child: AksCluster(name, stack, opts=child),
+        declare=lambda name, child: AksCluster(name, wanted, opts=child),
         node_labels=pools.node_labels,
         not_by_priority=_unless_priority(cloud.autoscaler.expander, "cloud.autoscaler.expander: priority makes it so"),
         place=place(stack.spec, cloud),

@@ -39,7 +39,7 @@ def live(**changes: Any) -> dict[str, Any]:
 
 def wanted(**changes: Any) -> dict[str, Any]:
     """The arguments of a pool whose stack file says as little as possible."""
-    least = {"agentPoolName": "general", "vmSize": "Standard_D8ds_v5", "vnetSubnetID": SUBNET}
+    least = {"name": "general", "vmSize": "Standard_D8ds_v5", "vnetSubnetID": SUBNET}
     return {**least, "availabilityZones": None, **changes}
 
 

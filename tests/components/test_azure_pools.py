@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from components.azure import pools
-from components.azure.live import RETRIED, LiveCluster
+from components.azure.live import RETRIED, LiveCluster, retries
+from components.resources import wire
 from config import releases
 from config.clouds.azure.settings import Azure
 from config.clouds.azure.traits import aks
@@ -23,7 +24,7 @@ GPU = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "maxNodes": 4}
 
 
 def pool_inputs(live: LiveCluster = NOT_YET, **pool: Any) -> dict[str, dict[str, Any]]:
-    """The arguments of the pool's AgentPool, and of its twin's, by name."""
+    """The properties of the pool and of its twin as they are sent, by name."""
     spec = ClusterSpec(
         release=releases.load(releases.names()[-1]),
         cluster=Cluster(name="lab"),
@@ -31,7 +32,7 @@ def pool_inputs(live: LiveCluster = NOT_YET, **pool: Any) -> dict[str, dict[str,
         systemPool=SystemPool(machine="Standard_D4ds_v5", maxNodes=3),
         pools=(Pool.model_validate(pool),),
     )
-    return {p.name: pools.agent_pool(p, "1.36", live) for p in node_pools.node_pools(spec, aks())}
+    return {p.name: wire(pools.profile(p, "1.36", live)) for p in node_pools.node_pools(spec, aks())}
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_a_spot_pool_has_no_upgrade_settings_and_its_twin_has() -> None:
 
 def test_a_system_pool_is_sent_a_surge_and_no_max_unavailable() -> None:
     pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
-    assert pools.system_profile(node_pools.system_pool(pool, aks()), "1.36", NOT_YET)["upgradeSettings"] == {
+    assert wire(pools.profile(node_pools.system_pool(pool, aks()), "1.36", NOT_YET))["upgradeSettings"] == {
         "maxSurge": "1",
         **CORDONED,
     }
@@ -106,7 +107,7 @@ def test_a_system_pool_is_sent_a_surge_and_no_max_unavailable() -> None:
 
 def test_a_live_pool_with_what_aks_added_is_as_the_profile_wants_it() -> None:
     pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
-    profile = pools.system_profile(node_pools.system_pool(pool, aks()), "1.36", NOT_YET)
+    profile = wire(pools.profile(node_pools.system_pool(pool, aks()), "1.36", NOT_YET))
     settings = {"maxSurge": "1", "maxUnavailable": "0", **CORDONED}
     live = {**profile, "nodeTaints": None, "upgradeSettings": settings, "maxPods": 250}
     assert LiveCluster({"system": live}).is_as(profile)
@@ -126,11 +127,10 @@ def test_a_live_pool_with_what_aks_added_is_as_the_profile_wants_it() -> None:
         ("Succeeded", {RETRIED: "2"}, {RETRIED: "2"}),
     ],
 )
-def test_a_pool_that_has_failed_is_asked_for_once_more(
+def test_a_pool_or_cluster_that_has_failed_is_asked_for_once_more(
     state: str, before: dict[str, str], tags: dict[str, str]
 ) -> None:
-    inputs = pool_inputs(LiveCluster({"t4": {"provisioningState": state, "tags": before, "count": 0}}), **GPU)
-    assert inputs["t4"]["tags"] == tags
+    assert retries({"provisioningState": state, "tags": before, "count": 0}) == tags
 
 
 def test_access_by_ssh_that_somebody_closed_stays_closed() -> None:
