@@ -23,6 +23,8 @@ _LOADED = (
     *("sandbox.cli.commands", "sandbox.engine.session", "sandbox.engine.out_of_band", "sandbox.cli.status"),
     # The program: imports of `__main__.py` come from the checkout itself, for every stack.
     *("components.settings", "components.cluster", "components.azure.target", "components.gcp.target"),
+    # What that loads when it is used, and what tests spare it.
+    "tests.preloaded",
 )
 _PATIENCE = 900
 """Seconds after which a command counts as hung."""

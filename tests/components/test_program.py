@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.components.pools import AKS_CLUSTER, AKS_POOL, cluster, pools
-from tests.components.program import PROJECT, Declared, declare, running, stack_config
+from tests.components.program import PROJECT, Cloud, CloudRefused, Declared, declare, running, stack_config
 
 pytestmark = pytest.mark.program
 
@@ -113,13 +113,18 @@ def test_what_has_failed_is_asked_for_again_with_the_tags_of_the_stack(
     for profile in live:
         profile["provisioningState"] = "Failed" if profile["name"] == "t4" else "Succeeded"
 
-    def answer(state: str) -> Any:
-        return lambda *_: {"agentPoolProfiles": live, "provisioningState": state, "identityProfile": {}}
+    class InState(Cloud):
+        def __init__(self, state: str) -> None:
+            super().__init__(live)
+            self._state = state
+
+        def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+            own = {"provisioningState": self._state} if args.token.endswith(":getManagedCluster") else {}
+            return super().call(args) | own
 
     own = dev["kubeflow-spot:cluster"]["tags"]
     for state, tags in (("Succeeded", own), ("Failed", own | {"kubeflow-spot-retried": "1"})):
-        monkeypatch.setattr("components.azure.live.call", answer(state))
-        declared = declare(dev, monkeypatch, live=live)
+        declared = declare(dev, monkeypatch, cloud=InState(state))
         (cluster,) = (c.inputs for c in declared.of(AKS_CLUSTER).values())
         assert cluster["tags"] == tags
     pools = {p.inputs["agentPoolName"]: p.inputs["tags"] for p in declared.of(AKS_POOL).values()}
@@ -129,12 +134,14 @@ def test_what_has_failed_is_asked_for_again_with_the_tags_of_the_stack(
 def test_an_error_of_the_clusters_read_is_not_taken_for_a_missing_cluster(
     dev: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def denied(*_: Any) -> None:
-        raise Exception('Status=403 Code="AuthorizationFailed"')
+    class Denying(Cloud):
+        def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+            if args.token.endswith(":getManagedCluster"):
+                raise CloudRefused('Status=403 Code="AuthorizationFailed"')
+            return super().call(args)
 
-    monkeypatch.setattr("components.azure.live.call", denied)
     with pytest.raises(Exception, match="AuthorizationFailed"):
-        declare(dev, monkeypatch)
+        declare(dev, monkeypatch, cloud=Denying(None))
 
 
 @on_aks
