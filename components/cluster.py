@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pulumi
 
-from components import clouds, links, workloads
+from components import clouds, workloads
 from components.addons import layer, names
 from components.addons import plan as layer_plan
 from components.last_update import LastUpdate
@@ -50,5 +50,5 @@ class KubeflowCluster(pulumi.ComponentResource):
         layer.declare(name, stack, cloud, plan, cluster, child)
 
         # Outputs
-        self.outputs = links.resolved(outputs(stack, cloud, target, plan, cluster))
+        self.outputs = outputs(stack, cloud, target, plan, cluster)
         self.register_outputs(self.outputs)

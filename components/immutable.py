@@ -7,7 +7,6 @@ from typing import Any
 
 import pulumi
 
-from components.links import is_placeholder
 from components.target import Stack
 from config.model.pool import Capacity
 from config.placement.node_pools import NodePool
@@ -20,8 +19,6 @@ Change = tuple[str, Any, Any]
 def changed(path: str, pool: str, changes: Iterable[Change], remedy: str) -> Iterator[Problem]:
     """A problem for each change of a live pool. `path` is the pool's in the stack file, `pool` its name."""
     for key, now, declared in changes:
-        if isinstance(declared, str) and is_placeholder(declared):
-            continue  # made up for a value that the preview does not know yet
         where = key if key.startswith("cloud.") else f"{path}.{key}"
         yield Problem(where, f"{pool}: is {now} in the cluster and cannot become {declared}", remedy)
 

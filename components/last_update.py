@@ -13,13 +13,16 @@ from typing import Any
 
 import pulumi
 
-from components.links import is_placeholder
 from components.resources import outputs_of
 from config.model.pool import AnyPool
+from config.model.reference import Reference
 from config.problems import Problem, report
 
 OUTPUT = "remembered"
 """Name of the output."""
+
+Place = Mapping[str, Reference]
+"""Where a cluster is, by the names of the stack's outputs."""
 
 COMPONENT = "component"
 """Key of a component's name: a stack may have several (`components.package`), whose outputs have any name."""
@@ -76,33 +79,33 @@ class LastUpdate:
         """A value of the cloud's own; None when it is missing."""
         return self.content.get(key)
 
-    def refuse_move(self, place: Mapping[str, str]) -> None:
-        """Raises `pulumi.RunError` when the stack made a cluster elsewhere than in `place`; empty for a stack that makes none."""
+    def refuse_move(self, place: Place) -> None:
+        """Raise `pulumi.RunError` when the stack made a cluster elsewhere than in `place`; empty for a stack that makes none."""
         problems = sorted(self.moves(place))
         if problems:
             raise pulumi.RunError(report(problems))
 
-    def warn_of_missing(self, place: Mapping[str, str], look: str) -> None:
+    def warn_of_missing(self, place: Place, look: str) -> None:
         """Log that the stack's own cluster was not found in `place`: it was deleted, or the login is another one.
 
         `look`: a command that shows which login reads.
         """
-        if self.content.get("place") == place:
-            name = place["clusterName"]
+        if self.content.get("place") == {part: value.known for part, value in place.items()}:
+            name = place["clusterName"].text
             pulumi.log.warn(
                 f"The stack's cluster {name} is not found and will be made again; if it exists, stop:\n  {look}"
             )
 
-    def moves(self, place: Mapping[str, str]) -> Iterator[Problem]:
-        """A problem for each part in which `place` differs from the place of the last update."""
+    def moves(self, place: Place) -> Iterator[Problem]:
+        """Yield a problem for each part in which `place` differs from the place of the last update."""
         before = self.place
         if before and before.keys() != place.keys():
             yield Problem("cloud", f"the stack has made the cluster {before['clusterName']}, which would go", LOSE_IT)
             return
         for part, then in before.items():
-            # A text made up for a value that the preview does not know yet says nothing of a move.
-            if then != place[part] and not is_placeholder(place[part]):
-                what = f"is {then} and cannot become {place[part]}: a new cluster would replace it"
+            # A value that the preview does not know yet says nothing of a move.
+            if place[part].known not in (None, then):
+                what = f"is {then} and cannot become {place[part].text}: a new cluster would replace it"
                 yield Problem(_KEYS[part], what, LOSE_IT)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from components import last_update, workloads
+from components import last_update, links, workloads
 from components.addons.plan import LayerPlan
 from components.target import Cluster, Outputs, Stack, Target
 from config.clouds.traits import Cloud
@@ -72,7 +72,7 @@ def _remembered(stack: Stack, target: Target) -> dict[str, Any]:
     settings_by_pool = {pool.name: last_update.lasting_settings(pool.source) for pool in (*stack.node_pools, *system)}
     settings_by_pool = {name: settings for name, settings in settings_by_pool.items() if settings}
     return {
-        "place": dict(target.place),
+        "place": {part: links.output(value) for part, value in target.place.items()},
         "asked": settings_by_pool,
         **workloads.remembered(stack.spec),
         **target.remembered,

@@ -19,8 +19,6 @@ import pulumi
 # version is pinned, and tests compare.
 from pulumi import _types
 
-from components.links import resolved
-
 T = TypeVar("T")
 
 
@@ -46,7 +44,7 @@ class Declared(pulumi.CustomResource):
     ) -> None:
         """`outputs`: names of those that are read later."""
         opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(version=_version(type)), opts)
-        super().__init__(type, name, {**dict.fromkeys(outputs), **resolved(dict(inputs))}, opts)
+        super().__init__(type, name, {**dict.fromkeys(outputs), **dict(inputs)}, opts)
 
     def output(self, name: str) -> pulumi.Output[Any]:
         """One of these outputs, with the names of the wire inside."""
@@ -104,7 +102,7 @@ def call(token: str, arguments: Mapping[str, Any], reading: pulumi.InvokeOptions
 def call_later(token: str, arguments: Mapping[str, Any], parent: pulumi.Resource) -> pulumi.Output[dict[str, Any]]:
     """The same for arguments that are outputs, by the parent's provider: the function is called once they are known."""
     options = pulumi.InvokeOutputOptions(version=_version(token), parent=parent)
-    return pulumi.runtime.invoke_output(token, resolved(dict(arguments)), opts=options)
+    return pulumi.runtime.invoke_output(token, dict(arguments), opts=options)
 
 
 def outputs_of(stack: str) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import pulumi
 
-from components.last_update import LastUpdate
+from components.last_update import LastUpdate, Place
 from config.model.pool import Pool
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
@@ -90,7 +90,7 @@ class Target:
     """Namespace and name of the device plugin on GPU nodes, where the cloud brings one."""
     exporter: str | None = None
     """The exporter of GPU metrics that the cloud runs in a new cluster, in words; None without one."""
-    place: Mapping[str, str] = field(default_factory=dict)
+    place: Place = field(default_factory=dict)
     """The place of a new cluster, by the stack's outputs; empty for an existing cluster."""
     remembered: Mapping[str, Any] = field(default_factory=dict)
     """Values of the cloud's own that the next update reads (`components.last_update`)."""
@@ -100,7 +100,7 @@ class Target:
 class NewCluster(Target):
     """A cluster that this stack makes."""
 
-    place: Mapping[str, str]
+    place: Place
     key: str = "cloud"
 
 

@@ -13,6 +13,7 @@ from pulumi_azure_native import containerservice, monitor, operationalinsights
 from components import links
 from components.azure.placed import Placed
 from config.clouds.azure.settings import AzureLogs, AzureMonitoring
+from config.model.reference import Reference
 
 _LOG_STREAMS = ["Microsoft-ContainerLogV2", "Microsoft-KubeEvents", "Microsoft-KubePodInventory"]
 """The preset "Logs and events", without the tables of the old format (page container-insights-data-collection-dcr)."""
@@ -66,7 +67,7 @@ class Monitoring(pulumi.ComponentResource):
             opts=self._child,
         ).id
 
-    def _monitor_workspace(self, existing: str | None) -> pulumi.Output[str]:
+    def _monitor_workspace(self, existing: Reference | None) -> pulumi.Output[str]:
         if existing:
             return links.output(existing)
         return monitor.AzureMonitorWorkspace(

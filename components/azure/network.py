@@ -8,14 +8,20 @@ from pulumi_azure_native import authorization, network
 from components import links
 from components.azure.placed import Placed
 from config.clouds.azure.network import NODE_SUBNET, AzureNetwork
+from config.model.reference import Reference
 
 
-def subnet_path(spec: AzureNetwork, subnet: str | None, *, resource_group: str, name: str) -> str:
-    """A subnet's id behind the subscription's, known before anything is declared; a new network is called `name`."""
+def subnet_path(
+    spec: AzureNetwork, subnet: Reference | None, *, resource_group: Reference, name: str
+) -> str | None:
+    """Return a subnet's id behind the subscription's; None while a part of it is unknown. A new network is called `name`."""
     existing = spec.existing
-    group, vnet = (existing.resource_group, existing.name) if existing else (resource_group, name)
-    chosen = subnet or (existing.subnet if existing else NODE_SUBNET)
-    return f"/resourceGroups/{group}/providers/Microsoft.Network/virtualNetworks/{vnet}/subnets/{chosen}"
+    group, vnet = (existing.resource_group, existing.name) if existing else (resource_group, Reference(name))
+    chosen = subnet or (existing.subnet if existing else Reference(NODE_SUBNET))
+    if None in (group.known, vnet.known, chosen.known):
+        return None
+    network = f"/resourceGroups/{group.text}/providers/Microsoft.Network/virtualNetworks/{vnet.text}"
+    return f"{network}/subnets/{chosen.text}"
 
 
 class Network(pulumi.ComponentResource):
@@ -25,7 +31,7 @@ class Network(pulumi.ComponentResource):
     """
 
     id: pulumi.Output[str]
-    default: str
+    default: Reference
     """The name of the subnet of pools that name none."""
 
     def __init__(
@@ -43,15 +49,15 @@ class Network(pulumi.ComponentResource):
                 links.output(spec.existing.name),
             )
         else:
-            self.default = NODE_SUBNET
+            self.default = Reference(NODE_SUBNET)
             self._declare(name, spec, placed)
         self.register_outputs({"subnetId": self.subnet_id(None)})
 
-    def subnet_id(self, subnet: str | None) -> pulumi.Output[str]:
-        """The id of a subnet by name; None is the subnet of pools that name none."""
+    def subnet_id(self, subnet: Reference | None) -> pulumi.Output[str]:
+        """Return the id of a subnet by name; None is the subnet of pools that name none."""
         chosen = subnet or self.default
         # Subnets of an existing network are unknown here; the id is built from the name.
-        return self._subnets.get(chosen) or pulumi.Output.concat(self.id, "/subnets/", links.output(chosen))
+        return self._subnets.get(chosen.text) or pulumi.Output.concat(self.id, "/subnets/", links.output(chosen))
 
     def _declare(self, name: str, spec: AzureNetwork, placed: Placed) -> None:
         child = pulumi.ResourceOptions(parent=self)

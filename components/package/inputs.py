@@ -10,7 +10,7 @@ from typing import Any
 import pulumi
 from pulumi.output import Unknown
 
-from components.links import Linked
+from config.model.reference import Reference
 from config.problems import Problem
 
 Path = tuple[str | int, ...]
@@ -26,15 +26,15 @@ class Arguments:
 
     raw: dict[str, Any] = field(default_factory=dict)
     """As a stack file's settings."""
-    links: dict[Path, Linked] = field(default_factory=dict)
+    links: dict[Path, Reference] = field(default_factory=dict)
     secret: set[Path] = field(default_factory=set)
     """Where a secret begins. The engine passes a list or an object as a secret when anything in it is one."""
     problems: list[Problem] = field(default_factory=list)
     """Unknown values where the value must be known."""
 
     def known(self) -> dict[str, str]:
-        """The linked texts by property path, to be remembered until a preview does not know them."""
-        return {shown(path): str(link) for path, link in self.links.items() if not link.placeholder}
+        """Return the texts that other resources made, by property path: a later preview may not know them."""
+        return {shown(path): link.text for path, link in self.links.items() if not link.made_up}
 
     def is_secret(self, path: str) -> bool:
         """Whether the argument at a path, as messages have it, came as a secret or in one."""
@@ -109,7 +109,7 @@ class _Reader:
         if isinstance(value, list):
             return [await self.value(item, (*path, index), _part(source, index)) for index, item in enumerate(value)]
         if source is not None and isinstance(value, str) and self._reference(path):
-            self.arguments.links[path] = Linked(value, source)
+            self.arguments.links[path] = Reference(value, source=source)
         # The engine sends every number as a float.
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -122,7 +122,7 @@ class _Reader:
             return None
         before = self._remembered.get(shown(path))
         text = before or reference.format(len(self.arguments.links) + 1)
-        self.arguments.links[path] = Linked(text, source, placeholder=before is None)
+        self.arguments.links[path] = Reference(text, before is None, source)
         return text
 
     def _reference(self, path: Path) -> str | None:

@@ -76,7 +76,7 @@ def _spec(given: Arguments) -> ClusterSpec:
         # Before any check reads such a value into a message.
         raise pulumi.InputPropertiesError(report(exposed))
     unknown = {problem.path for problem in given.problems}
-    made_up = {arguments.shown(path) for path, link in given.links.items() if link.placeholder}
+    made_up = {arguments.shown(path) for path, link in given.links.items() if link.made_up}
     spec, file_problems = stackfile.read(given.raw, pulumi.get_stack(), prefix="", is_secret=given.is_secret)
     problems = [*given.problems, *(problem for problem in file_problems if not _follows(problem, unknown))]
     for problem in problems:

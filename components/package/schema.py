@@ -17,11 +17,12 @@ from pydantic.fields import FieldInfo
 from components import references
 from components.package import outputs
 from config.model.fields import FORMS, Model
+from config.model.reference import Reference
 
 PACKAGE = "kubeflow-spot"
 TOKEN = f"{PACKAGE}:index:KubeflowCluster"
 
-_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_PLAIN = {str: "string", Reference: "string", int: "integer", float: "number", bool: "boolean"}
 
 _REFERENCE = "May be made by another resource, and unknown before the first update."
 

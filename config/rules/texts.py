@@ -9,6 +9,7 @@ from config import placeholders
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.fields import Model
+from config.model.reference import Reference
 from config.problems import Problem, as_path
 
 _NO_TEMPLATE = {"groups", "username", "public_key", "context"}
@@ -74,8 +75,8 @@ def texts(parts: Iterable[tuple[str, Any]], name: str = "") -> Iterator[tuple[st
                 # Read past `Unreadable`: what can be read of an object is judged.
                 if inner in value.__dict__ and inner not in _FREE | _JUDGED:
                     yield from texts([(f"{path}.{field.alias}", value.__dict__[inner])], inner)
-        elif isinstance(value, str):
-            yield path, name, str(value)
+        elif isinstance(value, str | Reference):
+            yield path, name, value.text if isinstance(value, Reference) else str(value)
         elif isinstance(value, tuple | list):
             yield from texts(((f"{path}[{index}]", item) for index, item in enumerate(value)), name)
         elif isinstance(value, dict):

@@ -19,7 +19,7 @@ def group(demand: Demand) -> str:
     assert isinstance(cloud, Azure)
     if cloud.existing_cluster:
         return cloud.existing_cluster.resource_group
-    return cloud.existing_resource_group or cloud.resource_group or demand.spec.name
+    return cloud.group(demand.spec.name).text
 
 
 def names(answers: Answers) -> Iterator[Said]:

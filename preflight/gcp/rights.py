@@ -72,7 +72,7 @@ def services(demand: Demand) -> tuple[str, ...]:
     wanted = {
         _STORAGE: demand.spec.workloads.checkpoints is not None,
         _IMAGES: any((registry.project or cloud.project) == cloud.project for registry in cloud.registries),
-        _KEYS: any(key and key.split("/")[1] == cloud.project for key in keys),
+        _KEYS: any(key and key.text.split("/")[1] == cloud.project for key in keys),
     }
     return (*CORE_SERVICES, *(name for name, needed in wanted.items() if needed))
 

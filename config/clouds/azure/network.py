@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from config.clouds.azure.forms import NetworkName, ResourceGroup
 from config.model.fields import Cidr, Model
+from config.model.reference import Reference, Text
 
 NODE_SUBNET = "nodes"
 """The name of `nodeSubnet`: the subnet of pools that name none, in a network made here."""
@@ -16,9 +17,9 @@ NODE_SUBNET = "nodes"
 class AzureExistingNetwork(Model):
     """An existing virtual network; pools name its subnets."""
 
-    resource_group: ResourceGroup = Field(description="The network's resource group.", examples=["corp-network"])
-    name: NetworkName = Field(description="The network's name.", examples=["corp-vnet"])
-    subnet: NetworkName = Field(description="The subnet of nodes whose pool names no subnet.", examples=["aks-nodes"])
+    resource_group: Annotated[Reference, Text(ResourceGroup)] = Field(description="The network's resource group.", examples=["corp-network"])
+    name: Annotated[Reference, Text(NetworkName)] = Field(description="The network's name.", examples=["corp-vnet"])
+    subnet: Annotated[Reference, Text(NetworkName)] = Field(description="The subnet of nodes whose pool names no subnet.", examples=["aks-nodes"])
 
 
 class AzureNetwork(Model):

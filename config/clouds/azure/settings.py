@@ -5,7 +5,7 @@ Sources: the AKS pages named beside the models (learn.microsoft.com/azure/aks/<p
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from config.clouds.azure.forms import ArmId, ClusterName, ObjectId, ResourceGrou
 from config.clouds.azure.network import AzureNetwork
 from config.model.cloud import CloudSettings
 from config.model.fields import Cidr, Model, worded
+from config.model.reference import Reference, Text
 
 
 class AzureAccess(Model):
@@ -99,7 +100,7 @@ class AzureUpgrades(Model):
 class AzureRegistry(Model):
     """The container registry the nodes may pull from (page cluster-container-registry-integration)."""
 
-    id: ArmId = Field(
+    id: Annotated[Reference, Text(ArmId)] = Field(
         description="The registry's resource id. The kubelet's identity gets the role AcrPull on it.",
         examples=[
             "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
@@ -154,7 +155,7 @@ class AzureEncryption(Model):
         description="Encrypt temporary disks and caches as well. The subscription needs the feature "
         "Microsoft.Compute/EncryptionAtHost (page enable-host-encryption).",
     )
-    disk_encryption_set: ArmId | None = Field(
+    disk_encryption_set: Annotated[Reference, Text(ArmId)] | None = Field(
         None,
         description="The resource id of a disk encryption set: your own key for managed disks (page "
         "azure-disk-customer-managed-keys). Fixed for the cluster's life. Default: Azure's key.",
@@ -169,7 +170,7 @@ class AzureEncryption(Model):
 class AzureLogs(Model):
     """Container logs in Log Analytics, so that the log of an evicted pod stays readable (page monitor-aks)."""
 
-    workspace: ArmId | None = Field(
+    workspace: Annotated[Reference, Text(ArmId)] | None = Field(
         None,
         description="The resource id of an existing Log Analytics workspace. Default: the stack makes one.",
         examples=[
@@ -195,7 +196,7 @@ class AzureLogs(Model):
 class AzureMetrics(Model):
     """Managed Prometheus."""
 
-    workspace: ArmId | None = Field(
+    workspace: Annotated[Reference, Text(ArmId)] | None = Field(
         None,
         description="The resource id of an existing Azure Monitor workspace. Default: the stack makes one.",
         examples=[
@@ -241,7 +242,7 @@ class Azure(CloudSettings):
         description="The name of the resource group that the stack makes. Default: the cluster's name.",
         examples=["ml-dev"],
     )
-    existing_resource_group: ResourceGroup | None = Field(
+    existing_resource_group: Annotated[Reference, Text(ResourceGroup)] | None = Field(
         None,
         description="An existing resource group to use instead. Default: the stack makes one.",
         examples=["platform"],
@@ -271,3 +272,7 @@ class Azure(CloudSettings):
     def existing_name(self) -> str | None:
         """The existing cluster's name."""
         return self.existing_cluster.name if self.existing_cluster else None
+
+    def group(self, cluster: str) -> Reference:
+        """Return the name of the resource group of a new cluster of this name."""
+        return self.existing_resource_group or Reference(self.resource_group or cluster)

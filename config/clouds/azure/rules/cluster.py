@@ -21,8 +21,7 @@ _FREE_NODES = 10
 def _nodes_group(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     name = draft.cluster.name if draft.cluster else None
     if name and azure.location and len(name) <= 54:
-        group = azure.existing_resource_group or azure.resource_group or name
-        whole = f"MC_{group}_{name}_{azure.location}"
+        whole = f"MC_{azure.group(name).text}_{name}_{azure.location}"
         # learn.microsoft.com/azure/aks/faq: AKS names the group of the nodes so, and cuts nothing.
         if len(whole) > 80:
             yield Problem(

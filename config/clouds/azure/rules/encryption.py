@@ -17,7 +17,7 @@ def _disks(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     disk_set = azure.encryption.disk_encryption_set
     if disk_set:
         path = "cloud.encryption.diskEncryptionSet"
-        yield from ids.check(path, disk_set, "Microsoft.Compute/diskEncryptionSets", "a disk encryption set")
+        yield from ids.check(path, disk_set.text, "Microsoft.Compute/diskEncryptionSets", "a disk encryption set")
 
 
 def _private_vault(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -18,7 +18,9 @@ def _log_workspace(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem
     if not logs or not logs.workspace:
         return
     path = f"{_LOGS}.workspace"
-    yield from ids.check(path, logs.workspace, "Microsoft.OperationalInsights/workspaces", "a Log Analytics workspace")
+    yield from ids.check(
+        path, logs.workspace.text, "Microsoft.OperationalInsights/workspaces", "a Log Analytics workspace"
+    )
     if "retention_days" in logs.model_fields_set:
         yield Problem(
             f"{_LOGS}.retentionDays",
@@ -46,7 +48,7 @@ def _metric_workspace(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Prob
     metrics = azure.monitoring.metrics
     if metrics and metrics.workspace:
         path = "cloud.monitoring.metrics.workspace"
-        yield from ids.check(path, metrics.workspace, "Microsoft.Monitor/accounts", "an Azure Monitor workspace")
+        yield from ids.check(path, metrics.workspace.text, "Microsoft.Monitor/accounts", "an Azure Monitor workspace")
 
 
 NEW_CLUSTER_RULES = (_log_workspace, _control_plane, _metric_workspace)

@@ -14,7 +14,7 @@ from config.problems import Problem
 def _registry(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if azure.registry:
         resource_type = "Microsoft.ContainerRegistry/registries"
-        yield from ids.check("cloud.registry.id", azure.registry.id, resource_type, "a container registry")
+        yield from ids.check("cloud.registry.id", azure.registry.id.text, resource_type, "a container registry")
 
 
 NEW_CLUSTER_RULES = (_registry,)

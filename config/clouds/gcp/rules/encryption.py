@@ -15,7 +15,7 @@ _PATH = "cloud.encryption"
 
 def _secrets_key(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if gcp.encryption.secrets_key:
-        place = _place(gcp.encryption.secrets_key)
+        place = _place(gcp.encryption.secrets_key.text)
         if gcp.region and place != gcp.region:
             # Page encrypting-secrets: else the cluster hangs on what is in another place, and waits for it.
             yield _elsewhere("secretsKey", place, gcp.region)
@@ -23,7 +23,7 @@ def _secrets_key(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _boot_disk_key(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if gcp.encryption.boot_disk_key:
-        place = _place(gcp.encryption.boot_disk_key)
+        place = _place(gcp.encryption.boot_disk_key.text)
         # A key may be of several regions or global.
         if gcp.region and place != gcp.region and re.fullmatch(r"[a-z]+-[a-z]+[0-9]+", place):
             yield _elsewhere("bootDiskKey", place, gcp.region)

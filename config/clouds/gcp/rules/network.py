@@ -70,7 +70,7 @@ def _control_plane(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     elif network.control_plane_cidr:
         existing = network.existing
         host = (existing.project if existing else None) or gcp.project
-        name = existing.name if existing else (draft.cluster.name if draft.cluster else None) or "NETWORK"
+        name = existing.name.text if existing else (draft.cluster.name if draft.cluster else None) or "NETWORK"
         # Page private-clusters, "Adding firewall rules for specific use cases"; kubernetes/kubernetes issue 79739.
         yield Problem(
             f"{PATH}.controlPlaneCidr",
