@@ -17,8 +17,8 @@ from components.gcp import reservations
 from components.gcp.live import LiveCluster, block, config
 from components.immutable import Change
 from components.target import Stack
+from config.clouds import registry
 from config.clouds.gcp.settings import Gcp
-from config.clouds.gcp.traits import gke
 from config.model.pool import Capacity
 from config.placement.names import next_generation
 from config.placement.node_pools import NodePool
@@ -206,7 +206,7 @@ def pool_problems(stack: Stack, pool: NodePool, args: Mapping[str, Any], live: L
     if pool.capacity != Capacity.ON_DEMAND:
         yield immutable.becomes_spot(stack, pool)
         return
-    letter = next_generation(pool.source, live.pools, gke())
+    letter = next_generation(pool.source, live.pools, registry.of(stack.spec.cloud))
     remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
     yield from differences(path, args, live_pool, remedy)
     yield from _kept_disk(path, args, live_pool)

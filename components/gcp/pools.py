@@ -17,10 +17,11 @@ from components.gcp import accelerators, reservations
 from components.gcp.live import LiveCluster, block, config
 from components.gcp.types import NODE_POOL
 from components.resources import Declared
+from config.clouds import registry
 from config.clouds.gcp.machines import accelerator
 from config.clouds.gcp.pool import GcpNodes, GcpPool, nodes_of, options_of
 from config.clouds.gcp.settings import Gcp
-from config.clouds.gcp.traits import NO_DEFAULT_PLUGIN, default_boot_disk, gke
+from config.clouds.gcp.traits import NO_DEFAULT_PLUGIN, default_boot_disk
 from config.model.growth import seconds
 from config.model.pool import AnyPool, Capacity, OsDisk, Upgrade
 from config.model.taint import Effect, Taint
@@ -75,7 +76,7 @@ def node_pool(
     grace = _grace(pool, options, live)
     flex = pool.capacity == Capacity.FLEX_START
     # GKE puts its own on by itself and keeps them from others (page labels-taints-and-tolerations).
-    by_itself = {key for key, _ in gke().spot_labels}
+    by_itself = {key for key, _ in registry.of(cloud).spot_labels}
     labels = {key: value for key, value in pool.labels.items() if key not in by_itself}
     if pool.gpus and options.device_plugin == "nvidia":
         labels[NO_DEFAULT_PLUGIN] = "true"

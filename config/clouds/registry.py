@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -39,7 +39,7 @@ class Registration:
     """The value of `cloud.provider`; also the key of the cloud's own settings of a pool."""
     settings: type[CloudSettings]
     """The model of `cloud`."""
-    traits: Callable[[], Cloud]
+    traits: Cloud
     rules: str
     """The package whose modules have the cloud's own rules (`config.rules`)."""
     machine_form: str = ""
@@ -70,12 +70,12 @@ def registration(provider: object) -> Registration | None:
 
 def of(settings: CloudSettings) -> Cloud:
     """The traits of the cloud with these settings."""
-    return next(cloud.traits() for cloud in registrations() if isinstance(settings, cloud.settings))
+    return next(cloud.traits for cloud in registrations() if isinstance(settings, cloud.settings))
 
 
 def with_machine(size: str) -> Cloud | None:
     """The cloud whose machine sizes look like this one; None when no cloud's do."""
-    return next((cloud.traits() for cloud in registrations() if re.fullmatch(cloud.machine_form, size)), None)
+    return next((cloud.traits for cloud in registrations() if re.fullmatch(cloud.machine_form, size)), None)
 
 
 def likely(sizes: Iterable[str]) -> Cloud:
@@ -84,7 +84,7 @@ def likely(sizes: Iterable[str]) -> Cloud:
     with_machines = [cloud for cloud in registrations() if cloud.machine_form]
     return max(
         with_machines, key=lambda cloud: sum(re.fullmatch(cloud.machine_form, size) is not None for size in sizes)
-    ).traits()
+    ).traits
 
 
 def named_like(provider: str) -> Registration | None:

@@ -43,7 +43,7 @@ def top_keys() -> list[Key]:
 
 def other_clouds_keys(cloud: Registration) -> list[str]:
     """Keys of a pool, as attributes, that a cloud does not have."""
-    traits = cloud.traits()
+    traits = cloud.traits
     options = registry.pool_model().cloud_keys
     if not traits.makes_pools:
         return [*existing.DESCRIBED, *options]

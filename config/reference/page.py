@@ -172,8 +172,8 @@ def _clouds(section: Section, info: FieldInfo) -> str:
     provider = _provider(section)
     clouds = registry.registrations()
     if provider:
-        return next(cloud.traits().title for cloud in clouds if cloud.provider == provider)
-    titles = [cloud.traits().title for cloud in clouds if _takes(cloud, section, info)]
+        return next(cloud.traits.title for cloud in clouds if cloud.provider == provider)
+    titles = [cloud.traits.title for cloud in clouds if _takes(cloud, section, info)]
     return "all" if len(titles) == len(clouds) else ", ".join(titles)
 
 
@@ -186,7 +186,7 @@ def _takes(cloud: Registration, section: Section, info: FieldInfo) -> bool:
     return any(
         not re.search(rf"^(pools\[\]|systemPool)\.({without})(\W|$)", f"{place}.{info.alias}")
         for place in section.paths
-        if cloud.traits().makes_pools or not place.startswith("systemPool")
+        if cloud.traits.makes_pools or not place.startswith("systemPool")
     )
 
 

@@ -10,7 +10,7 @@ from components.azure import pools
 from components.azure.live import RETRIED, LiveCluster
 from config import releases
 from config.clouds.azure.settings import Azure
-from config.clouds.azure.traits import aks
+from config.clouds.azure.traits import Aks
 from config.model.cluster import Cluster
 from config.model.pool import Pool, SystemPool
 from config.model.spec import ClusterSpec
@@ -31,7 +31,7 @@ def pool_inputs(live: LiveCluster = NOT_YET, **pool: Any) -> dict[str, dict[str,
         systemPool=SystemPool(machine="Standard_D4ds_v5", maxNodes=3),
         pools=(Pool.model_validate(pool),),
     )
-    return {p.name: pools.agent_pool(p, "1.36", live) for p in node_pools.node_pools(spec, aks())}
+    return {p.name: pools.agent_pool(p, "1.36", live) for p in node_pools.node_pools(spec, Aks())}
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_spot_pool_has_no_upgrade_settings_and_its_twin_has() -> None:
 
 def test_a_system_pool_is_sent_a_surge_and_no_max_unavailable() -> None:
     pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
-    assert pools.system_profile(node_pools.system_pool(pool, aks()), "1.36", NOT_YET)["upgradeSettings"] == {
+    assert pools.system_profile(node_pools.system_pool(pool, Aks()), "1.36", NOT_YET)["upgradeSettings"] == {
         "maxSurge": "1",
         **CORDONED,
     }
@@ -106,7 +106,7 @@ def test_a_system_pool_is_sent_a_surge_and_no_max_unavailable() -> None:
 
 def test_a_live_pool_with_what_aks_added_is_as_the_profile_wants_it() -> None:
     pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
-    profile = pools.system_profile(node_pools.system_pool(pool, aks()), "1.36", NOT_YET)
+    profile = pools.system_profile(node_pools.system_pool(pool, Aks()), "1.36", NOT_YET)
     settings = {"maxSurge": "1", "maxUnavailable": "0", **CORDONED}
     live = {**profile, "nodeTaints": None, "upgradeSettings": settings, "maxPods": 250}
     assert LiveCluster({"system": live}).is_as(profile)

@@ -6,13 +6,13 @@ from config.clouds import foreign_keys
 from config.clouds.gcp.autoscaler import GcpPins
 from config.clouds.gcp.pool import GcpNodes, GcpPool
 from config.clouds.gcp.settings import Gcp
-from config.clouds.gcp.traits import gke
+from config.clouds.gcp.traits import Gke
 from config.clouds.registry import Registration
 
 REGISTRATION = Registration(
     provider="gcp",
     settings=Gcp,
-    traits=gke,
+    traits=Gke(),
     rules="config.clouds.gcp.rules",
     machine_form=r"[a-z]{1,2}[0-9][a-z]?-.+",
     pool_options=GcpPool,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from config.clouds.registry import Registration
 from tests.config.toy.settings import Toy, ToyPool
-from tests.config.toy.traits import toy
+from tests.config.toy.traits import Toybox
 
 REGISTRATION = Registration(
     provider="toy",
     settings=Toy,
-    traits=toy,
+    traits=Toybox(),
     rules="tests.config.toy.rules",
     machine_form=r"toy-.+",
     pool_options=ToyPool,
