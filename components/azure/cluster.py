@@ -19,6 +19,7 @@ from components.azure.types import CLUSTER, MAINTENANCE, RESOURCE_GROUP, USER_CR
 from components.last_update import LastUpdate
 from components.resources import Declared, call_later
 from components.target import CloudCluster, Stack
+from config.clouds.azure.pool import settings_of
 from config.clouds.azure.settings import Azure
 from config.model.spec import ClusterSpec
 
@@ -69,7 +70,7 @@ class AksCluster(CloudCluster):
             pools.PlannedPool(
                 pool,
                 pools.agent_pool(pool, spec.kubernetes_version, live, at_host=at_host),
-                path(pool.source.subnet),
+                path(settings_of(pool.source).subnet),
             )
             for pool in stack.node_pools
         ]
@@ -80,7 +81,7 @@ class AksCluster(CloudCluster):
                 *immutable_pools.key_problems(cloud.encryption, live),
                 *immutable_pools.upgrade_problems(spec, live),
                 *immutable_pools.system_problems(
-                    first, system | {"vnetSubnetID": path(first.source.subnet)}, live, stack.last_update
+                    first, system | {"vnetSubnetID": path(settings_of(first.source).subnet)}, live, stack.last_update
                 ),
                 *(
                     problem
@@ -95,7 +96,7 @@ class AksCluster(CloudCluster):
         group = self._resource_group(name, spec, cloud, in_group)
         placed = Placed(spec.name, group, cloud.location, spec.cluster.tags)
         network = Network(name, cloud.network, placed, opts=child)
-        subnets = [pool.source.subnet for pool in (first, *stack.node_pools)]
+        subnets = [settings_of(pool.source).subnet for pool in (first, *stack.node_pools)]
         reservations = [pool.reservation for pool in stack.node_pools if pool.reservation]
         grants = [*control_plane_grants(cloud, network, subnets), *reservation_grants(reservations)]
         control_plane = ControlPlaneIdentity(name, grants, placed, opts=child)
@@ -130,7 +131,8 @@ class AksCluster(CloudCluster):
                 "addonProfiles": profiles.addons(monitoring.log_workspace if monitoring else None),
                 "azureMonitorProfile": {"metrics": {"enabled": cloud.monitoring.metrics is not None}},
                 "autoScalerProfile": profiles.autoscaler(spec, stack.node_pools),
-                "agentPoolProfiles": listed or [system | {"vnetSubnetID": network.subnet_id(first.source.subnet)}],
+                "agentPoolProfiles": listed
+                or [system | {"vnetSubnetID": network.subnet_id(settings_of(first.source).subnet)}],
             },
             pulumi.ResourceOptions(
                 parent=self,
@@ -153,7 +155,7 @@ class AksCluster(CloudCluster):
             cluster_name=spec.name,
             group_name=in_group,
             resource_group=group,
-            subnet_id=network.subnet_id(first.source.subnet),
+            subnet_id=network.subnet_id(settings_of(first.source).subnet),
             parent=self,
         )
         pools.declare_all(

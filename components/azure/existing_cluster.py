@@ -18,6 +18,7 @@ from components.azure.types import USER_CREDENTIALS
 from components.existing_pools import STACK_TAG
 from components.resources import call
 from components.target import CloudCluster, Stack
+from config.clouds.azure.pool import settings_of
 from config.clouds.azure.settings import Azure, AzureExistingCluster
 from config.problems import Problem, report
 
@@ -117,7 +118,7 @@ def _planned_pools(stack: Stack, cluster: ExistingAks) -> list[pools.PlannedPool
         pools.PlannedPool(
             pool,
             pools.agent_pool(pool, None, cluster.live, at_host=at_host),
-            subnet_id(pool.source.subnet, cluster.live),
+            subnet_id(settings_of(pool.source).subnet, cluster.live),
         )
         for pool in stack.node_pools
     ]
@@ -150,7 +151,7 @@ def _problems(stack: Stack, cluster: ExistingAks) -> Iterator[Problem]:
                 tags=profile.get("tags"),
                 names=cluster.live.profiles,
             )
-        named = pool.source.subnet
+        named = settings_of(pool.source).subnet
         if named and not named.startswith("/") and subnet_id(None, cluster.live) is None:
             yield Problem(
                 f"{stack.path(pool)}.subnet",

@@ -13,7 +13,8 @@ from components.azure import immutable_pools
 from components.azure.live import LiveCluster, retries
 from components.azure.types import AGENT_POOL
 from components.resources import Declared
-from config.model.pool import OsDisk, Upgrade
+from config.clouds.azure.pool import OsDisk, settings_of, spot_of
+from config.model.pool import Upgrade
 from config.placement.node_pools import NodePool, Role
 
 _SURGE = Upgrade(maxSurge="10%", maxUnavailable="0")
@@ -64,7 +65,7 @@ def _settings(pool: NodePool, version: str | None, live: LiveCluster, at_host: b
         "nodeLabels": dict(pool.labels),
         "nodeTaints": [str(taint) for taint in pool.taints],
         "availabilityZones": list(pool.zones) or None,
-        **_machine_options(source.os_disk, source.max_pods, at_host),
+        **_machine_options(settings_of(source).os_disk, source.max_pods, at_host),
         **immutable_pools.trusted_launch(pool, live),
     }
     if pool.reservation:
@@ -78,8 +79,8 @@ def _settings(pool: NodePool, version: str | None, live: LiveCluster, at_host: b
         # pull request 31129), and no source says that a pool without surge nodes may cordon what it cannot drain.
         return args | {
             "scaleSetPriority": "Spot",
-            "scaleSetEvictionPolicy": pool.spot.eviction_policy,
-            "spotMaxPrice": pool.spot.max_price,
+            "scaleSetEvictionPolicy": spot_of(source).eviction_policy,
+            "spotMaxPrice": spot_of(source).max_price,
         }
     upgrade = upgrades.of(pool, _SURGE)
     # System pools take no maxUnavailable (same page as above).
@@ -229,7 +230,7 @@ def declare_all(
             name,
             planned.pool,
             planned.args,
-            subnet_id=subnet_id(planned.pool.source.subnet),
+            subnet_id=subnet_id(settings_of(planned.pool.source).subnet),
             after=[*turns.before(planned.request), *rights],
             **options,
         )
@@ -238,7 +239,7 @@ def declare_all(
 
 def _evictable_last(planned: PlannedPool) -> bool:
     """Spot pools last: an upgrade reaches them, which are evicted in any case, after the others."""
-    return planned.pool.spot is not None
+    return planned.pool.spot
 
 
 def declare(

@@ -96,8 +96,8 @@ class Cloud(Protocol):
     cpu_machine: str = ""
     """A size to show in remedies."""
     gpu_machine: str = ""
-    other_clouds_keys: Mapping[str, str] = {}
-    """Keys of a pool, as attributes, that only other clouds have, and what to do about them."""
+    instead: Mapping[str, str] = {}
+    """What to do about keys of a pool, as attributes, that other clouds have, where it is more than to remove them."""
     keys_of_added_pools: frozenset[str] = frozenset()
     """Keys of `cloud`, as attributes, that mean something in a stack that only adds pools to an existing cluster."""
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from config.clouds.traits import Added, Cloud, PoolClass
 from config.model.gpu import GpuSharing
-from config.model.pool import AnyPool, Capacity, Pool, Spot, SystemPool
+from config.model.pool import AnyPool, Capacity, Pool, SystemPool
 from config.model.spec import ClusterSpec
 from config.model.taint import Taint
 from config.placement import names
@@ -79,14 +79,17 @@ class NodePool:
     taints: tuple[Taint, ...]
     """All declared taints, in a fixed order; as `labels`."""
     zones: tuple[str, ...]
-    spot: Spot | None = None
-    """The purchase of spot machines; None for others."""
     reservation: str | None = None
     """The capacity that it uses, as the cloud names it."""
     selector: Mapping[str, str] = field(default_factory=dict)
     """Labels that a pod's nodeSelector must name before the autoscaler grows the pool for it (`Cloud.pool_class`)."""
     largest_request: Mapping[str, str] = field(default_factory=dict)
     """The most that one pod can request and surely fits an empty node, by resource; empty where it is unknown."""
+
+    @property
+    def spot(self) -> bool:
+        """Whether the cloud may take its machines back at any time."""
+        return self.capacity == Capacity.SPOT
 
 
 @dataclass(frozen=True)
@@ -204,7 +207,6 @@ def _node_pool(pool: Pool, stack: _Stack, name: str, label: str, bought: Capacit
         labels=dict(sorted(labels.items())),
         taints=tuple(sorted(taints, key=str)),
         zones=tuple(sorted(pool.zones)),
-        spot=(pool.spot or Spot()) if spot else None,
         reservation=None if pool.reclaimable else pool.reservation,
         selector=selector,
         largest_request=_largest_request(pool, cloud, count),

@@ -9,14 +9,15 @@ import pytest
 from components.azure import pools
 from components.azure.live import RETRIED, LiveCluster
 from config import releases
+from config.clouds import registry
 from config.clouds.azure.settings import Azure
 from config.clouds.azure.traits import Aks
 from config.model.cluster import Cluster
-from config.model.pool import Pool, SystemPool
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from tests.components.azure import ID
 
+Pool, SystemPool = registry.pool_model(), registry.system_pool_model()
 CORDONED = {"undrainableNodeBehavior": "Cordon"}
 NOT_YET = LiveCluster({})
 GPU = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "maxNodes": 4}

@@ -97,7 +97,7 @@ def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_ne
             before = order[: order.index(chain[-1])]
             assert [name for name in before if name not in own and size[name] > size[head.name]] == []
         # A pod that tolerates no spot, such as a notebook, gets the smallest machine first.
-        on_demand = [size[pool] for pool in order if any(p.name == pool and p.spot is None for p in pools)]
+        on_demand = [size[pool] for pool in order if any(p.name == pool and not p.spot for p in pools)]
         assert on_demand == sorted(on_demand)
 
 

@@ -101,7 +101,7 @@ def test_a_twin_is_the_same_machine_without_labels_and_taints_of_spot(pools: lis
     for twin in (pool for pool in by_name.values() if pool.twin):
         source = by_name[twin.source.name]
         assert (twin.machine, twin.gpus, twin.gpu_model) == (source.machine, source.gpus, source.gpu_model)
-        assert (twin.capacity, twin.preemptible, twin.spot, twin.min_nodes) == (Capacity.ON_DEMAND, False, None, 0)
+        assert (twin.capacity, twin.preemptible, twin.spot, twin.min_nodes) == (Capacity.ON_DEMAND, False, False, 0)
         assert set(source.taints) - set(twin.taints) == set(Gke().added[source.source.capacity].taints)
         assert not {f"cloud.google.com/gke-{way}" for way in ("spot", "preemptible", "flex-start")} & twin.labels.keys()
 

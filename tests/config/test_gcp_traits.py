@@ -74,3 +74,7 @@ def test_the_default_boot_disk_is_the_first_of_the_family() -> None:
 @pytest.mark.parametrize("region", ["asia-southeast3", "europe-north2", "northamerica-south1"])
 def test_young_regions_have_zones(region: str) -> None:
     assert zones.zones()[region] == (f"{region}-a", f"{region}-b", f"{region}-c")
+
+
+def test_remedies_for_keys_of_other_clouds_are_for_keys_that_there_are() -> None:
+    assert set(Gke().instead) < set(registry.keys_of_other_clouds("gcp"))

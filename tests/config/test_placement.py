@@ -105,7 +105,7 @@ def test_a_spot_gpu_pool_carries_the_programs_the_users_and_the_clouds_labels_an
 def test_a_twin_is_the_same_machine_on_demand_without_the_spot_taint() -> None:
     (twin,) = (pool for pool in node_pools.node_pools(spec(good()), Aks()) if pool.name == "t4od")
     assert (twin.source.name, twin.machine, twin.capacity) == ("t4", "Standard_NC4as_T4_v3", "on-demand")
-    assert (twin.min_nodes, twin.max_nodes, twin.spot) == (0, 2, None)
+    assert (twin.min_nodes, twin.max_nodes, twin.spot) == (0, 2, False)
     assert twin.taints == (Taint(key="nvidia.com/gpu", value="present"),)
     assert "kubernetes.azure.com/scalesetpriority" not in twin.labels
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from config.clouds import foreign_keys
 from config.clouds.azure.autoscaler import AzurePins
-from config.clouds.azure.pool import AzureNodes
+from config.clouds.azure.pool import AksNodes, AksPool
 from config.clouds.azure.settings import Azure
 from config.clouds.azure.traits import Aks
 from config.clouds.registry import Registration
@@ -14,8 +14,8 @@ REGISTRATION = Registration(
     settings=Azure,
     traits=Aks(),
     rules="config.clouds.azure.rules",
-    pool_options=AzureNodes,
-    system_pool_options=AzureNodes,
+    pool_keys=AksPool,
+    system_pool_keys=AksNodes,
     machine_form=r"(?i)(standard|basic)_.+",
     pins=AzurePins,
     also_called=("aks", "azurerm", "azure-native", "microsoft"),

@@ -26,4 +26,3 @@ class ExistingCluster(Cloud):
     zone_words = "any"
     # AKS' value: the shorter one of GKE would cut short what other clouds leave.
     spot_grace = 25
-    other_clouds_keys: Mapping[str, str] = {"reservation": "remove it: these nodes exist already"}

@@ -164,8 +164,7 @@ class Gke(Cloud):
     order_key = "cloud.fallback"
     cpu_machine = "e2-standard-4"
     gpu_machine = "g2-standard-8"
-    other_clouds_keys: Mapping[str, str] = {
-        "spot.eviction_policy": "remove it",
+    instead: Mapping[str, str] = {
         "spot.max_price": "remove it: Google alone sets the price of spot machines",
         "subnet": "remove it: all nodes are in cloud.network.nodeSubnet",
         "os_disk.type": "say gcp.diskType, or remove it",
