@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
+from pkgutil import resolve_name
 
 import pulumi
 
 from components.target import Stack, Target
 
-MODULES = {
-    "azure": "components.azure.target",
-    "existing": "components.existing.target",
-    "gcp": "components.gcp.target",
+TARGETS = {
+    "azure": "components.azure.target:AksTarget",
+    "existing": "components.existing.target:AnyCluster",
+    "gcp": "components.gcp.target:GkeTarget",
 }
-"""By `cloud.provider` of the stack file, a module with a function `target`."""
+"""By `cloud.provider` of the stack file, the class of the cloud's target."""
 
 
 def target(stack: Stack, opts: pulumi.ResourceOptions | None) -> Target:
-    """The target of a stack. An existing cluster is read by the provider that the component's options `opts` name.
+    """Return the target of a stack. A cluster is read by the provider that the component's options `opts` name.
 
     Raises `pulumi.RunError` for a cluster that is missing, cannot be read or cannot take the pools.
     """
-    of_cloud: Callable[[Stack, pulumi.ResourceOptions | None], Target]
-    of_cloud = import_module(MODULES[stack.spec.cloud.provider]).target
+    of_cloud: Callable[[Stack, pulumi.ResourceOptions | None], Target] = resolve_name(
+        TARGETS[stack.spec.cloud.provider]
+    )
     return of_cloud(stack, opts)

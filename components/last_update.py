@@ -111,5 +111,6 @@ class LastUpdate:
 
 def lasting_settings(pool: AnyPool) -> dict[str, Any]:
     """Settings of a pool that AKS keeps when the stack file drops them, by the file's keys."""
-    settings = {"osDisk.type": pool.os_disk.type, "osDisk.sizeGb": pool.os_disk.size_gb, "maxPods": pool.max_pods}
+    disk = {f"osDisk.{key}": value for key, value in pool.os_disk.model_dump(by_alias=True).items()}
+    settings = {**disk, "maxPods": pool.max_pods}
     return {key: value for key, value in settings.items() if value is not None}

@@ -19,5 +19,5 @@ NAME = "unknown-{0}"
 @cache
 def all_clouds() -> Mapping[str, str]:
     """The references of all clouds. Those that have one path have one text."""
-    folders = [module.rpartition(".")[0] for module in clouds.MODULES.values()]
+    folders = [target.rpartition(".")[0] for target in clouds.TARGETS.values()]
     return {path: text for folder in folders for path, text in import_module(f"{folder}.references").REFERENCES.items()}

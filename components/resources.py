@@ -1,16 +1,9 @@
-"""Resources and calls of a cloud by the names of their types, without the SDKs' classes.
-
-The SDKs' modules hold argument and output classes of hundreds of resources that this program does not use, and to import them
-takes longer than everything else the program does (docs/adr/0012, 0034). Inputs have the names of the wire. A test
-compares the requests with those of the SDKs' classes.
-"""
+"""What every cloud needs of Pulumi's SDKs: the names of the wire, the provider of a question, and outputs of a stack."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import Enum
-from functools import cache
-from importlib.metadata import version
 from typing import Any, TypeVar
 
 import pulumi
@@ -20,36 +13,6 @@ import pulumi
 from pulumi import _types
 
 T = TypeVar("T")
-
-
-@cache
-def _version(token: str) -> str:
-    """The provider's version as the SDK's classes send it; another one would be another provider."""
-    return version(f"pulumi-{token.partition(':')[0]}")
-
-
-class Declared(pulumi.CustomResource):
-    """A resource of a cloud. The engine and the state see no difference from the SDK's class of this type."""
-
-    name: pulumi.Output[str]
-
-    def __init__(
-        self,
-        type: str,
-        name: str,
-        inputs: Mapping[str, Any],
-        opts: pulumi.ResourceOptions,
-        *,
-        outputs: Sequence[str] = ("name",),
-    ) -> None:
-        """`outputs`: names of those that are read later."""
-        opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(version=_version(type)), opts)
-        super().__init__(type, name, {**dict.fromkeys(outputs), **dict(inputs)}, opts)
-
-    def output(self, name: str) -> pulumi.Output[Any]:
-        """One of these outputs, with the names of the wire inside."""
-        output: pulumi.Output[Any] = getattr(self, name)
-        return output
 
 
 def wire(value: Any) -> Any:
@@ -92,30 +55,8 @@ def reading(opts: pulumi.ResourceOptions | None, package: str) -> pulumi.InvokeO
     return pulumi.InvokeOptions(provider=own, parent=opts.parent)
 
 
-def call(token: str, arguments: Mapping[str, Any], reading: pulumi.InvokeOptions | None = None) -> dict[str, Any]:
-    """The answer of a provider's function, with the names of the wire. Raises plain `Exception` for every refusal."""
-    options = pulumi.InvokeOptions.merge(pulumi.InvokeOptions(version=_version(token)), reading)
-    answer: dict[str, Any] = _whole_numbers(pulumi.runtime.invoke(token, dict(arguments), opts=options).value)
-    return answer
-
-
-def call_later(token: str, arguments: Mapping[str, Any], parent: pulumi.Resource) -> pulumi.Output[dict[str, Any]]:
-    """The same for arguments that are outputs, by the parent's provider: the function is called once they are known."""
-    options = pulumi.InvokeOutputOptions(version=_version(token), parent=parent)
-    return pulumi.runtime.invoke_output(token, dict(arguments), opts=options)
-
-
 def outputs_of(stack: str) -> Mapping[str, Any]:
     """Outputs of a stack, `organization/project/stack`, as of its last update. Raises plain `Exception` for every refusal."""
     answer: dict[str, Any] = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value
     outputs: Mapping[str, Any] = answer["outputs"]
     return outputs
-
-
-def _whole_numbers(value: Any) -> Any:
-    """The answer with whole numbers as int; the engine sends every number as a float."""
-    if isinstance(value, dict):
-        return {key: _whole_numbers(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_whole_numbers(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,13 +1,15 @@
 """Target: the cluster that a stack's pools and its layer go into, new or existing.
 
-Each cloud has a module `target` with a function `target`, which `components.clouds` finds. An existing cluster is read by it, and
-changes that the cluster cannot take are refused, all before anything is declared.
+Each cloud has a class, which `components.clouds` finds. Making a target reads the cluster and refuses changes that it cannot take,
+before anything is declared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import pulumi
@@ -70,18 +72,13 @@ class CloudCluster(pulumi.ComponentResource):
     workloads: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Target:
+class Target(Protocol):
     """A cluster, with the facts that the layer and the outputs need before it is declared."""
 
-    declare: Callable[[str, pulumi.ResourceOptions], Cluster]
-    """Declares what the stack has in the cloud, by the stack's name and the options of each resource."""
-    node_labels: Callable[[NodePool], Mapping[str, str]]
-    """The known ones among the labels that the cloud puts on a pool's nodes."""
-    not_by_priority: str | None
-    """The reason why the autoscaler ignores the priority expander's ConfigMap, with the remedy; None where it reads it."""
     key: str
     """The key of the stack file by which errors name the cluster."""
+    not_by_priority: str | None
+    """The reason why the autoscaler ignores the priority expander's ConfigMap, with the remedy; None where it reads it."""
     kubeconfig: str | None = None
     """Kubeconfig of an existing cluster: secret, wrap it before it is passed on. None for a new cluster."""
     on_demand_pools: tuple[str, ...] = ()
@@ -90,23 +87,15 @@ class Target:
     """Namespace and name of the device plugin on GPU nodes, where the cloud brings one."""
     exporter: str | None = None
     """The exporter of GPU metrics that the cloud runs in a new cluster, in words; None without one."""
-    place: Place = field(default_factory=dict)
-    """The place of a new cluster, by the stack's outputs; empty for an existing cluster."""
-    remembered: Mapping[str, Any] = field(default_factory=dict)
+    place: Place = MappingProxyType({})
+    """The place of a new cluster; empty for an existing cluster."""
+    remembered: Mapping[str, Any] = MappingProxyType({})
     """Values of the cloud's own that the next update reads (`components.last_update`)."""
 
+    @abstractmethod
+    def declare(self, name: str, opts: pulumi.ResourceOptions) -> Cluster:
+        """Declare what the stack has in the cloud, by the stack's name and the options of each resource."""
 
-@dataclass(frozen=True, kw_only=True)
-class NewCluster(Target):
-    """A cluster that this stack makes."""
-
-    place: Place
-    key: str = "cloud"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExistingCluster(Target):
-    """A cluster that exists, and that this stack adds to."""
-
-    kubeconfig: str
-    key: str = "cloud.existingCluster"
+    @abstractmethod
+    def node_labels(self, pool: NodePool) -> Mapping[str, str]:
+        """Return the known ones among the labels that the cloud puts on a pool's nodes."""

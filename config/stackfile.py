@@ -180,7 +180,7 @@ def _exists_already(cloud: Any, registration: Registration | None) -> bool:
     """Whether the settings are about an existing cluster, readable or not."""
     if not isinstance(cloud, dict):
         return False
-    return "existingCluster" in cloud or (registration is not None and not registration.traits().makes_pools)
+    return "existingCluster" in cloud or (registration is not None and not registration.traits.makes_pools)
 
 
 def _registration(settings: dict[str, Any], mended: Mended) -> Registration | None:

@@ -63,7 +63,7 @@ def plan(stack: Stack, cloud: Cloud, target: Target) -> LayerPlan:
     """
     contents = None
     if target.kubeconfig:
-        pool_class = cloud.pool_class(stack.spec, cloud)
+        pool_class = cloud.pool_class(stack.spec)
         contents = discovery.read(target.kubeconfig, target.key, pool_class.name if pool_class else None)
     for warning in release.check(stack.spec.release.name, contents.contract if contents else None, stack.instance):
         pulumi.log.warn(warning)

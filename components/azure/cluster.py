@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -20,9 +19,12 @@ from components.azure.monitoring import Monitoring
 from components.azure.network import Network, subnet_path
 from components.azure.placed import Placed
 from components.azure.system_pool import system_pool
+from components.last_update import Place
 from components.resources import wire
 from components.target import CloudCluster, Stack
+from config.clouds.azure.pool import settings_of
 from config.clouds.azure.settings import Azure
+from config.model.reference import Reference
 from config.model.spec import ClusterSpec
 
 _REPLACED = ("apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProfile.privateDNSZone")
@@ -33,14 +35,9 @@ _UNENFORCED = """cloud.network.policy: is unset, so that NetworkPolicy objects h
 """The objects do not show it: the API server accepts them, and they do nothing (page use-network-policies)."""
 
 
-def group_name(spec: ClusterSpec, cloud: Azure) -> str:
-    """Return the resource group of a new cluster."""
-    return cloud.existing_resource_group or cloud.resource_group or spec.name
-
-
-def place(spec: ClusterSpec, cloud: Azure) -> dict[str, str]:
-    """Return the place of a new cluster, by the stack's outputs."""
-    return {"clusterName": spec.name, "resourceGroup": group_name(spec, cloud)}
+def place(spec: ClusterSpec, cloud: Azure) -> Place:
+    """Return the place of a new cluster."""
+    return {"clusterName": Reference(spec.name), "resourceGroup": cloud.group(spec.name)}
 
 
 @dataclass(frozen=True)
@@ -49,12 +46,15 @@ class ClusterPlan:
 
     stack: Stack
     cloud: Azure
-    group: str
-    """The name of its resource group."""
     live: LiveCluster
     system_pool: containerservice.ManagedClusterAgentPoolProfileArgs
     """Without its subnet."""
     pools: list[pools.PlannedPool]
+
+    @property
+    def group(self) -> Reference:
+        """The name of its resource group."""
+        return self.cloud.group(self.stack.spec.name)
 
     @property
     def lists_pools(self) -> bool:
@@ -77,18 +77,20 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
     assert first
     if cloud.network.policy is None:
         pulumi.log.warn(_UNENFORCED)
-    group = group_name(spec, cloud)
-    now = live.read(group, spec.name, reading)
+    group = cloud.group(spec.name)
+    now = live.read(group.text, spec.name, reading)
     if now.answer is None:
         stack.last_update.warn_of_missing(place(spec, cloud), "az account show   shows the subscription that is read")
     profile = partial(pools.profile, version=spec.kubernetes_version, live=now, at_host=cloud.encryption.at_host)
     path = partial(subnet_path, cloud.network, resource_group=group, name=spec.name)
-    system, subnet = profile(first), {"vnetSubnetID": path(first.source.subnet)}
-    planned = [pools.PlannedPool(pool, profile(pool), path(pool.source.subnet)) for pool in stack.node_pools]
+    system, subnet = profile(first), {"vnetSubnetID": path(settings_of(first.source).subnet)}
+    planned = [
+        pools.PlannedPool(pool, profile(pool), path(settings_of(pool.source).subnet)) for pool in stack.node_pools
+    ]
     immutable.refuse(
         [
             *immutable_cluster.problems(cloud, now, stack.last_update),
-            *immutable_cluster.subnet_problems(cloud.network, group, spec.name, now, reading),
+            *immutable_cluster.subnet_problems(cloud.network, group.text, spec.name, now, reading),
             *immutable_pools.key_problems(cloud.encryption, now),
             *immutable_pools.upgrade_problems(spec, now),
             *immutable_pools.system_problems(first, wire(system) | subnet, now, stack.last_update),
@@ -100,7 +102,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
         ],
         "AKS",
     )
-    return ClusterPlan(stack, cloud, group, now, system, planned)
+    return ClusterPlan(stack, cloud, now, system, planned)
 
 
 class AksCluster(CloudCluster):
@@ -149,7 +151,7 @@ class AksCluster(CloudCluster):
             return links.output(cloud.existing_resource_group)
         return resources.ResourceGroup(
             self._name,
-            resource_group_name=self._plan.group,
+            resource_group_name=self._plan.group.text,
             location=cloud.location,
             tags=spec.cluster.tags,
             opts=pulumi.ResourceOptions(parent=self, protect=spec.cluster.protect or None),
@@ -159,9 +161,12 @@ class AksCluster(CloudCluster):
         """Return the rights that the control plane's identity needs before the cluster is made."""
         stack = self._plan.stack
         assert stack.system_pool
-        subnets = [pool.source.subnet for pool in (stack.system_pool, *stack.node_pools)]
-        reservations = [pool.reservation for pool in stack.node_pools if pool.reservation]
-        return [*control_plane_grants(self._cloud, self._network, subnets), *reservation_grants(reservations)]
+        pools = (stack.system_pool, *stack.node_pools)
+        reservations = [pool.reservation for pool in pools if pool.reservation]
+        return [
+            *identity.control_plane_grants(self._cloud, self._network, pools),
+            *identity.reservation_grants(reservations),
+        ]
 
     def _managed_cluster(
         self, control_plane: ControlPlaneIdentity, monitoring: Monitoring | None
@@ -213,13 +218,13 @@ class AksCluster(CloudCluster):
         system = self._plan.stack.system_pool
         assert system
         profile = copy(self._plan.system_pool)
-        profile.vnet_subnet_id = self._network.subnet_id(system.source.subnet)
+        profile.vnet_subnet_id = self._network.subnet_id(settings_of(system.source).subnet)
         return profile
 
     def _system_pool(self, cluster: containerservice.ManagedCluster) -> pulumi.Resource:
         return system_pool(
             self._name,
-            self._plan.group,
+            self._plan.group.text,
             self._system_profile(),
             self._plan.live,
             cluster=cluster,
@@ -258,7 +263,7 @@ class AksCluster(CloudCluster):
 
     def _image_pull(self, cluster: containerservice.ManagedCluster) -> None:
         if self._cloud.registry:
-            pull = Grant(identity.ACR_PULL, self._cloud.registry.id)
+            pull = Grant(identity.ACR_PULL, links.output(self._cloud.registry.id))
             pull.to(self._name, _kubelet(cluster, self._plan.live), parent=self, replace_with=[cluster])
 
     def _checkpoints(self, cluster: containerservice.ManagedCluster) -> None:
@@ -268,7 +273,7 @@ class AksCluster(CloudCluster):
                 self._name,
                 workloads,
                 self._placed,
-                group=self._plan.group,
+                group=self._plan.group.text,
                 keep_group=self._cloud.existing_resource_group is not None,
                 issuer=_issuer(cluster, self._plan.live),
                 opts=pulumi.ResourceOptions(parent=self),
@@ -306,46 +311,3 @@ def _known(live: LiveCluster, output: str) -> Any:
     A preview knows no output of a cluster that is updated: each would show the right to pull as replaced.
     """
     return (live.answer or {}).get(output) if pulumi.runtime.is_dry_run() else None
-
-
-def control_plane_grants(cloud: Azure, network: Network, subnets: Iterable[str | None]) -> list[Grant]:
-    """Rights that the control plane's identity needs before the cluster is made, and no more."""
-    grants: list[Grant] = []
-    access, encryption = cloud.access, cloud.encryption
-    if access.private and access.private_dns_zone != "none":
-        # AKS links the zone of the API server's name to the network itself (page private-clusters).
-        grants.append(Grant(identity.NETWORK_CONTRIBUTOR, network.id))
-    else:
-        grants += [
-            Grant(
-                identity.NETWORK_CONTRIBUTOR, network.subnet_id(subnet), at="" if subnet == network.default else subnet
-            )
-            for subnet in each_once(subnet or network.default for subnet in subnets)
-        ]
-    if access.private_dns_zone and access.private_dns_zone.startswith("/"):
-        grants.append(Grant(identity.PRIVATE_DNS_ZONE_CONTRIBUTOR, access.private_dns_zone))
-    if encryption.disk_encryption_set:
-        # Page azure-disk-customer-managed-keys
-        grants.append(Grant(identity.DISK_ENCRYPTION_READER, encryption.disk_encryption_set))
-    if encryption.kms and encryption.kms.vault_id:
-        # Page use-kms-etcd-encryption
-        grants.append(Grant(identity.KEY_VAULT_CRYPTO_USER, encryption.kms.vault_id))
-    return grants
-
-
-def reservation_grants(groups: Iterable[str]) -> list[Grant]:
-    """The right to use capacity reservation groups, which the identity needs before a pool names one.
-
-    At the group alone: its actions are what a pool needs (Azure/karpenter-provider-azure pull request 1839). The page grants it at
-    the group's resource group.
-    """
-    return [
-        # /subscriptions/S/resourceGroups/GROUP/providers/P/T/NAME: names are unique in their resource group only.
-        Grant(identity.CONTRIBUTOR, group, at="-".join(group.lower().split("/")[4::4]))
-        for group in each_once(groups)
-    ]
-
-
-def each_once(names: Iterable[str]) -> list[str]:
-    """Names or ids of Azure, sorted, of those that differ in case only one: Azure takes one assignment of a role at a scope."""
-    return sorted({name.lower(): name for name in sorted(names, reverse=True)}.values())

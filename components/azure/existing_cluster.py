@@ -17,7 +17,9 @@ from components.azure import credentials, immutable_pools, live, pools
 from components.azure.live import LiveCluster
 from components.existing_pools import STACK_TAG
 from components.target import CloudCluster, Stack
+from config.clouds.azure.pool import settings_of
 from config.clouds.azure.settings import Azure, AzureExistingCluster
+from config.model.reference import Reference
 from config.problems import Problem, report
 
 _WHERE = "cloud.existingCluster"
@@ -105,9 +107,9 @@ class AksPools(CloudCluster):
         self.register_outputs({})
 
 
-def _linked(id: str | None, subnet: str | None) -> pulumi.Input[str] | None:
-    """A subnet's id; the output where another resource makes the subnet."""
-    return pulumi.Output.concat(id.removesuffix(subnet), links.output(subnet)) if id and subnet else id
+def _linked(id: str | None, subnet: Reference | None) -> pulumi.Input[str] | None:
+    """Return a subnet's id; the output where another resource makes the subnet."""
+    return pulumi.Output.concat(id.removesuffix(subnet.text), links.output(subnet)) if id and subnet else id
 
 
 def _planned_pools(stack: Stack, cluster: ExistingAks) -> list[pools.PlannedPool]:
@@ -117,9 +119,9 @@ def _planned_pools(stack: Stack, cluster: ExistingAks) -> list[pools.PlannedPool
         pools.PlannedPool(
             pool,
             pools.profile(pool, None, cluster.live, at_host=at_host),
-            subnet_id(pool.source.subnet, cluster.live),
+            None if subnet and subnet.made_up else subnet_id(subnet, cluster.live),
         )
-        for pool in stack.node_pools
+        for pool, subnet in ((pool, settings_of(pool.source).subnet) for pool in stack.node_pools)
     ]
 
 
@@ -150,8 +152,8 @@ def _problems(stack: Stack, cluster: ExistingAks) -> Iterator[Problem]:
                 tags=profile.get("tags"),
                 names=cluster.live.profiles,
             )
-        named = pool.source.subnet
-        if named and not named.startswith("/") and subnet_id(None, cluster.live) is None:
+        named = settings_of(pool.source).subnet
+        if named and not named.text.startswith("/") and subnet_id(None, cluster.live) is None:
             yield Problem(
                 f"{stack.path(pool)}.subnet",
                 f"the cluster {cluster.name!r} is in a network that AKS made for it, which has no subnets to name",
@@ -159,18 +161,18 @@ def _problems(stack: Stack, cluster: ExistingAks) -> Iterator[Problem]:
             )
 
 
-def subnet_id(name: str | None, cluster: LiveCluster) -> str | None:
-    """The subnet of a pool's nodes: the named one of the cluster's network, or its system pool's; None: AKS' own network.
+def subnet_id(subnet: Reference | None, cluster: LiveCluster) -> str | None:
+    """Return the subnet of a pool's nodes: the named one of the cluster's network, or its system pool's; None: AKS' own network.
 
     All pools of a cluster must be in one network (page node-pool-unique-subnet).
     """
-    if name and name.startswith("/"):
-        return name
+    if subnet and subnet.text.startswith("/"):
+        return subnet.text
     system_pools = sorted(
         (profile for profile in cluster.profiles.values() if profile.get("mode") == "System"),
         key=lambda profile: str(profile["name"]),
     )
     default: str | None = system_pools[0].get("vnetSubnetID") if system_pools else None
-    if name is None or default is None:
+    if subnet is None or default is None:
         return default
-    return f"{default.rpartition('/subnets/')[0]}/subnets/{name}"
+    return f"{default.rpartition('/subnets/')[0]}/subnets/{subnet.text}"

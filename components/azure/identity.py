@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pulumi
 from pulumi_azure_native import authorization, managedidentity
 
 from components import links
+from components.azure.network import Network
 from components.azure.placed import Placed
+from config.clouds.azure.pool import settings_of
+from config.clouds.azure.settings import Azure
+from config.placement.node_pools import NodePool
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class Grant:
     """The resource's id."""
     at: str = ""
     """Tells apart several grants of one role in one cluster."""
+    formerly_at: str | None = None
+    """`at` of an earlier program."""
     condition: str = ""
     """Limits the grant (learn.microsoft.com/azure/role-based-access-control/conditions-format); empty for none."""
     after: tuple[pulumi.Resource, ...] = ()
@@ -61,11 +67,12 @@ class Grant:
         a replacement that no update makes, so previews do not compare the principal. Updates do: an identity that somebody deleted
         comes back with another one.
         """
-        scope = links.output(self.scope)
+        scope = pulumi.Output.from_input(self.scope)
         unknown = not known_principal and pulumi.runtime.is_dry_run()
         ignored = ["roleAssignmentName", *(["principalId"] if unknown else [])]
+        former = [pulumi.Alias(name=self._name(name, self.formerly_at))] if self.formerly_at else None
         return authorization.RoleAssignment(
-            "-".join(filter(None, [name, self.role.word, self.at])),
+            self._name(name, self.at),
             # Azure wants a GUID that is unique at each scope: two stacks of one name may share a registry. Derived from the
             # assignment, it stays the same when the state is lost. An existing assignment keeps its GUID.
             role_assignment_name=pulumi.Output.all(principal_id, scope).apply(
@@ -88,8 +95,12 @@ class Grant:
                 ignore_changes=ignored,
                 depends_on=list(self.after),
                 hooks=hooks,
+                aliases=former,
             ),
         )
+
+    def _name(self, name: str, at: str) -> str:
+        return "-".join(filter(None, [name, self.role.word, at]))
 
 
 class ControlPlaneIdentity(pulumi.ComponentResource):
@@ -122,3 +133,60 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
         ]
         self.id = identity.id
         self.register_outputs({"id": self.id})
+
+
+def control_plane_grants(cloud: Azure, network: Network, pools: Sequence[NodePool]) -> list[Grant]:
+    """Return the rights that the control plane's identity needs before the cluster is made, and no more."""
+    grants: list[Grant] = []
+    access, encryption = cloud.access, cloud.encryption
+    if access.private and access.private_dns_zone != "none":
+        # AKS links the zone of the API server's name to the network itself (page private-clusters).
+        grants.append(Grant(NETWORK_CONTRIBUTOR, network.id))
+    else:
+        grants += subnet_grants(network, pools)
+    if access.private_dns_zone and access.private_dns_zone.startswith("/"):
+        grants.append(Grant(PRIVATE_DNS_ZONE_CONTRIBUTOR, access.private_dns_zone))
+    if encryption.disk_encryption_set:
+        # Page azure-disk-customer-managed-keys
+        grants.append(Grant(DISK_ENCRYPTION_READER, links.output(encryption.disk_encryption_set)))
+    if encryption.kms and encryption.kms.vault_id:
+        # Page use-kms-etcd-encryption
+        grants.append(Grant(KEY_VAULT_CRYPTO_USER, encryption.kms.vault_id))
+    return grants
+
+
+def subnet_grants(network: Network, pools: Sequence[NodePool]) -> Iterator[Grant]:
+    """Yield the right at each subnet of these pools.
+
+    Each is called as the subnet is; where another resource makes the subnet, after a pool in it: the name may be unknown.
+    """
+    subnets = [(settings_of(pool.source).subnet or network.default, pool.label) for pool in pools]
+    for text in each_once(subnet.text for subnet, _ in subnets):
+        # A plain name before the same one from another resource.
+        same = [(subnet, label) for subnet, label in subnets if subnet.text.lower() == text.lower()]
+        subnet, label = min(same, key=lambda pair: pair[0].source is not None)
+        at, formerly = text, None
+        if subnet.source is not None:
+            # No subnet's name has a `/`.
+            at, formerly = f"{label}/subnet", subnet.known
+        if text == network.default.text:
+            at, formerly = "", None
+        yield Grant(NETWORK_CONTRIBUTOR, network.subnet_id(subnet), at=at, formerly_at=formerly)
+
+
+def reservation_grants(groups: Iterable[str]) -> list[Grant]:
+    """The right to use capacity reservation groups, which the identity needs before a pool names one.
+
+    At the group alone: its actions are what a pool needs (Azure/karpenter-provider-azure pull request 1839). The page grants it at
+    the group's resource group.
+    """
+    return [
+        # /subscriptions/S/resourceGroups/GROUP/providers/P/T/NAME: names are unique in their resource group only.
+        Grant(CONTRIBUTOR, group, at="-".join(group.lower().split("/")[4::4]))
+        for group in each_once(groups)
+    ]
+
+
+def each_once(names: Iterable[str]) -> list[str]:
+    """Names or ids of Azure, sorted, of those that differ in case only one: Azure takes one assignment of a role at a scope."""
+    return sorted({name.lower(): name for name in sorted(names, reverse=True)}.values())

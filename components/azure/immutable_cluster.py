@@ -87,7 +87,7 @@ def _kept(cloud: Azure, answer: Mapping[str, Any], last_update: LastUpdate) -> I
 
 def _pairs(cloud: Azure, answer: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """By key of the stack file, the value in the cluster and the wanted one."""
-    nodes, access = cloud.network, cloud.access
+    nodes, access, disks = cloud.network, cloud.access, cloud.encryption.disk_encryption_set
     profile, api = answer["networkProfile"], answer.get("apiServerAccessProfile") or {}
     private = bool(api.get("enablePrivateCluster"))
     zones = (str(zone or "system").lower() for zone in (api.get("privateDNSZone"), access.private_dns_zone))
@@ -101,8 +101,8 @@ def _pairs(cloud: Azure, answer: Mapping[str, Any]) -> dict[str, tuple[Any, Any]
         "cloud.access.private": (private, access.private),
         **({"cloud.access.privateDnsZone": (next(zones), next(zones))} if private and access.private else {}),
         "cloud.encryption.diskEncryptionSet": (
-            _id(answer.get("diskEncryptionSetID")),
-            _id(cloud.encryption.disk_encryption_set),
+            _UNKNOWN if disks and disks.made_up else _id(answer.get("diskEncryptionSetID")),
+            _id(disks and disks.text),
         ),
         "cloud.ssh": (_login(answer), (cloud.ssh.username, cloud.ssh.public_key) if cloud.ssh else None),
     }

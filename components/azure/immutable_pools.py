@@ -17,9 +17,9 @@ from components.azure.live import LiveCluster, plain
 from components.immutable import Change
 from components.last_update import LastUpdate, lasting_settings
 from components.target import Stack
+from config.clouds import registry
 from config.clouds.azure.pool import nodes_of
 from config.clouds.azure.settings import AzureEncryption
-from config.clouds.azure.traits import aks
 from config.model.pool import AnyPool
 from config.model.spec import ClusterSpec
 from config.placement.names import next_generation
@@ -165,7 +165,7 @@ def pool_problems(stack: Stack, pool: NodePool, declared: Mapping[str, Any], liv
         yield immutable.becomes_spot(stack, pool)
         return
     path = stack.path(pool)
-    letter = next_generation(pool.source, live.profiles, aks())
+    letter = next_generation(pool.source, live.profiles, registry.of(stack.spec.cloud))
     remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
     yield from differences(path, declared, profile, remedy)
     yield from _dropped(path, pool.name, pool.source, stack.last_update, remedy)

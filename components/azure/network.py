@@ -11,9 +11,7 @@ from config.clouds.azure.network import NODE_SUBNET, AzureNetwork
 from config.model.reference import Reference
 
 
-def subnet_path(
-    spec: AzureNetwork, subnet: Reference | None, *, resource_group: Reference, name: str
-) -> str | None:
+def subnet_path(spec: AzureNetwork, subnet: Reference | None, *, resource_group: Reference, name: str) -> str | None:
     """Return a subnet's id behind the subscription's; None while a part of it is unknown. A new network is called `name`."""
     existing = spec.existing
     group, vnet = (existing.resource_group, existing.name) if existing else (resource_group, Reference(name))

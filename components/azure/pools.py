@@ -14,7 +14,9 @@ from components import upgrades
 from components.azure import immutable_pools
 from components.azure.live import LiveCluster, retries
 from components.resources import from_wire, wire
+from config.clouds.azure.pool import settings_of, spot_of
 from config.model.pool import Upgrade
+from config.model.reference import Reference
 from config.placement.node_pools import NodePool, Role
 
 _SURGE = Upgrade(maxSurge="10%", maxUnavailable="0")
@@ -37,7 +39,7 @@ def profile(
     `version` is the cluster's: a pool that names none keeps its first version when the cluster is upgraded. None in an existing
     cluster, which its owner upgrades.
     """
-    source, spot = pool.source, pool.spot
+    source, spot = settings_of(pool.source), spot_of(pool.source) if pool.spot else None
     return containerservice.ManagedClusterAgentPoolProfileArgs(
         name=pool.name,
         mode=_MODES[pool.role],
@@ -55,7 +57,7 @@ def profile(
         availability_zones=list(pool.zones) or None,
         os_disk_type=source.os_disk.type,
         os_disk_size_gb=source.os_disk.size_gb,
-        max_pods=source.max_pods,
+        max_pods=pool.source.max_pods,
         enable_encryption_at_host=at_host or None,
         security_profile=immutable_pools.trusted_launch(pool, live),
         capacity_reservation_group_id=pool.reservation or None,
@@ -94,7 +96,7 @@ class PlannedPool:
     pool: NodePool
     profile: containerservice.ManagedClusterAgentPoolProfileArgs
     subnet: str | None
-    """Its subnet's id, or the end of the id; None for AKS' own network."""
+    """Its subnet's id, or the end of the id; None for AKS' own network, and while it is unknown."""
 
     @cached_property
     def request(self) -> dict[str, Any]:
@@ -110,7 +112,7 @@ class ClusterOfPools:
     resource_group: pulumi.Input[str]
     tags: dict[str, str]
     """Of every pool."""
-    subnet_id: Callable[[str | None], pulumi.Input[str] | None]
+    subnet_id: Callable[[Reference | None], pulumi.Input[str] | None]
     """The id of a pool's subnet, by the pool's `subnet`."""
     deleted_with: pulumi.Resource | None = None
     ignore_changes: Sequence[str] = ()
@@ -171,7 +173,7 @@ def declare_all(
     """
     turns = Turns(live, first)
     # Spot pools last: an upgrade reaches them, which are evicted in any case, after the others.
-    for planned in sorted(pools, key=lambda planned: planned.pool.spot is not None):
+    for planned in sorted(pools, key=lambda planned: planned.pool.spot):
         after = [*turns.before(planned.request), *rights]
         turns.took(planned.request, _agent_pool(name, planned, live, cluster, after, parent))
 
@@ -197,7 +199,7 @@ def _agent_pool(
         agent_pool_name=pool.name,
         resource_group_name=cluster.resource_group,
         resource_name_=cluster.name,
-        vnet_subnet_id=cluster.subnet_id(pool.source.subnet),
+        vnet_subnet_id=cluster.subnet_id(settings_of(pool.source).subnet),
         tags=cluster.tags | retries(live.profiles.get(pool.name)),
         **properties,
         opts=pulumi.ResourceOptions(

@@ -2,51 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pulumi
 
-from components.azure import immutable_cluster, pools
-from components.azure.cluster import AksCluster, place, plan
-from components.azure.existing_cluster import AksPools, read, refuse
+from components.azure import cluster, existing_cluster, immutable_cluster, pools
+from components.azure.cluster import AksCluster
+from components.azure.existing_cluster import AksPools
 from components.resources import reading
-from components.target import ExistingCluster, NewCluster, Stack, Target
+from components.target import CloudCluster, Stack, Target
 from config.clouds.azure.settings import Azure
+from config.placement.node_pools import NodePool
 
 
-def target(stack: Stack, opts: pulumi.ResourceOptions | None) -> Target:
-    """The cluster of this stack file, read by the provider that `opts` of the component name.
+class AksTarget(Target):
+    """The cluster of a stack file on AKS, read by the provider that `opts` of the component name: `AksTarget(stack, opts)`.
 
-    Raises `pulumi.RunError` for an existing one that is missing or cannot take the pools.
+    Raises `pulumi.RunError` for changes that AKS refuses, and for an existing cluster that is missing or cannot take the pools.
     """
-    cloud = stack.spec.cloud
-    assert isinstance(cloud, Azure)
-    if cloud.existing_cluster:
-        return _existing(stack, cloud, opts)
-    tenant, wanted = cloud.access.tenant_id, plan(stack, reading(opts, "azure-native"))
-    return NewCluster(
-        declare=lambda name, child: AksCluster(name, wanted, opts=child),
-        node_labels=pools.node_labels,
-        not_by_priority=_unless_priority(cloud.autoscaler.expander, "cloud.autoscaler.expander: priority makes it so"),
-        place=place(stack.spec, cloud),
-        remembered={immutable_cluster.LISTED: True, **({immutable_cluster.TENANT: tenant} if tenant else {})},
-    )
 
+    def __init__(self, stack: Stack, opts: pulumi.ResourceOptions | None) -> None:
+        cloud = stack.spec.cloud
+        assert isinstance(cloud, Azure)
+        self._stack, self._existing = stack, None
+        if cloud.existing_cluster:
+            self._existing = existing = existing_cluster.read(cloud.existing_cluster, reading(opts, "azure-native"))
+            existing_cluster.refuse(stack, existing)
+            self.key, self.kubeconfig = "cloud.existingCluster", existing.kubeconfig
+            self.on_demand_pools = existing.on_demand_pools
+            expander, remedy = (
+                existing.expander,
+                (
+                    f"az aks update --resource-group {existing.resource_group} --name {existing.name}"
+                    " --cluster-autoscaler-profile expander=priority   makes it so"
+                ),
+            )
+        else:
+            self._plan = cluster.plan(stack, reading(opts, "azure-native"))
+            self.key, self.place = "cloud", cluster.place(stack.spec, cloud)
+            tenant = cloud.access.tenant_id
+            self.remembered = {immutable_cluster.LISTED: True, **({immutable_cluster.TENANT: tenant} if tenant else {})}
+            expander, remedy = cloud.autoscaler.expander, "cloud.autoscaler.expander: priority makes it so"
+        self.not_by_priority = None if expander == "priority" else f"the cluster's expander is {expander}; {remedy}"
 
-def _existing(stack: Stack, cloud: Azure, opts: pulumi.ResourceOptions | None) -> Target:
-    assert cloud.existing_cluster
-    cluster = read(cloud.existing_cluster, reading(opts, "azure-native"))
-    refuse(stack, cluster)
-    return ExistingCluster(
-        declare=lambda name, child: AksPools(name, stack, cluster, opts=child),
-        node_labels=pools.node_labels,
-        not_by_priority=_unless_priority(
-            cluster.expander,
-            f"az aks update --resource-group {cluster.resource_group} --name {cluster.name}"
-            " --cluster-autoscaler-profile expander=priority   makes it so",
-        ),
-        kubeconfig=cluster.kubeconfig,
-        on_demand_pools=cluster.on_demand_pools,
-    )
+    def declare(self, name: str, opts: pulumi.ResourceOptions) -> CloudCluster:
+        """Declare the cluster, or the stack's pools in it."""
+        if self._existing:
+            return AksPools(name, self._stack, self._existing, opts=opts)
+        return AksCluster(name, self._plan, opts=opts)
 
-
-def _unless_priority(expander: str, remedy: str) -> str | None:
-    return None if expander == "priority" else f"the cluster's expander is {expander}; {remedy}"
+    def node_labels(self, pool: NodePool) -> Mapping[str, str]:
+        """Return the known ones among AKS' labels."""
+        return pools.node_labels(pool)

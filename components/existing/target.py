@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pulumi
 
 from components.existing import credentials
-from components.target import ExistingCluster, Outputs, Stack, Target
+from components.target import Outputs, Stack, Target
 from config.clouds.existing.settings import Existing
+from config.placement.node_pools import NodePool
 
 
-def target(stack: Stack, opts: pulumi.ResourceOptions | None) -> Target:
-    """The cluster of this stack file. Raises `pulumi.RunError` without a kubeconfig."""
-    assert isinstance(stack.spec.cloud, Existing)
-    kubeconfig = credentials.kubeconfig(stack.spec.cloud)
-    credentials.warn_of_secrets(kubeconfig)
-    return ExistingCluster(
-        declare=lambda name, child: Reached.by(stack.spec.name, kubeconfig),
-        node_labels=lambda pool: {},
-        not_by_priority=(
-            "how the cluster's autoscaler chooses is not known; this program knows no node groups of a cluster of this kind"
-        ),
-        key=credentials.KEY,
-        kubeconfig=kubeconfig,
+class AnyCluster(Target):
+    """The cluster of a stack file that names a kubeconfig: `AnyCluster(stack, opts)`.
+
+    Raises `pulumi.RunError` without a kubeconfig.
+    """
+
+    key = credentials.KEY
+    not_by_priority = (
+        "how the cluster's autoscaler chooses is not known; this program knows no node groups of a cluster of this kind"
     )
+
+    def __init__(self, stack: Stack, opts: pulumi.ResourceOptions | None) -> None:
+        assert isinstance(stack.spec.cloud, Existing)
+        self._name = stack.spec.name
+        self._kubeconfig = self.kubeconfig = credentials.kubeconfig(stack.spec.cloud)
+        credentials.warn_of_secrets(self._kubeconfig)
+
+    def declare(self, name: str, opts: pulumi.ResourceOptions) -> Reached:
+        """Return the cluster: the stack has nothing in a cloud."""
+        command = "pulumi stack output kubeconfig --show-secrets"
+        outputs: Outputs = {"clusterName": self._name, "kubeconfigCommand": command}
+        return Reached(outputs, pulumi.Output.secret(self._kubeconfig))
+
+    def node_labels(self, pool: NodePool) -> Mapping[str, str]:
+        """Return none: what puts labels on the nodes is not known."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -35,9 +49,3 @@ class Reached:
     kubeconfig: pulumi.Output[str]
     new_cluster = None
     workloads = None
-
-    @classmethod
-    def by(cls, name: str, kubeconfig: str) -> Reached:
-        """The cluster with this kubeconfig."""
-        command = "pulumi stack output kubeconfig --show-secrets"
-        return cls({"clusterName": name, "kubeconfigCommand": command}, pulumi.Output.secret(kubeconfig))

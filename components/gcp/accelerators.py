@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pulumi_gcp import container
 
 from config.clouds.gcp.machines import accelerator
 from config.clouds.gcp.pool import GcpPool, options_of
@@ -12,8 +12,8 @@ from config.placement.node_pools import NodePool
 _STRATEGIES = {"time-slicing": "TIME_SHARING", "mps": "MPS"}
 
 
-def guest(pool: NodePool) -> list[dict[str, Any]] | None:
-    """The `guestAccelerators` of a pool's machines; None without GPUs. GPUs that a machine comes with are named as well."""
+def guest(pool: NodePool) -> list[container.NodePoolNodeConfigGuestAcceleratorArgs] | None:
+    """Return the GPUs of a pool's machines; None without. GPUs that a machine comes with are named as well."""
     if not pool.gpus:
         return None
     driver = (
@@ -21,18 +21,19 @@ def guest(pool: NodePool) -> list[dict[str, Any]] | None:
         if pool.install_driver
         else "INSTALLATION_DISABLED"
     )
-    gpu: dict[str, Any] = {
-        "type": accelerator(pool.gpu_model),
-        "count": pool.gpus,
-        "gpuDriverInstallationConfig": {"gpuDriverVersion": driver},
-    }
-    # GKE's device plugin does both (pages gpus-multi, timesharing-gpus, nvidia-mps-gpus); the rules allow neither with another
-    # plugin.
-    if pool.mig:
-        gpu["gpuPartitionSize"] = partition_size(pool.gpu_model, pool.mig)
+    gpu = container.NodePoolNodeConfigGuestAcceleratorArgs(
+        type=accelerator(pool.gpu_model),
+        count=pool.gpus,
+        gpu_driver_installation_config=container.NodePoolNodeConfigGuestAcceleratorGpuDriverInstallationConfigArgs(
+            gpu_driver_version=driver
+        ),
+        # GKE's device plugin does both (pages gpus-multi, timesharing-gpus, nvidia-mps-gpus); the rules allow neither with
+        # another plugin.
+        gpu_partition_size=partition_size(pool.gpu_model, pool.mig) if pool.mig else None,
+    )
     if pool.gpu_sharing:
-        gpu["gpuSharingConfig"] = {
-            "gpuSharingStrategy": _STRATEGIES[pool.gpu_sharing.strategy],
-            "maxSharedClientsPerGpu": pool.gpu_sharing.replicas,
-        }
+        gpu.gpu_sharing_config = container.NodePoolNodeConfigGuestAcceleratorGpuSharingConfigArgs(
+            gpu_sharing_strategy=_STRATEGIES[pool.gpu_sharing.strategy],
+            max_shared_clients_per_gpu=pool.gpu_sharing.replicas,
+        )
     return [gpu]

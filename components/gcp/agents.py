@@ -5,14 +5,12 @@ Keys and a Shared VPC exist beside the cluster, so their owners, or this program
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 import pulumi
+from pulumi_gcp import compute, kms, organizations, projects
 
-from components.gcp.types import GET_PROJECT, KEY_MEMBER, PROJECT_MEMBER, SUBNETWORK_MEMBER
-from components.resources import Declared, call
+from components import links
 from config.clouds.gcp.settings import Gcp
+from config.model.reference import Reference
 
 KEY_ROLE = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
 """Pages encrypting-secrets (Kubernetes Engine's agent) and using-cmek (Compute Engine's)."""
@@ -21,60 +19,53 @@ HOST_ROLE, NETWORK_ROLE = "roles/container.hostServiceAgentUser", "roles/compute
 """Page cluster-shared-vpc; terraform-provider-google, TestAccContainerCluster_sharedVpc."""
 
 
-@dataclass(frozen=True)
-class Grant:
-    """One role of one agent at a resource beside the cluster."""
-
-    name: str
-    """The end of the resource's name, after the cluster's."""
-    type: str
-    inputs: dict[str, str]
-
-
-def grants(cloud: Gcp, number: str) -> Iterator[Grant]:
-    """Rights of the agents of the project with this number at the keys and the network of a stack file."""
-    kubernetes = f"serviceAccount:service-{number}@container-engine-robot.iam.gserviceaccount.com"
-    compute = f"serviceAccount:service-{number}@compute-system.iam.gserviceaccount.com"
-    google = f"serviceAccount:{number}@cloudservices.gserviceaccount.com"
-    if cloud.encryption.grant_access:
-        keys = (
-            ("secrets", cloud.encryption.secrets_key, kubernetes),
-            ("disks", cloud.encryption.boot_disk_key, compute),
-        )
-        for name, key, member in keys:
-            if key:
-                yield Grant(f"{name}-key", KEY_MEMBER, {"cryptoKeyId": key, "role": KEY_ROLE, "member": member})
-    network = cloud.network.existing
-    if network and network.grant_access and network.project and network.project != cloud.project:
-        yield Grant("host", PROJECT_MEMBER, {"project": network.project, "role": HOST_ROLE, "member": kubernetes})
-        subnet = {
-            "project": network.project,
-            "region": cloud.region or "",
-            "subnetwork": network.subnet,
-            "role": NETWORK_ROLE,
-        }
-        yield Grant("subnet-kubernetes", SUBNETWORK_MEMBER, {**subnet, "member": kubernetes})
-        yield Grant("subnet-google", SUBNETWORK_MEMBER, {**subnet, "member": google})
-
-
 def declare(name: str, cloud: Gcp, parent: pulumi.Resource) -> list[pulumi.Resource]:
-    """The grants that the stack file needs; cluster and pools wait for them.
+    """Declare the rights of the agents at the keys and the network of a stack file; cluster and pools wait for them.
 
     They stay when the stack goes: agents are the project's, and another cluster's disks may be encrypted with the same key.
     Raises `pulumi.RunError` when the project cannot be read.
     """
-    if not list(grants(cloud, "")):
+    kept = pulumi.ResourceOptions(parent=parent, retain_on_delete=True)
+    encryption, network = cloud.encryption, cloud.network.existing
+    keys = (encryption.secrets_key, encryption.boot_disk_key) if encryption.grant_access else (None, None)
+    host = network.project if network and network.grant_access and network.project != cloud.project else None
+    if not (any(keys) or host):
         return []
-    return [
-        Declared(
-            grant.type,
-            f"{name}-{grant.name}",
-            grant.inputs,
-            pulumi.ResourceOptions(parent=parent, retain_on_delete=True),
-            outputs=(),
+    agents = _agents_number(cloud.project, parent)
+    kubernetes = f"serviceAccount:service-{agents}@container-engine-robot.iam.gserviceaccount.com"
+
+    def key(ending: str, key: Reference, member: str) -> pulumi.Resource:
+        return kms.CryptoKeyIAMMember(
+            f"{name}-{ending}", crypto_key_id=links.output(key), role=KEY_ROLE, member=member, opts=kept
         )
-        for grant in grants(cloud, _agents_number(cloud.project, parent))
-    ]
+
+    def subnet(ending: str, subnet: Reference, member: str) -> pulumi.Resource:
+        return compute.SubnetworkIAMMember(
+            f"{name}-{ending}",
+            project=host,
+            region=cloud.region or "",
+            subnetwork=links.output(subnet),
+            role=NETWORK_ROLE,
+            member=member,
+            opts=kept,
+        )
+
+    declared: list[pulumi.Resource] = []
+    secrets, disks = keys
+    if secrets:
+        declared.append(key("secrets-key", secrets, kubernetes))
+    if disks:
+        compute_engine = f"serviceAccount:service-{agents}@compute-system.iam.gserviceaccount.com"
+        declared.append(key("disks-key", disks, compute_engine))
+    if host and network:
+        google = f"serviceAccount:{agents}@cloudservices.gserviceaccount.com"
+        member = projects.IAMMember(f"{name}-host", project=host, role=HOST_ROLE, member=kubernetes, opts=kept)
+        declared += [
+            member,
+            subnet("subnet-kubernetes", network.subnet, kubernetes),
+            subnet("subnet-google", network.subnet, google),
+        ]
+    return declared
 
 
 def _agents_number(project: str, parent: pulumi.Resource) -> str:
@@ -85,9 +76,9 @@ def _agents_number(project: str, parent: pulumi.Resource) -> str:
 
 
 def number(project: str, parent: pulumi.Resource, needed: str, otherwise: str = "") -> str:
-    """The number of a project. Raises `pulumi.RunError` when it cannot be read; `needed` says what contains it."""
+    """Return the number of a project. Raises `pulumi.RunError` when it cannot be read; `needed` says what contains it."""
     try:
-        return str(call(GET_PROJECT, {"projectId": project}, pulumi.InvokeOptions(parent=parent))["number"])
+        return organizations.get_project(project_id=project, opts=pulumi.InvokeOptions(parent=parent)).number
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         reason = " ".join(str(failed).split())

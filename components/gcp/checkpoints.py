@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import pulumi
+from pulumi_gcp import storage
 
 from components.gcp import agents
-from components.gcp.types import BUCKET, BUCKET_MEMBER
-from components.resources import Declared
 from components.workloads import Access, published
 from config.clouds.gcp.settings import Gcp
 from config.model.spec import ClusterSpec
@@ -70,7 +69,7 @@ class Binding(NamedTuple):
     name: str
     """The end of the resource's name."""
     role: str
-    condition: dict[str, str]
+    condition: storage.BucketIAMMemberConditionArgs
 
 
 def bindings(bucket: str, profile: ProfileAccess, cluster: str) -> Iterator[Binding]:
@@ -81,8 +80,9 @@ def bindings(bucket: str, profile: ProfileAccess, cluster: str) -> Iterator[Bind
     two clusters apart: what one stack takes back must not be the other's.
     """
 
-    def named(title: str, what: str, expression: str) -> dict[str, str]:
-        return {"title": title, "description": f"{cluster}: {what}"[:_DESCRIPTION], "expression": expression}
+    def named(title: str, what: str, expression: str) -> storage.BucketIAMMemberConditionArgs:
+        description = f"{cluster}: {what}"[:_DESCRIPTION]
+        return storage.BucketIAMMemberConditionArgs(title=title, description=description, expression=expression)
 
     of, path = profile.namespace, profile.path
     yield Binding("", ROLE, named(f"checkpoints of {of}", f"objects below {path}", condition(bucket, path)))
@@ -132,37 +132,42 @@ class Checkpoints(pulumi.ComponentResource):
         self.register_outputs({})
 
     def _bucket(self, name: str, wanted: Settings, cloud: Gcp, tags: Mapping[str, str]) -> pulumi.Output[str]:
-        inputs: dict[str, Any] = {
-            "name": wanted.name,
-            "project": cloud.project,
-            # The provider keeps it in capitals (terraform-provider-google, resource_storage_bucket.go).
-            "location": (cloud.region or "").upper(),
-            "labels": dict(tags),
-            # Conditions need it (docs.cloud.google.com/storage/docs/access-control/iam, "Conditions").
-            "uniformBucketLevelAccess": True,
-            "publicAccessPrevention": "enforced",
-            "softDeletePolicy": {"retentionDurationSeconds": wanted.soft_delete_days * _DAY},
-            "forceDestroy": False,
-        }
+        rules = None
         if wanted.expire_after_days:
             # An object that is written again is a new one, whose age begins anew (page lifecycle).
-            inputs["lifecycleRules"] = [
-                {"action": {"type": "Delete"}, "condition": {"age": wanted.expire_after_days}},
-            ]
-        kept = pulumi.ResourceOptions(parent=self, retain_on_delete=True)
-        return Declared(BUCKET, f"{name}-checkpoints", inputs, kept).name
+            delete = storage.BucketLifecycleRuleActionArgs(type="Delete")
+            age = storage.BucketLifecycleRuleConditionArgs(age=wanted.expire_after_days)
+            rules = [storage.BucketLifecycleRuleArgs(action=delete, condition=age)]
+        return storage.Bucket(
+            f"{name}-checkpoints",
+            name=wanted.name,
+            project=cloud.project,
+            # The provider keeps it in capitals (terraform-provider-google, resource_storage_bucket.go).
+            location=(cloud.region or "").upper(),
+            labels=dict(tags),
+            # Conditions need it (docs.cloud.google.com/storage/docs/access-control/iam, "Conditions").
+            uniform_bucket_level_access=True,
+            public_access_prevention="enforced",
+            soft_delete_policy=storage.BucketSoftDeletePolicyArgs(
+                retention_duration_seconds=wanted.soft_delete_days * _DAY
+            ),
+            force_destroy=False,
+            lifecycle_rules=rules,
+            opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
+        ).name
 
     def _access(
         self, name: str, rights: list[Binding], member: str, bucket: pulumi.Input[str], cluster: pulumi.Resource
     ) -> None:
         before: list[pulumi.Resource] = [cluster]
         for binding in rights:
-            declared = Declared(
-                BUCKET_MEMBER,
+            declared = storage.BucketIAMMember(
                 f"{name}{binding.name}",
-                {"bucket": bucket, "role": binding.role, "member": member, "condition": binding.condition},
+                bucket=bucket,
+                role=binding.role,
+                member=member,
+                condition=binding.condition,
                 # One that changes is another binding: the old one goes when the new one is there.
-                pulumi.ResourceOptions(parent=self, depends_on=before),
-                outputs=(),
+                opts=pulumi.ResourceOptions(parent=self, depends_on=before),
             )
             before = [*before, declared]

@@ -3,130 +3,170 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import pulumi
+from pulumi_gcp import container
 
-from components.gcp import agents, credentials, pools, profiles
+from components import immutable
+from components.gcp import (
+    agents,
+    credentials,
+    identity,
+    immutable_cluster,
+    immutable_pools,
+    live,
+    network,
+    pools,
+    profiles,
+    untainted,
+)
 from components.gcp.checkpoints import Checkpoints
 from components.gcp.identity import NodeIdentity
 from components.gcp.live import LiveCluster
 from components.gcp.network import Network
-from components.gcp.types import CLUSTER
-from components.resources import Declared
+from components.last_update import Place
 from components.target import CloudCluster, Stack
 from config.clouds.gcp.autoscaler import pinned_autoscaler
 from config.clouds.gcp.settings import Gcp
-from config.model.spec import ClusterSpec
+from config.model.reference import Reference
+
+
+@dataclass(frozen=True)
+class ClusterPlan:
+    """A cluster as the stack file wants it, beside the one that is there."""
+
+    stack: Stack
+    cloud: Gcp
+    live: LiveCluster
+    system_pool: pools.PlannedPool
+    pools: list[pools.PlannedPool]
+
+    @property
+    def place(self) -> Place:
+        """The place of the cluster."""
+        spec, cloud = self.stack.spec, self.cloud
+        place = {"clusterName": spec.name, "project": cloud.project, "location": cloud.location or ""}
+        return {part: Reference(text) for part, text in place.items()}
+
+
+def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
+    """Read the cluster as it is, and plan its pools.
+
+    Raises `pulumi.RunError` when it, or an existing network, cannot be read, or for changes that GKE refuses.
+    """
+    spec, cloud = stack.spec, stack.spec.cloud
+    # `config.rules` lets no other spec come here.
+    assert isinstance(cloud, Gcp)
+    assert cloud.location
+    assert stack.system_pool
+    network.refuse(cloud, reading)
+    now = live.read(cloud.project, cloud.location, spec.name, reading)
+    account, tags = identity.node_account(cloud, spec.name), spec.cluster.tags
+    system, *others = (
+        pools.planned(pool, cloud, account, tags, now, cluster=spec.name)
+        for pool in (stack.system_pool, *stack.node_pools)
+    )
+    planned = ClusterPlan(stack, cloud, now, system, others)
+    if not now.answer:
+        stack.last_update.warn_of_missing(planned.place, "gcloud config list   shows the login that reads")
+    immutable.refuse(
+        [
+            *immutable_cluster.problems(cloud, spec.name, now, reading),
+            *immutable_pools.cluster_problems(spec.name, cloud, now),
+            *immutable_pools.system_problems(cloud, system.request, now),
+            *(
+                problem
+                for pool in others
+                for problem in immutable_pools.pool_problems(stack, pool.pool, pool.request, now)
+            ),
+        ],
+        "GKE",
+    )
+    options = f"--cluster {spec.name} --location {cloud.location} --project {cloud.project}"
+    untainted.warn(spec, "cluster", options, now)
+    return planned
 
 
 class GkeCluster(CloudCluster):
-    """A GKE cluster with all its pools, and the network and identity that it lacks."""
+    """A GKE cluster with all its pools, and the network and identity that it lacks.
 
-    def __init__(
-        self, name: str, stack: Stack, live: LiveCluster, *, opts: pulumi.ResourceOptions | None = None
-    ) -> None:
+    `GkeCluster("ml", plan(stack, reading), opts=ResourceOptions(parent=whole))`
+
+    It deliberately declares nothing of an existing network, account or key but Google's own rights there, and nothing inside the
+    cluster.
+    """
+
+    def __init__(self, name: str, plan: ClusterPlan, *, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("kubeflow-spot:gcp:GkeCluster", name, None, opts)
-        spec = stack.spec
-        cloud = spec.cloud
-        # `config.rules` lets no other spec come here.
-        assert isinstance(cloud, Gcp)
-        assert cloud.location
-        assert stack.system_pool
+        spec, cloud = plan.stack.spec, plan.cloud
+        self._name, self._plan = name, plan
         child = pulumi.ResourceOptions(parent=self)
-        tags = spec.cluster.tags
 
         # Around the cluster
         network = Network(name, cloud, cluster=spec.name, opts=child)
-        identity = NodeIdentity(name, cloud, cluster=spec.name, opts=child)
-        access = [*identity.access, *agents.declare(name, cloud, self)]
+        nodes = NodeIdentity(name, cloud, cluster=spec.name, opts=child)
+        access = [*nodes.access, *agents.declare(name, cloud, self)]
 
-        # The control plane
-        self.new_cluster = cluster = self._control_plane(name, spec, cloud, network, identity.email, access, live)
-
-        # The pools. GKE taints GPU nodes by itself when a pool without GPUs exists, so GPU pools come after it (page gpus).
-        ready = [*access, *network.way_out]
-        system = pools.declare(
-            name,
-            pools.node_pool(stack.system_pool, cloud, identity.email, tags, live),
-            cluster=cluster.name,
-            parent=self,
-            after=ready,
-            deleted_with=cluster,
-        )
-        for pool in stack.node_pools:
-            pools.declare(
-                name,
-                pools.node_pool(pool, cloud, identity.email, tags, live),
-                cluster=cluster.name,
-                parent=self,
-                after=[*ready, *([system] if pool.gpus else [])],
-                deleted_with=cluster,
-            )
+        # The cluster and its pools
+        self.new_cluster = cluster = self._cluster(network, nodes.email, access)
+        self._node_pools(cluster, nodes.email, [*access, *network.way_out])
 
         # Storage for users' work
         if spec.workloads.checkpoints:
             self.workloads = Checkpoints(name, spec, cloud, cluster=cluster, opts=child).published
 
-        # The outputs
+        # Outputs
         dns = credentials.by_name(cloud.access)
-        self.outputs = credentials.outputs(cloud.project, cloud.location, spec.name, dns)
-        self.kubeconfig = pulumi.Output.secret(self._kubeconfig(cluster, spec.name, dns))
+        self.outputs = credentials.outputs(cloud.project, cloud.location or "", spec.name, dns)
+        self.kubeconfig = pulumi.Output.secret(self._kubeconfig(cluster, dns))
         self.register_outputs({"name": cluster.name})
 
-    def _control_plane(
-        self,
-        name: str,
-        spec: ClusterSpec,
-        cloud: Gcp,
-        network: Network,
-        account: pulumi.Input[str],
-        access: Sequence[pulumi.Resource],
-        live: LiveCluster,
-    ) -> Declared:
+    def _cluster(
+        self, network: Network, account: pulumi.Input[str], access: Sequence[pulumi.Resource]
+    ) -> container.Cluster:
+        spec, cloud, live = self._plan.stack.spec, self._plan.cloud, self._plan.live
         protect = bool(spec.cluster.protect)
-        inputs = {
-            "project": cloud.project,
-            "location": cloud.location,
-            "name": spec.name,
-            "resourceLabels": spec.cluster.tags,
-            "deletionProtection": protect,
+        return container.Cluster(
+            self._name,
+            project=cloud.project,
+            location=cloud.location,
+            name=spec.name,
+            resource_labels=spec.cluster.tags,
+            deletion_protection=protect,
             # A channel without a version gives GKE's default, which may be older than the layer needs.
-            "releaseChannel": {"channel": cloud.release_channel},
-            "minMasterVersion": spec.kubernetes_version,
+            release_channel=container.ClusterReleaseChannelArgs(channel=cloud.release_channel),
+            min_master_version=spec.kubernetes_version,
             # The nodes: pools are declared beside the cluster; the pool that GKE begins with is removed at once.
-            "removeDefaultNodePool": True,
-            "initialNodeCount": 1,
-            "nodeConfig": pools.temporary_nodes(cloud, account),
-            "nodeLocations": profiles.node_locations(cloud),
+            remove_default_node_pool=True,
+            initial_node_count=1,
+            node_config=pools.temporary_nodes(cloud, account),
+            node_locations=profiles.node_locations(cloud),
             # The network
-            "network": network.network,
-            "subnetwork": network.subnet,
-            "networkingMode": "VPC_NATIVE",
-            "ipAllocationPolicy": {
-                "clusterSecondaryRangeName": network.pod_range,
-                "servicesSecondaryRangeName": network.service_range,
-            },
-            "datapathProvider": profiles.dataplane(cloud.network),
+            network=network.network,
+            subnetwork=network.subnet,
+            networking_mode="VPC_NATIVE",
+            ip_allocation_policy=container.ClusterIpAllocationPolicyArgs(
+                cluster_secondary_range_name=network.pod_range,
+                services_secondary_range_name=network.service_range,
+            ),
+            datapath_provider=profiles.dataplane(cloud.network),
             # Who gets in
-            "privateClusterConfig": profiles.privacy(cloud.network, cloud.access),
-            "controlPlaneEndpointsConfig": profiles.endpoints(cloud.access),
-            "masterAuthorizedNetworksConfig": profiles.authorized_networks(cloud.access, live),
-            "authenticatorGroupsConfig": profiles.groups(cloud.access, live),
-            "rbacBindingConfig": profiles.everybody(cloud.access, live),
-            "workloadIdentityConfig": {"workloadPool": f"{cloud.project}.svc.id.goog"},
-            "databaseEncryption": profiles.etcd(cloud.encryption),
+            private_cluster_config=profiles.privacy(cloud.network, cloud.access),
+            control_plane_endpoints_config=profiles.endpoints(cloud.access),
+            master_authorized_networks_config=profiles.authorized_networks(cloud.access, live),
+            authenticator_groups_config=profiles.groups(cloud.access, live),
+            rbac_binding_config=profiles.everybody(cloud.access, live),
+            workload_identity_config=container.ClusterWorkloadIdentityConfigArgs(
+                workload_pool=f"{cloud.project}.svc.id.goog"
+            ),
+            database_encryption=profiles.etcd(cloud.encryption),
             # What it does by itself
-            "clusterAutoscaling": profiles.autoscaler(cloud.autoscaler, pinned_autoscaler(spec.release)),
-            "loggingConfig": profiles.logging(cloud.logging),
-            "monitoringConfig": profiles.monitoring(cloud.monitoring),
-            "maintenancePolicy": profiles.maintenance(cloud.maintenance),
-        }
-        return Declared(
-            CLUSTER,
-            name,
-            {key: value for key, value in inputs.items() if value is not None},
-            pulumi.ResourceOptions(
+            cluster_autoscaling=profiles.autoscaler(cloud.autoscaler, pinned_autoscaler(spec.release)),
+            logging_config=profiles.logging(cloud.logging),
+            monitoring_config=profiles.monitoring(cloud.monitoring),
+            maintenance_policy=profiles.maintenance(cloud.maintenance),
+            opts=pulumi.ResourceOptions(
                 parent=self,
                 protect=protect or None,
                 depends_on=list(access),
@@ -134,16 +174,34 @@ class GkeCluster(CloudCluster):
                 # cluster (pulumi-gcp, `remove_default_node_pool`).
                 ignore_changes=["nodeConfig", "initialNodeCount"],
                 delete_before_replace=True,
-                additional_secret_outputs=["effectiveLabels", "pulumiLabels"],
             ),
-            outputs=("name", "endpoint", "masterAuth", "controlPlaneEndpointsConfig"),
         )
 
-    @staticmethod
-    def _kubeconfig(cluster: Declared, name: str, dns: bool) -> pulumi.Output[str]:
+    def _node_pools(
+        self, cluster: container.Cluster, account: pulumi.Input[str], ready: Sequence[pulumi.Resource]
+    ) -> None:
+        def declare(pool: pools.PlannedPool, after: Sequence[pulumi.Resource]) -> container.NodePool:
+            return pools.declare(
+                self._name,
+                pool,
+                self._plan.cloud,
+                account=account,
+                cluster=cluster.name,
+                parent=self,
+                after=after,
+                deleted_with=cluster,
+            )
+
+        # GKE taints GPU nodes by itself when a pool without GPUs exists, so GPU pools come after it (page gpus).
+        system = declare(self._plan.system_pool, ready)
+        for pool in self._plan.pools:
+            declare(pool, [*ready, system] if pool.pool.gpus else ready)
+
+    def _kubeconfig(self, cluster: container.Cluster, dns: bool) -> pulumi.Output[str]:
+        name = self._plan.stack.spec.name
         if dns:
-            ways: pulumi.Output[Any] = cluster.output("controlPlaneEndpointsConfig")
-            return ways.apply(lambda ways: credentials.kubeconfig(name, ways["dnsEndpointConfig"]["endpoint"], None))
-        return pulumi.Output.all(cluster.output("endpoint"), cluster.output("masterAuth")).apply(
-            lambda values: credentials.kubeconfig(name, values[0], values[1]["clusterCaCertificate"])
+            ways = cluster.control_plane_endpoints_config.dns_endpoint_config
+            return ways.apply(lambda dns: credentials.kubeconfig(name, str(dns and dns.endpoint), None))
+        return pulumi.Output.all(cluster.endpoint, cluster.master_auth.cluster_ca_certificate).apply(
+            lambda values: credentials.kubeconfig(name, values[0], values[1])
         )

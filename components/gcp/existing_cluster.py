@@ -18,7 +18,6 @@ from components.gcp.identity import NodeIdentity
 from components.gcp.live import LiveCluster, block, config
 from components.target import CloudCluster, Stack
 from config.clouds.gcp.settings import Gcp, GcpExistingCluster
-from config.placement.node_pools import NodePool
 from config.problems import Problem, report
 
 _WHERE = "cloud.existingCluster"
@@ -88,9 +87,8 @@ class GkePools(CloudCluster):
         child = pulumi.ResourceOptions(parent=self)
         nodes = NodeIdentity(name, cloud, cluster=cluster.name, instance=stack.instance, opts=child)
         access = [*nodes.access, *agents.declare(name, cloud, self)]
-        for pool in stack.node_pools:
-            args = _arguments(stack, pool, cluster, nodes.email)
-            pools.declare(name, args, cluster=cluster.name, parent=self, after=access)
+        for pool in _planned_pools(stack, cluster):
+            pools.declare(name, pool, cloud, account=nodes.email, cluster=cluster.name, parent=self, after=access)
         self.outputs = credentials.outputs(cluster.project, cluster.location, cluster.name, cluster.dns)
         self.kubeconfig = pulumi.Output.secret(cluster.kubeconfig)
         self.register_outputs({})
@@ -101,11 +99,21 @@ def _gcp(stack: Stack) -> Gcp:
     return stack.spec.cloud
 
 
-def _arguments(stack: Stack, pool: NodePool, cluster: ExistingGke, account: pulumi.Input[str]) -> dict[str, Any]:
+def _planned_pools(stack: Stack, cluster: ExistingGke) -> list[pools.PlannedPool]:
     labels = {**stack.spec.cluster.tags, STACK_TAG: stack.instance}
-    # GKE refuses pools that ask for what the cluster does not have.
-    with_identity = cluster.workload_identity
-    return pools.node_pool(pool, _gcp(stack), account, labels, cluster.live, workload_identity=with_identity)
+    return [
+        pools.planned(
+            pool,
+            _gcp(stack),
+            identity.node_account(_gcp(stack), cluster.name, stack.instance),
+            labels,
+            cluster.live,
+            cluster=cluster.name,
+            # GKE refuses pools that ask for what the cluster does not have.
+            workload_identity=cluster.workload_identity,
+        )
+        for pool in stack.node_pools
+    ]
 
 
 def refuse(stack: Stack, cluster: ExistingGke) -> None:
@@ -113,17 +121,15 @@ def refuse(stack: Stack, cluster: ExistingGke) -> None:
     problems = sorted(_problems(stack, cluster))
     if problems:
         raise pulumi.RunError(report(problems))
-    account = identity.node_account(_gcp(stack), cluster.name, stack.instance)
     immutable.refuse(
         (
             problem
-            for pool in stack.node_pools
-            for problem in immutable_pools.pool_problems(
-                stack, pool, _arguments(stack, pool, cluster, account), cluster.live
-            )
+            for pool in _planned_pools(stack, cluster)
+            for problem in immutable_pools.pool_problems(stack, pool.pool, pool.request, cluster.live)
         ),
         "GKE",
     )
+    account = identity.node_account(_gcp(stack), cluster.name, stack.instance)
     if not cluster.workload_identity:
         pulumi.log.warn(
             f"{_WHERE}: the cluster {cluster.name!r} has no Workload Identity Federation: pods on its nodes act as the nodes'"

@@ -6,10 +6,9 @@ import hashlib
 from collections.abc import Sequence
 
 import pulumi
+from pulumi_gcp import artifactregistry, projects, serviceaccount
 
 from components import links
-from components.gcp.types import ACCOUNT, PROJECT_MEMBER, REPOSITORY_MEMBER
-from components.resources import Declared
 from config.clouds.gcp.settings import Gcp, GcpRegistry
 
 NODE_ROLE = "roles/container.defaultNodeServiceAccount"
@@ -42,8 +41,10 @@ def email(project: str, account: str) -> str:
 
 
 def node_account(cloud: Gcp, cluster: str, instance: str | None = None) -> str:
-    """The address of the nodes' account, new or given."""
-    return cloud.service_account or email(cloud.project, account_id(cluster, cloud.place or "", instance))
+    """Return the address of the nodes' account, new or given."""
+    if cloud.service_account:
+        return cloud.service_account.text
+    return email(cloud.project, account_id(cluster, cloud.place or "", instance))
 
 
 class NodeIdentity(pulumi.ComponentResource):
@@ -73,21 +74,21 @@ class NodeIdentity(pulumi.ComponentResource):
         self.register_outputs({"email": self.email})
 
     def _account(self, name: str, cloud: Gcp, account: str, cluster: str) -> None:
-        declared = Declared(
-            ACCOUNT,
+        declared = serviceaccount.Account(
             f"{name}-nodes",
-            {"project": cloud.project, "accountId": account, "displayName": f"Nodes of GKE cluster {cluster}"},
-            pulumi.ResourceOptions(parent=self),
-            outputs=("email",),
+            project=cloud.project,
+            account_id=account,
+            display_name=f"Nodes of GKE cluster {cluster}",
+            opts=pulumi.ResourceOptions(parent=self),
         )
-        self.email = declared.output("email")
+        self.email = declared.email
         self.access.append(
-            Declared(
-                PROJECT_MEMBER,
+            projects.IAMMember(
                 f"{name}-nodes",
-                {"project": cloud.project, "role": NODE_ROLE, "member": self._member},
-                pulumi.ResourceOptions(parent=self),
-                outputs=(),
+                project=cloud.project,
+                role=NODE_ROLE,
+                member=self._member,
+                opts=pulumi.ResourceOptions(parent=self),
             )
         )
 
@@ -95,18 +96,14 @@ class NodeIdentity(pulumi.ComponentResource):
         for registry in registries:
             owner = registry.project or project
             self.access.append(
-                Declared(
-                    REPOSITORY_MEMBER,
+                artifactregistry.RepositoryIamMember(
                     f"{name}-{owner}-{registry.location}-{registry.repository}",
-                    {
-                        "project": owner,
-                        "location": registry.location,
-                        "repository": registry.repository,
-                        "role": READER_ROLE,
-                        "member": self._member,
-                    },
-                    pulumi.ResourceOptions(parent=self),
-                    outputs=(),
+                    project=owner,
+                    location=registry.location,
+                    repository=registry.repository,
+                    role=READER_ROLE,
+                    member=self._member,
+                    opts=pulumi.ResourceOptions(parent=self),
                 )
             )
 

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pulumi
+from pulumi_gcp import compute
 
 from components.gcp import profiles
 from components.gcp.live import LiveCluster, block
-from components.gcp.types import GET_SUBNETWORK
 from components.last_update import LOSE_IT
-from components.resources import call
 from config.clouds.gcp.settings import Gcp
 from config.problems import Problem
 
@@ -27,8 +26,8 @@ def problems(cloud: Gcp, name: str, live: LiveCluster, reading: pulumi.InvokeOpt
     if "datapathProvider" not in live.answer:
         return
     for path, (now, declared) in _pairs(cloud, name, live.answer, reading).items():
-        # Values that a GET leaves out are unknown.
-        if now and now != declared:
+        # Values that a GET leaves out are unknown, and names of what another resource makes may be.
+        if now and declared and now != declared:
             what = f"is {now} in the cluster and cannot become {declared}: a new cluster would replace it"
             yield Problem(path, what, LOSE_IT)
 
@@ -42,28 +41,29 @@ def _pairs(
     pairs: dict[str, tuple[Any, Any]] = {"cloud.network.dataplane": ("v2" if v2 else "legacy", network.dataplane)}
     existing = network.existing
     # A new network has the cluster's name.
-    pairs["cloud.network.existing.name"] = (_last(answer.get("network")), existing.name if existing else name)
-    pairs["cloud.network.existing.subnet"] = (_last(answer.get("subnetwork")), existing.subnet if existing else name)
+    pairs["cloud.network.existing.name"] = (_last(answer.get("network")), existing.name.known if existing else name)
+    subnet = existing.subnet.known if existing else name
+    pairs["cloud.network.existing.subnet"] = (_last(answer.get("subnetwork")), subnet)
     if existing:
         host = re.search(r"projects/([^/]+)/", str(answer.get("network") or ""))
         pairs["cloud.network.existing.project"] = (host and host[1], existing.project or cloud.project)
     if network.control_plane_cidr:
-        own = block(answer, "privateClusterConfigs").get("masterIpv4CidrBlock") or "unset"
-        pairs["cloud.network.controlPlaneCidr"] = (own, network.control_plane_cidr)
+        range = block(answer, "privateClusterConfigs").get("masterIpv4CidrBlock") or "unset"
+        pairs["cloud.network.controlPlaneCidr"] = (range, network.control_plane_cidr)
     ranges = block(answer, "ipAllocationPolicies")
     if existing:
-        pairs["cloud.network.existing.podRange"] = (ranges.get("clusterSecondaryRangeName"), existing.pod_range)
+        pairs["cloud.network.existing.podRange"] = (ranges.get("clusterSecondaryRangeName"), existing.pod_range.known)
         pairs["cloud.network.existing.serviceRange"] = (
             ranges.get("servicesSecondaryRangeName"),
-            existing.service_range,
+            existing.service_range.known,
         )
         return pairs
     pairs["cloud.network.podCidr"] = (ranges.get("clusterIpv4CidrBlock"), network.pod_cidr)
     pairs["cloud.network.serviceCidr"] = (ranges.get("servicesIpv4CidrBlock"), network.service_cidr)
     if _last(answer.get("subnetwork")) != name:
         return pairs
-    subnet = call(GET_SUBNETWORK, {"project": cloud.project, "region": cloud.region, "name": name}, reading)
-    pairs["cloud.network.nodeSubnet"] = (subnet["ipCidrRange"], network.node_subnet)
+    own = compute.get_subnetwork(project=cloud.project, region=cloud.region, name=name, opts=reading)
+    pairs["cloud.network.nodeSubnet"] = (own.ip_cidr_range, network.node_subnet)
     return pairs
 
 

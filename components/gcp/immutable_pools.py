@@ -8,7 +8,7 @@ keeps when a stack file drops them, and that no request takes back. Labels, tain
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,8 @@ from components.gcp import reservations
 from components.gcp.live import LiveCluster, block, config
 from components.immutable import Change
 from components.target import Stack
+from config.clouds import registry
 from config.clouds.gcp.settings import Gcp
-from config.clouds.gcp.traits import gke
 from config.model.pool import Capacity
 from config.placement.names import next_generation
 from config.placement.node_pools import NodePool
@@ -134,12 +134,25 @@ _ZONES = 3
 """Zones of a region that GKE takes by itself (page regional-clusters)."""
 
 
-def differences(path: str, args: Mapping[str, Any], live: Mapping[str, Any], remedy: str) -> Iterator[Problem]:
-    """A problem for every immutable property in which a live pool differs from the wanted one.
+def differences(
+    path: str, args: Mapping[str, Any], live: Mapping[str, Any], remedy: str, unknown: Collection[str] = ()
+) -> Iterator[Problem]:
+    """Yield a problem for every immutable property in which a live pool differs from the wanted one.
 
-    `args` are those of the NodePool, with the account's address in plain text.
+    `args` are those of the NodePool by the names of the wire, with the account's address in plain text; `unknown` are keys of the
+    stack file whose value another resource makes.
     """
-    yield from immutable.changed(path, args["name"], _changes(args, live), remedy)
+    changes = (change for change in _changes(args, live) if change[0] not in unknown)
+    yield from immutable.changed(path, args["name"], changes, remedy)
+
+
+def unknown(cloud: Gcp) -> set[str]:
+    """Return the keys of pools whose value is unknown now."""
+    references = {
+        "cloud.serviceAccount": cloud.service_account,
+        "cloud.encryption.bootDiskKey": cloud.encryption.boot_disk_key,
+    }
+    return {key for key, reference in references.items() if reference and reference.made_up}
 
 
 def _changes(args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Change]:
@@ -206,18 +219,19 @@ def pool_problems(stack: Stack, pool: NodePool, args: Mapping[str, Any], live: L
     if pool.capacity != Capacity.ON_DEMAND:
         yield immutable.becomes_spot(stack, pool)
         return
-    letter = next_generation(pool.source, live.pools, gke())
+    letter = next_generation(pool.source, live.pools, registry.of(stack.spec.cloud))
     remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
-    yield from differences(path, args, live_pool, remedy)
+    assert isinstance(stack.spec.cloud, Gcp)
+    yield from differences(path, args, live_pool, remedy, unknown(stack.spec.cloud))
     yield from _kept_disk(path, args, live_pool)
 
 
-def system_problems(args: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
+def system_problems(cloud: Gcp, args: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
     """As `pool_problems`, for the system pool, which has no generations; under another name it is another pool."""
     live_pool = live.pools.get(args["name"])
     if live_pool:
         remedy = "give it another name as well: the new pool is made before the old one goes"
-        yield from differences("systemPool", args, live_pool, remedy)
+        yield from differences("systemPool", args, live_pool, remedy, unknown(cloud))
         yield from _kept_disk("systemPool", args, live_pool)
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pulumi
+from pulumi_gcp import container
 
-from components.gcp.types import GET_CLUSTER
-from components.resources import call
+from components.resources import wire
 from config.placement.node_pools import POOL_LABEL
 
 EVERYBODY = "0.0.0.0/0"
@@ -84,7 +84,7 @@ def read(project: str, location: str, name: str, reading: pulumi.InvokeOptions |
     refusal must not be taken for a missing cluster.
     """
     try:
-        return LiveCluster(call(GET_CLUSTER, {"project": project, "location": location, "name": name}, reading))
+        return LiveCluster(wire(container.get_cluster(project=project, location=location, name=name, opts=reading)))
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider; these words mean a missing cluster
         # (terraform-provider-google-beta, data_source_google_container_cluster.go).

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pulumi
+from pulumi_gcp import compute
 
 from components import links
-from components.gcp.types import GET_SUBNETWORK, NETWORK, ROUTER, ROUTER_NAT, SUBNETWORK
-from components.resources import Declared, call
 from config.clouds.gcp.settings import Gcp, GcpExistingNetwork
 from config.problems import Problem, report
 
@@ -17,16 +16,17 @@ _WHERE = "cloud.network.existing"
 
 
 def refuse(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> None:
-    """Raises `pulumi.RunError` when the network that the stack file names lacks a range or a subnet, or cannot be read."""
+    """Raise `pulumi.RunError` when the network that the stack file names lacks a range or a subnet, or cannot be read."""
     existing = cloud.network.existing
     if existing is None or cloud.region is None:
         return
-    if links.is_placeholder(existing.name, existing.subnet, existing.pod_range, existing.service_range):
+    pods, services = existing.pod_range, existing.service_range
+    if any(reference.made_up for reference in (existing.name, existing.subnet, pods, services)):
         return  # made with the cluster
-    project = existing.project or cloud.project
-    place = f"subnet {existing.subnet!r} in {cloud.region} of project {project}"
+    project, subnet = existing.project or cloud.project, existing.subnet.text
+    place = f"subnet {subnet!r} in {cloud.region} of project {project}"
     try:
-        answer = call(GET_SUBNETWORK, {"project": project, "region": cloud.region, "name": existing.subnet}, reading)
+        answer = compute.get_subnetwork(project=project, region=cloud.region, name=subnet, opts=reading)
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         if "not found" not in str(failed).lower():
@@ -34,12 +34,12 @@ def refuse(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> None:
         remedy = f"gcloud compute networks subnets list --project {project} --regions {cloud.region}   lists the existing ones"
         raise pulumi.RunError(report([Problem(f"{_WHERE}.subnet", f"there is no {place}", remedy)])) from None
     problems = []
-    network = str(answer.get("network") or "").rpartition("/")[2]
-    if network != existing.name:
-        what = f"{place} is of network {network!r}, not of {existing.name!r}"
+    network = (answer.network or "").rpartition("/")[2]
+    if network != existing.name.text:
+        what = f"{place} is of network {network!r}, not of {existing.name.text!r}"
         problems.append(Problem(f"{_WHERE}.name", what, f"write `name: {network}`, or the name of another subnet"))
-    ranges = [range["rangeName"] for range in answer.get("secondaryIpRanges") or ()]
-    for key, name in (("podRange", existing.pod_range), ("serviceRange", existing.service_range)):
+    ranges = [range.range_name for range in answer.secondary_ip_ranges or ()]
+    for key, name in (("podRange", pods.text), ("serviceRange", services.text)):
         if name not in ranges:
             what = f"{place} has no secondary range {name!r}"
             remedy = (
@@ -56,8 +56,8 @@ class Network(pulumi.ComponentResource):
     network: pulumi.Output[str]
     """The id, with the network's project, which may be another one than the cluster's."""
     subnet: pulumi.Output[str]
-    pod_range: str
-    service_range: str
+    pod_range: pulumi.Input[str]
+    service_range: pulumi.Input[str]
     way_out: list[pulumi.Resource]
     """Resources of the nodes' way to the internet."""
 
@@ -75,48 +75,44 @@ class Network(pulumi.ComponentResource):
         self.network = pulumi.Output.concat("projects/", project, "/global/networks/", links.output(existing.name))
         path = f"projects/{project}/regions/{cloud.region}/subnetworks/"
         self.subnet = pulumi.Output.concat(path, links.output(existing.subnet))
-        self.pod_range, self.service_range = existing.pod_range, existing.service_range
+        self.pod_range, self.service_range = links.output(existing.pod_range), links.output(existing.service_range)
 
     def _declare(self, name: str, cloud: Gcp, cluster: str) -> None:
         child = pulumi.ResourceOptions(parent=self)
         spec = cloud.network
-        network = Declared(
-            NETWORK, name, {"project": cloud.project, "name": cluster, "autoCreateSubnetworks": False}, child
-        )
-        placed = {"project": cloud.project, "region": cloud.region}
-        subnet = Declared(
-            SUBNETWORK,
+        network = compute.Network(name, project=cloud.project, name=cluster, auto_create_subnetworks=False, opts=child)
+        # Left out, the provider switches them off (resource_compute_subnetwork.go, expandComputeSubnetworkLogConfig).
+        logs = compute.SubnetworkLogConfigArgs(flow_sampling=spec.flow_log_sampling) if spec.flow_log_sampling else None
+        subnet = compute.Subnetwork(
             name,
-            {
-                **placed,
-                "name": cluster,
-                "network": network.id,
-                "ipCidrRange": spec.node_subnet,
-                "secondaryIpRanges": [
-                    {"rangeName": PODS, "ipCidrRange": spec.pod_cidr},
-                    {"rangeName": SERVICES, "ipCidrRange": spec.service_cidr},
-                ],
-                # Nodes without a way to the internet reach Google's services, registries among them.
-                "privateIpGoogleAccess": True,
-                # Left out, the provider switches them off (resource_compute_subnetwork.go, expandComputeSubnetworkLogConfig).
-                **({"logConfig": {"flowSampling": spec.flow_log_sampling}} if spec.flow_log_sampling else {}),
-            },
-            child,
+            project=cloud.project,
+            region=cloud.region,
+            name=cluster,
+            network=network.id,
+            ip_cidr_range=spec.node_subnet,
+            secondary_ip_ranges=[
+                compute.SubnetworkSecondaryIpRangeArgs(range_name=PODS, ip_cidr_range=spec.pod_cidr),
+                compute.SubnetworkSecondaryIpRangeArgs(range_name=SERVICES, ip_cidr_range=spec.service_cidr),
+            ],
+            # Nodes without a way to the internet reach Google's services, registries among them.
+            private_ip_google_access=True,
+            log_config=logs,
+            opts=child,
         )
         self.network, self.subnet = network.id, subnet.id
         self.pod_range, self.service_range = PODS, SERVICES
         if spec.private_nodes and spec.outbound_type == "cloudNat":
-            router = Declared(ROUTER, name, {**placed, "name": cluster, "network": network.id}, child)
-            nat = Declared(
-                ROUTER_NAT,
+            router = compute.Router(
+                name, project=cloud.project, region=cloud.region, name=cluster, network=network.id, opts=child
+            )
+            nat = compute.RouterNat(
                 name,
-                {
-                    **placed,
-                    "name": cluster,
-                    "router": router.name,
-                    "natIpAllocateOption": "AUTO_ONLY",
-                    "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES",
-                },
-                child,
+                project=cloud.project,
+                region=cloud.region,
+                name=cluster,
+                router=router.name,
+                nat_ip_allocate_option="AUTO_ONLY",
+                source_subnetwork_ip_ranges_to_nat="ALL_SUBNETWORKS_ALL_IP_RANGES",
+                opts=child,
             )
             self.way_out = [nat]

@@ -8,28 +8,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pulumi
+from pulumi_gcp import container
 
-from components import upgrades
+from components import links, upgrades
 from components.gcp import accelerators, reservations
 from components.gcp.live import LiveCluster, block, config
-from components.gcp.types import NODE_POOL
-from components.resources import Declared
+from components.resources import wire
+from config.clouds import registry
 from config.clouds.gcp.machines import accelerator
 from config.clouds.gcp.pool import GcpNodes, GcpPool, nodes_of, options_of
 from config.clouds.gcp.settings import Gcp
-from config.clouds.gcp.traits import NO_DEFAULT_PLUGIN, default_boot_disk, gke
+from config.clouds.gcp.traits import NO_DEFAULT_PLUGIN, default_boot_disk
 from config.model.growth import seconds
-from config.model.pool import AnyPool, Capacity, OsDisk, Upgrade
-from config.model.taint import Effect, Taint
+from config.model.pool import Capacity, Upgrade
+from config.model.taint import Effect
 from config.placement.node_pools import NodePool
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 """All of them: IAM limits the nodes' rights (docs.cloud.google.com/compute/docs/access/service-accounts)."""
 
-_METADATA = {"mode": "GKE_METADATA"}
+_METADATA = "GKE_METADATA"
 """Pods get no further than their own identity (page workload-identity)."""
 
 EFFECTS = {
@@ -55,86 +59,123 @@ _SURGE = Upgrade(maxSurge="1", maxUnavailable="0")
 """GKE's default (page node-pool-upgrade-strategies)."""
 
 
-def node_pool(
+@dataclass(frozen=True)
+class PlannedPool:
+    """A pool of any role, known before any resource is declared: the account and the key are texts."""
+
+    pool: NodePool
+    args: container.NodePoolArgs
+    """Without the settings of its nodes."""
+    nodes: container.NodePoolNodeConfigArgs
+
+    @cached_property
+    def request(self) -> dict[str, Any]:
+        """The properties that a live pool is compared with, by the names of the wire."""
+        return {**wire(self.args), "nodeConfig": wire(self.nodes)}
+
+
+def planned(
     pool: NodePool,
     cloud: Gcp,
-    account: pulumi.Input[str],
+    account: str,
     tags: Mapping[str, str],
     live: LiveCluster,
     *,
+    cluster: str,
     workload_identity: bool = True,
-) -> dict[str, Any]:
-    """The request for a pool of any role, in any cluster.
+) -> PlannedPool:
+    """Return the request for a pool of any role, in any cluster; `cluster` is its name.
 
     `workload_identity`: whether the cluster has it, as every cluster of this program does.
     """
     source = pool.source
-    nodes, options = nodes_of(source) or GcpNodes(), options_of(source) or GcpPool()
+    options = options_of(source) or GcpPool()
+    flex = pool.capacity == Capacity.FLEX_START
     count = source.zone_count(cloud)
     first = len(pool.zones) or len(live.zones) or count
-    grace = _grace(pool, options, live)
-    flex = pool.capacity == Capacity.FLEX_START
+    # An existing cluster without alias addresses has no such number and takes none (pulumi-gcp, maxPodsPerNode).
+    usual = int(live.answer.get("defaultMaxPodsPerNode") or 0) if cloud.existing_cluster else _PODS
+    args = container.NodePoolArgs(
+        cluster=cluster,
+        project=cloud.project,
+        location=cloud.place,
+        name=pool.name,
+        node_locations=list(pool.zones or sorted(cloud.zones)) or _clusters_zones(pool.name, live),
+        max_pods_per_node=source.max_pods or usual or None,
+        management=container.NodePoolManagementArgs(auto_repair=not flex, auto_upgrade=True),
+        initial_node_count=_first_nodes(pool, cloud, first, live),
+        autoscaling=_bounds(pool, options, count),
+        # GKE sets a strategy of its own, which the provider does not take (crossplane-contrib/provider-upjet-gcp issue 1028).
+        upgrade_settings=None if flex else _upgrade(upgrades.of(pool, _SURGE, full=bool(pool.reservation))),
+    )
+    return PlannedPool(pool, args, _nodes(pool, cloud, account, tags, live, workload_identity))
+
+
+def _nodes(
+    pool: NodePool, cloud: Gcp, account: str, tags: Mapping[str, str], live: LiveCluster, workload_identity: bool
+) -> container.NodePoolNodeConfigArgs:
+    nodes, options = nodes_of(pool.source) or GcpNodes(), options_of(pool.source) or GcpPool()
     # GKE puts its own on by itself and keeps them from others (page labels-taints-and-tolerations).
-    by_itself = {key for key, _ in gke().spot_labels}
+    by_itself = {key for key, _ in registry.of(cloud).spot_labels}
     labels = {key: value for key, value in pool.labels.items() if key not in by_itself}
     if pool.gpus and options.device_plugin == "nvidia":
         labels[NO_DEFAULT_PLUGIN] = "true"
-    return _pruned(
-        {
-            **_pool(pool.name, source, cloud, pool.zones, live),
-            "management": {"autoRepair": not flex, "autoUpgrade": True},
-            "initialNodeCount": _first_nodes(pool, cloud, first, live),
-            "autoscaling": _bounds(pool, options, count),
-            "nodeConfig": {
-                **_machine(pool.machine, source.os_disk, nodes, cloud, account, tags),
-                "workloadMetadataConfig": _METADATA if workload_identity else None,
-                "spot": True if pool.spot and not pool.preemptible else None,
-                "preemptible": True if pool.preemptible else None,
-                **(_flex_start(options) if flex else {}),
-                "reservationAffinity": reservations.affinity(pool.reservation, pool.name, cloud.project, live)
-                if pool.reservation
-                else _NONE
-                if flex
-                else None,
-                "labels": dict(sorted(labels.items())),
-                "taints": _taints(pool.taints),
-                "guestAccelerators": accelerators.guest(pool),
-                "kubeletConfig": {
-                    "shutdownGracePeriodSeconds": grace,
-                    "shutdownGracePeriodCriticalPodsSeconds": _FOR_SYSTEM_PODS,
-                }
-                if grace
-                else None,
-            },
-            # GKE sets a strategy of its own, which the provider does not take (crossplane-contrib/provider-upjet-gcp issue 1028).
-            "upgradeSettings": None if flex else _upgrade(upgrades.of(pool, _SURGE, full=bool(pool.reservation))),
-        }
+    flex = pool.capacity == Capacity.FLEX_START
+    key = cloud.encryption.boot_disk_key
+    return container.NodePoolNodeConfigArgs(
+        machine_type=pool.machine,
+        disk_size_gb=pool.source.os_disk.size_gb or _DISK_GB,
+        disk_type=nodes.disk_type or default_boot_disk(pool.machine),
+        boot_disk_kms_key=key.text if key else None,
+        image_type=nodes.image_type,
+        shielded_instance_config=container.NodePoolNodeConfigShieldedInstanceConfigArgs(
+            enable_secure_boot=nodes.secure_boot, enable_integrity_monitoring=nodes.integrity_monitoring
+        ),
+        service_account=account,
+        oauth_scopes=list(SCOPES),
+        resource_labels=dict(tags),
+        workload_metadata_config=container.NodePoolNodeConfigWorkloadMetadataConfigArgs(mode=_METADATA)
+        if workload_identity
+        else None,
+        spot=True if pool.spot and not pool.preemptible else None,
+        preemptible=True if pool.preemptible else None,
+        flex_start=True if flex else None,
+        # A node runs seven days where the stack file says nothing (page dws-flex-start-training).
+        max_run_duration=f"{seconds(options.max_run_duration or '168h')}s" if flex else None,
+        reservation_affinity=_affinity(pool, cloud, live),
+        labels=dict(sorted(labels.items())),
+        taints=[
+            container.NodePoolNodeConfigTaintArgs(key=taint.key, value=taint.value, effect=EFFECTS[taint.effect])
+            for taint in pool.taints
+        ],
+        guest_accelerators=accelerators.guest(pool),
+        kubelet_config=_kubelet(pool, options, live),
     )
 
 
-def temporary_nodes(cloud: Gcp, account: pulumi.Input[str]) -> dict[str, Any]:
-    """Settings of the initial pool, which is removed at once: its nodes get no more rights than others."""
-    return _pruned(
-        {
-            "serviceAccount": account,
-            "oauthScopes": list(SCOPES),
-            "workloadMetadataConfig": _METADATA,
-            "shieldedInstanceConfig": {"enableIntegrityMonitoring": True},
-            "bootDiskKmsKey": cloud.encryption.boot_disk_key,
-        }
+def _affinity(
+    pool: NodePool, cloud: Gcp, live: LiveCluster
+) -> container.NodePoolNodeConfigReservationAffinityArgs | None:
+    if pool.reservation:
+        return reservations.affinity(pool.reservation, pool.name, cloud.project, live)
+    if pool.capacity == Capacity.FLEX_START:
+        # Flex-start takes no reserved machines (page dws-flex-start-training).
+        return container.NodePoolNodeConfigReservationAffinityArgs(consume_reservation_type="NO_RESERVATION")
+    return None
+
+
+def temporary_nodes(cloud: Gcp, account: pulumi.Input[str]) -> container.ClusterNodeConfigArgs:
+    """Return the settings of the initial pool, which is removed at once: its nodes get no more rights than others."""
+    key = cloud.encryption.boot_disk_key
+    return container.ClusterNodeConfigArgs(
+        service_account=account,
+        oauth_scopes=list(SCOPES),
+        workload_metadata_config=container.ClusterNodeConfigWorkloadMetadataConfigArgs(mode=_METADATA),
+        shielded_instance_config=container.ClusterNodeConfigShieldedInstanceConfigArgs(
+            enable_integrity_monitoring=True
+        ),
+        boot_disk_kms_key=links.output(key) if key else None,
     )
-
-
-def _pool(name: str, pool: AnyPool, cloud: Gcp, zones: Sequence[str], live: LiveCluster) -> dict[str, Any]:
-    # An existing cluster without alias addresses has no such number and takes none (pulumi-gcp, maxPodsPerNode).
-    usual = int(live.answer.get("defaultMaxPodsPerNode") or 0) if cloud.existing_cluster else _PODS
-    return {
-        "project": cloud.project,
-        "location": cloud.place,
-        "name": name,
-        "nodeLocations": list(zones or sorted(cloud.zones)) or _clusters_zones(name, live),
-        "maxPodsPerNode": pool.max_pods or usual or None,
-    }
 
 
 def _clusters_zones(name: str, live: LiveCluster) -> list[str] | None:
@@ -146,61 +187,35 @@ def _clusters_zones(name: str, live: LiveCluster) -> list[str] | None:
     return live.zones if pool and live.zones and sorted(pool.get("nodeLocations") or live.zones) != live.zones else None
 
 
-def _grace(pool: NodePool, nodes: GcpPool, live: LiveCluster) -> int | None:
-    """Seconds of notice; None for GKE's default where the live pool has no other value: older clusters refuse the setting."""
+def _kubelet(
+    pool: NodePool, options: GcpPool, live: LiveCluster
+) -> container.NodePoolNodeConfigKubeletConfigArgs | None:
+    """Return the notice of a spot node; None for GKE's own where the live pool has no other: older clusters refuse the setting."""
     if not pool.spot or pool.preemptible:
         return None
     kubelet = block(config(live.pools.get(pool.name, {})), "kubeletConfigs")
     now = int(kubelet.get("shutdownGracePeriodSeconds") or _NOTICE)
-    return nodes.shutdown_grace_seconds or (None if now == _NOTICE else _NOTICE)
+    grace = options.shutdown_grace_seconds or (None if now == _NOTICE else _NOTICE)
+    if grace is None:
+        return None
+    return container.NodePoolNodeConfigKubeletConfigArgs(
+        shutdown_grace_period_seconds=grace, shutdown_grace_period_critical_pods_seconds=_FOR_SYSTEM_PODS
+    )
 
 
-def _machine(
-    machine: str,
-    disk: OsDisk,
-    nodes: GcpNodes,
-    cloud: Gcp,
-    account: pulumi.Input[str],
-    tags: Mapping[str, str],
-) -> dict[str, Any]:
-    return {
-        "machineType": machine,
-        "diskSizeGb": disk.size_gb or _DISK_GB,
-        "diskType": nodes.disk_type or default_boot_disk(machine),
-        "bootDiskKmsKey": cloud.encryption.boot_disk_key,
-        "imageType": nodes.image_type,
-        "shieldedInstanceConfig": {
-            "enableSecureBoot": nodes.secure_boot,
-            "enableIntegrityMonitoring": nodes.integrity_monitoring,
-        },
-        "serviceAccount": account,
-        "oauthScopes": list(SCOPES),
-        "resourceLabels": dict(tags),
-    }
-
-
-def _total(least: int, most: int) -> dict[str, Any]:
-    return {"totalMinNodeCount": least, "totalMaxNodeCount": most}
-
-
-def _bounds(pool: NodePool, nodes: GcpPool, zones: int) -> dict[str, Any]:
-    """Bounds of the whole pool or of each zone, never both (pulumi-gcp, NodePoolAutoscalingArgs)."""
+def _bounds(pool: NodePool, options: GcpPool, zones: int) -> container.NodePoolAutoscalingArgs:
+    """Return bounds of the whole pool or of each zone, never both (pulumi-gcp, NodePoolAutoscalingArgs)."""
     # GKE's default is ANY for machines that it may take back (page cluster-autoscaler).
     ends = pool.capacity != Capacity.ON_DEMAND
-    policy = {"locationPolicy": (nodes.location_policy or ("any" if ends else "balanced")).upper()}
+    policy = (options.location_policy or ("any" if ends else "balanced")).upper()
     # A twin has bounds of its own, which are totals.
-    if nodes.max_nodes_per_zone is None or pool.twin:
-        return {**_total(pool.min_nodes, pool.max_nodes), **policy}
-    return {"minNodeCount": pool.min_nodes // zones, "maxNodeCount": nodes.max_nodes_per_zone, **policy}
-
-
-_NONE = {"consumeReservationType": "NO_RESERVATION"}
-"""Flex-start takes no reserved machines (page dws-flex-start-training)."""
-
-
-def _flex_start(nodes: GcpPool) -> dict[str, Any]:
-    """A node runs seven days where the stack file says nothing (same page); a node is not repaired, which would end its pods."""
-    return {"flexStart": True, "maxRunDuration": f"{seconds(nodes.max_run_duration or '168h')}s"}
+    if options.max_nodes_per_zone is None or pool.twin:
+        return container.NodePoolAutoscalingArgs(
+            total_min_node_count=pool.min_nodes, total_max_node_count=pool.max_nodes, location_policy=policy
+        )
+    return container.NodePoolAutoscalingArgs(
+        min_node_count=pool.min_nodes // zones, max_node_count=options.max_nodes_per_zone, location_policy=policy
+    )
 
 
 def _first_nodes(pool: NodePool, cloud: Gcp, zones: int, live: LiveCluster) -> int:
@@ -220,39 +235,35 @@ def _initial(least: int, most: int, zones: int, now: int = 0) -> int:
     return min(max(math.ceil(least / zones), now), most // zones)
 
 
-def _taints(taints: Sequence[Taint]) -> list[dict[str, str]]:
-    return [{"key": taint.key, "value": taint.value, "effect": EFFECTS[taint.effect]} for taint in taints]
-
-
-def _upgrade(upgrade: Upgrade) -> dict[str, Any]:
+def _upgrade(upgrade: Upgrade) -> container.NodePoolUpgradeSettingsArgs:
     # The rules refuse all but whole numbers.
     surge, away = int(upgrade.max_surge or 0), int(upgrade.max_unavailable or 0)
-    return {"strategy": "SURGE", "maxSurge": surge, "maxUnavailable": away}
-
-
-def _pruned(value: dict[str, Any]) -> dict[str, Any]:
-    """Without unset values."""
-    return {key: _pruned(item) if isinstance(item, dict) else item for key, item in value.items() if item is not None}
+    return container.NodePoolUpgradeSettingsArgs(strategy="SURGE", max_surge=surge, max_unavailable=away)
 
 
 def declare(
     name: str,
-    args: Mapping[str, Any],
+    planned: PlannedPool,
+    cloud: Gcp,
     *,
+    account: pulumi.Input[str],
     cluster: pulumi.Input[str],
     parent: pulumi.Resource,
     after: Sequence[pulumi.Resource] = (),
     deleted_with: pulumi.Resource | None = None,
-) -> Declared:
-    """One pool of the cluster with that name.
+) -> container.NodePool:
+    """Declare one pool of the cluster with that name, by the nodes' account and the key as other resources make them.
 
     Its name is its identity, so a replacement deletes first; `immutable_pools` refuses that for pools in use. The initial node
     count is ignored later: GKE would replace the pool for another number.
     """
-    return Declared(
-        NODE_POOL,
-        f"{name}-{args['name']}",
-        {"cluster": cluster, **args},
+    nodes, args, key = copy(planned.nodes), copy(planned.args), cloud.encryption.boot_disk_key
+    nodes.service_account = account
+    nodes.boot_disk_kms_key = links.output(key) if key else None
+    args.cluster, args.node_config = cluster, nodes
+    return container.NodePool(
+        f"{name}-{planned.pool.name}",
+        args,
         pulumi.ResourceOptions(
             parent=parent,
             depends_on=list(after),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pulumi_gcp import container
+
 from components.gcp.live import LiveCluster, block, config
 
 _KEY = "compute.googleapis.com/reservation-name"
@@ -12,8 +14,10 @@ _KEY = "compute.googleapis.com/reservation-name"
 _BLOCKS = "/reservationBlocks/"
 
 
-def affinity(reservation: str, name: str, project: str, live: LiveCluster) -> dict[str, Any]:
-    """Machines of this reservation alone, for the pool of this name.
+def affinity(
+    reservation: str, name: str, project: str, live: LiveCluster
+) -> container.NodePoolNodeConfigReservationAffinityArgs:
+    """Return the choice of machines of this reservation alone, for the pool of this name.
 
     A block needs its project: without it GKE answers 404 (GoogleCloudPlatform/cluster-toolkit pull request 5043). A live pool that
     has the same by another spelling keeps it: the property replaces the pool.
@@ -23,7 +27,9 @@ def affinity(reservation: str, name: str, project: str, live: LiveCluster) -> di
     now = named(live.pools.get(name, {}))
     if now and _whole(now, project) == _whole(reservation, project):
         value = now
-    return {"consumeReservationType": "SPECIFIC_RESERVATION", "key": _KEY, "values": [value]}
+    return container.NodePoolNodeConfigReservationAffinityArgs(
+        consume_reservation_type="SPECIFIC_RESERVATION", key=_KEY, values=[value]
+    )
 
 
 def named(pool: Mapping[str, Any]) -> str:

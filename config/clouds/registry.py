@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import create_model
 
@@ -15,9 +15,12 @@ from config.clouds.foreign_keys import ForeignKeys
 from config.clouds.traits import Cloud
 from config.model.cloud import CloudSettings
 from config.model.fields import Model
-from config.model.pool import Pool, PoolOptions, SystemPool, with_options
+from config.model.pool import Pool, SystemPool
 from config.model.release import Release, ReleaseFile
 from config.near import nearest
+from config.wording import models
+
+M = TypeVar("M", bound=Model)
 
 CLOUDS = (
     "config.clouds.azure",
@@ -36,18 +39,18 @@ class Registration:
     """Everything that the program knows a cloud by."""
 
     provider: str
-    """The value of `cloud.provider`; also the key of the cloud's own settings of a pool."""
+    """The value of `cloud.provider`."""
     settings: type[CloudSettings]
     """The model of `cloud`."""
-    traits: Callable[[], Cloud]
+    traits: Cloud
     rules: str
     """The package whose modules have the cloud's own rules (`config.rules`)."""
     machine_form: str = ""
     """Regular expression of what machine sizes look like, unknown ones as well; empty for a cloud without machines."""
-    pool_options: type[PoolOptions] | None = None
-    """The model of the cloud's own settings of a pool."""
-    system_pool_options: type[PoolOptions] | None = None
-    """The model of the cloud's own settings of the system pool."""
+    pool_keys: type[Model] | None = None
+    """Fields that every pool has for this cloud: beside those of any cloud, or in place of one, whose keys it then has as well."""
+    system_pool_keys: type[Model] | None = None
+    """The same of the system pool."""
     pins: type[Model] | None = None
     """Fields that every release has for this cloud."""
     examples: Mapping[str, str] = field(default_factory=dict)
@@ -70,12 +73,12 @@ def registration(provider: object) -> Registration | None:
 
 def of(settings: CloudSettings) -> Cloud:
     """The traits of the cloud with these settings."""
-    return next(cloud.traits() for cloud in registrations() if isinstance(settings, cloud.settings))
+    return next(cloud.traits for cloud in registrations() if isinstance(settings, cloud.settings))
 
 
 def with_machine(size: str) -> Cloud | None:
     """The cloud whose machine sizes look like this one; None when no cloud's do."""
-    return next((cloud.traits() for cloud in registrations() if re.fullmatch(cloud.machine_form, size)), None)
+    return next((cloud.traits for cloud in registrations() if re.fullmatch(cloud.machine_form, size)), None)
 
 
 def likely(sizes: Iterable[str]) -> Cloud:
@@ -84,7 +87,7 @@ def likely(sizes: Iterable[str]) -> Cloud:
     with_machines = [cloud for cloud in registrations() if cloud.machine_form]
     return max(
         with_machines, key=lambda cloud: sum(re.fullmatch(cloud.machine_form, size) is not None for size in sizes)
-    ).traits()
+    ).traits
 
 
 def named_like(provider: str) -> Registration | None:
@@ -102,27 +105,28 @@ def most_alike(sizes: Iterable[str]) -> Registration | None:
 
 def pool_model() -> type[Pool]:
     """The model of a pool, with the keys of all clouds: one of another cloud than the file's gets an error of its own."""
-    return _pool_model(registrations())
+    return _with_keys(Pool, tuple(cloud.pool_keys for cloud in registrations()))
 
 
 def system_pool_model() -> type[SystemPool]:
     """The model of the system pool, likewise."""
-    return _system_pool_model(registrations())
+    return _with_keys(SystemPool, tuple(cloud.system_pool_keys for cloud in registrations()))
+
+
+def keys_of_other_clouds(provider: str) -> list[str]:
+    """Return the keys of a pool that only other clouds have, as attributes such as `spot.max_price`."""
+    others = [cloud.pool_keys for cloud in registrations() if cloud.provider != provider]
+    return [key for own in others if own for key in _keys(own, Pool)]
 
 
 def release_model() -> type[Release]:
     """The model of a release, with the pins of all clouds."""
-    model: type[Release] = _with_pins(registrations(), Release)
-    return model
+    return _with_keys(Release, tuple(cloud.pins for cloud in registrations()))
 
 
 def release_file_model() -> type[ReleaseFile]:
     """The model of a release's file, likewise."""
-    model: type[ReleaseFile] = _with_pins(registrations(), ReleaseFile)
-    return model
-
-
-# The models are kept by the clouds they were made for.
+    return _with_keys(ReleaseFile, tuple(cloud.pins for cloud in registrations()))
 
 
 @cache
@@ -131,18 +135,18 @@ def _registrations(packages: tuple[str, ...]) -> tuple[Registration, ...]:
 
 
 @cache
-def _pool_model(clouds: tuple[Registration, ...]) -> type[Pool]:
-    return with_options(Pool, {cloud.provider: cloud.pool_options for cloud in clouds if cloud.pool_options})
-
-
-@cache
-def _system_pool_model(clouds: tuple[Registration, ...]) -> type[SystemPool]:
-    options = {cloud.provider: cloud.system_pool_options for cloud in clouds if cloud.system_pool_options}
-    return with_options(SystemPool, options)
-
-
-@cache
-def _with_pins(clouds: tuple[Registration, ...], model: Any) -> Any:
+def _with_keys(model: type[M], own: tuple[type[Model] | None, ...]) -> type[M]:
+    """The model with the clouds' own fields."""
     # pydantic takes the fields of the last base first.
-    pins = [cloud.pins for cloud in reversed(clouds) if cloud.pins]
-    return create_model(model.__name__, __base__=(*pins, model), __doc__=model.__doc__)
+    bases: tuple[type[Any], ...] = (*filter(None, reversed(own)), model)
+    return create_model(model.__name__, __base__=bases, __doc__=model.__doc__)
+
+
+def _keys(own: type[Model], shared: type[Model]) -> Iterator[str]:
+    """The keys of a cloud's model that the shared one lacks, or an object in it."""
+    for name, info in own.model_fields.items():
+        if name not in shared.model_fields:
+            yield name
+            continue
+        for inner, less in zip(models(info.annotation), models(shared.model_fields[name].annotation), strict=True):
+            yield from (f"{name}.{key}" for key in _keys(inner, less))

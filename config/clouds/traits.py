@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
 
 from config.clouds.machines import Attachable, Machine
 from config.model.cloud import CloudSettings
@@ -31,8 +32,6 @@ class PoolClass:
 
     key: str
     name: str
-    may_join: Callable[[Pool], bool] = lambda _: True
-    """Whether the stack file lets a pool with GPUs be in the class; one without GPUs never is."""
     when_unsatisfiable: str = "DoNotScaleUp"
     """The autoscaler's answer when no pool of the class can grow."""
     active_migration: bool = False
@@ -44,9 +43,8 @@ class PoolClass:
         return Taint(key=self.key, value=self.name)
 
 
-@dataclass(frozen=True)
-class Cloud:
-    """The traits of a cloud that placement and the rules depend on."""
+class Cloud(Protocol):
+    """The traits of a cloud that placement and the rules depend on; each cloud inherits them and says what is different."""
 
     provider: str
     """The value of `cloud.provider`."""
@@ -64,62 +62,84 @@ class Cloud:
     pool_name_length: int
     max_nodes: int
     """Most nodes of one pool, or of one zone of it."""
-    added: Mapping[Capacity, Added]
-    """Additions by reclaimable capacity that the cloud has."""
-    reserved_label_prefixes: tuple[str, ...]
-    """Label keys under these domains (and their subdomains) are the cloud's."""
-    reserved_labels: frozenset[str]
-    machines: Mapping[str, Machine]
-    """The catalogue, by lower-cased size."""
-    zone_form: str
-    """Regular expression of a zone."""
-    zone_words: str
-    spot_notice: int | None
-    """Seconds between a spot machine's notice and its end; None where it is not known."""
-    spot_grace: int
-    """Seconds of that notice that a pod can count on."""
-    accelerators: Mapping[str, str] = field(default_factory=dict)
-    """The cloud's own names of GPU models -> the catalogue's."""
-    attachable: Mapping[str, Attachable] = field(default_factory=dict)
-    """GPU models that machines without any may get."""
-    brings_device_plugin: Callable[[Pool], bool] = lambda _: False
-    """Whether the GPU nodes of a pool come with a device plugin of the cloud."""
-    own_notice: Callable[[Pool], int | None] = lambda _: None
-    """Seconds of notice that the file asks for a pool of spot machines, in place of `spot_notice`."""
-    pool_class: Callable[[ClusterSpec, Cloud], PoolClass | None] = lambda *_: None
-    """The class of a stack's GPU pools; None where the stack has none."""
-    makes_pools: bool = True
-    """False where a pool of the stack file describes existing nodes."""
-    pool_zones: Callable[[CloudSettings | None, Pool], tuple[tuple[str, ...], int]] = lambda *_: ((), 0)
-    """The zones that the stack file leaves a pool's nodes, none where the cloud chooses; and the number of zones that there are for
-    its machines, 0 where that is unknown."""
     max_nodes_are_of_a_zone: bool = False
     max_pools: int | None = None
     """Most node pools of a cluster, the system pool and twins among them; None where the cloud names no limit."""
-    durable_disks: Callable[[CloudSettings | None], tuple[str, Mapping[str, str]] | None] = lambda _: None
-    """The driver and the parameters of volumes that can be attached in more than one zone; None where they are not known."""
-    workspace_disks: Callable[[CloudSettings | None], tuple[str, Mapping[str, str]] | None] = lambda _: None
-    """The same of volumes for notebooks: of any size, and for machines with GPUs."""
+    makes_pools: bool = True
+    """False where a pool of the stack file describes existing nodes."""
+    added: Mapping[Capacity, Added]
+    """Additions by reclaimable capacity that the cloud has."""
+    reserved_label_prefixes: tuple[str, ...] = ()
+    """Label keys under these domains (and their subdomains) are the cloud's."""
+    reserved_labels: frozenset[str] = frozenset()
+    zone_form: str
+    """Regular expression of a zone."""
+    zone_words: str
+    spot_notice: int | None = None
+    """Seconds between a spot machine's notice and its end; None where it is not known."""
+    spot_grace: int
+    """Seconds of that notice that a pod can count on."""
+    spot_rest: str = ""
+    """The users of the seconds of `spot_notice` that no pod can count on, for messages."""
+    accelerators: Mapping[str, str] = {}
+    """The cloud's own names of GPU models -> the catalogue's."""
+    attachable: Mapping[str, Attachable] = {}
+    """GPU models that machines without any may get."""
+    mig: Mapping[str, tuple[str, ...]] = {}
+    """Sizes of MIG instances, by GPU model."""
     storage_classes: frozenset[str] = frozenset()
     """Names of StorageClasses that the cloud brings."""
     priority_expander: bool = True
     """Whether the cluster autoscaler reads an order of node groups from a ConfigMap."""
     order_key: str = ""
     """The key of the stack file that says how pools are ordered instead."""
-    spot_rest: str = ""
-    """The users of the seconds of `spot_notice` that no pod can count on, for messages."""
     cpu_machine: str = ""
     """A size to show in remedies."""
     gpu_machine: str = ""
-    mig: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Sizes of MIG instances, by GPU model."""
-    allocatable: Callable[[Machine, int | None], tuple[int, int]] | None = None
-    """Millicores and MiB that a node of the machine has for pods, DaemonSets' among them, with so many pods at most (None: the
-    cloud's default); rather too little than too much."""
-    other_clouds_keys: Mapping[str, str] = field(default_factory=dict)
-    """Keys of a pool, as attributes, that only other clouds have, and what to do about them."""
+    instead: Mapping[str, str] = {}
+    """What to do about keys of a pool, as attributes, that other clouds have, where it is more than to remove them."""
     keys_of_added_pools: frozenset[str] = frozenset()
     """Keys of `cloud`, as attributes, that mean something in a stack that only adds pools to an existing cluster."""
+
+    @property
+    def machines(self) -> Mapping[str, Machine]:
+        """The catalogue, by lower-cased size."""
+        return {}
+
+    def allocatable(self, machine: Machine, max_pods: int | None) -> tuple[int, int] | None:
+        """Return the millicores and MiB that a node of the machine has for pods, DaemonSets' among them, with so many pods at most
+        (None: the cloud's default); rather too little than too much. None where they are not known."""
+        return None
+
+    def brings_device_plugin(self, pool: Pool) -> bool:
+        """Return whether the GPU nodes of a pool come with a device plugin of the cloud."""
+        return False
+
+    def own_notice(self, pool: Pool) -> int | None:
+        """Return the seconds of notice that the file asks for a pool of spot machines, in place of `spot_notice`."""
+        return None
+
+    def pool_class(self, spec: ClusterSpec) -> PoolClass | None:
+        """Return the class of a stack's GPU pools; None where the stack has none."""
+        return None
+
+    def may_join_class(self, pool: Pool) -> bool:
+        """Return whether the stack file lets a pool with GPUs be in the class; one without GPUs never is."""
+        return True
+
+    def pool_zones(self, settings: CloudSettings | None, pool: Pool) -> tuple[tuple[str, ...], int]:
+        """Return the zones that the stack file leaves a pool's nodes, none where the cloud chooses; and the number of zones that
+        there are for its machines, 0 where that is unknown."""
+        return (), 0
+
+    def durable_disks(self, settings: CloudSettings | None) -> tuple[str, Mapping[str, str]] | None:
+        """Return the driver and the parameters of volumes that can be attached in more than one zone; None where they are not
+        known."""
+        return None
+
+    def workspace_disks(self, settings: CloudSettings | None) -> tuple[str, Mapping[str, str]] | None:
+        """Return the same of volumes for notebooks: of any size, and for machines with GPUs."""
+        return self.durable_disks(settings)
 
     def machine(self, size: str) -> Machine | None:
         """The catalogue's machine of a size, in upper or lower case; None for an unknown size."""

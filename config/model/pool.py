@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal
 
-from pydantic import Field, create_model
+from pydantic import Field
 
 from config.model.cloud import CloudSettings
 from config.model.fallback import Fallback
@@ -27,29 +27,12 @@ class Capacity(StrEnum):
 
 
 class Spot(Model):
-    """Purchase of spot machines; fixed for the pool's life on Azure (learn.microsoft.com/azure/aks/spot-node-pool)."""
-
-    eviction_policy: Literal["Delete", "Deallocate"] = Field(
-        "Delete",
-        description="What Azure does with an evicted machine: delete it, or stop it and keep its disk and quota.",
-    )
-    max_price: float = Field(
-        -1,
-        allow_inf_nan=False,
-        description="The most to pay, in US dollars per machine and hour with at most five decimals; -1: never evicted for its "
-        "price.",
-        examples=[0.5],
-    )
+    """Purchase of spot machines: a cloud may have settings of it."""
 
 
 class OsDisk(Model):
     """A node's system disk."""
 
-    type: Literal["Managed", "Ephemeral"] | None = Field(
-        None,
-        description="`Ephemeral`: on the machine's local disk, faster and free, and gone with the machine. Default: AKS' "
-        "choice for the machine.",
-    )
     size_gb: int | None = Field(
         None, ge=30, le=2048, description="The disk's size in GB. Default: the cloud's choice.", examples=[128]
     )
@@ -73,23 +56,11 @@ class Upgrade(Model):
     )
 
 
-class PoolOptions(Model):
-    """One cloud's own settings of a pool, under a key that is called as the provider is, such as `gcp`."""
-
-    zone_bounds: ClassVar[tuple[str, str] | None] = None
-    """The fields with the least and the most nodes of each zone, in a cloud whose pools may be bounded so."""
-
-    def of_a_zone(self, bound: Literal[0, 1]) -> int | None:
-        """The least (0) or most (1) nodes of each zone; None when the pool is bounded as a whole."""
-        number: int | None = getattr(self, self.zone_bounds[bound]) if self.zone_bounds else None
-        return number
-
-
 class AnyPool(Model):
-    """A group of equal machines that the cluster autoscaler grows and shrinks; the base of the system pool and all others."""
+    """A group of equal machines that the cluster autoscaler grows and shrinks; the base of the system pool and all others.
 
-    cloud_keys: ClassVar[tuple[str, ...]] = ()
-    """The fields with `PoolOptions`; `with_options` adds them."""
+    A stack file's pools have the clouds' own keys as well (`config.clouds.registry`).
+    """
 
     name: str = Field(description="The pool's name; it is the pool's identity.", examples=["t4"])
     machine: str = Field(
@@ -108,24 +79,11 @@ class AnyPool(Model):
     max_pods: int | None = Field(
         None, ge=10, le=250, description="Most pods on a node. Default: the cloud's.", examples=[110]
     )
-    subnet: str | None = Field(
-        None,
-        min_length=1,
-        description="The nodes' subnet: a name of cloud.network.subnets, or of the existing network. Default: "
-        "cloud.network.nodeSubnet, or the existing network's `subnet`.",
-        examples=["gpu"],
-    )
     upgrade: Upgrade | None = Field(
         None,
         description="How nodes are replaced by newer ones. Default: one node more at a time (10% on AKS), of on-demand GPU pools "
         "one node less.",
     )
-
-    @property
-    def options(self) -> PoolOptions | None:
-        """The cloud's own settings of the pool, where the file has any."""
-        own = (getattr(self, key) for key in self.cloud_keys)
-        return next((options for options in own if options is not None), None)
 
     def least_nodes(self, cloud: CloudSettings | None) -> int | None:
         """minNodes of the whole pool, None when the file leaves it open."""
@@ -183,9 +141,7 @@ class Pool(AnyPool):
         description="The GPUs' model. Default: the catalogue's; required where GPUs are attached to the machine.",
         examples=["nvidia-t4"],
     )
-    spot: Spot | None = Field(
-        None, description="How a spot pool is bought. Default: at any price, evicted machines are deleted."
-    )
+    spot: Spot | None = Field(None, description="How a spot pool is bought.")
     fallback: tuple[Fallback, ...] = Field(
         (),
         description="What is tried, in this order, when the spot pool cannot grow.",
@@ -229,21 +185,25 @@ class Pool(AnyPool):
         """Whether the cloud may take its machines back at any time."""
         return self.capacity in (Capacity.SPOT, Capacity.PREEMPTIBLE)
 
+    def of_a_zone(self, bound: Literal[0, 1]) -> int | None:
+        """Return the least (0) or most (1) nodes of each zone; None when the pool is bounded as a whole."""
+        return None
+
     def least_nodes(self, cloud: CloudSettings | None) -> int | None:
         """minNodes of the whole pool, also where the file bounds each zone; None when the file leaves it open."""
-        per_zone = self.options.of_a_zone(0) if self.options else None
+        per_zone = self.of_a_zone(0)
         return self.min_nodes if per_zone is None else per_zone * self.zone_count(cloud)
 
     def most_nodes(self, cloud: CloudSettings | None) -> int:
         """maxNodes of the whole pool, also where the file bounds each zone. Raises `Unreadable` when the file has neither."""
-        per_zone = self.options.of_a_zone(1) if self.options else None
+        per_zone = self.of_a_zone(1)
         if self.max_nodes is not None or per_zone is None:
             return super().most_nodes(cloud)
         return per_zone * self.zone_count(cloud)
 
     def share_count(self, cloud: CloudSettings | None) -> int:
         """Number of zones that the bounds count for: 1 where they bound the whole pool."""
-        return self.zone_count(cloud) if self.options and self.options.of_a_zone(1) else 1
+        return self.zone_count(cloud) if self.of_a_zone(1) else 1
 
 
 class SystemPool(AnyPool):
@@ -271,17 +231,3 @@ class SystemPool(AnyPool):
     max_pods: int | None = Field(
         None, ge=30, le=250, description="Most pods on a node. Default: the cloud's.", examples=[110]
     )
-
-
-P = TypeVar("P", bound=AnyPool)
-
-
-def with_options(pool: type[P], options: Mapping[str, type[PoolOptions]]) -> type[P]:
-    """The model of a pool with a field for each cloud's own settings, by provider."""
-    fields: dict[str, Any] = {
-        provider: (model | None, Field(None, description=f"{model.__doc__} Default: none."))
-        for provider, model in options.items()
-    }
-    extended: type[P] = create_model(pool.__name__, __base__=pool, __doc__=pool.__doc__, **fields)
-    extended.cloud_keys = tuple(options)
-    return extended

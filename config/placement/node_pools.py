@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from config.clouds.traits import Added, Cloud, PoolClass
 from config.model.gpu import GpuSharing
-from config.model.pool import AnyPool, Capacity, Pool, Spot, SystemPool
+from config.model.pool import AnyPool, Capacity, Pool, SystemPool
 from config.model.spec import ClusterSpec
 from config.model.taint import Taint
 from config.placement import names
@@ -79,14 +79,17 @@ class NodePool:
     taints: tuple[Taint, ...]
     """All declared taints, in a fixed order; as `labels`."""
     zones: tuple[str, ...]
-    spot: Spot | None = None
-    """The purchase of spot machines; None for others."""
     reservation: str | None = None
     """The capacity that it uses, as the cloud names it."""
     selector: Mapping[str, str] = field(default_factory=dict)
     """Labels that a pod's nodeSelector must name before the autoscaler grows the pool for it (`Cloud.pool_class`)."""
     largest_request: Mapping[str, str] = field(default_factory=dict)
     """The most that one pod can request and surely fits an empty node, by resource; empty where it is unknown."""
+
+    @property
+    def spot(self) -> bool:
+        """Whether the cloud may take its machines back at any time."""
+        return self.capacity == Capacity.SPOT
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ def system_pool(pool: SystemPool, cloud: Cloud) -> NodePool:
 def node_pools(spec: ClusterSpec, cloud: Cloud) -> tuple[NodePool, ...]:
     """Every pool beside the system pool, twins included, by name."""
     # Another plugin, such as the GPU operator's, may read the same label and would not know its value.
-    stack = _Stack(cloud, spec.device_plugin.install != "never", cloud.pool_class(spec, cloud))
+    stack = _Stack(cloud, spec.device_plugin.install != "never", cloud.pool_class(spec))
     return tuple(sorted(_expand(spec, stack), key=lambda pool: pool.name))
 
 
@@ -181,7 +184,7 @@ def _node_pool(pool: Pool, stack: _Stack, name: str, label: str, bought: Capacit
         taints.add(GPU_TAINT)
         if has_plugin_config(pool) and stack.own_plugin and pool.install_driver and not clouds_plugin:
             labels[PLUGIN_CONFIG_LABEL] = label
-    selector = {pool_class.key: pool_class.name} if pool_class and count and pool_class.may_join(pool) else {}
+    selector = {pool_class.key: pool_class.name} if pool_class and count and cloud.may_join_class(pool) else {}
     if pool_class and selector:
         labels |= selector
         taints.add(pool_class.taint)
@@ -204,7 +207,6 @@ def _node_pool(pool: Pool, stack: _Stack, name: str, label: str, bought: Capacit
         labels=dict(sorted(labels.items())),
         taints=tuple(sorted(taints, key=str)),
         zones=tuple(sorted(pool.zones)),
-        spot=(pool.spot or Spot()) if spot else None,
         reservation=None if pool.reclaimable else pool.reservation,
         selector=selector,
         largest_request=_largest_request(pool, cloud, count),
@@ -217,9 +219,10 @@ _AGENTS = (500, 1024)
 
 def _largest_request(pool: AnyPool, cloud: Cloud, gpus: int) -> dict[str, str]:
     machine = cloud.machine(pool.machine)
-    if machine is None or cloud.allocatable is None:
+    allocatable = cloud.allocatable(machine, pool.max_pods) if machine else None
+    if allocatable is None:
         return {}
-    cpu, memory = (has - taken for has, taken in zip(cloud.allocatable(machine, pool.max_pods), _AGENTS, strict=True))
+    cpu, memory = (has - taken for has, taken in zip(allocatable, _AGENTS, strict=True))
     if cpu < 100 or memory < 1024:
         return {}
     request = {"cpu": f"{cpu // 100 * 100}m", "memory": f"{memory // 1024}Gi"}

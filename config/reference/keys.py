@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, get_args, get_origin
+from typing import get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -14,6 +13,7 @@ from config.model.fields import Model
 from config.model.release import Override
 from config.model.spec import ClusterSpec
 from config.rules import existing
+from config.wording import models
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,9 @@ def top_keys() -> list[Key]:
 
 def other_clouds_keys(cloud: Registration) -> list[str]:
     """Keys of a pool, as attributes, that a cloud does not have."""
-    traits = cloud.traits()
-    options = registry.pool_model().cloud_keys
-    if not traits.makes_pools:
-        return [*existing.DESCRIBED, *options]
-    return [*(key for key in options if key != cloud.provider), *traits.other_clouds_keys]
+    others = registry.keys_of_other_clouds(cloud.provider)
+    # An object with a key of theirs is among those that existing nodes do not have.
+    return others if cloud.traits.makes_pools else [*existing.DESCRIBED, *(key for key in others if "." not in key)]
 
 
 def _top(name: str, info: FieldInfo) -> Key:
@@ -79,11 +77,3 @@ def _walk(model: type[Model], path: str, by_model: dict[type[Model], Section], n
         for inner in models(info.annotation):
             many = any(get_origin(part) is tuple for part in (info.annotation, *get_args(info.annotation)))
             _walk(inner, f"{path}.{info.alias}" + ("[]" if many else ""), by_model, note)
-
-
-def models(annotation: Any) -> Iterator[type[Model]]:
-    """The models in an annotation."""
-    if isinstance(annotation, type) and issubclass(annotation, Model):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from models(argument)

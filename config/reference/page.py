@@ -17,6 +17,7 @@ from config.model.fields import FORMS, Model
 from config.reference import keys
 from config.reference.keys import Section, other_clouds_keys
 from config.reference.schema import Node, any_case, schema
+from config.wording import models
 
 HEAD = ("key", "type", "default", "meaning", "example", "cloud")
 
@@ -74,7 +75,7 @@ def _row(section: Section, info: FieldInfo, definition: Node) -> list[str]:
 
 def _type(info: FieldInfo, node: Node) -> str:
     """Allowed values, in words; an object leads to its own table."""
-    inner = list(keys.models(info.annotation))
+    inner = list(models(info.annotation))
     if inner:
         (section,) = _sections(tuple(inner))
         link = f"[object](#{anchor(section)})"
@@ -143,7 +144,7 @@ def _shown(info: FieldInfo, node: Node) -> Any:
         return {"secure": "v1:..."}
     if info.examples:
         return info.examples[0]
-    inner = next(keys.models(info.annotation), None)
+    inner = next(models(info.annotation), None)
     if inner is None:
         plain = _resolved(node)
         if plain.get("type") == "boolean":
@@ -172,21 +173,21 @@ def _clouds(section: Section, info: FieldInfo) -> str:
     provider = _provider(section)
     clouds = registry.registrations()
     if provider:
-        return next(cloud.traits().title for cloud in clouds if cloud.provider == provider)
-    titles = [cloud.traits().title for cloud in clouds if _takes(cloud, section, info)]
+        return next(cloud.traits.title for cloud in clouds if cloud.provider == provider)
+    titles = [cloud.traits.title for cloud in clouds if _takes(cloud, section, info)]
     return "all" if len(titles) == len(clouds) else ", ".join(titles)
 
 
 def _takes(cloud: Registration, section: Section, info: FieldInfo) -> bool:
     """Whether a cloud has the key, at any of the places of its object."""
     without = "|".join(re.escape(_camel(key)) for key in other_clouds_keys(cloud))
-    for inner in _sections(tuple(keys.models(info.annotation))):
+    for inner in _sections(tuple(models(info.annotation))):
         if not any(_takes(cloud, inner, field) for field in inner.model.model_fields.values()):
             return False
     return any(
         not re.search(rf"^(pools\[\]|systemPool)\.({without})(\W|$)", f"{place}.{info.alias}")
         for place in section.paths
-        if cloud.traits().makes_pools or not place.startswith("systemPool")
+        if cloud.traits.makes_pools or not place.startswith("systemPool")
     )
 
 
@@ -199,8 +200,8 @@ def _provider(section: Section) -> str:
     return match[1] if match else ""
 
 
-def _sections(models: tuple[type[Model], ...]) -> list[Section]:
-    return [section for section in keys.sections() if section.model in models]
+def _sections(of: tuple[type[Model], ...]) -> list[Section]:
+    return [section for section in keys.sections() if section.model in of]
 
 
 def _summary(model: type[Model]) -> str:
@@ -209,7 +210,7 @@ def _summary(model: type[Model]) -> str:
 
 
 def _inner_summary(info: FieldInfo) -> str:
-    inner = next(keys.models(info.annotation), None)
+    inner = next(models(info.annotation), None)
     return _summary(inner).rstrip(".") if inner else ""
 
 

@@ -21,8 +21,9 @@ from config.clouds import registry
 from config.clouds.registry import Registration
 from config.clouds.traits import Cloud
 from config.model.fields import Model
-from config.reference.keys import Key, models, other_clouds_keys, top_keys
+from config.reference.keys import Key, other_clouds_keys, top_keys
 from config.rules import existing
+from config.wording import models
 
 Node: TypeAlias = dict[str, Any]
 
@@ -79,7 +80,7 @@ def _of_a_cloud(cloud: Registration) -> Iterator[Node]:
     here = {"provider": {"const": cloud.provider}}
     yield _given(here, _narrowed(cloud))
     yield _given(here, _more(cloud.provider))
-    if cloud.traits().makes_pools:
+    if cloud.traits.makes_pools:
         yield _new(here)
         yield _existing(here, cloud)
     else:
@@ -115,7 +116,7 @@ def _given(cloud: Mapping[str, Any], then: Node) -> Node:
 def _existing(here: Node, cloud: Registration) -> Node:
     """Keys that are not allowed for an existing cluster: its owner decides them."""
     then = _without_a_cluster()
-    then["properties"][_named("cloud")] = {"properties": _unless(cloud.settings, cloud.traits().keys_of_added_pools)}
+    then["properties"][_named("cloud")] = {"properties": _unless(cloud.settings, cloud.traits.keys_of_added_pools)}
     return _given({**here, "existingCluster": {"type": "object"}}, then)
 
 
@@ -149,7 +150,7 @@ def _new(here: Node) -> Node:
 
 def _narrowed(registration: Registration) -> Node:
     """The narrower values of one cloud, where the models allow those of any."""
-    cloud = registration.traits()
+    cloud = registration.traits
     nodes: Node = {"machine": _machine(registration), "zones": {"items": {"pattern": _whole(cloud.zone_form)}}}
     for path in other_clouds_keys(registration):
         _forbid(nodes, path)
@@ -185,7 +186,7 @@ def _machine(cloud: Registration) -> Node:
     if not cloud.machine_form:
         return {}
     others = [other.machine_form for other in registry.registrations() if other.machine_form and other is not cloud]
-    retired = sorted(machine.size for machine in cloud.traits().machines.values() if machine.status == "retired")
+    retired = sorted(machine.size for machine in cloud.traits.machines.values() if machine.status == "retired")
     foreign = {"not": {"anyOf": [{"pattern": _whole(form)} for form in others]}} if others else {}
     return {
         "anyOf": [{"pattern": _whole(cloud.machine_form)}, foreign],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from config.clouds import registry
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.fallback import Fallback
@@ -17,8 +18,8 @@ _NOT_MADE = "is set for a cluster this stack does not make"
 _REMOVE = "remove it: the cluster's owner decides this"
 
 CLUSTER = ("name", "protect", "kubernetes_version", "reason")
-DESCRIBED = ("generation", "subnet", "os_disk", "max_pods", "mig", "install_driver", "upgrade", "zones", "spot")
-"""Settings of how machines are made or bought; for existing machines they come too late."""
+DESCRIBED = ("generation", "os_disk", "max_pods", "mig", "install_driver", "upgrade", "zones", "spot")
+"""Settings of how machines are made or bought; for existing machines they come too late. So do the clouds' own."""
 
 
 def _cluster(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -59,7 +60,7 @@ def _set(path: str, thing: Model, *names: str) -> Iterator[Problem]:
 def _pool(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if cloud.makes_pools:
         return
-    for name in (*DESCRIBED, *pool.cloud_keys):
+    for name in (*DESCRIBED, *registry.keys_of_other_clouds(cloud.provider)):
         if name in pool.model_fields_set:
             key = type(pool).model_fields[name].alias
             yield Problem(f"{path}.{key}", "is set for nodes that this stack does not make", "remove it")

@@ -14,7 +14,6 @@ from config.clouds.machines import Machine
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.fallback import Fallback
-from config.model.fields import given
 from config.model.pool import AnyPool, Pool
 from config.placement import names
 from config.problems import Problem
@@ -80,7 +79,7 @@ def _least(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pro
 
 def _no_most(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # Where a cloud's own settings bound each zone, its rules report the missing bound.
-    if pool.max_nodes is None and not (pool.options and given(pool.options, *(pool.options.zone_bounds or ()))):
+    if pool.max_nodes is None and pool.of_a_zone(0) is None and pool.of_a_zone(1) is None:
         yield Problem(f"{path}.maxNodes", "is missing", "add `maxNodes`")
 
 
@@ -125,15 +124,15 @@ def _too_many_pools(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _other_clouds_keys(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    others = {key: "remove it" for key in pool.cloud_keys if key != cloud.provider} if cloud.makes_pools else {}
-    for key, remedy in {**others, **cloud.other_clouds_keys}.items():
+    for key in registry.keys_of_other_clouds(cloud.provider) if cloud.makes_pools else ():
         *around, last = key.split(".")
         thing: Any = pool
         for name in around:
             thing = part(thing, name) if thing else None
         if thing and last in thing.model_fields_set:
             where = ".".join([path, *map(to_camel, (*around, last))])
-            yield Problem(where, f"is set, but {cloud.title} has no such setting", remedy)
+            what = f"is set, but {cloud.title} has no such setting"
+            yield Problem(where, what, cloud.instead.get(key, "remove it"))
 
 
 RULES = (_too_many_pools,)

@@ -11,6 +11,9 @@ from config.problems import Problem
 
 
 def _on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if "reservation" in pool.model_fields_set and not cloud.makes_pools:
+        what = f"is set, but {cloud.title} has no such setting"
+        yield Problem(f"{path}.reservation", what, "remove it: these nodes exist already")
     # Azure: learn.microsoft.com/azure/virtual-machines/capacity-reservation-overview, "Limitations". Google: skypilot-org/skypilot
     # pull request 2393 (spot); GoogleCloudPlatform/cluster-autoscaler, pkg/autoprovisioning/injection.go (flex-start).
     if pool.reservation and pool.reclaimable:

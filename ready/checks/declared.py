@@ -96,7 +96,7 @@ def _order(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) -> 
             return  # the check of the order says so
         for fault in priorities.faults(tiers, Wanted(order, spot)):
             yield wrong(f"pools do not grow as the stack file says: {fault}", _PREVIEW)
-    elif facts and facts.pool_class and (wanted := cloud.pool_class(spec, cloud)):
+    elif facts and facts.pool_class and (wanted := cloud.pool_class(spec)):
         for item in cluster.objects("computeClasses"):
             if item["metadata"]["name"] != wanted.name:
                 continue

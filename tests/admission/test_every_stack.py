@@ -11,8 +11,8 @@ import pytest
 from components.addons.scheduling import defaults, guard
 from config import stackfile
 from config.clouds import registry
-from config.clouds.azure.traits import aks
-from config.clouds.existing.traits import existing
+from config.clouds.azure.traits import Aks
+from config.clouds.existing.traits import ExistingCluster
 from config.clouds.traits import Cloud
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
@@ -44,7 +44,7 @@ POOLS: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.parametrize("pools", POOLS.values(), ids=POOLS)
 def test_policies_of_any_pools_are_accepted(bed: Bed, pools: list[dict[str, Any]]) -> None:
     spec = checked(good(pools=pools))
-    for cloud in (aks(), existing()):
+    for cloud in (Aks(), ExistingCluster()):
         assert_accepted(bed, spec, cloud, node_pools.node_pools(spec, cloud))
 
 

@@ -11,7 +11,7 @@ import pytest
 from components.addons.autoscaler import compute_class
 from components.addons.autoscaler.compute_class import ComputeClassPlan
 from config import stackfile
-from config.clouds.gcp.traits import gke
+from config.clouds.gcp.traits import Gke
 from config.clouds.traits import PoolClass
 from config.placement import node_pools
 from sandbox.cluster.control_plane import ControlPlane
@@ -34,7 +34,7 @@ def api(api_server: ControlPlane) -> Iterator[Api]:
         settings = {key.removeprefix("kubeflow-spot:"): value for key, value in stack(WITH_TWIN).items()}
         spec, _ = stackfile.read(settings)
         assert spec
-        members = [pool for pool in node_pools.node_pools(spec, gke()) if pool.gpus]
+        members = [pool for pool in node_pools.node_pools(spec, Gke()) if pool.gpus]
         policy, binding = compute_class.policy(
             ComputeClassPlan(PoolClass(KEY, NAME), tuple(members), by_default=True), "test"
         )

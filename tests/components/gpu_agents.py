@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from components.addons.gpu import dcgm, device_plugin, mps
-from config.clouds.azure.traits import aks
+from config.clouds.azure.traits import Aks
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
@@ -29,7 +29,7 @@ def spec_of(settings: dict[str, Any]) -> ClusterSpec:
 
 
 def gpu_pools(spec: ClusterSpec) -> dict[str, NodePool]:
-    return {pool.name: pool for pool in node_pools.node_pools(spec, aks()) if pool.gpus}
+    return {pool.name: pool for pool in node_pools.node_pools(spec, Aks()) if pool.gpus}
 
 
 def with_(spec: ClusterSpec, name: str, **changed: Any) -> dict[str, NodePool]:

@@ -9,7 +9,7 @@ import pulumi
 import pytest
 
 from components.azure import waiting
-from components.azure.cluster import each_once, reservation_grants
+from components.azure.identity import each_once, reservation_grants
 from tests.components.emulated import EmulatedAzure
 from tests.components.features import (
     ID,

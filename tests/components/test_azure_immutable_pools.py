@@ -9,9 +9,10 @@ import pytest
 from components.azure import immutable_pools
 from components.azure.live import LiveCluster
 from components.last_update import LastUpdate
+from config.clouds import registry
 from config.clouds.azure.settings import AzureEncryption
-from config.clouds.azure.traits import aks
-from config.model.pool import Pool, SystemPool
+from config.clouds.azure.traits import Aks
+from config.model.pool import Pool
 from config.placement import node_pools
 from config.placement.names import next_generation
 
@@ -147,11 +148,12 @@ def test_all_differences_are_reported_together() -> None:
 )
 def test_the_next_generation_is_the_first_free_letter(now: str | None, names: list[str], letter: str) -> None:
     pool = Pool(name="general", machine="Standard_D8ds_v5", maxNodes=2, generation=now)
-    assert next_generation(pool, names, aks()) == letter
+    assert next_generation(pool, names, Aks()) == letter
 
 
 def system(name: str, **profiles: dict[str, Any]) -> list[str]:
-    pool = node_pools.system_pool(SystemPool(name=name, machine="Standard_D8ds_v5", maxNodes=3), aks())
+    model = registry.system_pool_model()
+    pool = node_pools.system_pool(model(name=name, machine="Standard_D8ds_v5", maxNodes=3), Aks())
     problems = immutable_pools.system_problems(pool, wanted(name=name), LiveCluster(dict(profiles)), LastUpdate())
     return [f"{problem.path}: {problem.what}" for problem in problems]
 

@@ -10,14 +10,15 @@ from components.azure import pools
 from components.azure.live import RETRIED, LiveCluster, retries
 from components.resources import wire
 from config import releases
+from config.clouds import registry
 from config.clouds.azure.settings import Azure
-from config.clouds.azure.traits import aks
+from config.clouds.azure.traits import Aks
 from config.model.cluster import Cluster
-from config.model.pool import Pool, SystemPool
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from tests.components.azure import ID
 
+Pool, SystemPool = registry.pool_model(), registry.system_pool_model()
 CORDONED = {"undrainableNodeBehavior": "Cordon"}
 NOT_YET = LiveCluster({})
 GPU = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "maxNodes": 4}
@@ -32,7 +33,7 @@ def pool_inputs(live: LiveCluster = NOT_YET, **pool: Any) -> dict[str, dict[str,
         systemPool=SystemPool(machine="Standard_D4ds_v5", maxNodes=3),
         pools=(Pool.model_validate(pool),),
     )
-    return {p.name: wire(pools.profile(p, "1.36", live)) for p in node_pools.node_pools(spec, aks())}
+    return {p.name: wire(pools.profile(p, "1.36", live)) for p in node_pools.node_pools(spec, Aks())}
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_a_reserved_pool_names_its_group() -> None:
     assert "scaleSetPriority" not in args
 
 
-def test_what_is_not_asked_for_is_left_to_aks() -> None:
+def test_what_is_not_asked_for_is_left_to_Aks() -> None:
     (args,) = pool_inputs(name="general", machine="Standard_D8ds_v5", maxNodes=2).values()
     defaults = {
         "capacityReservationGroupID",
@@ -99,7 +100,7 @@ def test_a_spot_pool_has_no_upgrade_settings_and_its_twin_has() -> None:
 
 def test_a_system_pool_is_sent_a_surge_and_no_max_unavailable() -> None:
     pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
-    assert wire(pools.profile(node_pools.system_pool(pool, aks()), "1.36", NOT_YET))["upgradeSettings"] == {
+    assert wire(pools.profile(node_pools.system_pool(pool, Aks()), "1.36", NOT_YET))["upgradeSettings"] == {
         "maxSurge": "1",
         **CORDONED,
     }
@@ -107,7 +108,7 @@ def test_a_system_pool_is_sent_a_surge_and_no_max_unavailable() -> None:
 
 def test_a_live_pool_with_what_aks_added_is_as_the_profile_wants_it() -> None:
     pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
-    profile = wire(pools.profile(node_pools.system_pool(pool, aks()), "1.36", NOT_YET))
+    profile = wire(pools.profile(node_pools.system_pool(pool, Aks()), "1.36", NOT_YET))
     settings = {"maxSurge": "1", "maxUnavailable": "0", **CORDONED}
     live = {**profile, "nodeTaints": None, "upgradeSettings": settings, "maxPods": 250}
     assert LiveCluster({"system": live}).is_as(profile)

@@ -9,6 +9,7 @@ import pulumi
 import pytest
 
 from components.last_update import LastUpdate
+from config.model.reference import Reference
 from tests.components.azure import FULL
 from tests.components.program import Cloud, CloudRefused, declare
 from tests.components.reads import OF_THE_STACK, read_calls
@@ -67,13 +68,17 @@ def test_only_a_missing_cluster_or_group_means_no_cluster_yet(refusal: str, monk
     assert refusal[:40] in str(error.value)
 
 
+def place(name: str) -> dict[str, Reference]:
+    return {"clusterName": Reference(name), "resourceGroup": Reference("group")}
+
+
 def test_a_missing_cluster_that_the_stack_created_gives_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     last_update = {"place": {"clusterName": "lab", "resourceGroup": "group"}}
-    LastUpdate(last_update).warn_of_missing({"clusterName": "lab", "resourceGroup": "group"}, "look")
+    LastUpdate(last_update).warn_of_missing(place("lab"), "look")
     assert warnings == ["The stack's cluster lab is not found and will be made again; if it exists, stop:\n  look"]
     # A first update and a moved cluster give no warning.
-    LastUpdate().warn_of_missing({"clusterName": "lab", "resourceGroup": "group"}, "look")
-    LastUpdate(last_update).warn_of_missing({"clusterName": "two", "resourceGroup": "group"}, "look")
+    LastUpdate().warn_of_missing(place("lab"), "look")
+    LastUpdate(last_update).warn_of_missing(place("two"), "look")
     assert len(warnings) == 1

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from components.addons import names
 from components.addons.gpu.matching import may_run
 from components.addons.scheduling import contract
-from config.clouds.azure.traits import aks
-from config.clouds.existing.traits import existing
+from config.clouds.azure.traits import Aks
+from config.clouds.existing.traits import ExistingCluster
 from config.model.pool import Capacity
 from config.model.scheduling import Placement
 from config.placement import node_pools as placement
@@ -37,7 +37,7 @@ MEANT: dict[str, Callable[[NodePool], bool]] = {
 
 
 def node_pools(pools: list[dict[str, Any]]) -> tuple[NodePool, ...]:
-    return placement.node_pools(spec(good(pools=pools)), aks())
+    return placement.node_pools(spec(good(pools=pools)), Aks())
 
 
 def described_pools(pools: list[dict[str, Any]]) -> tuple[NodePool, ...]:
@@ -47,7 +47,7 @@ def described_pools(pools: list[dict[str, Any]]) -> tuple[NodePool, ...]:
         {key: value for key, value in pool.items() if key != "fallback"} | {"gpus": int("_NC" in pool["machine"])}
         for pool in pools
     ]
-    return placement.node_pools(spec({"release": "r2026-11", "cloud": cloud, "pools": plain}), existing())
+    return placement.node_pools(spec({"release": "r2026-11", "cloud": cloud, "pools": plain}), ExistingCluster())
 
 
 def check(pools: tuple[NodePool, ...]) -> None:

@@ -11,7 +11,7 @@ import yaml
 from components.addons import names
 from components.addons.gpu import dcgm, device_plugin, device_plugin_plan, existing_plugins, mps, plugin_config
 from components.addons.gpu.matching import may_run
-from config.clouds.azure.traits import aks
+from config.clouds.azure.traits import Aks
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 from tests.components.gpu_agents import (
@@ -145,7 +145,7 @@ def test_every_agent_runs_on_all_nodes_it_serves_despite_their_taints_and_on_no_
 
 def test_a_warning_says_that_an_existing_plugin_does_not_share(spec: ClusterSpec, pools: dict[str, NodePool]) -> None:
     reaching = existing_plugins.Plugin("gpu", "theirs", {"tolerations": [{"operator": "Exists"}]})
-    decision = device_plugin_plan.plan(spec, aks(), list(pools.values()), [reaching])
+    decision = device_plugin_plan.plan(spec, Aks(), list(pools.values()), [reaching])
     assert decision.pools == ()
     assert list(decision.warnings)[1:] == [
         "notebooks, serving, servingod, slices: the device plugin there does not know of gpuSharing in this stack's file"

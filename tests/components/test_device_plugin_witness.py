@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from components.addons.gpu import device_plugin, mps, plugin_config
-from config.clouds.azure.traits import aks
+from config.clouds.azure.traits import Aks
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
 from sandbox.cloud.node_groups import Gpus
@@ -15,7 +15,7 @@ from sandbox.cluster.autoscaler import devices
 from tests.components.gpu_agents import IMAGE, SHARING, spec_of
 from tests.components.program import stack_config
 
-POOLS = [pool for pool in node_pools.node_pools(spec_of(stack_config(SHARING)), aks()) if pool.gpus]
+POOLS = [pool for pool in node_pools.node_pools(spec_of(stack_config(SHARING)), Aks()) if pool.gpus]
 T4 = Gpus(1, 16)
 A100 = Gpus(1, 80)
 SLICES = Gpus(1, 80, profile="MIG1g", instances=7)

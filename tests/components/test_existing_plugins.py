@@ -8,7 +8,7 @@ import pytest
 
 from components.addons import names
 from components.addons.gpu import device_plugin, device_plugin_plan, existing_plugins
-from config.clouds.azure.traits import aks
+from config.clouds.azure.traits import Aks
 from config.model.gpu import DevicePluginOptions
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
@@ -105,13 +105,13 @@ def spec() -> ClusterSpec:
 
 @pytest.fixture
 def pools(spec: ClusterSpec) -> tuple[NodePool, ...]:
-    return node_pools.node_pools(spec, aks())
+    return node_pools.node_pools(spec, Aks())
 
 
 def decided(spec: ClusterSpec, pools: tuple[NodePool, ...], **pod: Any) -> dict[str, Any]:
     plugins = existing_plugins.plugins([daemon_set("nvidia-device-plugin", container("nvidia"), **pod)], (), "dev")
     labels = {pool.name: {"agentpool": pool.name} for pool in pools}
-    return device_plugin_plan.plan(spec, aks(), pools, plugins, labels).as_output()
+    return device_plugin_plan.plan(spec, Aks(), pools, plugins, labels).as_output()
 
 
 def pools_left(*pools: str) -> list[dict[str, Any]]:
@@ -145,14 +145,14 @@ def test_a_stack_beside_ours_serves_its_own_pools_only(spec: ClusterSpec, pools:
                 pools=[{"name": "a100", "machine": "Standard_NC24ads_A100_v4", "capacity": "spot", "maxNodes": 1}]
             )
         ),
-        aks(),
+        Aks(),
     )
     template = device_plugin.daemon_set_spec(other_pools, "nvcr.io/nvidia/k8s-device-plugin", "blue")["template"]
     blue = {"metadata": {"name": "blue", "namespace": "kube-system"}, "spec": {"template": template}}
     plugins = existing_plugins.plugins([blue], (), "dev")
     assert len(plugins) == 1
-    assert device_plugin_plan.plan(spec, aks(), pools, plugins).left_to == {}
-    assert device_plugin_plan.plan(spec, aks(), other_pools, plugins).pools == ()
+    assert device_plugin_plan.plan(spec, Aks(), pools, plugins).left_to == {}
+    assert device_plugin_plan.plan(spec, Aks(), other_pools, plugins).pools == ()
 
 
 def test_a_gpu_operator_counts_before_its_first_node_has_come(spec: ClusterSpec, pools: tuple[NodePool, ...]) -> None:
@@ -161,7 +161,7 @@ def test_a_gpu_operator_counts_before_its_first_node_has_come(spec: ClusterSpec,
 
     def decision(**content: Any) -> dict[str, Any]:
         plugins = existing_plugins.plugins([], [policy(**content)], "dev")
-        return device_plugin_plan.plan(spec, aks(), pools, plugins).as_output()
+        return device_plugin_plan.plan(spec, Aks(), pools, plugins).as_output()
 
     operator = "the GPU operator's ClusterPolicy cluster-policy"
     assert decision() == {"pools": ["t4"], "leftTo": [{"namespace": "", "name": operator, "pools": ["t4od"]}]}
@@ -173,7 +173,7 @@ def test_a_gpu_operator_counts_before_its_first_node_has_come(spec: ClusterSpec,
 def test_pools_without_a_driver_are_left_to_the_one_who_installs_it(spec: ClusterSpec) -> None:
     pools = [pool.model_copy(update={"install_driver": False}) for pool in spec.pools]
     bare = spec.model_copy(update={"pools": tuple(pools)})
-    decision = device_plugin_plan.plan(bare, aks(), node_pools.node_pools(bare, aks()))
+    decision = device_plugin_plan.plan(bare, Aks(), node_pools.node_pools(bare, Aks()))
     assert decision.pools == ()
     assert list(decision.left_to.values()) == [("t4", "t4od")]
     assert "installDriver" in next(decision.warnings)
@@ -181,5 +181,5 @@ def test_pools_without_a_driver_are_left_to_the_one_who_installs_it(spec: Cluste
 
 def test_never_means_never(spec: ClusterSpec, pools: tuple[NodePool, ...]) -> None:
     none = spec.model_copy(update={"device_plugin": DevicePluginOptions(install="never")})
-    assert device_plugin_plan.plan(none, aks(), pools).as_output() == {"pools": [], "leftTo": []}
-    assert device_plugin_plan.plan(spec, aks(), pools).as_output() == {"pools": ["t4", "t4od"], "leftTo": []}
+    assert device_plugin_plan.plan(none, Aks(), pools).as_output() == {"pools": [], "leftTo": []}
+    assert device_plugin_plan.plan(spec, Aks(), pools).as_output() == {"pools": ["t4", "t4od"], "leftTo": []}

@@ -13,7 +13,7 @@ from components.addons.autoscaler import expander, priorities
 from components.addons.autoscaler.expander import ExpanderPlan
 from components.addons.autoscaler.priorities import Wanted
 from config import stackfile
-from config.clouds.azure.traits import aks
+from config.clouds.azure.traits import Aks
 from config.model.growth import ExpanderOptions
 from config.placement.growth import growth_order
 from tests.config.stack import good
@@ -133,7 +133,7 @@ def test_where_the_map_is_not_read_none_is_declared_and_the_outputs_say_so() -> 
 def test_the_loader_refuses_the_lines_that_would_be_refused_here(priority: int, group: str) -> None:
     pools = stackfile.read(good())[0]
     assert pools
-    wanted = Wanted(growth_order(pools, aks()))
+    wanted = Wanted(growth_order(pools, Aks()))
     lines = {priority: [group], 1005: ["byhand"]}
     faults = list(priorities.faults(priorities.tiers(wanted, lines), wanted))
     tiers = [{"priority": number, "groups": groups} for number, groups in lines.items()]

@@ -9,7 +9,7 @@ import pytest
 from components.gcp import pools
 from components.gcp.live import LiveCluster
 from config import stackfile
-from config.clouds.gcp.traits import gke
+from config.clouds.gcp.traits import Gke
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from tests.components.google import GENERAL, KEY, L4, WITH_TWIN, stack
@@ -31,8 +31,8 @@ def pool_inputs(*stack_pools: dict[str, Any], live: LiveCluster | None = None, *
     read = spec(stack(*stack_pools, **top))
     cloud = read.cloud
     return {
-        pool.name: pools.node_pool(pool, cloud, ACCOUNT, read.cluster.tags, live or LiveCluster())  # type: ignore[arg-type]
-        for pool in node_pools.node_pools(read, gke())
+        pool.name: pools.planned(pool, cloud, ACCOUNT, read.cluster.tags, live or LiveCluster(), cluster="lab").request  # type: ignore[arg-type]
+        for pool in node_pools.node_pools(read, Gke())
     }
 
 
@@ -226,7 +226,9 @@ def test_the_system_pool_is_an_on_demand_pool_like_any_other(critical: bool, tai
     system = {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4, "criticalAddonsOnly": critical}
     read = spec(stack(GENERAL, systemPool=system))
     assert read.system_pool
-    inputs = pools.node_pool(node_pools.system_pool(read.system_pool, gke()), read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
+    inputs = pools.planned(
+        node_pools.system_pool(read.system_pool, Gke()), read.cloud, ACCOUNT, {}, LiveCluster(), cluster="lab"
+    ).request  # type: ignore[arg-type]
     assert inputs["autoscaling"] == {**total(2, 4), "locationPolicy": "BALANCED"}
     # One node in each of three zones: GKE has no smaller initial count that keeps the minimum.
     assert inputs["initialNodeCount"] == 1
@@ -240,9 +242,11 @@ def test_a_machine_is_asked_for_as_google_spells_it() -> None:
     settings["kubeflow-spot:systemPool"] = {"machine": "E2-Standard-4", "maxNodes": 4}
     read = spec(settings)
     assert read.system_pool
-    system = pools.node_pool(node_pools.system_pool(read.system_pool, gke()), read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
-    (general,) = node_pools.node_pools(read, gke())
-    general_pool = pools.node_pool(general, read.cloud, ACCOUNT, {}, LiveCluster())  # type: ignore[arg-type]
+    system = pools.planned(
+        node_pools.system_pool(read.system_pool, Gke()), read.cloud, ACCOUNT, {}, LiveCluster(), cluster="lab"
+    ).request  # type: ignore[arg-type]
+    (general,) = node_pools.node_pools(read, Gke())
+    general_pool = pools.planned(general, read.cloud, ACCOUNT, {}, LiveCluster(), cluster="lab").request  # type: ignore[arg-type]
     assert [inputs["nodeConfig"]["machineType"] for inputs in (system, general_pool)] == [
         "e2-standard-4",
         "n2-standard-8",

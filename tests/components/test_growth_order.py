@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from components.addons.autoscaler import expander, priorities
 from components.addons.autoscaler.priorities import Wanted
 from config import stackfile
-from config.clouds.azure.traits import aks
+from config.clouds.azure.traits import Aks
 from config.model.growth import ExpanderOptions
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
@@ -35,7 +35,7 @@ class Autoscaler:
 
     def __init__(self, stack: ClusterSpec, pools: Iterable[NodePool]) -> None:
         spot = {pool.name for pool in pools if pool.capacity == Capacity.SPOT}
-        wanted = Wanted(growth_order(stack, aks()), spot)
+        wanted = Wanted(growth_order(stack, Aks()), spot)
         declared = expander.plan(wanted, ExpanderOptions(), "dev", None, stack.name).declared
         assert declared
         self.tiers = yaml.safe_load(priorities.written(declared))
@@ -53,7 +53,7 @@ class Autoscaler:
 
 
 def vcpus(pool: NodePool) -> int:
-    machine = aks().machine(pool.machine)
+    machine = Aks().machine(pool.machine)
     assert machine
     return machine.vcpus
 
@@ -80,7 +80,7 @@ def chained_pools(stack: ClusterSpec, size: dict[str, int], most: int) -> set[st
 def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_need(wanted: Settings) -> None:
     stack, _ = stackfile.read(on_aks(wanted))
     assert stack
-    pools = node_pools.node_pools(stack, aks())
+    pools = node_pools.node_pools(stack, Aks())
     size = {pool.name: vcpus(pool) for pool in pools}
     autoscaler = Autoscaler(stack, pools)
     for gpus in (0, 1, 2, 4):
@@ -90,14 +90,14 @@ def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_ne
         if heads:
             # A pod that tolerates everything: its chain is the one that begins with the smallest machine.
             head = min(heads, key=lambda pool: (size[pool.name], order.index(pool.name)))
-            twin = names.twin_name(head, aks())
+            twin = names.twin_name(head, Aks())
             chain = [name for name in (*names.chain(head), *([twin] if twin else [])) if name in fitting]
             assert [name for name in order if name in chain] == chain
             own = chained_pools(stack, size, size[head.name])
             before = order[: order.index(chain[-1])]
             assert [name for name in before if name not in own and size[name] > size[head.name]] == []
         # A pod that tolerates no spot, such as a notebook, gets the smallest machine first.
-        on_demand = [size[pool] for pool in order if any(p.name == pool and p.spot is None for p in pools)]
+        on_demand = [size[pool] for pool in order if any(p.name == pool and not p.spot for p in pools)]
         assert on_demand == sorted(on_demand)
 
 
@@ -106,7 +106,7 @@ def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_ne
 def test_a_pod_without_a_gpu_makes_no_gpu_pool_grow(wanted: Settings) -> None:
     stack, _ = stackfile.read(on_aks(wanted))
     assert stack
-    pools = node_pools.node_pools(stack, aks())
+    pools = node_pools.node_pools(stack, Aks())
     with_gpus = {pool.name for pool in pools if pool.gpus}
     # A pod that tolerates everything (the guard refuses it in profiles) grows GPU pools last.
     order = Autoscaler(stack, pools).tries({"system", *(pool.name for pool in pools)})

@@ -9,6 +9,7 @@ import pytest
 
 from components import last_update
 from components.last_update import LastUpdate
+from config.model.reference import Reference
 
 
 def test_outputs_that_cannot_be_read_are_one_clean_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,6 +53,6 @@ ML = {"clusterName": "ml", "resourceGroup": "ml"}
 def test_the_cluster_of_the_last_update_stays_where_it_was(
     last_place: dict[str, str], place: dict[str, str], paths: list[str]
 ) -> None:
-    problems = list(LastUpdate({"place": last_place}).moves(place))
+    problems = list(LastUpdate({"place": last_place}).moves({part: Reference(text) for part, text in place.items()}))
     assert [problem.path for problem in problems] == paths
     assert all("`pulumi destroy`, then `pulumi up`" in problem.remedy for problem in problems)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from components.addons.scheduling import pod_defaults
-from config.clouds.azure.traits import aks
-from config.clouds.existing.traits import existing
+from config.clouds.azure.traits import Aks
+from config.clouds.existing.traits import ExistingCluster
 from config.model.scheduling import Placement, Profile, Scheduling
 from config.placement import node_pools as placement
 from config.placement import pods
@@ -22,7 +22,7 @@ WITH_TEAMS = Scheduling(profiles=TEAMS)
 
 
 def node_pools(*pools: dict[str, Any]) -> tuple[NodePool, ...]:
-    return placement.node_pools(spec(good(pools=list(pools))), aks())
+    return placement.node_pools(spec(good(pools=list(pools))), Aks())
 
 
 POOLS = node_pools({"name": "t4", "machine": "Standard_NC4as_T4_v3", "capacity": "spot", "maxNodes": 8})
@@ -33,7 +33,7 @@ def untainted() -> tuple[NodePool, ...]:
     """A spot pool of an existing cluster, with the taint of GPUs alone."""
     cloud = {"provider": "existing", "name": "lab", "kubeconfig": {"file": "x"}}
     pool = {"name": "lent", "machine": "rack", "gpus": 1, "capacity": "spot", "maxNodes": 2}
-    return placement.node_pools(spec({"release": "r2026-09", "cloud": cloud, "pools": [pool]}), existing())
+    return placement.node_pools(spec({"release": "r2026-09", "cloud": cloud, "pools": [pool]}), ExistingCluster())
 
 
 def test_pods_with_the_label_get_the_spot_taints_toleration() -> None:

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.program
 
 def test_the_layer_and_the_outputs_follow_a_cloud_that_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "CLOUDS", (*registry.CLOUDS, "tests.config.toy"))
-    monkeypatch.setitem(clouds.MODULES, "toy", "tests.components.toy")
+    monkeypatch.setitem(clouds.TARGETS, "toy", "tests.components.toy:ToyTarget")
     declared = declare({f"kubeflow-spot:{key}": value for key, value in STACK.items()}, monkeypatch)
     (cluster,) = declared.of("toy:index:Cluster").values()
     assert cluster.inputs["pools"] == ["general", "training", "trainingod"]
@@ -31,4 +31,4 @@ def test_the_layer_and_the_outputs_follow_a_cloud_that_is_registered(monkeypatch
 
 
 def test_every_cloud_of_a_stack_file_has_a_target() -> None:
-    assert clouds.MODULES.keys() == {cloud.provider for cloud in registry.registrations()}
+    assert clouds.TARGETS.keys() == {cloud.provider for cloud in registry.registrations()}

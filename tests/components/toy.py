@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pulumi
 
-from components.target import CloudCluster, NewCluster, Stack, Target
+from components.target import CloudCluster, Stack, Target
+from config.model.reference import Reference
+from config.placement.node_pools import NodePool
 
 
 class ToyCluster(CloudCluster):
@@ -18,10 +22,16 @@ class ToyCluster(CloudCluster):
         self.register_outputs({})
 
 
-def target(stack: Stack, opts: pulumi.ResourceOptions | None) -> Target:
-    return NewCluster(
-        declare=lambda name, child: ToyCluster(name, stack, opts=child),
-        node_labels=lambda pool: {},
-        not_by_priority="toys are drawn by lot",
-        place={"clusterName": stack.spec.name},
-    )
+class ToyTarget(Target):
+    key = "cloud"
+    not_by_priority = "toys are drawn by lot"
+
+    def __init__(self, stack: Stack, opts: pulumi.ResourceOptions | None) -> None:
+        self._stack = stack
+        self.place = {"clusterName": Reference(stack.spec.name)}
+
+    def declare(self, name: str, opts: pulumi.ResourceOptions) -> ToyCluster:
+        return ToyCluster(name, self._stack, opts=opts)
+
+    def node_labels(self, pool: NodePool) -> Mapping[str, str]:
+        return {}

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from config.clouds.gcp import compute_class
-from config.clouds.gcp.traits import gke
+from config.clouds.gcp.traits import Gke
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
 from config.placement import node_pools as placement
@@ -52,12 +52,12 @@ def pool_lists(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 def class_name(spec: ClusterSpec) -> str | None:
     """The name of a stack's ComputeClass."""
-    pool_class = compute_class.pool_class(spec, gke())
+    pool_class = Gke().pool_class(spec)
     return pool_class.name if pool_class else None
 
 
 def node_pools(pools: list[dict[str, Any]], **cloud: Any) -> tuple[NodePool, ...]:
-    return placement.node_pools(spec(on_gke(pools, **cloud)), gke())
+    return placement.node_pools(spec(on_gke(pools, **cloud)), Gke())
 
 
 @few
@@ -78,15 +78,15 @@ def test_either_all_gpu_pools_are_in_the_class_or_none_and_never_another_pool(
 @given(pool_lists(), st.randoms(use_true_random=False))
 def test_nothing_depends_on_the_order_of_pools(pools: list[dict[str, Any]], rng: random.Random) -> None:
     first, second = spec(on_gke(pools)), spec(on_gke(rng.sample(pools, len(pools))))
-    assert placement.node_pools(first, gke()) == placement.node_pools(second, gke())
-    assert growth_order(first, gke()) == growth_order(second, gke())
+    assert placement.node_pools(first, Gke()) == placement.node_pools(second, Gke())
+    assert growth_order(first, Gke()) == growth_order(second, Gke())
 
 
 @few
 @given(pool_lists())
 def test_the_order_keeps_chains_and_has_pools_without_gpus_first(pools: list[dict[str, Any]]) -> None:
     gpus = {pool.name: pool.gpus for pool in node_pools(pools)} | {"system": 0}
-    order = growth_order(spec(on_gke(pools)), gke())
+    order = growth_order(spec(on_gke(pools)), Gke())
     assert sorted(order) == sorted(gpus)
     assert [gpus[name] > 0 for name in order] == sorted(gpus[name] > 0 for name in order)
     for pool in pools:
@@ -101,8 +101,8 @@ def test_a_twin_is_the_same_machine_without_labels_and_taints_of_spot(pools: lis
     for twin in (pool for pool in by_name.values() if pool.twin):
         source = by_name[twin.source.name]
         assert (twin.machine, twin.gpus, twin.gpu_model) == (source.machine, source.gpus, source.gpu_model)
-        assert (twin.capacity, twin.preemptible, twin.spot, twin.min_nodes) == (Capacity.ON_DEMAND, False, None, 0)
-        assert set(source.taints) - set(twin.taints) == set(gke().added[source.source.capacity].taints)
+        assert (twin.capacity, twin.preemptible, twin.spot, twin.min_nodes) == (Capacity.ON_DEMAND, False, False, 0)
+        assert set(source.taints) - set(twin.taints) == set(Gke().added[source.source.capacity].taints)
         assert not {f"cloud.google.com/gke-{way}" for way in ("spot", "preemptible", "flex-start")} & twin.labels.keys()
 
 

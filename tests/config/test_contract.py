@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from config.clouds.azure.traits import aks
+from config.clouds.azure.traits import Aks
 from config.placement import contract
 from config.placement import node_pools as placement
 from config.placement.node_pools import NodePool
@@ -25,7 +25,7 @@ ON_DEMAND = {"name": "t4own", "machine": T4, "maxNodes": 2}
 
 
 def node_pools(*pools: dict[str, Any]) -> tuple[NodePool, ...]:
-    return placement.node_pools(spec(good(pools=list(pools))), aks())
+    return placement.node_pools(spec(good(pools=list(pools))), Aks())
 
 
 def published(*pools: dict[str, Any]) -> str:

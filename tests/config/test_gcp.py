@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from config import stackfile
-from config.clouds.gcp.traits import gke
+from config.clouds.gcp.traits import Gke
 from config.placement import node_pools
 from config.problems import Problem
 from tests.config.stack import good, on_gke, spec
@@ -255,7 +255,7 @@ def test_a_retiring_gpu_is_not_reported_where_the_machine_cannot_have_it() -> No
     ],
 )
 def test_the_least_nodes_of_a_pool_are_those_of_all_its_zones(machine: str, gcp: dict[str, int], least: int) -> None:
-    (pool,) = node_pools.node_pools(spec(on_gke([{"name": "p", "machine": machine, "gcp": gcp}])), gke())
+    (pool,) = node_pools.node_pools(spec(on_gke([{"name": "p", "machine": machine, "gcp": gcp}])), Gke())
     assert pool.min_nodes == least
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from config.clouds import registry
-from config.clouds.azure.traits import aks
-from config.clouds.existing.traits import existing
+from config.clouds.azure.traits import Aks
+from config.clouds.existing.traits import ExistingCluster
 from config.clouds.gcp import zones
 from config.clouds.gcp.machines import accelerator
-from config.clouds.gcp.traits import boot_disks, gke, partition_size, partitions
+from config.clouds.gcp.traits import Gke, boot_disks, partition_size, partitions
 from config.model.pool import Pool
 from config.placement import node_pools
 
@@ -36,13 +36,15 @@ def pool(capacity: str, seconds: int | None = None) -> Pool:
     ids=range(7),
 )
 def test_pods_can_count_on_the_shortest_notice_without_the_systems_share(pools: list[Pool], grace: int) -> None:
-    assert node_pools.spot_grace(pools, gke()) == grace
-    assert node_pools.spot_notice(pools, gke()) == grace + 15
+    assert node_pools.spot_grace(pools, Gke()) == grace
+    assert node_pools.spot_notice(pools, Gke()) == grace + 15
 
 
 def test_elsewhere_pods_can_count_on_what_the_cloud_leaves() -> None:
-    assert node_pools.spot_grace([pool("spot")], aks()) == node_pools.spot_grace([pool("spot")], existing()) == 25
-    assert node_pools.spot_notice([pool("spot")], existing()) is None
+    assert (
+        node_pools.spot_grace([pool("spot")], Aks()) == node_pools.spot_grace([pool("spot")], ExistingCluster()) == 25
+    )
+    assert node_pools.spot_notice([pool("spot")], ExistingCluster()) is None
 
 
 def test_mig_instances_have_googles_sizes() -> None:
@@ -56,9 +58,9 @@ def test_mig_instances_have_googles_sizes() -> None:
 
 def test_google_has_its_own_names_of_gpu_models() -> None:
     assert (accelerator("nvidia-t4"), accelerator("nvidia-l4")) == ("nvidia-tesla-t4", "nvidia-l4")
-    models = {machine.gpu_model for machine in gke().machines.values() if machine.gpus}
-    models |= {model for machine in gke().machines.values() for model in machine.attachable}
-    assert all(gke().model(accelerator(model)) == model for model in models)
+    models = {machine.gpu_model for machine in Gke().machines.values() if machine.gpus}
+    models |= {model for machine in Gke().machines.values() for model in machine.attachable}
+    assert all(Gke().model(accelerator(model)) == model for model in models)
 
 
 def test_the_default_boot_disk_is_the_first_of_the_family() -> None:
@@ -72,3 +74,7 @@ def test_the_default_boot_disk_is_the_first_of_the_family() -> None:
 @pytest.mark.parametrize("region", ["asia-southeast3", "europe-north2", "northamerica-south1"])
 def test_young_regions_have_zones(region: str) -> None:
     assert zones.zones()[region] == (f"{region}-a", f"{region}-b", f"{region}-c")
+
+
+def test_remedies_for_keys_of_other_clouds_are_for_keys_that_there_are() -> None:
+    assert set(Gke().instead) < set(registry.keys_of_other_clouds("gcp"))

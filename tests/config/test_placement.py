@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.clouds.azure.traits import aks
+from config.clouds.azure.traits import Aks
 from config.model.taint import Taint
 from config.placement import node_pools
 from config.placement.growth import growth_order
@@ -50,8 +50,8 @@ def pool_lists(draw: st.DrawFn) -> list[dict[str, Any]]:
 def test_nothing_depends_on_the_order_of_pools(pools: list[dict[str, Any]], rng: random.Random) -> None:
     shuffled = rng.sample(pools, len(pools))
     first, second = spec(good(pools=pools)), spec(good(pools=shuffled))
-    assert node_pools.node_pools(first, aks()) == node_pools.node_pools(second, aks())
-    assert growth_order(first, aks()) == growth_order(second, aks())
+    assert node_pools.node_pools(first, Aks()) == node_pools.node_pools(second, Aks())
+    assert growth_order(first, Aks()) == growth_order(second, Aks())
 
 
 @given(pool_lists())
@@ -59,8 +59,8 @@ def test_every_pool_has_its_own_rank_and_those_without_gpus_stand_before_those_w
     pools: list[dict[str, Any]],
 ) -> None:
     wanted = spec(good(pools=pools))
-    gpus = {pool.name: pool.gpus for pool in node_pools.node_pools(wanted, aks())} | {"system": 0}
-    order = growth_order(wanted, aks())
+    gpus = {pool.name: pool.gpus for pool in node_pools.node_pools(wanted, Aks())} | {"system": 0}
+    order = growth_order(wanted, Aks())
     assert sorted(order) == sorted(gpus)
     assert [gpus[name] > 0 for name in order] == sorted(gpus[name] > 0 for name in order)
 
@@ -70,7 +70,7 @@ def test_a_chain_keeps_its_order_and_ends_with_its_twin(pools: list[dict[str, An
     later = {step["pool"] for pool in pools for step in pool.get("fallback", []) if "pool" in step}
     heads = [pool["name"] for pool in pools if pool["name"] not in later]
     listed = data.draw(st.lists(st.sampled_from(heads), unique=True)) if heads else []
-    order = growth_order(spec(good(pools=pools, growth={"order": listed})), aks())
+    order = growth_order(spec(good(pools=pools, growth={"order": listed})), Aks())
     for pool in pools:
         chain = [pool["name"], *(step["pool"] for step in pool.get("fallback", []) if "pool" in step)]
         twin = [f"{pool['name']}od"] if any("onDemand" in step for step in pool.get("fallback", [])) else []
@@ -79,14 +79,14 @@ def test_a_chain_keeps_its_order_and_ends_with_its_twin(pools: list[dict[str, An
 
 @given(pool_lists())
 def test_names_stay_distinct_and_valid(pools: list[dict[str, Any]]) -> None:
-    names = [pool.name for pool in node_pools.node_pools(spec(good(pools=pools)), aks())]
+    names = [pool.name for pool in node_pools.node_pools(spec(good(pools=pools)), Aks())]
     assert len(set(names)) == len(names)
     assert all(len(name) <= 12 for name in names)
 
 
 def test_a_spot_gpu_pool_carries_the_programs_the_users_and_the_clouds_labels_and_taints() -> None:
     wanted = spec(with_pool(labels={"gpu": "true"}, taints=[{"key": "team", "value": "vision"}]))
-    (t4,) = (pool for pool in node_pools.node_pools(wanted, aks()) if pool.name == "t4")
+    (t4,) = (pool for pool in node_pools.node_pools(wanted, Aks()) if pool.name == "t4")
     assert t4.labels == {
         "gpu": "true",
         "kubeflow-spot.dev/accelerator": "nvidia-t4",
@@ -103,9 +103,9 @@ def test_a_spot_gpu_pool_carries_the_programs_the_users_and_the_clouds_labels_an
 
 
 def test_a_twin_is_the_same_machine_on_demand_without_the_spot_taint() -> None:
-    (twin,) = (pool for pool in node_pools.node_pools(spec(good()), aks()) if pool.name == "t4od")
+    (twin,) = (pool for pool in node_pools.node_pools(spec(good()), Aks()) if pool.name == "t4od")
     assert (twin.source.name, twin.machine, twin.capacity) == ("t4", "Standard_NC4as_T4_v3", "on-demand")
-    assert (twin.min_nodes, twin.max_nodes, twin.spot) == (0, 2, None)
+    assert (twin.min_nodes, twin.max_nodes, twin.spot) == (0, 2, False)
     assert twin.taints == (Taint(key="nvidia.com/gpu", value="present"),)
     assert "kubernetes.azure.com/scalesetpriority" not in twin.labels
 
@@ -113,7 +113,7 @@ def test_a_twin_is_the_same_machine_on_demand_without_the_spot_taint() -> None:
 def test_a_twin_gets_none_of_the_labels_and_taints_that_the_cloud_adds_to_spot_nodes() -> None:
     repeated = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot"}
     raw = with_pool(labels={"kubernetes.azure.com/scalesetpriority": "spot"}, taints=[repeated])
-    pools = {pool.name: pool for pool in node_pools.node_pools(spec(raw), aks())}
+    pools = {pool.name: pool for pool in node_pools.node_pools(spec(raw), Aks())}
     assert "kubernetes.azure.com/scalesetpriority" not in pools["t4od"].labels
     assert [str(taint) for taint in pools["t4od"].taints] == ["nvidia.com/gpu=present:NoSchedule"]
     assert len(pools["t4"].taints) == 2
@@ -128,33 +128,33 @@ def test_names_that_are_cut_for_a_twin_or_a_generation_stay_distinct_and_legal()
     ] + [
         {"name": f"generalpool{end}", "machine": "Standard_D8ds_v5", "maxNodes": 1, "generation": "b"} for end in "xyz"
     ]  # fmt: skip
-    names = [pool.name for pool in node_pools.node_pools(spec(raw), aks())]
+    names = [pool.name for pool in node_pools.node_pools(spec(raw), Aks())]
     assert len(set(names)) == 9
-    assert all(re.fullmatch(aks().pool_name, name) for name in names)
+    assert all(re.fullmatch(Aks().pool_name, name) for name in names)
 
 
 def test_a_generation_changes_the_name_and_nothing_that_users_select_by() -> None:
     raw = good()
     pools = [{"name": "general", "machine": "Standard_D8ds_v5", "maxNodes": 1}]
-    (first,) = node_pools.node_pools(spec({**raw, "pools": pools}), aks())
-    (second,) = node_pools.node_pools(spec({**raw, "pools": [{**pools[0], "generation": "b"}]}), aks())
+    (first,) = node_pools.node_pools(spec({**raw, "pools": pools}), Aks())
+    (second,) = node_pools.node_pools(spec({**raw, "pools": [{**pools[0], "generation": "b"}]}), Aks())
     assert (first.name, second.name) == ("general", "generalb")
     assert first.labels == second.labels
 
 
 def test_an_on_demand_pool_without_gpus_keeps_one_node_and_no_taint() -> None:
-    general = node_pools.node_pools(spec(good(pools=[{"name": "g", "machine": SIZES[0], "maxNodes": 3}])), aks())[0]
+    general = node_pools.node_pools(spec(good(pools=[{"name": "g", "machine": SIZES[0], "maxNodes": 3}])), Aks())[0]
     assert (general.min_nodes, general.taints, general.gpus) == (1, (), 0)
 
 
 def test_a_fractional_gpu_counts_as_one_device() -> None:
     pool = {"name": "a10", "machine": "Standard_NV6ads_A10_v5", "maxNodes": 1}
-    (a10,) = node_pools.node_pools(spec(good(pools=[pool])), aks())
+    (a10,) = node_pools.node_pools(spec(good(pools=[pool])), Aks())
     assert a10.gpus == 1
 
 
 def test_the_example_grows_without_gpus_first_then_in_the_order_of_its_chain() -> None:
-    assert growth_order(spec(good()), aks()) == ("general", "system", "t4", "t4big", "t4od")
+    assert growth_order(spec(good()), Aks()) == ("general", "system", "t4", "t4big", "t4od")
 
 
 SPOT_T4, SPOT_T4_BIG, SPOT_A100 = (
@@ -173,7 +173,7 @@ NOTEBOOKS = {"name": "nb", "machine": SIZES[1], "maxNodes": 4}
 
 def order(*pools: dict[str, Any], growth: tuple[str, ...] = ()) -> list[str]:
     """The order of the pools with GPUs; the system pool stands before them."""
-    names = growth_order(spec(good(pools=list(pools), growth={"order": list(growth)})), aks())
+    names = growth_order(spec(good(pools=list(pools), growth={"order": list(growth)})), Aks())
     assert names[0] == "system"
     return list(names[1:])
 
@@ -229,7 +229,7 @@ def test_the_stack_file_decides_the_order_of_chains_and_single_pools() -> None:
 def test_pools_without_gpus_grow_spot_first_and_the_system_pool_last() -> None:
     batch = {"name": "batch", "machine": SIZES[0], "capacity": "spot", "maxNodes": 4}
     general = {"name": "general", "machine": SIZES[0], "maxNodes": 4}
-    names = growth_order(spec(good(pools=[SPOT_T4, general, batch])), aks())
+    names = growth_order(spec(good(pools=[SPOT_T4, general, batch])), Aks())
     assert names == ("batch", "general", "system", "t4", "t4od")
 
 
@@ -238,10 +238,10 @@ def test_the_system_pool_is_an_on_demand_node_pool_with_a_role() -> None:
     raw["systemPool"] |= {"machine": "standard_d4DS_v5", "zones": ["3", "1"], "criticalAddonsOnly": True}
     stack = spec(raw)
     assert stack.system_pool
-    placed = node_pools.system_pool(stack.system_pool, aks())
+    placed = node_pools.system_pool(stack.system_pool, Aks())
     assert (placed.role, placed.name, placed.machine, placed.zones) == (
         "system", "system", "Standard_D4ds_v5", ("1", "3"),
     )  # fmt: skip
     assert placed.labels == {CAPACITY_LABEL: "on-demand", POOL_LABEL: "system"}
     assert placed.taints == (CRITICAL_ADDONS_TAINT,)
-    assert {pool.role for pool in node_pools.node_pools(stack, aks())} == {"user"}
+    assert {pool.role for pool in node_pools.node_pools(stack, Aks())} == {"user"}

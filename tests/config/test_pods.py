@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from config.clouds.azure.traits import aks
-from config.clouds.existing.traits import existing
-from config.clouds.gcp.traits import gke
+from config.clouds.azure.traits import Aks
+from config.clouds.existing.traits import ExistingCluster
+from config.clouds.gcp.traits import Gke
 from config.model.pool import Capacity
 from config.model.scheduling import Placement
 from config.model.taint import Effect, Taint, Toleration
@@ -25,7 +25,7 @@ GPU = Toleration(key="nvidia.com/gpu", value="present", effect=Effect.NO_SCHEDUL
 
 
 def node_pools(*pools: dict[str, Any]) -> tuple[NodePool, ...]:
-    return placement.node_pools(spec(good(pools=list(pools))), aks())
+    return placement.node_pools(spec(good(pools=list(pools))), Aks())
 
 
 def t4(**changes: Any) -> dict[str, Any]:
@@ -103,7 +103,7 @@ SPOT_OF_GKE = [
 def test_on_a_cloud_that_marks_spot_nodes_no_other_taint_separates_spot() -> None:
     """A notebook may tolerate its team's taint though spot machines alone have it: theirs keeps it off all the same."""
     placed = node_pools(t4(taints=[{"key": "team", "value": "a"}]))
-    assert [str(taint) for taint in pods.spot_taints(placed, aks())] == [
+    assert [str(taint) for taint in pods.spot_taints(placed, Aks())] == [
         "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
     ]
 
@@ -114,17 +114,17 @@ def test_the_taint_of_a_compute_class_of_spot_pools_alone_does_not_separate_spot
     spot = {"machine": "g2-standard-8", "capacity": "spot", "maxNodes": 2}
     pools = [{"name": "l4", **spot, "fallback": [{"pool": "l4b"}]}, {"name": "l4b", **spot}]
     system = {"machine": "n2-standard-4", "minNodes": 2, "maxNodes": 3}
-    placed = placement.node_pools(spec(good(cloud=cloud, pools=pools, systemPool=system)), gke())
+    placed = placement.node_pools(spec(good(cloud=cloud, pools=pools, systemPool=system)), Gke())
     assert all("cloud.google.com/compute-class" in {taint.key for taint in pool.taints} for pool in placed)
-    assert [str(taint) for taint in pods.spot_taints(placed, gke())] == SPOT_OF_GKE
+    assert [str(taint) for taint in pods.spot_taints(placed, Gke())] == SPOT_OF_GKE
 
 
 def test_elsewhere_the_taints_that_no_on_demand_pool_has_separate_spot() -> None:
     def taints(*pools: dict[str, Any]) -> list[str]:
         cloud = {"provider": "existing", "name": "lab", "kubeconfig": {"file": "x"}}
         raw = {"release": "r2026-09", "cloud": cloud, "pools": list(pools)}
-        placed = placement.node_pools(spec(raw), existing())
-        return [str(taint) for taint in pods.spot_taints(placed, existing())]
+        placed = placement.node_pools(spec(raw), ExistingCluster())
+        return [str(taint) for taint in pods.spot_taints(placed, ExistingCluster())]
 
     both = [
         {"key": "team", "value": "a"},
@@ -139,7 +139,7 @@ def test_elsewhere_the_taints_that_no_on_demand_pool_has_separate_spot() -> None
 
 @given(pool_lists())
 def test_spot_taints_are_on_every_spot_pool_and_on_no_on_demand_pool(pools: list[dict[str, Any]]) -> None:
-    placed, spot = node_pools(*pools), set(pods.spot_taints(node_pools(*pools), aks()))
+    placed, spot = node_pools(*pools), set(pods.spot_taints(node_pools(*pools), Aks()))
     assert all(bool(spot & set(pool.taints)) == (pool.capacity == Capacity.SPOT) for pool in placed)
 
 
@@ -161,7 +161,7 @@ def test_pods_that_prefer_spot_may_wait_for_flex_start_and_those_that_require_it
         {"name": "flex", **l4, "capacity": "flex-start"},
     ]
     system = {"machine": "n2-standard-4", "minNodes": 2, "maxNodes": 3}
-    placed = placement.node_pools(spec(good(cloud=cloud, pools=pools, systemPool=system)), gke())
+    placed = placement.node_pools(spec(good(cloud=cloud, pools=pools, systemPool=system)), Gke())
     usable = {wanted: [pool.name for pool in pods.usable(placed, wanted, gpu=True)] for wanted in Placement}
     assert usable == {
         Placement.PREFER_SPOT: ["flex", "l4", "l4od"],

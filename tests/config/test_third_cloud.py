@@ -56,7 +56,7 @@ def test_its_stack_file_loads_and_its_pools_are_placed() -> None:
     cloud = registry.of(stack.cloud)
     pools = {pool.name: pool for pool in node_pools.node_pools(stack, cloud)}
     assert list(pools) == ["general", "training", "trainingod"]
-    assert pools["general"].source.options == stack.pools[0].options
+    assert pools["general"].source is stack.pools[0]
     assert pools["training"].labels == {
         "kubeflow-spot.dev/accelerator": "nvidia-toy",
         "kubeflow-spot.dev/capacity": "spot",
@@ -93,6 +93,8 @@ MISTAKES = {
     "pools[1].maxNodes: is 10": with_pool(maxNodes=10),
     "pools[1].zones[0]: '1' is not a zone of Toybox": with_pool(zones=["1"]),
     "pools[1].gcp: is set, but Toybox has no such setting": with_pool(gcp={}),
+    "pools[1].subnet: is set, but Toybox has no such setting": with_pool(subnet="gpu"),
+    "pools[1].spot.maxPrice: is set, but Toybox has no such setting": with_pool(spot={"maxPrice": 1}),
     "pools[1].machine: 'g2-standard-8' is a machine of GKE, and cloud.provider is toy": with_pool(machine="g2-standard-8"),
     "pools[1].capacity: is preemptible, which Toybox does not have": with_pool(capacity="preemptible"),
 }  # fmt: skip

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from config import stackfile
-from config.clouds.azure.traits import aks
+from config.clouds.azure.traits import Aks
 from config.clouds.existing.settings import Existing
-from config.clouds.gcp.traits import gke
+from config.clouds.gcp.traits import Gke
 from config.clouds.traits import Cloud
 from config.placement.node_pools import NodePool, node_pools, system_pool
 from tests.config.stack import GOOD, good, on_gke, spec, with_pool
@@ -263,12 +263,12 @@ def test_a_number_is_never_true() -> None:
         (
             with_pool(machine="standard_nc4as_t4_v3"),
             good(),
-            aks(),
+            Aks(),
         ),
         (
             on_gke([{**CPU, "machine": "N2-Standard-8"}, {**L4, "machine": "G2-STANDARD-8"}]),
             on_gke([CPU, L4]),
-            gke(),
+            Gke(),
         ),
     ],
     ids=["azure", "gcp"],

@@ -89,7 +89,7 @@ def test_the_same_pods_tolerate_the_same_pools(wanted: Settings, mode: str | Non
 @drawn
 def test_every_golden_pod_lands_in_the_corresponding_pool(wanted: Settings, mode: str | None) -> None:
     aks, gke = (Side.of(raw) for raw in (on_aks(wanted), on_gke(wanted, mode)))
-    event(f"compute class: {gke.cloud.pool_class(gke.spec, gke.cloud) is not None}")
+    event(f"compute class: {gke.cloud.pool_class(gke.spec) is not None}")
     for golden in GOLDENS:
         landed = [landings(golden, side) for side in (aks, gke)]
         assert landed[0] == landed[1], golden.name
@@ -172,7 +172,7 @@ def admitted(golden: Golden, side: Side) -> dict[str, Any]:
 
 def ask_for_the_class(spec: dict[str, Any], side: Side) -> None:
     """The pod after the program's second policy on GKE."""
-    pool_class = side.cloud.pool_class(side.spec, side.cloud)
+    pool_class = side.cloud.pool_class(side.spec)
     name = pool_class.name if pool_class else None
     members = {pool.label for pool in side.pools if pool.selector}
     selector = spec.get("nodeSelector", {})

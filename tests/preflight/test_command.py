@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from config.clouds.existing.traits import ExistingCluster
 from preflight import clouds, commands
 from ready import commands as ready
 from ready import reader
@@ -83,7 +84,7 @@ def test_a_faulty_stack_file_is_refused_with_its_problems_before_anything_is_ask
 def test_a_cluster_that_no_cloud_is_known_of_cannot_be_asked() -> None:
     demand = wanted("azure")
     with pytest.raises(Unasked, match="use `ready`"):
-        clouds.read(replace(demand, cloud=replace(demand.cloud, provider="existing")), None)
+        clouds.read(replace(demand, cloud=ExistingCluster()), None)
 
 
 def test_without_the_group_of_clients_the_command_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

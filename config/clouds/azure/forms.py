@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import StringConstraints
 
 from config.model.fields import FORMS, form
+from config.model.reference import Reference, Text
 
 ArmId = Annotated[
     str,
@@ -52,3 +53,7 @@ NetworkName = Annotated[
 _GROUP = r"^[-\w.()]*[-\w()]$"
 FORMS[_GROUP] = "a resource group's name: at most 90 letters, digits, -, _, ., ( and ), no . at the end"
 ResourceGroup = Annotated[str, StringConstraints(pattern=_GROUP, max_length=90)]
+
+ResourceGroupReference = Annotated[Reference, Text(ResourceGroup)]
+NetworkReference = Annotated[Reference, Text(NetworkName)]
+ArmReference = Annotated[Reference, Text(ArmId)]

@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from config.clouds.azure.forms import NetworkName, ResourceGroup
+from config.clouds.azure.forms import NetworkReference, ResourceGroupReference
 from config.model.fields import Cidr, Model
-from config.model.reference import Reference, Text
 
 NODE_SUBNET = "nodes"
 """The name of `nodeSubnet`: the subnet of pools that name none, in a network made here."""
@@ -17,9 +16,13 @@ NODE_SUBNET = "nodes"
 class AzureExistingNetwork(Model):
     """An existing virtual network; pools name its subnets."""
 
-    resource_group: Annotated[Reference, Text(ResourceGroup)] = Field(description="The network's resource group.", examples=["corp-network"])
-    name: Annotated[Reference, Text(NetworkName)] = Field(description="The network's name.", examples=["corp-vnet"])
-    subnet: Annotated[Reference, Text(NetworkName)] = Field(description="The subnet of nodes whose pool names no subnet.", examples=["aks-nodes"])
+    resource_group: ResourceGroupReference = Field(
+        description="The network's resource group.", examples=["corp-network"]
+    )
+    name: NetworkReference = Field(description="The network's name.", examples=["corp-vnet"])
+    subnet: NetworkReference = Field(
+        description="The subnet of nodes whose pool names no subnet.", examples=["aks-nodes"]
+    )
 
 
 class AzureNetwork(Model):

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from config.clouds import foreign_keys
 from config.clouds.azure.autoscaler import AzurePins
-from config.clouds.azure.pool import AzureNodes
+from config.clouds.azure.pool import AksNodes, AksPool
 from config.clouds.azure.settings import Azure
-from config.clouds.azure.traits import aks
+from config.clouds.azure.traits import Aks
 from config.clouds.registry import Registration
 
 REGISTRATION = Registration(
     provider="azure",
     settings=Azure,
-    traits=aks,
+    traits=Aks(),
     rules="config.clouds.azure.rules",
-    pool_options=AzureNodes,
-    system_pool_options=AzureNodes,
+    pool_keys=AksPool,
+    system_pool_keys=AksNodes,
     machine_form=r"(?i)(standard|basic)_.+",
     pins=AzurePins,
     also_called=("aks", "azurerm", "azure-native", "microsoft"),

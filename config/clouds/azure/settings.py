@@ -5,16 +5,16 @@ Sources: the AKS pages named beside the models (learn.microsoft.com/azure/aks/<p
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from config.clouds.azure.autoscaler import AzureAutoscaler
-from config.clouds.azure.forms import ArmId, ClusterName, ObjectId, ResourceGroup
+from config.clouds.azure.forms import ArmId, ArmReference, ClusterName, ObjectId, ResourceGroup, ResourceGroupReference
 from config.clouds.azure.network import AzureNetwork
 from config.model.cloud import CloudSettings
 from config.model.fields import Cidr, Model, worded
-from config.model.reference import Reference, Text
+from config.model.reference import Reference
 
 
 class AzureAccess(Model):
@@ -100,7 +100,7 @@ class AzureUpgrades(Model):
 class AzureRegistry(Model):
     """The container registry the nodes may pull from (page cluster-container-registry-integration)."""
 
-    id: Annotated[Reference, Text(ArmId)] = Field(
+    id: ArmReference = Field(
         description="The registry's resource id. The kubelet's identity gets the role AcrPull on it.",
         examples=[
             "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
@@ -155,7 +155,7 @@ class AzureEncryption(Model):
         description="Encrypt temporary disks and caches as well. The subscription needs the feature "
         "Microsoft.Compute/EncryptionAtHost (page enable-host-encryption).",
     )
-    disk_encryption_set: Annotated[Reference, Text(ArmId)] | None = Field(
+    disk_encryption_set: ArmReference | None = Field(
         None,
         description="The resource id of a disk encryption set: your own key for managed disks (page "
         "azure-disk-customer-managed-keys). Fixed for the cluster's life. Default: Azure's key.",
@@ -170,7 +170,7 @@ class AzureEncryption(Model):
 class AzureLogs(Model):
     """Container logs in Log Analytics, so that the log of an evicted pod stays readable (page monitor-aks)."""
 
-    workspace: Annotated[Reference, Text(ArmId)] | None = Field(
+    workspace: ArmReference | None = Field(
         None,
         description="The resource id of an existing Log Analytics workspace. Default: the stack makes one.",
         examples=[
@@ -196,7 +196,7 @@ class AzureLogs(Model):
 class AzureMetrics(Model):
     """Managed Prometheus."""
 
-    workspace: Annotated[Reference, Text(ArmId)] | None = Field(
+    workspace: ArmReference | None = Field(
         None,
         description="The resource id of an existing Azure Monitor workspace. Default: the stack makes one.",
         examples=[
@@ -242,7 +242,7 @@ class Azure(CloudSettings):
         description="The name of the resource group that the stack makes. Default: the cluster's name.",
         examples=["ml-dev"],
     )
-    existing_resource_group: Annotated[Reference, Text(ResourceGroup)] | None = Field(
+    existing_resource_group: ResourceGroupReference | None = Field(
         None,
         description="An existing resource group to use instead. Default: the stack makes one.",
         examples=["platform"],

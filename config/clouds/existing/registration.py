@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from config.clouds.existing.settings import Existing
-from config.clouds.existing.traits import existing
+from config.clouds.existing.traits import ExistingCluster
 from config.clouds.registry import Registration
 
 REGISTRATION = Registration(
-    provider="existing", settings=Existing, traits=existing, rules="config.clouds.existing.rules"
+    provider="existing", settings=Existing, traits=ExistingCluster(), rules="config.clouds.existing.rules"
 )

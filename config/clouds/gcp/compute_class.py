@@ -9,29 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from config.clouds.gcp.pool import options_of
 from config.clouds.gcp.settings import Gcp
-from config.clouds.traits import Cloud, PoolClass
+from config.clouds.traits import Cloud
 from config.model.pool import Pool
-from config.model.spec import ClusterSpec
 from config.placement import admission
 
 LABEL = "cloud.google.com/compute-class"
 """Key of the label and of the taint."""
-
-
-def pool_class(spec: ClusterSpec, cloud: Cloud) -> PoolClass | None:
-    """The class of this stack; None when it has none.
-
-    A class holds every GPU pool, for a pod that asks for it is kept off all pools that are not in it.
-    """
-    if not isinstance(spec.cloud, Gcp):
-        return None
-    way = mode(spec.cloud, spec.pools, cloud, spec.kubernetes_version, by_default=spec.scheduling.enabled)
-    if way != "compute-class":
-        return None
-    fallback = spec.cloud.fallback
-    return PoolClass(LABEL, fallback.class_name, may_join, fallback.when_unsatisfiable, fallback.active_migration)
 
 
 def mode(
@@ -48,9 +32,3 @@ def mode(
         return "affinity"
     ordered = any(cloud.gpus(pool)[0] and pool.fallback for pool in pools)
     return "compute-class" if ordered else "affinity"
-
-
-def may_join(pool: Pool) -> bool:
-    """Whether the stack file lets the pool, if it has GPUs, be in the class."""
-    options = options_of(pool)
-    return options is None or options.compute_class

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from config.model.fields import form
+from config.model.reference import Reference, Text
 
 ProjectId = Annotated[
     str,
@@ -66,3 +67,7 @@ ServiceAccount = Annotated[
     str,
     form(r"^[^@\s/]+@[^@\s/]+\.gserviceaccount\.com$", "a service account, NAME@PROJECT.iam.gserviceaccount.com"),
 ]
+
+ResourceReference = Annotated[Reference, Text(Resource)]
+KmsKeyReference = Annotated[Reference, Text(KmsKey)]
+ServiceAccountReference = Annotated[Reference, Text(ServiceAccount)]

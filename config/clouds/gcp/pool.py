@@ -1,16 +1,16 @@
-"""The settings of a pool that only GKE has, under its key `gcp`."""
+"""The keys of a pool that only GKE has, under its key `gcp`."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from config.model.fields import Duration
-from config.model.pool import AnyPool, PoolOptions
+from config.model.fields import Duration, Model
+from config.model.pool import AnyPool
 
 
-class GcpNodes(PoolOptions):
+class GcpNodes(Model):
     """Settings of a pool's nodes that only GKE has."""
 
     disk_type: Literal["pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"] | None = Field(
@@ -71,14 +71,28 @@ class GcpPool(GcpNodes):
         True, description="Whether the pool may be in the ComputeClass; false for a pool that pods name themselves."
     )
 
-    zone_bounds: ClassVar[tuple[str, str] | None] = ("min_nodes_per_zone", "max_nodes_per_zone")
+
+class GkeSystemPool(Model):
+    """Keys of the system pool."""
+
+    gcp: GcpNodes | None = Field(None, description=f"{GcpNodes.__doc__} Default: none.")
+
+
+class GkePool(Model):
+    """Keys of a pool."""
+
+    gcp: GcpPool | None = Field(None, description=f"{GcpPool.__doc__} Default: none.")
+
+    def of_a_zone(self, bound: Literal[0, 1]) -> int | None:
+        """As `Pool.of_a_zone`."""
+        return (self.gcp.max_nodes_per_zone if bound else self.gcp.min_nodes_per_zone) if self.gcp else None
 
 
 def nodes_of(pool: AnyPool) -> GcpNodes | None:
     """The key `gcp` of a pool or of the system pool, as far as it is about nodes."""
-    return pool.options if isinstance(pool.options, GcpNodes) else None
+    return pool.gcp if isinstance(pool, GkePool | GkeSystemPool) else None
 
 
 def options_of(pool: AnyPool) -> GcpPool | None:
     """The key `gcp` of a pool."""
-    return pool.options if isinstance(pool.options, GcpPool) else None
+    return pool.gcp if isinstance(pool, GkePool) else None

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from config.clouds import foreign_keys
 from config.clouds.gcp.autoscaler import GcpPins
-from config.clouds.gcp.pool import GcpNodes, GcpPool
+from config.clouds.gcp.pool import GkePool, GkeSystemPool
 from config.clouds.gcp.settings import Gcp
-from config.clouds.gcp.traits import gke
+from config.clouds.gcp.traits import Gke
 from config.clouds.registry import Registration
 
 REGISTRATION = Registration(
     provider="gcp",
     settings=Gcp,
-    traits=gke,
+    traits=Gke(),
     rules="config.clouds.gcp.rules",
     machine_form=r"[a-z]{1,2}[0-9][a-z]?-.+",
-    pool_options=GcpPool,
-    system_pool_options=GcpNodes,
+    pool_keys=GkePool,
+    system_pool_keys=GkeSystemPool,
     pins=GcpPins,
     also_called=("gke", "google", "google-cloud", "gcloud"),
     foreign_keys=lambda: foreign_keys.read(__file__),

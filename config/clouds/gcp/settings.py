@@ -6,7 +6,7 @@ of pulumi-gcp 10. Where AKS has the same thing it has the same key (`config.clou
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -14,17 +14,16 @@ from config.clouds.gcp.autoscaler import GcpAutoscaler
 from config.clouds.gcp.forms import (
     ClusterName,
     GcpZone,
-    KmsKey,
+    KmsKeyReference,
     Location,
     ProjectId,
     RegistryLocation,
     RegistryRepository,
-    Resource,
-    ServiceAccount,
+    ResourceReference,
+    ServiceAccountReference,
 )
 from config.model.cloud import CloudSettings
 from config.model.fields import Cidr, Model, Some, Unreadable, worded
-from config.model.reference import Reference, Text
 
 
 class GcpExistingNetwork(Model):
@@ -33,10 +32,14 @@ class GcpExistingNetwork(Model):
     project: ProjectId | None = Field(
         None, description="A Shared VPC's host project. Default: the cluster's project.", examples=["corp-network"]
     )
-    name: Annotated[Reference, Text(Resource)] = Field(description="The network's name.", examples=["corp-vpc"])
-    subnet: Annotated[Reference, Text(Resource)] = Field(description="The subnet of the nodes, in the cluster's region.", examples=["gke-nodes"])
-    pod_range: Annotated[Reference, Text(Resource)] = Field(description="The name of the subnet's secondary range of pods.", examples=["gke-pods"])
-    service_range: Annotated[Reference, Text(Resource)] = Field(
+    name: ResourceReference = Field(description="The network's name.", examples=["corp-vpc"])
+    subnet: ResourceReference = Field(
+        description="The subnet of the nodes, in the cluster's region.", examples=["gke-nodes"]
+    )
+    pod_range: ResourceReference = Field(
+        description="The name of the subnet's secondary range of pods.", examples=["gke-pods"]
+    )
+    service_range: ResourceReference = Field(
         description="The name of the subnet's secondary range of Services.", examples=["gke-services"]
     )
     grant_access: bool = Field(
@@ -190,12 +193,12 @@ class GcpRegistry(Model):
 class GcpEncryption(Model):
     """Keys of yours in place of Google's (pages encrypting-secrets, using-cmek)."""
 
-    secrets_key: Annotated[Reference, Text(KmsKey)] | None = Field(
+    secrets_key: KmsKeyReference | None = Field(
         None,
         description="The Cloud KMS key that encrypts Secrets in etcd. Default: Google's key.",
         examples=["projects/corp-keys/locations/europe-west4/keyRings/ml/cryptoKeys/etcd"],
     )
-    boot_disk_key: Annotated[Reference, Text(KmsKey)] | None = Field(
+    boot_disk_key: KmsKeyReference | None = Field(
         None,
         description="The Cloud KMS key that encrypts the nodes' boot disks; fixed for a pool's life. Default: Google's key.",
         examples=["projects/corp-keys/locations/europe-west4/keyRings/ml/cryptoKeys/disks"],
@@ -248,7 +251,7 @@ class Gcp(CloudSettings):
     )
     network: GcpNetwork = Field(GcpNetwork(), description="The network of nodes, pods and Services.")
     access: GcpAccess = Field(GcpAccess(), description="Access to the API server.")
-    service_account: Annotated[Reference, Text(ServiceAccount)] | None = Field(
+    service_account: ServiceAccountReference | None = Field(
         None,
         description="An existing service account for the nodes. Default: the stack makes one of least privilege.",
         examples=["nodes@my-project.iam.gserviceaccount.com"],

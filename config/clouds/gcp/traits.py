@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import cache
 
 from config.clouds.gcp import compute_class
-from config.clouds.gcp.machines import ACCELERATORS, ATTACHABLE, machines
+from config.clouds.gcp.machines import ACCELERATORS, ATTACHABLE, accelerator, machines
 from config.clouds.gcp.pool import options_of
-from config.clouds.gcp.zones import STORAGE_CLASSES, durable_disks, pool_zones, workspace_disks
+from config.clouds.gcp.settings import Gcp
+from config.clouds.gcp.zones import gpu_zones, zones
 from config.clouds.machines import Machine
-from config.clouds.traits import Added, Cloud
+from config.clouds.traits import Added, Cloud, PoolClass
+from config.model.cloud import CloudSettings
 from config.model.pool import Capacity, Pool
+from config.model.spec import ClusterSpec
 from config.model.taint import Taint
 
 SPOT = "cloud.google.com/gke-spot"
@@ -106,17 +108,6 @@ _CPU = ((1, 0.06), (1, 0.01), (2, 0.005), (math.inf, 0.0025))
 _MEMORY = ((4, 0.25), (4, 0.2), (8, 0.1), (112, 0.06), (math.inf, 0.02))
 
 
-def allocatable(machine: Machine, max_pods: int | None) -> tuple[int, int]:
-    """Millicores and MiB for pods.
-
-    Page plan-node-sizes: shares of the first, second and further cores and GiB, and 100 MiB for eviction. The kernel's share is
-    [inferred]: a machine of 16 GiB showed 97.6 %.
-    """
-    memory = machine.memory_gib * _VISIBLE
-    kept = _shares(memory, _MEMORY) * 1024 + 100
-    return int((machine.vcpus - _shares(machine.vcpus, _CPU)) * 1000), int(memory * 1024 - kept)
-
-
 def _shares(amount: float, steps: tuple[tuple[float, float], ...]) -> float:
     total = 0.0
     for width, share in steps:
@@ -125,89 +116,132 @@ def _shares(amount: float, steps: tuple[tuple[float, float], ...]) -> float:
     return total
 
 
-def _has_own_device_plugin(pool: Pool) -> bool:
-    options = options_of(pool)
-    return options is None or options.device_plugin == "gke"
-
-
-def _own_notice(pool: Pool) -> int | None:
-    options = options_of(pool)
-    # Preemptible machines have no longer one (docs.cloud.google.com/kubernetes-engine/docs/how-to/preemptible-vms).
-    return options.shutdown_grace_seconds if options and pool.capacity == Capacity.SPOT else None
-
-
-@cache
-def gke() -> Cloud:
+class Gke(Cloud):
     """GKE Standard.
 
     Sources: docs.cloud.google.com/kubernetes-engine/docs/concepts/spot-vms (labels; 30 s of notice, of which 15 are left to
-    pods that are not the system's) and concepts/preemptible-vms; magic-modules, resource_container_cluster.go (names of
-    clusters); pulumi-gcp issue 1510 (names of pools); page quotas (nodes of a pool's zone); tutorials with spot VMs, which
-    taint `cloud.google.com/gke-spot=true:NoSchedule` themselves because a Standard pool gets no spot taint from GKE;
-    bitpoke/stack issue 86 (node-role.kubernetes.io); container-engine-accelerators (the device plugin is GKE's);
-    GoogleCloudPlatform/cluster-autoscaler, system_labels.go (the labels of flex-start; its taint is optional and bears the label's
-    key).
+    pods that are not the system's), concepts/preemptible-vms and concepts/persistent-volumes; magic-modules,
+    resource_container_cluster.go (names of clusters); pulumi-gcp issue 1510 (names of pools); page quotas (nodes of a pool's
+    zone); tutorials with spot VMs, which taint `cloud.google.com/gke-spot=true:NoSchedule` themselves because a Standard pool
+    gets no spot taint from GKE; bitpoke/stack issue 86 (node-role.kubernetes.io); container-engine-accelerators (the device
+    plugin is GKE's); GoogleCloudPlatform/cluster-autoscaler, system_labels.go (the labels of flex-start; its taint is optional
+    and bears the label's key).
     """
-    return Cloud(
-        provider="gcp",
-        title="GKE",
-        article="a",
-        cluster_name=r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?",
-        cluster_name_words="at most 40 lower-case letters, digits and -, a letter first and no - at the end",
-        pool_name=r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?",
-        pool_name_words="at most 40 lower-case letters, digits and -, a letter first and no - at the end",
-        pool_name_length=40,
-        max_nodes=1000,
-        max_nodes_are_of_a_zone=True,
-        durable_disks=durable_disks,
-        workspace_disks=workspace_disks,
-        storage_classes=STORAGE_CLASSES,
-        added={
-            Capacity.SPOT: Added({SPOT: "true", PROVISIONING: "spot"}, (Taint(key=SPOT, value="true"),)),
-            Capacity.PREEMPTIBLE: Added(
-                {PREEMPTIBLE: "true", PROVISIONING: "preemptible"}, (Taint(key=PREEMPTIBLE, value="true"),)
-            ),
-            # Its nodes end as spot nodes do: what must not be evicted is kept off in the same way.
-            Capacity.FLEX_START: Added(
-                {FLEX_START: "true", PROVISIONING: "flex-start"}, (Taint(key=FLEX_START, value="true"),)
-            ),
-        },
-        reserved_label_prefixes=("cloud.google.com", "gke.io", "kubernetes.io", "k8s.io"),
-        reserved_labels=frozenset({NO_DEFAULT_PLUGIN}),
-        machines=machines(),
-        # us-central1-ai1a as well (docs.cloud.google.com/compute/docs/regions-zones/ai-zones)
-        zone_form=r"[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4}",
-        zone_words="a zone's name, such as europe-west4-a",
-        pool_zones=lambda gcp, pool: pool_zones(machines().get(pool.machine.lower()), gcp, pool),
-        accelerators=ACCELERATORS,
-        attachable=ATTACHABLE,
-        spot_notice=30,
-        spot_grace=15,
-        spot_rest="the system's own pods",
-        brings_device_plugin=_has_own_device_plugin,
-        own_notice=_own_notice,
-        pool_class=compute_class.pool_class,
-        priority_expander=False,
-        order_key="cloud.fallback",
-        cpu_machine="e2-standard-4",
-        gpu_machine="g2-standard-8",
-        mig={model: tuple(sizes) for model, sizes in _PARTITIONS.items()},
-        allocatable=allocatable,
-        other_clouds_keys={
-            "spot.eviction_policy": "remove it",
-            "spot.max_price": "remove it: Google alone sets the price of spot machines",
-            "subnet": "remove it: all nodes are in cloud.network.nodeSubnet",
-            "os_disk.type": "say gcp.diskType, or remove it",
-        },
-        keys_of_added_pools=frozenset(
-            {
-                "provider",
-                "project",
-                "existing_cluster",
-                "encryption.boot_disk_key",
-                "fallback",
-                "registries",
-                "service_account",
-            }
+
+    provider = "gcp"
+    title = "GKE"
+    article = "a"
+    cluster_name = r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?"
+    cluster_name_words = "at most 40 lower-case letters, digits and -, a letter first and no - at the end"
+    pool_name = cluster_name
+    pool_name_words = cluster_name_words
+    pool_name_length = 40
+    max_nodes = 1000
+    max_nodes_are_of_a_zone = True
+    added: Mapping[Capacity, Added] = {
+        Capacity.SPOT: Added({SPOT: "true", PROVISIONING: "spot"}, (Taint(key=SPOT, value="true"),)),
+        Capacity.PREEMPTIBLE: Added(
+            {PREEMPTIBLE: "true", PROVISIONING: "preemptible"}, (Taint(key=PREEMPTIBLE, value="true"),)
         ),
+        # Its nodes end as spot nodes do: what must not be evicted is kept off in the same way.
+        Capacity.FLEX_START: Added(
+            {FLEX_START: "true", PROVISIONING: "flex-start"}, (Taint(key=FLEX_START, value="true"),)
+        ),
+    }
+    reserved_label_prefixes = ("cloud.google.com", "gke.io", "kubernetes.io", "k8s.io")
+    reserved_labels = frozenset({NO_DEFAULT_PLUGIN})
+    # us-central1-ai1a as well (docs.cloud.google.com/compute/docs/regions-zones/ai-zones)
+    zone_form = r"[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4}"
+    zone_words = "a zone's name, such as europe-west4-a"
+    spot_notice = 30
+    spot_grace = 15
+    spot_rest = "the system's own pods"
+    accelerators = ACCELERATORS
+    attachable = ATTACHABLE
+    mig: Mapping[str, tuple[str, ...]] = {model: tuple(sizes) for model, sizes in _PARTITIONS.items()}
+    storage_classes = frozenset(("standard", "standard-rwo", "premium-rwo"))
+    priority_expander = False
+    order_key = "cloud.fallback"
+    cpu_machine = "e2-standard-4"
+    gpu_machine = "g2-standard-8"
+    instead: Mapping[str, str] = {
+        "spot.max_price": "remove it: Google alone sets the price of spot machines",
+        "subnet": "remove it: all nodes are in cloud.network.nodeSubnet",
+        "os_disk.type": "say gcp.diskType, or remove it",
+    }
+    keys_of_added_pools = frozenset(
+        {
+            "provider",
+            "project",
+            "existing_cluster",
+            "encryption.boot_disk_key",
+            "fallback",
+            "registries",
+            "service_account",
+        }
     )
+
+    @property
+    def machines(self) -> Mapping[str, Machine]:
+        """The catalogue."""
+        return machines()
+
+    def allocatable(self, machine: Machine, max_pods: int | None) -> tuple[int, int]:
+        """Return millicores and MiB for pods.
+
+        Page plan-node-sizes: shares of the first, second and further cores and GiB, and 100 MiB for eviction. The kernel's share is
+        [inferred]: a machine of 16 GiB showed 97.6 %.
+        """
+        memory = machine.memory_gib * _VISIBLE
+        kept = _shares(memory, _MEMORY) * 1024 + 100
+        return int((machine.vcpus - _shares(machine.vcpus, _CPU)) * 1000), int(memory * 1024 - kept)
+
+    def brings_device_plugin(self, pool: Pool) -> bool:
+        """Return whether the file leaves GKE's own."""
+        options = options_of(pool)
+        return options is None or options.device_plugin == "gke"
+
+    def own_notice(self, pool: Pool) -> int | None:
+        """Return `gcp.shutdownGraceSeconds`; preemptible machines have no longer notice
+        (docs.cloud.google.com/kubernetes-engine/docs/how-to/preemptible-vms)."""
+        options = options_of(pool)
+        return options.shutdown_grace_seconds if options and pool.capacity == Capacity.SPOT else None
+
+    def pool_class(self, spec: ClusterSpec) -> PoolClass | None:
+        """Return the ComputeClass. It holds every GPU pool, for a pod that asks for it is kept off all pools that are not in it."""
+        if not isinstance(spec.cloud, Gcp):
+            return None
+        way = compute_class.mode(
+            spec.cloud, spec.pools, self, spec.kubernetes_version, by_default=spec.scheduling.enabled
+        )
+        if way != "compute-class":
+            return None
+        fallback = spec.cloud.fallback
+        return PoolClass(
+            compute_class.LABEL, fallback.class_name, fallback.when_unsatisfiable, fallback.active_migration
+        )
+
+    def may_join_class(self, pool: Pool) -> bool:
+        """Return `gcp.computeClass`."""
+        options = options_of(pool)
+        return options is None or options.compute_class
+
+    def pool_zones(self, settings: CloudSettings | None, pool: Pool) -> tuple[tuple[str, ...], int]:
+        """Return the pool's zones, else the cluster's; there are as many as offer its GPU."""
+        machine = self.machine(pool.machine)
+        if not isinstance(settings, Gcp) or not settings.region or not settings.place:
+            return tuple(pool.zones), 0
+        named = tuple(pool.zones or settings.zones) or ((settings.place,) if settings.zonal else ())
+        offering = gpu_zones().get(accelerator((machine.gpu_model if machine else "") or pool.gpu_model or ""))
+        return named, len([zone for zone in zones().get(settings.region, ()) if offering is None or zone in offering])
+
+    def durable_disks(self, settings: CloudSettings | None) -> tuple[str, dict[str, str]]:
+        """Return disks with copies in two zones, which a zonal cluster has no nodes in (page regional-pd)."""
+        driver, parameters = self.workspace_disks(settings)
+        regional = isinstance(settings, Gcp) and not settings.zonal
+        return driver, {**parameters, **({"replication-type": "regional-pd"} if regional else {})}
+
+    def workspace_disks(self, settings: CloudSettings | None) -> tuple[str, dict[str, str]]:
+        """Return disks in one zone. A regional one has 10 GiB at least, and optimized machines take none (pages
+        about-regional-persistent-disk, troubleshooting/storage)."""
+        return "pd.csi.storage.gke.io", {"type": "pd-balanced"}

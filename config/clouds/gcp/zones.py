@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from config.clouds.gcp.machines import accelerator
-from config.clouds.gcp.settings import Gcp
-from config.clouds.machines import Machine, rows
-from config.model.cloud import CloudSettings
-from config.model.pool import Pool
+from config.clouds.machines import rows
 
 READ = "November 2026"
 """The month in which the zones were read."""
@@ -31,29 +27,3 @@ def gpu_zones() -> dict[str, frozenset[str]]:
         for row in rows(__file__, "gpu-zones")
         if row["zones"] != "*"
     }
-
-
-def pool_zones(machine: Machine | None, gcp: CloudSettings | None, pool: Pool) -> tuple[tuple[str, ...], int]:
-    """As `Cloud.pool_zones`, for the pool's machine of the catalogue."""
-    if not isinstance(gcp, Gcp) or not gcp.region or not gcp.place:
-        return tuple(pool.zones), 0
-    named = tuple(pool.zones or gcp.zones) or ((gcp.place,) if gcp.zonal else ())
-    offering = gpu_zones().get(accelerator((machine.gpu_model if machine else "") or pool.gpu_model or ""))
-    return named, len([zone for zone in zones().get(gcp.region, ()) if offering is None or zone in offering])
-
-
-def durable_disks(gcp: CloudSettings | None) -> tuple[str, dict[str, str]]:
-    """As `Cloud.durable_disks`: copies in two zones, which a zonal cluster has no nodes in (page regional-pd)."""
-    driver, parameters = workspace_disks(gcp)
-    regional = isinstance(gcp, Gcp) and not gcp.zonal
-    return driver, {**parameters, **({"replication-type": "regional-pd"} if regional else {})}
-
-
-def workspace_disks(gcp: CloudSettings | None) -> tuple[str, dict[str, str]]:
-    """As `Cloud.workspace_disks`: in one zone. A regional disk has 10 GiB at least, and optimized machines take none
-    (pages about-regional-persistent-disk, troubleshooting/storage)."""
-    return "pd.csi.storage.gke.io", {"type": "pd-balanced"}
-
-
-STORAGE_CLASSES = frozenset(("standard", "standard-rwo", "premium-rwo"))
-"""docs.cloud.google.com/kubernetes-engine/docs/concepts/persistent-volumes"""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from config.clouds.registry import Registration
-from tests.config.toy.settings import Toy, ToyPool
-from tests.config.toy.traits import toy
+from tests.config.toy.settings import Toy, ToyKeys
+from tests.config.toy.traits import Toybox
 
 REGISTRATION = Registration(
     provider="toy",
     settings=Toy,
-    traits=toy,
+    traits=Toybox(),
     rules="tests.config.toy.rules",
     machine_form=r"toy-.+",
-    pool_options=ToyPool,
+    pool_keys=ToyKeys,
     examples={
         "cloud": "{provider: toy, shelf: 1}",
         "systemPool": "{machine: toy-cpu, maxNodes: 2}",

@@ -7,13 +7,19 @@ from typing import Literal
 from pydantic import Field
 
 from config.model.cloud import CloudSettings
-from config.model.pool import PoolOptions
+from config.model.fields import Model
 
 
-class ToyPool(PoolOptions):
+class ToyPool(Model):
     """Settings of a pool that only the drawn cloud has."""
 
     colour: Literal["red", "blue"] = Field("red", description="The colour of the nodes.")
+
+
+class ToyKeys(Model):
+    """Keys of a pool."""
+
+    toy: ToyPool | None = Field(None, description="Settings of a pool that only the drawn cloud has.")
 
 
 class Toy(CloudSettings):

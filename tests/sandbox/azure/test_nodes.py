@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from config.clouds.azure.traits import aks
+from config.clouds.azure.traits import Aks
 from config.placement import node_pools
 from sandbox.azure.machines import machines
 from sandbox.azure.nodes import gpu_resources, reserved_cpu
@@ -189,7 +189,7 @@ def test_the_largest_request_that_the_program_names_fits_a_node_with_agents_on_i
     ready.create(POOL, {**REGULAR, "vmSize": size, "count": 1, **({"maxPods": pods} if pods else {})})
     node = next(iter(ready.runtime.nodes.values()))[-1]
     (pool,) = node_pools.node_pools(
-        spec(good(pools=[{"name": "p", "machine": size, "maxNodes": 1, "maxPods": pods}])), aks()
+        spec(good(pools=[{"name": "p", "machine": size, "maxNodes": 1, "maxPods": pods}])), Aks()
     )
     for resource, agents in (("cpu", "400m"), ("memory", "900Mi")):
         room = quantity(node["status"]["allocatable"][resource]) - quantity(agents)

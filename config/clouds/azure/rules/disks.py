@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.clouds.azure.pool import settings_of, spot_of
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.pool import AnyPool, Pool
@@ -14,11 +15,11 @@ _DEFAULT_GB = 128
 
 
 def _ephemeral(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    machine = cloud.machine(pool.machine)
-    if pool.os_disk.type != "Ephemeral" or machine is None or machine.local_disk_gib is None:
+    machine, disk = cloud.machine(pool.machine), settings_of(pool).os_disk
+    if disk.type != "Ephemeral" or machine is None or machine.local_disk_gib is None:
         return
     has = machine.local_disk_gib
-    needs = pool.os_disk.size_gb or _DEFAULT_GB
+    needs = disk.size_gb or _DEFAULT_GB
     if not has:
         # learn.microsoft.com/azure/virtual-machines/ephemeral-os-disks
         yield Problem(
@@ -29,14 +30,14 @@ def _ephemeral(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator
     elif needs > has:
         yield Problem(
             f"{path}.osDisk.sizeGb",
-            f"is {needs}{'' if pool.os_disk.size_gb else ' by default'}, but the local disk of {machine.size} has {has:g}",
+            f"is {needs}{'' if disk.size_gb else ' by default'}, but the local disk of {machine.size} has {has:g}",
             f"at most {has:g}, or `type: Managed`",
         )
 
 
 def _kept_when_stopped(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    deallocate = pool.reclaimable and pool.spot and pool.spot.eviction_policy == "Deallocate"
-    if deallocate and pool.os_disk.type == "Ephemeral":
+    deallocate = pool.reclaimable and spot_of(pool).eviction_policy == "Deallocate"
+    if deallocate and settings_of(pool).os_disk.type == "Ephemeral":
         # learn.microsoft.com/azure/virtual-machines/ephemeral-os-disks-faq
         yield Problem(
             f"{path}.osDisk.type",

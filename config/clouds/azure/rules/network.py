@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from config.clouds.azure.forms import NETWORK_NAME
 from config.clouds.azure.network import NODE_SUBNET
+from config.clouds.azure.pool import settings_of
 from config.clouds.azure.rules import ids
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
@@ -39,10 +40,11 @@ def _subnet_names(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]
 
 
 def _subnet(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    azure, subnet = draft.new_cluster(Azure), pool.subnet
+    azure, named = draft.new_cluster(Azure), settings_of(pool).subnet
     network = azure.network if azure else None
-    if not subnet:
+    if not named:
         return
+    subnet = named.text
     if subnet.startswith("/"):
         yield from ids.check(f"{path}.subnet", subnet, "Microsoft.Network/virtualNetworks/subnets", "a subnet")
         if network:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from config.clouds.azure.pool import AzureNodes
+from config.clouds.azure.pool import nodes_of
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft
@@ -72,8 +72,7 @@ def _logs(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _boot(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    nodes = draft.system_pool.options if draft.system_pool else None
-    if draft.system_pool and not (isinstance(nodes, AzureNodes) and "secure_boot" in nodes.model_fields_set):
+    if draft.system_pool and "secure_boot" not in nodes_of(draft.system_pool).model_fields_set:
         yield from undecided(
             draft,
             "systemPool.azure.secureBoot",

@@ -8,6 +8,7 @@ from ipaddress import IPv4Network
 from itertools import combinations
 
 from config.clouds.azure.network import NODE_SUBNET, AzureNetwork
+from config.clouds.azure.pool import settings_of
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus, most_with_twin
@@ -88,8 +89,13 @@ def _service_size(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]
         )
 
 
+def _subnet_of(pool: AnyPool) -> str:
+    subnet = settings_of(pool).subnet
+    return subnet.text if subnet else NODE_SUBNET
+
+
 def _subnet_sizes(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    placed = of_each(draft.written_pools(), lambda pair: (pair[1].subnet or NODE_SUBNET, pair[1]))
+    placed = of_each(draft.written_pools(), lambda pair: (_subnet_of(pair[1]), pair[1]))
     for key, subnet in _subnets(azure).items():
         name, room = key.partition(".")[2] or NODE_SUBNET, subnet.num_addresses - _TAKEN
         pools = [pool for its_subnet, pool in placed if its_subnet == name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.clouds.azure.pool import spot_of
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.model.pool import Pool
@@ -15,7 +16,7 @@ no limit, which is -1."""
 
 
 def _price(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    price = pool.spot.max_price if pool.spot and pool.reclaimable else -1
+    price = spot_of(pool).max_price if pool.reclaimable else -1
     # learn.microsoft.com/azure/aks/spot-node-pool: -1, or positive with at most five decimals
     if price != -1 and (price <= 0 or round(price, 5) != price):
         yield Problem(
@@ -32,7 +33,7 @@ def _price(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
 
 
 def _eviction(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.reclaimable and pool.spot and pool.spot.eviction_policy == "Deallocate":
+    if pool.reclaimable and spot_of(pool).eviction_policy == "Deallocate":
         yield Problem(
             f"{path}.spot.evictionPolicy",
             "is Deallocate: stopped machines count against the quota and confuse the autoscaler (Azure/AKS issue 5211)",

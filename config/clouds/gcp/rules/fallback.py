@@ -93,7 +93,7 @@ def _no_members(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         return
     with_gpus = [pool for pool in draft.pools.values() if has_gpus(pool, cloud)]
     # `_all_in` reports a chain without members.
-    if not any(compute_class.may_join(pool) or pool.fallback for pool in with_gpus):
+    if not any(cloud.may_join_class(pool) or pool.fallback for pool in with_gpus):
         yield Problem(
             f"{_PATH}.mode",
             "is compute-class, but no pool with GPUs is in the class, so none is made",
@@ -147,9 +147,9 @@ def _two_movers(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _all_in(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if compute_class.may_join(pool) or not has_gpus(pool, cloud) or not _has_class(draft, cloud):
+    if cloud.may_join_class(pool) or not has_gpus(pool, cloud) or not _has_class(draft, cloud):
         return
-    joining = set(draft.of_pools(lambda other: other.name if compute_class.may_join(other) else ""))
+    joining = set(draft.of_pools(lambda other: other.name if cloud.may_join_class(other) else ""))
     for chain in draft.of_pools(names.chain):
         members = joining.intersection(chain)
         if pool.name in chain and members:

@@ -8,11 +8,11 @@ from config.clouds.traits import Cloud
 from config.draft import Draft, has_gpus
 from config.model.pool import Pool
 from config.problems import Problem
-from tests.config.toy.settings import Toy, ToyPool
+from tests.config.toy.settings import Toy, ToyKeys
 
 
 def _gpus_are_red(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if isinstance(pool.options, ToyPool) and pool.options.colour == "blue" and has_gpus(pool, cloud):
+    if isinstance(pool, ToyKeys) and pool.toy and pool.toy.colour == "blue" and has_gpus(pool, cloud):
         yield Problem(f"{path}.toy.colour", "is blue, and GPUs are red", "write red")
 
 
