@@ -105,7 +105,7 @@ def _expander(
         return expander.kept_by(f"ComputeClass {compute_class_plan.name}")
     if target.not_by_priority:
         return expander.not_kept(target.not_by_priority)
-    order = growth_order(stack.spec, cloud)
+    order = growth_order(stack.spec, stack.node_pools, cloud)
     wanted = Wanted(
         order=order,
         spot={pool.name for pool in stack.node_pools if pool.capacity == Capacity.SPOT},

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from config.clouds.traits import Cloud
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
 from config.placement import names
-from config.placement.node_pools import NodePool, node_pools
+from config.placement.node_pools import NodePool
 
 
-def growth_order(spec: ClusterSpec, cloud: Cloud) -> tuple[str, ...]:
-    """Names of all pools, the system pool's among them, in the order in which the autoscaler is to grow them.
+def growth_order(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> tuple[str, ...]:
+    """Names of all `pools` and the system pool's, in the order in which the autoscaler is to grow them.
 
     Pools without GPUs stand first, the system pool behind them: a pod that tolerates everything must not buy a GPU. Each
     chain (spot, the pools of its further steps, its on-demand twin) is tried whole: those that `growth.order` names, then
@@ -22,7 +22,6 @@ def growth_order(spec: ClusterSpec, cloud: Cloud) -> tuple[str, ...]:
     spot. vCPUs stand for the price, which a stack file does not hold. No two share a rank: between equals the autoscaler
     chooses at random (docs/adr/0025).
     """
-    pools = node_pools(spec, cloud)
     system = [spec.system_pool.name] if spec.system_pool else []
     without = _laid_out([pool for pool in pools if not pool.gpus], spec, cloud)
     return (*without, *system, *_laid_out([pool for pool in pools if pool.gpus], spec, cloud))

@@ -87,7 +87,7 @@ def _contract(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) 
 
 def _order(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) -> Iterator[Said]:
     cloud, facts = registry.of(spec.cloud), cluster.cloud
-    order = growth_order(spec, cloud)
+    order = growth_order(spec, pools, cloud)
     if facts and facts.expander and (config_map := cluster.part("expander")):
         spot = {pool.name for pool in pools if pool.capacity == Capacity.SPOT}
         try:

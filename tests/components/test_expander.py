@@ -13,10 +13,8 @@ from components.addons.autoscaler import expander, priorities
 from components.addons.autoscaler.expander import ExpanderPlan
 from components.addons.autoscaler.priorities import Wanted
 from config import stackfile
-from config.clouds.azure.traits import Aks
 from config.model.growth import ExpanderOptions
-from config.placement.growth import growth_order
-from tests.config.stack import good
+from tests.config.stack import good, grown
 
 WANTED = Wanted(("t4", "t4od"), spot={"t4"}, others=("agentpool",))
 OWN = {20: ["^aks-t4-[0-9]+-vmss$"], 10: ["^aks-t4od-[0-9]+-vmss$"], 1: [".*"]}
@@ -133,7 +131,7 @@ def test_where_the_map_is_not_read_none_is_declared_and_the_outputs_say_so() -> 
 def test_the_loader_refuses_the_lines_that_would_be_refused_here(priority: int, group: str) -> None:
     pools = stackfile.read(good())[0]
     assert pools
-    wanted = Wanted(growth_order(pools, Aks()))
+    wanted = Wanted(grown(pools))
     lines = {priority: [group], 1005: ["byhand"]}
     faults = list(priorities.faults(priorities.tiers(wanted, lines), wanted))
     tiers = [{"priority": number, "groups": groups} for number, groups in lines.items()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import re2
 import yaml
@@ -33,9 +33,9 @@ CPU_PODS = [
 class Autoscaler:
     """The ConfigMap of a stack, as its reader sees it."""
 
-    def __init__(self, stack: ClusterSpec, pools: Iterable[NodePool]) -> None:
+    def __init__(self, stack: ClusterSpec, pools: Sequence[NodePool]) -> None:
         spot = {pool.name for pool in pools if pool.capacity == Capacity.SPOT}
-        wanted = Wanted(growth_order(stack, Aks()), spot)
+        wanted = Wanted(growth_order(stack, pools, Aks()), spot)
         declared = expander.plan(wanted, ExpanderOptions(), "dev", None, stack.name).declared
         assert declared
         self.tiers = yaml.safe_load(priorities.written(declared))

@@ -6,7 +6,10 @@ import copy
 from typing import Any
 
 from config import stackfile
+from config.clouds import registry
 from config.model.spec import ClusterSpec
+from config.placement.growth import growth_order
+from config.placement.node_pools import node_pools
 
 GOOD: dict[str, Any] = {
     "release": "r2026-11",
@@ -46,6 +49,12 @@ def spec(raw: dict[str, Any]) -> ClusterSpec:
     parsed, problems = stackfile.read(raw)
     assert parsed is not None, problems
     return parsed
+
+
+def grown(spec: ClusterSpec) -> tuple[str, ...]:
+    """The order in which the stack's pools grow."""
+    cloud = registry.of(spec.cloud)
+    return growth_order(spec, node_pools(spec, cloud), cloud)
 
 
 def on_gke(pools: list[dict[str, Any]] | None = None, **cloud: Any) -> dict[str, Any]:

@@ -14,9 +14,8 @@ from config.clouds.gcp.traits import Gke
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
 from config.placement import node_pools as placement
-from config.placement.growth import growth_order
 from config.placement.node_pools import NodePool
-from tests.config.stack import on_gke, spec
+from tests.config.stack import grown, on_gke, spec
 from tests.config.test_placement import NAMES
 
 L4, BIG, N2, N1 = "g2-standard-8", "a2-highgpu-1g", "n2-standard-8", "n1-standard-8"
@@ -79,14 +78,14 @@ def test_either_all_gpu_pools_are_in_the_class_or_none_and_never_another_pool(
 def test_nothing_depends_on_the_order_of_pools(pools: list[dict[str, Any]], rng: random.Random) -> None:
     first, second = spec(on_gke(pools)), spec(on_gke(rng.sample(pools, len(pools))))
     assert placement.node_pools(first, Gke()) == placement.node_pools(second, Gke())
-    assert growth_order(first, Gke()) == growth_order(second, Gke())
+    assert grown(first) == grown(second)
 
 
 @few
 @given(pool_lists())
 def test_the_order_keeps_chains_and_has_pools_without_gpus_first(pools: list[dict[str, Any]]) -> None:
     gpus = {pool.name: pool.gpus for pool in node_pools(pools)} | {"system": 0}
-    order = growth_order(spec(on_gke(pools)), Gke())
+    order = grown(spec(on_gke(pools)))
     assert sorted(order) == sorted(gpus)
     assert [gpus[name] > 0 for name in order] == sorted(gpus[name] > 0 for name in order)
     for pool in pools:

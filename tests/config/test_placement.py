@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from config.clouds.azure.traits import Aks
 from config.model.taint import Taint
 from config.placement import node_pools
-from config.placement.growth import growth_order
 from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL
-from tests.config.stack import good, spec, with_pool
+from tests.config.stack import good, grown, spec, with_pool
 
 SIZES = ["Standard_D8ds_v5", "Standard_NC4as_T4_v3", "Standard_NC8as_T4_v3", "Standard_NC24ads_A100_v4"]
 
@@ -51,7 +50,7 @@ def test_nothing_depends_on_the_order_of_pools(pools: list[dict[str, Any]], rng:
     shuffled = rng.sample(pools, len(pools))
     first, second = spec(good(pools=pools)), spec(good(pools=shuffled))
     assert node_pools.node_pools(first, Aks()) == node_pools.node_pools(second, Aks())
-    assert growth_order(first, Aks()) == growth_order(second, Aks())
+    assert grown(first) == grown(second)
 
 
 @given(pool_lists())
@@ -60,7 +59,7 @@ def test_every_pool_has_its_own_rank_and_those_without_gpus_stand_before_those_w
 ) -> None:
     wanted = spec(good(pools=pools))
     gpus = {pool.name: pool.gpus for pool in node_pools.node_pools(wanted, Aks())} | {"system": 0}
-    order = growth_order(wanted, Aks())
+    order = grown(wanted)
     assert sorted(order) == sorted(gpus)
     assert [gpus[name] > 0 for name in order] == sorted(gpus[name] > 0 for name in order)
 
@@ -70,7 +69,7 @@ def test_a_chain_keeps_its_order_and_ends_with_its_twin(pools: list[dict[str, An
     later = {step["pool"] for pool in pools for step in pool.get("fallback", []) if "pool" in step}
     heads = [pool["name"] for pool in pools if pool["name"] not in later]
     listed = data.draw(st.lists(st.sampled_from(heads), unique=True)) if heads else []
-    order = growth_order(spec(good(pools=pools, growth={"order": listed})), Aks())
+    order = grown(spec(good(pools=pools, growth={"order": listed})))
     for pool in pools:
         chain = [pool["name"], *(step["pool"] for step in pool.get("fallback", []) if "pool" in step)]
         twin = [f"{pool['name']}od"] if any("onDemand" in step for step in pool.get("fallback", [])) else []
@@ -154,7 +153,7 @@ def test_a_fractional_gpu_counts_as_one_device() -> None:
 
 
 def test_the_example_grows_without_gpus_first_then_in_the_order_of_its_chain() -> None:
-    assert growth_order(spec(good()), Aks()) == ("general", "system", "t4", "t4big", "t4od")
+    assert grown(spec(good())) == ("general", "system", "t4", "t4big", "t4od")
 
 
 SPOT_T4, SPOT_T4_BIG, SPOT_A100 = (
@@ -173,7 +172,7 @@ NOTEBOOKS = {"name": "nb", "machine": SIZES[1], "maxNodes": 4}
 
 def order(*pools: dict[str, Any], growth: tuple[str, ...] = ()) -> list[str]:
     """The order of the pools with GPUs; the system pool stands before them."""
-    names = growth_order(spec(good(pools=list(pools), growth={"order": list(growth)})), Aks())
+    names = grown(spec(good(pools=list(pools), growth={"order": list(growth)})))
     assert names[0] == "system"
     return list(names[1:])
 
@@ -229,7 +228,7 @@ def test_the_stack_file_decides_the_order_of_chains_and_single_pools() -> None:
 def test_pools_without_gpus_grow_spot_first_and_the_system_pool_last() -> None:
     batch = {"name": "batch", "machine": SIZES[0], "capacity": "spot", "maxNodes": 4}
     general = {"name": "general", "machine": SIZES[0], "maxNodes": 4}
-    names = growth_order(spec(good(pools=[SPOT_T4, general, batch])), Aks())
+    names = grown(spec(good(pools=[SPOT_T4, general, batch])))
     assert names == ("batch", "general", "system", "t4", "t4od")
 
 

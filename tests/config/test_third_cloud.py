@@ -11,8 +11,7 @@ from config import stackfile
 from config.clouds import registry
 from config.model.scheduling import Placement
 from config.placement import contract, node_pools, pods
-from config.placement.growth import growth_order
-from tests.config.stack import good, spec
+from tests.config.stack import good, grown, spec
 
 STACK: dict[str, Any] = {
     "release": "r2026-11",
@@ -68,7 +67,7 @@ def test_its_stack_file_loads_and_its_pools_are_placed() -> None:
         "toy.example/lent=yes:NoSchedule",
     ]
     assert [*map(str, pools["trainingod"].taints)] == ["nvidia.com/gpu=present:NoSchedule"]
-    assert growth_order(stack, cloud) == ("general", "system", "training", "trainingod")
+    assert grown(stack) == ("general", "system", "training", "trainingod")
 
 
 def test_the_contract_tells_pods_how_to_get_onto_its_spot_machines() -> None:

@@ -54,7 +54,7 @@ class Side:
     def order(self) -> list[NodePool]:
         """Pools in order of choice, without the system pool."""
         by_name = {pool.name: pool for pool in self.pools}
-        return [by_name[name] for name in growth_order(self.spec, self.cloud) if name in by_name]
+        return [by_name[name] for name in growth_order(self.spec, self.pools, self.cloud) if name in by_name]
 
     @cached_property
     def lines(self) -> dict[str, dict[str, Any]]:
@@ -67,7 +67,7 @@ class Side:
 def test_pools_are_equal_except_for_facts_of_one_cloud(wanted: Settings, mode: str | None) -> None:
     aks, gke = (Side.of(raw) for raw in (on_aks(wanted), on_gke(wanted, mode)))
     assert [portable(pool) for pool in aks.pools] == [portable(pool) for pool in gke.pools]
-    assert growth_order(aks.spec, aks.cloud) == growth_order(gke.spec, gke.cloud)
+    assert growth_order(aks.spec, aks.pools, aks.cloud) == growth_order(gke.spec, gke.pools, gke.cloud)
 
 
 @given(neutral(), MODES)

@@ -102,7 +102,7 @@ def plan(
     Raises `pulumi.RunError` when the name is taken.
     """
     pool_class = cloud.pool_class(spec)
-    rank = {pool: number for number, pool in enumerate(growth_order(spec, cloud))}
+    rank = {pool: number for number, pool in enumerate(growth_order(spec, node_pools, cloud))}
     members = sorted((pool for pool in node_pools if pool.selector), key=lambda pool: rank[pool.name])
     if pool_class is None or not members:
         return ComputeClassPlan()

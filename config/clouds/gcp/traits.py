@@ -139,14 +139,11 @@ class Gke(Cloud):
     max_nodes = 1000
     max_nodes_are_of_a_zone = True
     added: Mapping[Capacity, Added] = {
-        Capacity.SPOT: Added({SPOT: "true", PROVISIONING: "spot"}, (Taint(key=SPOT, value="true"),)),
-        Capacity.PREEMPTIBLE: Added(
-            {PREEMPTIBLE: "true", PROVISIONING: "preemptible"}, (Taint(key=PREEMPTIBLE, value="true"),)
-        ),
-        # Its nodes end as spot nodes do: what must not be evicted is kept off in the same way.
-        Capacity.FLEX_START: Added(
-            {FLEX_START: "true", PROVISIONING: "flex-start"}, (Taint(key=FLEX_START, value="true"),)
-        ),
+        capacity: Added({label: "true", PROVISIONING: capacity.value}, (Taint(key=label, value="true"),))
+        # Nodes of flex-start end as spot nodes do: what must not be evicted is kept off in the same way.
+        for capacity, label in zip(
+            (Capacity.SPOT, Capacity.PREEMPTIBLE, Capacity.FLEX_START), (SPOT, PREEMPTIBLE, FLEX_START), strict=True
+        )
     }
     reserved_label_prefixes = ("cloud.google.com", "gke.io", "kubernetes.io", "k8s.io")
     reserved_labels = frozenset({NO_DEFAULT_PLUGIN})

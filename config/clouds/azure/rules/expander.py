@@ -15,6 +15,7 @@ from config.model.pool import Pool
 from config.model.spec import ClusterSpec
 from config.placement import expressions
 from config.placement.growth import growth_order
+from config.placement.node_pools import node_pools
 from config.problems import Problem
 from config.reading import of_each
 
@@ -28,8 +29,8 @@ def _order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # Under another expander the list is never read, which `rules.autoscaler` reports.
     if not tiers or not (draft.all_pools or draft.unread_pools) or azure.autoscaler.expander != "priority":
         return
-    pools = draft.pools_where(lambda pool: growth_order(_spec(azure, draft, [pool]), cloud))
-    order = growth_order(_spec(azure, draft, pools), cloud)
+    pools = draft.pools_where(lambda pool: _grown(azure, draft, [pool], cloud))
+    order = _grown(azure, draft, pools, cloud)
     own = {pool: _STEP * (len(order) - place) for place, pool in enumerate(order)}
     # Pools that cannot be read, and their twins, may stand below all others, which then have higher numbers.
     more = 2 * _STEP * (len(draft.pools) - len(pools) + draft.unread_pools)
@@ -53,8 +54,8 @@ def _order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-def _spec(azure: Azure, draft: Draft, pools: Iterable[Pool]) -> ClusterSpec:
-    """As much of the stack as the order of these pools depends on."""
+def _grown(azure: Azure, draft: Draft, pools: Iterable[Pool], cloud: Cloud) -> tuple[str, ...]:
+    """Return the order of these pools, and of the system pool, from as much of the stack as it depends on."""
     construct: Any = ClusterSpec.model_construct  # takes fewer fields than mypy thinks
     spec: ClusterSpec = construct(
         cloud=azure,
@@ -63,7 +64,7 @@ def _spec(azure: Azure, draft: Draft, pools: Iterable[Pool]) -> ClusterSpec:
         growth=draft.growth or Growth(),
         device_plugin=draft.device_plugin or DevicePluginOptions(),
     )
-    return spec
+    return growth_order(spec, node_pools(spec, cloud), cloud)
 
 
 def _matches(expression: str, pool: str) -> bool:
