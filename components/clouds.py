@@ -18,10 +18,7 @@ TARGETS = {
 
 
 def target(stack: Stack, opts: pulumi.ResourceOptions | None) -> Target:
-    """Return the target of a stack. A cluster is read by the provider that the component's options `opts` name.
-
-    Raises `pulumi.RunError` for a cluster that is missing, cannot be read or cannot take the pools.
-    """
+    """Return the target of a stack. A cluster is read by the provider that the component's options `opts` name."""
     of_cloud: Callable[[Stack, pulumi.ResourceOptions | None], Target] = resolve_name(
         TARGETS[stack.spec.cloud.provider]
     )

@@ -39,6 +39,7 @@ class KubeflowCluster(pulumi.ComponentResource):
         target = clouds.target(stack, opts)
         stack.last_update.refuse_move(target.place)
         workloads.refuse_rename(spec, stack.last_update)
+        target.read()
         plan = layer_plan.plan(stack, cloud, target)
 
         # Cloud: the cluster, or pools in one

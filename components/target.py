@@ -1,7 +1,7 @@
 """Target: the cluster that a stack's pools and its layer go into, new or existing.
 
-Each cloud has a class, which `components.clouds` finds. Making a target reads the cluster and refuses changes that it cannot take,
-before anything is declared.
+Each cloud has a class, which `components.clouds` finds. A target reads the cluster and refuses changes that it cannot take, before
+anything is declared.
 """
 
 from __future__ import annotations
@@ -76,9 +76,11 @@ class Target(Protocol):
     """A cluster, with the facts that the layer and the outputs need before it is declared."""
 
     key: str
-    """The key of the stack file by which errors name the cluster."""
+    """The key of the stack file by which errors name the cluster. It and `place` are known before `read`."""
     not_by_priority: str | None
     """The reason why the autoscaler ignores the priority expander's ConfigMap, with the remedy; None where it reads it."""
+    place: Place = MappingProxyType({})
+    """The place of a new cluster; empty for an existing cluster."""
     kubeconfig: str | None = None
     """Kubeconfig of an existing cluster: secret, wrap it before it is passed on. None for a new cluster."""
     on_demand_pools: tuple[str, ...] = ()
@@ -87,10 +89,12 @@ class Target(Protocol):
     """Namespace and name of the device plugin on GPU nodes, where the cloud brings one."""
     exporter: str | None = None
     """The exporter of GPU metrics that the cloud runs in a new cluster, in words; None without one."""
-    place: Place = MappingProxyType({})
-    """The place of a new cluster; empty for an existing cluster."""
     remembered: Mapping[str, Any] = MappingProxyType({})
     """Values of the cloud's own that the next update reads (`components.last_update`)."""
+
+    @abstractmethod
+    def read(self) -> None:
+        """Read the cluster. Raise `pulumi.RunError` when it is missing or cannot be read, or for changes that it cannot take."""
 
     @abstractmethod
     def declare(self, name: str, opts: pulumi.ResourceOptions) -> Cluster:

@@ -14,10 +14,7 @@ from config.placement.node_pools import NodePool
 
 
 class AnyCluster(Target):
-    """The cluster of a stack file that names a kubeconfig: `AnyCluster(stack, opts)`.
-
-    Raises `pulumi.RunError` without a kubeconfig.
-    """
+    """The cluster of a stack file that names a kubeconfig: `AnyCluster(stack, opts)`."""
 
     key = credentials.KEY
     not_by_priority = (
@@ -26,15 +23,18 @@ class AnyCluster(Target):
 
     def __init__(self, stack: Stack, opts: pulumi.ResourceOptions | None) -> None:
         assert isinstance(stack.spec.cloud, Existing)
-        self._name = stack.spec.name
-        self._kubeconfig = self.kubeconfig = credentials.kubeconfig(stack.spec.cloud)
-        credentials.warn_of_secrets(self._kubeconfig)
+        self._name, self._cloud = stack.spec.name, stack.spec.cloud
+
+    def read(self) -> None:
+        """Read the kubeconfig."""
+        self.kubeconfig = credentials.kubeconfig(self._cloud)
+        credentials.warn_of_secrets(self.kubeconfig)
 
     def declare(self, name: str, opts: pulumi.ResourceOptions) -> Reached:
         """Return the cluster: the stack has nothing in a cloud."""
         command = "pulumi stack output kubeconfig --show-secrets"
         outputs: Outputs = {"clusterName": self._name, "kubeconfigCommand": command}
-        return Reached(outputs, pulumi.Output.secret(self._kubeconfig))
+        return Reached(outputs, pulumi.Output.secret(self.kubeconfig or ""))
 
     def node_labels(self, pool: NodePool) -> Mapping[str, str]:
         """Return none: what puts labels on the nodes is not known."""

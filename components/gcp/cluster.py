@@ -30,6 +30,7 @@ from components.target import CloudCluster, Stack
 from config.clouds.gcp.autoscaler import pinned_autoscaler
 from config.clouds.gcp.settings import Gcp
 from config.model.reference import Reference
+from config.model.spec import ClusterSpec
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,11 @@ class ClusterPlan:
     system_pool: pools.PlannedPool
     pools: list[pools.PlannedPool]
 
-    @property
-    def place(self) -> Place:
-        """The place of the cluster."""
-        spec, cloud = self.stack.spec, self.cloud
-        place = {"clusterName": spec.name, "project": cloud.project, "location": cloud.location or ""}
-        return {part: Reference(text) for part, text in place.items()}
+
+def place(spec: ClusterSpec, cloud: Gcp) -> Place:
+    """Return the place of a new cluster."""
+    parts = {"clusterName": spec.name, "project": cloud.project, "location": cloud.location or ""}
+    return {part: Reference(text) for part, text in parts.items()}
 
 
 def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
@@ -67,9 +67,8 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
         pools.planned(pool, cloud, account, tags, now, cluster=spec.name)
         for pool in (stack.system_pool, *stack.node_pools)
     )
-    planned = ClusterPlan(stack, cloud, now, system, others)
     if not now.answer:
-        stack.last_update.warn_of_missing(planned.place, "gcloud config list   shows the login that reads")
+        stack.last_update.warn_of_missing(place(spec, cloud), "gcloud config list   shows the login that reads")
     immutable.refuse(
         [
             *immutable_cluster.problems(cloud, spec.name, now, reading),
@@ -85,7 +84,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
     )
     options = f"--cluster {spec.name} --location {cloud.location} --project {cloud.project}"
     untainted.warn(spec, "cluster", options, now)
-    return planned
+    return ClusterPlan(stack, cloud, now, system, others)
 
 
 class GkeCluster(CloudCluster):

@@ -13,7 +13,7 @@ import pulumi
 
 from components import existing_pools, immutable
 from components.existing_pools import STACK_TAG
-from components.gcp import agents, credentials, identity, immutable_pools, live, pools
+from components.gcp import agents, credentials, identity, immutable_pools, live, pools, untainted
 from components.gcp.identity import NodeIdentity
 from components.gcp.live import LiveCluster, block, config
 from components.target import CloudCluster, Stack
@@ -129,6 +129,8 @@ def refuse(stack: Stack, cluster: ExistingGke) -> None:
         ),
         "GKE",
     )
+    options = f"--cluster {cluster.name} --location {cluster.location} --project {cluster.project}"
+    untainted.warn(stack.spec, _WHERE, options, cluster.live)
     account = identity.node_account(_gcp(stack), cluster.name, stack.instance)
     if not cluster.workload_identity:
         pulumi.log.warn(
