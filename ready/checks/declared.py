@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from components.addons import names
-from components.addons.autoscaler import priorities
-from components.addons.autoscaler.priorities import Wanted
+from components.layer import names
+from components.layer.autoscaler import priorities
+from components.layer.autoscaler.priorities import Wanted
 from config.clouds import registry
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
@@ -56,7 +56,7 @@ def _declared(spec: ClusterSpec, instance: str, cluster: Cluster) -> Iterator[Sa
 def objects(spec: ClusterSpec, pools: tuple[NodePool, ...], instance: str, version: str) -> Iterator[dict[str, Any]]:
     """The policies and bindings of a stack in a cluster of this version."""
     # Pulumi's SDK takes half a second, and only a stack needs it.
-    from components.addons.scheduling import defaults, guard
+    from components.layer.scheduling import defaults, guard
     from config.placement import admission
 
     cloud, scheduling = registry.of(spec.cloud), spec.scheduling

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from components.addons.scheduling import quota
+from components.layer.scheduling import quota
 from config.model.scheduling import Profile
 from tests.admission.api import Object, Refused
 from tests.admission.bed import Bed, eventually

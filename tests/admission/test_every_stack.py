@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from components.addons.scheduling import defaults, guard
+from components.layer.scheduling import defaults, guard
 from config import stackfile
 from config.clouds import registry
 from config.clouds.azure.traits import aks

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.addons.scheduling import quota
+from components.layer.scheduling import quota
 from config.model.scheduling import Guard, GuardRule, Profile
 from tests.admission.api import Object, Refused
 from tests.admission.bed import Bed, eventually

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from components.addons.autoscaler import compute_class
-from components.addons.autoscaler.compute_class import ComputeClassPlan
+from components.layer.autoscaler import compute_class
+from components.layer.autoscaler.compute_class import ComputeClassPlan
 from config import stackfile
 from config.clouds.gcp.traits import gke
 from config.clouds.traits import PoolClass

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from components.addons import names
-from components.addons.scheduling import contract, quota
+from components.layer import names
+from components.layer.scheduling import contract, quota
 from config.model.scheduling import Profile
 from config.placement.contract import snippets
 from sandbox.cluster.control_plane import ControlPlane

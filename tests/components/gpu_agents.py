@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.addons.gpu import dcgm, device_plugin, mps
+from components.layer.gpu import dcgm, device_plugin, mps
 from config.clouds.azure.traits import aks
 from config.model.spec import ClusterSpec
 from config.placement import node_pools

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.addons.scheduling import back_to_spot
+from components.layer.scheduling import back_to_spot
 from config import stackfile
 from config.clouds import registry
 from config.placement.node_pools import CAPACITY_LABEL, node_pools

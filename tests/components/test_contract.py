@@ -11,9 +11,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.addons import names
-from components.addons.gpu.matching import may_run
-from components.addons.scheduling import contract
+from components.layer import names
+from components.layer.gpu.matching import may_run
+from components.layer.scheduling import contract
 from config.clouds.azure.traits import aks
 from config.clouds.existing.traits import existing
 from config.model.pool import Capacity

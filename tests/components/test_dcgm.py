@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from components.addons import names
-from components.addons.gpu import dcgm
+from components.layer import names
+from components.layer.gpu import dcgm
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 from tests.components.gpu_agents import exporter, main_container, with_

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.addons.gpu import device_plugin, mps, plugin_config
+from components.layer.gpu import device_plugin, mps, plugin_config
 from config.clouds.azure.traits import aks
 from config.placement import node_pools
 from config.placement.node_pools import NodePool

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from components.addons import names
-from components.addons.gpu import device_plugin, device_plugin_plan, existing_plugins
+from components.layer import names
+from components.layer.gpu import device_plugin, device_plugin_plan, existing_plugins
 from config.clouds.azure.traits import aks
 from config.model.gpu import DevicePluginOptions
 from config.model.spec import ClusterSpec

@@ -10,7 +10,7 @@ import pulumi
 import pulumi_kubernetes
 import pytest
 
-from components.addons import provider
+from components.layer import provider
 from tests.components import azure
 from tests.components.program import declare
 from tests.components.test_declared_by_name import requests_of

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from components.addons.scheduling import pod_defaults
+from components.layer.scheduling import pod_defaults
 from config.clouds.azure.traits import aks
 from config.clouds.existing.traits import existing
 from config.model.scheduling import Placement, Profile, Scheduling

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.addons.scheduling import quota
+from components.layer.scheduling import quota
 from config.model.scheduling import Guard, GuardException, GuardRule, Profile
 
 

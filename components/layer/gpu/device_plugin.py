@@ -7,11 +7,11 @@ from typing import Any
 
 import pulumi
 
-from components.addons import names
-from components.addons.gpu import mps, node_agent, plugin_config
-from components.addons.gpu.node_agent import UNPRIVILEGED
-from components.addons.manifest import Manifest
-from components.addons.part import Inside, Part
+from components.layer import names
+from components.layer.gpu import mps, node_agent, plugin_config
+from components.layer.gpu.node_agent import UNPRIVILEGED
+from components.layer.manifest import Manifest
+from components.layer.part import Inside, Part
 from config.placement.node_pools import NodePool
 
 ROLE = "device-plugin"

@@ -13,8 +13,8 @@ from typing import Any
 import pulumi
 import yaml
 
-from components.addons.autoscaler import expander
-from components.addons.scheduling import contract
+from components.layer.autoscaler import expander
+from components.layer.scheduling import contract
 
 _SECONDS = 15
 """For each answer."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from components.addons import names
-from components.addons.manifest import Manifest
-from components.addons.part import Inside, Part
+from components.layer import names
+from components.layer.manifest import Manifest
+from components.layer.part import Inside, Part
 
 
 class StorageClass(Part):

@@ -6,7 +6,7 @@ import os
 
 import pulumi
 
-from components.addons.manifest import sdk_version
+from components.layer.manifest import sdk_version
 
 ENVIRONMENT = {
     "deleteUnreachable": "PULUMI_K8S_DELETE_UNREACHABLE",

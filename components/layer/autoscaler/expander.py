@@ -8,11 +8,11 @@ from typing import Any
 
 import pulumi
 
-from components.addons import names
-from components.addons.autoscaler import priorities
-from components.addons.autoscaler.priorities import Tiers, Wanted
-from components.addons.manifest import Manifest
-from components.addons.part import Inside, Part
+from components.layer import names
+from components.layer.autoscaler import priorities
+from components.layer.autoscaler.priorities import Tiers, Wanted
+from components.layer.manifest import Manifest
+from components.layer.part import Inside, Part
 from config.model.growth import ExpanderOptions
 
 NAMESPACE = "kube-system"

@@ -8,7 +8,7 @@ job, or they hold no GPU.
 
 from __future__ import annotations
 
-from components.addons import cel
+from components.layer import cel
 
 _LABELS = "variables.labels"
 

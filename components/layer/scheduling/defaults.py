@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from string import Template
 from typing import Any
 
-from components.addons import cel, names
-from components.addons.manifest import Manifest
-from components.addons.part import Inside, Part
-from components.addons.scheduling import workload_kinds
+from components.layer import cel, names
+from components.layer.manifest import Manifest
+from components.layer.part import Inside, Part
+from components.layer.scheduling import workload_kinds
 from config.model.scheduling import Defaults, Placement
 from config.placement.node_pools import NodePool
 from config.placement.pods import ON_SPOT, PLACEMENT_LABEL, PREFERENCE, tolerations, usable

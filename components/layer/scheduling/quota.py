@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from components.addons import names
-from components.addons.manifest import Manifest
-from components.addons.part import Inside, Part
+from components.layer import names
+from components.layer.manifest import Manifest
+from components.layer.part import Inside, Part
 from config.model.scheduling import Guard, GuardRule, Profile
 from config.placement.node_pools import GPU_TAINT
 

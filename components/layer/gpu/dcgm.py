@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.addons import names
-from components.addons.gpu import existing_plugins, node_agent
-from components.addons.manifest import Manifest
-from components.addons.part import Inside, Part
+from components.layer import names
+from components.layer.gpu import existing_plugins, node_agent
+from components.layer.manifest import Manifest
+from components.layer.part import Inside, Part
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 

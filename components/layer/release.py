@@ -7,7 +7,7 @@ from typing import Any
 
 import pulumi
 
-from components.addons import names
+from components.layer import names
 from config import releases
 from config.problems import Problem, report
 

@@ -8,21 +8,21 @@ from typing import Any
 import pulumi
 
 from components import workloads
-from components.addons.autoscaler.compute_class import ComputeClass
-from components.addons.autoscaler.expander import PriorityExpander
-from components.addons.gpu.dcgm import DcgmExporter
-from components.addons.gpu.device_plugin import DevicePlugin
-from components.addons.part import Inside
-from components.addons.plan import LayerPlan
-from components.addons.provider import Provider
-from components.addons.pull_secrets import PullSecrets
-from components.addons.scheduling import plan as scheduling_plan
-from components.addons.storage_class import StorageClass
+from components.layer.autoscaler.compute_class import ComputeClass
+from components.layer.autoscaler.expander import PriorityExpander
+from components.layer.gpu.dcgm import DcgmExporter
+from components.layer.gpu.device_plugin import DevicePlugin
+from components.layer.part import Inside
+from components.layer.plan import LayerPlan
+from components.layer.provider import Provider
+from components.layer.pull_secrets import PullSecrets
+from components.layer.scheduling import plan as scheduling_plan
+from components.layer.storage_class import StorageClass
 from components.target import Cluster, Stack
 from config.clouds.traits import Cloud
 
 
-def declare(
+def declare_layer(
     name: str, stack: Stack, cloud: Cloud, plan: LayerPlan, cluster: Cluster, opts: pulumi.ResourceOptions
 ) -> None:
     """Everything that this stack has inside the cluster."""

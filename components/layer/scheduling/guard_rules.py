@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from string import Template
 from typing import NamedTuple
 
-from components.addons import cel
-from components.addons.scheduling import workload_kinds
+from components.layer import cel
+from components.layer.scheduling import workload_kinds
 from config.model.pool import Capacity
 from config.model.scheduling import LIFTED as LIFTED_BY_DEFAULT
 from config.model.scheduling import GuardException, GuardRule, Placement

@@ -14,9 +14,9 @@ from typing import Any
 
 import pulumi
 
-from components.addons import cel, names
-from components.addons.manifest import Manifest
-from components.addons.part import Inside, Part
+from components.layer import cel, names
+from components.layer.manifest import Manifest
+from components.layer.part import Inside, Part
 from config.clouds.traits import Cloud, PoolClass
 from config.model.spec import ClusterSpec
 from config.model.taint import Toleration

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.addons.gpu.existing_plugins import Plugin, left_to
+from components.layer.gpu.existing_plugins import Plugin, left_to
 from config.clouds.traits import Cloud
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool

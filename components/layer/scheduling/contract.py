@@ -15,9 +15,9 @@ from typing import Any
 import pulumi
 import yaml
 
-from components.addons import names
-from components.addons.manifest import Manifest
-from components.addons.part import Inside, Part
+from components.layer import names
+from components.layer.manifest import Manifest
+from components.layer.part import Inside, Part
 from config.model.scheduling import Placement
 from config.placement import contract
 from config.placement.node_pools import NodePool

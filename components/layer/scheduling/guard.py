@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from components.addons import cel, names
-from components.addons.manifest import Manifest
-from components.addons.part import Inside, Part
-from components.addons.scheduling import guard_claims, workload_kinds
-from components.addons.scheduling import guard_rules as rules
-from components.addons.scheduling.defaults import PROFILES
+from components.layer import cel, names
+from components.layer.manifest import Manifest
+from components.layer.part import Inside, Part
+from components.layer.scheduling import guard_claims, workload_kinds
+from components.layer.scheduling import guard_rules as rules
+from components.layer.scheduling.defaults import PROFILES
 from config.clouds.traits import Cloud
 from config.model.pool import Capacity
 from config.model.scheduling import Guard

@@ -20,7 +20,7 @@ class Inside:
 
 
 class Part(pulumi.ComponentResource):
-    """The base of all parts."""
+    """The base of all parts. Their types say `addons`, the layer's name before: a type is in the URNs of every state."""
 
     def __init__(self, type: str, name: str, inside: Inside) -> None:
         super().__init__(type, name, None, inside.part)

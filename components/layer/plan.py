@@ -8,17 +8,17 @@ from typing import Any
 
 import pulumi
 
-from components.addons import discovery, release
-from components.addons.autoscaler import compute_class, expander
-from components.addons.autoscaler.compute_class import ComputeClassPlan
-from components.addons.autoscaler.expander import ExpanderPlan
-from components.addons.autoscaler.priorities import Wanted
-from components.addons.discovery import Contents
-from components.addons.gpu import dcgm, device_plugin_plan, existing_plugins
-from components.addons.gpu.dcgm import ExporterPlan
-from components.addons.gpu.device_plugin_plan import DevicePluginPlan
-from components.addons.scheduling import plan as scheduling_plan
-from components.addons.scheduling.plan import SchedulingPlan
+from components.layer import discovery, release
+from components.layer.autoscaler import compute_class, expander
+from components.layer.autoscaler.compute_class import ComputeClassPlan
+from components.layer.autoscaler.expander import ExpanderPlan
+from components.layer.autoscaler.priorities import Wanted
+from components.layer.discovery import Contents
+from components.layer.gpu import dcgm, device_plugin_plan, existing_plugins
+from components.layer.gpu.dcgm import ExporterPlan
+from components.layer.gpu.device_plugin_plan import DevicePluginPlan
+from components.layer.scheduling import plan as scheduling_plan
+from components.layer.scheduling.plan import SchedulingPlan
 from components.target import Stack, Target
 from config.clouds.traits import Cloud
 from config.model.pool import Capacity

@@ -6,9 +6,9 @@ import base64
 import json
 from collections.abc import Sequence
 
-from components.addons import names
-from components.addons.manifest import Manifest
-from components.addons.part import Inside, Part
+from components.layer import names
+from components.layer.manifest import Manifest
+from components.layer.part import Inside, Part
 from config.model.image_pull_secret import ImagePullSecret
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.addons.gpu import node_agent, plugin_config
+from components.layer.gpu import node_agent, plugin_config
 from config.placement.node_pools import PLUGIN_CONFIG_LABEL, POOL_LABEL, NodePool
 
 ROLE = "mps-control-daemon"

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from components.addons import names
-from components.addons.manifest import Manifest
-from components.addons.part import Inside, Part
-from components.addons.scheduling import contract
+from components.layer import names
+from components.layer.manifest import Manifest
+from components.layer.part import Inside, Part
+from components.layer.scheduling import contract
 from config.model.scheduling import Placement, Profile, Scheduling
 from config.placement import admission
 from config.placement.node_pools import GPU_TAINT, NodePool

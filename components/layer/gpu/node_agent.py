@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from components.addons import names
+from components.layer import names
 from config.placement.node_pools import POOL_LABEL, NodePool
 from config.placement.pods import tolerations
 

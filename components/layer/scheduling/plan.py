@@ -8,14 +8,14 @@ from typing import Any
 
 import pulumi
 
-from components.addons.part import Inside
-from components.addons.scheduling import contract, pod_defaults
-from components.addons.scheduling.back_to_spot import BackToSpot
-from components.addons.scheduling.contract import Contract, ContractPlan
-from components.addons.scheduling.defaults import PlacementDefaults
-from components.addons.scheduling.guard import SpotGuard
-from components.addons.scheduling.pod_defaults import PodDefaults
-from components.addons.scheduling.quota import Quotas
+from components.layer.part import Inside
+from components.layer.scheduling import contract, pod_defaults
+from components.layer.scheduling.back_to_spot import BackToSpot
+from components.layer.scheduling.contract import Contract, ContractPlan
+from components.layer.scheduling.defaults import PlacementDefaults
+from components.layer.scheduling.guard import SpotGuard
+from components.layer.scheduling.pod_defaults import PodDefaults
+from components.layer.scheduling.quota import Quotas
 from config.clouds.traits import Cloud
 from config.model.scheduling import Placement, Scheduling
 from config.model.spec import ClusterSpec

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.addons import names
-from components.addons.gpu.matching import may_run
+from components.layer import names
+from components.layer.gpu.matching import may_run
 from config.placement.node_pools import NodePool
 
 _PLUGIN = re.compile(r"nvidia[-_/](gpu[-_]|k8s[-_])*device[-_]plugin")

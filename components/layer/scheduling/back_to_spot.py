@@ -9,9 +9,9 @@ import hashlib
 import json
 from typing import Any
 
-from components.addons import names
-from components.addons.manifest import Manifest
-from components.addons.part import Inside, Part
+from components.layer import names
+from components.layer.manifest import Manifest
+from components.layer.part import Inside, Part
 from config.model.pool import Capacity
 from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT
 from config.placement.pods import BACK_TO_SPOT, ON_SPOT

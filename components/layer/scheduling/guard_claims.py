@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.addons import names
-from components.addons.scheduling.defaults import PROFILES
+from components.layer import names
+from components.layer.scheduling.defaults import PROFILES
 from config.model.scheduling import Guard
 
 ROLE = "guard-claims"
