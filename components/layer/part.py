@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pulumi
+import pulumi_kubernetes as k8s
+
+from components.layer import names
 
 
 @dataclass(frozen=True)
@@ -26,3 +29,12 @@ class Part(pulumi.ComponentResource):
         super().__init__(type, name, None, inside.part)
         self.instance = inside.instance
         self.child = pulumi.ResourceOptions.merge(inside.child, pulumi.ResourceOptions(parent=self))
+
+    def after(self, *others: pulumi.Resource) -> pulumi.ResourceOptions:
+        """Return the options of an object that comes after others."""
+        return pulumi.ResourceOptions.merge(self.child, pulumi.ResourceOptions(depends_on=list(others)))
+
+
+def metadata(name: str, instance: str, namespace: str | None = None) -> k8s.meta.v1.ObjectMetaArgs:
+    """Return the metadata of a stack's object; no namespace for one of the whole cluster."""
+    return k8s.meta.v1.ObjectMetaArgs(name=name, namespace=namespace, labels=names.labels(instance))

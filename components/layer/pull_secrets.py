@@ -6,9 +6,9 @@ import base64
 import json
 from collections.abc import Sequence
 
-from components.layer import names
-from components.layer.manifest import Manifest
-from components.layer.part import Inside, Part
+import pulumi_kubernetes as k8s
+
+from components.layer.part import Inside, Part, metadata
 from config.model.image_pull_secret import ImagePullSecret
 
 
@@ -37,22 +37,14 @@ class PullSecrets(Part):
     ) -> None:
         super().__init__("kubeflow-spot:addons:PullSecrets", name, inside)
         for secret in secrets:
-            # `Manifest` keeps it secret. As data: the API server keeps no stringData to compare with.
+            # The SDK's class keeps it secret. As data: the API server keeps no stringData to compare with.
             data = {".dockerconfigjson": docker_config(secret)}
             for namespace in secret.namespaces:
-                Manifest(
+                k8s.core.v1.Secret(
                     f"{name}-{namespace}-{secret.name}",
-                    {
-                        "apiVersion": "v1",
-                        "kind": "Secret",
-                        "metadata": {
-                            "name": secret.name,
-                            "namespace": namespace,
-                            "labels": names.labels(self.instance),
-                        },
-                        "type": "kubernetes.io/dockerconfigjson",
-                        "data": data,
-                    },
-                    self.child,
+                    metadata=metadata(secret.name, self.instance, namespace),
+                    type="kubernetes.io/dockerconfigjson",
+                    data=data,
+                    opts=self.child,
                 )
         self.register_outputs({})

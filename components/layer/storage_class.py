@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from components.layer import names
-from components.layer.manifest import Manifest
-from components.layer.part import Inside, Part
+import pulumi_kubernetes as k8s
+
+from components.layer.part import Inside, Part, metadata
 
 
 class StorageClass(Part):
@@ -16,20 +16,16 @@ class StorageClass(Part):
         """`title` is its name in the cluster; `disks` are the driver and its parameters."""
         super().__init__("kubeflow-spot:addons:StorageClass", name, inside)
         provisioner, parameters = disks
-        Manifest(
+        k8s.storage.v1.StorageClass(
             name,
-            {
-                "apiVersion": "storage.k8s.io/v1",
-                "kind": "StorageClass",
-                "metadata": {"name": title, "labels": names.labels(self.instance)},
-                "provisioner": provisioner,
-                "parameters": dict(parameters),
-                # A claim that is deleted by mistake leaves its volume (kubernetes.io, page persistent-volumes, "Retain").
-                "reclaimPolicy": "Retain",
-                # In the zones of the first pod's node, not in one that has no node.
-                "volumeBindingMode": "WaitForFirstConsumer",
-                "allowVolumeExpansion": True,
-            },
-            self.child,
+            metadata=metadata(title, self.instance),
+            provisioner=provisioner,
+            parameters=parameters,
+            # A claim that is deleted by mistake leaves its volume (kubernetes.io, page persistent-volumes, "Retain").
+            reclaim_policy="Retain",
+            # In the zones of the first pod's node, not in one that has no node.
+            volume_binding_mode="WaitForFirstConsumer",
+            allow_volume_expansion=True,
+            opts=self.child,
         )
         self.register_outputs({})

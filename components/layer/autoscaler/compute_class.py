@@ -13,10 +13,11 @@ from string import Template
 from typing import Any
 
 import pulumi
+import pulumi_kubernetes as k8s
 
 from components.layer import cel, names
-from components.layer.manifest import Manifest
-from components.layer.part import Inside, Part
+from components.layer.part import Inside, Part, metadata
+from components.layer.policies import Mutating, mutating, named
 from config.clouds.traits import Cloud, PoolClass
 from config.model.spec import ClusterSpec
 from config.model.taint import Toleration
@@ -126,31 +127,22 @@ def _shortfall(pool_class: PoolClass, version: str) -> str:
     )
 
 
-def manifest(plan: ComputeClassPlan, instance: str) -> dict[str, Any]:
-    """The ComputeClass, with one rule for each pool: within a rule GKE chooses by itself."""
+def class_spec(plan: ComputeClassPlan) -> dict[str, Any]:
+    """The spec of the ComputeClass, with one rule for each pool: within a rule GKE chooses by itself."""
     assert plan.pool_class
     return {
-        "apiVersion": "cloud.google.com/v1",
-        "kind": "ComputeClass",
-        "metadata": {"name": plan.name, "labels": names.labels(instance)},
-        "spec": {
-            "priorities": [{"nodepools": [pool.name]} for pool in plan.members],
-            # The default differs between versions.
-            "whenUnsatisfiable": plan.pool_class.when_unsatisfiable,
-            "activeMigration": {"optimizeRulePriority": plan.pool_class.active_migration},
-            "nodePoolAutoCreation": {"enabled": False},
-        },
+        "priorities": [{"nodepools": [pool.name]} for pool in plan.members],
+        # The default differs between versions.
+        "whenUnsatisfiable": plan.pool_class.when_unsatisfiable,
+        "activeMigration": {"optimizeRulePriority": plan.pool_class.active_migration},
+        "nodePoolAutoCreation": {"enabled": False},
     }
 
 
-def policy(plan: ComputeClassPlan, instance: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def policy(plan: ComputeClassPlan, instance: str) -> Mutating:
     """The policy that gives pods with GPUs the class, and its binding."""
     assert plan.pool_class
     label, taint = plan.pool_class.key, plan.pool_class.taint
-    name = names.object_name(instance, ROLE)
-    metadata = {"name": name, "labels": names.labels(instance)}
-    created = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
-    everywhere = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system"]}
     toleration = Toleration(key=taint.key, value=taint.value, effect=taint.effect)
     undecided = _UNDECIDED.substitute(
         choice=cel.value([label, NODE_POOL]),
@@ -162,23 +154,12 @@ def policy(plan: ComputeClassPlan, instance: str) -> tuple[dict[str, Any], dict[
         name=cel.value(plan.name),
         toleration=cel.value(toleration.as_manifest()),
     )
-    spec = {
-        # A pod that is not judged waits for its GPU and can be seen; a refused pod does not exist.
-        "failurePolicy": "Ignore",
-        # Later changes by webhooks are intended, as with the defaults.
-        "reinvocationPolicy": "Never",
-        "matchConstraints": {"resourceRules": [created], "namespaceSelector": {"matchExpressions": [everywhere]}},
-        "matchConditions": [
-            {"name": "asks-for-a-gpu", "expression": _ASKS},
-            {"name": "has-no-node", "expression": _FREE},
-            {"name": "has-not-chosen", "expression": undecided},
-        ],
-        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": patch}}],
-    }
-    api = {"apiVersion": "admissionregistration.k8s.io/v1"}
-    return (
-        {**api, "kind": "MutatingAdmissionPolicy", "metadata": metadata, "spec": spec},
-        {**api, "kind": "MutatingAdmissionPolicyBinding", "metadata": metadata, "spec": {"policyName": name}},
+    return mutating(
+        names.object_name(instance, ROLE),
+        instance,
+        named("NotIn", ["kube-system"]),
+        conditions={"asks-for-a-gpu": _ASKS, "has-no-node": _FREE, "has-not-chosen": undecided},
+        patch=patch,
     )
 
 
@@ -192,14 +173,20 @@ class ComputeClass(Part):
         inside: Inside,
     ) -> None:
         super().__init__("kubeflow-spot:addons:ComputeClass", name, inside)
-        declared = Manifest(name, manifest(plan, self.instance), self.child)
+        assert plan.name
+        declared = k8s.apiextensions.CustomResource(
+            name,
+            api_version="cloud.google.com/v1",
+            kind="ComputeClass",
+            metadata=metadata(plan.name, self.instance),
+            spec=class_spec(plan),
+            opts=self.child,
+        )
         if plan.by_default:
-            # Pods must not be sent to a class that does not exist yet.
             class_policy, binding = policy(plan, self.instance)
-            Manifest(
-                f"{name}-binding",
-                binding,
-                self.child,
-                after=[declared, Manifest(f"{name}-policy", class_policy, self.child)],
+            sends = k8s.admissionregistration.v1.MutatingAdmissionPolicy(f"{name}-policy", class_policy, self.child)
+            # Pods must not be sent to a class that does not exist yet.
+            k8s.admissionregistration.v1.MutatingAdmissionPolicyBinding(
+                f"{name}-binding", binding, self.after(declared, sends)
             )
         self.register_outputs({})

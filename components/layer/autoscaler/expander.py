@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pulumi
+import pulumi_kubernetes as k8s
 
 from components.layer import names
 from components.layer.autoscaler import priorities
 from components.layer.autoscaler.priorities import Tiers, Wanted
-from components.layer.manifest import Manifest
-from components.layer.part import Inside, Part
+from components.layer.part import Inside, Part, metadata
 from config.model.growth import ExpanderOptions
 
 NAMESPACE = "kube-system"
@@ -154,18 +154,9 @@ class PriorityExpander(Part):
         take_ownership: bool = False,
     ) -> None:
         super().__init__("kubeflow-spot:addons:PriorityExpander", name, inside)
-        metadata: dict[str, Any] = {"name": NAME, "namespace": NAMESPACE, "labels": names.labels(self.instance)}
+        called = metadata(NAME, self.instance, NAMESPACE)
         if take_ownership:
             # Its fields have another manager, and the API server would keep them (pulumi-kubernetes, patchForce).
-            metadata["annotations"] = {"pulumi.com/patchForce": "true"}
-        Manifest(
-            name,
-            {
-                "apiVersion": "v1",
-                "kind": "ConfigMap",
-                "metadata": metadata,
-                "data": {"priorities": priorities.written(tiers)},
-            },
-            self.child,
-        )
+            called.annotations = {"pulumi.com/patchForce": "true"}
+        k8s.core.v1.ConfigMap(name, metadata=called, data={"priorities": priorities.written(tiers)}, opts=self.child)
         self.register_outputs({})

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pulumi_kubernetes as k8s
+
 from components.layer import names
 from components.layer.gpu import existing_plugins, node_agent
-from components.layer.manifest import Manifest
-from components.layer.part import Inside, Part
+from components.layer.part import Inside, Part, metadata
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
@@ -76,47 +77,51 @@ def _is_exporter(name: str, pod: Mapping[str, Any]) -> bool:
     return any("dcgm-exporter" in (container.get("image") or "") for container in pod["containers"])
 
 
-def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> dict[str, Any]:
+def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> k8s.apps.v1.DaemonSetSpecArgs:
     """The DaemonSet, as in dcgm-exporter's own chart (4.8.2)."""
-    health = {"httpGet": {"path": "/health", "port": "metrics"}, "initialDelaySeconds": 45}
-    exporter = {
-        "name": "exporter",
-        "image": image,
-        "args": ["-f", "/etc/dcgm-exporter/default-counters.csv"],
-        "env": [
-            {"name": "DCGM_EXPORTER_LISTEN", "value": f":{PORT}"},
-            {"name": "DCGM_EXPORTER_KUBERNETES", "value": "true"},
-            {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
+    health = k8s.core.v1.ProbeArgs(
+        http_get=k8s.core.v1.HTTPGetActionArgs(path="/health", port="metrics"), initial_delay_seconds=45
+    )
+    exporter = k8s.core.v1.ContainerArgs(
+        name="exporter",
+        image=image,
+        args=["-f", "/etc/dcgm-exporter/default-counters.csv"],
+        env=[
+            k8s.core.v1.EnvVarArgs(name="DCGM_EXPORTER_LISTEN", value=f":{PORT}"),
+            k8s.core.v1.EnvVarArgs(name="DCGM_EXPORTER_KUBERNETES", value="true"),
+            node_agent.NODE_NAME,
         ],
-        "ports": [{"name": "metrics", "containerPort": PORT}],
+        ports=[k8s.core.v1.ContainerPortArgs(name="metrics", container_port=PORT)],
         # For the profiling counters (DCGM_FI_PROF_*).
-        "securityContext": {
-            "runAsUser": 0,
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"add": ["SYS_ADMIN"], "drop": ["ALL"]},
-        },
-        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
-        "livenessProbe": health,
-        "readinessProbe": health,
-        "volumeMounts": [{"name": "pod-resources", "mountPath": _SOCKETS, "readOnly": True}],
-    }
-    pod = {
-        "automountServiceAccountToken": False,
-        "containers": [exporter],
-        "volumes": [{"name": "pod-resources", "hostPath": {"path": _SOCKETS, "type": "Directory"}}],
-    }
+        security_context=k8s.core.v1.SecurityContextArgs(
+            run_as_user=0,
+            allow_privilege_escalation=False,
+            capabilities=k8s.core.v1.CapabilitiesArgs(add=["SYS_ADMIN"], drop=["ALL"]),
+        ),
+        resources=k8s.core.v1.ResourceRequirementsArgs(
+            requests={"cpu": "100m", "memory": "128Mi"}, limits={"memory": "512Mi"}
+        ),
+        liveness_probe=health,
+        readiness_probe=health,
+        volume_mounts=[k8s.core.v1.VolumeMountArgs(name="pod-resources", mount_path=_SOCKETS, read_only=True)],
+    )
+    pod = k8s.core.v1.PodSpecArgs(
+        automount_service_account_token=False,
+        containers=[exporter],
+        volumes=[node_agent.of_the_node("pod-resources", _SOCKETS, "Directory")],
+    )
     # Annotations for a Prometheus that scrapes pods.
     scrape = {"prometheus.io/scrape": "true", "prometheus.io/port": str(PORT)}
     return node_agent.daemon_set_spec(pools, instance, node_agent.selector(instance, ROLE), pod, scrape)
 
 
-def service_spec(instance: str) -> dict[str, Any]:
+def service_spec(instance: str) -> k8s.core.v1.ServiceSpecArgs:
     """A Service without an address of its own: each node is scraped by itself, and Pulumi does not wait for endpoints."""
-    return {
-        "clusterIP": "None",
-        "selector": node_agent.selector(instance, ROLE),
-        "ports": [{"name": "metrics", "port": PORT, "targetPort": "metrics"}],
-    }
+    return k8s.core.v1.ServiceSpecArgs(
+        cluster_ip="None",
+        selector=node_agent.selector(instance, ROLE),
+        ports=[k8s.core.v1.ServicePortArgs(name="metrics", port=PORT, target_port="metrics")],
+    )
 
 
 class DcgmExporter(Part):
@@ -130,12 +135,9 @@ class DcgmExporter(Part):
         inside: Inside,
     ) -> None:
         super().__init__("kubeflow-spot:addons:DcgmExporter", name, inside)
-        labels = {**names.labels(self.instance), **node_agent.selector(self.instance, ROLE)}
-        metadata = {"name": names.object_name(self.instance, ROLE), "namespace": NAMESPACE, "labels": labels}
-        for kind, api, spec in (
-            ("DaemonSet", "apps/v1", daemon_set_spec(pools, image, self.instance)),
-            ("Service", "v1", service_spec(self.instance)),
-        ):
-            resource = name if kind == "DaemonSet" else f"{name}-service"
-            Manifest(resource, {"apiVersion": api, "kind": kind, "metadata": metadata, "spec": spec}, self.child)
+        called = metadata(names.object_name(self.instance, ROLE), self.instance, NAMESPACE)
+        called.labels = {**names.labels(self.instance), **node_agent.selector(self.instance, ROLE)}
+        spec = daemon_set_spec(pools, image, self.instance)
+        k8s.apps.v1.DaemonSet(name, metadata=called, spec=spec, opts=self.child)
+        k8s.core.v1.Service(f"{name}-service", metadata=called, spec=service_spec(self.instance), opts=self.child)
         self.register_outputs({})

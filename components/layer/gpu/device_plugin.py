@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pulumi
+import pulumi_kubernetes as k8s
 
 from components.layer import names
 from components.layer.gpu import mps, node_agent, plugin_config
 from components.layer.gpu.node_agent import UNPRIVILEGED
-from components.layer.manifest import Manifest
-from components.layer.part import Inside, Part
+from components.layer.part import Inside, Part, metadata
+from components.layer.service_account import service_account
 from config.placement.node_pools import NodePool
 
 ROLE = "device-plugin"
 NAMESPACE = "kube-system"
 
-_PRIVILEGED = {"capabilities": {"add": ["SYS_ADMIN"]}}
+_PRIVILEGED = k8s.core.v1.SecurityContextArgs(capabilities=k8s.core.v1.CapabilitiesArgs(add=["SYS_ADMIN"]))
 """Capabilities that NVIDIA's chart gives a plugin that may see MIG instances, and every plugin with configurations
 (k8s-device-plugin 0.20, _helpers.tpl). Time-slicing is arithmetic and needs nothing."""
 
 
-def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> dict[str, Any]:
+def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> k8s.apps.v1.DaemonSetSpecArgs:
     """The DaemonSet: on nodes of these pools only, with any taints.
 
     A plugin without the spot taint's toleration leaves spot nodes without `nvidia.com/gpu` (Azure/AKS issue 4418); on
@@ -31,55 +31,51 @@ def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> dic
     """
     mig = any(pool.mig for pool in pools)
     with_mps = any(map(mps.shared_by_mps, pools))
-    plugin: dict[str, Any] = {
-        "name": "nvidia-device-plugin",
-        "image": image,
-        "securityContext": _PRIVILEGED if mig or with_mps else UNPRIVILEGED,
-        "resources": {
-            "requests": {"cpu": "50m", "memory": "64Mi"},
-            "limits": {"memory": "256Mi"},
-        },
-        "volumeMounts": [{"name": "device-plugins", "mountPath": "/var/lib/kubelet/device-plugins"}],
-    }
-    volumes: list[dict[str, Any]] = [
-        {
-            "name": "device-plugins",
-            "hostPath": {"path": "/var/lib/kubelet/device-plugins", "type": "Directory"},
-        }
-    ]
-    pod: dict[str, Any] = {"containers": [plugin], "volumes": volumes}
-    annotations: dict[str, str] = {}
-    if plugin_config.needed(pools):
+    configured = plugin_config.needed(pools)
+    called, directory = names.object_name(instance, ROLE), "/var/lib/kubelet/device-plugins"
+    plugin = k8s.core.v1.ContainerArgs(
+        name="nvidia-device-plugin",
+        image=image,
         # config-manager finds the process by this name.
-        plugin["command"] = ["nvidia-device-plugin"]
-        plugin["env"] = _environment(mig, with_mps)
-        plugin["volumeMounts"] += plugin_config.MOUNTS
-        volumes += plugin_config.volumes(names.object_name(instance, ROLE))
-        if with_mps:
-            plugin["volumeMounts"] += mps.MOUNTS
-            volumes += mps.VOLUMES
+        command=["nvidia-device-plugin"] if configured else None,
+        env=_environment(mig, with_mps) if configured else None,
+        security_context=_PRIVILEGED if mig or with_mps else UNPRIVILEGED,
+        resources=k8s.core.v1.ResourceRequirementsArgs(
+            requests={"cpu": "50m", "memory": "64Mi"}, limits={"memory": "256Mi"}
+        ),
+        volume_mounts=[
+            k8s.core.v1.VolumeMountArgs(name="device-plugins", mount_path=directory),
+            *(plugin_config.MOUNTS if configured else []),
+            *(mps.MOUNTS if with_mps else []),
+        ],
+    )
+    pod = k8s.core.v1.PodSpecArgs(
+        containers=[plugin],
+        volumes=[
+            node_agent.of_the_node("device-plugins", directory, "Directory"),
+            *(plugin_config.volumes(called) if configured else []),
+            *(mps.VOLUMES if with_mps else []),
+        ],
+    )
+    annotations = None
+    if configured:
         annotations = {plugin_config.DIGEST: plugin_config.digest(plugin_config.data(pools))}
-        pod |= {
-            "serviceAccountName": names.object_name(instance, ROLE),
-            "shareProcessNamespace": True,
-            "initContainers": [_manager("nvidia-device-plugin-init", image)],
-            "containers": [_manager("nvidia-device-plugin-sidecar", image, "nvidia-device-plugin"), plugin],
-        }
+        pod.service_account_name = called
+        pod.share_process_namespace = True
+        pod.init_containers = [plugin_config.manager("nvidia-device-plugin-init", image)]
+        sidecar = plugin_config.manager("nvidia-device-plugin-sidecar", image, signals="nvidia-device-plugin")
+        pod.containers = [sidecar, plugin]
     else:
         # The plugin talks to the kubelet alone; only config-manager asks the API server (k8s-device-plugin 0.20, cmd/).
-        pod["automountServiceAccountToken"] = False
+        pod.automount_service_account_token = False
     return node_agent.daemon_set_spec(pools, instance, node_agent.selector(instance, ROLE), pod, annotations)
 
 
-def _manager(name: str, image: str, signals: str | None = None) -> dict[str, Any]:
-    return plugin_config.manager(name, image, signals=signals, security=UNPRIVILEGED)
-
-
-def _environment(mig: bool, with_mps: bool) -> list[dict[str, str]]:
+def _environment(mig: bool, with_mps: bool) -> list[k8s.core.v1.EnvVarArgs]:
     return [
-        {"name": "CONFIG_FILE", "value": plugin_config.FILE},
-        *([{"name": "NVIDIA_MIG_MONITOR_DEVICES", "value": "all"}] if mig else []),
-        *([{"name": "MPS_ROOT", "value": mps.ROOT}] if with_mps else []),
+        k8s.core.v1.EnvVarArgs(name="CONFIG_FILE", value=plugin_config.FILE),
+        *([k8s.core.v1.EnvVarArgs(name="NVIDIA_MIG_MONITOR_DEVICES", value="all")] if mig else []),
+        *([k8s.core.v1.EnvVarArgs(name="MPS_ROOT", value=mps.ROOT)] if with_mps else []),
     ]
 
 
@@ -95,59 +91,27 @@ class DevicePlugin(Part):
     ) -> None:
         super().__init__("kubeflow-spot:addons:DevicePlugin", name, inside)
         if pools:
-            before = self._configurations(name, pools) if plugin_config.needed(pools) else []
-            self._daemon_set(name, ROLE, daemon_set_spec(pools, image, self.instance), before)
+            called = names.object_name(self.instance, ROLE)
+            before = self._configurations(name, called, pools) if plugin_config.needed(pools) else ()
+            self._daemon_set(name, called, daemon_set_spec(pools, image, self.instance), before)
             for pool in filter(mps.shared_by_mps, pools):
-                spec = mps.daemon_set_spec(pool, image, self.instance, names.object_name(self.instance, ROLE))
-                self._daemon_set(f"{name}-mps-{pool.label}", f"mps-{pool.label}", spec, before)
+                spec = mps.daemon_set_spec(pool, image, self.instance, called)
+                role = f"mps-{pool.label}"
+                self._daemon_set(f"{name}-{role}", names.object_name(self.instance, role), spec, before)
         self.register_outputs({})
 
-    def _configurations(self, name: str, pools: Sequence[NodePool]) -> list[pulumi.Resource]:
-        """The ConfigMap, and the right to read the node's label, which names one of its keys."""
-        called = names.object_name(self.instance, ROLE)
-        rbac = "rbac.authorization.k8s.io"
-        role = {"apiGroup": rbac, "kind": "ClusterRole", "name": called}
-        account = {"kind": "ServiceAccount", "name": called, "namespace": NAMESPACE}
-        return [
-            self._object(f"{name}-configs", "v1", "ConfigMap", called, data=plugin_config.data(pools)),
-            self._object(f"{name}-account", "v1", "ServiceAccount", called),
-            self._object(
-                f"{name}-role",
-                f"{rbac}/v1",
-                "ClusterRole",
-                called,
-                namespace=None,
-                rules=plugin_config.cluster_role_rules(),
+    def _configurations(self, name: str, called: str, pools: Sequence[NodePool]) -> tuple[pulumi.Resource, ...]:
+        """Declare the ConfigMap, and the right to read the node's label, which names one of its keys."""
+        config_map = metadata(called, self.instance, NAMESPACE)
+        return (
+            k8s.core.v1.ConfigMap(
+                f"{name}-configs", metadata=config_map, data=plugin_config.data(pools), opts=self.child
             ),
-            self._object(
-                f"{name}-binding",
-                f"{rbac}/v1",
-                "ClusterRoleBinding",
-                called,
-                namespace=None,
-                roleRef=role,
-                subjects=[account],
-            ),
-        ]
+            *service_account(self, name, called, NAMESPACE, plugin_config.RULES),
+        )
 
     def _daemon_set(
-        self, name: str, role: str, spec: Mapping[str, Any], before: Sequence[pulumi.Resource] = ()
+        self, name: str, called: str, spec: k8s.apps.v1.DaemonSetSpecArgs, before: Sequence[pulumi.Resource]
     ) -> None:
-        self._object(name, "apps/v1", "DaemonSet", names.object_name(self.instance, role), before=before, spec=spec)
-
-    def _object(
-        self,
-        name: str,
-        api: str,
-        kind: str,
-        called: str,
-        *,
-        namespace: str | None = NAMESPACE,
-        before: Sequence[pulumi.Resource] = (),
-        **content: Any,
-    ) -> Manifest:
-        metadata = {"name": called, "labels": names.labels(self.instance)}
-        if namespace:
-            metadata["namespace"] = namespace
-        manifest = {"apiVersion": api, "kind": kind, "metadata": metadata, **content}
-        return Manifest(name, manifest, self.child, after=before)
+        own = metadata(called, self.instance, NAMESPACE)
+        k8s.apps.v1.DaemonSet(name, metadata=own, spec=spec, opts=self.after(*before))

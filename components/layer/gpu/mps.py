@@ -7,7 +7,7 @@ configuration mounted it also needs no config-manager.
 
 from __future__ import annotations
 
-from typing import Any
+import pulumi_kubernetes as k8s
 
 from components.layer.gpu import node_agent, plugin_config
 from config.placement.node_pools import PLUGIN_CONFIG_LABEL, POOL_LABEL, NodePool
@@ -17,17 +17,17 @@ ROLE = "mps-control-daemon"
 ROOT = "/run/nvidia/mps"
 """On the node: pipes and logs of the daemon, and the shared memory that it and its clients use as /dev/shm."""
 
-VOLUMES: list[dict[str, Any]] = [
-    {"name": "mps-root", "hostPath": {"path": ROOT, "type": "DirectoryOrCreate"}},
-    {"name": "mps-shm", "hostPath": {"path": f"{ROOT}/shm"}},
+VOLUMES = [
+    node_agent.of_the_node("mps-root", ROOT, "DirectoryOrCreate"),
+    node_agent.of_the_node("mps-shm", f"{ROOT}/shm"),
 ]
-MOUNTS: list[dict[str, Any]] = [
-    {"name": "mps-root", "mountPath": "/mps"},
-    {"name": "mps-shm", "mountPath": "/dev/shm"},
+MOUNTS = [
+    k8s.core.v1.VolumeMountArgs(name="mps-root", mount_path="/mps"),
+    k8s.core.v1.VolumeMountArgs(name="mps-shm", mount_path="/dev/shm"),
 ]
 """The plugin has them too: it asks the daemon for its health."""
 
-_RESOURCES = {"requests": {"cpu": "50m", "memory": "128Mi"}}
+_RESOURCES = k8s.core.v1.ResourceRequirementsArgs(requests={"cpu": "50m", "memory": "128Mi"})
 """Without a limit: memory shared with its clients may count as the daemon's own, and they die with it."""
 
 
@@ -36,35 +36,39 @@ def shared_by_mps(pool: NodePool) -> bool:
     return pool.gpu_sharing is not None and pool.gpu_sharing.strategy == "mps"
 
 
-def daemon_set_spec(pool: NodePool, image: str, instance: str, config_map: str) -> dict[str, Any]:
+def daemon_set_spec(pool: NodePool, image: str, instance: str, config_map: str) -> k8s.apps.v1.DaemonSetSpecArgs:
     """The DaemonSet of one pool. Privileged: it sets the GPUs' compute mode and mounts shared memory on the node."""
-    shm = {
-        "name": "mps-control-daemon-mounts",
-        "image": image,
-        "command": ["mps-control-daemon", "mount-shm"],
-        "securityContext": {"privileged": True},
-        "resources": _RESOURCES,
-        "volumeMounts": [{"name": "mps-root", "mountPath": "/mps", "mountPropagation": "Bidirectional"}],
-    }
-    daemon = {
-        "name": "mps-control-daemon-ctr",
-        "image": image,
-        "command": ["mps-control-daemon"],
-        "env": [{"name": "CONFIG_FILE", "value": plugin_config.FILE}],
-        "securityContext": {"privileged": True},
-        "resources": _RESOURCES,
-        "volumeMounts": [*MOUNTS, {"name": "config", "mountPath": "/config", "readOnly": True}],
-    }
-    file = {"key": pool.label, "path": plugin_config.FILE.rpartition("/")[2]}
-    pod = {
+    privileged = k8s.core.v1.SecurityContextArgs(privileged=True)
+    shm = k8s.core.v1.ContainerArgs(
+        name="mps-control-daemon-mounts",
+        image=image,
+        command=["mps-control-daemon", "mount-shm"],
+        security_context=privileged,
+        resources=_RESOURCES,
+        volume_mounts=[
+            k8s.core.v1.VolumeMountArgs(name="mps-root", mount_path="/mps", mount_propagation="Bidirectional")
+        ],
+    )
+    daemon = k8s.core.v1.ContainerArgs(
+        name="mps-control-daemon-ctr",
+        image=image,
+        command=["mps-control-daemon"],
+        env=[k8s.core.v1.EnvVarArgs(name="CONFIG_FILE", value=plugin_config.FILE)],
+        security_context=privileged,
+        resources=_RESOURCES,
+        volume_mounts=[*MOUNTS, k8s.core.v1.VolumeMountArgs(name="config", mount_path="/config", read_only=True)],
+    )
+    file = k8s.core.v1.KeyToPathArgs(key=pool.label, path=plugin_config.FILE.rpartition("/")[2])
+    source = k8s.core.v1.ConfigMapVolumeSourceArgs(name=config_map, items=[file])
+    pod = k8s.core.v1.PodSpecArgs(
         # Where the driver is installed on the node, the daemon finds its processes by the node's ids (chart, mps.enableHostPID).
-        "hostPID": True,
+        host_pid=True,
         # Not before the plugin knows that it shares: the daemon makes a GPU refuse any second process beside MPS' own.
-        "nodeSelector": {PLUGIN_CONFIG_LABEL: pool.label},
-        "initContainers": [shm],
-        "containers": [daemon],
-        "volumes": [*VOLUMES, {"name": "config", "configMap": {"name": config_map, "items": [file]}}],
-    }
+        node_selector={PLUGIN_CONFIG_LABEL: pool.label},
+        init_containers=[shm],
+        containers=[daemon],
+        volumes=[*VOLUMES, k8s.core.v1.VolumeArgs(name="config", config_map=source)],
+    )
     selector = {**node_agent.selector(instance, ROLE), POOL_LABEL: pool.label}
     content = plugin_config.data([pool])[pool.label]
     annotations = {plugin_config.DIGEST: plugin_config.digest({pool.label: content})}

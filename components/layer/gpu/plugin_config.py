@@ -11,8 +11,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import pulumi_kubernetes as k8s
 import yaml
 
+from components.layer.gpu.node_agent import NODE_NAME, UNPRIVILEGED
 from config.model.gpu import GpuSharing
 from config.placement.node_pools import GPU_TAINT, PLUGIN_CONFIG_LABEL, PREFIX, NodePool, has_plugin_config
 
@@ -27,9 +29,9 @@ FILE = "/config/config.yaml"
 
 _DIRECTORY = "/available-configs"
 
-MOUNTS: list[dict[str, Any]] = [
-    {"name": "available-configs", "mountPath": _DIRECTORY},
-    {"name": "config", "mountPath": "/config"},
+MOUNTS = [
+    k8s.core.v1.VolumeMountArgs(name="available-configs", mount_path=_DIRECTORY),
+    k8s.core.v1.VolumeMountArgs(name="config", mount_path="/config"),
 ]
 """The file is a link into the other directory, so every container needs both."""
 
@@ -73,15 +75,16 @@ def digest(data: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def volumes(config_map: str) -> list[dict[str, Any]]:
+def volumes(config_map: str) -> list[k8s.core.v1.VolumeArgs]:
     """The volumes of `MOUNTS`."""
+    source = k8s.core.v1.ConfigMapVolumeSourceArgs(name=config_map)
     return [
-        {"name": "available-configs", "configMap": {"name": config_map}},
-        {"name": "config", "emptyDir": {}},
+        k8s.core.v1.VolumeArgs(name="available-configs", config_map=source),
+        k8s.core.v1.VolumeArgs(name="config", empty_dir=k8s.core.v1.EmptyDirVolumeSourceArgs()),
     ]
 
 
-def manager(name: str, image: str, *, signals: str | None, security: Mapping[str, Any]) -> dict[str, Any]:
+def manager(name: str, image: str, *, signals: str | None = None) -> k8s.core.v1.ContainerArgs:
     """A container that links the node's configuration: once, or whenever the label changes, with a SIGHUP to a process."""
     environment = {
         "ONESHOT": "false" if signals else "true",
@@ -92,20 +95,18 @@ def manager(name: str, image: str, *, signals: str | None, security: Mapping[str
         "SEND_SIGNAL": "true" if signals else "false",
         **({"SIGNAL": "1", "PROCESS_TO_SIGNAL": signals} if signals else {}),
     }
-    return {
-        "name": name,
-        "image": image,
-        "command": ["config-manager"],
-        "env": [
-            {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
-            *({"name": key, "value": value} for key, value in environment.items()),
-        ],
-        "securityContext": security,
-        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "128Mi"}},
-        "volumeMounts": MOUNTS,
-    }
+    return k8s.core.v1.ContainerArgs(
+        name=name,
+        image=image,
+        command=["config-manager"],
+        env=[NODE_NAME, *(k8s.core.v1.EnvVarArgs(name=key, value=value) for key, value in environment.items())],
+        security_context=UNPRIVILEGED,
+        resources=k8s.core.v1.ResourceRequirementsArgs(
+            requests={"cpu": "10m", "memory": "32Mi"}, limits={"memory": "128Mi"}
+        ),
+        volume_mounts=MOUNTS,
+    )
 
 
-def cluster_role_rules() -> list[dict[str, Any]]:
-    """Rights of config-manager: it watches its own node, which RBAC cannot name."""
-    return [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list", "watch"]}]
+RULES = [k8s.rbac.v1.PolicyRuleArgs(api_groups=[""], resources=["nodes"], verbs=["get", "list", "watch"])]
+"""Rights of config-manager: it watches its own node, which RBAC cannot name."""

@@ -9,12 +9,15 @@ import hashlib
 import json
 from typing import Any
 
+import pulumi_kubernetes as k8s
+
 from components.layer import names
-from components.layer.manifest import Manifest
-from components.layer.part import Inside, Part
+from components.layer.affinity import only_where
+from components.layer.part import Inside, Part, metadata
+from components.layer.service_account import service_account
 from config.model.pool import Capacity
 from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT
-from config.placement.pods import BACK_TO_SPOT, ON_SPOT
+from config.placement.pods import BACK_TO_SPOT
 
 ROLE = "back-to-spot"
 NAMESPACE = "kube-system"
@@ -57,66 +60,75 @@ def policy() -> dict[str, Any]:
     }
 
 
-def rules() -> list[dict[str, Any]]:
+def rules() -> list[k8s.rbac.v1.PolicyRuleArgs]:
     """The rights of the descheduler: all it reads and does with this policy, found by leaving out each of the upstream's."""
+    rule = k8s.rbac.v1.PolicyRuleArgs
     return [
-        {"apiGroups": [""], "resources": ["nodes", "pods", "persistentvolumeclaims"], "verbs": ["list", "watch"]},
-        {"apiGroups": [""], "resources": ["pods/eviction"], "verbs": ["create"]},
-        {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"]},
+        rule(api_groups=[""], resources=["nodes", "pods", "persistentvolumeclaims"], verbs=["list", "watch"]),
+        rule(api_groups=[""], resources=["pods/eviction"], verbs=["create"]),
+        rule(api_groups=["events.k8s.io"], resources=["events"], verbs=["create", "patch"]),
     ]
 
 
-def deployment_spec(image: str, instance: str) -> dict[str, Any]:
+def deployment_spec(image: str, instance: str) -> k8s.apps.v1.DeploymentSpecArgs:
     """The Deployment: one pod, never on spot. It looks every two minutes; an idle spot node stays for ten."""
     selector = {"app.kubernetes.io/name": f"{names.PROGRAM}-{ROLE}", names.INSTANCE: instance}
     called = names.object_name(instance, ROLE)
-    container = {
-        "name": "descheduler",
-        "image": image,
-        "command": ["/bin/descheduler"],
-        "args": [
+    container = k8s.core.v1.ContainerArgs(
+        name="descheduler",
+        image=image,
+        command=["/bin/descheduler"],
+        args=[
             f"--policy-config-file=/policy/{_FILE}",
             "--descheduling-interval=2m",
             "--leader-elect=false",
             "--v=2",
         ],
-        "resources": {"requests": {"cpu": "20m", "memory": "64Mi"}, "limits": {"memory": "256Mi"}},
-        "livenessProbe": {
-            "httpGet": {"path": "/healthz", "port": 10258, "scheme": "HTTPS"},
-            "initialDelaySeconds": 5,
-            "periodSeconds": 20,
-        },
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": True,
-            "runAsNonRoot": True,
-        },
-        "volumeMounts": [{"name": "policy", "mountPath": "/policy", "readOnly": True}],
-    }
-    elsewhere = {"nodeSelectorTerms": [{"matchExpressions": [{**ON_SPOT, "operator": "NotIn"}]}]}
+        resources=k8s.core.v1.ResourceRequirementsArgs(
+            requests={"cpu": "20m", "memory": "64Mi"}, limits={"memory": "256Mi"}
+        ),
+        liveness_probe=k8s.core.v1.ProbeArgs(
+            http_get=k8s.core.v1.HTTPGetActionArgs(path="/healthz", port=10258, scheme="HTTPS"),
+            initial_delay_seconds=5,
+            period_seconds=20,
+        ),
+        security_context=k8s.core.v1.SecurityContextArgs(
+            allow_privilege_escalation=False,
+            capabilities=k8s.core.v1.CapabilitiesArgs(drop=["ALL"]),
+            read_only_root_filesystem=True,
+            run_as_non_root=True,
+        ),
+        volume_mounts=[k8s.core.v1.VolumeMountArgs(name="policy", mount_path="/policy", read_only=True)],
+    )
+    elsewhere = k8s.core.v1.NodeSelectorRequirementArgs(
+        key=CAPACITY_LABEL, operator="NotIn", values=[Capacity.SPOT.value]
+    )
     digest = hashlib.sha256(_content().encode()).hexdigest()
-    return {
-        "replicas": 1,
+    return k8s.apps.v1.DeploymentSpecArgs(
+        replicas=1,
         # Two at a time would evict two pods for one free machine.
-        "strategy": {"type": "Recreate"},
-        "selector": {"matchLabels": selector},
-        "template": {
-            "metadata": {
-                "labels": {**names.labels(instance), **selector},
-                "annotations": {f"{ROLE}.kubeflow-spot.dev/policy": digest[:16]},
-            },
-            "spec": {
-                "serviceAccountName": called,
-                "priorityClassName": "system-cluster-critical",
-                "securityContext": {"runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
-                "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": elsewhere}},
-                "tolerations": [{"key": CRITICAL_ADDONS_TAINT.key, "operator": "Exists"}],
-                "containers": [container],
-                "volumes": [{"name": "policy", "configMap": {"name": called}}],
-            },
-        },
-    }
+        strategy=k8s.apps.v1.DeploymentStrategyArgs(type="Recreate"),
+        selector=k8s.meta.v1.LabelSelectorArgs(match_labels=selector),
+        template=k8s.core.v1.PodTemplateSpecArgs(
+            metadata=k8s.meta.v1.ObjectMetaArgs(
+                labels={**names.labels(instance), **selector},
+                annotations={f"{ROLE}.kubeflow-spot.dev/policy": digest[:16]},
+            ),
+            spec=k8s.core.v1.PodSpecArgs(
+                service_account_name=called,
+                priority_class_name="system-cluster-critical",
+                security_context=k8s.core.v1.PodSecurityContextArgs(
+                    run_as_user=1000, seccomp_profile=k8s.core.v1.SeccompProfileArgs(type="RuntimeDefault")
+                ),
+                affinity=only_where(elsewhere),
+                tolerations=[k8s.core.v1.TolerationArgs(key=CRITICAL_ADDONS_TAINT.key, operator="Exists")],
+                containers=[container],
+                volumes=[
+                    k8s.core.v1.VolumeArgs(name="policy", config_map=k8s.core.v1.ConfigMapVolumeSourceArgs(name=called))
+                ],
+            ),
+        ),
+    )
 
 
 def _content() -> str:
@@ -128,25 +140,11 @@ class BackToSpot(Part):
 
     def __init__(self, name: str, image: str, inside: Inside) -> None:
         super().__init__("kubeflow-spot:addons:BackToSpot", name, inside)
-        called, rbac = names.object_name(self.instance, ROLE), "rbac.authorization.k8s.io"
-        role = {"apiGroup": rbac, "kind": "ClusterRole", "name": called}
-        account = {"kind": "ServiceAccount", "name": called, "namespace": NAMESPACE}
-        before = [
-            self._object(f"{name}-policy", "v1", "ConfigMap", data={_FILE: _content()}),
-            self._object(f"{name}-account", "v1", "ServiceAccount"),
-            self._object(f"{name}-role", f"{rbac}/v1", "ClusterRole", rules=rules()),
-            self._object(f"{name}-binding", f"{rbac}/v1", "ClusterRoleBinding", roleRef=role, subjects=[account]),
-        ]
-        self._object(name, "apps/v1", "Deployment", before, spec=deployment_spec(image, self.instance))
-        self.register_outputs({})
-
-    def _object(self, name: str, api: str, kind: str, before: Any = (), **content: Any) -> Manifest:
-        metadata: dict[str, Any] = {
-            "name": names.object_name(self.instance, ROLE),
-            "labels": names.labels(self.instance),
-        }
-        if not kind.startswith("ClusterRole"):
-            metadata["namespace"] = NAMESPACE
-        return Manifest(
-            name, {"apiVersion": api, "kind": kind, "metadata": metadata, **content}, self.child, after=before
+        called = names.object_name(self.instance, ROLE)
+        own = metadata(called, self.instance, NAMESPACE)
+        before = (
+            k8s.core.v1.ConfigMap(f"{name}-policy", metadata=own, data={_FILE: _content()}, opts=self.child),
+            *service_account(self, name, called, NAMESPACE, rules()),
         )
+        k8s.apps.v1.Deployment(name, metadata=own, spec=deployment_spec(image, self.instance), opts=self.after(*before))
+        self.register_outputs({})

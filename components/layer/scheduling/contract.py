@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import pulumi
+import pulumi_kubernetes as k8s
 import yaml
 
 from components.layer import names
-from components.layer.manifest import Manifest
-from components.layer.part import Inside, Part
+from components.layer.part import Inside, Part, metadata
 from config.model.scheduling import Placement
 from config.placement import contract
 from config.placement.node_pools import NodePool
@@ -100,25 +100,25 @@ def as_output(
     }
 
 
-def access(name: str, readers: Sequence[str], instance: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def access(
+    name: str, readers: Sequence[str], instance: str
+) -> tuple[k8s.rbac.v1.RoleInitArgs, k8s.rbac.v1.RoleBindingInitArgs]:
     """The Role to read the ConfigMap of this name, and its binding to all service accounts and the readers.
 
     Only `get`: a name cannot limit list and watch, and kube-public holds other objects (page rbac, "Referring to resources").
     """
     role = names.object_name(instance, ROLE)
     group = "rbac.authorization.k8s.io"
-    metadata = {"name": role, "namespace": NAMESPACE, "labels": names.labels(instance)}
-    rule = {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": [name], "verbs": ["get"]}
+    called = metadata(role, instance, NAMESPACE)
+    rule = k8s.rbac.v1.PolicyRuleArgs(api_groups=[""], resources=["configmaps"], resource_names=[name], verbs=["get"])
     groups = sorted({SERVICE_ACCOUNTS, *readers})
     return (
-        {"apiVersion": f"{group}/v1", "kind": "Role", "metadata": metadata, "rules": [rule]},
-        {
-            "apiVersion": f"{group}/v1",
-            "kind": "RoleBinding",
-            "metadata": metadata,
-            "roleRef": {"apiGroup": group, "kind": "Role", "name": role},
-            "subjects": [{"apiGroup": group, "kind": "Group", "name": group_name} for group_name in groups],
-        },
+        k8s.rbac.v1.RoleInitArgs(metadata=called, rules=[rule]),
+        k8s.rbac.v1.RoleBindingInitArgs(
+            metadata=called,
+            role_ref=k8s.rbac.v1.RoleRefArgs(api_group=group, kind="Role", name=role),
+            subjects=[k8s.rbac.v1.SubjectArgs(api_group=group, kind="Group", name=reader) for reader in groups],
+        ),
     )
 
 
@@ -134,11 +134,10 @@ class Contract(Part):
         inside: Inside,
     ) -> None:
         super().__init__("kubeflow-spot:addons:Contract", name, inside)
-        metadata = {"name": plan.name, "namespace": NAMESPACE, "labels": names.labels(self.instance)}
-        config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": dict(content)}
-        Manifest(name, config_map, self.child)
+        config_map = metadata(plan.name, self.instance, NAMESPACE)
+        k8s.core.v1.ConfigMap(name, metadata=config_map, data=content, opts=self.child)
         role, binding = access(plan.name, readers, self.instance)
         # Without the `bind` verb one can bind only a Role that exists and whose permissions one holds: create the Role first
         # (page rbac, "Privilege escalation prevention").
-        Manifest(name, binding, self.child, after=[Manifest(name, role, self.child)])
+        k8s.rbac.v1.RoleBinding(name, binding, self.after(k8s.rbac.v1.Role(name, role, self.child)))
         self.register_outputs({})

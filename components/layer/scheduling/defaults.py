@@ -5,13 +5,14 @@ Kubernetes >= 1.36. A pod is judged as it arrives, before all webhooks (kubernet
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from string import Template
-from typing import Any
+
+import pulumi_kubernetes as k8s
 
 from components.layer import cel, names
-from components.layer.manifest import Manifest
 from components.layer.part import Inside, Part
+from components.layer.policies import Mutating, mutating, named
 from components.layer.scheduling import workload_kinds
 from config.model.scheduling import Defaults, Placement
 from config.placement.node_pools import NodePool
@@ -19,7 +20,7 @@ from config.placement.pods import ON_SPOT, PLACEMENT_LABEL, PREFERENCE, tolerati
 
 ROLE = "defaults"
 
-PROFILES = {"matchLabels": {"app.kubernetes.io/part-of": "kubeflow-profile"}}
+PROFILES = k8s.meta.v1.LabelSelectorArgs(match_labels={"app.kubernetes.io/part-of": "kubeflow-profile"})
 """The namespaces of Kubeflow profiles (kubeflow/manifests applications/profiles/pss/namespace-labels.yaml)."""
 
 # A pod that lasts gets no default. The label's word counts for a pod of training, which may say Always all the same.
@@ -81,48 +82,29 @@ _TERMS = "object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDurin
 
 def policy(
     defaults: Defaults, pools: Sequence[NodePool], grace: int, instance: str, pipelines_in: Sequence[str] = ()
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> Mutating:
     """The policy and its binding. `grace` in seconds, for pods that may run on spot and kept Kubernetes' default.
 
     With `pipelines_in` it is the policy for workflows' pods in these namespaces of the platform instead of the one for profiles.
     """
-    name = names.object_name(instance, f"{ROLE}-pipelines" if pipelines_in else ROLE)
-    selector: dict[str, Any] = PROFILES
-    conditions = [{"name": "ends-by-itself", "expression": _MAY_MOVE}]
+    conditions = {"ends-by-itself": _MAY_MOVE}
     if pipelines_in:
-        within = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": sorted(pipelines_in)}
-        selector = {"matchExpressions": [within]}
-        conditions = [
-            {"name": "of-a-workflow", "expression": workload_kinds.WORKFLOW},
-            {"name": "ends-by-itself", "expression": workload_kinds.ENDS},
-        ]
-    metadata = {"name": name, "labels": names.labels(instance)}
-    created = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
-    spec = {
-        # A pod that is not judged runs on-demand, which costs money; a refused pod does not run at all.
-        "failurePolicy": "Ignore",
-        # Later changes by webhooks are intended; judging every pod twice would double the cost (bench).
-        "reinvocationPolicy": "Never",
-        "matchConstraints": {"resourceRules": [created], "namespaceSelector": selector},
-        "matchConditions": conditions,
-        "variables": [
-            {"name": "labels", "expression": cel.LABELS},
-            {"name": "kind", "expression": workload_kinds.KIND},
-            {"name": "gpu", "expression": workload_kinds.GPU},
-            {
-                "name": "placement",
-                "expression": _PLACEMENT.substitute(
-                    label=cel.value(PLACEMENT_LABEL), gpu=_default(defaults, "gpu"), cpu=_default(defaults, "cpu")
-                ),
-            },
-            {"name": "terms", "expression": _TERMS},
-        ],
-        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": _patch(pools, grace)}}],
-    }
-    api = {"apiVersion": "admissionregistration.k8s.io/v1"}
-    return (
-        {**api, "kind": "MutatingAdmissionPolicy", "metadata": metadata, "spec": spec},
-        {**api, "kind": "MutatingAdmissionPolicyBinding", "metadata": metadata, "spec": {"policyName": name}},
+        conditions = {"of-a-workflow": workload_kinds.WORKFLOW, "ends-by-itself": workload_kinds.ENDS}
+    return mutating(
+        names.object_name(instance, f"{ROLE}-pipelines" if pipelines_in else ROLE),
+        instance,
+        named("In", pipelines_in) if pipelines_in else PROFILES,
+        conditions=conditions,
+        variables={
+            "labels": cel.LABELS,
+            "kind": workload_kinds.KIND,
+            "gpu": workload_kinds.GPU,
+            "placement": _PLACEMENT.substitute(
+                label=cel.value(PLACEMENT_LABEL), gpu=_default(defaults, "gpu"), cpu=_default(defaults, "cpu")
+            ),
+            "terms": _TERMS,
+        },
+        patch=_patch(pools, grace),
     )
 
 
@@ -173,10 +155,12 @@ class PlacementDefaults(Part):
         pipelines_in: Sequence[str] = (),
     ) -> None:
         super().__init__("kubeflow-spot:addons:PlacementDefaults", name, inside)
-        self._declare(name, *policy(defaults, pools, grace, self.instance))
+        self._declare(name, policy(defaults, pools, grace, self.instance))
         if pipelines_in:
-            self._declare(f"{name}-pipelines", *policy(defaults, pools, grace, self.instance, pipelines_in))
+            self._declare(f"{name}-pipelines", policy(defaults, pools, grace, self.instance, pipelines_in))
         self.register_outputs({})
 
-    def _declare(self, name: str, placement: Mapping[str, Any], binding: Mapping[str, Any]) -> None:
-        Manifest(f"{name}-binding", binding, self.child, after=[Manifest(name, placement, self.child)])
+    def _declare(self, name: str, placement: Mutating) -> None:
+        policy, binding = placement
+        declared = k8s.admissionregistration.v1.MutatingAdmissionPolicy(name, policy, self.child)
+        k8s.admissionregistration.v1.MutatingAdmissionPolicyBinding(f"{name}-binding", binding, self.after(declared))

@@ -11,11 +11,12 @@ autoscaler would buy a GPU node for it (docs/adr/0024).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+
+import pulumi_kubernetes as k8s
 
 from components.layer import cel, names
-from components.layer.manifest import Manifest
 from components.layer.part import Inside, Part
+from components.layer.policies import Validating, named, validating
 from components.layer.scheduling import guard_claims, workload_kinds
 from components.layer.scheduling import guard_rules as rules
 from components.layer.scheduling.defaults import PROFILES
@@ -31,16 +32,9 @@ ROLE = "guard"
 _ACTIONS = {"enforce": "Deny", "warn": "Warn", "audit": "Audit"}
 
 
-def policies(
-    guard: Guard, pools: Sequence[NodePool], cloud: Cloud, instance: str
-) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Each policy with its binding."""
+def policies(guard: Guard, pools: Sequence[NodePool], cloud: Cloud, instance: str) -> Iterator[tuple[str, Validating]]:
+    """Each policy with its binding, by its role."""
     variables = _variables(guard, pools, cloud)
-    platform = {
-        "matchExpressions": [
-            {"key": "kubernetes.io/metadata.name", "operator": "In", "values": sorted(guard.platform_namespaces)}
-        ]
-    }
     gpus = any(pool.gpus for pool in pools)
     yield _policy(
         "platform",
@@ -48,9 +42,9 @@ def policies(
         instance,
         variables | {"kept": _kept_in_platform(guard), "mayTrain": "false", "trains": "false", "parks": "false"},
         rules.OTHER_RULES,
-        selector=platform,
+        selector=named("In", guard.platform_namespaces),
         failure="Ignore",
-        conditions=[("not-an-agent", rules.NOT_AN_AGENT), ("changed", rules.CHANGED)],
+        conditions={"not-an-agent": rules.NOT_AN_AGENT, "changed": rules.CHANGED},
     )
     yield _policy(
         "profiles",
@@ -67,14 +61,14 @@ def policies(
         selector=PROFILES,
         failure="Fail",
         # No agent of a node is in a profile: a DaemonSet there is its user's, and its pods are as any others.
-        conditions=[
-            ("not-an-agent", rules.NOT_BY_A_NODE),
-            ("changed", rules.CHANGED),
-            ("may-break-a-rule", rules.suspect(gpus=gpus)),
-        ],
+        conditions={
+            "not-an-agent": rules.NOT_BY_A_NODE,
+            "changed": rules.CHANGED,
+            "may-break-a-rule": rules.suspect(gpus=gpus),
+        },
     )
     if gpus and guard.device_classes:
-        yield guard_claims.policy(guard, instance, _ACTIONS[guard.mode])
+        yield "claims", guard_claims.policy(guard, instance, _ACTIONS[guard.mode])
 
 
 def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[str, str]:
@@ -132,43 +126,25 @@ def _policy(
     variables: Mapping[str, str],
     others: Mapping[str, rules.Rule],
     *,
-    selector: Mapping[str, Any],
+    selector: k8s.meta.v1.LabelSelectorArgs,
     failure: str,
-    conditions: Sequence[tuple[str, str]],
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    name = names.object_name(instance, f"{ROLE}-{role}")
-    metadata = {"name": name, "labels": names.labels(instance)}
-    return (
-        {
-            **_API,
-            "kind": "ValidatingAdmissionPolicy",
-            "metadata": metadata,
-            "spec": {
-                "failurePolicy": failure,
-                "matchConstraints": {"resourceRules": [_PODS], "namespaceSelector": selector},
-                "matchConditions": [{"name": key, "expression": text} for key, text in conditions],
-                "variables": [
-                    {"name": key, "expression": text}
-                    for key, text in {**variables, **rules.broken(guard.exceptions, others)}.items()
-                ],
-                "validations": [rules.validation(instance, others)],
-            },
-        },
-        {
-            **_API,
-            "kind": "ValidatingAdmissionPolicyBinding",
-            "metadata": metadata,
-            "spec": {"policyName": name, "validationActions": [_ACTIONS[guard.mode]]},
-        },
+    conditions: Mapping[str, str],
+) -> tuple[str, Validating]:
+    return role, validating(
+        names.object_name(instance, f"{ROLE}-{role}"),
+        instance,
+        selector,
+        operations=["CREATE", "UPDATE"],
+        failure=failure,
+        conditions=conditions,
+        variables={**variables, **rules.broken(guard.exceptions, others)},
+        validation=rules.validation(instance, others),
+        action=_ACTIONS[guard.mode],
     )
 
 
 def _listed(taints: Iterable[Taint]) -> str:
     return cel.value([taint.model_dump(mode="json") for taint in sorted(taints, key=str)])
-
-
-_API = {"apiVersion": "admissionregistration.k8s.io/v1"}
-_PODS = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["pods"]}
 
 
 class SpotGuard(Part):
@@ -183,8 +159,9 @@ class SpotGuard(Part):
         inside: Inside,
     ) -> None:
         super().__init__("kubeflow-spot:addons:SpotGuard", name, inside)
-        for policy, binding in policies(guard, pools, cloud, self.instance):
-            role = policy["metadata"]["name"].rpartition("-")[2]
-            declared = Manifest(f"{name}-{role}", policy, self.child)
-            Manifest(f"{name}-{role}-binding", binding, self.child, after=[declared])
+        for role, (policy, binding) in policies(guard, pools, cloud, self.instance):
+            declared = k8s.admissionregistration.v1.ValidatingAdmissionPolicy(f"{name}-{role}", policy, self.child)
+            k8s.admissionregistration.v1.ValidatingAdmissionPolicyBinding(
+                f"{name}-{role}-binding", binding, self.after(declared)
+            )
         self.register_outputs({})

@@ -7,15 +7,13 @@ node, and would open the GPU nodes to any pod.
 
 from __future__ import annotations
 
-from typing import Any
+import pulumi_kubernetes as k8s
 
-from components.layer import names
+from components.layer import names, policies
 from components.layer.scheduling.defaults import PROFILES
 from config.model.scheduling import Guard
 
 ROLE = "guard-claims"
-
-_GROUP = "resource.k8s.io"
 
 _CLAIM = "has(object.spec.spec) ? object.spec.spec : object.spec"
 """The claim of a template, or the claim itself."""
@@ -25,39 +23,21 @@ has(variables.claim.devices) && has(variables.claim.devices.requests) && variabl
 && variables.claim.devices.requests.size() > 0"""
 
 
-def policy(guard: Guard, instance: str, action: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def policy(guard: Guard, instance: str, action: str) -> policies.Validating:
     """The policy and its binding. Claims and templates never change (kubernetes.io, page dra-api)."""
-    name = names.object_name(instance, ROLE)
-    metadata = {"name": name, "labels": names.labels(instance)}
-    rule = {
-        "apiGroups": [_GROUP],
-        # The API server converts requests of older versions to this one ("matchPolicy": Equivalent is the default).
-        "apiVersions": ["v1"],
-        "operations": ["CREATE"],
-        "resources": ["resourceclaims", "resourceclaimtemplates"],
-    }
     classes = ", ".join(guard.device_classes)
     message = (
         "kubeflow-spot guard, rule empty-claim: asks for no device, so that a pod with it would pass as one with a GPU; ask for a "
         f"device, such as one of class {classes}"
     )
-    api = {"apiVersion": "admissionregistration.k8s.io/v1"}
-    return (
-        {
-            **api,
-            "kind": "ValidatingAdmissionPolicy",
-            "metadata": metadata,
-            "spec": {
-                "failurePolicy": "Fail",
-                "matchConstraints": {"resourceRules": [rule], "namespaceSelector": PROFILES},
-                "variables": [{"name": "claim", "expression": _CLAIM}],
-                "validations": [{"expression": _ASKS, "message": message, "reason": "Forbidden"}],
-            },
-        },
-        {
-            **api,
-            "kind": "ValidatingAdmissionPolicyBinding",
-            "metadata": metadata,
-            "spec": {"policyName": name, "validationActions": [action]},
-        },
+    return policies.validating(
+        names.object_name(instance, ROLE),
+        instance,
+        PROFILES,
+        group="resource.k8s.io",
+        resources=["resourceclaims", "resourceclaimtemplates"],
+        operations=["CREATE"],
+        variables={"claim": _CLAIM},
+        validation=k8s.admissionregistration.v1.ValidationArgs(expression=_ASKS, message=message, reason="Forbidden"),
+        action=action,
     )

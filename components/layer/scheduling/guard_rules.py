@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from string import Template
 from typing import NamedTuple
 
+import pulumi_kubernetes as k8s
+
 from components.layer import cel
 from components.layer.scheduling import workload_kinds
 from config.model.pool import Capacity
@@ -209,20 +211,20 @@ def _entry(entry: GuardException) -> str:
     )
 
 
-def validation(instance: str, others: Mapping[str, Rule]) -> dict[str, str]:
+def validation(instance: str, others: Mapping[str, Rule]) -> k8s.admissionregistration.v1.ValidationArgs:
     """One validation for all rules: the API server evaluates every message for every pod, and shows only the first."""
     wrong = "".join(
         f"variables.broken == {cel.value(name)} ? {cel.value(f' {rule.words}{_remedy(name, instance)}')} :\n"
         for name, rule in {**SPOT_RULES, **others}.items()
     )
-    return {
-        "expression": "variables.broken == '' || variables.debugs || (variables.other == '' && variables.trains)",
-        "messageExpression": (
+    return k8s.admissionregistration.v1.ValidationArgs(
+        expression="variables.broken == '' || variables.debugs || (variables.other == '' && variables.trains)",
+        message_expression=(
             "variables.broken == '' ? '' :\n"
             f"'kubeflow-spot guard, rule ' + variables.broken + ': ' + variables.pod + ({wrong}'')"
         ),
-        "reason": "Forbidden",
-    }
+        reason="Forbidden",
+    )
 
 
 def _remedy(rule: str, instance: str) -> str:

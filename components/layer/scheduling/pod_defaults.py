@@ -11,12 +11,13 @@ the `up` with `no matches for kind "PodDefault"` or `namespaces ... not found`; 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import pulumi_kubernetes as k8s
+
 from components.layer import names
-from components.layer.manifest import Manifest
-from components.layer.part import Inside, Part
+from components.layer.part import Inside, Part, metadata
 from components.layer.scheduling import contract
 from config.model.scheduling import Placement, Profile, Scheduling
 from config.placement import admission
@@ -26,25 +27,17 @@ from config.placement.pods import PLACEMENT_LABEL, tolerations, usable
 ROLE = Placement.PREFER_SPOT.value
 
 
-def pod_defaults(profiles: Sequence[Profile], pools: Sequence[NodePool], instance: str) -> Iterator[dict[str, Any]]:
-    """A PodDefault for each profile; none where pods need no further toleration."""
+def pod_default_spec(pools: Sequence[NodePool]) -> dict[str, Any] | None:
+    """The spec of each profile's PodDefault; None where pods need no further toleration."""
     given = _given(pools)
-    for profile in profiles if given else ():
-        yield {
-            "apiVersion": "kubeflow.org/v1alpha1",
-            "kind": "PodDefault",
-            "metadata": {
-                "name": names.object_name(instance, ROLE),
-                "namespace": profile.namespace,
-                "labels": names.labels(instance),
-            },
-            "spec": {
-                # Kubeflow's form for new notebooks shows it.
-                "desc": "Spot machines, for training that can start again; never for notebooks",
-                "selector": {"matchLabels": {PLACEMENT_LABEL: Placement.PREFER_SPOT.value}},
-                "tolerations": given,
-            },
-        }
+    if not given:
+        return None
+    return {
+        # Kubeflow's form for new notebooks shows it.
+        "desc": "Spot machines, for training that can start again; never for notebooks",
+        "selector": {"matchLabels": {PLACEMENT_LABEL: Placement.PREFER_SPOT.value}},
+        "tolerations": given,
+    }
 
 
 def _given(pools: Sequence[NodePool]) -> list[dict[str, str]]:
@@ -101,10 +94,14 @@ class PodDefaults(Part):
         inside: Inside,
     ) -> None:
         super().__init__("kubeflow-spot:addons:PodDefaults", name, inside)
-        for manifest in pod_defaults(profiles, pools, self.instance):
-            Manifest(
-                f"{name}-{manifest['metadata']['namespace']}",
-                manifest,
-                self.child,
+        spec = pod_default_spec(pools)
+        for profile in profiles if spec else ():
+            k8s.apiextensions.CustomResource(
+                f"{name}-{profile.namespace}",
+                api_version="kubeflow.org/v1alpha1",
+                kind="PodDefault",
+                metadata=metadata(names.object_name(self.instance, ROLE), self.instance, profile.namespace),
+                spec=spec,
+                opts=self.child,
             )
         self.register_outputs({})

@@ -7,11 +7,11 @@ The second kind is a net below two rules of the guard: it holds where the guard'
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+
+import pulumi_kubernetes as k8s
 
 from components.layer import names
-from components.layer.manifest import Manifest
-from components.layer.part import Inside, Part
+from components.layer.part import Inside, Part, metadata
 from config.model.scheduling import Guard, GuardRule, Profile
 from config.placement.node_pools import GPU_TAINT
 
@@ -38,7 +38,9 @@ def counted(device_classes: Iterable[str]) -> list[str]:
     ]
 
 
-def quotas(profiles: Sequence[Profile], instance: str, device_classes: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+def quotas(
+    profiles: Sequence[Profile], instance: str, device_classes: Sequence[str] = ()
+) -> Iterator[tuple[Profile, k8s.core.v1.ResourceQuotaInitArgs]]:
     """A ResourceQuota for each profile with a limit, which holds for each way to ask for a GPU.
 
     Kubernetes cannot limit by node: a quota counts all GPUs of the namespace, those on spot and those of
@@ -48,22 +50,25 @@ def quotas(profiles: Sequence[Profile], instance: str, device_classes: Sequence[
     """
     for profile in profiles:
         if profile.gpus is not None:
-            metadata = {
-                "name": names.object_name(instance, ROLE),
-                "namespace": profile.namespace,
-                "labels": names.labels(instance),
-            }
             hard = dict.fromkeys(counted(device_classes), str(profile.gpus))
-            yield {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": hard}}
+            spec = k8s.core.v1.ResourceQuotaSpecArgs(hard=hard)
+            yield profile, _quota(ROLE, profile, instance, spec)
 
 
-NETS: dict[GuardRule, dict[str, Any]] = {
-    GuardRule.PRIORITY: {
-        "scopeName": "PriorityClass",
-        "operator": "In",
-        "values": ["system-cluster-critical", "system-node-critical"],
-    },
-    GuardRule.OTHER_NAMESPACES: {"scopeName": "CrossNamespacePodAffinity", "operator": "Exists"},
+def _quota(
+    role: str, profile: Profile, instance: str, spec: k8s.core.v1.ResourceQuotaSpecArgs
+) -> k8s.core.v1.ResourceQuotaInitArgs:
+    called = metadata(names.object_name(instance, role), instance, profile.namespace)
+    return k8s.core.v1.ResourceQuotaInitArgs(metadata=called, spec=spec)
+
+
+NETS = {
+    GuardRule.PRIORITY: k8s.core.v1.ScopedResourceSelectorRequirementArgs(
+        scope_name="PriorityClass", operator="In", values=["system-cluster-critical", "system-node-critical"]
+    ),
+    GuardRule.OTHER_NAMESPACES: k8s.core.v1.ScopedResourceSelectorRequirementArgs(
+        scope_name="CrossNamespacePodAffinity", operator="Exists"
+    ),
 }
 """Scopes of pods that a profile may not have, by the rule of the guard (page resource-quotas, "Quota scopes").
 
@@ -71,7 +76,9 @@ The second scope is wider than the rule: preferred terms count, and those that n
 """
 
 
-def nets(profiles: Sequence[Profile], guard: Guard, instance: str) -> Iterator[tuple[GuardRule, dict[str, Any]]]:
+def nets(
+    profiles: Sequence[Profile], guard: Guard, instance: str
+) -> Iterator[tuple[Profile, GuardRule, k8s.core.v1.ResourceQuotaInitArgs]]:
     """Yield the ResourceQuotas of NETS for each profile, with or without a limit of GPUs.
 
     They know no exceptions and no warnings: none is declared unless the guard enforces its rules, nor for a rule that an exception
@@ -83,13 +90,9 @@ def nets(profiles: Sequence[Profile], guard: Guard, instance: str) -> Iterator[t
         lifted = {rule for entry in guard.exceptions if entry.namespace == profile.namespace for rule in entry.rules}
         for rule, scope in NETS.items():
             if rule not in lifted:
-                metadata = {
-                    "name": names.object_name(instance, rule),
-                    "namespace": profile.namespace,
-                    "labels": names.labels(instance),
-                }
-                spec = {"hard": {"pods": "0"}, "scopeSelector": {"matchExpressions": [scope]}}
-                yield rule, {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": spec}
+                selector = k8s.core.v1.ScopeSelectorArgs(match_expressions=[scope])
+                spec = k8s.core.v1.ResourceQuotaSpecArgs(hard={"pods": "0"}, scope_selector=selector)
+                yield profile, rule, _quota(rule, profile, instance, spec)
 
 
 class Quotas(Part):
@@ -103,13 +106,9 @@ class Quotas(Part):
         inside: Inside,
     ) -> None:
         super().__init__("kubeflow-spot:addons:Quotas", name, inside)
-        for quota in quotas(profiles, self.instance, guard.device_classes):
-            Manifest(
-                f"{name}-{quota['metadata']['namespace']}",
-                quota,
-                self.child,
-            )
-        for rule, quota in nets(profiles, guard, self.instance):
+        for profile, quota in quotas(profiles, self.instance, guard.device_classes):
+            k8s.core.v1.ResourceQuota(f"{name}-{profile.namespace}", quota, self.child)
+        for profile, rule, quota in nets(profiles, guard, self.instance):
             # No namespace has a dot: this is no other profile's quota of GPUs.
-            Manifest(f"{name}-{quota['metadata']['namespace']}.{rule}", quota, self.child)
+            k8s.core.v1.ResourceQuota(f"{name}-{profile.namespace}.{rule}", quota, self.child)
         self.register_outputs({})
