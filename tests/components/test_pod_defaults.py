@@ -40,9 +40,8 @@ def untainted() -> tuple[NodePool, ...]:
 
 @pytest.mark.program
 def test_pods_with_the_label_get_the_spot_taints_toleration_in_every_profile(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = plain(
-        {}, cluster={"kubernetesVersion": "1.35", "reason": "not ready for 1.36"}, pool={"capacity": "spot"}
-    )
+    older = {"kubernetesVersion": "1.35", "reason": "not ready for 1.36"}
+    settings = plain({}, cluster=older, pool={"machine": "Standard_NC4as_T4_v3", "capacity": "spot"})
     settings["kubeflow-spot:scheduling"] = {"profiles": [{"namespace": "team-a"}, {"namespace": "team-b", "gpus": 2}]}
     declared = declare(settings, monkeypatch).of("kubernetes:kubeflow.org/v1alpha1:PodDefault")
     first, second = (declared[f"lab-pod-defaults-{team}"].inputs for team in ("team-a", "team-b"))
