@@ -29,12 +29,7 @@ def docker_config(secret: ImagePullSecret) -> str:
 class PullSecrets(Part):
     """One Secret a namespace. The namespaces must exist; a pod names the Secret in its imagePullSecrets."""
 
-    def __init__(
-        self,
-        name: str,
-        secrets: Sequence[ImagePullSecret],
-        inside: Inside,
-    ) -> None:
+    def __init__(self, name: str, secrets: Sequence[ImagePullSecret], inside: Inside) -> None:
         super().__init__("kubeflow-spot:addons:PullSecrets", name, inside)
         for secret in secrets:
             # The SDK's class keeps it secret. As data: the API server keeps no stringData to compare with.

@@ -166,12 +166,7 @@ def policy(plan: ComputeClassPlan, instance: str) -> Mutating:
 class ComputeClass(Part):
     """The class in the cluster, and the policy where the cluster knows the kind."""
 
-    def __init__(
-        self,
-        name: str,
-        plan: ComputeClassPlan,
-        inside: Inside,
-    ) -> None:
+    def __init__(self, name: str, plan: ComputeClassPlan, inside: Inside) -> None:
         super().__init__("kubeflow-spot:addons:ComputeClass", name, inside)
         assert plan.name
         declared = k8s.apiextensions.CustomResource(

@@ -145,14 +145,7 @@ def _indented(text: str) -> str:
 class PriorityExpander(Part):
     """The ConfigMap the autoscaler reads."""
 
-    def __init__(
-        self,
-        name: str,
-        tiers: Tiers,
-        inside: Inside,
-        *,
-        take_ownership: bool = False,
-    ) -> None:
+    def __init__(self, name: str, tiers: Tiers, inside: Inside, *, take_ownership: bool = False) -> None:
         super().__init__("kubeflow-spot:addons:PriorityExpander", name, inside)
         called = metadata(NAME, self.instance, NAMESPACE)
         if take_ownership:

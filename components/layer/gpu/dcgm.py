@@ -127,13 +127,7 @@ def service_spec(instance: str) -> k8s.core.v1.ServiceSpecArgs:
 class DcgmExporter(Part):
     """The exporter in kube-system, with a Service to scrape."""
 
-    def __init__(
-        self,
-        name: str,
-        pools: Sequence[NodePool],
-        image: str,
-        inside: Inside,
-    ) -> None:
+    def __init__(self, name: str, pools: Sequence[NodePool], image: str, inside: Inside) -> None:
         super().__init__("kubeflow-spot:addons:DcgmExporter", name, inside)
         called = metadata(names.object_name(self.instance, ROLE), self.instance, NAMESPACE)
         called.labels = {**names.labels(self.instance), **node_agent.selector(self.instance, ROLE)}

@@ -82,13 +82,7 @@ def _environment(mig: bool, with_mps: bool) -> list[k8s.core.v1.EnvVarArgs]:
 class DevicePlugin(Part):
     """The plugin in kube-system for GPU pools, with its configurations and the MPS daemons. Without pools it declares nothing."""
 
-    def __init__(
-        self,
-        name: str,
-        pools: Sequence[NodePool],
-        image: str,
-        inside: Inside,
-    ) -> None:
+    def __init__(self, name: str, pools: Sequence[NodePool], image: str, inside: Inside) -> None:
         super().__init__("kubeflow-spot:addons:DevicePlugin", name, inside)
         if pools:
             called = names.object_name(self.instance, ROLE)

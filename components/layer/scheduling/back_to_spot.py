@@ -78,12 +78,7 @@ def deployment_spec(image: str, instance: str) -> k8s.apps.v1.DeploymentSpecArgs
         name="descheduler",
         image=image,
         command=["/bin/descheduler"],
-        args=[
-            f"--policy-config-file=/policy/{_FILE}",
-            "--descheduling-interval=2m",
-            "--leader-elect=false",
-            "--v=2",
-        ],
+        args=[f"--policy-config-file=/policy/{_FILE}", "--descheduling-interval=2m", "--leader-elect=false", "--v=2"],
         resources=k8s.core.v1.ResourceRequirementsArgs(
             requests={"cpu": "20m", "memory": "64Mi"}, limits={"memory": "256Mi"}
         ),

@@ -98,13 +98,7 @@ def nets(
 class Quotas(Part):
     """The ResourceQuotas of each profile. The namespaces must exist."""
 
-    def __init__(
-        self,
-        name: str,
-        profiles: Sequence[Profile],
-        guard: Guard,
-        inside: Inside,
-    ) -> None:
+    def __init__(self, name: str, profiles: Sequence[Profile], guard: Guard, inside: Inside) -> None:
         super().__init__("kubeflow-spot:addons:Quotas", name, inside)
         for profile, quota in quotas(profiles, self.instance, guard.device_classes):
             k8s.core.v1.ResourceQuota(f"{name}-{profile.namespace}", quota, self.child)
