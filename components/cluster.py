@@ -5,9 +5,10 @@ from __future__ import annotations
 import pulumi
 
 from components import clouds, workloads
-from components.addons import layer, names
-from components.addons import plan as layer_plan
 from components.last_update import LastUpdate
+from components.layer import names
+from components.layer import plan as layer_plan
+from components.layer.declare import declare_layer
 from components.outputs import outputs
 from components.target import Outputs, Stack
 from config.clouds import registry
@@ -48,7 +49,7 @@ class KubeflowCluster(pulumi.ComponentResource):
         cluster = target.declare(name, child)
 
         # Layer
-        layer.declare(name, stack, cloud, plan, cluster, child)
+        declare_layer(name, stack, cloud, plan, cluster, child)
 
         # Outputs
         self.outputs = outputs(stack, cloud, target, plan, cluster)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from components import last_update, links, workloads
-from components.addons.plan import LayerPlan
+from components.layer.plan import LayerPlan
 from components.target import Cluster, Outputs, Stack, Target
 from config.clouds.traits import Cloud
 from config.placement import kubeflow, pods, queueing

@@ -32,7 +32,7 @@ class Stack:
     system_pool: NodePool | None
     """The system pool of a new cluster; None for an existing one."""
     instance: str
-    """The stack's name in labels and names of objects (`components.addons.names`)."""
+    """The stack's name in labels and names of objects (`components.layer.names`)."""
     last_update: LastUpdate
 
     def path(self, pool: NodePool) -> str:

@@ -1,1 +1,1 @@
-"""AKS: everything that is declared in Azure. Never imports add-ons or another cloud."""
+"""AKS: everything that is declared in Azure. Never imports the layer or another cloud."""

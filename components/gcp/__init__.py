@@ -1,1 +1,1 @@
-"""GKE: everything that is declared in Google Cloud. Never imports add-ons or another cloud."""
+"""GKE: everything that is declared in Google Cloud. Never imports the layer or another cloud."""

@@ -14,9 +14,9 @@ import pulumi
 from pulumi.provider import ConstructResult, Provider
 
 from components import links, references
-from components.addons import names
 from components.cluster import KubeflowCluster
 from components.last_update import COMPONENT, LastUpdate
+from components.layer import names
 from components.package import inputs as arguments
 from components.package import schema
 from components.package.inputs import Arguments

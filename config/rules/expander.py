@@ -49,7 +49,7 @@ def _numbers(path: str, numbered: tuple[int, ExpanderTier], draft: Draft, cloud:
     if not options:
         return
     twins = draft.of_pools(lambda pool: names.twin_name(pool, cloud))
-    # As `components.addons.autoscaler.priorities` gives them: one line a pool, the system pool's too,
+    # As `components.layer.autoscaler.priorities` gives them: one line a pool, the system pool's too,
     # in steps of ten, above `.*` at 1.
     top = 10 * (len(draft.pools) + len([twin for twin in twins if twin]) + draft.makes_cluster)
     if tier.priority in of_each(options.other_groups[:number], lambda other: other.priority):

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from components.addons import names
-from components.addons.autoscaler import priorities
-from components.addons.autoscaler.priorities import Wanted
+from components.layer import names
+from components.layer.autoscaler import priorities
+from components.layer.autoscaler.priorities import Wanted
 from config.clouds import registry
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
@@ -37,9 +37,9 @@ def _declared(spec: ClusterSpec, instance: str, cluster: Cluster) -> Iterator[Sa
     pools = node_pools(spec, cloud)
     version = str((cluster.part("version") or {}).get("gitVersion", ""))
     compared, fine = 0, True
-    for body in objects(spec, pools, instance, version):
+    for kind, body in objects(spec, pools, instance, version):
         compared += 1
-        name, kind = body["metadata"]["name"], body["kind"]
+        name = body["metadata"]["name"]
         live = next((item for item in cluster.objects(PARTS[kind]) if item["metadata"]["name"] == name), None)
         if live is None:
             continue  # the check of policies says so
@@ -53,23 +53,28 @@ def _declared(spec: ClusterSpec, instance: str, cluster: Cluster) -> Iterator[Sa
         yield ok(f"{compared} policies and bindings, the contract and the order are as stack {instance} declares them")
 
 
-def objects(spec: ClusterSpec, pools: tuple[NodePool, ...], instance: str, version: str) -> Iterator[dict[str, Any]]:
-    """The policies and bindings of a stack in a cluster of this version."""
-    # Pulumi's SDK takes half a second, and only a stack needs it.
-    from components.addons.scheduling import defaults, guard
+def objects(
+    spec: ClusterSpec, pools: tuple[NodePool, ...], instance: str, version: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The policies and bindings of a stack in a cluster of this version, with their kinds."""
+    # Pulumi's SDKs take a second, and only a stack needs them.
+    from components.layer.scheduling import defaults, guard
+    from components.resources import wire
     from config.placement import admission
 
     cloud, scheduling = registry.of(spec.cloud), spec.scheduling
     if not scheduling.enabled:
         return
-    for policy, binding in guard.policies(scheduling.guard, pools, cloud, instance):
-        yield from (policy, binding)
+    for _, (policy, binding) in guard.policies(scheduling.guard, pools, cloud, instance):
+        yield "ValidatingAdmissionPolicy", wire(policy)
+        yield "ValidatingAdmissionPolicyBinding", wire(binding)
     if admission.mutates(version):
         grace = scheduling.grace_period_seconds or spot_grace((pool.source for pool in pools), cloud)
         namespaces = scheduling.guard.pipeline_namespaces
-        yield from defaults.policy(scheduling.defaults, pools, grace, instance)
-        if namespaces:
-            yield from defaults.policy(scheduling.defaults, pools, grace, instance, namespaces)
+        for within in ((), namespaces) if namespaces else ((),):
+            placement, bound = defaults.policy(scheduling.defaults, pools, grace, instance, within)
+            yield "MutatingAdmissionPolicy", wire(placement)
+            yield "MutatingAdmissionPolicyBinding", wire(bound)
 
 
 def _contract(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) -> Iterator[Said]:

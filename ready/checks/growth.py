@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.addons.autoscaler import priorities
+from components.layer.autoscaler import priorities
 from ready.autoscaler import Group, Starting
 from ready.check import Check, Said, note, ok, wrong
 from ready.clouds.facts import CloudFacts

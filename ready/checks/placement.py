@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from components.addons import cel, names
+from components.layer import cel, names
 from ready.check import Check, Said, note, ok, wrong
 from ready.cluster import BrokenContract, Cluster, Contract, NoContract
 from ready.snapshot import Object

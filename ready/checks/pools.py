@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from components.addons.gpu import existing_plugins
-from components.addons.gpu.existing_plugins import Plugin
-from components.addons.gpu.matching import may_run
+from components.layer.gpu import existing_plugins
+from components.layer.gpu.existing_plugins import Plugin
+from components.layer.gpu.matching import may_run
 from config.placement.node_pools import GPU_TAINT
 from ready.check import Check, Said, note, ok, wrong
 from ready.cluster import Cluster, Node, Pool

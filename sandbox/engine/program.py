@@ -66,9 +66,13 @@ def _names(learned: Path) -> list[str]:
 
 def _import_all(names: Iterable[str]) -> None:
     for name in names:
+        package, _, part = name.rpartition(".")
         # The package may have changed. The program reports that where it needs the module.
         with suppress(Exception):
-            importlib.import_module(name)
+            # The question runs an SDK's lazy package, which imports its parts. One that is imported before the package runs would
+            # stand in the place of the class or the function of its name.
+            if not hasattr(sys.modules.get(package), part):
+                importlib.import_module(name)
 
 
 def _installed(names: Iterable[str]) -> Iterable[str]:

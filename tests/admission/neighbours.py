@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from components.addons.scheduling import quota
+from pulumi_kubernetes.core.v1 import ResourceQuotaInitArgs
+
+from components.layer.scheduling import quota
+from components.resources import wire
 from config.model.scheduling import Profile
 from tests.admission.api import Object, Refused
 from tests.admission.bed import Bed, eventually
@@ -154,7 +157,12 @@ def limited(bed: Bed, *quotas: Object) -> Iterator[None]:
 
 def gpus(most: int) -> list[Object]:
     """Return the program's quota of GPUs for the profile."""
-    return list(quota.quotas((Profile(namespace=NAMESPACE, gpus=most),), "escape"))
+    return [quota_body(body) for _, body in quota.quotas((Profile(namespace=NAMESPACE, gpus=most),), "escape")]
+
+
+def quota_body(quota: ResourceQuotaInitArgs) -> Object:
+    """Return a quota of the program as the API server takes it."""
+    return {"apiVersion": "v1", "kind": "ResourceQuota", **wire(quota)}
 
 
 def past_the_quota(body: Object) -> Callable[[Bed], str]:

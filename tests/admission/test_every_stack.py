@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from components.addons.scheduling import defaults, guard
+from components.layer.scheduling import defaults, guard
+from components.resources import wire
 from config import stackfile
 from config.clouds import registry
 from config.clouds.azure.traits import Aks
@@ -57,8 +58,9 @@ def test_policies_of_every_stack_file_are_accepted(bed: Bed, path: Path) -> None
 
 
 def assert_accepted(bed: Bed, spec: ClusterSpec, cloud: Cloud, pools: Sequence[NodePool]) -> None:
-    policies = [defaults.policy(spec.scheduling.defaults, pools, node_pools.spot_grace(spec.pools, cloud), "any")]
-    policies += guard.policies(spec.scheduling.guard, pools, cloud, "any")
-    for policy, binding in policies:
-        bed.api.create(policy, dry_run=True)
-        bed.api.create(binding, dry_run=True)
+    placement = defaults.policy(spec.scheduling.defaults, pools, node_pools.spot_grace(spec.pools, cloud), "any")
+    kept = [pair for _, pair in guard.policies(spec.scheduling.guard, pools, cloud, "any")]
+    for kind, (policy, binding) in (("Mutating", placement), *(("Validating", pair) for pair in kept)):
+        base = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": f"{kind}AdmissionPolicy"}
+        bed.api.create({**base, **wire(policy)}, dry_run=True)
+        bed.api.create({**base, "kind": f"{base['kind']}Binding", **wire(binding)}, dry_run=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.addons.scheduling import quota
+from components.layer.scheduling import quota
 from config.model.scheduling import Guard, GuardRule, Profile
 from tests.admission.api import Object, Refused
 from tests.admission.bed import Bed, eventually
@@ -24,6 +24,7 @@ from tests.admission.neighbours import (
     gone_afterwards,
     lands,
     limited,
+    quota_body,
     system_pool,
 )
 
@@ -76,7 +77,7 @@ def test_an_anti_affinity_to_all_namespaces_keeps_other_teams_off_the_whole_clus
 @pytest.mark.parametrize("rule", attacks())
 def test_each_net_holds_without_the_guard(bed: Bed, rule: str) -> None:
     profile = Profile(namespace=FREE)
-    nets = [body for net, body in quota.nets([profile], Guard(), "net") if net == rule]
+    nets = [quota_body(body) for _, net, body in quota.nets([profile], Guard(), "net") if net == rule]
     body = elsewhere(attacks()[rule], FREE, "attack")
     bed.api.create(body, dry_run=True)
     with limited(bed, *nets):

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from components.addons.autoscaler import compute_class
-from components.addons.autoscaler.compute_class import ComputeClassPlan
+from components.layer.autoscaler import compute_class
+from components.layer.autoscaler.compute_class import ComputeClassPlan
+from components.resources import wire
 from config import stackfile
 from config.clouds.gcp.traits import Gke
 from config.clouds.traits import PoolClass
@@ -35,8 +36,10 @@ def api(api_server: ControlPlane) -> Iterator[Api]:
         spec, _ = stackfile.read(settings)
         assert spec
         members = [pool for pool in node_pools.node_pools(spec, Gke()) if pool.gpus]
-        policy, binding = compute_class.policy(
-            ComputeClassPlan(PoolClass(KEY, NAME), tuple(members), by_default=True), "test"
+        pair = compute_class.policy(ComputeClassPlan(PoolClass(KEY, NAME), tuple(members), by_default=True), "test")
+        policy, binding = (
+            {"apiVersion": "admissionregistration.k8s.io/v1", "kind": f"MutatingAdmissionPolicy{ending}", **wire(body)}
+            for ending, body in zip(("", "Binding"), pair, strict=True)
         )
         # The API server checks the types of expressions, and refuses a mistake here.
         assert api.warnings(policy) == []

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from components.addons import names
-from components.addons.scheduling import contract, quota
+from components.layer import names
+from components.layer.scheduling import contract, quota
+from components.resources import wire
 from config.model.scheduling import Profile
 from config.placement.contract import snippets
 from sandbox.cluster.control_plane import ControlPlane
@@ -31,13 +32,17 @@ def test_on_a_real_api_server_only_readers_read_the_contract_its_lines_are_accep
         data = contract.data("r2026-11", pools)
         labels = names.labels("dev")
         metadata = {"name": "kubeflow-spot", "namespace": "kube-public", "labels": labels}
+        role, binding = wire(contract.access("kubeflow-spot", ("ml-engineers",), "dev"))
+        rbac = {"apiVersion": "rbac.authorization.k8s.io/v1"}
+        ((_, limit),) = quota.quotas((Profile(namespace="team-a", gpus=1),), "dev")
         team = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}
         for body in (
             {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data},
             {**team, "metadata": {"name": "kube-public"}},
-            *contract.access("kubeflow-spot", ("ml-engineers",), "dev"),
+            {**rbac, "kind": "Role", **role},
+            {**rbac, "kind": "RoleBinding", **binding},
             team,
-            *quota.quotas((Profile(namespace="team-a", gpus=1),), "dev"),
+            {"apiVersion": "v1", "kind": "ResourceQuota", **wire(limit)},
         ):
             client.apply(body, "test")
 

@@ -10,8 +10,8 @@ import pulumi
 import pytest
 import yaml
 
-from components.addons import discovery
-from components.addons.gpu import existing_plugins
+from components.layer import discovery
+from components.layer.gpu import existing_plugins
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.toolchain.programs import ensure
 

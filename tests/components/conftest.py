@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from components.addons import discovery
-from components.addons.discovery import Contents
+from components.layer import discovery
+from components.layer.discovery import Contents
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 from tests.components import existing_aks, features, gpu_agents

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.addons.gpu import dcgm, device_plugin, mps
+from components.layer.gpu import dcgm, device_plugin, mps
+from components.resources import wire
 from config.clouds.azure.traits import Aks
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
@@ -45,15 +46,15 @@ def replicas(spec: ClusterSpec, name: str, number: int) -> dict[str, NodePool]:
 
 
 def plugin(pools: dict[str, NodePool]) -> dict[str, Any]:
-    return device_plugin.daemon_set_spec(list(pools.values()), IMAGE, "dev")
+    return wire(device_plugin.daemon_set_spec(list(pools.values()), IMAGE, "dev"))
 
 
 def mps_daemon(pool: NodePool) -> dict[str, Any]:
-    return mps.daemon_set_spec(pool, IMAGE, "dev", "configs")
+    return wire(mps.daemon_set_spec(pool, IMAGE, "dev", "configs"))
 
 
 def exporter(pools: dict[str, NodePool]) -> dict[str, Any]:
-    return dcgm.daemon_set_spec(list(pools.values()), IMAGE, "dev")
+    return wire(dcgm.daemon_set_spec(list(pools.values()), IMAGE, "dev"))
 
 
 def pod(daemon_set: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.addons import discovery
+from components.layer import discovery
 from tests.components import program
 from tests.components.program import PROJECT, Cloud, declare
 

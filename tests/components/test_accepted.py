@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from components.addons import discovery
+from components.layer import discovery
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.pools import pools

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from components.addons.scheduling import back_to_spot
+from components.layer.scheduling import back_to_spot
+from components.resources import wire
 from config import stackfile
 from config.clouds import registry
 from config.placement.node_pools import CAPACITY_LABEL, node_pools
@@ -93,19 +94,20 @@ def test_a_pod_must_have_room_on_spot_must_ask_and_must_be_an_hour_old() -> None
 
 
 def test_it_may_evict_and_read_and_nothing_else() -> None:
+    rules = wire(back_to_spot.rules())
     writing = [
         (resource, verb)
-        for rule in back_to_spot.rules()
+        for rule in rules
         for resource in rule["resources"]
         for verb in rule["verbs"]
         if verb not in ("list", "watch")
     ]
     assert writing == [("pods/eviction", "create"), ("events", "create"), ("events", "patch")]
-    assert not any("secrets" in rule["resources"] or "*" in rule["verbs"] for rule in back_to_spot.rules())
+    assert not any("secrets" in rule["resources"] or "*" in rule["verbs"] for rule in rules)
 
 
 def test_its_own_pod_never_runs_on_spot() -> None:
-    pod = back_to_spot.deployment_spec(IMAGE, "dev")["template"]["spec"]
+    pod = wire(back_to_spot.deployment_spec(IMAGE, "dev"))["template"]["spec"]
     (term,) = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     assert term["matchExpressions"] == [{"key": CAPACITY_LABEL, "operator": "NotIn", "values": ["spot"]}]
     assert pod["tolerations"] == [{"key": "CriticalAddonsOnly", "operator": "Exists"}]

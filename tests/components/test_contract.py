@@ -11,9 +11,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.addons import names
-from components.addons.gpu.matching import may_run
-from components.addons.scheduling import contract
+from components.layer import names
+from components.layer.gpu.matching import may_run
+from components.layer.scheduling import contract
+from components.resources import wire
 from config.clouds.azure.traits import Aks
 from config.clouds.existing.traits import ExistingCluster
 from config.model.pool import Capacity
@@ -140,13 +141,13 @@ def test_another_owners_contract_is_left_alone_and_ours_has_another_name(
     assert decision.name == "kubeflow-spot-dev"
     (warning,) = decision.warnings
     assert warning.startswith(f"the ConfigMap kube-public/kubeflow-spot belongs to {owner}")
-    role, binding = contract.access(decision.name, (), "dev")
+    role, binding = wire(contract.access(decision.name, (), "dev"))
     assert role["rules"][0]["resourceNames"] == ["kubeflow-spot-dev"]
     assert binding["roleRef"]["name"] == role["metadata"]["name"]
 
 
 def test_its_readers_are_service_accounts_and_the_named_groups_each_once() -> None:
-    _, binding = contract.access("kubeflow-spot", ("ml-engineers", "system:serviceaccounts"), "dev")
+    _, binding = wire(contract.access("kubeflow-spot", ("ml-engineers", "system:serviceaccounts"), "dev"))
     assert [(subject["kind"], subject["name"]) for subject in binding["subjects"]] == [
         ("Group", "ml-engineers"),
         ("Group", "system:serviceaccounts"),

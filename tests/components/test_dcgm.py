@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from components.addons import names
-from components.addons.gpu import dcgm
+from components.layer import names
+from components.layer.gpu import dcgm
+from components.resources import wire
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 from tests.components.gpu_agents import exporter, main_container, with_
@@ -55,7 +56,7 @@ def test_the_exporter_is_for_pools_with_the_clouds_driver_and_only_when_asked(sp
 
 
 def test_the_service_selects_the_exporters_pods_and_their_port(pools: dict[str, NodePool]) -> None:
-    service = dcgm.service_spec("dev")
+    service = wire(dcgm.service_spec("dev"))
     assert service["selector"].items() <= exporter(pools)["template"]["metadata"]["labels"].items()
     assert service["clusterIP"] == "None"
     (port,), (container_port,) = service["ports"], main_container(exporter(pools))["ports"]

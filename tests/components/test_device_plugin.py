@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from components.addons import names
-from components.addons.gpu import dcgm, device_plugin, device_plugin_plan, existing_plugins, mps, plugin_config
-from components.addons.gpu.matching import may_run
+from components.layer import names
+from components.layer.gpu import dcgm, device_plugin, device_plugin_plan, existing_plugins, mps, plugin_config
+from components.layer.gpu.matching import may_run
 from config.clouds.azure.traits import Aks
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pulumi_kubernetes.apps.v1 import DaemonSetSpecArgs
 
-from components.addons.gpu import device_plugin, mps, plugin_config
+from components.layer.gpu import device_plugin, mps, plugin_config
+from components.resources import wire
 from config.clouds.azure.traits import Aks
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
@@ -21,10 +23,10 @@ A100 = Gpus(1, 80)
 SLICES = Gpus(1, 80, profile="MIG1g", instances=7)
 
 
-def running(daemon_set: dict[str, Any]) -> dict[str, Any]:
+def running(daemon_set: DaemonSetSpecArgs) -> dict[str, Any]:
     return {
         "metadata": {"namespace": "kube-system", "name": "pod"},
-        "spec": {**daemon_set["template"]["spec"], "nodeName": "node"},
+        "spec": {**wire(daemon_set)["template"]["spec"], "nodeName": "node"},
         "status": {"phase": "Running"},
     }
 

@@ -13,7 +13,7 @@ import pulumi
 import pytest
 import yaml
 
-from components.addons import discovery
+from components.layer import discovery
 
 Answer = tuple[int, dict[str, Any] | str]
 VERSION = {"gitVersion": "v1.36.2"}

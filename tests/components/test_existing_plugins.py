@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from components.addons import names
-from components.addons.gpu import device_plugin, device_plugin_plan, existing_plugins
+from components.layer import names
+from components.layer.gpu import device_plugin, device_plugin_plan, existing_plugins
+from components.resources import wire
 from config.clouds.azure.traits import Aks
 from config.model.gpu import DevicePluginOptions
 from config.model.spec import ClusterSpec
@@ -147,8 +148,8 @@ def test_a_stack_beside_ours_serves_its_own_pools_only(spec: ClusterSpec, pools:
         ),
         Aks(),
     )
-    template = device_plugin.daemon_set_spec(other_pools, "nvcr.io/nvidia/k8s-device-plugin", "blue")["template"]
-    blue = {"metadata": {"name": "blue", "namespace": "kube-system"}, "spec": {"template": template}}
+    spec_args = device_plugin.daemon_set_spec(other_pools, "nvcr.io/nvidia/k8s-device-plugin", "blue")
+    blue = {"metadata": {"name": "blue", "namespace": "kube-system"}, "spec": wire(spec_args)}
     plugins = existing_plugins.plugins([blue], (), "dev")
     assert len(plugins) == 1
     assert device_plugin_plan.plan(spec, Aks(), pools, plugins).left_to == {}

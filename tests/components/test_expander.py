@@ -8,10 +8,10 @@ import pulumi
 import pytest
 import yaml
 
-from components.addons import names
-from components.addons.autoscaler import expander, priorities
-from components.addons.autoscaler.expander import ExpanderPlan
-from components.addons.autoscaler.priorities import Wanted
+from components.layer import names
+from components.layer.autoscaler import expander, priorities
+from components.layer.autoscaler.expander import ExpanderPlan
+from components.layer.autoscaler.priorities import Wanted
 from config import stackfile
 from config.model.growth import ExpanderOptions
 from tests.config.stack import good, grown

@@ -7,8 +7,8 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.addons import discovery, names
-from components.addons.discovery import Contents
+from components.layer import discovery, names
+from components.layer.discovery import Contents
 from tests.components.google import GENERAL, L4, WITH_TWIN, stack
 from tests.components.program import Declared, declare
 

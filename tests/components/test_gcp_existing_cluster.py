@@ -8,8 +8,8 @@ import pulumi
 import pytest
 import yaml
 
-from components.addons import discovery
-from components.addons.discovery import Contents
+from components.layer import discovery
+from components.layer.discovery import Contents
 from tests.components.google import GENERAL, L4, WITH_TWIN, stack
 from tests.components.pools import GKE_POOL
 from tests.components.program import Cloud, CloudRefused, Declared, declare

@@ -7,8 +7,8 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.addons import discovery
-from components.addons.discovery import Contents
+from components.layer import discovery
+from components.layer.discovery import Contents
 from tests.components.google import L4, stack
 from tests.components.program import declare
 from tests.components.test_gcp_existing_cluster import PLUGIN, SHARED, ExistingCluster, run, settings

@@ -8,8 +8,8 @@ import re2
 import yaml
 from hypothesis import HealthCheck, given, settings
 
-from components.addons.autoscaler import expander, priorities
-from components.addons.autoscaler.priorities import Wanted
+from components.layer.autoscaler import expander, priorities
+from components.layer.autoscaler.priorities import Wanted
 from config import stackfile
 from config.clouds.azure.traits import Aks
 from config.model.growth import ExpanderOptions

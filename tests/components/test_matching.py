@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.addons.gpu.matching import may_run, tolerated
+from components.layer.gpu.matching import may_run, tolerated
 from config.model.taint import Effect, Taint
 
 GPU = Taint(key="nvidia.com/gpu", value="present")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.addons import names
+from components.layer import names
 
 # Characters of a stack's name in Pulumi: pkg/backend, "may only contain alphanumeric, hyphens, underscores, or periods".
 stacks = st.from_regex(r"[A-Za-z0-9_.-]{1,100}", fullmatch=True)

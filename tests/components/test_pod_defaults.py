@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from components.addons.scheduling import pod_defaults
+from components.layer.scheduling import pod_defaults
 from config.clouds.azure.traits import Aks
 from config.clouds.existing.traits import ExistingCluster
 from config.model.scheduling import Placement, Profile, Scheduling
 from config.placement import node_pools as placement
 from config.placement import pods
 from config.placement.node_pools import NodePool
+from tests.components.features import plain
+from tests.components.program import declare
 from tests.config.stack import good, spec
 from tests.config.test_placement import pool_lists
 
@@ -36,9 +38,15 @@ def untainted() -> tuple[NodePool, ...]:
     return placement.node_pools(spec({"release": "r2026-09", "cloud": cloud, "pools": [pool]}), ExistingCluster())
 
 
-def test_pods_with_the_label_get_the_spot_taints_toleration() -> None:
-    first, second = pod_defaults.pod_defaults(TEAMS, POOLS, "dev")
-    assert first["metadata"]["name"] == "kubeflow-spot-dev-prefer-spot"
+@pytest.mark.program
+def test_pods_with_the_label_get_the_spot_taints_toleration_in_every_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    older = {"kubernetesVersion": "1.35", "reason": "not ready for 1.36"}
+    settings = plain({}, cluster=older, pool={"machine": "Standard_NC4as_T4_v3", "capacity": "spot"})
+    settings["kubeflow-spot:scheduling"] = {"profiles": [{"namespace": "team-a"}, {"namespace": "team-b", "gpus": 2}]}
+    declared = declare(settings, monkeypatch).of("kubernetes:kubeflow.org/v1alpha1:PodDefault")
+    first, second = (declared[f"lab-pod-defaults-{team}"].inputs for team in ("team-a", "team-b"))
+    assert len(declared) == 2
+    assert first["metadata"]["name"] == "kubeflow-spot-test-prefer-spot"
     assert (first["metadata"]["namespace"], second["metadata"]["namespace"]) == ("team-a", "team-b")
     assert first["spec"]["selector"] == {"matchLabels": {"kubeflow-spot.dev/placement": "prefer-spot"}}
     assert first["spec"]["tolerations"] == [
@@ -54,15 +62,15 @@ def test_they_are_those_of_the_policy_but_for_the_gpus_own(pools: list[dict[str,
         toleration.as_manifest()
         for toleration in pods.tolerations(pods.usable(placed, Placement.PREFER_SPOT, gpu=True))
     ]
-    given = [manifest["spec"]["tolerations"] for manifest in pod_defaults.pod_defaults(TEAMS[:1], placed, "dev")]
-    assert given == [[toleration for toleration in wanted if toleration["key"] != "nvidia.com/gpu"]] or (
-        given == [] and {toleration["key"] for toleration in wanted} <= {"nvidia.com/gpu"}
-    )
+    pod_default = pod_defaults.pod_default_spec(placed)
+    given = [toleration for toleration in wanted if toleration["key"] != "nvidia.com/gpu"]
+    assert (pod_default["tolerations"] if pod_default else []) == given
+    assert bool(pod_default) == bool(given)
 
 
 @pytest.mark.parametrize("pools", [ONLY_CPU, untainted()])
 def test_nothing_is_declared_where_a_pod_needs_no_toleration_of_ours(pools: tuple[NodePool, ...]) -> None:
-    assert list(pod_defaults.pod_defaults(TEAMS, pools, "dev")) == []
+    assert pod_defaults.pod_default_spec(pools) is None
 
 
 @pytest.mark.parametrize(

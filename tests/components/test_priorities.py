@@ -10,8 +10,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.addons.autoscaler import priorities
-from components.addons.autoscaler.priorities import Wanted
+from components.layer.autoscaler import priorities
+from components.layer.autoscaler.priorities import Wanted
 
 WANTED = Wanted(("t4", "t4big", "t4od", "general"), spot={"t4", "t4big"}, others=("agentpool",))
 

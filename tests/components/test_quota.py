@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.addons.scheduling import quota
+from components.layer.scheduling import quota
+from components.resources import wire
 from config.model.scheduling import Guard, GuardException, GuardRule, Profile
 
 
@@ -15,12 +16,13 @@ def test_each_profile_with_a_limit_gets_a_quota_in_its_namespace_and_the_others_
         Profile(namespace="team-b", gpus=0),
         Profile(namespace="team-c"),
     )
-    manifests = list(quota.quotas(profiles, "dev"))
-    assert [(manifest["metadata"]["namespace"], manifest["spec"]) for manifest in manifests] == [
+    declared = [(profile, wire(body)) for profile, body in quota.quotas(profiles, "dev")]
+    assert [(body["metadata"]["namespace"], body["spec"]) for _, body in declared] == [
         ("team-a", {"hard": dict.fromkeys(quota.counted(()), "4")}),
         ("team-b", {"hard": dict.fromkeys(quota.counted(()), "0")}),
     ]
-    assert {manifest["metadata"]["name"] for manifest in manifests} == {"kubeflow-spot-dev-gpus"}
+    assert all(body["metadata"]["namespace"] == profile.namespace for profile, body in declared)
+    assert {body["metadata"]["name"] for _, body in declared} == {"kubeflow-spot-dev-gpus"}
 
 
 def test_every_way_to_ask_for_a_gpu_is_limited() -> None:
@@ -43,13 +45,13 @@ TEAMS = (Profile(namespace="team-a", gpus=4), Profile(namespace="team-b"))
 
 def nets(guard: Guard) -> list[tuple[str, str]]:
     """Namespace and rule of each net."""
-    return [(body["metadata"]["namespace"], rule) for rule, body in quota.nets(TEAMS, guard, "dev")]
+    return [(wire(body)["metadata"]["namespace"], rule) for _, rule, body in quota.nets(TEAMS, guard, "dev")]
 
 
 def test_each_profile_gets_both_nets_with_or_without_a_limit_of_gpus() -> None:
     assert nets(Guard()) == [(team, net) for team in ("team-a", "team-b") for net in ("priority", "other-namespaces")]
-    bodies = [body for _, body in quota.nets(TEAMS, Guard(), "dev")] + list(quota.quotas(TEAMS, "dev"))
-    assert len({(body["metadata"]["namespace"], body["metadata"]["name"]) for body in bodies}) == len(bodies)
+    bodies = wire([body for *_, body in (*quota.nets(TEAMS, Guard(), "dev"), *quota.quotas(TEAMS, "dev"))])
+    assert len({(body["metadata"]["namespace"], body["metadata"]["name"]) for body in bodies}) == len(bodies) == 5
 
 
 @pytest.mark.parametrize("mode", ["warn", "audit"])

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from components.addons import discovery
-from components.addons.discovery import Contents
+from components.layer import discovery
+from components.layer.discovery import Contents
 from tests.components.program import PROJECT, Declared, declare, stack_config
 from tests.components.test_any_cluster import EXISTING, Stacks
 from tests.docs import pages

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from components.addons.scheduling import contract
+from components.layer.scheduling import contract
 from config import stackfile
 from config.clouds import registry
 from config.model.spec import ClusterSpec

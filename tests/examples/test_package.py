@@ -21,8 +21,8 @@ from kubeflow_spot.quantities import amount
 from kubernetes.client import ApiClient
 from kubernetes.utils.quantity import parse_quantity
 
-from components.addons.gpu.matching import may_run
-from components.addons.scheduling import contract as published
+from components.layer.gpu.matching import may_run
+from components.layer.scheduling import contract as published
 from tests.components.test_contract import node_pools, pool_lists
 from tests.examples.contracts import config_map, written
 from tests.examples.environment import EXAMPLES

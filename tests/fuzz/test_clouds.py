@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from components.addons import discovery
 from components.existing import credentials
+from components.layer import discovery
 from config import stackfile
 from sandbox.cloud.provider import Refused
 from tests.components.emulation import Emulated

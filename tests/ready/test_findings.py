@@ -120,8 +120,8 @@ def as_declared_now(stack: str, spec: ClusterSpec) -> Snapshot:
     cluster, instance = load(stack), stack
     version = cluster.parts["version"]["gitVersion"]
     pools = node_pools(spec, registry.of(spec.cloud))
-    for body in declared.objects(spec, pools, instance, version):
-        part = cluster.parts[declared.PARTS[body["kind"]]]
+    for kind, body in declared.objects(spec, pools, instance, version):
+        part = cluster.parts[declared.PARTS[kind]]
         next(item for item in part if item["metadata"]["name"] == body["metadata"]["name"])["spec"].update(body["spec"])
     cluster.parts["contract"]["data"]["release"] = spec.release.name
     return cluster

@@ -78,6 +78,12 @@ def test_a_missing_or_broken_package_is_left_to_the_program(project: Path) -> No
     assert run(project, "preload").endswith("False in time True")
 
 
+def test_a_class_of_an_sdk_is_no_module_of_the_same_name(project: Path) -> None:
+    lines = ["import pulumi_kubernetes as k8s", "classes = k8s.rbac.v1.ClusterRole, k8s.apiextensions.CustomResource"]
+    (project / "__main__.py").write_text("\n".join([*lines, "print([type(item).__name__ for item in classes])"]))
+    assert run(project) == run(project, "preload") == "['type', 'type']"
+
+
 def test_the_imports_of_a_failed_program_are_remembered(project: Path) -> None:
     (project / "__main__.py").write_text("import annotated_types\nraise SystemExit(3)")
     done = subprocess.run([sys.executable, "-c", RUN, project, ""], check=False)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from components.addons import discovery
+from components.layer import discovery
 from config.clouds import registry
 from config.clouds.azure.settings import Azure
 from config.model.cluster import Cluster

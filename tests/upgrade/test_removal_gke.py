@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from components.addons import discovery
+from components.layer import discovery
 from config import stackfile
 from config.clouds import registry
 from config.clouds.gcp.settings import Gcp

@@ -20,7 +20,7 @@ from config.problems import Problem
 from config.reading import of_each
 
 _STEP = 10
-"""The program's own lines stand in steps of ten (`components.addons.autoscaler.priorities`)."""
+"""The program's own lines stand in steps of ten (`components.layer.autoscaler.priorities`)."""
 
 
 def _order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -1,0 +1,120 @@
+"""Contents of an existing cluster: read once, before anything is declared.
+
+Uses the official client, which runs exec plugins such as kubelogin. Deliberately changes nothing in the cluster.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+import yaml
+
+from components.layer.autoscaler import expander
+from components.layer.scheduling import contract
+
+_SECONDS = 15
+"""For each answer."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Objects as the API server holds them."""
+
+    version: str
+    """The API server's, such as 1.36.2; the minor version alone, such as 1.35, where it emulates an older one."""
+    daemon_sets: tuple[Mapping[str, Any], ...] = ()
+    policies: tuple[Mapping[str, Any], ...] = ()
+    """ClusterPolicies of NVIDIA's GPU operator."""
+    expander: Mapping[str, Any] | None = None
+    """The ConfigMap of the priority expander."""
+    contract: Mapping[str, Any] | None = None
+    """The ConfigMap that tells users' tools about the pools, with any owner."""
+    compute_class: Mapping[str, Any] | None = None
+    """GKE's object of the requested name, with any owner."""
+
+
+def read(kubeconfig: str, key: str, compute_class: str | None = None) -> Contents:
+    """Everything the layer needs. `key`: the key of the stack file by which errors name the cluster; `compute_class`:
+    the name of the stack's.
+
+    Raises `pulumi.RunError` when the cluster does not answer or does not allow it.
+    """
+    # The import takes half a second, which a new cluster need not spend.
+    from kubernetes import client, config
+    from kubernetes.config import ConfigException
+
+    try:
+        api: client.ApiClient = config.new_client_from_config_dict(yaml.safe_load(kubeconfig))
+    except (ConfigException, yaml.YAMLError, TypeError, AttributeError) as wrong:
+        # A YAML error would show the line, which may hold a token.
+        why = _line(wrong) if isinstance(wrong, ConfigException) else "kubectl could not read it"
+        raise pulumi.RunError(f"{key}: the kubeconfig cannot be used: {why}") from None
+    api.configuration.retries = False
+    with api:
+        version = _get(key, "the version", client.VersionApi(api).get_code)
+        daemon_sets = _get(key, "DaemonSets", client.AppsV1Api(api).list_daemon_set_for_all_namespaces)
+        # The kind is missing in a cluster without the operator.
+        custom = client.CustomObjectsApi(api)
+        operators = ("nvidia.com", "v1", "clusterpolicies")
+        policies = _get(key, "ClusterPolicies", custom.list_cluster_custom_object, *operators)
+        classes = None
+        if compute_class:
+            name = ("cloud.google.com", "v1", "computeclasses", compute_class)
+            classes = _get(key, "a ComputeClass", custom.get_cluster_custom_object, *name)
+        read_map = client.CoreV1Api(api).read_namespaced_config_map
+        priorities = _get(key, "a ConfigMap", read_map, expander.NAME, expander.NAMESPACE)
+        published = _get(key, "a ConfigMap", read_map, contract.NAME, contract.NAMESPACE)
+    return Contents(
+        _version(version or {}),
+        tuple((daemon_sets or {}).get("items", ())),
+        tuple((policies or {}).get("items", ())),
+        priorities,
+        published,
+        classes,
+    )
+
+
+def _version(answer: Mapping[str, Any]) -> str:
+    """The emulated version, which decides on kinds and fields
+    (kubernetes.io/docs/concepts/cluster-administration/compatibility-version)."""
+    own = str(answer.get("gitVersion", "")).removeprefix("v")
+    emulated = f"{answer.get('emulationMajor') or ''}.{answer.get('emulationMinor') or ''}"
+    return emulated if len(emulated) > 1 and not own.startswith(f"{emulated}.") else own
+
+
+def _get(key: str, what: str, call: Callable[..., Any], *arguments: str) -> dict[str, Any] | None:
+    """The answer as plain data; None when no object has that name."""
+    from kubernetes.client.exceptions import ApiException
+    from urllib3.exceptions import HTTPError
+
+    host = call.__self__.api_client.configuration.host  # type: ignore[attr-defined]
+    try:
+        answer = call(*arguments, _preload_content=False, _request_timeout=_SECONDS)
+        content: dict[str, Any] = json.loads(answer.data)
+    except ApiException as refused:
+        if refused.status == 404:
+            return None
+        if refused.status == 0:  # no trust in its certificate
+            raise pulumi.RunError(_silent(key, host, refused.reason)) from None
+        raise pulumi.RunError(
+            f"{key}: the cluster's API server, {host}, refuses to show {what}: {refused.status} {refused.reason}\n"
+            "  the kubeconfig's user must be allowed to list DaemonSets and ClusterPolicies in the whole cluster and to"
+            " change objects in kube-system and kube-public"
+        ) from None
+    except HTTPError as silent:
+        raise pulumi.RunError(_silent(key, host, silent)) from None
+    except ValueError:
+        raise pulumi.RunError(f"{key}: the server at {host} is no API server") from None
+    return content
+
+
+def _silent(key: str, host: str, why: object) -> str:
+    return f"{key}: the cluster's API server, {host}, does not answer: {_line(why)}"
+
+
+def _line(error: object) -> str:
+    return " ".join(str(error).split())

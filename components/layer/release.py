@@ -1,0 +1,47 @@
+"""The release that a cluster was declared with, read from this stack's own contract in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+
+from components.layer import names
+from config import releases
+from config.problems import Problem, report
+
+
+def check(wanted: str, config_map: Mapping[str, Any] | None, instance: str) -> tuple[str, ...]:
+    """Warnings about the way from the cluster's release to the wanted one.
+
+    `config_map` is kube-public/kubeflow-spot of the cluster, None when it is missing. Raises `pulumi.RunError` when a newer
+    program declared the cluster: this program does not know which objects it would remove.
+    """
+    current = declared(config_map, instance)
+    if current is None or current == wanted:
+        return ()
+    # An older release that this program no longer has is no obstacle to a newer one.
+    if not releases.known(current) and not releases.newer(releases.names()[-1], current):
+        what = (
+            f"the cluster was declared with {current}, which this program does not know (its newest is {releases.names()[-1]});"
+            f" the stack file says {wanted}"
+        )
+        remedy = f"update the checkout (git pull, uv sync) to one that has config/releases/{current}.toml"
+        raise pulumi.RunError(report([Problem("release", what, remedy)]))
+    if not releases.newer(current, wanted):
+        return ()
+    # The candidate may have become the wanted release, without a change.
+    older = "may be older" if current == releases.CANDIDATE else "is older"
+    return (
+        f"release: the cluster was declared with {current}; {wanted} {older}. Images go back, and objects that only {current}"
+        " declares are removed; Kubernetes stays as it is (docs/releases.md, Going back)",
+    )
+
+
+def declared(config_map: Mapping[str, Any] | None, instance: str) -> str | None:
+    """The release in this stack's contract; None without one."""
+    if config_map is None or not names.is_ours(names.labels_of(config_map), instance):
+        return None
+    release = (config_map.get("data") or {}).get("release")
+    return release if isinstance(release, str) else None

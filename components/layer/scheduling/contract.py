@@ -1,0 +1,143 @@
+"""The contract with users' tools: a ConfigMap in kube-public that lists the pools and how a pod gets on them.
+
+kube-public itself gives no right to read; a Role opens this object. Its readers are groups, never
+`system:authenticated`, which on GKE includes everybody with a Google account (cloud.google.com/kubernetes-engine, page
+best-practices/rbac).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as k8s
+import yaml
+
+from components.layer import names
+from components.layer.part import Inside, Part, metadata
+from config.model.scheduling import Placement
+from config.placement import contract
+from config.placement.node_pools import NodePool
+from config.placement.pods import PLACEMENT_LABEL
+
+NAMESPACE = "kube-public"
+NAME = names.PROGRAM
+"""The name that tools ask for, the same in every cluster."""
+
+ROLE = "contract"
+
+SERVICE_ACCOUNTS = "system:serviceaccounts"
+"""The group of all service accounts (kubernetes.io/docs/reference/access-authn-authz/rbac)."""
+
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+@dataclass(frozen=True)
+class ContractPlan:
+    """The name under which the contract is published."""
+
+    name: str
+    warnings: tuple[str, ...] = ()
+
+
+def plan(instance: str, existing: Mapping[str, Any] | None) -> ContractPlan:
+    """`existing` is the ConfigMap kube-public/kubeflow-spot of the cluster, None when it is missing."""
+    labels = names.labels_of(existing or {})
+    if existing is None or names.is_ours(labels, instance):
+        return ContractPlan(NAME)
+    name = f"{NAME}-{instance}"
+    return ContractPlan(
+        name,
+        (
+            f"the ConfigMap {NAMESPACE}/{NAME} belongs to {names.owner(labels)}: this stack's contract is {NAMESPACE}/{name};"
+            " configure tools to read that one",
+        ),
+    )
+
+
+def data(release: str, pools: Sequence[NodePool], placements: Sequence[Placement] = tuple(Placement)) -> dict[str, str]:
+    """The ConfigMap's content: YAML to be read, JSON for tools. `placements`: the label's values that this cluster heeds."""
+    content: dict[str, Any] = {
+        "placements": [placement.value for placement in placements],
+        "pools": contract.described(pools),
+        **contract.snippets(pools),
+    }
+    return {
+        "release": release,
+        "placementLabel": PLACEMENT_LABEL,
+        **{f"{key}.yaml": as_yaml(value) for key, value in content.items()},
+        **{f"{key}.json": json.dumps(value) for key, value in content.items()},
+    }
+
+
+def of_workloads(workloads: Mapping[str, Any] | None) -> dict[str, pulumi.Output[str]]:
+    """The ConfigMap's part about storage for users' work: ids of identities are known once these exist."""
+    if not workloads:
+        return {}
+    known = pulumi.Output.from_input(workloads)
+    return {"workloads.yaml": known.apply(as_yaml), "workloads.json": known.apply(json.dumps)}
+
+
+def as_yaml(value: Any) -> str:
+    """The text of `yaml.safe_dump`, by libyaml where PyYAML has it: in Python it took a quarter of the time that a pool costs."""
+    return str(yaml.dump(value, Dumper=_DUMPER, sort_keys=False))
+
+
+def as_output(
+    plan: ContractPlan, pools: Sequence[NodePool], placements: Sequence[Placement] = tuple(Placement)
+) -> dict[str, Any]:
+    """The same content for readers of the stack's outputs."""
+    return {
+        "namespace": NAMESPACE,
+        "name": plan.name,
+        "placementLabel": PLACEMENT_LABEL,
+        "placements": [placement.value for placement in placements],
+        "snippets": contract.snippets(pools),
+        "pools": contract.described(pools),
+    }
+
+
+def access(
+    name: str, readers: Sequence[str], instance: str
+) -> tuple[k8s.rbac.v1.RoleInitArgs, k8s.rbac.v1.RoleBindingInitArgs]:
+    """The Role to read the ConfigMap of this name, and its binding to all service accounts and the readers.
+
+    Only `get`: a name cannot limit list and watch, and kube-public holds other objects (page rbac, "Referring to resources").
+    """
+    role = names.object_name(instance, ROLE)
+    group = "rbac.authorization.k8s.io"
+    called = metadata(role, instance, NAMESPACE)
+    rule = k8s.rbac.v1.PolicyRuleArgs(api_groups=[""], resources=["configmaps"], resource_names=[name], verbs=["get"])
+    groups = sorted({SERVICE_ACCOUNTS, *readers})
+    return (
+        k8s.rbac.v1.RoleInitArgs(metadata=called, rules=[rule]),
+        k8s.rbac.v1.RoleBindingInitArgs(
+            metadata=called,
+            role_ref=k8s.rbac.v1.RoleRefArgs(api_group=group, kind="Role", name=role),
+            subjects=[k8s.rbac.v1.SubjectArgs(api_group=group, kind="Group", name=reader) for reader in groups],
+        ),
+    )
+
+
+class Contract(Part):
+    """The ConfigMap, and the right of its readers."""
+
+    def __init__(
+        self,
+        name: str,
+        plan: ContractPlan,
+        content: Mapping[str, pulumi.Input[str]],
+        readers: Sequence[str],
+        inside: Inside,
+    ) -> None:
+        super().__init__("kubeflow-spot:addons:Contract", name, inside)
+        config_map = metadata(plan.name, self.instance, NAMESPACE)
+        k8s.core.v1.ConfigMap(name, metadata=config_map, data=content, opts=self.child)
+        role, binding = access(plan.name, readers, self.instance)
+        # Without the `bind` verb one can bind only a Role that exists and whose permissions one holds: create the Role first
+        # (page rbac, "Privilege escalation prevention").
+        k8s.rbac.v1.RoleBinding(name, binding, self.after(k8s.rbac.v1.Role(name, role, self.child)))
+        self.register_outputs({})

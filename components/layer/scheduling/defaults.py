@@ -1,0 +1,166 @@
+"""Placement by default: one MutatingAdmissionPolicy, which appends to a pod and never changes its own lines.
+
+Kubernetes >= 1.36. A pod is judged as it arrives, before all webhooks (kubernetes pkg/kubeapiserver/options/plugins.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from string import Template
+
+import pulumi_kubernetes as k8s
+
+from components.layer import cel, names
+from components.layer.part import Inside, Part
+from components.layer.policies import Mutating, mutating, named
+from components.layer.scheduling import workload_kinds
+from config.model.scheduling import Defaults, Placement
+from config.placement.node_pools import NodePool
+from config.placement.pods import ON_SPOT, PLACEMENT_LABEL, PREFERENCE, tolerations, usable
+
+ROLE = "defaults"
+
+PROFILES = k8s.meta.v1.LabelSelectorArgs(match_labels={"app.kubernetes.io/part-of": "kubeflow-profile"})
+"""The namespaces of Kubeflow profiles (kubeflow/manifests applications/profiles/pss/namespace-labels.yaml)."""
+
+# A pod that lasts gets no default. The label's word counts for a pod of training, which may say Always all the same.
+_MAY_MOVE = f"""\
+({workload_kinds.ENDS})
+|| (has(object.metadata.labels) && {cel.value(PLACEMENT_LABEL)} in object.metadata.labels && {workload_kinds.TRAINS})"""
+
+# Constants are written into the expressions, because each variable costs every pod some microseconds (`python -m bench`).
+_PLACEMENT = Template("""\
+$label in variables.labels ? variables.labels[$label] :
+variables.kind == '' ? 'none' :
+$label in namespaceObject.metadata.labels ? namespaceObject.metadata.labels[$label] :
+variables.gpu ? ($gpu) : ($cpu)""")
+
+_PATCH = Template("""\
+!(variables.placement in ['prefer-spot', 'require-spot', 'on-demand']) ? [] :
+// Never without any: DefaultTolerationSeconds has run.
+(has(object.spec.tolerations) ? [] : [JSONPatch{op: 'add', path: '/spec/tolerations', value: []}])
++ (variables.gpu ? $tolerated_with_gpu : $tolerated_without_gpu)
+    .filter(t, !has(object.spec.tolerations) || !object.spec.tolerations.exists(o, has(o.key) && o.key == t.key))
+    .map(t, JSONPatch{op: 'add', path: '/spec/tolerations/-', value: t})
++ (variables.placement == 'on-demand' ? [] :
+   variables.placement == 'prefer-spot' ?
+     (!has(object.spec.affinity) ?
+        [JSONPatch{op: 'add', path: '/spec/affinity', value: {'nodeAffinity': {$preferred: [$term]}}}] :
+      !has(object.spec.affinity.nodeAffinity) ?
+        [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity', value: {$preferred: [$term]}}] :
+      !has(object.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution) ?
+        [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity/' + $preferred, value: [$term]}] :
+      object.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.exists(p,
+          has(p.preference.matchExpressions) && p.preference.matchExpressions.exists(e, e.key == $capacity)) ? [] :
+        [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity/' + $preferred + '/-', value: $term}]) :
+   !has(object.spec.affinity) ?
+     [JSONPatch{op: 'add', path: '/spec/affinity',
+                value: {'nodeAffinity': {$required: {'nodeSelectorTerms': [{'matchExpressions': [$condition]}]}}}}] :
+   !has(object.spec.affinity.nodeAffinity) ?
+     [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity',
+                value: {$required: {'nodeSelectorTerms': [{'matchExpressions': [$condition]}]}}}] :
+   !has(object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution) ?
+     [JSONPatch{op: 'add', path: '/spec/affinity/nodeAffinity/' + $required,
+                value: {'nodeSelectorTerms': [{'matchExpressions': [$condition]}]}}] :
+     // One of the terms must hold, so each of them gets the condition; one that is empty matches no node, and goes on so.
+     lists.range(variables.terms.size())
+       .filter(i, has(variables.terms[i].matchExpressions) ?
+          !variables.terms[i].matchExpressions.exists(e, e.key == $capacity) :
+          has(variables.terms[i].matchFields))
+       .map(i, JSONPatch{
+          op: 'add',
+          path: '/spec/affinity/nodeAffinity/' + $required + '/nodeSelectorTerms/' + string(i) + '/matchExpressions'
+                + (has(variables.terms[i].matchExpressions) ? '/-' : ''),
+          value: has(variables.terms[i].matchExpressions) ? dyn($condition) : dyn([$condition])}))
+// 30 is what Kubernetes gives a pod that does not say.
++ (variables.placement == 'on-demand' || !has(object.spec.terminationGracePeriodSeconds)
+     || object.spec.terminationGracePeriodSeconds != 30 ? [] :
+   [JSONPatch{op: 'replace', path: '/spec/terminationGracePeriodSeconds', value: $grace}])""")
+
+_TERMS = "object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+
+
+def policy(
+    defaults: Defaults, pools: Sequence[NodePool], grace: int, instance: str, pipelines_in: Sequence[str] = ()
+) -> Mutating:
+    """The policy and its binding. `grace` in seconds, for pods that may run on spot and kept Kubernetes' default.
+
+    With `pipelines_in` it is the policy for workflows' pods in these namespaces of the platform instead of the one for profiles.
+    """
+    conditions = {"ends-by-itself": _MAY_MOVE}
+    if pipelines_in:
+        conditions = {"of-a-workflow": workload_kinds.WORKFLOW, "ends-by-itself": workload_kinds.ENDS}
+    return mutating(
+        names.object_name(instance, f"{ROLE}-pipelines" if pipelines_in else ROLE),
+        instance,
+        named("In", pipelines_in) if pipelines_in else PROFILES,
+        conditions=conditions,
+        variables={
+            "labels": cel.LABELS,
+            "kind": workload_kinds.KIND,
+            "gpu": workload_kinds.GPU,
+            "placement": _PLACEMENT.substitute(
+                label=cel.value(PLACEMENT_LABEL), gpu=_default(defaults, "gpu"), cpu=_default(defaults, "cpu")
+            ),
+            "terms": _TERMS,
+        },
+        patch=_patch(pools, grace),
+    )
+
+
+def _patch(pools: Sequence[NodePool], grace: int) -> str:
+    return _PATCH.substitute(
+        tolerated_with_gpu=_tolerated(pools, gpu=True),
+        tolerated_without_gpu=_tolerated(pools, gpu=False),
+        preferred=cel.value("preferredDuringSchedulingIgnoredDuringExecution"),
+        required=cel.value("requiredDuringSchedulingIgnoredDuringExecution"),
+        term=cel.value(PREFERENCE),
+        condition=cel.value(ON_SPOT),
+        capacity=cel.value(ON_SPOT["key"]),
+        grace=grace,
+    )
+
+
+# CEL evaluates only the branch that is taken; a map of all cases would be built for every pod.
+def _default(defaults: Defaults, resource: str) -> str:
+    """The stack file's placement by `variables.kind`."""
+    chosen = defaults.model_dump(mode="json", by_alias=True)
+    values = [chosen[kind][resource] for kind in workload_kinds.TESTS]
+    usual = max(set(values), key=values.count)
+    other = {kind: value for kind, value in zip(workload_kinds.TESTS, values, strict=True) if value != usual}
+    cases = "".join(f"variables.kind == {cel.value(kind)} ? {cel.value(value)} : " for kind, value in other.items())
+    return cases + cel.value(usual)
+
+
+def _tolerated(pools: Sequence[NodePool], *, gpu: bool) -> str:
+    """Tolerations that a pod needs, by `variables.placement`."""
+    given = {place: [t.as_manifest() for t in tolerations(usable(pools, place, gpu=gpu))] for place in Placement}
+    cases = (
+        f"variables.placement == {cel.value(place)} ? {cel.value(some)} :\n" for place, some in given.items() if some
+    )
+    return f"({''.join(cases)}[])"
+
+
+class PlacementDefaults(Part):
+    """The policy in the cluster, and the one for pipelines in the platform's namespaces where there are such."""
+
+    def __init__(
+        self,
+        name: str,
+        defaults: Defaults,
+        pools: Sequence[NodePool],
+        inside: Inside,
+        *,
+        grace: int,
+        pipelines_in: Sequence[str] = (),
+    ) -> None:
+        super().__init__("kubeflow-spot:addons:PlacementDefaults", name, inside)
+        self._declare(name, policy(defaults, pools, grace, self.instance))
+        if pipelines_in:
+            self._declare(f"{name}-pipelines", policy(defaults, pools, grace, self.instance, pipelines_in))
+        self.register_outputs({})
+
+    def _declare(self, name: str, placement: Mutating) -> None:
+        policy, binding = placement
+        declared = k8s.admissionregistration.v1.MutatingAdmissionPolicy(name, policy, self.child)
+        k8s.admissionregistration.v1.MutatingAdmissionPolicyBinding(f"{name}-binding", binding, self.after(declared))

@@ -1,0 +1,167 @@
+"""The guard: ValidatingAdmissionPolicies, which see a pod after all webhooks. They keep pods off spot that must not be evicted, and
+pods without a GPU off GPU machines. In profiles they also refuse pods that take the places of other teams' pods or the platform's.
+
+Two policies have the same rules. In the platform's namespaces every pod is kept off. A broken policy must not stop the pods that a
+broken cluster needs, so their policy admits pods that it cannot judge, and never looks at node agents. In profile namespaces every
+pod that does not end by itself is kept off (`workload_kinds.ENDS`), with any labels and of any controller: notebooks, viewers,
+dashboards, datastores and KServe's predictors are such pods. There a pod without a GPU may not tolerate the GPU taint either: the
+autoscaler would buy a GPU node for it (docs/adr/0024).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import pulumi_kubernetes as k8s
+
+from components.layer import cel, names
+from components.layer.part import Inside, Part
+from components.layer.policies import Validating, named, validating
+from components.layer.scheduling import guard_claims, workload_kinds
+from components.layer.scheduling import guard_rules as rules
+from components.layer.scheduling.defaults import PROFILES
+from config.clouds.traits import Cloud
+from config.model.pool import Capacity
+from config.model.scheduling import Guard
+from config.model.taint import Taint
+from config.placement.node_pools import CAPACITY_LABEL, GPU_TAINT, POOL_LABEL, NodePool
+from config.placement.pods import PLACEMENT_LABEL, spot_taints
+
+ROLE = "guard"
+
+_ACTIONS = {"enforce": "Deny", "warn": "Warn", "audit": "Audit"}
+
+
+def policies(guard: Guard, pools: Sequence[NodePool], cloud: Cloud, instance: str) -> Iterator[tuple[str, Validating]]:
+    """Each policy with its binding, by its role."""
+    variables = _variables(guard, pools, cloud)
+    gpus = any(pool.gpus for pool in pools)
+    yield _policy(
+        "platform",
+        guard,
+        instance,
+        variables | {"kept": _kept_in_platform(guard), "mayTrain": "false", "trains": "false", "parks": "false"},
+        rules.OTHER_RULES,
+        selector=named("In", guard.platform_namespaces),
+        failure="Ignore",
+        conditions={"not-an-agent": rules.NOT_AN_AGENT, "changed": rules.CHANGED},
+    )
+    yield _policy(
+        "profiles",
+        guard,
+        instance,
+        variables
+        | {
+            "kept": rules.LASTING,
+            "mayTrain": workload_kinds.MAY_TRAIN,
+            "trains": workload_kinds.TRAINS,
+            "parks": _parks(guard) if gpus else "false",
+        },
+        rules.OTHER_RULES | rules.PROFILE_RULES,
+        selector=PROFILES,
+        failure="Fail",
+        # No agent of a node is in a profile: a DaemonSet there is its user's, and its pods are as any others.
+        conditions={
+            "not-an-agent": rules.NOT_BY_A_NODE,
+            "changed": rules.CHANGED,
+            "may-break-a-rule": rules.suspect(gpus=gpus),
+        },
+    )
+    if gpus and guard.device_classes:
+        yield "claims", guard_claims.policy(guard, instance, _ACTIONS[guard.mode])
+
+
+def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[str, str]:
+    """What both policies know of the stack and of a pod; four differ."""
+    taints = spot_taints(pools, cloud)
+    # Spot pools of other owners have the cloud's own labels.
+    ending = [pool for pool in pools if pool.capacity != Capacity.ON_DEMAND]
+    labels = {
+        CAPACITY_LABEL: sorted({Capacity.SPOT.value, *(pool.capacity.value for pool in ending)}, reverse=True),
+        POOL_LABEL: sorted(pool.label for pool in ending),
+    }
+    for key, value in cloud.spot_labels:
+        labels.setdefault(key, []).append(value)
+    excepted = {"exceptions": rules.listed(guard.exceptions), "lifted": rules.LIFTED} if guard.exceptions else {}
+    return {
+        "label": cel.value(PLACEMENT_LABEL),
+        "labels": cel.LABELS,
+        "taints": _listed(taints),
+        "gpuTaints": _listed({GPU_TAINT}),
+        "spot": cel.value(labels),
+        **excepted,
+        # A variable can use only those before it: the two policies replace these.
+        "kept": "",
+        "mayTrain": "",
+        "trains": "",
+        "parks": "",
+        # The API server cannot infer the type of an empty list.
+        "tolerates": rules.TOLERATES.substitute(taints="taints") if taints else "false",
+        "requires": rules.REQUIRES,
+        "debugs": rules.DEBUGS,
+        "pod": rules.POD,
+    }
+
+
+def _kept_in_platform(guard: Guard) -> str:
+    """In the platform's namespaces every pod is kept off spot, but for steps of pipelines where the stack file says so."""
+    if not guard.pipeline_namespaces:
+        return "true"
+    return (
+        f"!(request.namespace in {cel.value(guard.pipeline_namespaces)} && {workload_kinds.WORKFLOW}\n"
+        f"&& {workload_kinds.ENDS})"
+    )
+
+
+def _parks(guard: Guard) -> str:
+    """A toleration of the GPU taint without a GPU. What a claim is for can be seen in no pod: see `guard_claims`."""
+    claims = " && !has(object.spec.resourceClaims)" if guard.device_classes else ""
+    return f"{rules.TOLERATES.substitute(taints='gpuTaints')}\n&& !({workload_kinds.GPU}){claims}"
+
+
+def _policy(
+    role: str,
+    guard: Guard,
+    instance: str,
+    variables: Mapping[str, str],
+    others: Mapping[str, rules.Rule],
+    *,
+    selector: k8s.meta.v1.LabelSelectorArgs,
+    failure: str,
+    conditions: Mapping[str, str],
+) -> tuple[str, Validating]:
+    return role, validating(
+        names.object_name(instance, f"{ROLE}-{role}"),
+        instance,
+        selector,
+        operations=["CREATE", "UPDATE"],
+        failure=failure,
+        conditions=conditions,
+        variables={**variables, **rules.broken(guard.exceptions, others)},
+        validation=rules.validation(instance, others),
+        action=_ACTIONS[guard.mode],
+    )
+
+
+def _listed(taints: Iterable[Taint]) -> str:
+    return cel.value([taint.model_dump(mode="json") for taint in sorted(taints, key=str)])
+
+
+class SpotGuard(Part):
+    """The policies in the cluster."""
+
+    def __init__(
+        self,
+        name: str,
+        guard: Guard,
+        pools: Sequence[NodePool],
+        cloud: Cloud,
+        inside: Inside,
+    ) -> None:
+        super().__init__("kubeflow-spot:addons:SpotGuard", name, inside)
+        for role, (policy, binding) in policies(guard, pools, cloud, self.instance):
+            declared = k8s.admissionregistration.v1.ValidatingAdmissionPolicy(f"{name}-{role}", policy, self.child)
+            k8s.admissionregistration.v1.ValidatingAdmissionPolicyBinding(
+                f"{name}-{role}-binding", binding, self.after(declared)
+            )
+        self.register_outputs({})

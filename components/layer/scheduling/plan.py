@@ -1,0 +1,116 @@
+"""SchedulingPlan: the effect of the setting `scheduling` in a cluster, by its version and its contents; and its declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+
+from components.layer.part import Inside
+from components.layer.scheduling import contract, pod_defaults
+from components.layer.scheduling.back_to_spot import BackToSpot
+from components.layer.scheduling.contract import Contract, ContractPlan
+from components.layer.scheduling.defaults import PlacementDefaults
+from components.layer.scheduling.guard import SpotGuard
+from components.layer.scheduling.pod_defaults import PodDefaults
+from components.layer.scheduling.quota import Quotas
+from config.clouds.traits import Cloud
+from config.model.scheduling import Placement, Scheduling
+from config.model.spec import ClusterSpec
+from config.placement import admission
+from config.placement.node_pools import NodePool, spot_grace
+
+
+@dataclass(frozen=True)
+class SchedulingPlan:
+    """The objects to declare. `contract` is None when no objects are declared."""
+
+    scheduling: Scheduling
+    pools: tuple[NodePool, ...]
+    by_default: bool
+    """Whether the cluster's version has MutatingAdmissionPolicy, which places pods by default."""
+    placements: tuple[Placement, ...]
+    """Values of the placement label that have an effect in the cluster."""
+    shortfall: tuple[str, ...]
+    """Missing abilities of the cluster, and their replacements."""
+    contract: ContractPlan | None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Logged with every `up`."""
+        lost = ("\n  ".join(self.shortfall),) if self.shortfall else ()
+        return lost + (self.contract.warnings if self.contract else ())
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """As the stack's outputs show it."""
+        if self.contract is None:
+            return {"enabled": False}
+        return {
+            "enabled": True,
+            "defaults": self.scheduling.defaults.model_dump(mode="json", by_alias=True) if self.by_default else {},
+            "guard": self.scheduling.guard.mode,
+            **({"shortfall": list(self.shortfall)} if self.shortfall else {}),
+        }
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """The stack's outputs by name."""
+        if self.contract is None:
+            return {"scheduling": self.shown}
+        return {
+            "scheduling": self.shown,
+            "contract": contract.as_output(self.contract, self.pools, self.placements),
+        }
+
+
+def plan(
+    spec: ClusterSpec,
+    node_pools: Sequence[NodePool],
+    version: str,
+    instance: str,
+    existing: Mapping[str, Any] | None = None,
+) -> SchedulingPlan:
+    """`version` is the API server's; `existing` the contract's ConfigMap in the cluster, with any owner."""
+    scheduling = spec.scheduling
+    pools = tuple(node_pools)
+    return SchedulingPlan(
+        scheduling,
+        pools,
+        by_default=admission.mutates(version),
+        placements=pod_defaults.heeded(scheduling, pools, version),
+        shortfall=tuple(pod_defaults.shortfall(scheduling, pools, version)),
+        contract=contract.plan(instance, existing) if scheduling.enabled else None,
+    )
+
+
+def declare(
+    name: str,
+    plan: SchedulingPlan,
+    release: str,
+    cloud: Cloud,
+    inside: Inside,
+    workloads: Mapping[str, Any] | None = None,
+) -> None:
+    """The policies, the contract, and objects of profiles. `workloads`: storage for users' work, for the contract."""
+    if plan.contract is None:
+        return
+    scheduling, pools = plan.scheduling, plan.pools
+    if plan.by_default:
+        grace = scheduling.grace_period_seconds or spot_grace((pool.source for pool in pools), cloud)
+        pipelines_in = scheduling.guard.pipeline_namespaces
+        PlacementDefaults(
+            f"{name}-defaults", scheduling.defaults, pools, inside, grace=grace, pipelines_in=pipelines_in
+        )
+    elif scheduling.profiles:
+        PodDefaults(f"{name}-pod-defaults", scheduling.profiles, pools, inside)
+    if scheduling.back_to_spot:
+        BackToSpot(f"{name}-back-to-spot", scheduling.back_to_spot.image, inside)
+    SpotGuard(f"{name}-guard", scheduling.guard, pools, cloud, inside)
+    content: dict[str, pulumi.Input[str]] = {**contract.data(release, pools, plan.placements)}
+    content |= contract.of_workloads(workloads)
+    Contract(f"{name}-contract", plan.contract, content, scheduling.contract.readers, inside)
+    if scheduling.profiles:
+        Quotas(f"{name}-quota", scheduling.profiles, scheduling.guard, inside)
