@@ -5,7 +5,6 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import pulumi
 from pulumi_azure_native import containerservice, resources
@@ -264,7 +263,7 @@ class AksCluster(CloudCluster):
     def _image_pull(self, cluster: containerservice.ManagedCluster) -> None:
         if self._cloud.registry:
             pull = Grant(identity.ACR_PULL, links.output(self._cloud.registry.id))
-            pull.to(self._name, _kubelet(cluster, self._plan.live), parent=self, replace_with=[cluster])
+            pull.to(self._name, identity.kubelet(cluster, self._plan.live), parent=self, replace_with=[cluster])
 
     def _checkpoints(self, cluster: containerservice.ManagedCluster) -> None:
         workloads = self._plan.stack.spec.workloads
@@ -275,7 +274,7 @@ class AksCluster(CloudCluster):
                 self._placed,
                 group=self._plan.group.text,
                 keep_group=self._cloud.existing_resource_group is not None,
-                issuer=_issuer(cluster, self._plan.live),
+                issuer=identity.token_issuer(cluster, self._plan.live),
                 opts=pulumi.ResourceOptions(parent=self),
             ).published
 
@@ -287,27 +286,3 @@ class AksCluster(CloudCluster):
             opts=pulumi.InvokeOutputOptions(parent=self),
         )
         return pulumi.Output.secret(answer.apply(credentials.kubeconfig))
-
-
-def _kubelet(cluster: containerservice.ManagedCluster, live: LiveCluster) -> pulumi.Input[str]:
-    """Return the object id of the identity that the nodes pull images as; AKS makes it with the cluster."""
-    profile = _known(live, "identityProfile")
-    if profile:
-        return str(profile["kubeletidentity"]["objectId"])
-    return cluster.identity_profile.apply(lambda own: str(own["kubeletidentity"].object_id if own else None))
-
-
-def _issuer(cluster: containerservice.ManagedCluster, live: LiveCluster) -> pulumi.Input[str]:
-    """Return the URL of the issuer of the cluster's tokens."""
-    profile = _known(live, "oidcIssuerProfile")
-    if profile:
-        return str(profile["issuerURL"])
-    return cluster.oidc_issuer_profile.apply(lambda own: str(own.issuer_url if own else None))
-
-
-def _known(live: LiveCluster, output: str) -> Any:
-    """Return an output of the live cluster in a preview.
-
-    A preview knows no output of a cluster that is updated: each would show the right to pull as replaced.
-    """
-    return (live.answer or {}).get(output) if pulumi.runtime.is_dry_run() else None

@@ -1,15 +1,17 @@
-"""The identity of AKS' control plane, and the rights that it and the nodes need outside the cluster."""
+"""Identities of an AKS cluster, and the rights that they need outside it."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pulumi
-from pulumi_azure_native import authorization, managedidentity
+from pulumi_azure_native import authorization, containerservice, managedidentity
 
 from components import links
+from components.azure.live import LiveCluster
 from components.azure.network import Network
 from components.azure.placed import Placed
 from config.clouds.azure.pool import settings_of
@@ -190,3 +192,25 @@ def reservation_grants(groups: Iterable[str]) -> list[Grant]:
 def each_once(names: Iterable[str]) -> list[str]:
     """Names or ids of Azure, sorted, of those that differ in case only one: Azure takes one assignment of a role at a scope."""
     return sorted({name.lower(): name for name in sorted(names, reverse=True)}.values())
+
+
+def kubelet(cluster: containerservice.ManagedCluster, live: LiveCluster) -> pulumi.Input[str]:
+    """Return the object id of the identity that the nodes pull images as; AKS makes it with the cluster."""
+    profile = _known(live, "identityProfile")
+    if profile:
+        return str(profile["kubeletidentity"]["objectId"])
+    return cluster.identity_profile.apply(lambda own: str((own or {})["kubeletidentity"].object_id))
+
+
+def token_issuer(cluster: containerservice.ManagedCluster, live: LiveCluster) -> pulumi.Input[str]:
+    """Return the URL of the issuer of the cluster's tokens."""
+    profile = _known(live, "oidcIssuerProfile")
+    return str(profile["issuerURL"]) if profile else cluster.oidc_issuer_profile.issuer_url
+
+
+def _known(live: LiveCluster, output: str) -> Any:
+    """Return an output of the live cluster in a preview.
+
+    A preview knows no output of a cluster that is updated: each would show the right to pull as replaced.
+    """
+    return (live.answer or {}).get(output) if pulumi.runtime.is_dry_run() else None
