@@ -16,6 +16,7 @@ import pulumi
 import pytest
 import yaml
 from google.protobuf import json_format
+from pulumi.output import Unknown
 from pulumi.runtime import config, mocks
 from pulumi.runtime.settings import get_root_resource
 from pulumi.runtime.stack import run_pulumi_func
@@ -76,15 +77,20 @@ class Cloud(pulumi.runtime.Mocks):
         if "identity" in inputs:
             # Sent as a list of ids, answered as a map by id.
             ids = inputs["identity"]["userAssignedIdentities"]
-            inputs["identity"] = {**inputs["identity"], "userAssignedIdentities": {id: {} for id in ids}}
+            inputs["identity"] = {
+                **inputs["identity"],
+                "userAssignedIdentities": {id: {} for id in ids if isinstance(id, str)},
+            }
         if args.typ.endswith(":ManagedCluster"):
             inputs["identityProfile"] = {"kubeletidentity": {"objectId": KUBELET}}
         if args.typ.startswith("gcp:"):
             return _google(args.typ, args.name, inputs)
         kind = TYPES.get(args.typ)
-        id = kind.id("s", inputs) if kind else args.name
+        # Of a name that a preview does not know follows no id.
+        unknown = any(isinstance(value, Unknown) for value in inputs.values())
+        id = "" if unknown else kind.id("s", inputs) if kind else args.name
         return id, {
-            "name": id.rpartition("/")[2],
+            **({"name": id.rpartition("/")[2]} if id else {}),
             "principalId": "11111111-2222-3333-4444-555555555555",
             **inputs,
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pulumi.output import UNKNOWN
 from components import references
 from components.package.outputs import ALWAYS, OUTPUTS, TYPES
 from config import stackfile
+from tests.components.azure import ID
 from tests.components.program import KUBECONFIG, PROJECT, Cloud, CloudRefused, stack_config
 from tests.package.construct import ARGUMENTS, construct
 
@@ -139,6 +140,64 @@ def test_what_another_resource_makes_may_be_unknown_in_a_preview(
     assert "unknown-1" not in str(warnings)
     assert [text for text in warnings if text.startswith(path)] == []
     assert "unknown-1" not in str(declared.outputs)
+
+
+def differs(before: Any, after: Any) -> bool:
+    """Whether an input of a preview is known, and another one in the update."""
+    if isinstance(before, str) and before == WIRE_UNKNOWN:
+        return False
+    if isinstance(before, dict) and isinstance(after, dict):
+        return before.keys() != after.keys() or any(differs(before[key], after[key]) for key in before)
+    if isinstance(before, list) and isinstance(after, list):
+        return len(before) != len(after) or any(map(differs, before, after))
+    return bool(before != after)
+
+
+Named = Callable[[str], pulumi.Output[Any]]
+
+
+def on_azure(name: Named) -> dict[str, Any]:
+    """Return arguments in which other resources make the group, the network and three of its subnets."""
+    arguments = copy.deepcopy(ARGUMENTS)
+    existing = {"resourceGroup": name("net"), "name": name("ml"), "subnet": name("nodes")}
+    arguments["cloud"] |= {
+        "existingResourceGroup": name("team"),
+        "network": {"existing": existing, "policy": "calico"},
+        "registry": {"id": name(f"{ID}/Microsoft.ContainerRegistry/registries/ml")},
+    }
+    arguments["systemPool"]["subnet"] = name("system")
+    arguments["pools"][0] |= {"subnet": name("gpus"), "fallback": [{"onDemand": {"maxNodes": 2}}]}
+    return arguments
+
+
+def on_google(name: Named) -> dict[str, Any]:
+    """Return arguments in which other resources make the network, the account and the keys."""
+    arguments = copy.deepcopy(GOOGLE)
+    key = "projects/corp/locations/europe-west4/keyRings/ml/cryptoKeys/ml"
+    existing = {"podRange": name("gke-pods"), "serviceRange": name("gke-services")}
+    arguments["cloud"] |= {
+        "network": {"existing": {"name": name("corp"), "subnet": name("nodes"), **existing}},
+        "serviceAccount": name("nodes@corp-nodes.iam.gserviceaccount.com"),
+        "encryption": {"secretsKey": name(key), "bootDiskKey": name(key)},
+    }
+    return arguments
+
+
+@pytest.mark.parametrize("arguments", [on_azure, on_google])
+def test_a_preview_that_knows_no_name_and_the_update_agree_in_every_name_and_id(
+    arguments: Callable[[Named], dict[str, Any]], tmp_path: Path
+) -> None:
+    def inputs_of(name: Named, preview: bool) -> dict[tuple[str, str], dict[str, Any]]:
+        with pytest.MonkeyPatch.context() as own:
+            run = construct(lambda: arguments(name), tmp_path, own, preview=preview)
+        return {(resource.type, resource.name): resource.inputs for resource in run.resources}
+
+    before = inputs_of(lambda _: pulumi.Output.from_input(UNKNOWN), True)
+    after = inputs_of(pulumi.Output.from_input, False)
+    assert before.keys() == after.keys()
+    assert [key for key in before if differs(before[key], after[key])] == []
+    assert WIRE_UNKNOWN in str(before)
+    assert "unknown-" not in str([*before, before.values()])
 
 
 def test_no_other_value_may_be_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

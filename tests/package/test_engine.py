@@ -12,7 +12,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +58,12 @@ class Team:
     """A project of a user of the package."""
 
     folder: Path
+    planned: set[str] = field(default_factory=set)
+    """URNs of the preview before the first `up`, which knows nothing that other resources make."""
 
-    def run(self, command: str, *, fails: bool = False) -> subprocess.CompletedProcess[str]:
+    def run(self, command: str, *options: str, fails: bool = False) -> subprocess.CompletedProcess[str]:
         """A command of the sandbox that succeeds, or fails."""
-        done = commands.run([command, "--stack", "dev", "--cwd", str(self.folder)])
+        done = commands.run([command, "--stack", "dev", "--cwd", str(self.folder), *options])
         assert (done.returncode != 0) == fails, f"{done.stdout}\n{done.stderr}"
         return done
 
@@ -95,6 +97,8 @@ def team(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tea
     (folder / "Pulumi.dev.yaml").write_text("config: {}\n")
     team = Team(folder)
     team.write(program())
+    steps = json.loads(team.run("preview", "--json").stdout)["steps"]
+    team.planned = {step["urn"] for step in steps if step["op"] == "create"}
     team.run("up")
     yield team
     team.run("down")
@@ -140,6 +144,10 @@ def test_a_second_program_constructs_a_cluster_in_a_network_of_its_own(team: Tea
     assert {resource["provider"].split("::")[3] for resource in team.resources("azure-native:")} == {"own"}
     # Deleted before what it is in.
     assert subnet["urn"] in cluster["dependencies"]
+
+
+def test_the_first_preview_and_the_update_agree_in_every_name(team: Team) -> None:
+    assert team.planned == {resource["urn"] for resource in team.resources()}
 
 
 def test_its_outputs_are_the_programs(team: Team) -> None:
