@@ -7,29 +7,22 @@ Nothing is built here: run `make up` once before. A cold `make up` is measured o
 from __future__ import annotations
 
 import os
-import platform
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
 from bench import admission, program, whole
+from bench.figures import Figures, seconds
+from bench.peers.compared import preview_figures, program_figures
 from sandbox.cluster import clusters
 from tests.subjects import SUBJECTS
 
-PROJECT = Path(__file__).resolve().parent.parent
-THREE = PROJECT / "bench" / "three"
 RUNS = 3
 TURNS = 5
 
-PROGRAM_RUNS = 7
-WHOLE_RUNS = 11
+PROGRAM_RUNS = 11
 POOL_ROUNDS = 25
 POOLS = (10, 25, 50)
 
@@ -38,29 +31,15 @@ BURST = 250
 """Pods made in turn for their latency, and at once for the scheduler."""
 
 
-def seconds(*command: str, environment: dict[str, str]) -> float:
-    """Wall-clock seconds of a command that must succeed."""
-    began = time.monotonic()
-    done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
-    taken = time.monotonic() - began
-    if done.returncode:
-        sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-    return taken
+def sandbox_figures(stack: str, home: Path, environment: dict[str, str], figures: Figures) -> None:
+    """A stack's sandbox: up, again, preview, down."""
+    add = figures.add
 
-
-def sandbox_figures(
-    stack: str, home: Path, environment: dict[str, str], add: Callable[[str, list[float], str, int], None]
-) -> None:
-    """A stack's sandbox: up, again, preview, down; its preview in turns with that of a program of three resources."""
-
-    def command(name: str, *arguments: str, of: str = stack) -> Callable[[], float]:
-        whole = (sys.executable, "-m", "sandbox", name, "--stack", of, *arguments)
+    def command(name: str, *arguments: str) -> Callable[[], float]:
+        whole = (sys.executable, "-m", "sandbox", name, "--stack", stack, *arguments)
         return lambda: seconds(*whole, environment=environment)
 
-    up, down, preview = command("up"), command("down"), command("preview", "--json")
-    outputs, status = command("outputs"), command("status")
-    three = {name: command(name, "--cwd", str(THREE), of=THREE.name) for name in ("up", "down")}
-    with_policies = command("preview", "--cwd", str(THREE), "--policy-pack", str(PROJECT / "policy"), of=THREE.name)
+    up, down, outputs, status = command("up"), command("down"), command("outputs"), command("status")
     ups: list[float] = []
     downs: list[float] = []
     for _ in range(RUNS):
@@ -71,12 +50,7 @@ def sandbox_figures(
     up()
     try:
         add(f"{stack}: up again, no change", [up() for _ in range(RUNS)], "s", 1)
-        three["up"]()
-        turns = [(preview(), with_policies()) for _ in range(TURNS)]
-        add(f"{stack}: preview, no change", [own for own, _ in turns], "s", 1)
-        add("three resources: preview, no change, the same policies", [other for _, other in turns], "s", 1)
-        add(f"{stack}: its preview / that of three resources", [own / other for own, other in turns], "x", 2)
-        three["down"]()
+        preview_figures(stack, TURNS, environment, figures)
         add(f"{stack}: outputs", [outputs() for _ in range(RUNS)], "s", 2)
         add(f"{stack}: status", [status() for _ in range(RUNS)], "s", 2)
         add(
@@ -91,62 +65,50 @@ def sandbox_figures(
         down()
 
 
-def program_figures(add: Callable[[str, list[float], str, int], None]) -> None:
-    """The program's own time by part, its whole process, and what one more pool costs.
-
-    In the parts Pulumi's mocks run in the same process, in other threads, which are not counted. In the whole process they do
-    not run: the engine's part is played outside, and everything inside is counted.
-    """
-    for stack in SUBJECTS:
-        splits = program.stack(stack, PROGRAM_RUNS)
-        for clock, name in ((program.CPU, "CPU"), (program.WALL, "wall")):
-            for part, label in program.PARTS.items():
-                add(f"program, {stack}: {label} ({name})", [split[part][clock] for split in splits], "s", 2)
-            total = [sum(part[clock] for part in split.values()) for split in splits]
-            add(f"program, {stack}: all of it ({name})", total, "s", 2)
-        ratios = [sum(part[program.CPU] for part in split.values()) / split["pulumi"][program.CPU] for split in splits]
-        add(f"program, {stack}: all of it / import of Pulumi (CPU)", ratios, "x", 1)
-
-    for stack, values in whole.stacks(tuple(SUBJECTS), WHOLE_RUNS).items():
-        add(f"program, {stack}: whole process incl. exit (CPU)", values, "s", 2)
-    each = whole.pool(WHOLE_RUNS, POOLS[0], POOLS[-1])
-    add("program: one more pool, whole process incl. exit (CPU)", [1000 * seconds for seconds in each], "ms", 1)
-
+def pool_figures(stack: str, figures: Figures) -> None:
+    """What one more pool on a stack's cloud costs the program."""
     few, some, many = POOLS
-    own = program.pools(POOL_ROUNDS, POOLS)
+    each = whole.pool(stack, PROGRAM_RUNS, few, many)
+    figures.add(
+        f"program, {stack}: one more pool, whole process incl. exit (CPU)", [1000 * spent for spent in each], "ms", 1
+    )
+    own = program.pools(stack, POOL_ROUNDS, POOLS)
     before = [(b - a) / (some - few) * 1000 for a, b in zip(own[few], own[some], strict=True)]
     beyond = [(b - a) / (many - some) * 1000 for a, b in zip(own[some], own[many], strict=True)]
-    add(f"program: one more pool, {few} to {some} (CPU)", before, "ms", 1)
-    add(f"program: one more pool, {some} to {many} (CPU)", beyond, "ms", 1)
-    add("program: the second / the first", [statistics.median(beyond) / statistics.median(before)], "x", 2)
+    figures.add(f"program, {stack}: one more pool, {few} to {some} (CPU)", before, "ms", 1)
+    figures.add(f"program, {stack}: one more pool, {some} to {many} (CPU)", beyond, "ms", 1)
+    ratio = statistics.median(beyond) / statistics.median(before)
+    figures.add(f"program, {stack}: the second / the first", [ratio], "x", 2)
 
 
-def admission_figures(add: Callable[[str, list[float], str, int], None]) -> None:
+def admission_figures(figures: Figures) -> None:
     """The cost of the policies for a pod, beside two measurements without policies.
 
     On GKE the class's policy is in force everywhere: its cost is in its check duration alone.
     """
     without, profile, again = admission.NAMESPACES
     with tempfile.TemporaryDirectory() as folder, admission.bed(Path(folder), SUBJECTS["staging"]) as bed:
-        _latency(bed, "staging's policies", add)
+        _latency(bed, "staging's policies", figures)
     with tempfile.TemporaryDirectory() as folder, admission.bed(Path(folder), SUBJECTS["dev"]) as bed:
-        _latency(bed, "the policies", add)
+        _latency(bed, "the policies", figures)
         rates = [{name: admission.throughput(bed, name, BURST) for name in admission.NAMESPACES} for _ in range(RUNS)]
-        add("pods scheduled, no policy", [rate[without] for rate in rates], "/s", 0)
-        add("pods scheduled: with / without the policies", [rate[profile] / rate[without] for rate in rates], "x", 2)
-        add("pods scheduled: without / without (A/A)", [rate[again] / rate[without] for rate in rates], "x", 2)
+        figures.add("pods scheduled, no policy", [rate[without] for rate in rates], "/s", 0)
+        figures.add(
+            "pods scheduled: with / without the policies", [rate[profile] / rate[without] for rate in rates], "x", 2
+        )
+        figures.add("pods scheduled: without / without (A/A)", [rate[again] / rate[without] for rate in rates], "x", 2)
         admission.hollow_out(bed)
-        _latency(bed, "one policy that does nothing", add)
+        _latency(bed, "one policy that does nothing", figures)
 
 
-def _latency(bed: admission.Bed, label: str, add: Callable[[str, list[float], str, int], None]) -> None:
+def _latency(bed: admission.Bed, label: str, figures: Figures) -> None:
     without, profile, again = admission.NAMESPACES
     before = admission.check_durations(bed)
     rounds = [admission.latencies(bed, PODS) for _ in range(RUNS)]
     p50 = [{name: statistics.median(values) for name, values in times.items()} for times in rounds]
-    add(f"pod created, beside {label} (p50)", [times[without] for times in p50], "ms", 2)
-    add(f"pod created: what {label} adds (p50)", [times[profile] - times[without] for times in p50], "ms", 2)
-    add(
+    figures.add(f"pod created, beside {label} (p50)", [times[without] for times in p50], "ms", 2)
+    figures.add(f"pod created: what {label} adds (p50)", [times[profile] - times[without] for times in p50], "ms", 2)
+    figures.add(
         f"pod created: what nothing adds, beside {label} (A/A, p50)",
         [times[again] - times[without] for times in p50],
         "ms",
@@ -156,32 +118,23 @@ def _latency(bed: admission.Bed, label: str, add: Callable[[str, list[float], st
         earlier, fewer = before.get(policy, (0, 0))
         if checks > fewer:
             mean = (spent - earlier) / (checks - fewer) * 1000
-            add(f"{label}: mean of the API server's own check duration", [mean], "ms", 2)
+            figures.add(f"{label}: mean of the API server's own check duration", [mean], "ms", 2)
 
 
 def main() -> None:
     """Measure and print."""
-    console = Console()
-    table = Table(
-        title=f"{RUNS} runs, {os.cpu_count()} cores, Python {platform.python_version()}", title_justify="left"
-    )
-    for column in ("figure", "median", "min", "max"):
-        table.add_column(column, justify="left" if column == "figure" else "right")
-
-    def add(figure: str, values: list[float], unit: str, digits: int = 1) -> None:
-        low, mid, high = min(values), statistics.median(values), max(values)
-        table.add_row(figure, *(f"{value:.{digits}f} {unit}" for value in (mid, low, high)))
-        console.print(f"{figure}: {mid:.{digits}f} {unit}")
-
+    figures = Figures()
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "SANDBOX_HOME": home}
         for stack in SUBJECTS:
-            sandbox_figures(stack, Path(home), environment, add)
-    program_figures(add)
-    admission_figures(add)
+            sandbox_figures(stack, Path(home), environment, figures)
+    program_figures(PROGRAM_RUNS, figures)
+    for stack in program.SPOT:
+        pool_figures(stack, figures)
+    admission_figures(figures)
     pure = (sys.executable, "-m", "pytest", "-q", "-m", "not (program or process or engine or slow)")
-    add("pure tests", [seconds(*pure, environment=dict(os.environ)) for _ in range(3)], "s")
-    console.print(table)
+    figures.add("pure tests", [seconds(*pure, environment=dict(os.environ)) for _ in range(3)], "s")
+    figures.print()
 
 
 if __name__ == "__main__":

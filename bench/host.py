@@ -1,11 +1,12 @@
-"""The process of Pulumi's Python host: connects to the engine, runs `__main__.py`, exits.
+"""The process of Pulumi's Python host: connects to the engine, runs a folder's `__main__.py`, exits.
 
-`python -m bench.host MONITOR ENGINE PROJECT STACK`; the configuration is in PULUMI_CONFIG, as the engine gives it. The steps are
-those of pulumi-language-python-exec, which comes with Pulumi's CLI and not with its SDK. Imports nothing else, so that the
-process costs what the ordinary CLI's costs.
+`python -m bench.host MONITOR ENGINE PROJECT STACK FOLDER`; the configuration is in PULUMI_CONFIG, as the engine gives it. The
+steps are those of pulumi-language-python-exec, which comes with Pulumi's CLI and not with its SDK. Imports nothing else, so that
+the process costs what the ordinary CLI's costs.
 """
 
 import asyncio
+import os
 import runpy
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +15,9 @@ import pulumi
 import pulumi.runtime
 
 
-def main(monitor: str, engine: str, project: str, stack: str) -> None:
-    """Run the program in the working directory to its end."""
+def main(monitor: str, engine: str, project: str, stack: str, folder: str) -> None:
+    """Run the program in a folder to its end."""
+    os.chdir(folder)
     pulumi.runtime.set_all_config(pulumi.runtime.get_config_env(), [])
     pulumi.runtime.configure(
         pulumi.runtime.Settings(

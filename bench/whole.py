@@ -13,7 +13,7 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,20 +24,22 @@ import pulumi
 from google.protobuf import empty_pb2, json_format, struct_pb2
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, resource_pb2, resource_pb2_grpc
 
-from bench.program import pool_files
+from bench.peers import PEERS, Peer
+from bench.program import PROJECT, pool_files
 from sandbox.cloud.secret import SIGNATURE
+from tests.components.emulated import EmulatedAzure
+from tests.components.emulated_google import EmulatedGoogle
 from tests.components.program import Cloud, stack_config
 
-PROJECT = Path(__file__).resolve().parent.parent
 NAME = "kubeflow-spot"
 STACK = "test"
 
 
 class _Monitor(resource_pb2_grpc.ResourceMonitorServicer):
-    """Takes every resource, and answers with what the clouds of the tests make of it."""
+    """Takes every resource, and answers with what a cloud of the tests makes of it."""
 
-    def __init__(self) -> None:
-        self._cloud = Cloud(None)
+    def __init__(self, cloud: pulumi.runtime.Mocks) -> None:
+        self._cloud = cloud
         self.registered = 0
 
     def GetDeploymentInfo(self, request: Any, context: grpc.ServicerContext) -> Any:
@@ -59,10 +61,12 @@ class _Monitor(resource_pb2_grpc.ResourceMonitorServicer):
 
     def Invoke(self, request: Any, context: grpc.ServicerContext) -> Any:
         try:
-            outputs = self._cloud.call(pulumi.runtime.MockCallArgs(request.tok, _plain(request.args), request.provider))
+            answer = self._cloud.call(pulumi.runtime.MockCallArgs(request.tok, _plain(request.args), request.provider))
         except grpc.RpcError as refused:
             context.abort(grpc.StatusCode.UNKNOWN, str(refused))
-        return resource_pb2.ResourceInvokeResponse(**{"return": _struct(outputs)})
+        return resource_pb2.ResourceInvokeResponse(
+            **{"return": _struct(answer[0] if isinstance(answer, tuple) else answer)}
+        )
 
     def SignalAndWaitForShutdown(self, request: Any, context: grpc.ServicerContext) -> Any:
         return empty_pb2.Empty()
@@ -95,9 +99,9 @@ def _struct(values: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def _engine() -> Iterator[tuple[int, _Monitor]]:
+def _engine(cloud: pulumi.runtime.Mocks) -> Iterator[tuple[int, _Monitor]]:
     """The port of a recording engine, and its monitor."""
-    monitor = _Monitor()
+    monitor = _Monitor(cloud)
     server = grpc.server(ThreadPoolExecutor(8))
     resource_pb2_grpc.add_ResourceMonitorServicer_to_server(monitor, server)
     engine_pb2_grpc.add_EngineServicer_to_server(_Engine(), server)
@@ -111,15 +115,28 @@ def _engine() -> Iterator[tuple[int, _Monitor]]:
 
 def cpu(stack_file: Path) -> float:
     """CPU seconds, user and system, of one run of the program on a stack file."""
-    settings = stack_config(stack_file).items()
-    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in settings}
+    return _cpu(PROJECT, stack_config(stack_file), Cloud(None))
+
+
+def peer_cpu(peer: Peer) -> float:
+    """CPU seconds of one run of a peer's program. The emulated cloud answers: the mocks know what ours asks."""
+    with tempfile.TemporaryDirectory() as folder:
+        state = Path(folder) / "cloud.json"
+        cloud = EmulatedAzure(state, "westeurope") if peer.package == "azure-native" else EmulatedGoogle(state)
+        settings = stack_config(peer.stack_file)
+        cloud.provider.configure({key.removeprefix(f"{peer.package}:"): value for key, value in settings.items()})
+        return _cpu(peer.folder, settings, cloud)
+
+
+def _cpu(folder: Path, settings: Mapping[str, Any], cloud: pulumi.runtime.Mocks) -> float:
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in settings.items()}
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PULUMI_", "PYTHON"))}
     environment["PULUMI_CONFIG"] = json.dumps(texts)
     if sys.pycache_prefix:
         environment["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
-    with _engine() as (port, monitor):
+    with _engine(cloud) as (port, monitor):
         address = f"127.0.0.1:{port}"
-        command = (sys.executable, "-m", "bench.host", address, address, NAME, STACK)
+        command = (sys.executable, "-m", "bench.host", address, address, NAME, STACK, str(folder))
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -128,18 +145,21 @@ def cpu(stack_file: Path) -> float:
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def stacks(names: Sequence[str], runs: int) -> dict[str, list[float]]:
-    """CPU seconds of checked-in stacks by name, in turns."""
+def beside_peers(names: Sequence[str], runs: int) -> dict[str, list[tuple[float, float]]]:
+    """CPU seconds of checked-in stacks by name, each with those of its peer, in turns."""
     files = {name: PROJECT / f"Pulumi.{name}.yaml" for name in names}
-    for file in files.values():
-        cpu(file)  # compiles what has no bytecode yet
-    rounds = [{name: cpu(file) for name, file in files.items()} for _ in range(runs)]
+
+    def turn() -> dict[str, tuple[float, float]]:
+        return {name: (cpu(file), peer_cpu(PEERS[name])) for name, file in files.items()}
+
+    turn()  # compiles what has no bytecode yet
+    rounds = [turn() for _ in range(runs)]
     return {name: [times[name] for times in rounds] for name in names}
 
 
-def pool(runs: int, few: int, many: int) -> list[float]:
-    """CPU seconds of one more spot pool, by stacks of few and of many."""
+def pool(stack: str, runs: int, few: int, many: int) -> list[float]:
+    """CPU seconds of one more spot pool on a stack's cloud, by stacks of few and of many."""
     with tempfile.TemporaryDirectory() as folder:
-        small, large = pool_files(Path(folder), (few, many))
+        small, large = pool_files(stack, Path(folder), (few, many))
         cpu(small)
         return [(cpu(large) - cpu(small)) / (many - few) for _ in range(runs)]

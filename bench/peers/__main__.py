@@ -1,0 +1,36 @@
+"""`python -m bench.peers [ROUNDS]`: the program beside its peers, in previews that change nothing and in CPU time.
+
+Nothing is built here: run `make up` once before.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+
+from bench.figures import Figures, seconds
+from bench.peers import PEERS
+from bench.peers.compared import preview_figures, program_figures
+
+ROUNDS = 11
+
+
+def main(rounds: int = ROUNDS) -> None:
+    """Measure and print."""
+    figures = Figures()
+    with tempfile.TemporaryDirectory() as home:
+        environment = {**os.environ, "SANDBOX_HOME": home}
+        for stack in PEERS:
+            command = (sys.executable, "-m", "sandbox")
+            seconds(*command, "up", "--stack", stack, environment=environment)
+            try:
+                preview_figures(stack, rounds, environment, figures)
+            finally:
+                seconds(*command, "down", "--force", "--stack", stack, environment=environment)
+    program_figures(rounds, figures)
+    figures.print()
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
