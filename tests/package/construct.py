@@ -23,6 +23,14 @@ ARGUMENTS: dict[str, Any] = {
     "pools": [{"name": "t4", "machine": "Standard_NC4as_T4_v3", "capacity": "spot", "maxNodes": 8}],
 }
 
+GOOGLE = {
+    "release": "r2026-11",
+    "cluster": {"name": "ml-team"},
+    "cloud": {"provider": "gcp", "project": "example-ml", "location": "europe-west4"},
+    "systemPool": {"machine": "e2-standard-4", "maxNodes": 4},
+    "pools": [{"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 8}],
+}
+
 Inputs = Callable[[], Mapping[str, Any]]
 """Made in the run: an output belongs to a run."""
 

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pulumi
 import pytest
-from pulumi.output import UNKNOWN
 
-from components import references
 from components.package.outputs import ALWAYS, OUTPUTS, TYPES
 from config import stackfile
-from tests.components.azure import ID
 from tests.components.program import KUBECONFIG, PROJECT, Cloud, CloudRefused, stack_config
-from tests.package.construct import ARGUMENTS, construct
+from tests.package.construct import ARGUMENTS, GOOGLE, construct
 
 pytestmark = pytest.mark.program
-
-WIRE_UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
 
 def changed(path: str, value: Any) -> dict[str, Any]:
@@ -98,115 +93,6 @@ def test_a_refusal_by_the_cloud_is_reported_without_a_class_name(
 def test_whole_numbers_arrive_as_floats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declared = construct(lambda: changed("systemPool.maxNodes", 4.0), tmp_path, monkeypatch)
     assert declared.outputs["systemPool"]["maxNodes"] == 4
-
-
-GOOGLE = {
-    "release": "r2026-11",
-    "cluster": {"name": "ml-team"},
-    "cloud": {"provider": "gcp", "project": "example-ml", "location": "europe-west4"},
-    "systemPool": {"machine": "e2-standard-4", "maxNodes": 4},
-    "pools": [{"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 8}],
-}
-AZURE_EXISTING = {"existing": {"resourceGroup": "ml", "name": "ml", "subnet": "nodes"}, "policy": "calico"}
-GCP_EXISTING = {"existing": {"name": "ml", "subnet": "nodes", "podRange": "pods", "serviceRange": "services"}}
-ON_GOOGLE = ("podRange", "serviceRange", "serviceAccount", "secretsKey", "bootDiskKey")
-
-
-def with_unknown(path: str) -> dict[str, Any]:
-    """Arguments that are right but for one value that is unknown."""
-    google = path.endswith(ON_GOOGLE)
-    arguments: dict[str, Any] = copy.deepcopy(GOOGLE if google else ARGUMENTS)
-    if "network.existing" in path or "subnet" in path:
-        arguments["cloud"]["network"] = copy.deepcopy(GCP_EXISTING if google else AZURE_EXISTING)
-    *parents, last = path.split(".")
-    whole: Any = arguments
-    for key in parents:
-        whole = whole["pools"][0] if key == "pools[]" else whole.setdefault(key, {})
-    whole[last] = pulumi.Output.from_input(UNKNOWN)
-    return arguments
-
-
-@pytest.mark.parametrize("path", references.all_clouds())
-def test_what_another_resource_makes_may_be_unknown_in_a_preview(
-    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    warnings: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
-    declared = construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True)
-    sent = str([resource.inputs for resource in declared.resources])
-    assert WIRE_UNKNOWN in sent
-    # Nothing of the text that stood for it in the checks.
-    assert "unknown-1" not in sent
-    assert "unknown-1" not in str(warnings)
-    assert [text for text in warnings if text.startswith(path)] == []
-    assert "unknown-1" not in str(declared.outputs)
-
-
-def differs(before: Any, after: Any) -> bool:
-    """Whether an input of a preview is known, and another one in the update."""
-    if isinstance(before, str) and before == WIRE_UNKNOWN:
-        return False
-    if isinstance(before, dict) and isinstance(after, dict):
-        return before.keys() != after.keys() or any(differs(before[key], after[key]) for key in before)
-    if isinstance(before, list) and isinstance(after, list):
-        return len(before) != len(after) or any(map(differs, before, after))
-    return bool(before != after)
-
-
-Named = Callable[[str], pulumi.Output[Any]]
-
-
-def on_azure(name: Named) -> dict[str, Any]:
-    """Return arguments in which other resources make the group, the network and three of its subnets."""
-    arguments = copy.deepcopy(ARGUMENTS)
-    existing = {"resourceGroup": name("net"), "name": name("ml"), "subnet": name("nodes")}
-    arguments["cloud"] |= {
-        "existingResourceGroup": name("team"),
-        "network": {"existing": existing, "policy": "calico"},
-        "registry": {"id": name(f"{ID}/Microsoft.ContainerRegistry/registries/ml")},
-    }
-    arguments["systemPool"]["subnet"] = name("system")
-    arguments["pools"][0] |= {"subnet": name("gpus"), "fallback": [{"onDemand": {"maxNodes": 2}}]}
-    return arguments
-
-
-def on_google(name: Named) -> dict[str, Any]:
-    """Return arguments in which other resources make the network, the account and the keys."""
-    arguments = copy.deepcopy(GOOGLE)
-    key = "projects/corp/locations/europe-west4/keyRings/ml/cryptoKeys/ml"
-    existing = {"podRange": name("gke-pods"), "serviceRange": name("gke-services")}
-    arguments["cloud"] |= {
-        "network": {"existing": {"name": name("corp"), "subnet": name("nodes"), **existing}},
-        "serviceAccount": name("nodes@corp-nodes.iam.gserviceaccount.com"),
-        "encryption": {"secretsKey": name(key), "bootDiskKey": name(key)},
-    }
-    return arguments
-
-
-@pytest.mark.parametrize("arguments", [on_azure, on_google])
-def test_a_preview_that_knows_no_name_and_the_update_agree_in_every_name_and_id(
-    arguments: Callable[[Named], dict[str, Any]], tmp_path: Path
-) -> None:
-    def inputs_of(name: Named, preview: bool) -> dict[tuple[str, str], dict[str, Any]]:
-        with pytest.MonkeyPatch.context() as own:
-            run = construct(lambda: arguments(name), tmp_path, own, preview=preview)
-        return {(resource.type, resource.name): resource.inputs for resource in run.resources}
-
-    before = inputs_of(lambda _: pulumi.Output.from_input(UNKNOWN), True)
-    after = inputs_of(pulumi.Output.from_input, False)
-    assert before.keys() == after.keys()
-    assert [key for key in before if differs(before[key], after[key])] == []
-    assert WIRE_UNKNOWN in str(before)
-    assert "unknown-" not in str([*before, before.values()])
-
-
-def test_no_other_value_may_be_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = lambda: changed("cloud.location", pulumi.Output.from_input(UNKNOWN))  # noqa: E731
-    with pytest.raises(pulumi.InputPropertiesError) as wrong:
-        construct(arguments, tmp_path, monkeypatch, preview=True)
-    (error,) = wrong.value.errors or ()
-    assert error["property_path"] == "cloud.location"
-    assert error["reason"].startswith("is not known before the update")
 
 
 def test_a_known_value_of_another_resource_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,21 +188,6 @@ def test_each_component_finds_its_own_among_the_stacks_outputs(tmp_path: Path, m
     own = {**others, "c": {"component": "ml", "place": place}}
     with pytest.raises(pulumi.InputPropertiesError, match="is elsewhere and cannot become ml-team"):
         construct(lambda: ARGUMENTS, tmp_path, monkeypatch, cloud=Remembering(own))
-
-
-def test_a_value_that_a_preview_does_not_know_is_checked_as_what_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = {"clusterName": "ml-team", "resourceGroup": "team"}
-    remembered = {"component": "ml", "place": place, "inputs": {"cloud.existingResourceGroup": "team"}}
-    path = "cloud.existingResourceGroup"
-    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": remembered}))
-    # A made-up text is no move.
-    del remembered["inputs"]
-    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": remembered}))
-    remembered["inputs"] = {path: "elsewhere"}
-    with pytest.raises(pulumi.InputPropertiesError, match="is team and cannot become elsewhere"):
-        construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": remembered}))
 
 
 def test_objects_inside_two_clusters_of_a_stack_have_two_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
