@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from components import last_update, links, workloads
+from components import last_update, links, output_types, workloads
 from components.layer.plan import LayerPlan
+from components.output_types import PodToleration, SystemPoolOutput
 from components.target import Cluster, Outputs, Stack, Target
 from config.clouds.traits import Cloud
+from config.model.taint import Toleration
 from config.placement import kubeflow, pods, queueing
 from config.placement.node_pools import NodePool
 
@@ -38,7 +40,7 @@ def _whose(stack: Stack, plan: LayerPlan, cluster: Cluster) -> dict[str, Any]:
     return {"stack": stack.instance, "cluster": cluster.outputs["clusterName"], "kubernetes": plan.version}
 
 
-def _system_pool(pool: NodePool) -> dict[str, Any]:
+def _system_pool(pool: NodePool) -> SystemPoolOutput:
     return {
         "name": pool.name,
         "machine": pool.source.machine,
@@ -48,10 +50,10 @@ def _system_pool(pool: NodePool) -> dict[str, Any]:
     }
 
 
-def _pool(pool: NodePool) -> dict[str, Any]:
-    """A pool as tools and users read it. In an existing cluster known by its kubeconfig the nodes must carry these labels and
-    taints."""
-    return {
+def _pool(pool: NodePool) -> output_types.NodePool:
+    """Return a pool as tools and users read it. In an existing cluster known by its kubeconfig the nodes must carry these labels
+    and taints."""
+    shown: output_types.NodePool = {
         "name": pool.name,
         "label": pool.label,
         "machine": pool.machine,
@@ -59,11 +61,22 @@ def _pool(pool: NodePool) -> dict[str, Any]:
         "minNodes": pool.min_nodes,
         "maxNodes": pool.max_nodes,
         "gpus": pool.gpus,
-        **({"largestRequest": dict(pool.largest_request)} if pool.largest_request else {}),
         "labels": dict(pool.labels),
-        "taints": [taint.model_dump(mode="json") for taint in pool.taints],
-        "tolerations": [toleration.as_manifest() for toleration in pods.users_tolerations([pool])],
+        "taints": [{"key": taint.key, "value": taint.value, "effect": taint.effect.value} for taint in pool.taints],
+        "tolerations": [_toleration(toleration) for toleration in pods.users_tolerations([pool])],
     }
+    if pool.largest_request:
+        shown["largestRequest"] = dict(pool.largest_request)
+    return shown
+
+
+def _toleration(toleration: Toleration) -> PodToleration:
+    shown: PodToleration = {"key": toleration.key, "operator": toleration.operator}
+    if toleration.value is not None:
+        shown["value"] = toleration.value
+    if toleration.effect is not None:
+        shown["effect"] = toleration.effect.value
+    return shown
 
 
 def _remembered(stack: Stack, target: Target) -> dict[str, Any]:

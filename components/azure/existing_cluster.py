@@ -6,7 +6,7 @@ version here would exchange the nodes of running jobs in an update about somethi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -87,10 +87,16 @@ def _entra(cluster: LiveCluster) -> bool:
 
 
 class AksPools(CloudCluster):
-    """This stack's pools in the cluster, and nothing else of it."""
+    """This stack's pools in the cluster: `AksPools("ml", stack, cluster, plan(stack, cluster))`. Nothing else of it is declared."""
 
     def __init__(
-        self, name: str, stack: Stack, cluster: ExistingAks, *, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        stack: Stack,
+        cluster: ExistingAks,
+        planned: Sequence[pools.PlannedPool],
+        *,
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("kubeflow-spot:azure:AksPools", name, None, opts)
         home = pools.ClusterOfPools(
@@ -101,7 +107,7 @@ class AksPools(CloudCluster):
             # Whoever upgrades the cluster upgrades its pools: nothing to undo.
             ignore_changes=["orchestratorVersion"],
         )
-        pools.declare_all(name, _planned_pools(stack, cluster), cluster.live, cluster=home, parent=self)
+        pools.declare_all(name, planned, cluster.live, cluster=home, parent=self)
         self.outputs = credentials.outputs(cluster.name, cluster.resource_group, cluster.entra)
         self.kubeconfig = pulumi.Output.secret(cluster.kubeconfig)
         self.register_outputs({})
@@ -125,19 +131,21 @@ def _planned_pools(stack: Stack, cluster: ExistingAks) -> list[pools.PlannedPool
     ]
 
 
-def refuse(stack: Stack, cluster: ExistingAks) -> None:
-    """Raises `pulumi.RunError` for pools that this cluster cannot take, before anything is declared."""
+def plan(stack: Stack, cluster: ExistingAks) -> list[pools.PlannedPool]:
+    """Return the stack's pools. Raise `pulumi.RunError` for pools that this cluster cannot take."""
     problems = sorted(_problems(stack, cluster))
     if problems:
         raise pulumi.RunError(report(problems))
+    planned = _planned_pools(stack, cluster)
     immutable.refuse(
         (
             problem
-            for planned in _planned_pools(stack, cluster)
-            for problem in immutable_pools.pool_problems(stack, planned.pool, planned.request, cluster.live)
+            for pool in planned
+            for problem in immutable_pools.pool_problems(stack, pool.pool, pool.request, cluster.live)
         ),
         "AKS",
     )
+    return planned
 
 
 def _problems(stack: Stack, cluster: ExistingAks) -> Iterator[Problem]:

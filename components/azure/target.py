@@ -32,7 +32,7 @@ class AksTarget(Target):
         """Read the cluster."""
         if self._cloud.existing_cluster:
             self._existing = existing = existing_cluster.read(self._cloud.existing_cluster, self._reading)
-            existing_cluster.refuse(self._stack, existing)
+            self._pools = existing_cluster.plan(self._stack, existing)
             self.kubeconfig, self.on_demand_pools = existing.kubeconfig, existing.on_demand_pools
             expander, remedy = (
                 existing.expander,
@@ -49,7 +49,7 @@ class AksTarget(Target):
     def declare(self, name: str, opts: pulumi.ResourceOptions) -> CloudCluster:
         """Declare the cluster, or the stack's pools in it."""
         if self._cloud.existing_cluster:
-            return AksPools(name, self._stack, self._existing, opts=opts)
+            return AksPools(name, self._stack, self._existing, self._pools, opts=opts)
         return AksCluster(name, self._plan, opts=opts)
 
     def node_labels(self, pool: NodePool) -> Mapping[str, str]:

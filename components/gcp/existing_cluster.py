@@ -5,7 +5,7 @@ A pool names no Kubernetes version: GKE makes it in the cluster's own and upgrad
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,17 +77,26 @@ def _dns_name(answer: Mapping[str, Any]) -> str | None:
 
 
 class GkePools(CloudCluster):
-    """This stack's pools in the cluster and their identity, and nothing else of it."""
+    """This stack's pools in the cluster and their identity: `GkePools("ml", stack, cluster, plan(stack, cluster))`.
+
+    Nothing else of the cluster is declared.
+    """
 
     def __init__(
-        self, name: str, stack: Stack, cluster: ExistingGke, *, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        stack: Stack,
+        cluster: ExistingGke,
+        planned: Sequence[pools.PlannedPool],
+        *,
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("kubeflow-spot:gcp:GkePools", name, None, opts)
         cloud = _gcp(stack)
         child = pulumi.ResourceOptions(parent=self)
         nodes = NodeIdentity(name, cloud, cluster=cluster.name, instance=stack.instance, opts=child)
         access = [*nodes.access, *agents.declare(name, cloud, self)]
-        for pool in _planned_pools(stack, cluster):
+        for pool in planned:
             pools.declare(name, pool, cloud, account=nodes.email, cluster=cluster.name, parent=self, after=access)
         self.outputs = credentials.outputs(cluster.project, cluster.location, cluster.name, cluster.dns)
         self.kubeconfig = pulumi.Output.secret(cluster.kubeconfig)
@@ -116,15 +125,16 @@ def _planned_pools(stack: Stack, cluster: ExistingGke) -> list[pools.PlannedPool
     ]
 
 
-def refuse(stack: Stack, cluster: ExistingGke) -> None:
-    """Raises `pulumi.RunError` for pools that this cluster cannot take, before anything is declared."""
+def plan(stack: Stack, cluster: ExistingGke) -> list[pools.PlannedPool]:
+    """Return the stack's pools. Raise `pulumi.RunError` for pools that this cluster cannot take."""
     problems = sorted(_problems(stack, cluster))
     if problems:
         raise pulumi.RunError(report(problems))
+    planned = _planned_pools(stack, cluster)
     immutable.refuse(
         (
             problem
-            for pool in _planned_pools(stack, cluster)
+            for pool in planned
             for problem in immutable_pools.pool_problems(stack, pool.pool, pool.request, cluster.live)
         ),
         "GKE",
@@ -139,6 +149,7 @@ def refuse(stack: Stack, cluster: ExistingGke) -> None:
             f"  gcloud container clusters update {cluster.name} --location {cluster.location} --project {cluster.project}"
             f" --workload-pool {cluster.project}.svc.id.goog   gives pods identities of their own"
         )
+    return planned
 
 
 def _problems(stack: Stack, cluster: ExistingGke) -> Iterator[Problem]:

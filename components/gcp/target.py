@@ -47,7 +47,7 @@ class GkeTarget(Target):
         if self._cloud.existing_cluster:
             # On-demand pools beside the stack's do not matter: GKE keeps no order among them.
             self._existing = existing_cluster.read(self._cloud.project, self._cloud.existing_cluster, self._reading)
-            existing_cluster.refuse(self._stack, self._existing)
+            self._pools = existing_cluster.plan(self._stack, self._existing)
             self.kubeconfig = self._existing.kubeconfig
         else:
             self._plan = cluster.plan(self._stack, self._reading)
@@ -55,7 +55,7 @@ class GkeTarget(Target):
     def declare(self, name: str, opts: pulumi.ResourceOptions) -> CloudCluster:
         """Declare the cluster, or the stack's pools in it."""
         if self._cloud.existing_cluster:
-            return GkePools(name, self._stack, self._existing, opts=opts)
+            return GkePools(name, self._stack, self._existing, self._pools, opts=opts)
         return GkeCluster(name, self._plan, opts=opts)
 
     def node_labels(self, pool: NodePool) -> Mapping[str, str]:

@@ -17,10 +17,10 @@ from components import links, references
 from components.cluster import KubeflowCluster
 from components.last_update import COMPONENT, LastUpdate
 from components.layer import names
+from components.output_types import ClusterOutputs
 from components.package import inputs as arguments
 from components.package import schema
 from components.package.inputs import Arguments
-from components.package.outputs import OUTPUTS
 from components.package.settings import REQUIRED, SETTINGS
 from config import stackfile
 from config.model.spec import ClusterSpec
@@ -49,9 +49,8 @@ class Package(Provider):
             raise pulumi.RunError(f"{resource_type} is not in this package, which has {schema.TOKEN}")
         # A coroutine, to wait for the inputs.
         cluster: pulumi.Output[KubeflowCluster] = pulumi.Output.from_input(_cluster(name, inputs, options))
-        return ConstructResult(
-            cluster.apply(lambda declared: declared.urn), {key: cluster.apply(partial(_output, key)) for key in OUTPUTS}
-        )
+        outputs = {key: cluster.apply(partial(_output, key)) for key in ClusterOutputs.__annotations__}
+        return ConstructResult(cluster.apply(lambda declared: declared.urn), outputs)
 
 
 def _output(key: str, cluster: KubeflowCluster) -> pulumi.Output[Any]:

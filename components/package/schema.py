@@ -1,4 +1,6 @@
-"""The package's schema: the arguments are the models of the stack file, so each setting is described once.
+"""The package's schema: the arguments are the models of the stack file, the outputs the types by which the program makes them.
+
+Each is described once.
 
 https://www.pulumi.com/docs/iac/guides/building-extending/packages/schema/
 """
@@ -6,16 +8,16 @@ https://www.pulumi.com/docs/iac/guides/building-extending/packages/schema/
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
 from components import references
-from components.package import outputs
+from components.output_types import ClusterOutputs
 from config.model.fields import FORMS, Model
 from config.model.reference import Reference
 
@@ -28,9 +30,10 @@ _REFERENCE = "May be made by another resource, and unknown before the first upda
 
 
 def document(version: str, settings: dict[str, Any], required: tuple[str, ...]) -> dict[str, Any]:
-    """The schema; `settings` are the annotations of the top keys of a stack file, each `Annotated` with its description."""
+    """Return the schema; `settings` are the annotations of the top keys of a stack file, each `Annotated` with its description."""
     types: dict[str, Any] = {}
     inputs = {key: _property(annotation, key, types) for key, annotation in settings.items()}
+    outputs = _typed(ClusterOutputs, types)
     return {
         "name": PACKAGE,
         # Else a package added by its git URL is called by the URL's owner, and one added by its path is not.
@@ -48,11 +51,11 @@ def document(version: str, settings: dict[str, Any], required: tuple[str, ...]) 
                 "description": "A Kubeflow-ready cluster with spot GPU pools, and what it needs around and inside it.",
                 "inputProperties": inputs,
                 "requiredInputs": sorted(required),
-                "properties": outputs.OUTPUTS,
-                "required": sorted(outputs.ALWAYS),
+                "properties": outputs["properties"],
+                "required": outputs["required"],
             }
         },
-        "types": {f"{PACKAGE}:index:{name}": spec for name, spec in sorted((types | outputs.TYPES).items())},
+        "types": {f"{PACKAGE}:index:{name}": spec for name, spec in sorted(types.items())},
     }
 
 
@@ -63,6 +66,17 @@ def _object(model: type[Model], path: str, types: dict[str, Any]) -> None:
         "description": inspect.cleandoc(model.__doc__ or ""),
         "properties": {key: _of_field(field, f"{path}.{key}", types) for key, field in fields.items()},
         "required": sorted(key for key, field in fields.items() if field.is_required()),
+    }
+
+
+def _typed(kind: Any, types: dict[str, Any]) -> dict[str, Any]:
+    """Return the type of an output, which is a TypedDict."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {
+        "type": "object",
+        "description": inspect.cleandoc(kind.__doc__ or ""),
+        "properties": {key: _property(annotation, "", types) for key, annotation in hints.items()},
+        "required": sorted(kind.__required_keys__),
     }
 
 
@@ -90,6 +104,8 @@ def _default(field: FieldInfo) -> str | None:
 def _property(annotation: Any, path: str, types: dict[str, Any]) -> dict[str, Any]:
     """Type and, where it says more than the type, description."""
     origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is NotRequired:
+        return _property(arguments[0], path, types)
     if origin is Annotated:
         schema = _property(arguments[0], path, types)
         forms = [FORMS[pattern] for pattern in map(_pattern, arguments[1:]) if pattern in FORMS]
@@ -102,12 +118,18 @@ def _property(annotation: Any, path: str, types: dict[str, Any]) -> dict[str, An
         if len(arguments) == 1:
             return {"type": "string", "const": arguments[0]}
         return {"type": "string", "description": f"One of: {', '.join(arguments)}."}
-    if origin is tuple:
+    if origin in (tuple, Sequence):
         items = _property(arguments[0], f"{path}[]", types)
         return _described({"type": "array", "items": _bare(items)}, items.get("description", ""))
-    if origin is dict:
+    if origin in (dict, Mapping):
         items = _property(arguments[1], path, types)
         return _described({"type": "object", "additionalProperties": _bare(items)}, items.get("description", ""))
+    if is_typeddict(annotation):
+        if annotation.__name__ not in types:
+            types[annotation.__name__] = _typed(annotation, types)
+        return {"$ref": f"#/types/{PACKAGE}:index:{annotation.__name__}"}
+    if annotation is Any:
+        return {"$ref": "pulumi.json#/Any"}
     if annotation is SecretStr:
         return {"type": "string", "secret": True}
     if isinstance(annotation, type) and issubclass(annotation, Model):

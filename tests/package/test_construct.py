@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,17 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.package.outputs import ALWAYS, OUTPUTS, TYPES
+from components.output_types import ClusterOutputs
+from components.package.provider import Package
 from config import stackfile
 from tests.components.program import KUBECONFIG, PROJECT, Cloud, CloudRefused, stack_config
-from tests.package.construct import ARGUMENTS, GOOGLE, construct
+from tests.package.construct import ARGUMENTS, GOOGLE, TOKEN, construct
 
 pytestmark = pytest.mark.program
+
+
+_SCHEMA = json.loads(Package().schema or "")
+OUTPUTS = _SCHEMA["resources"][TOKEN]["properties"]
 
 
 def changed(path: str, value: Any) -> dict[str, Any]:
@@ -32,8 +38,8 @@ def changed(path: str, value: Any) -> dict[str, Any]:
 def conforms(value: Any, spec: Mapping[str, Any]) -> bool:
     """Whether a value is of a type of the package's schema."""
     if "$ref" in spec:
-        name = spec["$ref"].rpartition(":")[2]
-        return name.endswith("#/Any") or conforms(value, TYPES[name])
+        name = spec["$ref"].removeprefix("#/types/")
+        return name.endswith("#/Any") or conforms(value, _SCHEMA["types"][name])
     match spec["type"]:
         case "array":
             return isinstance(value, list) and all(conforms(item, spec["items"]) for item in value)
@@ -63,7 +69,7 @@ def test_its_outputs_are_of_the_types_of_the_schema(file: str, tmp_path: Path, m
     outputs = construct(lambda: settings, tmp_path, monkeypatch).outputs
     del outputs["urn"]
     outputs = {key: value for key, value in outputs.items() if value is not None}
-    assert set(ALWAYS) <= set(outputs) <= set(OUTPUTS)
+    assert ClusterOutputs.__required_keys__ <= set(outputs) <= set(OUTPUTS)
     assert [key for key, value in outputs.items() if not conforms(value, OUTPUTS[key])] == []
 
 
@@ -198,8 +204,6 @@ def test_objects_inside_two_clusters_of_a_stack_have_two_names(tmp_path: Path, m
 
 
 def test_another_type_is_not_in_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from components.package.provider import Package
-
     with pytest.raises(pulumi.RunError, match="kubeflow-spot:index:Other is not in this package"):
         Package().construct("ml", "kubeflow-spot:index:Other", {})
 

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from components import references
-from components.package.outputs import ALWAYS, OUTPUTS
+from components.output_types import ClusterOutputs
 from components.package.provider import Package
 from components.package.settings import SETTINGS
 from config import stackfile
@@ -113,7 +113,10 @@ def test_the_docs_name_nothing_else_that_may_be_unknown() -> None:
 
 
 def test_outputs_are_typed() -> None:
-    assert COMPONENT["properties"] == OUTPUTS
-    assert set(ALWAYS) <= set(OUTPUTS)
-    assert OUTPUTS["kubeconfig"]["secret"] is True
-    assert all(spec["description"] for spec in OUTPUTS.values())
+    outputs = COMPONENT["properties"]
+    assert outputs.keys() == ClusterOutputs.__annotations__.keys()
+    assert set(COMPONENT["required"]) == ClusterOutputs.__required_keys__
+    assert outputs["kubeconfig"] == {"type": "string", "secret": True, "description": "Credentials of the cluster."}
+    assert outputs["pools"]["items"] == {"$ref": "#/types/kubeflow-spot:index:NodePool"}
+    assert "largestRequest" not in TYPES["kubeflow-spot:index:NodePool"]["required"]
+    assert all(spec["description"] for spec in outputs.values())

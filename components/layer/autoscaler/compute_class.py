@@ -18,6 +18,7 @@ import pulumi_kubernetes as k8s
 from components.layer import cel, names
 from components.layer.part import Inside, Part, metadata
 from components.layer.policies import Mutating, mutating, named
+from components.output_types import ComputeClassOutput
 from config.clouds.traits import Cloud, PoolClass
 from config.model.spec import ClusterSpec
 from config.model.taint import Toleration
@@ -87,7 +88,8 @@ class ComputeClassPlan:
         if self.name is None:
             return {}
         pools = [pool.name for pool in self.members]
-        return {"computeClass": {"name": self.name, "pools": pools, "byDefault": self.by_default}}
+        shown: ComputeClassOutput = {"name": self.name, "pools": pools, "byDefault": self.by_default}
+        return {"computeClass": shown}
 
 
 def plan(

@@ -13,6 +13,7 @@ from components.layer import names
 from components.layer.autoscaler import priorities
 from components.layer.autoscaler.priorities import Tiers, Wanted
 from components.layer.part import Inside, Part, metadata
+from components.output_types import ExpanderTierOutput
 from config.model.growth import ExpanderOptions
 
 NAMESPACE = "kube-system"
@@ -28,7 +29,7 @@ class ExpanderPlan:
 
     declared: Tiers | None
     """The tiers that this stack writes; None when it does not declare the ConfigMap."""
-    shown: list[dict[str, Any]]
+    shown: list[ExpanderTierOutput]
     """The tiers that the autoscaler follows, first choice first; empty when it ignores the ConfigMap."""
     fallback_order: str
     warnings: tuple[str, ...] = ()
@@ -83,7 +84,7 @@ def not_kept(why: str) -> ExpanderPlan:
     return ExpanderPlan(None, [], f"not guaranteed: {why}")
 
 
-def _view(tiers: Tiers, wanted: Wanted) -> list[dict[str, Any]]:
+def _view(tiers: Tiers, wanted: Wanted) -> list[ExpanderTierOutput]:
     ranks = {pool: priorities.rank(tiers, pool) for pool in wanted.order}
     return [
         {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from components.layer.gpu.existing_plugins import Plugin, left_to
+from components.output_types import DevicePluginOutput
 from config.clouds.traits import Cloud
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
@@ -34,8 +34,8 @@ class DevicePluginPlan:
         if self.not_shared:
             yield f"{', '.join(self.not_shared)}: the device plugin there does not know of gpuSharing in this stack's file"
 
-    def as_output(self) -> dict[str, Any]:
-        """As the stack's outputs show it."""
+    def as_output(self) -> DevicePluginOutput:
+        """Return it as the stack's outputs show it."""
         return {
             "pools": [pool.name for pool in self.pools],
             "leftTo": [

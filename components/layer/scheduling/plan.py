@@ -16,6 +16,7 @@ from components.layer.scheduling.defaults import PlacementDefaults
 from components.layer.scheduling.guard import SpotGuard
 from components.layer.scheduling.pod_defaults import PodDefaults
 from components.layer.scheduling.quota import Quotas
+from components.output_types import SchedulingOutput
 from config.clouds.traits import Cloud
 from config.model.scheduling import Placement, Scheduling
 from config.model.spec import ClusterSpec
@@ -44,16 +45,18 @@ class SchedulingPlan:
         return lost + (self.contract.warnings if self.contract else ())
 
     @property
-    def shown(self) -> dict[str, Any]:
+    def shown(self) -> SchedulingOutput:
         """As the stack's outputs show it."""
         if self.contract is None:
             return {"enabled": False}
-        return {
+        shown: SchedulingOutput = {
             "enabled": True,
             "defaults": self.scheduling.defaults.model_dump(mode="json", by_alias=True) if self.by_default else {},
             "guard": self.scheduling.guard.mode,
-            **({"shortfall": list(self.shortfall)} if self.shortfall else {}),
         }
+        if self.shortfall:
+            shown["shortfall"] = list(self.shortfall)
+        return shown
 
     @property
     def outputs(self) -> dict[str, Any]:
