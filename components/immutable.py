@@ -10,7 +10,7 @@ import pulumi
 from components.target import Stack
 from config.model.pool import Capacity
 from config.placement.node_pools import NodePool
-from config.problems import Problem
+from config.problems import Problem, report
 
 Change = tuple[str, Any, Any]
 """A key of the stack file (under the pool's, unless it begins with `cloud.`), the value in the cluster, and the wanted one."""
@@ -37,8 +37,15 @@ def becomes_spot(stack: Stack, pool: NodePool) -> Problem:
     )
 
 
+def refuse_settings(problems: Iterable[Problem]) -> None:
+    """Raise `pulumi.RunError` for any problem of the settings."""
+    wrong = sorted(problems)
+    if wrong:
+        raise pulumi.RunError(report(wrong))
+
+
 def refuse(problems: Iterable[Problem], service: str) -> None:
-    """Raises `pulumi.RunError`, which prints without a traceback, for any problem. `service`: AKS or GKE."""
+    """Raise `pulumi.RunError`, which prints without a traceback, for any problem. `service`: AKS or GKE."""
     refused = sorted(problems)
     if refused:
         head = f"{len(refused)} change{'s' if len(refused) > 1 else ''} that {service} refuses; nothing was declared."

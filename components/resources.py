@@ -57,6 +57,4 @@ def reading(opts: pulumi.ResourceOptions | None, package: str) -> pulumi.InvokeO
 
 def outputs_of(stack: str) -> Mapping[str, Any]:
     """Outputs of a stack, `organization/project/stack`, as of its last update. Raises plain `Exception` for every refusal."""
-    answer: dict[str, Any] = pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value
-    outputs: Mapping[str, Any] = answer["outputs"]
-    return outputs
+    return dict(pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value["outputs"])

@@ -228,9 +228,7 @@ class Checkpoints(pulumi.ComponentResource):
         identity = managedidentity.UserAssignedIdentity(
             title,
             resource_name_=f"{placed.cluster}-{profile.namespace}",
-            resource_group_name=placed.resource_group,
-            location=placed.location,
-            tags=placed.tags,
+            **placed.inputs,
             opts=child,
         )
         # Writes at one identity are refused while another runs (ConcurrentFederatedIdentityCredentialsWrites

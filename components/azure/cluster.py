@@ -130,7 +130,9 @@ class AksCluster(CloudCluster):
 
         # The cluster and its pools
         self.new_cluster = cluster = self._managed_cluster(control_plane, monitoring)
-        self._agent_pools(cluster, self._system_pool(cluster), control_plane)
+        group_name, profile = plan.group.text, self._system_profile()
+        system = system_pool(name, group_name, profile, plan.live, cluster=cluster, placed=placed, parent=self)
+        self._agent_pools(cluster, system, control_plane)
 
         # At the cluster
         self._maintenance_configurations(cluster)
@@ -220,28 +222,11 @@ class AksCluster(CloudCluster):
         profile.vnet_subnet_id = self._network.subnet_id(settings_of(system.source).subnet)
         return profile
 
-    def _system_pool(self, cluster: containerservice.ManagedCluster) -> pulumi.Resource:
-        return system_pool(
-            self._name,
-            self._plan.group.text,
-            self._system_profile(),
-            self._plan.live,
-            cluster=cluster,
-            placed=self._placed,
-            parent=self,
-        )
-
     def _agent_pools(
         self, cluster: containerservice.ManagedCluster, system: pulumi.Resource, control_plane: ControlPlaneIdentity
     ) -> None:
-        home = pools.ClusterOfPools(
-            cluster.name,
-            self._placed.resource_group,
-            self._placed.tags,
-            self._network.subnet_id,
-            deleted_with=cluster,
-        )
-        plan, rights = self._plan, control_plane.access
+        plan, placed, rights = self._plan, self._placed, control_plane.access
+        home = pools.ClusterOfPools(cluster.name, placed.resource_group, placed.tags, self._network.subnet_id, cluster)
         pools.declare_all(self._name, plan.pools, plan.live, cluster=home, first=[system], rights=rights, parent=self)
 
     def _maintenance_configurations(self, cluster: containerservice.ManagedCluster) -> None:

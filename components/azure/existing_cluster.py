@@ -20,7 +20,7 @@ from components.target import CloudCluster, Stack
 from config.clouds.azure.pool import settings_of
 from config.clouds.azure.settings import Azure, AzureExistingCluster
 from config.model.reference import Reference
-from config.problems import Problem, report
+from config.problems import Problem
 
 _WHERE = "cloud.existingCluster"
 
@@ -32,6 +32,8 @@ class ExistingAks:
     name: str
     resource_group: str
     live: LiveCluster
+    entra: bool
+    """Whether logins go through Microsoft Entra."""
     kubeconfig: str
     """Secret: wrap what is passed on."""
 
@@ -40,11 +42,6 @@ class ExistingAks:
         """How its autoscaler chooses among pools; AKS' default is random (page cluster-autoscaler)."""
         profile = (self.live.answer or {}).get("autoScalerProfile") or {}
         return str(profile.get("expander") or "random")
-
-    @property
-    def entra(self) -> bool:
-        """Whether logins go through Microsoft Entra."""
-        return _entra(self.live)
 
     @property
     def on_demand_pools(self) -> tuple[str, ...]:
@@ -69,21 +66,18 @@ def read(spec: AzureExistingCluster, reading: pulumi.InvokeOptions | None = None
             f"{_WHERE}: the cluster {spec.name!r} is stopped"
             f"\n  az aks start --resource-group {spec.resource_group} --name {spec.name}"
         )
+    entra = bool((cluster.answer.get("aadProfile") or {}).get("managed"))
     try:
         answer = containerservice.list_managed_cluster_user_credentials(
             resource_group_name=spec.resource_group,
             resource_name=spec.name,
-            format=credentials.format(_entra(cluster)),
+            format=credentials.format(entra),
             opts=reading,
         )
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         raise pulumi.RunError(f"{_WHERE}: AKS hands out no credentials for {spec.name!r}: {failed}") from None
-    return ExistingAks(spec.name, spec.resource_group, cluster, credentials.kubeconfig(answer))
-
-
-def _entra(cluster: LiveCluster) -> bool:
-    return bool(((cluster.answer or {}).get("aadProfile") or {}).get("managed"))
+    return ExistingAks(spec.name, spec.resource_group, cluster, entra, credentials.kubeconfig(answer))
 
 
 class AksPools(CloudCluster):
@@ -132,10 +126,8 @@ def _planned_pools(stack: Stack, cluster: ExistingAks) -> list[pools.PlannedPool
 
 
 def plan(stack: Stack, cluster: ExistingAks) -> list[pools.PlannedPool]:
-    """Return the stack's pools. Raise `pulumi.RunError` for pools that this cluster cannot take."""
-    problems = sorted(_problems(stack, cluster))
-    if problems:
-        raise pulumi.RunError(report(problems))
+    """Return the stack's pools. Raise `pulumi.RunError` for pools that AKS or this cluster cannot take."""
+    immutable.refuse_settings(_problems(stack, cluster))
     planned = _planned_pools(stack, cluster)
     immutable.refuse(
         (

@@ -124,9 +124,7 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
         identity = managedidentity.UserAssignedIdentity(
             f"{name}-identity",
             resource_name_=placed.cluster,
-            resource_group_name=placed.resource_group,
-            location=placed.location,
-            tags=placed.tags,
+            **placed.inputs,
             opts=pulumi.ResourceOptions(parent=self),
         )
         self.access = [

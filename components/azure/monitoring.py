@@ -58,9 +58,7 @@ class Monitoring(pulumi.ComponentResource):
             return links.output(spec.workspace)
         return operationalinsights.Workspace(
             f"{self._name}-logs",
-            resource_group_name=self._placed.resource_group,
-            location=self._placed.location,
-            tags=self._placed.tags,
+            **self._placed.inputs,
             workspace_name=self._logs_name,
             sku=operationalinsights.WorkspaceSkuArgs(name="PerGB2018"),
             retention_in_days=spec.retention_days,
@@ -72,9 +70,7 @@ class Monitoring(pulumi.ComponentResource):
             return links.output(existing)
         return monitor.AzureMonitorWorkspace(
             f"{self._name}-metrics",
-            resource_group_name=self._placed.resource_group,
-            location=self._placed.location,
-            tags=self._placed.tags,
+            **self._placed.inputs,
             azure_monitor_workspace_name=self._metrics_name,
             opts=self._child,
         ).id
@@ -95,9 +91,7 @@ class Monitoring(pulumi.ComponentResource):
         destination = monitor.LogAnalyticsDestinationArgs(name="workspace", workspace_resource_id=workspace)
         return monitor.DataCollectionRule(
             f"{self._name}-logs",
-            resource_group_name=self._placed.resource_group,
-            location=self._placed.location,
-            tags=self._placed.tags,
+            **self._placed.inputs,
             data_collection_rule_name=self._logs_name,
             kind="Linux",
             data_sources=monitor.DataCollectionRuleDataSourcesArgs(extensions=[extension]),
@@ -128,9 +122,7 @@ class Monitoring(pulumi.ComponentResource):
     def _metric_rule(self, workspace: pulumi.Output[str]) -> monitor.DataCollectionRule:
         endpoint = monitor.DataCollectionEndpoint(
             f"{self._name}-metrics",
-            resource_group_name=self._placed.resource_group,
-            location=self._placed.location,
-            tags=self._placed.tags,
+            **self._placed.inputs,
             data_collection_endpoint_name=self._metrics_name,
             kind="Linux",
             network_acls=monitor.DataCollectionEndpointNetworkAclsArgs(public_network_access="Enabled"),
@@ -140,9 +132,7 @@ class Monitoring(pulumi.ComponentResource):
         account = monitor.MonitoringAccountDestinationArgs(name="workspace", account_resource_id=workspace)
         return monitor.DataCollectionRule(
             f"{self._name}-metrics",
-            resource_group_name=self._placed.resource_group,
-            location=self._placed.location,
-            tags=self._placed.tags,
+            **self._placed.inputs,
             data_collection_rule_name=self._metrics_name,
             kind="Linux",
             data_collection_endpoint_id=endpoint.id,

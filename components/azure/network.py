@@ -61,9 +61,7 @@ class Network(pulumi.ComponentResource):
         child = pulumi.ResourceOptions(parent=self)
         vnet = network.VirtualNetwork(
             f"{name}-vnet",
-            resource_group_name=placed.resource_group,
-            location=placed.location,
-            tags=placed.tags,
+            **placed.inputs,
             virtual_network_name=placed.cluster,
             address_space=network.AddressSpaceArgs(address_prefixes=[spec.address_space]),
             # Inline and standalone subnets would overwrite each other.
@@ -88,9 +86,7 @@ class Network(pulumi.ComponentResource):
         child = pulumi.ResourceOptions(parent=self)
         address = network.PublicIPAddress(
             f"{name}-nat",
-            resource_group_name=placed.resource_group,
-            location=placed.location,
-            tags=placed.tags,
+            **placed.inputs,
             public_ip_address_name=f"{placed.cluster}-nat",
             # A NAT gateway takes addresses of this kind only.
             sku=network.PublicIPAddressSkuArgs(name="Standard"),
@@ -99,9 +95,7 @@ class Network(pulumi.ComponentResource):
         )
         return network.NatGateway(
             f"{name}-nat",
-            resource_group_name=placed.resource_group,
-            location=placed.location,
-            tags=placed.tags,
+            **placed.inputs,
             nat_gateway_name=placed.cluster,
             sku=network.NatGatewaySkuArgs(name="Standard"),
             public_ip_addresses=[network.SubResourceArgs(id=address.id)],

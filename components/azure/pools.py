@@ -22,7 +22,6 @@ from config.placement.node_pools import NodePool, Role
 _SURGE = Upgrade(maxSurge="10%", maxUnavailable="0")
 """AKS' default for new pools (page upgrade-aks-node-pools-rolling); sent, because a pool keeps what a request leaves out."""
 
-
 _UNDRAINABLE = "Cordon"
 """By default (`Schedule`) an upgrade fails at a node that cannot be drained, such as under a PodDisruptionBudget that allows no
 eviction, and the pool stays unpatched. With `Cordon` AKS cordons that node, labels it `kubernetes.azure.com/upgrade-status:

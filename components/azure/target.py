@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pulumi
 
 from components.azure import cluster, existing_cluster, immutable_cluster, pools
@@ -12,12 +10,12 @@ from components.azure.existing_cluster import AksPools
 from components.resources import reading
 from components.target import CloudCluster, Stack, Target
 from config.clouds.azure.settings import Azure
-from config.placement.node_pools import NodePool
 
 
 class AksTarget(Target):
     """The cluster of a stack file on AKS, read by the provider that `opts` of the component name: `AksTarget(stack, opts)`."""
 
+    node_labels = staticmethod(pools.node_labels)
     _plan: cluster.ClusterPlan
     _existing: existing_cluster.ExistingAks
 
@@ -51,7 +49,3 @@ class AksTarget(Target):
         if self._cloud.existing_cluster:
             return AksPools(name, self._stack, self._existing, self._pools, opts=opts)
         return AksCluster(name, self._plan, opts=opts)
-
-    def node_labels(self, pool: NodePool) -> Mapping[str, str]:
-        """Return the known ones among AKS' labels."""
-        return pools.node_labels(pool)

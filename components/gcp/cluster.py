@@ -9,22 +9,11 @@ import pulumi
 from pulumi_gcp import container
 
 from components import immutable
-from components.gcp import (
-    agents,
-    credentials,
-    identity,
-    immutable_cluster,
-    immutable_pools,
-    live,
-    network,
-    pools,
-    profiles,
-    untainted,
-)
+from components.gcp import agents, credentials, identity, immutable_cluster, immutable_pools, pools, profiles, untainted
 from components.gcp.checkpoints import Checkpoints
 from components.gcp.identity import NodeIdentity
-from components.gcp.live import LiveCluster
-from components.gcp.network import Network
+from components.gcp.live import LiveCluster, read
+from components.gcp.network import Network, refuse_existing
 from components.last_update import Place
 from components.target import CloudCluster, Stack
 from config.clouds.gcp.autoscaler import pinned_autoscaler
@@ -60,8 +49,8 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
     assert isinstance(cloud, Gcp)
     assert cloud.location
     assert stack.system_pool
-    network.refuse(cloud, reading)
-    now = live.read(cloud.project, cloud.location, spec.name, reading)
+    refuse_existing(cloud, reading)
+    now = read(cloud.project, cloud.location, spec.name, reading)
     account, tags = identity.node_account(cloud, spec.name), spec.cluster.tags
     system, *others = (
         pools.planned(pool, cloud, account, tags, now, cluster=spec.name)

@@ -18,7 +18,7 @@ from components.gcp.identity import NodeIdentity
 from components.gcp.live import LiveCluster, block, config
 from components.target import CloudCluster, Stack
 from config.clouds.gcp.settings import Gcp, GcpExistingCluster
-from config.problems import Problem, report
+from config.problems import Problem
 
 _WHERE = "cloud.existingCluster"
 
@@ -126,10 +126,8 @@ def _planned_pools(stack: Stack, cluster: ExistingGke) -> list[pools.PlannedPool
 
 
 def plan(stack: Stack, cluster: ExistingGke) -> list[pools.PlannedPool]:
-    """Return the stack's pools. Raise `pulumi.RunError` for pools that this cluster cannot take."""
-    problems = sorted(_problems(stack, cluster))
-    if problems:
-        raise pulumi.RunError(report(problems))
+    """Return the stack's pools. Raise `pulumi.RunError` for pools that GKE or this cluster cannot take."""
+    immutable.refuse_settings(_problems(stack, cluster))
     planned = _planned_pools(stack, cluster)
     immutable.refuse(
         (

@@ -74,22 +74,13 @@ class NodeIdentity(pulumi.ComponentResource):
         self.register_outputs({"email": self.email})
 
     def _account(self, name: str, cloud: Gcp, account: str, cluster: str) -> None:
+        child, title = pulumi.ResourceOptions(parent=self), f"Nodes of GKE cluster {cluster}"
         declared = serviceaccount.Account(
-            f"{name}-nodes",
-            project=cloud.project,
-            account_id=account,
-            display_name=f"Nodes of GKE cluster {cluster}",
-            opts=pulumi.ResourceOptions(parent=self),
+            f"{name}-nodes", project=cloud.project, account_id=account, display_name=title, opts=child
         )
         self.email = declared.email
         self.access.append(
-            projects.IAMMember(
-                f"{name}-nodes",
-                project=cloud.project,
-                role=NODE_ROLE,
-                member=self._member,
-                opts=pulumi.ResourceOptions(parent=self),
-            )
+            projects.IAMMember(f"{name}-nodes", project=cloud.project, role=NODE_ROLE, member=self._member, opts=child)
         )
 
     def _readers(self, name: str, project: str, registries: Sequence[GcpRegistry]) -> None:

@@ -148,11 +148,9 @@ def differences(
 
 def unknown(cloud: Gcp) -> set[str]:
     """Return the keys of pools whose value is unknown now."""
-    references = {
-        "cloud.serviceAccount": cloud.service_account,
-        "cloud.encryption.bootDiskKey": cloud.encryption.boot_disk_key,
-    }
-    return {key for key, reference in references.items() if reference and reference.made_up}
+    account, key = cloud.service_account, cloud.encryption.boot_disk_key
+    references = {"cloud.serviceAccount": account, "cloud.encryption.bootDiskKey": key}
+    return {path for path, reference in references.items() if reference and reference.made_up}
 
 
 def _changes(args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Change]:

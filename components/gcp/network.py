@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 from pulumi_gcp import compute
 
-from components import links
+from components import immutable, links
 from config.clouds.gcp.settings import Gcp, GcpExistingNetwork
 from config.problems import Problem, report
 
@@ -15,7 +15,7 @@ PODS, SERVICES = "pods", "services"
 _WHERE = "cloud.network.existing"
 
 
-def refuse(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> None:
+def refuse_existing(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> None:
     """Raise `pulumi.RunError` when the network that the stack file names lacks a range or a subnet, or cannot be read."""
     existing = cloud.network.existing
     if existing is None or cloud.region is None:
@@ -46,8 +46,7 @@ def refuse(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> None:
                 f"write one of those it has: {', '.join(ranges)}" if ranges else "it has none; add both ranges to it"
             )
             problems.append(Problem(f"{_WHERE}.{key}", what, remedy))
-    if problems:
-        raise pulumi.RunError(report(problems))
+    immutable.refuse_settings(problems)
 
 
 class Network(pulumi.ComponentResource):

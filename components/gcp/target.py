@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pulumi
 
 from components.gcp import cluster, existing_cluster, pools
@@ -12,7 +10,6 @@ from components.gcp.existing_cluster import GkePools
 from components.resources import reading
 from components.target import CloudCluster, Stack, Target
 from config.clouds.gcp.settings import Gcp
-from config.placement.node_pools import NodePool
 
 _BY_PRICE = "GKE takes what is cheapest among pools that fit, and has no priority expander"
 """Page cluster-autoscaler."""
@@ -23,6 +20,7 @@ class GkeTarget(Target):
 
     device_plugin = ("kube-system", "nvidia-gpu-device-plugin")
     """On every GPU node that is not labelled otherwise (page gpus)."""
+    node_labels = staticmethod(pools.node_labels)
     _plan: cluster.ClusterPlan
     _existing: existing_cluster.ExistingGke
 
@@ -57,7 +55,3 @@ class GkeTarget(Target):
         if self._cloud.existing_cluster:
             return GkePools(name, self._stack, self._existing, self._pools, opts=opts)
         return GkeCluster(name, self._plan, opts=opts)
-
-    def node_labels(self, pool: NodePool) -> Mapping[str, str]:
-        """Return the known ones among GKE's labels."""
-        return pools.node_labels(pool)
