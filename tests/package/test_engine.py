@@ -29,7 +29,9 @@ pytestmark = pytest.mark.engine
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGE = PROJECT / "components" / "package"
-EXAMPLE = (PROJECT / "docs" / "library.md").read_text().partition("```python\n")[2].partition("```")[0]
+EXAMPLE, TRANSFORM = (
+    part.partition("```")[0] for part in (PROJECT / "docs" / "library.md").read_text().split("```python\n")[1:]
+)
 
 SUBSCRIPTION = "11111111-2222-4333-8444-555555555555"
 SDK = """\
@@ -160,11 +162,21 @@ def test_its_outputs_are_the_programs(team: Team) -> None:
     assert outputs["remembered"]["component"] == "ml"
 
 
-def test_a_changed_network_whose_name_a_preview_does_not_know_changes_nothing_else(team: Team) -> None:
-    team.write(program().replace('virtual_network_name="ml",', 'virtual_network_name="ml",\n    tags={"team": "ml"},'))
-    printed = team.run("preview").stdout
-    assert "1 to update" in printed
-    assert "replace" not in printed
+def test_a_changed_network_whose_name_a_preview_does_not_know_and_a_transform_change_nothing_else(team: Team) -> None:
+    text = program().replace('virtual_network_name="ml",', 'virtual_network_name="ml",\n    tags={"team": "ml"},')
+    text = text.replace("cluster = ", f"{TRANSFORM}\ncluster = ", 1)
+    team.write(
+        text.replace(
+            "    opts=opts,\n)\npulumi.export",
+            "    opts=pulumi.ResourceOptions.merge(opts, options),\n)\npulumi.export",
+        )
+    )
+    steps = json.loads(team.run("preview", "--json").stdout)["steps"]
+    assert {(step["op"], step["name"], *step["diff"]) for step in steps} == {
+        ("update", "ml", "tags"),
+        ("update", "ml-general", "tags.costCenter"),
+        ("update", "ml-t4", "tags.costCenter"),
+    }
 
 
 def test_an_error_shows_no_secret(team: Team) -> None:
