@@ -12,6 +12,7 @@ import pytest
 from pulumi.output import UNKNOWN
 
 from components import references
+from config.model.reference import Reference
 from tests.components.azure import ID
 from tests.package.construct import ARGUMENTS, GOOGLE, construct
 from tests.package.test_construct import Remembering, changed
@@ -135,3 +136,9 @@ def test_a_value_that_a_preview_does_not_know_is_checked_as_what_it_was(
     remembered["inputs"] = {path: "elsewhere"}
     with pytest.raises(pulumi.InputPropertiesError, match="is team and cannot become elsewhere"):
         construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": remembered}))
+
+
+@pytest.mark.parametrize("show", [str, "{}".format, lambda reference: f"{reference}"])
+def test_a_reference_cannot_be_formatted_by_accident(show: Callable[[Reference], str]) -> None:
+    with pytest.raises(TypeError, match="write its `text`"):
+        show(Reference("ml"))
