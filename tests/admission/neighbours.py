@@ -146,13 +146,32 @@ def unplaced(body: Object, why: str) -> Callable[[Bed], str]:
 
 @contextmanager
 def limited(bed: Bed, *quotas: Object) -> Iterator[None]:
-    """Put these quotas in force."""
-    for body in quotas:
-        bed.api.create(body)
-    with gone_afterwards(bed, *quotas):
-        for body in quotas:
-            eventually(lambda body=body: "hard" in bed.api.get(body).get("status", {}), "the quota is counted")
-        yield
+    """Put these quotas in force, and return when the API server has forgotten them.
+
+    Its admission may remember a list of quotas for 30 s in a namespace that has none (apiserver, `liveTTL` of the plugin
+    resourcequota). A quota of ConfigMaps, which is deleted last, shows when all are forgotten.
+    """
+    namespace = quotas[0]["metadata"]["namespace"]
+    last = {**elsewhere(quotas[0], namespace, "last"), "spec": {"hard": {"count/configmaps": "0"}}}
+    probe = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "probe", "namespace": namespace}}
+    try:
+        with gone_afterwards(bed, *quotas, last):
+            for body in (*quotas, last):
+                bed.api.create(body)
+            for body in (*quotas, last):
+                eventually(lambda body=body: "hard" in bed.api.get(body).get("status", {}), "the quota is counted")
+            yield
+    finally:
+        eventually(lambda: _admitted(bed, probe), "the quotas are forgotten")
+
+
+def _admitted(bed: Bed, body: Object) -> bool:
+    """Return whether a dry run passes."""
+    try:
+        bed.api.create(body, dry_run=True)
+    except Refused:
+        return False
+    return True
 
 
 def gpus(most: int) -> list[Object]:
