@@ -236,7 +236,7 @@ INTRUSIONS = (
             _CORDONED,
         ),
     ),
-    Escape("a scheduler that does not exist", _NOBODYS, unplaced(pod("p", schedulerName="nobody"), _NOBODYS)),
-    Escape("a pod that is gated for ever", _NOBODYS, unplaced(pod("p", **_GATED), _NOBODYS)),
+    Escape("a scheduler that does not exist", _NOBODYS, unplaced(pod("unscheduled", schedulerName="nobody"), _NOBODYS)),
+    Escape("a pod that is gated for ever", _NOBODYS, unplaced(pod("gated", **_GATED), _NOBODYS)),
 )
 """Ways around the rules for pods of others, and ways that look like one."""
