@@ -11,7 +11,7 @@ import pulumi
 from components.layer.part import Inside
 from components.layer.scheduling import contract, pod_defaults
 from components.layer.scheduling.back_to_spot import BackToSpot
-from components.layer.scheduling.contract import Contract, ContractPlan
+from components.layer.scheduling.contract import Contract
 from components.layer.scheduling.defaults import PlacementDefaults
 from components.layer.scheduling.guard import SpotGuard
 from components.layer.scheduling.pod_defaults import PodDefaults
@@ -26,7 +26,7 @@ from config.placement.node_pools import NodePool, spot_grace
 
 @dataclass(frozen=True)
 class SchedulingPlan:
-    """The objects to declare. `contract` is None when no objects are declared."""
+    """The objects to declare."""
 
     scheduling: Scheduling
     pools: tuple[NodePool, ...]
@@ -36,13 +36,13 @@ class SchedulingPlan:
     """Values of the placement label that have an effect in the cluster."""
     shortfall: tuple[str, ...]
     """Missing abilities of the cluster, and their replacements."""
-    contract: ContractPlan | None
+    contract: str | None
+    """The name under which the contract is published; None when no objects are declared."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Logged with every `up`."""
-        lost = ("\n  ".join(self.shortfall),) if self.shortfall else ()
-        return lost + (self.contract.warnings if self.contract else ())
+        return ("\n  ".join(self.shortfall),) if self.shortfall else ()
 
     @property
     def shown(self) -> SchedulingOutput:
@@ -73,10 +73,9 @@ def plan(
     spec: ClusterSpec,
     node_pools: Sequence[NodePool],
     version: str,
-    instance: str,
-    existing: Mapping[str, Any] | None = None,
+    published_as: str,
 ) -> SchedulingPlan:
-    """`version` is the API server's; `existing` the contract's ConfigMap in the cluster, with any owner."""
+    """`version` is the API server's; `published_as` the name of the contract."""
     scheduling = spec.scheduling
     pools = tuple(node_pools)
     return SchedulingPlan(
@@ -85,7 +84,7 @@ def plan(
         by_default=admission.mutates(version),
         placements=pod_defaults.heeded(scheduling, pools, version),
         shortfall=tuple(pod_defaults.shortfall(scheduling, pools, version)),
-        contract=contract.plan(instance, existing) if scheduling.enabled else None,
+        contract=published_as if scheduling.enabled else None,
     )
 
 
