@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 
 from components import clouds, workloads
-from components.last_update import LastUpdate
+from components.last_update import INSTANCE, LastUpdate
 from components.layer import names
 from components.layer import plan as layer_plan
 from components.layer.declare import declare_layer
@@ -30,13 +30,15 @@ class KubeflowCluster(pulumi.ComponentResource):
         last_update: LastUpdate | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`instance`: the name in labels and names of objects in the cluster; default: the stack's. `last_update`: default:
-        the stack's."""
+        """`instance`: the name in labels and names of objects in the cluster at the first update; default: the stack's.
+        `last_update`: default: the stack's."""
         # Settings: the stack file, the last update, and an existing cluster as it is; refused before anything is declared
         cloud = registry.of(spec.cloud)
-        instance = instance or names.instance(pulumi.get_stack())
+        last_update = last_update or LastUpdate.read()
+        # A renamed stack has the same objects.
+        instance = last_update.get(INSTANCE) or instance or names.instance(pulumi.get_stack())
         system = system_pool(spec.system_pool, cloud) if spec.system_pool else None
-        stack = Stack(spec, node_pools(spec, cloud), system, instance, last_update or LastUpdate.read())
+        stack = Stack(spec, node_pools(spec, cloud), system, instance, last_update)
         target = clouds.target(stack, opts)
         stack.last_update.refuse_move(target.place)
         workloads.refuse_rename(spec, stack.last_update)

@@ -33,6 +33,12 @@ LOSE_IT = (
 )
 """Remedy for a change that only another cluster can have."""
 
+INSTANCE = "instance"
+"""Key of the stack's name in labels and names of objects: it stays when the stack is renamed."""
+
+NAME = "name"
+"""Key of the cluster's name in the stack file, which every resource of the stack has in its own name."""
+
 _KEYS = {
     "clusterName": "cluster.name",
     "resourceGroup": "cloud.resourceGroup",
@@ -60,9 +66,13 @@ class LastUpdate:
         except Exception as failed:
             # The SDK raises plain Exception for every error of a call.
             raise pulumi.RunError(f"the outputs of the last update of {stack} cannot be read: {failed}") from None
-        values = [outputs.get(OUTPUT)] if component is None else outputs.values()
-        contents = [value for value in values if isinstance(value, Mapping) and value.get(COMPONENT) == component]
-        return cls(contents[0] if contents else {})
+        exported = {key: value for key, value in outputs.items() if isinstance(value, Mapping)}
+        own = exported.get(OUTPUT, {})
+        # A component with the name of the cluster that the stack's own program declared before has the same resources.
+        if component == own.get(COMPONENT) or (COMPONENT not in own and component == own.get(NAME)):
+            return cls(own)
+        found = [value for value in exported.values() if component and value.get(COMPONENT) == component]
+        return cls(found[0] if found else {})
 
     @property
     def place(self) -> Mapping[str, str]:

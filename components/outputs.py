@@ -6,6 +6,7 @@ from typing import Any
 
 from components import last_update, links, output_types, workloads
 from components.layer.plan import LayerPlan
+from components.layer.scheduling import contract
 from components.output_types import PodToleration, SystemPoolOutput
 from components.target import Cluster, Outputs, Stack, Target
 from config.clouds.traits import Cloud
@@ -28,7 +29,7 @@ def outputs(stack: Stack, cloud: Cloud, target: Target, plan: LayerPlan, cluster
         **({"workloads": shown} if (shown := workloads.shown(spec, cluster.workloads)) else {}),
         "kubeflowValues": kubeflow.values(stack.node_pools, cloud, spec.cloud, _whose(stack, plan, cluster)),
         **({"queueing": queues} if (queues := _queues(stack)) else {}),
-        last_update.OUTPUT: _remembered(stack, target),
+        last_update.OUTPUT: _remembered(stack, target, plan),
     }
 
 
@@ -79,12 +80,15 @@ def _toleration(toleration: Toleration) -> PodToleration:
     return shown
 
 
-def _remembered(stack: Stack, target: Target) -> dict[str, Any]:
+def _remembered(stack: Stack, target: Target, plan: LayerPlan) -> dict[str, Any]:
     """The values that the next update compares with (`components.last_update`)."""
     system = [stack.system_pool] if stack.system_pool else []
     settings_by_pool = {pool.name: last_update.lasting_settings(pool.source) for pool in (*stack.node_pools, *system)}
     settings_by_pool = {name: settings for name, settings in settings_by_pool.items() if settings}
     return {
+        last_update.NAME: stack.spec.name,
+        last_update.INSTANCE: stack.instance,
+        **({contract.REMEMBERED: plan.scheduling.contract} if plan.scheduling.contract else {}),
         "place": {part: links.output(value) for part, value in target.place.items()},
         "asked": settings_by_pool,
         **workloads.remembered(stack.spec),

@@ -53,7 +53,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class Contract:
-    """The ConfigMap kube-public/kubeflow-spot."""
+    """The ConfigMap of a stack in kube-public."""
 
     instance: str
     """The stack, as the labels of its objects write it."""
@@ -152,10 +152,17 @@ class Cluster:
 
     @cached_property
     def contract(self) -> Contract:
-        """The contract. Raises NotSeen, NoContract or BrokenContract."""
-        config_map = self.part("contract")
-        if config_map is None:
+        """Return the contract. Raise NotSeen, NoContract or BrokenContract.
+
+        Where several stacks are in the cluster, it is that of the stack file's pools.
+        """
+        published = self.objects("contracts")
+        if not published:
             raise NoContract("the cluster has no contract that says what is declared")
+        if len(published) > 1 and not self.intent.bounds:
+            stacks = ", ".join(sorted(item["metadata"]["name"] for item in published))
+            raise NotCompared(f"several stacks are in the cluster ({stacks}), and no stack file says which is meant")
+        config_map = max(published, key=self._pools_of_file)
         labels = config_map["metadata"].get("labels") or {}
         data = config_map.get("data") or {}
         try:
@@ -167,6 +174,10 @@ class Cluster:
         except (TypeError, AttributeError, json.JSONDecodeError) as wrong:
             raise BrokenContract(f"its JSON: {wrong}") from None
         return Contract(labels.get("app.kubernetes.io/instance", ""), data.get("release", ""), pools, checkpoints)
+
+    def _pools_of_file(self, config_map: Object) -> int:
+        text = str((config_map.get("data") or {}).get("pools.json"))
+        return sum(f'"label": {json.dumps(label)}' in text for label in self.intent.bounds)
 
     @cached_property
     def groups(self) -> tuple[Group, ...] | None:

@@ -25,7 +25,7 @@ PATHS: Mapping[str, str] = {
     "validatingBindings": f"{ADMISSION}/validatingadmissionpolicybindings",
     "mutatingPolicies": f"{ADMISSION}/mutatingadmissionpolicies",
     "mutatingBindings": f"{ADMISSION}/mutatingadmissionpolicybindings",
-    "contract": "/api/v1/namespaces/kube-public/configmaps/kubeflow-spot",
+    "contracts": "/api/v1/namespaces/kube-public/configmaps?labelSelector=app.kubernetes.io%2Fpart-of%3Dkubeflow-spot",
     "publicRoles": f"{_RBAC}/roles",
     "publicBindings": f"{_RBAC}/rolebindings",
     "expander": "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-priority-expander",

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import pulumi
 
 from components.existing import credentials
+from components.last_update import NAME
 from components.target import Outputs, Stack, Target
 from config.clouds.existing.settings import Existing
 from config.placement.node_pools import NodePool
+from config.problems import Problem, report
 
 
 class AnyCluster(Target):
@@ -23,10 +25,16 @@ class AnyCluster(Target):
 
     def __init__(self, stack: Stack, opts: pulumi.ResourceOptions | None) -> None:
         assert isinstance(stack.spec.cloud, Existing)
-        self._name, self._cloud = stack.spec.name, stack.spec.cloud
+        self._name, self._cloud, self._last_update = stack.spec.name, stack.spec.cloud, stack.last_update
 
     def read(self) -> None:
-        """Read the kubeconfig."""
+        """Read the kubeconfig. Raise `pulumi.RunError` for another name: all that the stack has would be made twice."""
+        before = self._last_update.get(NAME)
+        if before not in (None, self._name):
+            what = f"is {before} and cannot become {self._name}: every object of the stack would be made again beside itself"
+            raise pulumi.RunError(
+                report([Problem("cloud.name", what, "put it back; or `pulumi destroy`, then `pulumi up`")])
+            )
         self.kubeconfig = credentials.kubeconfig(self._cloud)
         credentials.warn_of_secrets(self.kubeconfig)
 

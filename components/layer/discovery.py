@@ -13,8 +13,11 @@ from typing import Any
 import pulumi
 import yaml
 
+from components.layer import names
 from components.layer.autoscaler import expander
 from components.layer.scheduling import contract
+
+_PUBLISHED = f"{names.PART_OF}={names.PROGRAM}"
 
 _SECONDS = 15
 """For each answer."""
@@ -31,8 +34,8 @@ class Contents:
     """ClusterPolicies of NVIDIA's GPU operator."""
     expander: Mapping[str, Any] | None = None
     """The ConfigMap of the priority expander."""
-    contract: Mapping[str, Any] | None = None
-    """The ConfigMap that tells users' tools about the pools, with any owner."""
+    contracts: tuple[Mapping[str, Any], ...] = ()
+    """The ConfigMaps by which stacks of this program tell users' tools about the pools."""
     compute_class: Mapping[str, Any] | None = None
     """GKE's object of the requested name, with any owner."""
 
@@ -67,13 +70,14 @@ def read(kubeconfig: str, key: str, compute_class: str | None = None) -> Content
             classes = _get(key, "a ComputeClass", custom.get_cluster_custom_object, *name)
         read_map = client.CoreV1Api(api).read_namespaced_config_map
         priorities = _get(key, "a ConfigMap", read_map, expander.NAME, expander.NAMESPACE)
-        published = _get(key, "a ConfigMap", read_map, contract.NAME, contract.NAMESPACE)
+        list_maps = client.CoreV1Api(api).list_namespaced_config_map
+        contracts = _get(key, "ConfigMaps", list_maps, contract.NAMESPACE, label_selector=_PUBLISHED)
     return Contents(
         _version(version or {}),
         tuple((daemon_sets or {}).get("items", ())),
         tuple((policies or {}).get("items", ())),
         priorities,
-        published,
+        tuple((contracts or {}).get("items", ())),
         classes,
     )
 
@@ -86,14 +90,14 @@ def _version(answer: Mapping[str, Any]) -> str:
     return emulated if len(emulated) > 1 and not own.startswith(f"{emulated}.") else own
 
 
-def _get(key: str, what: str, call: Callable[..., Any], *arguments: str) -> dict[str, Any] | None:
+def _get(key: str, what: str, call: Callable[..., Any], *arguments: str, **query: str) -> dict[str, Any] | None:
     """The answer as plain data; None when no object has that name."""
     from kubernetes.client.exceptions import ApiException
     from urllib3.exceptions import HTTPError
 
     host = call.__self__.api_client.configuration.host  # type: ignore[attr-defined]
     try:
-        answer = call(*arguments, _preload_content=False, _request_timeout=_SECONDS)
+        answer = call(*arguments, **query, _preload_content=False, _request_timeout=_SECONDS)
         content: dict[str, Any] = json.loads(answer.data)
     except ApiException as refused:
         if refused.status == 404:

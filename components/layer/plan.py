@@ -17,6 +17,7 @@ from components.layer.discovery import Contents
 from components.layer.gpu import dcgm, device_plugin_plan, existing_plugins
 from components.layer.gpu.dcgm import ExporterPlan
 from components.layer.gpu.device_plugin_plan import DevicePluginPlan
+from components.layer.scheduling import contract
 from components.layer.scheduling import plan as scheduling_plan
 from components.layer.scheduling.plan import SchedulingPlan
 from components.target import Stack, Target
@@ -65,7 +66,13 @@ def plan(stack: Stack, cloud: Cloud, target: Target) -> LayerPlan:
     if target.kubeconfig:
         pool_class = cloud.pool_class(stack.spec)
         contents = discovery.read(target.kubeconfig, target.key, pool_class.name if pool_class else None)
-    for warning in release.check(stack.spec.release.name, contents.contract if contents else None, stack.instance):
+    ours = contract.own(contents.contracts, stack.instance) if contents else None
+    if ours and not stack.last_update.content:
+        pulumi.log.warn(
+            f"{target.key}: the cluster has objects of a stack {stack.instance!r} already. Where they are not those of an "
+            "unfinished `up` of this stack, give this stack another name"
+        )
+    for warning in release.check(stack.spec.release.name, ours):
         pulumi.log.warn(warning)
     layer = _plan(stack, cloud, target, contents)
     for warning in layer.warnings:
@@ -85,6 +92,9 @@ def _plan(stack: Stack, cloud: Cloud, target: Target, contents: Contents | None)
         exporters = dcgm.exporters(contents.daemon_sets, contents.policies, instance)
         labels = {pool.name: target.node_labels(pool) for pool in node_pools}
     clouds_plugin = existing_plugins.Plugin(*target.device_plugin, {})
+    published_as = contract.choose_name(
+        instance, stack.last_update.get(contract.REMEMBERED), contents.contracts if contents else None
+    )
     existing_class = contents.compute_class if contents else None
     compute_class_plan = compute_class.plan(spec, cloud, node_pools, version, instance, existing_class)
     return LayerPlan(
@@ -93,7 +103,7 @@ def _plan(stack: Stack, cloud: Cloud, target: Target, contents: Contents | None)
         dcgm.plan(spec, node_pools, exporters, labels, target.exporter),
         compute_class_plan,
         _expander(stack, cloud, target, compute_class_plan, contents),
-        scheduling_plan.plan(spec, node_pools, version, instance, contents.contract if contents else None),
+        scheduling_plan.plan(spec, node_pools, version, instance, published_as, contents.contracts if contents else ()),
     )
 
 

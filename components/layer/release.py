@@ -7,18 +7,17 @@ from typing import Any
 
 import pulumi
 
-from components.layer import names
 from config import releases
 from config.problems import Problem, report
 
 
-def check(wanted: str, config_map: Mapping[str, Any] | None, instance: str) -> tuple[str, ...]:
+def check(wanted: str, config_map: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Warnings about the way from the cluster's release to the wanted one.
 
-    `config_map` is kube-public/kubeflow-spot of the cluster, None when it is missing. Raises `pulumi.RunError` when a newer
+    `config_map` is this stack's contract in the cluster, None when it is missing. Raises `pulumi.RunError` when a newer
     program declared the cluster: this program does not know which objects it would remove.
     """
-    current = declared(config_map, instance)
+    current = declared(config_map)
     if current is None or current == wanted:
         return ()
     # An older release that this program no longer has is no obstacle to a newer one.
@@ -39,9 +38,7 @@ def check(wanted: str, config_map: Mapping[str, Any] | None, instance: str) -> t
     )
 
 
-def declared(config_map: Mapping[str, Any] | None, instance: str) -> str | None:
-    """The release in this stack's contract; None without one."""
-    if config_map is None or not names.is_ours(names.labels_of(config_map), instance):
-        return None
-    release = (config_map.get("data") or {}).get("release")
+def declared(config_map: Mapping[str, Any] | None) -> str | None:
+    """Return the release in a contract; None without one."""
+    release = ((config_map or {}).get("data") or {}).get("release")
     return release if isinstance(release, str) else None

@@ -175,6 +175,12 @@ class Scheduling(Model):
         "the cloud leaves to pods.",
         examples=[25],
     )
+    profile_labels: dict[LabelKey, LabelValue] = Field(
+        {},
+        description="Labels of the profiles' namespaces that this stack places and guards, beside Kubeflow's own. Two stacks in "
+        "one cluster have different values, and each has profiles of its own. Default: all profiles.",
+        examples=[{"example.com/team": "vision"}],
+    )
     guard: Guard = Field(Guard(), description="The policy that keeps pods which must not be evicted off spot.")
     contract: Contract = Field(Contract(), description="The ConfigMap that tells users' tools about the pools.")
     profiles: tuple[Profile, ...] = Field((), description="Kubeflow profiles that get quotas or a PodDefault.")

@@ -65,14 +65,14 @@ def objects(
     cloud, scheduling = registry.of(spec.cloud), spec.scheduling
     if not scheduling.enabled:
         return
-    for _, (policy, binding) in guard.policies(scheduling.guard, pools, cloud, instance):
+    for _, (policy, binding) in guard.policies(scheduling, pools, cloud, instance):
         yield "ValidatingAdmissionPolicy", wire(policy)
         yield "ValidatingAdmissionPolicyBinding", wire(binding)
     if admission.mutates(version):
         grace = scheduling.grace_period_seconds or spot_grace((pool.source for pool in pools), cloud)
         namespaces = scheduling.guard.pipeline_namespaces
         for within in ((), namespaces) if namespaces else ((),):
-            placement, bound = defaults.policy(scheduling.defaults, pools, grace, instance, within)
+            placement, bound = defaults.policy(scheduling, pools, grace, instance, within)
             yield "MutatingAdmissionPolicy", wire(placement)
             yield "MutatingAdmissionPolicyBinding", wire(bound)
 

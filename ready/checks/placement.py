@@ -19,12 +19,12 @@ def _contract(cluster: Cluster) -> Iterator[Said]:
         contract = cluster.contract
     except NoContract:
         yield wrong(
-            "the ConfigMap kube-public/kubeflow-spot is missing: tools do not know the pools",
+            "the contract, a ConfigMap in kube-public, is missing: tools do not know the pools",
             f"{_UP}; `scheduling.enabled: false` declares none",
         )
         return
     except BrokenContract as fault:
-        yield wrong(f"the ConfigMap kube-public/kubeflow-spot cannot be read: {fault}", _UP)
+        yield wrong(f"the contract, a ConfigMap in kube-public, cannot be read: {fault}", _UP)
         return
     role = names.object_name(contract.instance, "contract")
     readable = all(

@@ -58,8 +58,8 @@ def test_policies_of_every_stack_file_are_accepted(bed: Bed, path: Path) -> None
 
 
 def assert_accepted(bed: Bed, spec: ClusterSpec, cloud: Cloud, pools: Sequence[NodePool]) -> None:
-    placement = defaults.policy(spec.scheduling.defaults, pools, node_pools.spot_grace(spec.pools, cloud), "any")
-    kept = [pair for _, pair in guard.policies(spec.scheduling.guard, pools, cloud, "any")]
+    placement = defaults.policy(spec.scheduling, pools, node_pools.spot_grace(spec.pools, cloud), "any")
+    kept = [pair for _, pair in guard.policies(spec.scheduling, pools, cloud, "any")]
     for kind, (policy, binding) in (("Mutating", placement), *(("Validating", pair) for pair in kept)):
         base = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": f"{kind}AdmissionPolicy"}
         bed.api.create({**base, **wire(policy)}, dry_run=True)

@@ -44,16 +44,52 @@ def with_(settings: dict[str, Any], **top: Any) -> dict[str, Any]:
 
 
 class Stacks(pulumi.runtime.Mocks):
-    """The outputs of another stack, and no cloud."""
+    """The outputs of another stack and those of this one's last update, and no cloud."""
+
+    def __init__(self, own: dict[str, Any] | None = None) -> None:
+        self.own = own or {}
 
     def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
         return args.name, dict(args.inputs)
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
         assert args.token == "pulumi:pulumi:readStackOutputs"
-        # The outputs of another stack, and of this stack, which was never up.
-        outputs = {"org/infra/lab": {"kubeconfig": KUBECONFIG}, "None/kubeflow-spot/test": {}}
-        return {"outputs": outputs[args.args["name"]]}, []
+        outputs = {"org/infra/lab": {"kubeconfig": KUBECONFIG}}
+        return {"outputs": outputs.get(args.args["name"], self.own)}, []
+
+
+@pytest.mark.usefixtures("contents")
+def test_a_renamed_stack_declares_the_same_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = declare(EXISTING, monkeypatch, cloud=Stacks(), stack="before")
+    after = declare(EXISTING, monkeypatch, cloud=Stacks(before.outputs), stack="after")
+    own = [
+        {(r.type, r.name): r.inputs for r in run.resources if "pulumi:Stack" not in r.type} for run in (before, after)
+    ]
+    assert own[0] == own[1]
+    assert after.outputs == before.outputs
+    assert after.outputs["contract"]["name"] == "kubeflow-spot-before"
+
+
+@pytest.mark.usefixtures("contents")
+def test_another_name_for_the_cluster_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = declare(EXISTING, monkeypatch, cloud=Stacks())
+    renamed = with_(EXISTING, cloud={**EXISTING["kubeflow-spot:cloud"], "name": "basement"})
+    with pytest.raises(pulumi.RunError, match=r"cloud\.name: is on-premises and cannot become basement"):
+        declare(renamed, monkeypatch, cloud=Stacks(before.outputs))
+    assert declare(renamed, monkeypatch, cloud=Stacks()).outputs["clusterName"] == "basement"
+
+
+def test_objects_of_another_stack_of_the_same_name_are_told(
+    contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    labels = {"app.kubernetes.io/part-of": "kubeflow-spot", "app.kubernetes.io/instance": "test"}
+    contents["contracts"] = ({"metadata": {"name": "kubeflow-spot-test", "labels": labels}},)
+    told = "the cluster has objects of a stack 'test' already"
+    first = declare(EXISTING, monkeypatch, cloud=Stacks())
+    assert told in caplog.text
+    caplog.clear()
+    declare(EXISTING, monkeypatch, cloud=Stacks(first.outputs))
+    assert told not in caplog.text
 
 
 def test_a_tilde_is_the_home_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

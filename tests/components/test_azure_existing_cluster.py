@@ -30,7 +30,7 @@ def test_only_pools_and_the_layer_are_declared_in_an_existing_cluster(run: Run) 
     inside = [r for r in declared.resources if r.type.startswith("kubernetes:")]
     assert sorted(r.inputs["metadata"]["name"] for r in inside) == [
         "cluster-autoscaler-priority-expander",
-        "kubeflow-spot",
+        "kubeflow-spot-test",
         "kubeflow-spot-test-contract",
         "kubeflow-spot-test-contract",
         "kubeflow-spot-test-defaults",

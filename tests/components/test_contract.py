@@ -112,7 +112,7 @@ def test_yaml_json_and_the_outputs_say_the_same(placements: tuple[Placement, ...
     assert len(from_yaml) + len(from_json) == len(data)
     assert from_yaml == from_json
     assert from_yaml["placements"] == [placement.value for placement in placements]
-    output = contract.as_output(contract.plan("dev", None), pools, placements)
+    output = contract.as_output("kubeflow-spot", pools, placements)
     assert output == {
         "namespace": "kube-public",
         "name": "kubeflow-spot",
@@ -125,23 +125,28 @@ def test_yaml_json_and_the_outputs_say_the_same(placements: tuple[Placement, ...
     assert not [text for text in data.values() if "&" in text]
 
 
-@pytest.mark.parametrize("existing", [None, {"metadata": {"labels": {**names.labels("dev"), "team": "ml"}}}])
-def test_a_missing_or_own_contract_has_the_name_that_tools_know(existing: dict[str, Any] | None) -> None:
-    assert contract.plan("dev", existing) == contract.ContractPlan("kubeflow-spot")
+def published(*names_and_stacks: tuple[str, str]) -> list[dict[str, Any]]:
+    return [{"metadata": {"name": name, "labels": names.labels(stack)}} for name, stack in names_and_stacks]
 
 
 @pytest.mark.parametrize(
-    ("labels", "owner"),
-    [(None, "another owner"), ({"a": "b"}, "another owner"), (names.labels("prod"), "stack 'prod'")],
+    "others",
+    [(), (("kubeflow-spot", "prod"),), (("kubeflow-spot-prod", "prod"),)],
+    ids=["alone", "another-has-the-short-name", "another-has-its-own"],
 )
-def test_another_owners_contract_is_left_alone_and_ours_has_another_name(
-    labels: dict[str, str] | None, owner: str
-) -> None:
-    decision = contract.plan("dev", {"metadata": {"labels": labels}})
-    assert decision.name == "kubeflow-spot-dev"
-    (warning,) = decision.warnings
-    assert warning.startswith(f"the ConfigMap kube-public/kubeflow-spot belongs to {owner}")
-    role, binding = wire(contract.access(decision.name, (), "dev"))
+def test_the_name_in_an_existing_cluster_does_not_depend_on_other_stacks(others: tuple[tuple[str, str], ...]) -> None:
+    assert contract.choose_name("dev", None, published(*others)) == "kubeflow-spot-dev"
+    assert contract.choose_name("dev", "kubeflow-spot", published(*others)) == "kubeflow-spot"
+    assert contract.choose_name("dev", "kubeflow-spot-dev", published(*others)) == "kubeflow-spot-dev"
+
+
+def test_a_new_cluster_has_the_short_name_and_an_earlier_release_keeps_it() -> None:
+    assert contract.choose_name("dev", None, None) == "kubeflow-spot"
+    assert contract.choose_name("dev", None, published(("kubeflow-spot", "dev"))) == "kubeflow-spot"
+
+
+def test_the_rights_are_for_the_name_under_which_it_is_published() -> None:
+    role, binding = wire(contract.access("kubeflow-spot-dev", (), "dev"))
     assert role["rules"][0]["resourceNames"] == ["kubeflow-spot-dev"]
     assert binding["roleRef"]["name"] == role["metadata"]["name"]
 

@@ -18,7 +18,7 @@ from components.layer import discovery
 Answer = tuple[int, dict[str, Any] | str]
 VERSION = {"gitVersion": "v1.36.2"}
 EXPANDER = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-priority-expander"
-CONTRACT = "/api/v1/namespaces/kube-public/configmaps/kubeflow-spot"
+CONTRACT = "/api/v1/namespaces/kube-public/configmaps"
 
 
 def kubeconfig(server: str, **user: Any) -> str:
@@ -69,7 +69,7 @@ def test_daemon_sets_operators_policies_the_expander_and_the_contract_are_read_a
         "/apis/apps/v1/daemonsets": (200, {"items": [daemon_set]}),
         "/apis/nvidia.com/v1/clusterpolicies": (200, {"items": [{"metadata": {"name": "p"}}]}),
         EXPANDER: (200, {"metadata": {}, "data": {"priorities": "1: ['.*']"}}),
-        CONTRACT: (200, {"metadata": {"labels": {"owner": "them"}}}),
+        CONTRACT: (200, {"items": [{"metadata": {"name": "kubeflow-spot"}}]}),
     }
     contents = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
     assert contents.version == "1.36.2"
@@ -77,7 +77,7 @@ def test_daemon_sets_operators_policies_the_expander_and_the_contract_are_read_a
     assert [policy["metadata"]["name"] for policy in contents.policies] == ["p"]
     assert contents.expander
     assert contents.expander["data"] == {"priorities": "1: ['.*']"}
-    assert contents.contract == {"metadata": {"labels": {"owner": "them"}}}
+    assert contents.contracts == ({"metadata": {"name": "kubeflow-spot"}},)
 
 
 @pytest.mark.process
@@ -101,7 +101,7 @@ def test_a_compute_class_is_read_by_its_name_where_one_is_asked_for(serving: Any
 def test_missing_objects_are_no_error(serving: Any) -> None:
     answers: dict[str, Answer] = {"/version/": (200, VERSION), "/apis/apps/v1/daemonsets": (200, {"items": []})}
     contents = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
-    assert (contents.daemon_sets, contents.policies, contents.expander, contents.contract) == ((), (), None, None)
+    assert (contents.daemon_sets, contents.policies, contents.expander, contents.contracts) == ((), (), None, ())
 
 
 @pytest.mark.process

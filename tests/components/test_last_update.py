@@ -29,6 +29,32 @@ def test_what_a_users_program_exports_is_not_taken_for_ours(output: Any, monkeyp
     assert LastUpdate.read() == LastUpdate()
 
 
+PROGRAM = {"name": "ml", "instance": "dev"}
+COMPONENT = {"component": "ml", "name": "lab", "instance": "dev-ml-1"}
+
+
+@pytest.mark.parametrize(
+    ("outputs", "component", "expected"),
+    [
+        ({"remembered": PROGRAM}, None, PROGRAM),
+        # The same cluster, moved from the program to the package: its objects keep their names.
+        ({"remembered": PROGRAM}, "ml", PROGRAM),
+        ({"remembered": PROGRAM}, "other", {}),
+        ({"remembered": COMPONENT}, "ml", COMPONENT),
+        ({"any": COMPONENT, "text": "x"}, "ml", COMPONENT),
+        # A component may have the name of another one's cluster.
+        ({"remembered": COMPONENT}, "lab", {}),
+        ({"remembered": COMPONENT}, None, {}),
+        ({"users": {"name": "ml"}}, "ml", {}),
+    ],
+)
+def test_a_cluster_finds_its_own_part_of_the_outputs(
+    outputs: dict[str, Any], component: str | None, expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(last_update, "outputs_of", lambda stack: outputs)
+    assert LastUpdate.read(component).content == expected
+
+
 ML = {"clusterName": "ml", "resourceGroup": "ml"}
 
 

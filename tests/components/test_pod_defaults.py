@@ -94,7 +94,11 @@ def test_the_values_of_the_label_that_do_something(
     [
         (WITH_TEAMS, POOLS, "instead: in team-a, team-b a pod labelled kubeflow-spot.dev/placement: prefer-spot gets"),
         (Scheduling(), POOLS, "instead: nothing yet. Once Kubeflow is installed, write its profiles' namespaces under"),
-        (WITH_TEAMS, untainted(), "instead: nothing; pods carry the lines of the ConfigMap kube-public/kubeflow-spot"),
+        (
+            WITH_TEAMS,
+            untainted(),
+            "instead: nothing; pods carry the lines of the contract",
+        ),
     ],
 )
 def test_a_shortfall_is_reported_with_its_replacement(

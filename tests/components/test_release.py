@@ -17,7 +17,7 @@ WHY = "our mirror has nothing else"
 
 
 def contract(declared: Any, instance: str = "dev") -> dict[str, Any]:
-    return {"metadata": {"labels": names.labels(instance)}, "data": {"release": declared}}
+    return {"metadata": {"name": "kubeflow-spot", "labels": names.labels(instance)}, "data": {"release": declared}}
 
 
 @pytest.mark.parametrize(
@@ -26,10 +26,8 @@ def contract(declared: Any, instance: str = "dev") -> dict[str, Any]:
         None,
         contract("r2026-09"),
         contract("r2026-11"),
-        # An earlier release of the program, and one of another owner, are no obstacle.
+        # An earlier release of the program is no obstacle.
         contract("r2025-03"),
-        contract("r2099-01", "another"),
-        {"metadata": {"labels": None}, "data": {"release": "r2099-01"}},
         {"metadata": {"labels": names.labels("dev")}},
         contract(None),
     ],
@@ -37,13 +35,13 @@ def contract(declared: Any, instance: str = "dev") -> dict[str, Any]:
 def test_a_cluster_of_the_same_release_or_an_older_one_is_declared_without_a_word(
     existing: dict[str, Any] | None,
 ) -> None:
-    assert release.check("r2026-11", existing, "dev") == ()
+    assert release.check("r2026-11", existing) == ()
 
 
 @pytest.mark.parametrize("declared", ["r2099-01", "r2099-01.2", "v2"])
 def test_a_cluster_of_a_newer_program_is_refused_and_both_releases_are_named(declared: str) -> None:
     with pytest.raises(pulumi.RunError) as refused:
-        release.check("r2026-09", contract(declared), "dev")
+        release.check("r2026-09", contract(declared))
     text = str(refused.value)
     assert f"release: the cluster was declared with {declared}, which this program does not know" in text
     assert f"its newest is {releases.names()[-1]}" in text
@@ -55,7 +53,7 @@ def test_a_cluster_of_a_newer_program_is_refused_and_both_releases_are_named(dec
     ("declared", "wanted", "older"), [("r2026-11", "r2026-09", "is older"), ("next", "r2026-11", "may be older")]
 )
 def test_an_older_release_gives_a_warning(declared: str, wanted: str, older: str) -> None:
-    (warning,) = release.check(wanted, contract(declared), "dev")
+    (warning,) = release.check(wanted, contract(declared))
     assert warning.startswith(f"release: the cluster was declared with {declared}; {wanted} {older}")
 
 
@@ -63,7 +61,10 @@ def test_an_older_release_gives_a_warning(declared: str, wanted: str, older: str
 def test_a_newer_programs_cluster_gets_nothing_declared(
     contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    contents["contract"] = contract("r2099-01", names.instance("test"))
+    # That of another stack is no obstacle.
+    contents["contracts"] = (contract("r2099-01", "another"),)
+    declare(EXISTING, monkeypatch, cloud=Stacks())
+    contents["contracts"] += (contract("r2099-01", names.instance("test")),)
     with pytest.raises(pulumi.RunError, match="r2099-01"):
         declare(EXISTING, monkeypatch, cloud=Stacks())
 

@@ -126,7 +126,7 @@ def _class(parts: Parts) -> Any:
 
 
 def _pools(parts: Parts, change: Callable[[list[Any]], Any]) -> None:
-    data = parts["contract"]["data"]
+    data = parts["contracts"][0]["data"]
     pools = json.loads(data["pools.json"])
     change(pools)
     data["pools.json"] = json.dumps(pools)
@@ -227,10 +227,10 @@ ROWS = (
     ),
     Row("small-storage-quota", _quota, "volumes", "kubeflow/small allows 20Gi"),
     Row("too-small", small, "room", "7.4 CPUs and 14 GiB", ("dev",)),
-    Row("no-contract", lambda p: p.update(contract=None), "contract", "is missing: tools do not know"),
+    Row("no-contract", lambda p: p.update(contracts=[]), "contract", "is missing: tools do not know"),
     Row(
         "broken-contract",
-        lambda p: p["contract"]["data"].update({"pools.json": "["}),
+        lambda p: p["contracts"][0]["data"].update({"pools.json": "["}),
         "contract",
         "cannot be read: its JSON",
     ),

@@ -166,7 +166,9 @@ def test_storage_for_checkpoints_is_named_and_never_tried() -> None:
     cluster = load("dev")
     says = {}
     for url in ("", "gs://lab-checkpoints/"):
-        cluster.parts["contract"]["data"]["workloads.json"] = json.dumps({"checkpoints": {"url": url}} if url else {})
+        cluster.parts["contracts"][0]["data"]["workloads.json"] = json.dumps(
+            {"checkpoints": {"url": url}} if url else {}
+        )
         (found,) = (finding for finding in judge.findings(cluster) if finding.check == "checkpoints")
         assert found.state == State.NOTE
         says[url] = found.says

@@ -123,7 +123,7 @@ def as_declared_now(stack: str, spec: ClusterSpec) -> Snapshot:
     for kind, body in declared.objects(spec, pools, instance, version):
         part = cluster.parts[declared.PARTS[kind]]
         next(item for item in part if item["metadata"]["name"] == body["metadata"]["name"])["spec"].update(body["spec"])
-    cluster.parts["contract"]["data"]["release"] = spec.release.name
+    cluster.parts["contracts"][0]["data"]["release"] = spec.release.name
     return cluster
 
 
@@ -150,7 +150,7 @@ def _swapped(parts: dict[str, Any]) -> None:
 
 
 def _fewer(parts: dict[str, Any]) -> None:
-    data = parts["contract"]["data"]
+    data = parts["contracts"][0]["data"]
     data["pools.json"] = json.dumps([pool for pool in json.loads(data["pools.json"]) if pool["label"] != "general"])
 
 
@@ -159,7 +159,7 @@ def _fewer(parts: dict[str, Any]) -> None:
     ("change", "says"),
     [
         (
-            lambda parts: parts["contract"]["data"].update(release="r2020-01"),
+            lambda parts: parts["contracts"][0]["data"].update(release="r2020-01"),
             "the contract is of release r2020-01, the stack file",
         ),
         (_fewer, "the stack file has a pool general, and the contract has none"),

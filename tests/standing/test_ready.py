@@ -126,6 +126,6 @@ def test_the_documented_rights_show_everything_and_no_rights_show_nothing(as_rea
     assert until(lambda: reader.read(as_reader).unseen == {})
     as_reader.set_default_header("Impersonate-User", "system:serviceaccount:default:nobody")
     unseen = reader.read(as_reader).unseen
-    assert unseen.keys() >= PATHS.keys() - {"version", "admission", "contract"}
+    assert unseen.keys() >= PATHS.keys() - {"version", "admission"}
     assert set(unseen.values()) == {"403 Forbidden"}
     assert isinstance(as_reader, client.ApiClient)

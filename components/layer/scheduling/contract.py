@@ -8,8 +8,7 @@ best-practices/rbac).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -25,7 +24,10 @@ from config.placement.pods import PLACEMENT_LABEL
 
 NAMESPACE = "kube-public"
 NAME = names.PROGRAM
-"""The name that tools ask for, the same in every cluster."""
+"""The name in a cluster that the stack makes. In an existing one several stacks may publish, each under a name of its own."""
+
+REMEMBERED = "contract"
+"""Key of the name among what the next update reads (`components.last_update`)."""
 
 ROLE = "contract"
 
@@ -35,27 +37,21 @@ SERVICE_ACCOUNTS = "system:serviceaccounts"
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
-@dataclass(frozen=True)
-class ContractPlan:
-    """The name under which the contract is published."""
-
-    name: str
-    warnings: tuple[str, ...] = ()
+def own(published: Iterable[Mapping[str, Any]], instance: str) -> Mapping[str, Any] | None:
+    """Return this stack's contract among those that a cluster holds, as the API server holds it; None without one."""
+    return next((one for one in published if names.is_ours(names.labels_of(one), instance)), None)
 
 
-def plan(instance: str, existing: Mapping[str, Any] | None) -> ContractPlan:
-    """`existing` is the ConfigMap kube-public/kubeflow-spot of the cluster, None when it is missing."""
-    labels = names.labels_of(existing or {})
-    if existing is None or names.is_ours(labels, instance):
-        return ContractPlan(NAME)
-    name = f"{NAME}-{instance}"
-    return ContractPlan(
-        name,
-        (
-            f"the ConfigMap {NAMESPACE}/{NAME} belongs to {names.owner(labels)}: this stack's contract is {NAMESPACE}/{name};"
-            " configure tools to read that one",
-        ),
-    )
+def choose_name(instance: str, remembered: str | None, published: Iterable[Mapping[str, Any]] | None) -> str:
+    """Return the name under which the stack publishes. It never depends on what other stacks publish.
+
+    `remembered`: the name of the last update. `published`: the contracts in an existing cluster, None in a new one.
+    """
+    if remembered or published is None:
+        return remembered or NAME
+    # Releases before the name was remembered took the short one where it was free.
+    ours = own(published, instance)
+    return ours["metadata"]["name"] if ours else f"{NAME}-{instance}"
 
 
 def data(release: str, pools: Sequence[NodePool], placements: Sequence[Placement] = tuple(Placement)) -> dict[str, str]:
@@ -87,12 +83,12 @@ def as_yaml(value: Any) -> str:
 
 
 def as_output(
-    plan: ContractPlan, pools: Sequence[NodePool], placements: Sequence[Placement] = tuple(Placement)
+    name: str, pools: Sequence[NodePool], placements: Sequence[Placement] = tuple(Placement)
 ) -> dict[str, Any]:
     """The same content for readers of the stack's outputs."""
     return {
         "namespace": NAMESPACE,
-        "name": plan.name,
+        "name": name,
         "placementLabel": PLACEMENT_LABEL,
         "placements": [placement.value for placement in placements],
         "snippets": contract.snippets(pools),
@@ -128,15 +124,15 @@ class Contract(Part):
     def __init__(
         self,
         name: str,
-        plan: ContractPlan,
+        published_as: str,
         content: Mapping[str, pulumi.Input[str]],
         readers: Sequence[str],
         inside: Inside,
     ) -> None:
         super().__init__("kubeflow-spot:addons:Contract", name, inside)
-        config_map = metadata(plan.name, self.instance, NAMESPACE)
+        config_map = metadata(published_as, self.instance, NAMESPACE)
         k8s.core.v1.ConfigMap(name, metadata=config_map, data=content, opts=self.child)
-        role, binding = access(plan.name, readers, self.instance)
+        role, binding = access(published_as, readers, self.instance)
         # Without the `bind` verb one can bind only a Role that exists and whose permissions one holds: create the Role first
         # (page rbac, "Privilege escalation prevention").
         k8s.rbac.v1.RoleBinding(name, binding, self.after(k8s.rbac.v1.Role(name, role, self.child)))

@@ -14,14 +14,14 @@ from components.layer import cel, names
 from components.layer.part import Inside, Part
 from components.layer.policies import Mutating, mutating, named
 from components.layer.scheduling import workload_kinds
-from config.model.scheduling import Defaults, Placement
+from config.model.scheduling import Defaults, Placement, Scheduling
 from config.placement.node_pools import NodePool
 from config.placement.pods import ON_SPOT, PLACEMENT_LABEL, PREFERENCE, tolerations, usable
 
 ROLE = "defaults"
 
-PROFILES = k8s.meta.v1.LabelSelectorArgs(match_labels={"app.kubernetes.io/part-of": "kubeflow-profile"})
-"""The namespaces of Kubeflow profiles (kubeflow/manifests applications/profiles/pss/namespace-labels.yaml)."""
+_OF_A_PROFILE = {"app.kubernetes.io/part-of": "kubeflow-profile"}
+"""On the namespaces of Kubeflow profiles (kubeflow/manifests applications/profiles/pss/namespace-labels.yaml)."""
 
 # A pod that lasts gets no default. The label's word counts for a pod of training, which may say Always all the same.
 _MAY_MOVE = f"""\
@@ -80,10 +80,15 @@ _PATCH = Template("""\
 _TERMS = "object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 
 
+def profiles(scheduling: Scheduling) -> k8s.meta.v1.LabelSelectorArgs:
+    """Return the selector of the namespaces of this stack's profiles."""
+    return k8s.meta.v1.LabelSelectorArgs(match_labels={**scheduling.profile_labels, **_OF_A_PROFILE})
+
+
 def policy(
-    defaults: Defaults, pools: Sequence[NodePool], grace: int, instance: str, pipelines_in: Sequence[str] = ()
+    scheduling: Scheduling, pools: Sequence[NodePool], grace: int, instance: str, pipelines_in: Sequence[str] = ()
 ) -> Mutating:
-    """The policy and its binding. `grace` in seconds, for pods that may run on spot and kept Kubernetes' default.
+    """Return the policy and its binding. `grace` in seconds, for pods that may run on spot and kept Kubernetes' default.
 
     With `pipelines_in` it is the policy for workflows' pods in these namespaces of the platform instead of the one for profiles.
     """
@@ -93,14 +98,16 @@ def policy(
     return mutating(
         names.object_name(instance, f"{ROLE}-pipelines" if pipelines_in else ROLE),
         instance,
-        named("In", pipelines_in) if pipelines_in else PROFILES,
+        named("In", pipelines_in) if pipelines_in else profiles(scheduling),
         conditions=conditions,
         variables={
             "labels": cel.LABELS,
             "kind": workload_kinds.KIND,
             "gpu": workload_kinds.GPU,
             "placement": _PLACEMENT.substitute(
-                label=cel.value(PLACEMENT_LABEL), gpu=_default(defaults, "gpu"), cpu=_default(defaults, "cpu")
+                label=cel.value(PLACEMENT_LABEL),
+                gpu=_default(scheduling.defaults, "gpu"),
+                cpu=_default(scheduling.defaults, "cpu"),
             ),
             "terms": _TERMS,
         },
@@ -147,17 +154,16 @@ class PlacementDefaults(Part):
     def __init__(
         self,
         name: str,
-        defaults: Defaults,
+        scheduling: Scheduling,
         pools: Sequence[NodePool],
         inside: Inside,
         *,
         grace: int,
-        pipelines_in: Sequence[str] = (),
     ) -> None:
         super().__init__("kubeflow-spot:addons:PlacementDefaults", name, inside)
-        self._declare(name, policy(defaults, pools, grace, self.instance))
-        if pipelines_in:
-            self._declare(f"{name}-pipelines", policy(defaults, pools, grace, self.instance, pipelines_in))
+        self._declare(name, policy(scheduling, pools, grace, self.instance))
+        if pipelines_in := scheduling.guard.pipeline_namespaces:
+            self._declare(f"{name}-pipelines", policy(scheduling, pools, grace, self.instance, pipelines_in))
         self.register_outputs({})
 
     def _declare(self, name: str, placement: Mutating) -> None:

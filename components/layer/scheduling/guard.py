@@ -19,10 +19,10 @@ from components.layer.part import Inside, Part
 from components.layer.policies import Validating, named, validating
 from components.layer.scheduling import guard_claims, workload_kinds
 from components.layer.scheduling import guard_rules as rules
-from components.layer.scheduling.defaults import PROFILES
+from components.layer.scheduling.defaults import profiles
 from config.clouds.traits import Cloud
 from config.model.pool import Capacity
-from config.model.scheduling import Guard
+from config.model.scheduling import Guard, Scheduling
 from config.model.taint import Taint
 from config.placement.node_pools import CAPACITY_LABEL, GPU_TAINT, POOL_LABEL, NodePool
 from config.placement.pods import PLACEMENT_LABEL, spot_taints
@@ -32,8 +32,11 @@ ROLE = "guard"
 _ACTIONS = {"enforce": "Deny", "warn": "Warn", "audit": "Audit"}
 
 
-def policies(guard: Guard, pools: Sequence[NodePool], cloud: Cloud, instance: str) -> Iterator[tuple[str, Validating]]:
-    """Each policy with its binding, by its role."""
+def policies(
+    scheduling: Scheduling, pools: Sequence[NodePool], cloud: Cloud, instance: str
+) -> Iterator[tuple[str, Validating]]:
+    """Yield each policy with its binding, by its role."""
+    guard = scheduling.guard
     variables = _variables(guard, pools, cloud)
     gpus = any(pool.gpus for pool in pools)
     yield _policy(
@@ -58,7 +61,7 @@ def policies(guard: Guard, pools: Sequence[NodePool], cloud: Cloud, instance: st
             "parks": _parks(guard) if gpus else "false",
         },
         rules.OTHER_RULES | rules.PROFILE_RULES,
-        selector=PROFILES,
+        selector=profiles(scheduling),
         failure="Fail",
         # No agent of a node is in a profile: a DaemonSet there is its user's, and its pods are as any others.
         conditions={
@@ -68,7 +71,7 @@ def policies(guard: Guard, pools: Sequence[NodePool], cloud: Cloud, instance: st
         },
     )
     if gpus and guard.device_classes:
-        yield "claims", guard_claims.policy(guard, instance, _ACTIONS[guard.mode])
+        yield "claims", guard_claims.policy(scheduling, instance, _ACTIONS[guard.mode])
 
 
 def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[str, str]:
@@ -153,13 +156,13 @@ class SpotGuard(Part):
     def __init__(
         self,
         name: str,
-        guard: Guard,
+        scheduling: Scheduling,
         pools: Sequence[NodePool],
         cloud: Cloud,
         inside: Inside,
     ) -> None:
         super().__init__("kubeflow-spot:addons:SpotGuard", name, inside)
-        for role, (policy, binding) in policies(guard, pools, cloud, self.instance):
+        for role, (policy, binding) in policies(scheduling, pools, cloud, self.instance):
             declared = k8s.admissionregistration.v1.ValidatingAdmissionPolicy(f"{name}-{role}", policy, self.child)
             k8s.admissionregistration.v1.ValidatingAdmissionPolicyBinding(
                 f"{name}-{role}-binding", binding, self.after(declared)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import pulumi_kubernetes as k8s
 
 from components.layer import names, policies
-from components.layer.scheduling.defaults import PROFILES
-from config.model.scheduling import Guard
+from components.layer.scheduling.defaults import profiles
+from config.model.scheduling import Scheduling
 
 ROLE = "guard-claims"
 
@@ -23,9 +23,9 @@ has(variables.claim.devices) && has(variables.claim.devices.requests) && variabl
 && variables.claim.devices.requests.size() > 0"""
 
 
-def policy(guard: Guard, instance: str, action: str) -> policies.Validating:
-    """The policy and its binding. Claims and templates never change (kubernetes.io, page dra-api)."""
-    classes = ", ".join(guard.device_classes)
+def policy(scheduling: Scheduling, instance: str, action: str) -> policies.Validating:
+    """Return the policy and its binding. Claims and templates never change (kubernetes.io, page dra-api)."""
+    classes = ", ".join(scheduling.guard.device_classes)
     message = (
         "kubeflow-spot guard, rule empty-claim: asks for no device, so that a pod with it would pass as one with a GPU; ask for a "
         f"device, such as one of class {classes}"
@@ -33,7 +33,7 @@ def policy(guard: Guard, instance: str, action: str) -> policies.Validating:
     return policies.validating(
         names.object_name(instance, ROLE),
         instance,
-        PROFILES,
+        profiles(scheduling),
         group="resource.k8s.io",
         resources=["resourceclaims", "resourceclaimtemplates"],
         operations=["CREATE"],

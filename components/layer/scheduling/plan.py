@@ -9,9 +9,9 @@ from typing import Any
 import pulumi
 
 from components.layer.part import Inside
-from components.layer.scheduling import contract, pod_defaults
+from components.layer.scheduling import contract, neighbours, pod_defaults
 from components.layer.scheduling.back_to_spot import BackToSpot
-from components.layer.scheduling.contract import Contract, ContractPlan
+from components.layer.scheduling.contract import Contract
 from components.layer.scheduling.defaults import PlacementDefaults
 from components.layer.scheduling.guard import SpotGuard
 from components.layer.scheduling.pod_defaults import PodDefaults
@@ -26,7 +26,7 @@ from config.placement.node_pools import NodePool, spot_grace
 
 @dataclass(frozen=True)
 class SchedulingPlan:
-    """The objects to declare. `contract` is None when no objects are declared."""
+    """The objects to declare."""
 
     scheduling: Scheduling
     pools: tuple[NodePool, ...]
@@ -36,13 +36,15 @@ class SchedulingPlan:
     """Values of the placement label that have an effect in the cluster."""
     shortfall: tuple[str, ...]
     """Missing abilities of the cluster, and their replacements."""
-    contract: ContractPlan | None
+    conflicts: tuple[str, ...]
+    """Disagreements with the guards of other stacks in the cluster."""
+    contract: str | None
+    """The name under which the contract is published; None when no objects are declared."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Logged with every `up`."""
-        lost = ("\n  ".join(self.shortfall),) if self.shortfall else ()
-        return lost + (self.contract.warnings if self.contract else ())
+        return (*(["\n  ".join(self.shortfall)] if self.shortfall else []), *self.conflicts)
 
     @property
     def shown(self) -> SchedulingOutput:
@@ -74,9 +76,13 @@ def plan(
     node_pools: Sequence[NodePool],
     version: str,
     instance: str,
-    existing: Mapping[str, Any] | None = None,
+    published_as: str,
+    contracts: Sequence[Mapping[str, Any]] = (),
 ) -> SchedulingPlan:
-    """`version` is the API server's; `existing` the contract's ConfigMap in the cluster, with any owner."""
+    """Return the plan. `version` is the API server's; `published_as` the name of the contract; `contracts` those of all stacks.
+
+    Raise `pulumi.RunError` where the guard would forbid what another stack's lets in.
+    """
     scheduling = spec.scheduling
     pools = tuple(node_pools)
     return SchedulingPlan(
@@ -85,7 +91,8 @@ def plan(
         by_default=admission.mutates(version),
         placements=pod_defaults.heeded(scheduling, pools, version),
         shortfall=tuple(pod_defaults.shortfall(scheduling, pools, version)),
-        contract=contract.plan(instance, existing) if scheduling.enabled else None,
+        conflicts=neighbours.check(scheduling, instance, contracts) if scheduling.enabled else (),
+        contract=published_as if scheduling.enabled else None,
     )
 
 
@@ -103,16 +110,16 @@ def declare(
     scheduling, pools = plan.scheduling, plan.pools
     if plan.by_default:
         grace = scheduling.grace_period_seconds or spot_grace((pool.source for pool in pools), cloud)
-        pipelines_in = scheduling.guard.pipeline_namespaces
-        PlacementDefaults(
-            f"{name}-defaults", scheduling.defaults, pools, inside, grace=grace, pipelines_in=pipelines_in
-        )
+        PlacementDefaults(f"{name}-defaults", scheduling, pools, inside, grace=grace)
     elif scheduling.profiles:
         PodDefaults(f"{name}-pod-defaults", scheduling.profiles, pools, inside)
     if scheduling.back_to_spot:
         BackToSpot(f"{name}-back-to-spot", scheduling.back_to_spot.image, inside)
-    SpotGuard(f"{name}-guard", scheduling.guard, pools, cloud, inside)
-    content: dict[str, pulumi.Input[str]] = {**contract.data(release, pools, plan.placements)}
+    SpotGuard(f"{name}-guard", scheduling, pools, cloud, inside)
+    content: dict[str, pulumi.Input[str]] = {
+        **contract.data(release, pools, plan.placements),
+        **neighbours.published(scheduling),
+    }
     content |= contract.of_workloads(workloads)
     Contract(f"{name}-contract", plan.contract, content, scheduling.contract.readers, inside)
     if scheduling.profiles:

@@ -80,7 +80,10 @@ def shortfall(scheduling: Scheduling, pools: Sequence[NodePool], version: str) -
             "instead: nothing yet. Once Kubeflow is installed, write its profiles' namespaces under scheduling.profiles:"
             f" pods labelled {label} then get the tolerations",
         ]
-    return [lost, f"instead: nothing; pods carry the lines of the ConfigMap {contract.NAMESPACE}/{contract.NAME}"]
+    return [
+        lost,
+        f"instead: nothing; pods carry the lines of the contract, a ConfigMap in {contract.NAMESPACE} (output contract)",
+    ]
 
 
 class PodDefaults(Part):

@@ -1,0 +1,108 @@
+"""Guards of other stacks in the same cluster.
+
+A pod must pass the guard of each stack whose profiles or platform namespaces it is in. An exception of one stack therefore has an
+effect only where no other stack's guard forbids the pod. Each stack publishes its settings beside its contract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pulumi
+from pydantic import ValidationError
+
+from components.layer import names
+from config.model.scheduling import GuardException, Scheduling
+from config.problems import Problem, report
+
+KEY = "guard.json"
+"""Key of the contract's ConfigMap; missing where a stack excepts no pod and guards what every stack does by default."""
+
+_FIELDS: Mapping[str, Any] = {
+    "profile_labels": True,
+    "guard": True,
+}
+
+
+def published(scheduling: Scheduling) -> dict[str, str]:
+    """Return the settings that decide with which other guards this one agrees, for the contract's ConfigMap."""
+    ours, default = (each.model_dump_json(include=_FIELDS, by_alias=True) for each in (scheduling, Scheduling()))
+    return {} if ours == default else {KEY: ours}
+
+
+def check(scheduling: Scheduling, instance: str, contracts: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return warnings of exceptions without an effect. `contracts`: the ConfigMaps of all stacks in the cluster.
+
+    Raise `pulumi.RunError` where this update would forbid pods that another stack excepts; what is forbidden already stays.
+    """
+    settings = {names.stack(names.labels_of(one)) or "": _read(one) for one in contracts}
+    before = settings.pop(instance, None)
+    warnings: list[str] = []
+    problems: list[Problem] = []
+    for stack, other in sorted(settings.items()):
+        if other is None:
+            warnings.append(f"scheduling.guard: this program cannot read what the guard of stack {stack!r} excepts")
+            continue
+        lost = set(_forbidden(scheduling, other))
+        known = set(_forbidden(before, other)) if before else set()
+        if lost - known:
+            problems.append(_refusal(stack, sorted(lost - known)))
+        for pods in sorted(lost & known):
+            warnings.append(f"scheduling.guard forbids {pods}, which stack {stack!r} excepts in the same cluster")
+        for pods in sorted(_forbidden(other, scheduling)):
+            warnings.append(
+                f"scheduling.guard: {pods} stay forbidden by the guard of stack {stack!r} in the same cluster"
+            )
+    if problems:
+        raise pulumi.RunError(report(problems))
+    return tuple(warnings)
+
+
+def _refusal(stack: str, pods: Sequence[str]) -> Problem:
+    return Problem(
+        "scheduling.guard",
+        f"would forbid {', '.join(pods)}, which stack {stack!r} excepts in the same cluster",
+        "write the same exceptions here, or give each of the two stacks profiles of its own by scheduling.profileLabels",
+    )
+
+
+def _read(contract: Mapping[str, Any]) -> Scheduling | None:
+    """Return the settings; None for those of a newer program, which this one cannot read."""
+    try:
+        return Scheduling.model_validate_json((contract.get("data") or {}).get(KEY) or "{}")
+    except ValidationError:
+        return None
+
+
+def _forbidden(ours: Scheduling, theirs: Scheduling) -> Iterator[str]:
+    """Yield the pods, in words, that `theirs` lets in and `ours` refuses."""
+    if ours.guard.mode != "enforce":
+        return
+    platform, of_both = set(ours.guard.platform_namespaces), _may_share(ours, theirs)
+    if theirs.guard.mode != "enforce" and (of_both or platform & set(theirs.guard.platform_namespaces)):
+        yield f"pods that break a rule (mode {theirs.guard.mode})"
+    if of_both and theirs.guard.device_classes and not ours.guard.device_classes:
+        yield "pods with claims of devices"
+    for namespace in platform & set(theirs.guard.pipeline_namespaces) - set(ours.guard.pipeline_namespaces):
+        yield f"steps of pipelines in {namespace}"
+    for entry in theirs.guard.exceptions:
+        of_a_profile = entry.namespace not in theirs.guard.platform_namespaces
+        judged = entry.namespace in platform or (of_a_profile and of_both)
+        if judged and not any(_covers(own, entry) for own in ours.guard.exceptions):
+            labels = ",".join(f"{key}={value}" for key, value in sorted(entry.selector.items()))
+            yield f"pods {labels} in {entry.namespace} ({', '.join(sorted(entry.rules))})"
+
+
+def _may_share(one: Scheduling, other: Scheduling) -> bool:
+    """Return whether a namespace can be a profile of both."""
+    theirs = other.profile_labels
+    return all(theirs.get(key, value) == value for key, value in one.profile_labels.items())
+
+
+def _covers(own: GuardException, entry: GuardException) -> bool:
+    return (
+        own.namespace == entry.namespace
+        and own.selector.items() <= entry.selector.items()
+        and set(own.rules) >= set(entry.rules)
+    )

@@ -1,0 +1,109 @@
+"""Guards of two stacks in one cluster: what one lets in, an update of the other never forbids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pytest
+
+from components.layer import names
+from components.layer.scheduling import neighbours
+from components.layer.scheduling.defaults import profiles
+from components.resources import wire
+from config.model.scheduling import Scheduling
+
+BURNS = {"namespace": "team-a", "selector": {"app": "burn-in"}, "reason": "tests every new machine"}
+IN_KUBEFLOW = {**BURNS, "namespace": "kubeflow"}
+A, B = {"profileLabels": {"team": "a"}}, {"profileLabels": {"team": "b"}}
+
+
+def excepting(*entries: dict[str, Any], **guard: Any) -> dict[str, Any]:
+    return {"guard": {"exceptions": entries, **guard}}
+
+
+def contract(stack: str, settings: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "metadata": {"name": f"kubeflow-spot-{stack}", "labels": names.labels(stack)},
+        "data": neighbours.published(Scheduling.model_validate(settings)),
+    }
+
+
+def check(wanted: dict[str, Any], *contracts: dict[str, Any]) -> tuple[str, ...]:
+    return neighbours.check(Scheduling.model_validate(wanted), "dev", contracts)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "theirs"),
+    [
+        ({}, {}),
+        (excepting(BURNS), excepting(BURNS)),
+        # A wider exception covers a narrower one.
+        (
+            excepting(BURNS),
+            excepting({**BURNS, "selector": {"app": "burn-in", "of": "x"}, "rules": ["tolerates-spot"]}),
+        ),
+        (A, B | excepting(BURNS)),
+        (excepting(mode="warn"), excepting(BURNS, IN_KUBEFLOW)),
+        (excepting(platformNamespaces=["auth"]) | A, B | excepting(IN_KUBEFLOW, pipelineNamespaces=["kubeflow"])),
+    ],
+)
+def test_guards_that_agree_stand_beside_each_other(wanted: dict[str, Any], theirs: dict[str, Any]) -> None:
+    # Where this stack excepts more, that has no effect: the other guard forbids it.
+    assert all("stay forbidden by" in warning for warning in check(wanted, contract("other", theirs)))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "theirs", "pods"),
+    [
+        ({}, excepting(BURNS), "pods app=burn-in in team-a"),
+        (A, excepting(BURNS), "pods app=burn-in in team-a"),
+        (A, B | excepting(IN_KUBEFLOW), "pods app=burn-in in kubeflow"),
+        (excepting({**BURNS, "rules": ["tolerates-spot"]}), excepting(BURNS), "requires-spot"),
+        (excepting({**BURNS, "selector": {"app": "burn-in", "of": "x"}}), excepting(BURNS), "pods app=burn-in"),
+        ({}, excepting(mode="warn"), "pods that break a rule (mode warn)"),
+        ({}, excepting(deviceClasses=["gpu.nvidia.com"]), "pods with claims"),
+        (A, B | excepting(pipelineNamespaces=["kubeflow"]), "steps of pipelines in kubeflow"),
+    ],
+)
+def test_a_guard_that_would_forbid_what_another_excepts_is_refused_and_one_that_does_so_already_stays(
+    wanted: dict[str, Any], theirs: dict[str, Any], pods: str
+) -> None:
+    other = contract("other", theirs)
+    with pytest.raises(pulumi.RunError) as refused:
+        check(wanted, other)
+    assert pods in str(refused.value)
+    assert "stack 'other'" in str(refused.value)
+    # It was there before the other's exception.
+    (warning,) = check(wanted, contract("dev", wanted), other)
+    assert pods in warning
+    # And from the other side: the exception has no effect.
+    (warning,) = neighbours.check(Scheduling.model_validate(theirs), "other", [contract("dev", wanted)])
+    assert pods in warning
+    assert "stay forbidden by the guard of stack 'dev'" in warning
+
+
+def test_a_change_that_forbids_more_is_refused() -> None:
+    other = contract("other", excepting(BURNS))
+    own = contract("dev", A | excepting(BURNS))
+    with pytest.raises(pulumi.RunError, match="app=burn-in"):
+        check(A, own, other)
+    with pytest.raises(pulumi.RunError, match="app=burn-in"):
+        check({}, contract("dev", excepting(mode="audit")), other)
+
+
+def test_what_a_newer_program_publishes_is_told_and_no_obstacle() -> None:
+    newer = contract("other", {}) | {"data": {neighbours.KEY: '{"guard": {"rulings": []}}'}}
+    (warning,) = check({}, newer)
+    assert "cannot read what the guard of stack 'other' excepts" in warning
+
+
+def test_settings_as_by_default_publish_nothing() -> None:
+    assert neighbours.published(Scheduling()) == {}
+    assert neighbours.published(Scheduling.model_validate({"profiles": [{"namespace": "a"}]})) == {}
+
+
+def test_profiles_are_those_of_kubeflow_with_the_stacks_labels() -> None:
+    kubeflow = {"app.kubernetes.io/part-of": "kubeflow-profile"}
+    assert wire(profiles(Scheduling())) == {"matchLabels": kubeflow}
+    assert wire(profiles(Scheduling.model_validate(A))) == {"matchLabels": {**kubeflow, "team": "a"}}
