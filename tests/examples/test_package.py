@@ -39,7 +39,7 @@ def test_the_lines_are_the_contracts_and_let_a_pod_on_the_pools_they_are_for(poo
     described = node_pools(pools)
     data = published.data("r2026-11", described)
     contract = Contract.from_config_map({"data": data})
-    assert contract == Contract.from_output(published.as_output(published.ContractPlan("kubeflow-spot"), described))
+    assert contract == Contract.from_output(published.as_output("kubeflow-spot", described))
     for name, lines in contract.snippets.items():
         written_lines = json.loads(data[f"{name}.json"])
         assert manifests.place({}, lines) == {key: part for key, part in written_lines.items() if part}
