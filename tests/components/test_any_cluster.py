@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,23 @@ def test_a_renamed_stack_declares_the_same_objects(monkeypatch: pytest.MonkeyPat
     assert own[0] == own[1]
     assert after.outputs == before.outputs
     assert after.outputs["contract"]["name"] == "kubeflow-spot-before"
+
+
+@pytest.mark.usefixtures("contents")
+def test_labels_of_profiles_reach_every_policy_for_profiles_and_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
+    kubeflow = {"app.kubernetes.io/part-of": "kubeflow-profile"}
+    guard = {"deviceClasses": ["gpu.nvidia.com"]}
+    policies = "kubernetes:admissionregistration.k8s.io/v1:{}AdmissionPolicy"
+    for labels in ({}, {"team": "a"}):
+        settings = with_(EXISTING, scheduling={"guard": guard, **({"profileLabels": labels} if labels else {})})
+        declared = declare(settings, monkeypatch, cloud=Stacks())
+        found = [declared.of(policies.format(kind)).values() for kind in ("Validating", "Mutating")]
+        constraints = [
+            policy.inputs["spec"]["matchConstraints"]["namespaceSelector"] for kind in found for policy in kind
+        ]
+        assert [one["matchLabels"] for one in constraints if "matchLabels" in one] == [kubeflow | labels] * 3
+        (contract,) = declared.of(CONFIG_MAP).values()
+        assert json.loads(contract.inputs["data"]["guard.json"])["profileLabels"] == labels
 
 
 @pytest.mark.usefixtures("contents")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import replace
 from typing import Any
@@ -9,16 +10,19 @@ from typing import Any
 import pytest
 import yaml
 
-from ready import autoscaler, judge
+from ready import autoscaler, intent, judge
+from ready import stack as stacks
+from ready.check import NotCompared
 from ready.checks.declared import difference
 from ready.clouds.gcp import GCP
-from ready.cluster import minor, requests
+from ready.cluster import Cluster, minor, requests
 from ready.findings import State
 from ready.quantities import number
 from tests.ready.broken import plain_nodes, set_status
 from tests.ready.capture import load
 from tests.ready.healthy import TAKEN, initializing
 from tests.ready.test_findings import bad
+from tests.sandbox.stack import PROJECT
 
 
 @pytest.mark.parametrize(
@@ -228,3 +232,14 @@ def test_a_declared_value_that_the_server_lacks_is_found_and_what_it_added_is_no
     assert difference(declared, {"a": [{"b": 1}, {"c": "y"}]}, "spec") == "spec.a[1].c"
     assert difference(declared, {"a": [{"b": 1}]}, "spec") == "spec.a"
     assert difference(declared, {"a": None}, "spec") == "spec.a"
+
+
+def test_of_two_stacks_in_a_cluster_the_stack_file_says_which_is_meant() -> None:
+    snapshot = load("dev")
+    other = copy.deepcopy(snapshot.parts["contracts"][0])
+    other["metadata"].update(name="kubeflow-spot-other", labels={"app.kubernetes.io/instance": "other"})
+    other["data"]["pools.json"] = json.dumps([])
+    snapshot.parts["contracts"].insert(0, other)
+    with pytest.raises(NotCompared, match=r"kubeflow-spot, kubeflow-spot-other"):
+        _ = Cluster(snapshot).contract
+    assert Cluster(snapshot, intent.of(stacks.read(PROJECT, "dev"))).contract.instance == "dev"
