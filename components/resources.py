@@ -11,6 +11,7 @@ import pulumi
 # Pulumi keeps the mapping between Python's names and the wire's in its classes, and has no public function for it. The SDK's
 # version is pinned, and tests compare.
 from pulumi import _types
+from tenacity import retry, stop_after_attempt, wait_exponential
 
 T = TypeVar("T")
 
@@ -55,6 +56,12 @@ def reading(opts: pulumi.ResourceOptions | None, package: str) -> pulumi.InvokeO
     return pulumi.InvokeOptions(provider=own, parent=opts.parent)
 
 
+# On a `file://` backend the engine truncates a state's attributes (`.attrs`) and writes them in two steps: a read between them ends
+# in "failed to load checkpoint: EOF" (gocloud.dev/blob/fileblob, setAttrs). The stack's own state is written as the program starts.
+@retry(stop=stop_after_attempt(6), wait=wait_exponential(multiplier=0.05), reraise=True)
 def outputs_of(stack: str) -> Mapping[str, Any]:
-    """Outputs of a stack, `organization/project/stack`, as of its last update. Raises plain `Exception` for every refusal."""
+    """Return the outputs of a stack, `organization/project/stack`, as of its last update.
+
+    Repeat a refused read for 1.5 seconds. Raise plain `Exception` for every refusal after that.
+    """
     return dict(pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value["outputs"])

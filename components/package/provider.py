@@ -46,7 +46,7 @@ class Package(Provider):
     ) -> ConstructResult:
         """Declare the component. Raises `pulumi.InputPropertiesError` with the path of everything that is wrong."""
         if resource_type != schema.TOKEN:
-            raise pulumi.RunError(f"{resource_type} is not in this package, which has {schema.TOKEN}")
+            raise _refusal(f"{resource_type} is not in this package, which has {schema.TOKEN}")
         # A coroutine, to wait for the inputs.
         cluster: pulumi.Output[KubeflowCluster] = pulumi.Output.from_input(_cluster(name, inputs, options))
         outputs = {key: cluster.apply(partial(_output, key)) for key in ClusterOutputs.__annotations__}
@@ -67,13 +67,13 @@ async def _cluster(name: str, inputs: pulumi.Inputs, options: pulumi.ResourceOpt
         return KubeflowCluster(name, _spec(given), instance=instance, last_update=last, opts=options)
     except pulumi.RunError as refused:
         # As it is, without the error's class before it.
-        raise pulumi.InputPropertiesError(str(refused)) from None
+        raise _refusal(str(refused)) from None
 
 
 def _spec(given: Arguments) -> ClusterSpec:
     if exposed := given.exposed():
         # Before any check reads such a value into a message.
-        raise pulumi.InputPropertiesError(report(exposed))
+        raise _refusal(report(exposed))
     unknown = {problem.path for problem in given.problems}
     made_up = {arguments.shown(path) for path, link in given.links.items() if link.made_up}
     spec, file_problems = stackfile.read(given.raw, pulumi.get_stack(), prefix="", is_secret=given.is_secret)
@@ -96,13 +96,17 @@ def _refuse(errors: Sequence[Problem], given: Arguments) -> NoReturn:
     secret = {path[0] for path in given.secret}
     hidden = [problem for problem in errors if re.split(r"[.\[]", problem.path)[0] in secret]
     head = f"{len(errors)} problem{'s' if len(errors) > 1 else ''} in the arguments; nothing was declared"
-    raise pulumi.InputPropertiesError(
+    raise _refusal(
         "\n".join([head, *(f"  {problem}" for problem in hidden)]),
-        [
-            {"property_path": problem.path, "reason": f"{problem.what}; {problem.remedy}"}
-            for problem in errors
-            if problem not in hidden
-        ],
+        *(problem for problem in errors if problem not in hidden),
+    )
+
+
+def _refusal(message: str, *problems: Problem) -> pulumi.InputPropertiesError:
+    # Never without a list: the SDK's server then fails by itself, "'Status' object has no attribute 'trailing_metadata'".
+    return pulumi.InputPropertiesError(
+        message,
+        [{"property_path": problem.path, "reason": f"{problem.what}; {problem.remedy}"} for problem in problems],
     )
 
 

@@ -117,6 +117,17 @@ def _end_orphans(home: Home, notify: Notify) -> None:
     locks = home.backend / ".pulumi" / "locks"
     if locks.exists():
         shutil.rmtree(locks)
+    _remove_torn_attributes(home.backend)
+
+
+def _remove_torn_attributes(backend: Path) -> None:
+    """Remove the attributes of files that a killed engine truncated and did not write.
+
+    With them the engine reads no state: "failed to load checkpoint: EOF" (gocloud.dev/blob/fileblob, setAttrs). They are optional.
+    """
+    for attributes in backend.rglob("*.attrs"):
+        if not attributes.stat().st_size:
+            attributes.unlink()
 
 
 @contextmanager
@@ -214,9 +225,7 @@ def _engine_command(stack: Prepared, program: Program, addresses: str, requests:
     binary.symlink_to(stack.pulumi)
     environment = {
         "PULUMI_HOME": str(home.engine),
-        # The attributes beside each file are not written at once: an engine killed meanwhile leaves a state that cannot be
-        # read, "failed to load checkpoint: EOF" (gocloud.dev/blob/fileblob, setAttrs).
-        "PULUMI_BACKEND_URL": f"{home.backend.as_uri()}?metadata=skip",
+        "PULUMI_BACKEND_URL": home.backend.as_uri(),
         "PULUMI_CONFIG_PASSPHRASE": workspace.passphrase(home),
         "PULUMI_DEBUG_PROVIDERS": addresses,
         # `--event-log` is one of its options for debugging.

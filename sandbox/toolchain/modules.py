@@ -14,7 +14,7 @@ from sandbox.toolchain.golang import version_of
 
 @dataclass(frozen=True)
 class Module:
-    """One folder of tools/."""
+    """Programs of one folder of tools/ that are built together."""
 
     name: str
     packages: dict[str, str]
@@ -27,11 +27,13 @@ class Module:
     """Build tags."""
     unused: tuple[str, ...] = ()
     """Patterns of packages that the sandbox never runs: compiled without inlining they take half the time."""
+    pins: str = ""
+    """The folder of tools/ with go.mod and go.sum. Default: the module's name."""
 
     @property
     def folder(self) -> Path:
         """The folder of go.mod and go.sum."""
-        return PROJECT / "tools" / self.name
+        return PROJECT / "tools" / (self.pins or self.name)
 
     @property
     def version(self) -> str:
@@ -99,7 +101,15 @@ MODULES = (
             "k8s.io/component-base/version.gitMinor={minor}",
         ),
     ),
-    # No part of the sandbox: only the tests of .github/workflows build it.
+    # No part of the sandbox: the tests of the component package write Python's SDK for it.
+    Module(
+        "pulumi-sdk",
+        {"pulumi-python-sdk": "kubeflow-spot.dev/tools/pulumi"},
+        "github.com/pulumi/pulumi/pkg/v3",
+        tags=("disable_grpc_modules",),
+        pins="pulumi",
+    ),
+    # Nor this: only the tests of .github/workflows build it.
     Module("actionlint", {"actionlint": "github.com/rhysd/actionlint/cmd/actionlint"}, "github.com/rhysd/actionlint"),
     # Nor this: the tests of examples/ try its controllers.
     Module("kubeflow", {"kubeflow-controllers": "kubeflow-spot.dev/tools/kubeflow"}, "sigs.k8s.io/kueue"),

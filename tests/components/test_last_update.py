@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pulumi
@@ -9,6 +10,7 @@ import pytest
 
 from components import last_update
 from components.last_update import LastUpdate
+from components.resources import outputs_of
 from config.model.reference import Reference
 
 
@@ -19,6 +21,20 @@ def test_outputs_that_cannot_be_read_are_one_clean_error(monkeypatch: pytest.Mon
     monkeypatch.setattr(last_update, "outputs_of", refused)
     with pytest.raises(pulumi.RunError, match="cannot be read: incorrect passphrase"):
         LastUpdate.read()
+
+
+def test_a_state_that_the_engine_is_writing_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    torn = Exception("failed to load checkpoint: EOF")
+    answers = iter([torn, torn, SimpleNamespace(value={"outputs": {"release": "r"}})])
+
+    def invoke(token: str, arguments: dict[str, str]) -> object:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(pulumi.runtime, "invoke", invoke)
+    assert outputs_of("organization/kubeflow-spot/dev") == {"release": "r"}
 
 
 @pytest.mark.parametrize("output", [None, "a user's own text", ["a"]])

@@ -1,7 +1,7 @@
 """The package under the real engine: its schema, and a cluster that a second program constructs.
 
 The engine finds the package as a plugin of the project file, which runs the package's folder as Pulumi's language host for Python
-does. The program is the example of docs/library.md, with a stand-in for the SDK that Pulumi generates.
+does. The program is the example of docs/library.md, with the SDK that Pulumi generates.
 """
 
 from __future__ import annotations
@@ -34,13 +34,6 @@ EXAMPLE, TRANSFORM = (
 )
 
 SUBSCRIPTION = "11111111-2222-4333-8444-555555555555"
-SDK = """\
-import sys
-from components.package.provider import Package
-from tests.package import sdk
-library = sdk.module(Package().schema)
-sys.modules[library.__name__] = library
-"""
 OWN = f"""\
 own = azure.Provider("own", subscription_id="{SUBSCRIPTION}")
 opts = pulumi.ResourceOptions(provider=own)
@@ -52,7 +45,18 @@ def program() -> str:
     """The example, everything in it by a provider of its own."""
     text = EXAMPLE.replace("\n)\n", "\n    opts=opts,\n)\n").replace('europe")', 'europe", opts=opts)')
     assert text.count("opts=opts") == 4
-    return SDK + text.replace("group =", OWN, 1)
+    return text.replace("group =", OWN, 1)
+
+
+def generate_sdk(folder: Path) -> None:
+    """Write the package's SDK for Python into a folder, with the metadata that an installation adds."""
+    generator = programs.ensure(["pulumi-python-sdk"], print)["pulumi-python-sdk"]
+    schema = folder / "schema.json"
+    schema.write_text(Package().schema or "")
+    subprocess.run([generator, schema, folder], check=True)
+    metadata = folder / "pulumi_kubeflow_spot-0.1.0.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text("Metadata-Version: 2.1\nName: pulumi_kubeflow_spot\nVersion: 0.1.0\n")
 
 
 @dataclass
@@ -97,6 +101,7 @@ def team(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tea
     project = {"name": "team", "runtime": "python", "options": {"refresh": "always"}, "plugins": plugins}
     (folder / "Pulumi.yaml").write_text(json.dumps(project))
     (folder / "Pulumi.dev.yaml").write_text("config: {}\n")
+    generate_sdk(folder)
     team = Team(folder)
     team.write(program())
     steps = json.loads(team.run("preview", "--json").stdout)["steps"]
@@ -185,3 +190,39 @@ def test_an_error_shows_no_secret(team: Team) -> None:
     done = team.run("preview", fails=True)
     assert "imagePullSecrets[1]: makes the Secret 'acr'" in done.stdout + done.stderr
     assert "geheim" not in done.stdout + done.stderr
+
+
+MOVED = ('name="ml-team"', 'name="elsewhere"', "cluster.name: is ml-team and cannot become elsewhere")
+MACHINE = ('"Standard_D8ds_v5"', '"Standard_D16ds_v5"', "pools[0].machine: is Standard_D8ds_v5 in the cluster")
+SECRET = (
+    'location="westeurope",\n        existing',
+    'location=pulumi.Output.secret("geheim"),\n        existing',
+    "cloud.location:",
+)
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), [MOVED, MACHINE, SECRET])
+def test_a_refusal_is_told_as_it_is(team: Team, old: str, new: str, expected: str) -> None:
+    assert old in program()
+    team.write(program().replace(old, new, 1))
+    done = team.run("preview", fails=True)
+    text = done.stdout + done.stderr
+    assert expected in text
+    assert not [word for word in ("trailing_metadata", "Unexpected", "geheim") if word in text]
+
+
+@pytest.mark.slow
+def test_the_example_passes_mypy(tmp_path: Path) -> None:
+    generate_sdk(tmp_path)
+    (tmp_path / "pulumi_kubeflow_spot" / "py.typed").touch()
+    (tmp_path / "example.py").write_text(f"{EXAMPLE}\n\n{TRANSFORM}")
+    # Another folder than the project's, whose settings are stricter than a user's.
+    options = ("--config-file=", "--cache-dir", str(PROJECT / ".mypy_cache" / "example"), "--follow-imports=silent")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, "example.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
