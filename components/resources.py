@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -54,6 +55,24 @@ def reading(opts: pulumi.ResourceOptions | None, package: str) -> pulumi.InvokeO
     given = [opts.provider, *(many.values() if isinstance(many, Mapping) else many)]
     own = next((provider for provider in given if provider and provider.package == package), None)
     return pulumi.InvokeOptions(provider=own, parent=opts.parent)
+
+
+_FORBIDDEN = ("AuthorizationFailed", "Error 403", "PERMISSION_DENIED")
+"""ARM's code, and Google's, for a login without the right; Google's is also that of an API that the project has not enabled."""
+
+
+@contextmanager
+def explain_refusal(what: str, right: str) -> Iterator[None]:
+    """Raise `pulumi.RunError` for a refused read of `what`, such as `cloud: cluster 'ml'`, which needs `right`."""
+    try:
+        yield
+    except pulumi.RunError:
+        raise
+    except Exception as failed:
+        # The SDK raises plain Exception for every error of a provider.
+        answer = " ".join(str(failed).split())
+        why = f": the login lacks {right}" if any(code in answer for code in _FORBIDDEN) else ""
+        raise pulumi.RunError(f"{what} cannot be read{why}\n  {answer}") from None
 
 
 # On a `file://` backend the engine truncates a state's attributes (`.attrs`) and writes them in two steps: a read between them ends

@@ -264,10 +264,7 @@ class AksCluster(CloudCluster):
             ).published
 
     def _kubeconfig(self, cluster: containerservice.ManagedCluster) -> pulumi.Output[str]:
-        answer = containerservice.list_managed_cluster_user_credentials_output(
-            resource_group_name=self._placed.resource_group,
-            resource_name=cluster.name,
-            format=credentials.format(self._cloud.access.entra),
-            opts=pulumi.InvokeOutputOptions(parent=self),
-        )
-        return pulumi.Output.secret(answer.apply(credentials.kubeconfig))
+        entra, reading = self._cloud.access.entra, pulumi.InvokeOptions(parent=self)
+        names = pulumi.Output.all(self._placed.resource_group, cluster.name)
+        # Not by the function that takes outputs, whose errors cannot be caught.
+        return pulumi.Output.secret(names.apply(lambda known: credentials.read(known[0], known[1], entra, reading)))

@@ -7,6 +7,7 @@ import base64
 import pulumi
 from pulumi_azure_native import containerservice
 
+from components.resources import explain_refusal
 from components.target import Outputs
 
 
@@ -22,11 +23,15 @@ def outputs(name: pulumi.Input[str], group: pulumi.Input[str], entra: bool) -> O
     }
 
 
-def format(entra: bool) -> str | None:
-    """Return the format of a kubeconfig: `exec` is for kubelogin, which a cluster's Entra logins need."""
-    return "exec" if entra else None
-
-
-def kubeconfig(answer: containerservice.ListManagedClusterUserCredentialsResult) -> str:
-    """Return the kubeconfig in the answer. Secret: wrap what is passed on."""
+def read(group: str, name: str, entra: bool, reading: pulumi.InvokeOptions | None = None) -> str:
+    """Return the kubeconfig of a cluster. Secret: wrap what is passed on. Raise `pulumi.RunError` when AKS refuses."""
+    what = f"cloud: the kubeconfig of cluster {name!r} in resource group {group!r}"
+    with explain_refusal(what, "Microsoft.ContainerService/managedClusters/listClusterUserCredential/action"):
+        answer = containerservice.list_managed_cluster_user_credentials(
+            resource_group_name=group,
+            resource_name=name,
+            # For kubelogin, which a cluster's Entra logins need.
+            format="exec" if entra else None,
+            opts=reading,
+        )
     return base64.b64decode(answer.kubeconfigs[0].value).decode()

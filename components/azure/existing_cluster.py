@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pulumi
-from pulumi_azure_native import containerservice
 
 from components import existing_pools, immutable, links
 from components.azure import credentials, immutable_pools, live, pools
@@ -67,17 +66,8 @@ def read(spec: AzureExistingCluster, reading: pulumi.InvokeOptions | None = None
             f"\n  az aks start --resource-group {spec.resource_group} --name {spec.name}"
         )
     entra = bool((cluster.answer.get("aadProfile") or {}).get("managed"))
-    try:
-        answer = containerservice.list_managed_cluster_user_credentials(
-            resource_group_name=spec.resource_group,
-            resource_name=spec.name,
-            format=credentials.format(entra),
-            opts=reading,
-        )
-    except Exception as failed:
-        # The SDK raises plain Exception for every error of a provider.
-        raise pulumi.RunError(f"{_WHERE}: AKS hands out no credentials for {spec.name!r}: {failed}") from None
-    return ExistingAks(spec.name, spec.resource_group, cluster, entra, credentials.kubeconfig(answer))
+    kubeconfig = credentials.read(spec.resource_group, spec.name, entra, reading)
+    return ExistingAks(spec.name, spec.resource_group, cluster, entra, kubeconfig)
 
 
 class AksPools(CloudCluster):

@@ -13,6 +13,7 @@ from pulumi_azure_native import network
 
 from components.azure.live import LiveCluster
 from components.last_update import LOSE_IT, LastUpdate
+from components.resources import explain_refusal
 from config.clouds.azure.network import NODE_SUBNET, AzureNetwork
 from config.clouds.azure.settings import Azure
 from config.problems import Problem
@@ -57,7 +58,9 @@ def subnet_problems(
     used = {id.rpartition("/")[2] for id in ids if f"/virtualnetworks/{name.lower()}/" in id}
     if spec.existing or not used or not live.answer or "networkProfile" not in live.answer:
         return
-    answer = network.get_virtual_network(resource_group_name=group, virtual_network_name=name, opts=reading)
+    what = f"cloud.network: virtual network {name!r} in resource group {group!r}"
+    with explain_refusal(what, "Microsoft.Network/virtualNetworks/read"):
+        answer = network.get_virtual_network(resource_group_name=group, virtual_network_name=name, opts=reading)
     now = {subnet.name: subnet.address_prefix for subnet in answer.subnets or ()}
     for subnet, prefix in {NODE_SUBNET: spec.node_subnet, **spec.subnets}.items():
         if subnet.lower() in used and now.get(subnet) not in (None, prefix):

@@ -14,7 +14,7 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice
 
-from components.resources import wire
+from components.resources import explain_refusal, wire
 from config.placement.node_pools import POOL_LABEL
 
 _MISSING = ("ResourceNotFound", "ResourceGroupNotFound")
@@ -99,13 +99,12 @@ def read(resource_group: str, cluster: str, reading: pulumi.InvokeOptions | None
 
     Raises `pulumi.RunError` when it cannot be read: no login, or no right to.
     """
-    try:
-        answer = containerservice.get_managed_cluster(resource_group, cluster, opts=reading)
-    except Exception as failed:
-        # The SDK raises plain Exception for every error of a provider.
-        if any(code in str(failed) for code in _MISSING):
-            return LiveCluster({})
-        place = f"cluster {cluster!r} in resource group {resource_group!r}"
-        raise pulumi.RunError(f"cloud: {place} cannot be read\n  {' '.join(str(failed).split())}") from None
-    live = wire(answer)
+    what = f"cloud: cluster {cluster!r} in resource group {resource_group!r}"
+    with explain_refusal(what, "Microsoft.ContainerService/managedClusters/read"):
+        try:
+            live = wire(containerservice.get_managed_cluster(resource_group, cluster, opts=reading))
+        except Exception as failed:
+            if any(code in str(failed) for code in _MISSING):
+                return LiveCluster({})
+            raise
     return LiveCluster({str(profile["name"]): profile for profile in live.get("agentPoolProfiles") or ()}, live)

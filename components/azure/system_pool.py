@@ -14,7 +14,7 @@ from pulumi_azure_native import containerservice, resources
 
 from components.azure.live import LiveCluster
 from components.azure.placed import Placed
-from components.resources import wire
+from components.resources import explain_refusal, wire
 
 _SCHEMA = "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#"
 _API = "2025-09-01"
@@ -75,15 +75,17 @@ def system_pool(
 
 def _last(group: str, deployment: str, parent: pulumi.Resource) -> str:
     """Return the id of the last deployment; "" before the first."""
-    try:
-        reading = pulumi.InvokeOptions(parent=parent)
-        last = resources.get_deployment(deployment_name=deployment, resource_group_name=group, opts=reading).properties
-    except Exception as failed:
-        # The SDK raises plain Exception for every error of a provider; ARM's code for a missing deployment.
-        if "DeploymentNotFound" in str(failed):
-            return ""
-        place = f"deployment {deployment!r} in resource group {group!r}"
-        raise pulumi.RunError(f"cloud: {place} cannot be read\n  {' '.join(str(failed).split())}") from None
+    what = f"cloud: deployment {deployment!r} in resource group {group!r}"
+    with explain_refusal(what, "Microsoft.Resources/deployments/read"):
+        try:
+            reading = pulumi.InvokeOptions(parent=parent)
+            last = resources.get_deployment(
+                deployment_name=deployment, resource_group_name=group, opts=reading
+            ).properties
+        except Exception as failed:
+            if "DeploymentNotFound" in str(failed):
+                return ""
+            raise
     if last.provisioning_state in ("Accepted", "Running"):
         # ARM refuses another deployment of that name meanwhile (DeploymentActive), also after an `up` that was killed.
         raise pulumi.RunError(

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import pulumi
+from pulumi_azure_native import authorization
 
 from components.azure import cluster, existing_cluster, immutable_cluster, pools
 from components.azure.cluster import AksCluster
 from components.azure.existing_cluster import AksPools
-from components.resources import reading
+from components.resources import explain_refusal, reading
 from components.target import CloudCluster, Stack, Target
 from config.clouds.azure.settings import Azure
+from config.problems import Problem, report
+
+SUBSCRIPTION = "subscription"
+"""Key of the last update: the id of the subscription that the cluster is in."""
 
 
 class AksTarget(Target):
@@ -28,6 +33,7 @@ class AksTarget(Target):
 
     def read(self) -> None:
         """Read the cluster."""
+        subscription = self._subscription()
         if self._cloud.existing_cluster:
             self._existing = existing = existing_cluster.read(self._cloud.existing_cluster, self._reading)
             self._pools = existing_cluster.plan(self._stack, existing)
@@ -42,7 +48,24 @@ class AksTarget(Target):
             tenant = self._cloud.access.tenant_id
             self.remembered = {immutable_cluster.LISTED: True, **({immutable_cluster.TENANT: tenant} if tenant else {})}
             expander, remedy = self._cloud.autoscaler.expander, "cloud.autoscaler.expander: priority makes it so"
+        self.remembered = {**self.remembered, SUBSCRIPTION: subscription}
         self.not_by_priority = None if expander == "priority" else f"the cluster's expander is {expander}; {remedy}"
+
+    def _subscription(self) -> str:
+        """Return the id of the subscription that is read. Raise `pulumi.RunError` for another one than at the last update.
+
+        Its names may be free there: the update would take a running cluster for a missing one.
+        """
+        with explain_refusal("cloud: the login's subscription", "a subscription"):
+            now = authorization.get_client_config(self._reading).subscription_id
+        before = str(self._stack.last_update.get(SUBSCRIPTION) or now)
+        if before.lower() != now.lower():
+            what = f"the stack is in subscription {before}, and the login reads subscription {now}"
+            remedy = (
+                f"`pulumi config set azure-native:subscriptionId {before}`, or `az account set --subscription {before}`"
+            )
+            raise pulumi.RunError(report([Problem("cloud", what, remedy)]))
+        return now
 
     def declare(self, name: str, opts: pulumi.ResourceOptions) -> CloudCluster:
         """Declare the cluster, or the stack's pools in it."""

@@ -16,6 +16,7 @@ from pulumi_gcp import compute
 from components.gcp import profiles
 from components.gcp.live import LiveCluster, block
 from components.last_update import LOSE_IT
+from components.resources import explain_refusal
 from config.clouds.gcp.settings import Gcp
 from config.problems import Problem
 
@@ -62,7 +63,8 @@ def _pairs(
     pairs["cloud.network.serviceCidr"] = (ranges.get("servicesIpv4CidrBlock"), network.service_cidr)
     if _last(answer.get("subnetwork")) != name:
         return pairs
-    own = compute.get_subnetwork(project=cloud.project, region=cloud.region, name=name, opts=reading)
+    with explain_refusal(f"cloud.network: subnet {name!r} in {cloud.region}", "compute.subnetworks.get"):
+        own = compute.get_subnetwork(project=cloud.project, region=cloud.region, name=name, opts=reading)
     pairs["cloud.network.nodeSubnet"] = (own.ip_cidr_range, network.node_subnet)
     return pairs
 

@@ -12,7 +12,7 @@ from typing import Any
 import pulumi
 from pulumi_gcp import container
 
-from components.resources import wire
+from components.resources import explain_refusal, wire
 from config.placement.node_pools import POOL_LABEL
 
 EVERYBODY = "0.0.0.0/0"
@@ -83,12 +83,11 @@ def read(project: str, location: str, name: str, reading: pulumi.InvokeOptions |
     Raises `pulumi.RunError` when it cannot be read: no login, no right to, an API that the project has not enabled. Such a
     refusal must not be taken for a missing cluster.
     """
-    try:
-        return LiveCluster(wire(container.get_cluster(project=project, location=location, name=name, opts=reading)))
-    except Exception as failed:
-        # The SDK raises plain Exception for every error of a provider; these words mean a missing cluster
-        # (terraform-provider-google-beta, data_source_google_container_cluster.go).
-        if f"projects/{project}/locations/{location}/clusters/{name} not found" in str(failed):
-            return LiveCluster()
-        place = f"cluster {name!r} in {location} of project {project}"
-        raise pulumi.RunError(f"cloud: {place} cannot be read\n  {' '.join(str(failed).split())}") from None
+    with explain_refusal(f"cloud: cluster {name!r} in {location} of project {project}", "container.clusters.get"):
+        try:
+            return LiveCluster(wire(container.get_cluster(project=project, location=location, name=name, opts=reading)))
+        except Exception as failed:
+            # These words mean a missing cluster (terraform-provider-google-beta, data_source_google_container_cluster.go).
+            if f"projects/{project}/locations/{location}/clusters/{name} not found" in str(failed):
+                return LiveCluster()
+            raise

@@ -6,6 +6,7 @@ import pulumi
 from pulumi_gcp import compute
 
 from components import immutable, links
+from components.resources import explain_refusal
 from config.clouds.gcp.settings import Gcp, GcpExistingNetwork
 from config.problems import Problem, report
 
@@ -25,14 +26,14 @@ def refuse_existing(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> 
         return  # made with the cluster
     project, subnet = existing.project or cloud.project, existing.subnet.text
     place = f"subnet {subnet!r} in {cloud.region} of project {project}"
-    try:
-        answer = compute.get_subnetwork(project=project, region=cloud.region, name=subnet, opts=reading)
-    except Exception as failed:
-        # The SDK raises plain Exception for every error of a provider.
-        if "not found" not in str(failed).lower():
-            raise pulumi.RunError(f"{_WHERE}: {place} cannot be read\n  {' '.join(str(failed).split())}") from None
-        remedy = f"gcloud compute networks subnets list --project {project} --regions {cloud.region}   lists the existing ones"
-        raise pulumi.RunError(report([Problem(f"{_WHERE}.subnet", f"there is no {place}", remedy)])) from None
+    with explain_refusal(f"{_WHERE}: {place}", "compute.subnetworks.get"):
+        try:
+            answer = compute.get_subnetwork(project=project, region=cloud.region, name=subnet, opts=reading)
+        except Exception as failed:
+            if "not found" not in str(failed).lower():
+                raise
+            remedy = f"gcloud compute networks subnets list --project {project} --regions {cloud.region}   lists the existing ones"
+            raise pulumi.RunError(report([Problem(f"{_WHERE}.subnet", f"there is no {place}", remedy)])) from None
     problems = []
     network = (answer.network or "").rpartition("/")[2]
     if network != existing.name.text:

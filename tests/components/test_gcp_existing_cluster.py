@@ -219,7 +219,7 @@ def test_a_cluster_that_takes_no_pools_is_one_clean_error(
 
 @pytest.mark.usefixtures("contents")
 def test_a_cluster_that_may_not_be_read_is_not_taken_for_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(pulumi.RunError, match=r"(?s)cannot be read.*container\.clusters\.get"):
+    with pytest.raises(pulumi.RunError, match=r"cannot be read: the login lacks container\.clusters\.get\n"):
         declare(
             settings(L4), monkeypatch, cloud=ExistingCluster("Error 403: Required container.clusters.get permission")
         )
