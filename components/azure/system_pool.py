@@ -65,8 +65,9 @@ def system_pool(
         ),
         opts=pulumi.ResourceOptions(
             parent=parent,
+            # Deleted by a request of its own: in a resource group that outlives the stack it would stay, and the next `up` would
+            # find its name taken.
             depends_on=[cluster],
-            deleted_with=cluster,
             # The template holds a count that belongs to the autoscaler. Hence no tags either: a changed one would send it again.
             ignore_changes=["properties"] if live.is_as(wanted) else [],
         ),

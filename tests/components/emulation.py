@@ -23,10 +23,15 @@ class Emulated(pulumi.runtime.Mocks):
         self.provider = provider
         self.calls: list[tuple[str, dict[str, Any]]] = []
         """Functions asked of the provider, with their arguments."""
+        self.created: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {}
+        """Id and outputs of each resource that the program declared, by type and name."""
 
     def new_resource(self, args: pulumi.runtime.MockResourceArgs) -> tuple[str, dict[str, Any]]:
         inputs = plain(args.inputs)
-        return self.make(args.typ, inputs, args.name) if args.typ.startswith(self.prefix) else (args.name, inputs)
+        if not args.typ.startswith(self.prefix):
+            return args.name, inputs
+        self.created[args.typ, args.name] = made = self.make(args.typ, inputs, args.name)
+        return made
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
         inputs = plain(args.args)

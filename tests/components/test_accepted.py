@@ -1,18 +1,23 @@
-"""Every happy stack is declared and accepted by its emulated cloud, which does not know our rules."""
+"""Every happy stack is accepted by its emulated cloud, which does not know our rules, and again after `destroy`.
+
+Storage of checkpoints stays, and the stack file then says `existing` (docs/storage.md).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from components.layer import discovery
+from sandbox.cloud.provider import Resource
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
+from tests.components.emulation import Emulated
 from tests.components.pools import pools
-from tests.components.program import PROJECT, declare, stack_config
+from tests.components.program import PROJECT, Declared, Registration, declare, stack_config
 
 pytestmark = pytest.mark.program
 
@@ -30,9 +35,40 @@ CLOUDS: Mapping[str, Callable[[Path, Mapping[str, Any]], EmulatedAzure | Emulate
 IN_A_CLOUD = [path for path in STACKS if stack_config(path)["kubeflow-spot:cloud"]["provider"] in CLOUDS]
 
 
+def deleted(declared: Declared) -> Iterator[Registration]:
+    """The resources that `pulumi destroy` deletes by a request of their own, in its order."""
+    kept = {r.name for r in declared.resources if r.options.get("retainOnDelete")}
+    for resource in reversed(declared.resources):
+        gone_with = resource.options.get("deletedWith", "").rpartition("::")[2]
+        if not resource.options.get("retainOnDelete") and (not gone_with or gone_with in kept):
+            yield resource
+
+
+def destroy(declared: Declared, cloud: Emulated) -> None:
+    """Delete what a run has declared."""
+    for resource in deleted(declared):
+        if resource.type.startswith(cloud.prefix):
+            id, outputs = cloud.created[resource.type, resource.name]
+            cloud.provider.delete(
+                Resource(resource.type, resource.name, "urn", id, old_inputs=resource.inputs, old_outputs=outputs)
+            )
+
+
+def with_kept_storage(settings: dict[str, Any], cloud: Emulated) -> None:
+    """Name the storage that an earlier update of the stack has made, as one that exists."""
+    workloads = settings.get("kubeflow-spot:workloads", {})
+    if name := workloads.get("checkpoints", {}).get("name"):
+        accounts = [id for (type, _), (id, _) in cloud.created.items() if type.endswith(":StorageAccount")]
+        workloads["checkpoints"] = {"existing": accounts[0] if accounts else name}
+
+
 @pytest.mark.parametrize("path", IN_A_CLOUD, ids=lambda path: path.name.removesuffix(".yaml"))
-def test_a_happy_stack_is_accepted_by_its_cloud(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_happy_stack_is_accepted_by_its_cloud_and_again_after_destroy(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = stack_config(path)
+    # The teardown of a protected cluster begins with an `up` without protection.
+    settings.get("kubeflow-spot:cluster", {}).pop("protect", None)
     # An existing cluster has an API server with no objects that matter here.
     monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
     described = settings["kubeflow-spot:cloud"]
@@ -40,3 +76,7 @@ def test_a_happy_stack_is_accepted_by_its_cloud(path: Path, tmp_path: Path, monk
     cloud.seed(settings)
     declared = declare(settings, monkeypatch, cloud=cloud)
     assert {pool["name"] for pool in declared.outputs["pools"]} == set(pools(declared))
+    destroy(declared, cloud)
+    with_kept_storage(settings, cloud)
+    again = declare(settings, monkeypatch, cloud=cloud)
+    assert again.outputs | {"remembered": {}} == declared.outputs | {"remembered": {}}
