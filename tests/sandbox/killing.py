@@ -32,14 +32,16 @@ def engine_of(process: psutil.Process) -> psutil.Process | None:
     return None
 
 
-def killed(stack: Stack, command: str, victim: str, moment: Callable[[Path], bool], folder: Path) -> None:
+def killed(
+    stack: Stack, command: str, victim: str, moment: Callable[[Path], bool], folder: Path, *arguments: str
+) -> None:
     """Run a command and kill it, or its engine, at a moment; all other processes of the command continue.
 
     `moment` is called with the file of the output so far.
     """
     printed = folder / "printed.txt"
     with printed.open("w") as output:
-        running = stack.start(command, output)
+        running = stack.start(command, output, *arguments)
     process = psutil.Process(running.pid)
     deadline = time.monotonic() + PATIENCE
     while not (moment(printed) and engine_of(process)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,12 @@ from typing import Any
 import psutil
 import pytest
 
+from sandbox.base.checkpoint import Checkpoint
+from sandbox.base.errors import SandboxError
+from sandbox.base.home import Home
 from sandbox.cluster.clusters import PROGRAMS
 from tests.sandbox.killing import killed, stored
-from tests.sandbox.stack import Stack
+from tests.sandbox.stack import PROJECT, Stack
 from tests.subjects import SUBJECTS, Subject
 
 pytestmark = pytest.mark.slow
@@ -191,6 +195,31 @@ def test_a_killed_up_is_completed_by_the_next_one(moment: str, victim: str, subj
         if (moment, victim) in REPORTED_BY_NEXT_UP:
             assert REPORTED_BY_NEXT_UP[moment, victim](WORDS[subject.name]) in done.stderr
         check_up(stack, subject)
+    finally:
+        stack.run("down", "--force")
+
+
+IN_A_GROUP = PROJECT / "tests" / "configs" / "network-existing.happy.yaml"
+"""A stack in a resource group that outlives it."""
+THEIRS = ("--cloud", str(PROJECT / "tests" / "configs" / "existing.cloud.yaml"))
+
+
+@pytest.mark.parametrize("resources", range(1, 41, 2))
+def test_an_up_that_is_killed_in_a_kept_resource_group_is_completed(resources: int, tmp_path: Path) -> None:
+    stack = Stack.copy(tmp_path)
+    stack.file.write_text(IN_A_GROUP.read_text())
+
+    def reached(printed: Path) -> bool:
+        """Whether the engine's state has so many resources."""
+        with suppress(SandboxError):
+            return len(Checkpoint(Home.of(stack.name, stack.project)).resources()) >= resources
+        return False
+
+    try:
+        killed(stack, "up", "engine", reached, tmp_path, *THEIRS)
+        stack.run("up", *THEIRS)
+        assert stack.steps() == []
+        stack.run("down")
     finally:
         stack.run("down", "--force")
 
