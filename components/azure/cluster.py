@@ -60,9 +60,14 @@ class ClusterPlan:
         """Whether the cluster's request is to list its pools itself: when it moves the version, and once in a stack of an earlier
         program, whose state may list the system pool alone. A refresh adds no pool to that.
         """
-        answer, version = self.live.answer, self.stack.spec.kubernetes_version
+        answer, version = self.live.answer, self.version
         listed = self.stack.last_update.get(immutable_cluster.LISTED)
         return answer is not None and (not listed or answer.get("kubernetesVersion", version) != version)
+
+    @property
+    def version(self) -> str:
+        """The cluster's Kubernetes version."""
+        return self.live.version(self.stack.spec.kubernetes_version)
 
 
 def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
@@ -185,7 +190,7 @@ class AksCluster(CloudCluster):
             location=cloud.location,
             tags=spec.cluster.tags | retries(answer),
             dns_prefix=spec.name,
-            kubernetes_version=spec.kubernetes_version,
+            kubernetes_version=plan.version,
             sku=containerservice.ManagedClusterSKUArgs(name="Base", tier=cloud.tier),
             support_plan="AKSLongTermSupport" if cloud.long_term_support else "KubernetesOfficial",
             identity=containerservice.ManagedClusterIdentityArgs(

@@ -47,6 +47,16 @@ class LiveCluster:
         here = [self.profiles[pool]] if pool in self.profiles else self._labelled(label)
         return int(min(max([least, *(profile.get("count") or 0 for profile in here)]), most))
 
+    def version(self, wanted: str, pool: str = "") -> str:
+        """Return the Kubernetes version to send for the cluster, or for a pool: `wanted`, such as 1.36, is any 1.36.* there.
+
+        Automatic upgrades put the patch in place of the minor version (page auto-upgrade-cluster). A pool that has another minor
+        version, and a new one, goes to the cluster's.
+        """
+        cluster = (self.answer or {}).get("kubernetesVersion")
+        now = (self.profiles.get(pool, {}).get("orchestratorVersion"), cluster)
+        return next((str(version) for version in now if version and f"{version}.".startswith(f"{wanted}.")), wanted)
+
     def _labelled(self, label: str) -> list[Mapping[str, Any]]:
         return [p for p in self.profiles.values() if label and (p.get("nodeLabels") or {}).get(POOL_LABEL) == label]
 

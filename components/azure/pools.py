@@ -35,15 +35,15 @@ def profile(
 ) -> containerservice.ManagedClusterAgentPoolProfileArgs:
     """Return a pool of any role, without its subnet and tags.
 
-    `version` is the cluster's: a pool that names none keeps its first version when the cluster is upgraded. None in an existing
-    cluster, which its owner upgrades.
+    `version` is the stack file's: a pool that names none keeps its first version when the cluster is upgraded. None in an
+    existing cluster, which its owner upgrades.
     """
     source, spot = settings_of(pool.source), spot_of(pool.source) if pool.spot else None
     return containerservice.ManagedClusterAgentPoolProfileArgs(
         name=pool.name,
         mode=_MODES[pool.role],
         vm_size=pool.machine,
-        orchestrator_version=version,
+        orchestrator_version=live.version(version, pool.name) if version else None,
         enable_auto_scaling=True,
         count=live.count(pool.name, pool.min_nodes, pool.max_nodes, pool.label),
         min_count=pool.min_nodes,

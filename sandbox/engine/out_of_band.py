@@ -1,6 +1,7 @@
 """Changes of the emulated clouds behind Pulumi's back: the autoscaler's, and those of other users of the cloud."""
 
 import copy
+from functools import partial
 from typing import Any
 
 from sandbox.base.errors import SandboxError
@@ -10,9 +11,10 @@ from sandbox.base.notices import Notify
 from sandbox.base.yaml_file import parsed
 from sandbox.cloud.node_groups import PoolStatus, ScaleRefused
 from sandbox.cloud.provider import InitFailed, Refused
-from sandbox.cluster.clusters import label
+from sandbox.cluster.clusters import PROGRAMS, label
 from sandbox.engine import clouds
 from sandbox.engine.clouds import Cloud, Clouds
+from sandbox.toolchain.programs import ensure
 
 
 def scale(home: Home, name: str, nodes: int, notify: Notify, *, force: bool = False) -> int:
@@ -44,7 +46,8 @@ def edit(home: Home, target: str, patch: str, notify: Notify) -> list[str]:
     The cloud decides, as on any request. Returns the properties that changed. Raises SandboxError.
     """
     with lock_stack(home), share_cloud(home, notify):
-        id, cloud, before = _resource(clouds.opened(home, dict, notify), target)
+        # A cluster of another version is started anew.
+        id, cloud, before = _resource(clouds.opened(home, partial(ensure, PROGRAMS, notify), notify), target)
         changes = parsed(patch, "the patch")
         if unknown := changes.keys() - cloud.settable(id):
             raise SandboxError(f"{id} has no settable property {', '.join(sorted(unknown))}")

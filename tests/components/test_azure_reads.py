@@ -8,6 +8,7 @@ from typing import Any
 import pulumi
 import pytest
 
+from components.azure.live import LiveCluster
 from components.last_update import LastUpdate
 from components.layer import discovery
 from config.model.reference import Reference
@@ -155,6 +156,31 @@ def test_another_subscription_than_at_the_last_update_is_refused(
         declare(settings, monkeypatch, cloud=Elsewhere(None), preview=preview).outputs["remembered"]["subscription"]
         == "s"
     )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "cluster", "pool", "expected"),
+    [
+        # An automatic upgrade to a patch is no difference.
+        ("1.36", "1.36.4", "1.36.4", ("1.36.4", "1.36.4")),
+        ("1.36", "1.36.4", "1.36.3", ("1.36.4", "1.36.3")),
+        # A pool of another minor version, and a new one, go where the cluster is.
+        ("1.36", "1.36.4", "1.35.9", ("1.36.4", "1.36.4")),
+        ("1.36", "1.36.4", None, ("1.36.4", "1.36.4")),
+        ("1.36", "1.36", "1.35", ("1.36", "1.36")),
+        # An upgrade, and a patch that the stack file names.
+        ("1.36", "1.35.9", "1.35.9", ("1.36", "1.36")),
+        ("1.3", "1.36.4", "1.36.4", ("1.3", "1.3")),
+        ("1.36.5", "1.36.4", "1.36.4", ("1.36.5", "1.36.5")),
+        ("1.36", None, None, ("1.36", "1.36")),
+    ],
+)
+def test_a_minor_version_is_any_of_its_patches(
+    wanted: str, cluster: str | None, pool: str | None, expected: tuple[str, str]
+) -> None:
+    answer = {"kubernetesVersion": cluster} if cluster else None
+    live = LiveCluster({"t4": {"orchestratorVersion": pool}} if pool else {}, answer)
+    assert (live.version(wanted), live.version(wanted, "t4")) == expected
 
 
 def place(name: str) -> dict[str, Reference]:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.sandbox.killing import stored
 from tests.sandbox.stack import PROJECT, Stack, until
 from tests.subjects import Subject
 
@@ -30,6 +31,19 @@ def test_changes_by_the_clouds_and_their_autoscalers_are_no_drift(stack: Stack, 
     stack.kubectl("label", "configmap", "kubeflow-spot", "-n", "kube-public", "example.com/seen=yes")
     stack.run(*SEARCH)
     stack.kubectl("delete", "namespace", "team-a", "--wait=false")
+
+
+def test_an_automatic_upgrade_to_a_patch_is_no_drift(stack: Stack, subject: Subject) -> None:
+    if subject.class_name:
+        pytest.skip("GKE answers with a patch from the beginning")
+    (cluster,) = (
+        r["id"] for r in stored(stack, "azure.json") if r["id"].lower().endswith(f"clusters/{subject.cluster}")
+    )
+    for version in ("1.36.2", "1.36"):
+        stack.run("edit", cluster, json.dumps({"kubernetesVersion": version}))
+        for pool in ("system", "general", subject.spot, subject.twin):
+            stack.run("edit", pool, json.dumps({"orchestratorVersion": version}))
+        stack.run(*SEARCH)
 
 
 def test_out_of_band_changes_are_detected_and_reverted(stack: Stack, subject: Subject) -> None:
