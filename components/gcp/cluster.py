@@ -61,6 +61,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
     immutable.refuse(
         [
             *immutable_cluster.problems(cloud, spec.name, now, reading),
+            *immutable_cluster.address_problems(spec, cloud, (pool.pool.name for pool in (system, *others)), now),
             *immutable_pools.cluster_problems(spec.name, cloud, now),
             *immutable_pools.system_problems(cloud, system.request, now),
             *(
@@ -92,7 +93,9 @@ class GkeCluster(CloudCluster):
         child = pulumi.ResourceOptions(parent=self)
 
         # Around the cluster
-        network = Network(name, cloud, cluster=spec.name, opts=child)
+        # Until the last private pool is gone, also one that is not the stack's: its nodes would lose every registry but Google's.
+        private = cloud.network.private_nodes or any(map(plan.live.private, plan.live.pools))
+        network = Network(name, cloud, cluster=spec.name, private=private, opts=child)
         nodes = NodeIdentity(name, cloud, cluster=spec.name, opts=child)
         access = [*nodes.access, *agents.declare(name, cloud, self)]
 

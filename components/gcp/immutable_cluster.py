@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pulumi
@@ -18,6 +18,7 @@ from components.gcp.live import LiveCluster, block
 from components.last_update import LOSE_IT
 from components.resources import explain_refusal
 from config.clouds.gcp.settings import Gcp
+from config.model.spec import ClusterSpec
 from config.problems import Problem
 
 
@@ -31,6 +32,25 @@ def problems(cloud: Gcp, name: str, live: LiveCluster, reading: pulumi.InvokeOpt
         if now and declared and now != declared:
             what = f"is {now} in the cluster and cannot become {declared}: a new cluster would replace it"
             yield Problem(path, what, LOSE_IT)
+
+
+def address_problems(spec: ClusterSpec, cloud: Gcp, pools: Iterable[str], live: LiveCluster) -> Iterator[Problem]:
+    """Live pools, of these names, with other addresses than `privateNodes` says.
+
+    The provider would send a change of a pool in place; no source says what GKE does with its nodes then.
+    """
+    wanted = cloud.network.private_nodes
+    others = [pool for pool in pools if live.private(pool) is (not wanted)]
+    if not others:
+        return
+    addresses = {True: "private addresses only", False: "public addresses"}
+    options = f"--cluster {spec.name} --location {cloud.location} --project {cloud.project}"
+    yield Problem(
+        "cloud.network.privateNodes",
+        f"is {str(wanted).lower()}, but nodes have {addresses[not wanted]}: {', '.join(others)}",
+        f"put it back; or change each pool by hand first, which makes its nodes again: `gcloud container node-pools update POOL "
+        f"{options} --{'' if wanted else 'no-'}enable-private-nodes`",
+    )
 
 
 def _pairs(

@@ -59,6 +59,10 @@ class LiveCluster:
         """The group of Google Groups for RBAC; empty without."""
         return str(block(self.answer, "authenticatorGroupsConfigs").get("securityGroup") or "")
 
+    def private(self, pool: str) -> bool | None:
+        """Return whether a pool's nodes have private addresses only; None where that is unknown."""
+        return block(self.pools.get(pool, {}), "networkConfigs").get("enablePrivateNodes")
+
     def per_zone(self, label: str) -> int:
         """Nodes in each zone of the pools with this label under POOL_LABEL, rounded down as `nodeCount` is."""
         here = (pool for pool in self.pools.values() if (config(pool).get("labels") or {}).get(POOL_LABEL) == label)

@@ -61,13 +61,16 @@ class Network(pulumi.ComponentResource):
     way_out: list[pulumi.Resource]
     """Resources of the nodes' way to the internet."""
 
-    def __init__(self, name: str, cloud: Gcp, *, cluster: str, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, cloud: Gcp, *, cluster: str, private: bool, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        """`private`: whether any nodes have private addresses only, and need a way out."""
         super().__init__("kubeflow-spot:gcp:Network", name, None, opts)
         self.way_out = []
         if cloud.network.existing:
             self._refer(cloud, cloud.network.existing)
         else:
-            self._declare(name, cloud, cluster)
+            self._declare(name, cloud, cluster, private)
         self.register_outputs({"subnet": self.subnet})
 
     def _refer(self, cloud: Gcp, existing: GcpExistingNetwork) -> None:
@@ -77,7 +80,7 @@ class Network(pulumi.ComponentResource):
         self.subnet = pulumi.Output.concat(path, links.output(existing.subnet))
         self.pod_range, self.service_range = links.output(existing.pod_range), links.output(existing.service_range)
 
-    def _declare(self, name: str, cloud: Gcp, cluster: str) -> None:
+    def _declare(self, name: str, cloud: Gcp, cluster: str, private: bool) -> None:
         child = pulumi.ResourceOptions(parent=self)
         spec = cloud.network
         network = compute.Network(name, project=cloud.project, name=cluster, auto_create_subnetworks=False, opts=child)
@@ -101,7 +104,7 @@ class Network(pulumi.ComponentResource):
         )
         self.network, self.subnet = network.id, subnet.id
         self.pod_range, self.service_range = PODS, SERVICES
-        if spec.private_nodes and spec.outbound_type == "cloudNat":
+        if private and spec.outbound_type == "cloudNat":
             router = compute.Router(
                 name, project=cloud.project, region=cloud.region, name=cluster, network=network.id, opts=child
             )

@@ -104,6 +104,10 @@ def planned(
         max_pods_per_node=source.max_pods or usual or None,
         management=container.NodePoolManagementArgs(auto_repair=not flex, auto_upgrade=True),
         initial_node_count=_first_nodes(pool, cloud, first, live),
+        # The cluster's own setting counts for later pools only (terraform-google-kubernetes-engine issue 2258).
+        network_config=None
+        if cloud.existing_cluster
+        else container.NodePoolNetworkConfigArgs(enable_private_nodes=cloud.network.private_nodes),
         autoscaling=_bounds(pool, options, count),
         # GKE sets a strategy of its own, which the provider does not take (crossplane-contrib/provider-upjet-gcp issue 1028).
         upgrade_settings=None if flex else _upgrade(upgrades.of(pool, _SURGE, full=bool(pool.reservation))),

@@ -81,7 +81,9 @@ def public_nodes(declared: Declared) -> Iterator[Finding]:
         )
     for path, inputs in written(declared):
         if at(inputs, "networkConfig.enablePrivateNodes") is False:
-            yield Finding(f"{path}networkConfig.enablePrivateNodes", "every node has a public address", "leave it out")
+            yield Finding(
+                f"{path}networkConfig.enablePrivateNodes", "every node has a public address", "set it to true"
+            )
 
 
 def network_policy(declared: Declared) -> Iterator[Finding]:

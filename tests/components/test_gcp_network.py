@@ -11,8 +11,11 @@ from tests.components.google import L4, SHARED_VPC, SUBNET, stack
 from tests.components.pools import GKE_POOL
 from tests.components.program import Cloud, CloudRefused, declare
 from tests.components.test_gcp_cluster import inputs, waits_for
+from tests.components.test_gcp_immutable import live
 
 pytestmark = pytest.mark.program
+
+NAT = "gcp:compute/routerNat:RouterNat"
 
 
 def test_a_network_made_here_has_both_ranges_and_private_nodes_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,6 +56,30 @@ def test_flows_are_logged_where_the_stack_file_says_which_share(
 def test_without_a_way_out_there_is_no_router(network: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     declared = declare(stack(L4, cloud={"network": network}), monkeypatch)
     assert [r.type for r in declared.resources if "router" in r.type] == []
+
+
+def addresses(pools: list[dict[str, Any]], private: bool) -> list[dict[str, Any]]:
+    return [{**pool, "networkConfigs": [{"enablePrivateNodes": private}]} for pool in pools]
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_addresses_of_live_pools_are_the_stack_files_or_refused(wanted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = stack(L4, cloud={"network": {"privateNodes": wanted}})
+    pools = live(settings, monkeypatch)
+    same = declare(settings, monkeypatch, live=addresses(pools, wanted))
+    assert {pool.inputs["networkConfig"]["enablePrivateNodes"] for pool in same.of(GKE_POOL).values()} == {wanted}
+    with pytest.raises(
+        pulumi.RunError, match=r"cloud\.network\.privateNodes: .*system, l4\n.*node-pools update"
+    ) as error:
+        declare(settings, monkeypatch, live=addresses(pools, not wanted))
+    assert ("--no-enable-private-nodes" in str(error.value)) is not wanted
+
+
+def test_the_way_out_stays_until_the_last_private_pool_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = stack(L4, cloud={"network": {"privateNodes": False}})
+    pools = addresses(live(settings, monkeypatch), False)
+    theirs = addresses([{"name": "theirs"}], True)
+    assert [len(declare(settings, monkeypatch, live=now).of(NAT)) for now in (pools, pools + theirs)] == [0, 1]
 
 
 def test_of_a_shared_vpc_nothing_is_declared_and_its_ids_name_its_project(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ CASES = [
     Removal(
         "cloud.network.privateNodes",
         "zonal",
-        shows=["create Router lab", "create RouterNat lab", cluster("privateClusterConfig.enablePrivateNodes")],
+        refused=["cloud.network.privateNodes: is true, but nodes have public addresses", "--enable-private-nodes"],
     ),
     Removal("cloud.network.outboundType", shows=["create Router lab", "create RouterNat lab"]),
     Removal("cloud.network.outboundType", "shared", nothing="of an existing network it changes nothing"),

@@ -32,6 +32,7 @@ RESULT: tuple[Rule, ...] = (
     scale_rules.too_many_nodes,
     scale_rules.pods_per_node,
     scale_rules.pod_range,
+    scale_rules.private_nodes,
     scale_rules.surge,
     scale_rules.management,
     # A missing GPU is refused before the machine types that have it built in.

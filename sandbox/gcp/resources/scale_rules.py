@@ -97,6 +97,14 @@ def pod_range(request: PoolRequest) -> GcpRefused | None:
     return None
 
 
+def private_nodes(request: PoolRequest) -> GcpRefused | None:
+    # terraform-google-kubernetes-engine #1493, cloud-foundation-fabric #1807
+    range = (request.cluster.get("privateClusterConfig") or {}).get("masterIpv4CidrBlock")
+    if range and not request.body["networkConfig"]["enablePrivateNodes"]:
+        return bad_request("EnablePrivateNodes must be enabled for private clusters with valid masterIpv4Cidr.")
+    return None
+
+
 @rules.as_read
 def surge(request: PoolRequest) -> GcpRefused | None:
     # Words UNCONFIRMED

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sandbox.gcp import cloud, ids
-from sandbox.gcp.resources import agent_rules, cluster_rules, range_rules
+from sandbox.gcp.resources import agent_rules, cluster_rules, range_rules, scale_rules
 
 from ..conftest import (
     CLUSTER,
@@ -23,9 +25,13 @@ _KEY = "projects/p/locations/{}/keyRings/r/cryptoKeys/k"
 _SUBNET_MEMBER = "gcp:compute/subnetworkIAMMember:SubnetworkIAMMember"
 
 
+def _hidden(block: str) -> dict[str, Any]:
+    return {"masterIpv4CidrBlock": block, "enablePrivateNodes": True}
+
+
 def _private(name: str, services: str, block: str = "172.16.0.0/28") -> Make:
     ranges = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": services}
-    return cluster(name=name, ipAllocationPolicy=ranges, privateClusterConfig={"masterIpv4CidrBlock": block})
+    return cluster(name=name, ipAllocationPolicy=ranges, privateClusterConfig=_hidden(block))
 
 
 _AGENTS = (agent_rules.kubernetes(PROJECT), agent_rules.google(PROJECT))
@@ -182,8 +188,17 @@ ROWS = [
         range_rules.range_overlap,
         "The control plane range 10.16.0.0/28 overlaps the pod range 10.16.0.0/14.",
         confirmed=False,
-        bad=cluster(privateClusterConfig={"masterIpv4CidrBlock": "10.16.0.0/28"}),
-        good=cluster(privateClusterConfig={"masterIpv4CidrBlock": "172.16.0.0/28"}),
+        bad=cluster(privateClusterConfig=_hidden("10.16.0.0/28")),
+        good=cluster(privateClusterConfig=_hidden("172.16.0.0/28")),
+    ),
+    Row(
+        "control plane with a range, nodes with public addresses",
+        "terraform-google-kubernetes-engine #1493",
+        scale_rules.private_nodes,
+        "1 error occurred:\n\t* googleapi: Error 400: EnablePrivateNodes must be enabled for private clusters with valid "
+        "masterIpv4Cidr., badRequest",
+        bad=cluster(privateClusterConfig={"masterIpv4CidrBlock": "172.16.0.0/28"}),
+        good=cluster(privateClusterConfig=_hidden("172.16.0.0/28")),
     ),
     Row(
         "range of which only the size is said",
@@ -213,8 +228,8 @@ ROWS = [
         range_rules.control_plane_range,
         "1 error occurred:\n\t* Error waiting for creating GKE cluster: Conflicting IP cidr range: Invalid IPCidrRange: "
         "10.9.0.0/28 conflicts with existing subnetwork 'elsewhere' in region 'us-central1'.",
-        bad=cluster(privateClusterConfig={"masterIpv4CidrBlock": "10.9.0.0/28"}),
-        good=cluster(privateClusterConfig={"masterIpv4CidrBlock": "10.9.16.0/28"}),
+        bad=cluster(privateClusterConfig=_hidden("10.9.0.0/28")),
+        good=cluster(privateClusterConfig=_hidden("10.9.16.0/28")),
     ),
     Row(
         "control plane of another cluster",
