@@ -1,4 +1,4 @@
-"""Checkpoints on Google Cloud: a bucket, and the right of each profile's pods to their own prefix.
+"""Checkpoints on Google Cloud: a bucket, and the right of each profile's pods to their own managed folder.
 
 A pod's Kubernetes service account is a principal of the project's workload identity pool; no service account of Google's stands
 between (page workload-identity). Clusters of one project share the pool: the same namespace and account in another cluster are
@@ -7,8 +7,8 @@ the same principal (same page, "identity sameness").
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import pulumi
 from pulumi_gcp import storage
@@ -21,10 +21,7 @@ from config.model.workloads import Checkpoints as Settings
 from config.model.workloads import ProfileAccess
 
 ROLE = "roles/storage.objectUser"
-"""Objects: read, write, list, delete. Nothing at the bucket (docs.cloud.google.com/storage/docs/access-control/iam-roles)."""
-
-LIST_ROLE = "roles/storage.objectViewer"
-"""The least role that lists; its condition holds for nothing else."""
+"""Objects of a managed folder: read, write, list, delete (docs.cloud.google.com/storage/docs/access-control/iam-roles)."""
 
 BUCKET_ROLE = "roles/storage.bucketViewer"
 """The bucket's own properties, and no names of objects (docs.cloud.google.com/iam/docs/roles-permissions/storage; beta).
@@ -38,58 +35,21 @@ _DESCRIPTION = 256
 
 
 def principal(number: str, project: str, namespace: str, account: str) -> str:
-    """A Kubernetes service account as a member of a policy (docs.cloud.google.com/iam/docs/principal-identifiers)."""
+    """Return a Kubernetes service account as a member of a policy (docs.cloud.google.com/iam/docs/principal-identifiers)."""
     pool = f"projects/{number}/locations/global/workloadIdentityPools/{project}.svc.id.goog"
     return f"principal://iam.googleapis.com/{pool}/subject/ns/{namespace}/sa/{account}"
 
 
-def condition(bucket: str, path: str) -> str:
-    """The condition of a binding: objects whose names begin with `path`."""
-    return f'resource.name.startsWith("projects/_/buckets/{bucket}/objects/{path}")'
-
-
-def list_condition(path: str) -> str:
-    """The condition of a binding: lists of objects whose names begin with `path`.
-
-    A list names the bucket and no object, so its prefix counts. Google's pages show that attribute in access boundaries
-    (docs.cloud.google.com/iam/docs/downscoping-short-lived-credentials), not in bindings. Where bindings do not know it, a list
-    is refused, or the binding itself is: it is one of its own, so that objects are read and written all the same.
-    """
-    return f'api.getAttribute("storage.googleapis.com/objectListPrefix", "").startsWith("{path}")'
-
-
-def bucket_condition(bucket: str) -> str:
-    """The condition of a binding: this bucket. It always holds there, and gives the binding a name (`bindings`)."""
-    return f'resource.name.startsWith("projects/_/buckets/{bucket}")'
-
-
-class Binding(NamedTuple):
-    """A role with its condition, for a member."""
-
-    name: str
-    """The end of the resource's name."""
-    role: str
-    condition: storage.BucketIAMMemberConditionArgs
-
-
-def bindings(bucket: str, profile: ProfileAccess, cluster: str) -> Iterator[Binding]:
-    """The rights of each account of a profile. That to list comes last: if Google refuses it, the others are there.
+def bucket_condition(bucket: str, cluster: str) -> storage.BucketIAMMemberConditionArgs:
+    """Return the condition of the bucket's role, which always holds there. `cluster` is a cluster's name and place.
 
     A binding is known by role, member and its whole condition (terraform-provider-google, package tpgiamresource, conditionKey).
-    The same namespace in another cluster of the project is the same member. `cluster`, its name and place, keeps the bindings of
-    two clusters apart: what one stack takes back must not be the other's.
+    The same namespace in another cluster of the project is the same member: a stack must not take back the other's binding.
     """
-
-    def named(title: str, what: str, expression: str) -> storage.BucketIAMMemberConditionArgs:
-        description = f"{cluster}: {what}"[:_DESCRIPTION]
-        return storage.BucketIAMMemberConditionArgs(title=title, description=description, expression=expression)
-
-    of, path = profile.namespace, profile.path
-    yield Binding("", ROLE, named(f"checkpoints of {of}", f"objects below {path}", condition(bucket, path)))
-    # Equal for all profiles, who are members of one binding of the policy.
-    yield Binding("/bucket", BUCKET_ROLE, named("bucket of checkpoints", "properties", bucket_condition(bucket)))
-    yield Binding(
-        "/lists", LIST_ROLE, named(f"lists of checkpoints of {of}", f"lists below {path}", list_condition(path))
+    return storage.BucketIAMMemberConditionArgs(
+        title="bucket of checkpoints",
+        description=f"{cluster}: properties"[:_DESCRIPTION],
+        expression=f'resource.name.startsWith("projects/_/buckets/{bucket}")',
     )
 
 
@@ -122,12 +82,13 @@ class Checkpoints(pulumi.ComponentResource):
             if workloads.profiles
             else ""
         )
+        condition = bucket_condition(bucket, f"{spec.name} in {cloud.place}")
         for profile in workloads.profiles:
-            rights = list(bindings(bucket, profile, f"{spec.name} in {cloud.place}"))
+            folder = self._folder(f"{name}-{profile.namespace}", declared, profile)
             for account in profile.service_accounts:
                 member = principal(number, cloud.project, profile.namespace, account)
                 # Neither namespaces nor accounts have a `/`, while both may have hyphens.
-                self._access(f"{name}-{profile.namespace}/{account}", rights, member, declared, cluster)
+                self._access(f"{name}-{profile.namespace}/{account}", folder, member, declared, condition, cluster)
         self.published = published(f"gs://{bucket}/", [Access(profile) for profile in workloads.profiles])
         self.register_outputs({})
 
@@ -156,18 +117,33 @@ class Checkpoints(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
         ).name
 
+    def _folder(self, name: str, bucket: pulumi.Input[str], profile: ProfileAccess) -> storage.ManagedFolder:
+        """Declare the folder of a profile's objects, which has a policy of its own.
+
+        A condition on names would not cover lists: a list names the bucket alone (page managed-folders).
+        """
+        return storage.ManagedFolder(
+            name,
+            bucket=bucket,
+            name=profile.path,
+            # The folder's policy goes, its objects stay.
+            force_destroy=True,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+
     def _access(
-        self, name: str, rights: list[Binding], member: str, bucket: pulumi.Input[str], cluster: pulumi.Resource
+        self,
+        name: str,
+        folder: storage.ManagedFolder,
+        member: str,
+        bucket: pulumi.Input[str],
+        condition: storage.BucketIAMMemberConditionArgs,
+        cluster: pulumi.Resource,
     ) -> None:
-        before: list[pulumi.Resource] = [cluster]
-        for binding in rights:
-            declared = storage.BucketIAMMember(
-                f"{name}{binding.name}",
-                bucket=bucket,
-                role=binding.role,
-                member=member,
-                condition=binding.condition,
-                # One that changes is another binding: the old one goes when the new one is there.
-                opts=pulumi.ResourceOptions(parent=self, depends_on=before),
-            )
-            before = [*before, declared]
+        ready = pulumi.ResourceOptions(parent=self, depends_on=[cluster])
+        storage.ManagedFolderIamMember(
+            name, bucket=folder.bucket, managed_folder=folder.name, role=ROLE, member=member, opts=ready
+        )
+        storage.BucketIAMMember(
+            f"{name}/bucket", bucket=bucket, role=BUCKET_ROLE, member=member, condition=condition, opts=ready
+        )

@@ -114,6 +114,8 @@ class Bucket:
             return sorted(str(path).rpartition("/")[2] for path in self._files.ls(self._path, detail=False))
         except FileNotFoundError:
             return []
+        except Exception as refused:  # each driver has errors of its own
+            raise SystemExit(f"error: {self._path} cannot be listed; a new right takes minutes: {refused}") from refused
 
     def read(self, name: str) -> bytes:
         return bytes(self._files.cat_file(f"{self._path}/{name}"))

@@ -10,10 +10,7 @@ from dataclasses import dataclass
 from sandbox.cloud.facts import tables
 from sandbox.cloud.state import Resources
 from sandbox.gcp import conditions
-from sandbox.gcp.resources.bucket import BUCKET_MEMBER
-
-_LIST_PREFIX = "storage.googleapis.com/objectListPrefix"
-"""docs.cloud.google.com/iam/docs/downscoping-short-lived-credentials"""
+from sandbox.gcp.resources.bucket import BUCKET_MEMBER, FOLDER_MEMBER
 
 
 @dataclass(frozen=True)
@@ -41,8 +38,7 @@ def allowed(resources: Resources, principal: str, attempt: Attempt) -> bool:
             "name": f"{name}/objects/{attempt.object}" if at_object else name,
             "type": f"storage.googleapis.com/{'Object' if at_object else 'Bucket'}",
             "service": "storage.googleapis.com",
-        },
-        {_LIST_PREFIX: attempt.prefix} if attempt.operation == "objects.list" else {},
+        }
     )
     given: set[str] = set()
     for binding in resources.of(BUCKET_MEMBER):
@@ -51,5 +47,11 @@ def allowed(resources: Resources, principal: str, attempt: Attempt) -> bool:
             continue
         condition = body.get("condition")
         if condition is None or conditions.read(condition["expression"])(asked):
+            given.update(facts["roles"][body["role"]])
+    # A managed folder's policy is about objects below it, and lists of them (docs.cloud.google.com/storage/docs/managed-folders).
+    below = attempt.object if at_object else attempt.prefix
+    for binding in resources.of(FOLDER_MEMBER):
+        body = binding.body
+        if (body["bucket"], body["member"]) == (attempt.bucket, principal) and below.startswith(body["managedFolder"]):
             given.update(facts["roles"][body["role"]])
     return set(operation["permissions"]) <= given

@@ -1,12 +1,14 @@
 """Conditions of bindings: the part of the Common Expression Language that docs.cloud.google.com/iam/docs, page
-conditions-attribute-reference, gives for names and types of resources, and for attributes of a request.
+conditions-attribute-reference, gives for names and types of resources.
 
-Deliberately knows no times, no addresses, no `extract` and no functions of lists: a condition with one is refused.
+Deliberately knows no times, no addresses, no `extract` and no functions of lists: a condition with one is refused. So is
+`api.getAttribute`: Google's pages show storage.googleapis.com/objectListPrefix in Credential Access Boundaries (iam:
+downscoping-short-lived-credentials), not in bindings. UNCONFIRMED for bindings.
 """
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sandbox.cloud import conditions
 from sandbox.cloud.conditions import Malformed as Malformed
@@ -14,7 +16,7 @@ from sandbox.cloud.conditions import Malformed as Malformed
 _TEXT = r"\"([^\"\\]*)\"|'([^'\\]*)'"
 _TOKEN = re.compile(
     r"\s*(?:(?P<open>\()|(?P<close>\))|(?P<not>!(?!=))|(?P<and>&&)|(?P<or>\|\|)|(?P<constant>true|false)\b"
-    rf"|(?:(?P<resource>resource\.(?:name|type|service))|api\.getAttribute\(\s*(?P<key>{_TEXT})\s*,\s*(?P<default>{_TEXT})\s*\))"
+    rf"|(?P<resource>resource\.(?:name|type|service))"
     rf"\s*(?:\.(?P<method>startsWith|endsWith)\(\s*(?P<argument>{_TEXT})\s*\)|(?P<compare>==|!=)\s*(?P<value>{_TEXT})))"
 )
 
@@ -25,8 +27,6 @@ class Asked:
 
     resource: Mapping[str, str]
     """`name`, `type` and `service` of the resource."""
-    attributes: Mapping[str, str] = field(default_factory=dict)
-    """Attributes of the request, for `api.getAttribute`."""
 
 
 Condition = Callable[[Asked], bool]
@@ -42,12 +42,10 @@ def _term(token: re.Match[str]) -> Condition:
 
 
 def _of_text(token: re.Match[str]) -> Condition:
-    name = (token["resource"] or "").removeprefix("resource.")
+    name = token["resource"].removeprefix("resource.")
 
     def value(asked: Asked) -> str:
-        if name:
-            return asked.resource[name]
-        return asked.attributes.get(_plain(token["key"]), _plain(token["default"]))
+        return asked.resource[name]
 
     if token["compare"]:
         wanted = _plain(token["value"])

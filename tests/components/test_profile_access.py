@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from components.azure import checkpoints as azure_checkpoints
-from components.gcp import checkpoints as gcp_checkpoints
 from sandbox.azure import access as azure
 from sandbox.azure import ids
 from sandbox.azure.resources.identity import IDENTITY
@@ -19,7 +18,7 @@ from sandbox.cloud.provider import Resource
 from sandbox.cloud.state import Resources, Store
 from sandbox.gcp import access as gcp
 from sandbox.gcp.ids import project_number
-from sandbox.gcp.resources.bucket import BUCKET_MEMBER
+from sandbox.gcp.resources.bucket import BUCKET_MEMBER, FOLDER, FOLDER_MEMBER
 from sandbox.gcp.resources.resource_type import Settings
 from sandbox.gcp.resources.table import TYPES
 from tests.components.emulated import EmulatedAzure
@@ -191,22 +190,21 @@ def test_a_cluster_that_goes_takes_nothing_from_another_one_of_the_project(
 ) -> None:
     """The same namespace and account in both clusters are the same member, at the same bucket."""
     cloud, settings = EmulatedGoogle(tmp_path / "gcp.json"), stack_config(GKE)
-    first = list(declare(settings, monkeypatch, cloud=cloud).of(BUCKET_MEMBER).values())
+    rights = (BUCKET_MEMBER, FOLDER_MEMBER, FOLDER)
+    first = [r for r in declare(settings, monkeypatch, cloud=cloud).resources if r.type in rights]
     second = settings | {"kubeflow-spot:cluster": {"name": "second"}}
-    workloads = {"checkpoints": {"existing": BUCKET}, "profiles": [{"namespace": "team-a"}]}
+    workloads = {"checkpoints": {"existing": BUCKET}, "profiles": [{"namespace": "team-a", "prefix": "second/team-a"}]}
     declare({**second, "kubeflow-spot:workloads": workloads}, monkeypatch, cloud=cloud)
-    for binding in first:
-        cloud.provider.delete(
-            Resource(binding.type, binding.name, "", TYPES[BUCKET_MEMBER].id(binding.inputs, Settings()))
-        )
+    for gone in first:
+        cloud.provider.delete(Resource(gone.type, gone.name, "", TYPES[gone.type].id(gone.inputs, Settings())))
     resources = Store(tmp_path / "gcp.json").read()
-    assert wrong_on_google(resources) == []
+    for operation in ("objects.get", "objects.list"):
+        assert gcp.allowed(resources, member("team-a"), on_google(operation, "second/team-a/1", "second/team-a/"))
+        assert not gcp.allowed(resources, member("team-a"), on_google(operation, "team-a/1", "team-a/"))
+    assert gcp.allowed(resources, member("team-a"), on_google("buckets.get"))
     assert not gcp.allowed(resources, member("team-ab"), on_google("objects.get", "team-ab/1.ckpt"))
     assert not gcp.allowed(resources, member("team-ab"), on_google("buckets.get"))
 
-
-NO_CONDITION = {"azure": "", "gcp": "true"}
-"""A binding of Google's whose condition is there needs an expression: one that always holds."""
 
 BROKEN: dict[str, Callable[[str], str]] = {
     "no slash at the prefix's end": lambda path: path.removesuffix("/"),
@@ -216,20 +214,21 @@ BROKEN: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("broken", ["none", *(pytest.param(how, marks=pytest.mark.slow) for how in BROKEN)])
-@pytest.mark.parametrize(("cloud", "name"), [("azure", "condition"), ("gcp", "condition"), ("gcp", "list_condition")])
 def test_a_broken_condition_is_seen(
-    cloud: str, name: str, broken: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    broken: str, azure_after_up: Callable[[], Resources], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = azure_checkpoints if cloud == "azure" else gcp_checkpoints
-    whole: Callable[..., str] = getattr(module, name)
+    whole = azure_checkpoints.condition
+    changed = (lambda path: "") if broken == "none" else (lambda path: whole(BROKEN[broken](path)))
+    monkeypatch.setattr(azure_checkpoints, "condition", changed)
+    assert wrong_on_azure(azure_after_up())
 
-    def changed(*given: str) -> str:
-        *bucket, path = given
-        return NO_CONDITION[cloud] if broken == "none" else whole(*bucket, BROKEN[broken](path))
 
-    monkeypatch.setattr(module, name, changed)
-    resources = request.getfixturevalue("azure_after_up" if cloud == "azure" else "google_after_up")()
-    assert wrong_on_azure(resources) if cloud == "azure" else wrong_on_google(resources)
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_broken_folder_is_seen(broken: str, google_after_up: Callable[[], Resources]) -> None:
+    resources = google_after_up()
+    for record in resources.of(FOLDER_MEMBER):
+        record.body["managedFolder"] = BROKEN[broken](record.body["managedFolder"])
+    assert wrong_on_google(resources)
 
 
 def test_the_built_in_role_would_let_a_profile_delete_the_container(

@@ -114,18 +114,7 @@ def test_profiles_and_accounts_with_hyphens_are_resources_of_their_own(
         names = [
             resource.name for resource in declared.resources if resource.type == type and "editor" in resource.name
         ]
-        assert len(set(names)) == len(names) == (2 if type == FEDERATED else 6)
-
-
-def test_a_list_that_google_refuses_takes_no_objects_with_it(gke: Declared) -> None:
-    """The attribute of a list's prefix is not documented for bindings: no other right may hang on it."""
-    bindings = gke.of(MEMBER)
-    expressions = {name: bindings[f"lab-team-a/default-editor{name}"].inputs["condition"] for name in ("", "/lists")}
-    assert "getAttribute" not in expressions[""]["expression"]
-    assert "getAttribute" in expressions["/lists"]["expression"]
-    assert expressions[""]["title"] != expressions["/lists"]["title"]
-    before = dependencies(gke, MEMBER, "lab-team-a/default-editor/lists")
-    assert f"{MEMBER}::lab-team-a/default-editor" in before
+        assert len(set(names)) == len(names) == 2
 
 
 def test_the_remedy_of_another_name_ends_with_new_storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,12 +257,3 @@ def test_another_name_is_refused_and_a_dropped_one_is_told(monkeypatch: pytest.M
     renamed("lab-1", existing="lab-1")
     renamed("lab-1")
     assert [text.partition(";")[0] for text in told] == ["workloads.checkpoints: lab-1 is no longer this stack's"] * 2
-
-
-@pytest.mark.parametrize(("profiles", "warned"), [(49, []), (50, ["workloads.profiles"])])
-def test_more_conditional_bindings_than_google_advises_are_a_warning(profiles: int, warned: list[str]) -> None:
-    raw = {key.removeprefix("kubeflow-spot:"): value for key, value in GKE.items()}
-    workloads = {**raw["workloads"], "profiles": [{"namespace": f"team-{number}"} for number in range(profiles)]}
-    spec, problems = stackfile.read({**raw, "workloads": workloads})
-    assert spec
-    assert [problem.path for problem in problems] == warned

@@ -218,3 +218,21 @@ def answered(request: urllib.request.Request) -> bytes:
         except urllib.error.URLError:
             time.sleep(0.05)
     raise AssertionError("nothing answers")
+
+
+class Closed:
+    """A driver's files at a prefix that the pod may not list."""
+
+    def invalidate_cache(self) -> None:
+        pass
+
+    def ls(self, path: str, detail: bool) -> list[str]:
+        raise OSError(f"Forbidden: {path}")
+
+
+def test_a_bucket_that_may_not_be_listed_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    fsspec = ModuleType("fsspec")
+    fsspec.core = type("core", (), {"url_to_fs": staticmethod(lambda url: (Closed(), "b/team-a/run"))})  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "fsspec", fsspec)
+    with pytest.raises(SystemExit, match="^error: b/team-a/run cannot be listed; .*Forbidden: b/team-a/run$"):
+        train.main(["--checkpoints", "gs://b/team-a/run"])

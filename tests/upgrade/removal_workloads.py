@@ -109,7 +109,12 @@ ON_AKS = [
 ]
 
 _ACCOUNTS = ("lab-team-a/default-editor", "lab-team-a/training", "lab-vision/default-editor")
-_MEMBERS = [f"delete BucketIAMMember {account}{end}" for account in _ACCOUNTS for end in ("", "/bucket", "/lists")]
+_FOLDERS = ("lab-team-a", "lab-vision")
+_MEMBERS = [
+    *(f"delete ManagedFolder {folder}" for folder in _FOLDERS),
+    *(f"delete ManagedFolderIamMember {account}" for account in _ACCOUNTS),
+    *(f"delete BucketIAMMember {account}/bucket" for account in _ACCOUNTS),
+]
 ON_GKE = [
     Removal("workloads.storageClass", "made", inside=True),
     Removal(
@@ -121,12 +126,8 @@ ON_GKE = [
         also={"workloads": {"checkpoints": {"name": "lab-checkpoints"}}},
         shows=[
             "create Bucket lab-checkpoints",
-            *(
-                f"replace BucketIAMMember {name}{end} [bucket, condition.expression]"
-                for name in _ACCOUNTS
-                for end in ("", "/bucket")
-            ),
-            *(f"replace BucketIAMMember {name}/lists [bucket]" for name in _ACCOUNTS),
+            *(f"replace ManagedFolder {name} [bucket], deleted first" for name in _FOLDERS),
+            *(f"replace BucketIAMMember {name}/bucket [bucket, condition.expression]" for name in _ACCOUNTS),
         ],
     ),
     Removal("workloads.checkpoints.expireAfterDays", "made", shows=["update Bucket lab-checkpoints [lifecycleRules]"]),
@@ -145,14 +146,16 @@ ON_GKE = [
     Removal(
         "workloads.profiles.0.serviceAccounts",
         "made",
-        shows=[f"delete BucketIAMMember lab-team-a/training{end}" for end in ("", "/bucket", "/lists")],
+        shows=[
+            "delete ManagedFolderIamMember lab-team-a/training",
+            "delete BucketIAMMember lab-team-a/training/bucket",
+        ],
     ),
     Removal(
         "workloads.profiles.1.prefix",
         "made",
         shows=[
-            f"replace BucketIAMMember lab-vision/default-editor{end} [condition.description, condition.expression]"
-            for end in ("", "/lists")
+            "replace ManagedFolder lab-vision [name], deleted first",
         ],
     ),
 ]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandbox.cloud import rules
+from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import conditions, ids, locations
 from sandbox.gcp.errors import GcpRefused, bad_request, invalid
@@ -14,6 +15,8 @@ from sandbox.gcp.resources.resource_type import ROLE, GcpType, Settings
 
 BUCKET = "gcp:storage/bucket:Bucket"
 BUCKET_MEMBER = "gcp:storage/bucketIAMMember:BucketIAMMember"
+FOLDER = "gcp:storage/managedFolder:ManagedFolder"
+FOLDER_MEMBER = "gcp:storage/managedFolderIamMember:ManagedFolderIamMember"
 
 _MULTI = ("ASIA", "EU", "US")
 _DAY = 86400
@@ -90,10 +93,11 @@ class Bucket(GcpType):
         return {**planned, **_labels(planned)}
 
     def removed(self, resources: Resources, record: Record) -> None:
-        """The policy goes with its bucket."""
-        for member in resources.of(BUCKET_MEMBER):
-            if member.body["bucket"] == record.body["name"]:
-                resources.remove(member.id)
+        """Policy and managed folders go with their bucket."""
+        for token in (BUCKET_MEMBER, FOLDER_MEMBER, FOLDER):
+            for inside in resources.of(token):
+                if inside.body["bucket"] == record.body["name"]:
+                    resources.remove(inside.id)
 
 
 def _labels(body: Body) -> Body:
@@ -180,4 +184,82 @@ class BucketMember(identity.Member):
 
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
         rules.check(MEMBER_RULES, BucketGrant(wanted, resources))
+        return super().create(resources, id, wanted)
+
+
+@dataclass
+class FolderRequest:
+    """A managed folder that is to be made."""
+
+    wanted: Body
+    resources: Resources
+
+    @property
+    def bucket(self) -> Record | None:
+        return self.resources.get(self.wanted["bucket"])
+
+
+def folder_in_a_bucket(request: FolderRequest) -> GcpRefused | None:
+    # As of a bucket's policy
+    return None if request.bucket else GcpRefused(404, "The specified bucket does not exist.", "notFound")
+
+
+@rules.as_read
+def folder_name(request: FolderRequest) -> GcpRefused | None:
+    # pulumi-gcp, ManagedFolder.name: with a `/` at its end; words are UNCONFIRMED
+    return (
+        None if request.wanted["name"].endswith("/") else invalid("Invalid managed folder name: it must end with '/'.")
+    )
+
+
+@rules.as_read
+def folder_needs_uniform_access(request: FolderRequest) -> GcpRefused | None:
+    # docs.cloud.google.com/storage/docs/managed-folders; words are UNCONFIRMED
+    if request.bucket and request.bucket.body["uniformBucketLevelAccess"]:
+        return None
+    return invalid("Managed folders need a bucket with uniform bucket-level access.")
+
+
+FOLDER_RULES: tuple[Callable[[FolderRequest], GcpRefused | None], ...] = (
+    folder_in_a_bucket,
+    folder_name,
+    folder_needs_uniform_access,
+)
+
+
+class Folder(GcpType):
+    """`google_storage_managed_folder`: a prefix of objects with a policy of its own."""
+
+    def create(self, resources: Resources, id: str, wanted: Body) -> Body:
+        rules.check(FOLDER_RULES, FolderRequest(wanted, resources))
+        return super().create(resources, id, wanted)
+
+    def removed(self, resources: Resources, record: Record) -> None:
+        """The policy goes with its folder."""
+        for member in resources.of(FOLDER_MEMBER):
+            if (member.body["bucket"], member.body["managedFolder"]) == (record.body["bucket"], record.body["name"]):
+                resources.remove(member.id)
+
+
+def folder_exists(request: BucketGrant) -> GcpRefused | None:
+    # Words are UNCONFIRMED
+    if request.resources.get(f"{request.wanted['bucket']}/{request.wanted['managedFolder']}"):
+        return None
+    return GcpRefused(404, "The specified managed folder does not exist.", "notFound")
+
+
+FOLDER_MEMBER_RULES: tuple[Callable[[BucketGrant], GcpRefused | None], ...] = (
+    bucket_exists,
+    folder_exists,
+    pool_exists,
+)
+
+
+class FolderMember(identity.Member):
+    """`google_storage_managed_folder_iam_member`, here without conditions, which are refused."""
+
+    def create(self, resources: Resources, id: str, wanted: Body) -> Body:
+        if wanted.get("condition"):
+            raise Refused("the sandbox knows no conditions in the policies of managed folders")
+        rules.check(FOLDER_MEMBER_RULES, BucketGrant(wanted, resources))
         return super().create(resources, id, wanted)

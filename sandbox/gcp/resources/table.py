@@ -1,7 +1,16 @@
 """The emulated resource types with their rules. A type that is not among them is refused."""
 
 from sandbox.cloud.resource_type import Types
-from sandbox.gcp.resources.bucket import BUCKET, BUCKET_MEMBER, Bucket, BucketMember
+from sandbox.gcp.resources.bucket import (
+    BUCKET,
+    BUCKET_MEMBER,
+    FOLDER,
+    FOLDER_MEMBER,
+    Bucket,
+    BucketMember,
+    Folder,
+    FolderMember,
+)
 from sandbox.gcp.resources.cluster import Cluster
 from sandbox.gcp.resources.cluster_path import CLUSTER, POOL
 from sandbox.gcp.resources.identity import ACCOUNT, Member
@@ -26,6 +35,8 @@ TYPES = Types[GcpType](
         Member("gcp:compute/subnetworkIAMMember:SubnetworkIAMMember"),
         Bucket(BUCKET),
         BucketMember(BUCKET_MEMBER),
+        Folder(FOLDER),
+        FolderMember(FOLDER_MEMBER),
         Cluster(CLUSTER),
         NodePool(POOL),
     )

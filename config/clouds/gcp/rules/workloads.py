@@ -9,16 +9,11 @@ from config.clouds.gcp.settings import Gcp
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.problems import Problem
-from config.rules.workloads import checkpoints, profiles
+from config.rules.workloads import checkpoints
 
 _BUCKET = r"[a-z0-9][a-z0-9_-]{1,61}[a-z0-9]"
 """docs.cloud.google.com/storage/docs/buckets, "Bucket name requirements". A name with dots needs a domain that is verified as one's
 own, and is not made here."""
-
-_MOST_BINDINGS = 100
-
-_OF_A_PROFILE, _OF_THE_CLUSTER = 2, 1
-"""Conditional bindings: for objects and for lists of each profile; one, of which all profiles are members, for the bucket."""
 
 _DOTTED = r"[a-z0-9][a-z0-9_.-]{1,220}[a-z0-9]"
 
@@ -46,17 +41,4 @@ def _existing(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem("workloads.checkpoints.existing", what, "write the bucket's name alone, without gs://")
 
 
-def _too_many(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    # docs.cloud.google.com/iam/docs/conditions-overview: not more than 100 conditional bindings in a policy. It is advice.
-    most = (_MOST_BINDINGS - _OF_THE_CLUSTER) // _OF_A_PROFILE
-    if (number := len(profiles(draft))) > most:
-        yield Problem(
-            "workloads.profiles",
-            f"are {number}, which makes {number * _OF_A_PROFILE + _OF_THE_CLUSTER} conditional bindings in the bucket's policy, and"
-            f" Google advises no more than {_MOST_BINDINGS}",
-            f"keep {most} or fewer at one bucket, those of other clusters included",
-            warning=True,
-        )
-
-
-NEW_CLUSTER_RULES = (_name, _existing, _too_many)
+NEW_CLUSTER_RULES = (_name, _existing)

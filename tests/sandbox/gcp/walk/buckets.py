@@ -26,10 +26,63 @@ def _member(pool: str = _POOL, expression: str = "", of: str = "ml-checkpoints",
     return Make(bucket.BUCKET_MEMBER, inputs)
 
 
+_FOLDER = {"bucket": "ml-checkpoints", "name": "team-a/"}
+
+
+def _folder(**changes: Any) -> Make:
+    return Make(bucket.FOLDER, {**_FOLDER, **changes})
+
+
+def _folder_member(folder: str = "team-a/") -> Make:
+    member = f"principal://iam.googleapis.com/{_POOL}/subject/ns/team-a/sa/default-editor"
+    role = "roles/storage.objectUser"
+    return Make(
+        bucket.FOLDER_MEMBER, {"bucket": "ml-checkpoints", "managedFolder": folder, "role": role, "member": member}
+    )
+
+
 _OWN = 'resource.name.startsWith("projects/_/buckets/ml-checkpoints/objects/team-a/")'
 _EXPIRY = {"action": {"type": "Delete"}, "condition": {"age": 9}}
 
 ROWS = [
+    Row(
+        "managed folder in no bucket",
+        "as of a bucket's policy",
+        bucket.folder_in_a_bucket,
+        "The specified bucket does not exist.",
+        given=(_bucket(),),
+        bad=_folder(bucket="ml-another"),
+        good=_folder(),
+    ),
+    Row(
+        "managed folder without a slash",
+        "pulumi-gcp, ManagedFolder.name",
+        bucket.folder_name,
+        "must end with '/'",
+        confirmed=False,
+        given=(_bucket(),),
+        bad=_folder(name="team-a"),
+        good=_folder(),
+    ),
+    Row(
+        "managed folder beside lists of access",
+        "docs.cloud.google.com/storage/docs/managed-folders",
+        bucket.folder_needs_uniform_access,
+        "need a bucket with uniform bucket-level access",
+        confirmed=False,
+        given=(_bucket(), _bucket(name="ml-listed", uniformBucketLevelAccess=False)),
+        bad=_folder(bucket="ml-listed"),
+        good=_folder(),
+    ),
+    Row(
+        "member of no managed folder",
+        "the sandbox's own",
+        bucket.folder_exists,
+        "The specified managed folder does not exist.",
+        given=(_bucket(), _folder()),
+        bad=_folder_member("team-b/"),
+        good=_folder_member(),
+    ),
     Row(
         "bucket twice",
         "gitpod-io/gitpod issue 15578",

@@ -26,6 +26,8 @@ TABLES = [
     (identity, "GRANT_RULES"),
     (bucket, "BUCKET_RULES"),
     (bucket, "MEMBER_RULES"),
+    (bucket, "FOLDER_RULES"),
+    (bucket, "FOLDER_MEMBER_RULES"),
 ]
 """The tables of rules."""
 
