@@ -44,7 +44,7 @@ KEPT = 2
 
 
 class WrongRun(Exception):
-    """The folder or bucket path holds checkpoints of a run with other settings."""
+    """The place holds checkpoints of a run with other settings."""
 
 
 class Store(Protocol):
@@ -108,14 +108,13 @@ class Bucket:
         self._files, self._path = fsspec.core.url_to_fs(url.rstrip("/"))
 
     def names(self) -> list[str]:
-        # The listing of an earlier moment would hide the checkpoint of the pod before.
-        self._files.invalidate_cache()
+        self._files.invalidate_cache()  # an earlier listing would hide the checkpoint of the pod before
         try:
             return sorted(str(path).rpartition("/")[2] for path in self._files.ls(self._path, detail=False))
         except FileNotFoundError:
             return []
         except Exception as refused:  # each driver has errors of its own
-            raise SystemExit(f"error: {self._path} cannot be listed; a new right takes minutes: {refused}") from refused
+            raise SystemExit(f"error: {self._path} cannot be listed; a new right takes minutes: {refused}") from None
 
     def read(self, name: str) -> bytes:
         return bytes(self._files.cat_file(f"{self._path}/{name}"))
@@ -272,8 +271,7 @@ def main(arguments: list[str] | None = None) -> int:
             ctypes.CDLL("libcuda.so.1")
         except OSError as missing:
             # Frameworks would train on the CPU and say so in one line of their logs, while the GPU is paid for.
-            print(f"error: no driver of a GPU: {missing}; docs/gpus.md has the remedy", file=sys.stderr, flush=True)
-            return 1
+            raise SystemExit(f"error: no driver of a GPU: {missing}; docs/gpus.md has the remedy") from None
     settings = Settings(chosen.steps, chosen.learning_rate, chosen.seed)
     files = store(chosen.checkpoints)
     told_to_end: list[int] = []

@@ -234,5 +234,5 @@ def test_a_bucket_that_may_not_be_listed_is_one_sentence(monkeypatch: pytest.Mon
     fsspec = ModuleType("fsspec")
     fsspec.core = type("core", (), {"url_to_fs": staticmethod(lambda url: (Closed(), "b/team-a/run"))})  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "fsspec", fsspec)
-    with pytest.raises(SystemExit, match="^error: b/team-a/run cannot be listed; .*Forbidden: b/team-a/run$"):
+    with pytest.raises(SystemExit, match=r"^error: b/team-a/run cannot be listed; .*Forbidden: b/team-a/run$"):
         train.main(["--checkpoints", "gs://b/team-a/run"])
