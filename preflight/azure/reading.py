@@ -14,7 +14,7 @@ from typing import Any
 from config.clouds.azure.kept import kept_group
 from config.clouds.azure.settings import Azure
 from preflight.answers import Answers
-from preflight.azure import identity, names
+from preflight.azure import identity, names, rights
 from preflight.azure.identity import MANAGEMENT
 from preflight.demand import Demand
 from preflight.settings import Settings
@@ -88,7 +88,7 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
                     f"there is no subscription {chosen}, or these credentials do not see it ({_refusal(refused)}):"
                     " correct it, or log in to its tenant"
                 ) from None
-            if missing and name not in _MAY_BE_NONE and not others:
+            if missing and name not in _MAY_BE_NONE and not others and not name.startswith(rights.ELSEWHERE):
                 raise Unasked(
                     f"{name}: {MANAGEMENT} has none for subscription {chosen} ({_refusal(refused)}), and every subscription"
                     " has some: correct the subscription or the region"
@@ -148,6 +148,11 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
 
     # For a group that is to be made, the rights on the subscription count.
     ask_rights("permissions", f"{scope}/resourcegroups/{group}" if found else scope)
+    for place in rights.places(demand):
+        # An id of another owner's; one without a subscription is in the stack's.
+        if place.part.startswith(rights.ELSEWHERE):
+            at = place.part.removeprefix(rights.ELSEWHERE)
+            ask_rights(place.part, at if at.startswith("/subscriptions/") else f"{scope}{at}")
     storage = "2023-05-01"
     if name := demand.bucket:
         path = f"{scope}/providers/Microsoft.Storage"

@@ -9,36 +9,13 @@ from dataclasses import dataclass
 from config.clouds.azure.kept import kept_group
 from config.clouds.azure.settings import Azure
 from preflight.answers import Answers, Document
+from preflight.azure.declared import ACTIONS, GROUP, STORAGE_GROUP, existing_network, resources
 from preflight.azure.names import group
 from preflight.demand import Demand
 from ready.check import Said, ok, wrong
 
-_ACTIONS = (
-    "Microsoft.ContainerService/managedClusters/write",
-    "Microsoft.ContainerService/managedClusters/agentPools/write",
-    "Microsoft.ContainerService/managedClusters/listClusterUserCredential/action",
-)
-_OF_GRANTS = "Microsoft.Authorization/roleAssignments/write"
-_OF_IDENTITIES = "Microsoft.ManagedIdentity/userAssignedIdentities/write"
-_OF_A_CLUSTER = (
-    "Microsoft.Network/virtualNetworks/write",
-    "Microsoft.Network/virtualNetworks/subnets/join/action",
-    _OF_IDENTITIES,
-    "Microsoft.ManagedIdentity/userAssignedIdentities/assign/action",
-    _OF_GRANTS,
-)
-_OF_STORAGE = (
-    "Microsoft.Storage/storageAccounts/write",
-    "Microsoft.Storage/storageAccounts/blobServices/write",
-    "Microsoft.Storage/storageAccounts/blobServices/containers/write",
-)
-_OF_EXPIRY = "Microsoft.Storage/storageAccounts/managementPolicies/write"
-_OF_ROLES = ("Microsoft.Authorization/roleDefinitions/write", "Microsoft.Authorization/roleDefinitions/delete")
-_OF_PROFILES = (
-    _OF_IDENTITIES,
-    "Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials/write",
-)
-_OF_A_GROUP = "Microsoft.Resources/subscriptions/resourceGroups/write"
+ELSEWHERE = "permissions at "
+"""Beginning of the name of an answer about a resource of another owner; its id follows."""
 
 
 @dataclass(frozen=True)
@@ -53,33 +30,36 @@ class Place:
     """The name of the answer that has the resource group, where the stack makes it."""
 
 
-def places(demand: Demand) -> Iterator[Place]:
-    """Where a stack makes what (docs/azure.md and docs/storage.md, Rights)."""
-    cloud = demand.spec.cloud
+def places(demand: Demand) -> list[Place]:
+    """Return where a stack makes what, with the actions for it (docs/azure.md and docs/storage.md, Rights)."""
+    cloud, name, account = demand.spec.cloud, group(demand), demand.existing_bucket
     assert isinstance(cloud, Azure)
-    workloads, name = demand.spec.workloads, group(demand)
-    own = cloud.existing_resource_group is None
-    cluster = [*_ACTIONS, *(_OF_A_CLUSTER if demand.new else ())]
-    if demand.new and own:
-        cluster.append(_OF_A_GROUP)
-    if workloads.profiles:
-        cluster += _OF_PROFILES
-    grants = (_OF_GRANTS,) if workloads.profiles else ()
-    expiry = (_OF_EXPIRY,) if workloads.checkpoints and workloads.checkpoints.expire_after_days else ()
-    storage = (*_OF_STORAGE, *expiry, *_OF_ROLES, *grants)
-    if demand.bucket and not own:
-        cluster += storage
-    made = "resourceGroup" if demand.new and own else ""
-    yield Place("permissions", f"resource group {name}", tuple(dict.fromkeys(cluster)), made)
-    if demand.bucket and own:
-        # The group of the account is another one than the cluster's, and outlives it.
-        kept = f"resource group {kept_group(name, demand.bucket)}"
-        yield Place("storagePermissions", kept, (_OF_A_GROUP, *storage), "storageGroup")
-    if account := demand.existing_bucket:
-        # The stack's own role can be assigned in the whole group of the account.
-        yield Place("accountGroupPermissions", f"resource group {account.split('/')[4]}", _OF_ROLES)
-        if grants:
-            yield Place("accountPermissions", f"storage account {account.rpartition('/')[2]}", grants)
+    actions: dict[str, dict[str, None]] = {GROUP: {}}
+    for type, place in resources(demand):
+        actions.setdefault(place, {}).update(dict.fromkeys(ACTIONS[f"azure-native:{type}"]))
+    if demand.new and (network := existing_network(cloud)):
+        actions[network]["Microsoft.Network/virtualNetworks/subnets/join/action"] = None
+    parts = {
+        GROUP: "permissions",
+        STORAGE_GROUP: "storagePermissions",
+        "/".join(account.split("/")[:5]): "accountGroupPermissions",
+        account: "accountPermissions",
+    }
+    made = {GROUP: "resourceGroup" if demand.new and not cloud.existing_resource_group else ""}
+    words = {GROUP: f"resource group {name}", STORAGE_GROUP: f"resource group {kept_group(name, demand.bucket)}"}
+    if account:
+        words["/".join(account.split("/")[:5])] = f"resource group {account.split('/')[4]}"
+        words[account] = f"storage account {account.rpartition('/')[2]}"
+    return [
+        Place(
+            parts.get(place, f"{ELSEWHERE}{place}"),
+            words.get(place) or place,
+            tuple(wanted),
+            {**made, STORAGE_GROUP: "storageGroup"}.get(place, ""),
+        )
+        for place, wanted in actions.items()
+        if wanted
+    ]
 
 
 def rights(answers: Answers) -> Iterator[Said]:
@@ -87,7 +67,7 @@ def rights(answers: Answers) -> Iterator[Said]:
     count, fine = 0, True
     for place in places(answers.demand):
         granted = answers.part(place.part)
-        if granted is None:  # An account that is not there, of which its own check says so.
+        if granted is None:  # It is not there. Its own check, or AKS, says so.
             continue
         there = not place.group or answers.parts.get(place.group)
         where = place.where if there else f"the subscription, where {place.where} is to be made"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.clouds.gcp.pool import nodes_of
 from config.clouds.gcp.settings import Gcp
+from config.clouds.gcp.traits import default_boot_disk
+from config.placement.node_pools import node_pools, system_pool
 from preflight.answers import Answers, Document
 from preflight.demand import Demand, Need
 from preflight.gcp import names, reservations, rights
@@ -24,7 +27,19 @@ _CPUS = {
 """Quota metrics of vCPUs by machine family; accelerator-optimized families but A2 have none (page resource-usage)."""
 
 _SPOT_CPUS = "PREEMPTIBLE_CPUS"
+_ALL_CPUS = "CPUS_ALL_REGIONS"
 _ALL_GPUS = "GPUS_ALL_REGIONS"
+_OF_THE_PROJECT = (_ALL_CPUS, _ALL_GPUS)
+
+_SSD = "SSD_TOTAL_GB"
+_SSDS = ("pd-balanced", "pd-ssd")
+"""Kinds of disks that count against it (page resource-usage)."""
+_DISK_GB = 100
+"""GKE's own size of a boot disk."""
+
+_BY_FAMILY = ("NVIDIA_H100", "NVIDIA_H200", "NVIDIA_B200")
+"""Beginnings of GPUs' names that are counted by GPUS_PER_GPU_FAMILY alone, of which the list of a region says nothing
+(docs.cloud.google.com/compute/resource-usage; `gcloud beta quotas info list`)."""
 
 
 def _settings(demand: Demand) -> Gcp:
@@ -43,14 +58,31 @@ def _quota(answers: Answers) -> Iterator[Said]:
         if not need.reserved
         for part in _draws(need, region, up.get((need.pool, need.machine), 0))
     ]
+    drawn += [
+        drawn_of(need, _SSD, gigabytes, up.get((need.pool, need.machine), 0))
+        for need in answers.demand.needs
+        if (gigabytes := _ssd(need.pool, answers.demand))
+    ]
     limits = {
-        part.quota: project.get(part.quota) if part.quota == _ALL_GPUS else region.get(part.quota) for part in drawn
+        part.quota: project.get(part.quota) if part.quota in _OF_THE_PROJECT else region.get(part.quota)
+        for part in drawn
     }
-    for unit, mine in (("vCPUs", "CPUS"), ("GPUs", "GPUS")):
+    for unit, mine in (("vCPUs", "CPUS"), ("GPUs", "GPU"), ("GB of SSD", _SSD)):
         parts = [part for part in drawn if mine in part.quota]
         of_unit = {part.quota: limits[part.quota] for part in parts}
         yield from judge(parts, of_unit, unit, "ask for more quota (docs/google-cloud.md, Quotas), or lower `maxNodes`")
     yield from reserved(need.pool for need in answers.demand.needs if need.reserved)
+
+
+def _ssd(name: str, demand: Demand) -> int:
+    """Return the gigabytes of SSD of a node's boot disk in the pool of that name; 0 where it is no SSD."""
+    pools = node_pools(demand.spec, demand.cloud)
+    if demand.spec.system_pool:
+        pools = (*pools, system_pool(demand.spec.system_pool, demand.cloud))
+    (pool,) = (pool for pool in pools if pool.name == name)
+    nodes = nodes_of(pool.source)
+    kind = (nodes and nodes.disk_type) or default_boot_disk(pool.machine)
+    return (pool.source.os_disk.size_gb or _DISK_GB) if kind in _SSDS else 0
 
 
 def _limits(name: str, document: Document | None) -> dict[str, Limit]:
@@ -75,13 +107,18 @@ def _draws(need: Need, region: dict[str, Limit], up: int) -> Iterator[Drawn]:
         return preemptible if (need.spot or need.queued) and granted and granted.limit > 0 else metric
 
     if need.known and (metric := _CPUS.get(need.known.family)):
-        yield drawn_of(need, chosen(metric, _SPOT_CPUS), need.known.vcpus, up)
+        drawn = chosen(metric, _SPOT_CPUS)
+        yield drawn_of(need, drawn, need.known.vcpus, up)
+        if drawn != _SPOT_CPUS:
+            yield drawn_of(need, _ALL_CPUS, need.known.vcpus, up)
     if need.gpus:
         # The catalogue's names are those of the metrics (page resource-usage).
         model = need.gpu_model.removeprefix("nvidia-").replace("-", "_").upper()
         metric = f"NVIDIA_{model}_GPUS"
         preemptible = f"PREEMPTIBLE_{metric}"
         drawn = preemptible if need.queued else chosen(metric, preemptible)
+        if drawn == metric and metric.startswith(_BY_FAMILY):
+            drawn = f"GPUS_PER_GPU_FAMILY ({metric.removesuffix('_GPUS')})"
         yield drawn_of(need, drawn, need.gpus, up)
         yield drawn_of(need, _ALL_GPUS, need.gpus, up)
 

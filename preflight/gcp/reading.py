@@ -14,7 +14,7 @@ from preflight.demand import Demand
 from preflight.gcp import identity
 from preflight.gcp.machines import groups, offered_zones
 from preflight.gcp.reservations import named
-from preflight.gcp.rights import BUCKET_GRANTS, permissions, services
+from preflight.gcp.rights import BUCKET_GRANTS, answer_of, permissions, services
 from preflight.settings import Settings
 from ready.findings import Unasked, line
 
@@ -143,11 +143,9 @@ def read(demand: Demand, account: str | None, credentials: Any = None, endpoint:
     request = service_usage_v1.BatchGetServicesRequest(parent=f"projects/{project}", names=names)
     ask("services", lambda: _plain(usage.batch_get_services(request=request, **_ONCE)))
     rights = opened(resourcemanager_v3.ProjectsClient)
-    wanted = list(permissions(demand))
-    ask(
-        "granted",
-        lambda: _plain(rights.test_iam_permissions(resource=f"projects/{project}", permissions=wanted, **_ONCE)),
-    )
+    for place, wanted in permissions(demand).items():
+        sent = {"resource": f"projects/{place}", "permissions": list(wanted)}
+        ask(answer_of(place, demand), lambda sent=sent: _plain(rights.test_iam_permissions(**sent, **_ONCE)))  # type: ignore[misc]
     if bucket := demand.bucket or demand.existing_bucket:
         ask("bucket", lambda: _storage(bucket, credentials, endpoint))
     if demand.existing_bucket and demand.spec.workloads.profiles:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from config.clouds.gcp.settings import Gcp
 from preflight.answers import Answers
 from preflight.demand import Demand
+from preflight.gcp.declared import BUCKET, GRANTS_ON_A_BUCKET, PERMISSIONS, resources
 from ready.check import Said, note, ok, wrong
 
 CORE_SERVICES = (
@@ -20,29 +21,16 @@ CORE_SERVICES = (
 
 _STORAGE, _IMAGES, _KEYS = "storage.googleapis.com", "artifactregistry.googleapis.com", "cloudkms.googleapis.com"
 
-_PERMISSIONS = (
-    "container.clusters.get",
-    "container.clusters.getCredentials",
-    "container.clusters.update",
-    "iam.serviceAccounts.actAs",
-)
-_OF_A_CLUSTER = ("container.clusters.create",)
 _OF_A_CONTRACT = ("container.roles.create", "container.roleBindings.create")
 _OF_BACK_TO_SPOT = ("container.clusterRoles.create", "container.clusterRoleBindings.create")
 _INSIDE = (*_OF_A_CONTRACT, *_OF_BACK_TO_SPOT)
 """Rights inside the cluster, where RBAC may give them too; nobody has given any in a cluster that is yet to be made
 (docs.cloud.google.com/kubernetes-engine/docs/how-to/iam)."""
-_OF_A_NETWORK = ("compute.networks.create", "compute.subnetworks.create", "compute.routers.create")
-_OF_A_BUCKET = ("storage.buckets.create",)
-_OF_GRANTS = "storage.buckets.setIamPolicy"
-"""Whoever makes a bucket as the project's editor or owner gets it with the bucket, so its lack on the project is a note
-(docs.cloud.google.com/storage/docs/access-control/iam-roles, legacy roles)."""
-BUCKET_GRANTS = ("storage.buckets.getIamPolicy", "storage.buckets.setIamPolicy")
+BUCKET_GRANTS = GRANTS_ON_A_BUCKET
 """Rights on an existing bucket, by which the stack gives profiles theirs
 (docs.cloud.google.com/storage/docs/access-control/iam-json)."""
 _OF_PROFILES = ("resourcemanager.projects.get",)
 """For the project's number, which the members of its workload identity pool have in their names (docs/storage.md, Rights)."""
-_OF_AN_ACCOUNT = ("iam.serviceAccounts.create", "resourcemanager.projects.setIamPolicy")
 
 
 def _settings(demand: Demand) -> Gcp:
@@ -51,18 +39,23 @@ def _settings(demand: Demand) -> Gcp:
     return cloud
 
 
-def permissions(demand: Demand) -> tuple[str, ...]:
-    """The permissions on the project that whoever deploys the stack needs (docs/google-cloud.md, Rights)."""
-    cloud = _settings(demand)
-    network = _OF_A_NETWORK if demand.new and cloud.network.existing is None else ()
-    account = () if cloud.service_account else _OF_AN_ACCOUNT
-    storage: tuple[str, ...] = _OF_A_BUCKET if demand.bucket else ()
-    if demand.bucket and demand.spec.workloads.profiles:
-        storage = (*storage, _OF_GRANTS)
-    numbers = _OF_PROFILES if demand.spec.workloads.profiles else ()
-    scheduling = demand.spec.scheduling
+def permissions(demand: Demand) -> dict[str, tuple[str, ...]]:
+    """Return the permissions that whoever deploys the stack needs, by project; the stack's own comes first
+    (docs/google-cloud.md, Rights)."""
+    cloud, scheduling = _settings(demand), demand.spec.scheduling
+    wanted: dict[str, dict[str, None]] = {cloud.project: {}}
+    for type, project in resources(demand):
+        if project != BUCKET:
+            wanted.setdefault(project, {}).update(dict.fromkeys(PERMISSIONS[f"gcp:{type}"]))
     inside = (*_OF_A_CONTRACT, *(_OF_BACK_TO_SPOT if scheduling.back_to_spot else ())) if scheduling.enabled else ()
-    return (*_PERMISSIONS, *inside, *(_OF_A_CLUSTER if demand.new else ()), *network, *account, *storage, *numbers)
+    numbers = _OF_PROFILES if demand.spec.workloads.profiles else ()
+    wanted[cloud.project].update(dict.fromkeys((*inside, *numbers)))
+    return {project: tuple(names) for project, names in wanted.items()}
+
+
+def answer_of(project: str, demand: Demand) -> str:
+    """Return the name of the answer with the permissions on a project."""
+    return "granted" if project == _settings(demand).project else f"granted on {project}"
 
 
 def services(demand: Demand) -> tuple[str, ...]:
@@ -95,17 +88,31 @@ def registered(answers: Answers) -> Iterator[Said]:
         yield ok(f"{len(services(answers.demand))} services are enabled")
 
 
+def _on_itself(permission: str) -> bool:
+    """Return whether a role on the resource itself may give a permission: on a bucket, a key, a registry or a subnet.
+
+    Whoever makes a bucket as the project's editor or owner has a role on it (page iam-roles, legacy roles).
+    """
+    of_a_bucket = permission.startswith("storage.") and permission != "storage.buckets.create"
+    return of_a_bucket or (permission.endswith("IamPolicy") and not permission.startswith("resourcemanager."))
+
+
+def _may_be_on_itself(permissions: Iterable[str], where: str) -> Said:
+    return note(
+        f"whoever deploys lacks {', '.join(permissions)} on {where}; a role on the bucket, key, registry or subnet may give it",
+        "ask its owner (docs/google-cloud.md and docs/storage.md, Rights)",
+    )
+
+
 def held(answers: Answers) -> Iterator[Said]:
     """Each permission against those of whoever deploys."""
-    granted, wanted = (answers.part("granted") or {}).get("permissions") or (), permissions(answers.demand)
+    (_, wanted), *elsewhere = permissions(answers.demand).items()
+    granted = (answers.part("granted") or {}).get("permissions") or ()
     missing = [permission for permission in wanted if permission not in granted]
-    if _OF_GRANTS in missing:
-        missing.remove(_OF_GRANTS)
-        yield note(
-            f"whoever deploys lacks {_OF_GRANTS} on the project, and must have it on the bucket for the profiles",
-            "an editor or owner of the project has it on buckets of their own; else ask for Storage Admin",
-        )
-        wanted = tuple(item for item in wanted if item != _OF_GRANTS)
+    if lacking := [permission for permission in missing if _on_itself(permission)]:
+        missing = [permission for permission in missing if permission not in lacking]
+        wanted = tuple(permission for permission in wanted if permission not in lacking)
+        yield _may_be_on_itself(lacking, "the project")
     inside = [] if answers.demand.new else [permission for permission in missing if permission in _INSIDE]
     if inside:
         missing = [permission for permission in missing if permission not in inside]
@@ -119,6 +126,10 @@ def held(answers: Answers) -> Iterator[Said]:
             f"whoever deploys lacks {permission} on the project",
             "ask for a role that has it (docs/google-cloud.md, Rights)",
         )
+    for project, names in elsewhere:
+        held_there = (answers.part(answer_of(project, answers.demand)) or {}).get("permissions") or ()
+        if lacking := [name for name in names if name not in held_there]:
+            yield _may_be_on_itself(lacking, f"project {project}")
     at_bucket = answers.part("bucketGranted") if _grants_elsewhere(answers.demand) else None
     if at_bucket is not None:  # None too of a bucket that is not there, of which its own check says so.
         for permission in sorted({*BUCKET_GRANTS} - {*(at_bucket.get("permissions") or ())}):

@@ -12,6 +12,10 @@ from typing import Any
 import pytest
 
 from components.layer import discovery
+from config import stackfile
+from preflight.azure import declared as azure_declared
+from preflight.demand import demand
+from preflight.gcp import declared as gcp_declared
 from sandbox.cloud.provider import Resource
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
@@ -31,6 +35,10 @@ STACKS = sorted(
 CLOUDS: Mapping[str, Callable[[Path, Mapping[str, Any]], EmulatedAzure | EmulatedGoogle]] = {
     "azure": lambda state, cloud: EmulatedAzure(state, cloud.get("location", "westeurope")),
     "gcp": lambda state, cloud: EmulatedGoogle(state),
+}
+DECLARED: Mapping[str, tuple[Any, str]] = {
+    "azure": (azure_declared, "azure-native"),
+    "gcp": (gcp_declared, "gcp"),
 }
 IN_A_CLOUD = [path for path in STACKS if stack_config(path)["kubeflow-spot:cloud"]["provider"] in CLOUDS]
 
@@ -52,6 +60,15 @@ def destroy(declared: Declared, cloud: Emulated) -> None:
             cloud.provider.delete(
                 Resource(resource.type, resource.name, "urn", id, old_inputs=resource.inputs, old_outputs=outputs)
             )
+
+
+def by_preflight(settings: Mapping[str, Any]) -> set[str]:
+    """The types of the cloud's resources for which `make preflight` looks for rights."""
+    raw = {key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}
+    spec, _ = stackfile.read(raw)
+    assert spec
+    module, package = DECLARED[spec.cloud.provider]
+    return {f"{package}:{type}" for type, _ in module.resources(demand(spec))}
 
 
 def with_kept_storage(settings: dict[str, Any], cloud: Emulated) -> None:
@@ -76,6 +93,7 @@ def test_a_happy_stack_is_accepted_by_its_cloud_and_again_after_destroy(
     cloud.seed(settings)
     declared = declare(settings, monkeypatch, cloud=cloud)
     assert {pool["name"] for pool in declared.outputs["pools"]} == set(pools(declared))
+    assert by_preflight(settings) == {r.type for r in declared.resources if r.type.startswith(cloud.prefix)}
     destroy(declared, cloud)
     with_kept_storage(settings, cloud)
     again = declare(settings, monkeypatch, cloud=cloud)

@@ -120,6 +120,16 @@ GCP: dict[str, tuple[Break, str, tuple[str, ...]]] = {
     ),
     "on-demand-gpus": (lambda p: _quota(p, "region", "NVIDIA_L4_GPUS", 0), "quota", ("NVIDIA_L4_GPUS has 0", "l4od")),
     "all-gpus": (lambda p: _quota(p, "project", "GPUS_ALL_REGIONS", 0), "quota", ("GPUS_ALL_REGIONS has 0",)),
+    "all-vcpus": (
+        lambda p: _quota(p, "project", "CPUS_ALL_REGIONS", 6),
+        "quota",
+        ("CPUS_ALL_REGIONS has 6 of 6 vCPUs left", "system"),
+    ),
+    "boot-disks": (
+        lambda p: _quota(p, "region", "SSD_TOTAL_GB", 150),
+        "quota",
+        ("SSD_TOTAL_GB has 150 of 150 GB of SSD left",),
+    ),
     "family-quota": (lambda p: _quota(p, "region", "N2_CPUS", 0), "quota", ("N2_CPUS has 0", "general")),
     "regional-quota": (lambda p: _quota(p, "region", "CPUS", 6), "quota", ("CPUS has 2 of 6", "system")),
     "channel": (

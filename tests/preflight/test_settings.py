@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 from config import stackfile
+from config.clouds.gcp.settings import Gcp
 from preflight import clouds
+from preflight.azure import rights
 from preflight.demand import demand
 from preflight.gcp.rights import permissions
 from ready.findings import State
@@ -196,12 +198,43 @@ def test_the_first_nodes_are_those_of_each_zone_where_bounds_are_of_a_zone() -> 
     }
 
 
+def _on_the_project(change: Callable[[Settings], Any]) -> set[str]:
+    """The permissions on the stack's own project."""
+    demand = _answers("gcp", change).demand
+    assert isinstance(demand.spec.cloud, Gcp)
+    return set(permissions(demand)[demand.spec.cloud.project])
+
+
+def test_rights_at_resources_of_others_are_asked_where_they_are() -> None:
+    key = "projects/corp-keys/locations/europe-west4/keyRings/ml/cryptoKeys/disks"
+    registry = {"project": "corp-images", "location": "europe", "repository": "base"}
+    asked = permissions(_answers("gcp", _cloud(encryption={"bootDiskKey": key}, registries=[registry])).demand)
+    assert "cloudkms.cryptoKeys.setIamPolicy" in asked["corp-keys"]
+    assert "artifactregistry.repositories.setIamPolicy" in asked["corp-images"]
+    vault = "/subscriptions/11111111-1111-4111-8111-111111111111/resourceGroups/corp/providers/Microsoft.ContainerRegistry/registries/images"
+    network = {"existing": {"resourceGroup": "corp", "name": "hub", "subnet": "nodes"}}
+    places = rights.places(_answers("azure", _cloud(registry={"id": vault}, network=network)).demand)
+    actions = {place.where: place.actions for place in places}
+    assert actions[vault] == ("Microsoft.Authorization/roleAssignments/write",)
+    (hub,) = (wanted for where, wanted in actions.items() if where.endswith("/virtualNetworks/hub"))
+    assert "Microsoft.Network/virtualNetworks/subnets/join/action" in hub
+
+
+def test_h100s_are_counted_by_a_quota_that_compute_does_not_list() -> None:
+    pool = {"name": "h100", "machine": "a3-highgpu-8g", "capacity": "on-demand", "maxNodes": 1, "reservation": None}
+    given = _answers("gcp", lambda f: f.update(pools=[{k: v for k, v in pool.items() if v}]))
+    notes = [
+        finding.says for finding in clouds.findings(given) if finding.check == "quota" and finding.state == State.NOTE
+    ]
+    assert any(note.startswith("GPUS_PER_GPU_FAMILY (NVIDIA_H100) is not listed; h100 draw 8") for note in notes), notes
+
+
 def test_a_network_or_account_that_is_there_needs_no_right_to_make_one() -> None:
     existing = {"name": "vpc", "subnet": "nodes", "podRange": "pods", "serviceRange": "services"}
     account = "nodes@example-ml-staging.iam.gserviceaccount.com"
-    plain = permissions(_answers("gcp", lambda f: None).demand)
-    less = permissions(_answers("gcp", _cloud(network={"existing": existing}, serviceAccount=account)).demand)
-    assert {"compute.networks.create", "resourcemanager.projects.setIamPolicy"} <= {*plain} - {*less}
+    plain = _on_the_project(lambda f: None)
+    less = _on_the_project(_cloud(network={"existing": existing}, serviceAccount=account))
+    assert {"compute.networks.create", "resourcemanager.projects.setIamPolicy"} <= plain - less
     assert "container.clusters.create" in less
 
 
@@ -210,15 +243,10 @@ def test_rights_inside_the_cluster_are_asked_for_what_is_put_into_it() -> None:
         {"container.roles.create", "container.roleBindings.create"},
         {"container.clusterRoles.create"},
     )
-    plain = {*permissions(_answers("gcp", lambda f: None).demand)}
-    none = {*permissions(_answers("gcp", lambda f: f.update(scheduling={"enabled": False})).demand)}
-    back = {
-        *permissions(
-            _answers(
-                "gcp", lambda f: f.update(scheduling={"backToSpot": {"image": f"r.example.com/d:v1@sha256:{'0' * 64}"}})
-            ).demand
-        )
-    }
+    plain = _on_the_project(lambda f: None)
+    none = _on_the_project(lambda f: f.update(scheduling={"enabled": False}))
+    image = f"r.example.com/d:v1@sha256:{'0' * 64}"
+    back = _on_the_project(lambda f: f.update(scheduling={"backToSpot": {"image": image}}))
     assert (roles <= plain, roles & none, cluster_roles & plain, cluster_roles <= back) == (True, set(), set(), True)
 
 
