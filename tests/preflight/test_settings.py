@@ -211,7 +211,8 @@ def test_rights_at_resources_of_others_are_asked_where_they_are() -> None:
     asked = permissions(_answers("gcp", _cloud(encryption={"bootDiskKey": key}, registries=[registry])).demand)
     assert "cloudkms.cryptoKeys.setIamPolicy" in asked["corp-keys"]
     assert "artifactregistry.repositories.setIamPolicy" in asked["corp-images"]
-    vault = "/subscriptions/11111111-1111-4111-8111-111111111111/resourceGroups/corp/providers/Microsoft.ContainerRegistry/registries/images"
+    group = "/subscriptions/11111111-1111-4111-8111-111111111111/resourceGroups/corp"
+    vault = f"{group}/providers/Microsoft.ContainerRegistry/registries/images"
     network = {"existing": {"resourceGroup": "corp", "name": "hub", "subnet": "nodes"}}
     places = rights.places(_answers("azure", _cloud(registry={"id": vault}, network=network)).demand)
     actions = {place.where: place.actions for place in places}
