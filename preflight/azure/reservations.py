@@ -8,6 +8,12 @@ from preflight.answers import Answers
 from preflight.demand import Need
 from ready.check import NotSeen, Said, note, ok, some, wrong
 
+_NO_ZONE = ""
+
+
+def _shown(zones: set[str]) -> str:
+    return " and ".join(f"zone {zone}" if zone else "no zone" for zone in sorted(zones))
+
 
 def reservations(answers: Answers) -> Iterator[Said]:
     """Each pool's group, and the reservations in it."""
@@ -37,17 +43,27 @@ def _of_pool(answers: Answers, need: Need) -> Iterator[Said]:
         # Page use-capacity-reservation-groups: a pool of an empty group is made without it, with a warning alone.
         yield wrong(
             f"capacity reservation group {name} reserves no {need.machine}, which pool {need.pool} takes from it",
-            f"az capacity reservation create --capacity-reservation-group {name} --sku {need.machine} --capacity {need.most}",
+            f"az capacity reservation create --resource-group {need.reservation.split('/')[4]} --capacity-reservation-group {name}"
+            f" --name {need.pool} --sku {need.machine} --capacity {need.most}{' --zone ' + need.zones[0] if need.zones else ''}",
         )
         return
-    reserved = {zone for item in mine for zone in item.get("zones") or ()}
-    lacking = set(need.zones) - reserved
-    if lacking:
+    # A machine takes a reservation of its own zone; one without a zone takes one without (page capacity-reservation-overview).
+    wanted = set(need.zones) or {_NO_ZONE}
+    reserved = {zone for item in mine for zone in item.get("zones") or (_NO_ZONE,)}
+    if not wanted & reserved:
+        yield wrong(
+            f"capacity reservation group {name} reserves {need.machine} in {_shown(reserved)}, and pool {need.pool} has nodes in"
+            f" {_shown(wanted)}: they take none of it",
+            f"write `zones: [{', '.join(sorted(reserved - {_NO_ZONE}))}]` in the pool, or reserve there",
+        )
+        return
+    if lacking := wanted - reserved:
         yield note(
-            f"capacity reservation group {name} reserves no {need.machine} in zone {', '.join(sorted(lacking))}, where pool"
+            f"capacity reservation group {name} reserves no {need.machine} in {_shown(lacking)}, where pool"
             f" {need.pool} gets ordinary machines",
             "reserve there too, or leave the zone out of the pool's `zones`",
         )
+    mine = [item for item in mine if wanted & set(item.get("zones") or (_NO_ZONE,))]
     count = sum(int((item.get("sku") or {}).get("capacity") or 0) for item in mine)
     if count < need.most:
         yield note(

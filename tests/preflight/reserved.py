@@ -171,7 +171,14 @@ RESERVED: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], A
         "",
         "reservation l4 has 1 machines, and pool only may have 2 nodes",
     ),
-    "reserved-on-aks": ("azure", _on_aks(), _group((_SIZE.lower(), "1", 2)), "", ""),
+    "reserved-on-aks": ("azure", _on_aks(("1",)), _group((_SIZE.lower(), "1", 2)), "", ""),
+    "nodes-without-a-zone-take-no-reservation-of-a-zone": (
+        "azure",
+        _on_aks(),
+        _group((_SIZE, "1", 2)),
+        "reservations",
+        f"capacity reservation group t4 reserves {_SIZE} in zone 1, and pool t4od has nodes in no zone: they take none of it",
+    ),
     "no-group": (
         "azure",
         _on_aks(),
@@ -202,7 +209,7 @@ RESERVED: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], A
     ),
     "a-group-of-fewer-machines": (
         "azure",
-        _on_aks(),
+        _on_aks(("1",)),
         _group((_SIZE, "1", 1)),
         "",
         "has 1 Standard_NC4as_T4_v3, and pool t4od may have 2 nodes",
