@@ -71,7 +71,7 @@ class Team:
     def take(self, step: str) -> None:
         """Take one step, whatever came before."""
         if step == "destroy":
-            self.stack.run("down", "--force")
+            self.stack.run("down")
             return
         if step == "rename":
             self._rename(NEW_NAME if self.stack.name != NEW_NAME else "two")
@@ -157,4 +157,4 @@ def test_no_step_of_one_stack_touches_the_other(order: tuple[str, ...], folder: 
             assert second.stack.steps() == []
     finally:
         for team in (first, second):
-            team.stack.run("down", "--force", ok=None)
+            team.stack.run("down", ok=None)
