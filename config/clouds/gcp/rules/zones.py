@@ -34,7 +34,9 @@ def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
     )
     without = [zone for zone in named if zone in of_the_region and zone not in everywhere]
     if without:
-        yield Problem(f"{path}.zones", f"has no {model} in {', '.join(without)}", remedy, warning=True)
+        inherited = "" if pool.zones else f"is unset, and {'cloud.zones' if gcp.zones else 'the cluster'} "
+        what = f"{inherited}has no {model} in {', '.join(without)}: GKE refuses the pool, half way through an `up`"
+        yield Problem(f"{path}.zones", what, remedy, warning=True)
     elif not named and len(here) < len(of_the_region) and (draft.makes_cluster or not here):
         # Page regional-clusters: three zones of GKE's choice.
         what = f"is unset: GKE chooses zones of {region}, and {model} is in {', '.join(here) or 'none of them'} only"
