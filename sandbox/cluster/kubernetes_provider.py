@@ -238,8 +238,11 @@ def _forced(body: Props) -> bool:
 
 
 def _manager(resource: Resource) -> str:
-    """A field manager for each resource, as in the real provider: two declarations of one object then conflict."""
-    return f"pulumi-kubernetes-{_digest(resource.urn)}"
+    """A field manager for each resource, as in the real provider: two declarations of one object then conflict.
+
+    It stays while the resource does, also when the stack is renamed (provider.go, fieldManagerName).
+    """
+    return str(resource.old_outputs.get("__fieldManager") or f"pulumi-kubernetes-{_digest(resource.urn)}")
 
 
 def _like(live: Any, old: Any) -> Any:
