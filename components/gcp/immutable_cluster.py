@@ -35,7 +35,7 @@ def problems(cloud: Gcp, name: str, live: LiveCluster, reading: pulumi.InvokeOpt
 
 
 def address_problems(spec: ClusterSpec, cloud: Gcp, pools: Iterable[str], live: LiveCluster) -> Iterator[Problem]:
-    """Live pools, of these names, with other addresses than `privateNodes` says.
+    """Yield a problem when live pools of these names have other addresses than `privateNodes` says.
 
     The provider would send a change of a pool in place; no source says what GKE does with its nodes then.
     """
