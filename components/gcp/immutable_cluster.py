@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from ipaddress import ip_network
 from typing import Any
 
 import pulumi
@@ -85,7 +86,9 @@ def _pairs(
         return pairs
     with explain_refusal(f"cloud.network: subnet {name!r} in {cloud.region}", "compute.subnetworks.get"):
         own = compute.get_subnetwork(project=cloud.project, region=cloud.region, name=name, opts=reading)
-    pairs["cloud.network.nodeSubnet"] = (own.ip_cidr_range, network.node_subnet)
+    # A wider range is set in place (resource_compute_subnetwork.go, isShrinkageIpCidr).
+    if not ip_network(own.ip_cidr_range).subnet_of(ip_network(network.node_subnet)):  # type: ignore[arg-type]
+        pairs["cloud.network.nodeSubnet"] = (own.ip_cidr_range, network.node_subnet)
     return pairs
 
 

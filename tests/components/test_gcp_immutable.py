@@ -85,6 +85,23 @@ def test_an_unchanged_emulated_cluster_has_no_differences(tmp_path: Path, monkey
     assert declare(FULL, monkeypatch, cloud=google).of(GKE_POOL)
 
 
+@pytest.mark.parametrize(("range", "fine"), [("10.40.0.0/19", True), ("10.40.0.0/21", False), ("10.44.0.0/20", False)])
+def test_a_wider_subnet_is_no_other_cluster(
+    range: str, fine: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    google = AfterUp(tmp_path / "google.json")
+    settings = stack(L4, cloud={"network": {"nodeSubnet": "10.40.0.0/20"}})
+    declare(settings, monkeypatch, cloud=google)
+    google.up = True
+    changed = stack(L4, cloud={"network": {"nodeSubnet": range}})
+    if fine:
+        (subnet,) = declare(changed, monkeypatch, cloud=google).of("gcp:compute/subnetwork:Subnetwork").values()
+        assert subnet.inputs["ipCidrRange"] == range
+    else:
+        with pytest.raises(pulumi.RunError, match=r"cloud\.network\.nodeSubnet: is 10\.40\.0\.0/20 in the cluster"):
+            declare(changed, monkeypatch, cloud=google)
+
+
 def with_pool(settings: dict[str, Any], number: int, **change: Any) -> dict[str, Any]:
     changed = copy.deepcopy(settings)
     changed["kubeflow-spot:pools"][number].update(change)
