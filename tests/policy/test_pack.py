@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import pulumi_policy.policy as library
 import pytest
 import yaml
 from pulumi.runtime import proto
@@ -153,3 +156,9 @@ def test_the_page_names_every_setting_with_its_default() -> None:
                 ", ".join(f"`{value}`" for value in default) or "none" if isinstance(default, list) else str(default)
             )
             assert f"| `{rule}` | `{name}` | {shown} |" in text
+
+
+def test_the_private_class_that_the_pack_replaces_was_read_for_the_installed_version() -> None:
+    """With another version, compare `serve` with `pulumi_policy.policy`: `PolicyPack` makes the servicer by its module's name."""
+    assert version("pulumi-policy").rpartition(".")[0] == "1.21"
+    assert "_PolicyAnalyzerServicer(" in inspect.getsource(library.PolicyPack)
