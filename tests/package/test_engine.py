@@ -193,7 +193,7 @@ def test_an_error_shows_no_secret(team: Team) -> None:
 
 
 MOVED = ('name="ml-team"', 'name="elsewhere"', "cluster.name: is ml-team and cannot become elsewhere")
-MACHINE = ('"Standard_D8ds_v5"', '"Standard_D16ds_v5"', "pools[0].machine: is Standard_D8ds_v5 in the cluster")
+MACHINE = ('"Standard_D8ds_v5"', '"Standard_D16ds_v5"', "pools[0].machine: general: is Standard_D8ds_v5 in the cluster")
 SECRET = (
     'location="westeurope",\n        existing',
     'location=pulumi.Output.secret("geheim"),\n        existing',
@@ -207,7 +207,7 @@ def test_a_refusal_is_told_as_it_is(team: Team, old: str, new: str, expected: st
     team.write(program().replace(old, new, 1))
     done = team.run("preview", fails=True)
     text = done.stdout + done.stderr
-    assert expected in text
+    assert expected in text, text
     assert not [word for word in ("trailing_metadata", "Unexpected", "geheim") if word in text]
 
 
