@@ -76,10 +76,13 @@ class Demand:
 def demand(spec: ClusterSpec, settings: Mapping[str, str] | None = None) -> Demand:
     """The demand of a checked stack file."""
     cloud = registry.of(spec.cloud)
+    return Demand(spec, cloud, tuple(_need(pool, spec, cloud) for pool in all_pools(spec, cloud)), settings or {})
+
+
+def all_pools(spec: ClusterSpec, cloud: Cloud) -> tuple[NodePool, ...]:
+    """Return the stack's pools; the system pool of a new cluster comes first."""
     pools = node_pools(spec, cloud)
-    if spec.system_pool:
-        pools = (system_pool(spec.system_pool, cloud), *pools)
-    return Demand(spec, cloud, tuple(_need(pool, spec, cloud) for pool in pools), settings or {})
+    return (system_pool(spec.system_pool, cloud), *pools) if spec.system_pool else pools
 
 
 def _first(pool: NodePool, spec: ClusterSpec, cloud: Cloud) -> int:

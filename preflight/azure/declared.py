@@ -13,10 +13,8 @@ from preflight.demand import Demand
 GROUP, STORAGE_GROUP = "group", "storage group"
 """Places: the cluster's resource group, and that of the account for checkpoints."""
 
-GRANT = "azure-native:authorization:RoleAssignment"
-
 ACTIONS: dict[str, tuple[str, ...]] = {
-    GRANT: ("Microsoft.Authorization/roleAssignments/write",),
+    "azure-native:authorization:RoleAssignment": ("Microsoft.Authorization/roleAssignments/write",),
     "azure-native:authorization:RoleDefinition": (
         "Microsoft.Authorization/roleDefinitions/write",
         "Microsoft.Authorization/roleDefinitions/delete",
@@ -100,6 +98,11 @@ def resources(demand: Demand) -> Iterator[tuple[str, str]]:
 _CLUSTER = ("managedidentity:UserAssignedIdentity", "containerservice:ManagedCluster", "resources:Deployment")
 
 
+def group_of(id: str) -> str:
+    """Return the id of a resource's group; empty for an empty id."""
+    return "/".join(id.split("/")[:5])
+
+
 def existing_network(cloud: Azure) -> str:
     """Return the id of an existing network behind its subscription; empty without one."""
     network = cloud.network.existing
@@ -165,7 +168,7 @@ def _checkpoints(demand: Demand, cloud: Azure) -> Iterator[tuple[str, str]]:
         if workloads.checkpoints.expire_after_days:
             yield "storage:ManagementPolicy", kept
     # The stack's own role can be assigned in the whole group of the account.
-    yield "authorization:RoleDefinition", "/".join(account.split("/")[:5]) or kept
+    yield "authorization:RoleDefinition", group_of(account) or kept
     if workloads.profiles:
         yield "managedidentity:FederatedIdentityCredential", GROUP
         yield "authorization:RoleAssignment", account or kept

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from config.clouds.azure.kept import kept_group
 from config.clouds.azure.settings import Azure
 from preflight.answers import Answers, Document
-from preflight.azure.declared import ACTIONS, GROUP, STORAGE_GROUP, existing_network, resources
+from preflight.azure.declared import ACTIONS, GROUP, STORAGE_GROUP, existing_network, group_of, resources
 from preflight.azure.names import group
 from preflight.demand import Demand
 from ready.check import Said, ok, wrong
@@ -39,27 +39,22 @@ def places(demand: Demand) -> list[Place]:
         actions.setdefault(place, {}).update(dict.fromkeys(ACTIONS[f"azure-native:{type}"]))
     if demand.new and (network := existing_network(cloud)):
         actions[network]["Microsoft.Network/virtualNetworks/subnets/join/action"] = None
-    parts = {
-        GROUP: "permissions",
-        STORAGE_GROUP: "storagePermissions",
-        "/".join(account.split("/")[:5]): "accountGroupPermissions",
-        account: "accountPermissions",
+    own = demand.new and not cloud.existing_resource_group
+    known = {
+        GROUP: ("permissions", f"resource group {name}", "resourceGroup" if own else ""),
+        # Another group than the cluster's, which it outlives.
+        STORAGE_GROUP: ("storagePermissions", f"resource group {kept_group(name, demand.bucket)}", "storageGroup"),
     }
-    made = {GROUP: "resourceGroup" if demand.new and not cloud.existing_resource_group else ""}
-    words = {GROUP: f"resource group {name}", STORAGE_GROUP: f"resource group {kept_group(name, demand.bucket)}"}
     if account:
-        words["/".join(account.split("/")[:5])] = f"resource group {account.split('/')[4]}"
-        words[account] = f"storage account {account.rpartition('/')[2]}"
-    return [
-        Place(
-            parts.get(place, f"{ELSEWHERE}{place}"),
-            words.get(place) or place,
-            tuple(wanted),
-            {**made, STORAGE_GROUP: "storageGroup"}.get(place, ""),
-        )
-        for place, wanted in actions.items()
-        if wanted
-    ]
+        holder = group_of(account)
+        known[holder] = ("accountGroupPermissions", f"resource group {holder.rpartition('/')[2]}", "")
+        known[account] = ("accountPermissions", f"storage account {account.rpartition('/')[2]}", "")
+
+    def described(place: str, wanted: Iterable[str]) -> Place:
+        part, where, made = known.get(place) or (f"{ELSEWHERE}{place}", place, "")
+        return Place(part, where, tuple(wanted), made)
+
+    return [described(place, wanted) for place, wanted in actions.items() if wanted]
 
 
 def rights(answers: Answers) -> Iterator[Said]:

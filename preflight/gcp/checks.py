@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from config.clouds.gcp.pool import nodes_of
 from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.traits import default_boot_disk
-from config.placement.node_pools import node_pools, system_pool
+from config.placement.node_pools import NodePool
 from preflight.answers import Answers, Document
-from preflight.demand import Demand, Need
+from preflight.demand import Demand, Need, all_pools
 from preflight.gcp import names, reservations, rights
 from preflight.gcp.machines import live, machines
 from preflight.quotas import Drawn, Limit, drawn_of, judge, reserved
@@ -58,10 +58,11 @@ def _quota(answers: Answers) -> Iterator[Said]:
         if not need.reserved
         for part in _draws(need, region, up.get((need.pool, need.machine), 0))
     ]
+    ssds = {pool.name: _ssd(pool) for pool in all_pools(answers.demand.spec, answers.demand.cloud)}
     drawn += [
-        drawn_of(need, _SSD, gigabytes, up.get((need.pool, need.machine), 0))
+        drawn_of(need, _SSD, ssds[need.pool], up.get((need.pool, need.machine), 0))
         for need in answers.demand.needs
-        if (gigabytes := _ssd(need.pool, answers.demand))
+        if ssds[need.pool]
     ]
     limits = {
         part.quota: project.get(part.quota) if part.quota in _OF_THE_PROJECT else region.get(part.quota)
@@ -74,12 +75,8 @@ def _quota(answers: Answers) -> Iterator[Said]:
     yield from reserved(need.pool for need in answers.demand.needs if need.reserved)
 
 
-def _ssd(name: str, demand: Demand) -> int:
-    """Return the gigabytes of SSD of a node's boot disk in the pool of that name; 0 where it is no SSD."""
-    pools = node_pools(demand.spec, demand.cloud)
-    if demand.spec.system_pool:
-        pools = (*pools, system_pool(demand.spec.system_pool, demand.cloud))
-    (pool,) = (pool for pool in pools if pool.name == name)
+def _ssd(pool: NodePool) -> int:
+    """Return the gigabytes of SSD of a node's boot disk; 0 where it is no SSD."""
     nodes = nodes_of(pool.source)
     kind = (nodes and nodes.disk_type) or default_boot_disk(pool.machine)
     return (pool.source.os_disk.size_gb or _DISK_GB) if kind in _SSDS else 0

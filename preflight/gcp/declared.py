@@ -13,7 +13,8 @@ from preflight.demand import Demand
 BUCKET = "bucket"
 """The place of what is at an existing bucket, which may be any project's."""
 
-GRANTS_ON_A_BUCKET = ("storage.buckets.getIamPolicy", "storage.buckets.setIamPolicy")
+BUCKET_GRANTS = ("storage.buckets.getIamPolicy", "storage.buckets.setIamPolicy")
+"""Rights on a bucket, by which the stack gives profiles theirs (docs.cloud.google.com/storage/docs/access-control/iam-json)."""
 
 PERMISSIONS: dict[str, tuple[str, ...]] = {
     "gcp:artifactregistry/repositoryIamMember:RepositoryIamMember": (
@@ -45,7 +46,7 @@ PERMISSIONS: dict[str, tuple[str, ...]] = {
     ),
     "gcp:serviceaccount/account:Account": ("iam.serviceAccounts.create",),
     "gcp:storage/bucket:Bucket": ("storage.buckets.create",),
-    "gcp:storage/bucketIAMMember:BucketIAMMember": GRANTS_ON_A_BUCKET,
+    "gcp:storage/bucketIAMMember:BucketIAMMember": BUCKET_GRANTS,
     "gcp:storage/managedFolder:ManagedFolder": ("storage.managedFolders.create",),
     "gcp:storage/managedFolderIamMember:ManagedFolderIamMember": (
         "storage.managedFolders.getIamPolicy",

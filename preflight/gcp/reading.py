@@ -12,9 +12,10 @@ from config.clouds.gcp.settings import Gcp
 from preflight.answers import Answers
 from preflight.demand import Demand
 from preflight.gcp import identity
+from preflight.gcp.declared import BUCKET_GRANTS
 from preflight.gcp.machines import groups, offered_zones
 from preflight.gcp.reservations import named
-from preflight.gcp.rights import BUCKET_GRANTS, answer_of, permissions, services
+from preflight.gcp.rights import answer_of, permissions, services
 from preflight.settings import Settings
 from ready.findings import Unasked, line
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from config.clouds.gcp.settings import Gcp
 from preflight.answers import Answers
 from preflight.demand import Demand
-from preflight.gcp.declared import BUCKET, GRANTS_ON_A_BUCKET, PERMISSIONS, resources
+from preflight.gcp.declared import BUCKET, BUCKET_GRANTS, PERMISSIONS, resources
 from ready.check import Said, note, ok, wrong
 
 CORE_SERVICES = (
@@ -26,9 +26,6 @@ _OF_BACK_TO_SPOT = ("container.clusterRoles.create", "container.clusterRoleBindi
 _INSIDE = (*_OF_A_CONTRACT, *_OF_BACK_TO_SPOT)
 """Rights inside the cluster, where RBAC may give them too; nobody has given any in a cluster that is yet to be made
 (docs.cloud.google.com/kubernetes-engine/docs/how-to/iam)."""
-BUCKET_GRANTS = GRANTS_ON_A_BUCKET
-"""Rights on an existing bucket, by which the stack gives profiles theirs
-(docs.cloud.google.com/storage/docs/access-control/iam-json)."""
 _OF_PROFILES = ("resourcemanager.projects.get",)
 """For the project's number, which the members of its workload identity pool have in their names (docs/storage.md, Rights)."""
 

@@ -112,11 +112,6 @@ class AzureCloud(EmulatedCloud):
             deployment.end(resources.records[ids.key(id)], state)
 
     def delete(self, id: str) -> None:
-        record = self._store.read().get(id)
-        if record and record.token == DEPLOYMENT and deployment.running(record):
-            # REST reference of Microsoft.Resources/deployments, Delete: one that is running cannot be deleted. The code and the
-            # text are UNCONFIRMED.
-            raise deployment.active(id)
         with self._credential_writes.around(id):
             super().delete(id)
 

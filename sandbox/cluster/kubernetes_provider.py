@@ -238,7 +238,7 @@ def _forced(body: Props) -> bool:
 
 
 def _manager(resource: Resource) -> str:
-    """A field manager for each resource, as in the real provider: two declarations of one object then conflict.
+    """Return a field manager for each resource, as the real provider does: two declarations of one object then conflict.
 
     It stays while the resource does, also when the stack is renamed (provider.go, fieldManagerName).
     """

@@ -36,15 +36,12 @@ CLOUDS: Mapping[str, Callable[[Path, Mapping[str, Any]], EmulatedAzure | Emulate
     "azure": lambda state, cloud: EmulatedAzure(state, cloud.get("location", "westeurope")),
     "gcp": lambda state, cloud: EmulatedGoogle(state),
 }
-DECLARED: Mapping[str, tuple[Any, str]] = {
-    "azure": (azure_declared, "azure-native"),
-    "gcp": (gcp_declared, "gcp"),
-}
+DECLARED = {"azure": azure_declared, "gcp": gcp_declared}
 IN_A_CLOUD = [path for path in STACKS if stack_config(path)["kubeflow-spot:cloud"]["provider"] in CLOUDS]
 
 
 def deleted(declared: Declared) -> Iterator[Registration]:
-    """The resources that `pulumi destroy` deletes by a request of their own, in its order."""
+    """Yield the resources that `pulumi destroy` deletes by a request of their own, in its order."""
     kept = {r.name for r in declared.resources if r.options.get("retainOnDelete")}
     for resource in reversed(declared.resources):
         gone_with = resource.options.get("deletedWith", "").rpartition("::")[2]
@@ -62,13 +59,12 @@ def destroy(declared: Declared, cloud: Emulated) -> None:
             )
 
 
-def by_preflight(settings: Mapping[str, Any]) -> set[str]:
-    """The types of the cloud's resources for which `make preflight` looks for rights."""
+def by_preflight(settings: Mapping[str, Any], cloud: Emulated) -> set[str]:
+    """Return the types of the cloud's resources for which `make preflight` looks for rights."""
     raw = {key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}
     spec, _ = stackfile.read(raw)
     assert spec
-    module, package = DECLARED[spec.cloud.provider]
-    return {f"{package}:{type}" for type, _ in module.resources(demand(spec))}
+    return {f"{cloud.prefix}{type}" for type, _ in DECLARED[spec.cloud.provider].resources(demand(spec))}
 
 
 def with_kept_storage(settings: dict[str, Any], cloud: Emulated) -> None:
@@ -93,7 +89,7 @@ def test_a_happy_stack_is_accepted_by_its_cloud_and_again_after_destroy(
     cloud.seed(settings)
     declared = declare(settings, monkeypatch, cloud=cloud)
     assert {pool["name"] for pool in declared.outputs["pools"]} == set(pools(declared))
-    assert by_preflight(settings) == {r.type for r in declared.resources if r.type.startswith(cloud.prefix)}
+    assert by_preflight(settings, cloud) == {r.type for r in declared.resources if r.type.startswith(cloud.prefix)}
     destroy(declared, cloud)
     with_kept_storage(settings, cloud)
     again = declare(settings, monkeypatch, cloud=cloud)

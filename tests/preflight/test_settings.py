@@ -199,7 +199,7 @@ def test_the_first_nodes_are_those_of_each_zone_where_bounds_are_of_a_zone() -> 
 
 
 def _on_the_project(change: Callable[[Settings], Any]) -> set[str]:
-    """The permissions on the stack's own project."""
+    """Return the permissions on the stack's own project."""
     demand = _answers("gcp", change).demand
     assert isinstance(demand.spec.cloud, Gcp)
     return set(permissions(demand)[demand.spec.cloud.project])

@@ -210,7 +210,7 @@ def test_an_up_that_is_killed_in_a_kept_resource_group_is_completed(resources: i
     stack.file.write_text(IN_A_GROUP.read_text())
 
     def reached(printed: Path) -> bool:
-        """Whether the engine's state has so many resources."""
+        """Return whether the engine's state has so many resources."""
         with suppress(SandboxError):
             return len(Checkpoint(Home.of(stack.name, stack.project)).resources()) >= resources
         return False

@@ -51,6 +51,13 @@ class Deployment(AzureType):
         }
         return self.completed(id, result)
 
+    def check_delete(self, resources: Resources, id: str) -> None:
+        super().check_delete(resources, id)
+        record = resources.get(id)
+        if record and running(record):
+            # REST reference, Deployments - Delete: one that is running cannot be deleted. Code and text are UNCONFIRMED.
+            raise active(id)
+
     def not_found(self, id: str) -> Refused:
         return errors.deployment_not_found(ids.last(id))
 

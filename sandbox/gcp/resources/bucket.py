@@ -93,7 +93,7 @@ class Bucket(GcpType):
         return {**planned, **_labels(planned)}
 
     def removed(self, resources: Resources, record: Record) -> None:
-        """Policy and managed folders go with their bucket."""
+        """Remove the bucket's policy and managed folders."""
         for token in (BUCKET_MEMBER, FOLDER_MEMBER, FOLDER):
             for inside in resources.of(token):
                 if inside.body["bucket"] == record.body["name"]:
@@ -235,7 +235,7 @@ class Folder(GcpType):
         return super().create(resources, id, wanted)
 
     def removed(self, resources: Resources, record: Record) -> None:
-        """The policy goes with its folder."""
+        """Remove the folder's policy."""
         for member in resources.of(FOLDER_MEMBER):
             if (member.body["bucket"], member.body["managedFolder"]) == (record.body["bucket"], record.body["name"]):
                 resources.remove(member.id)

@@ -109,6 +109,26 @@ def test_a_deployment_waits_for_none_of_its_name_and_one_that_was_killed_is_over
     assert system(ready)["count"] == 2
 
 
+def test_a_deployment_that_runs_is_not_deleted(ready: Account) -> None:
+    deployed = put(ready)
+    refusals: list[str] = []
+
+    def beside(call: str) -> None:
+        ready.runtime.before = lambda call: None
+        try:
+            ready.provider.delete(deployed)
+        except Refused as refused:
+            refusals.append(str(refused))
+
+    ready.runtime.before = beside
+    properties = deployment("system", SYSTEM | {"count": 2})["properties"]
+    ready.cloud.put(TOKEN, deployed.id, {"properties": properties}, create=False)
+    (refused,) = refusals
+    assert "DeploymentActive" in refused
+    ready.provider.delete(deployed)
+    assert ready.provider.read(deployed) is None
+
+
 def changed(**changes: Any) -> Props:
     sent = deployment("system", SYSTEM)
     template = sent["properties"]["template"]
