@@ -94,6 +94,14 @@ def test_each_command_runs_the_engine_once_and_a_new_stack_is_created_once(proje
     assert project.commands_of("down")[0] == ["destroy never dev"] * 2
 
 
+def test_attributes_that_a_killed_engine_left_torn_are_no_obstacle(project: Project) -> None:
+    assert project.run("up").returncode == 0
+    state = project.folder / ".sandbox" / "dev" / "backend" / ".pulumi" / "stacks" / "tiny"
+    (attributes,) = state.glob("dev.json.attrs")
+    attributes.write_text("")
+    assert project.run("preview").returncode == 0
+
+
 def test_a_state_that_cannot_be_opened_is_an_error(project: Project) -> None:
     state = project.folder / ".sandbox" / "dev" / "backend" / ".pulumi" / "stacks" / "tiny" / "dev.json"
     state.parent.mkdir(parents=True)
