@@ -30,3 +30,28 @@ def value(plain: Any) -> str:
         return f"[{', '.join(map(value, plain))}]"
     # CEL's escapes are those of JSON, and its other forms of text are of no use here.
     return json.dumps(plain)
+
+
+def some_has(base: str, path: str, key: str, depth: int = 0) -> str:
+    """Return the test whether any map at a path below `base` has a key. A missing field has none.
+
+    A path is fields with dots; `[]` is each item of a list, `{}` each value of a map.
+    """
+    head, mark, rest = _cut(path)
+    found = base + "".join(f".?{field}" for field in head.split("."))
+    if not mark:
+        return f"{found}[?{value(key)}].hasValue()"
+    item, items = f"item{depth}", f"items{depth}"
+    if mark == "[]":
+        return f"{found}.orValue([]).exists({item}, {some_has(item, rest, key, depth + 1)})"
+    within = some_has(f"{items}[{item}]", rest, key, depth + 1)
+    return f"{found}.optMap({items}, {items}.exists({item}, {within})).orValue(false)"
+
+
+def _cut(path: str) -> tuple[str, str, str]:
+    """The fields before the first list or map, its mark, and the path in each item."""
+    marks = {path.find(mark): mark for mark in ("[]", "{}") if mark in path}
+    if not marks:
+        return path, "", ""
+    at = min(marks)
+    return path[:at], marks[at], path[at + 3 :]

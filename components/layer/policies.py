@@ -12,23 +12,32 @@ from components.layer.part import metadata
 Mutating = tuple[v1.MutatingAdmissionPolicyInitArgs, v1.MutatingAdmissionPolicyBindingInitArgs]
 Validating = tuple[v1.ValidatingAdmissionPolicyInitArgs, v1.ValidatingAdmissionPolicyBindingInitArgs]
 
+Resources = Mapping[str, Sequence[str]]
+"""Plural names of resources by their API group."""
+
+PODS: Resources = {"": ("pods",)}
+
+_OWN_GROUPS = ("", "batch", "resource.k8s.io")
+"""API groups of Kubernetes itself."""
+
 
 def mutating(
     name: str,
     instance: str,
     namespaces: k8s.meta.v1.LabelSelectorArgs,
     *,
+    resources: Resources = PODS,
     conditions: Mapping[str, str],
     variables: Mapping[str, str] | None = None,
     patch: str,
 ) -> Mutating:
-    """Return a policy that patches new pods of these namespaces. Conditions and variables are expressions by their names."""
+    """Return a policy that patches new objects of these namespaces. Conditions and variables are expressions by their names."""
     spec = v1.MutatingAdmissionPolicySpecArgs(
         # A pod that is not judged runs on-demand, which costs money, or waits and can be seen; a refused pod does not exist.
         failure_policy="Ignore",
         # Later changes by webhooks are intended; judging every pod twice would double the cost (bench).
         reinvocation_policy="Never",
-        match_constraints=_match("", ["pods"], ["CREATE"], namespaces),
+        match_constraints=_match(resources, ["CREATE"], namespaces),
         match_conditions=_conditions(conditions),
         variables=_variables(variables) if variables else None,
         mutations=[v1.MutationArgs(patch_type="JSONPatch", json_patch=v1.JSONPatchArgs(expression=patch))],
@@ -45,8 +54,7 @@ def validating(
     instance: str,
     namespaces: k8s.meta.v1.LabelSelectorArgs,
     *,
-    group: str = "",
-    resources: Sequence[str] = ("pods",),
+    resources: Resources = PODS,
     operations: Sequence[str],
     failure: str = "Fail",
     conditions: Mapping[str, str] | None = None,
@@ -57,7 +65,7 @@ def validating(
     """Return a policy that takes an action on objects of these namespaces that are not valid; otherwise as `mutating`."""
     spec = v1.ValidatingAdmissionPolicySpecArgs(
         failure_policy=failure,
-        match_constraints=_match(group, resources, operations, namespaces),
+        match_constraints=_match(resources, operations, namespaces),
         match_conditions=_conditions(conditions) if conditions else None,
         variables=_variables(variables),
         validations=[validation],
@@ -78,16 +86,20 @@ def named(operator: str, namespaces: Iterable[str]) -> k8s.meta.v1.LabelSelector
 
 
 def _match(
-    group: str, resources: Sequence[str], operations: Sequence[str], namespaces: k8s.meta.v1.LabelSelectorArgs
+    resources: Resources, operations: Sequence[str], namespaces: k8s.meta.v1.LabelSelectorArgs
 ) -> v1.MatchResourcesArgs:
-    rule = v1.NamedRuleWithOperationsArgs(
-        api_groups=[group],
-        # The API server converts requests of older versions to this one ("matchPolicy": Equivalent is the default).
-        api_versions=["v1"],
-        operations=operations,
-        resources=resources,
-    )
-    return v1.MatchResourcesArgs(resource_rules=[rule], namespace_selector=namespaces)
+    rules = [
+        v1.NamedRuleWithOperationsArgs(
+            api_groups=[group],
+            # The API server converts requests of older versions to this one ("matchPolicy": Equivalent is the default).
+            # It knows no versions of the groups that a project may install later.
+            api_versions=["v1"] if group in _OWN_GROUPS else ["*"],
+            operations=operations,
+            resources=names,
+        )
+        for group, names in resources.items()
+    ]
+    return v1.MatchResourcesArgs(resource_rules=rules, namespace_selector=namespaces)
 
 
 def _conditions(expressions: Mapping[str, str]) -> list[v1.MatchConditionArgs]:

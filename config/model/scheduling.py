@@ -31,12 +31,21 @@ class KindDefaults(Model):
 class Defaults(Model):
     """Placement by workload kind. Pods of other kinds stay on-demand unless they are labelled."""
 
-    pipeline_step: KindDefaults = Field(KindDefaults(), description="Users' steps of Kubeflow Pipelines.")
-    training_worker: KindDefaults = Field(
-        KindDefaults(), description="Workers of the Training Operator, not their leaders."
+    pipeline_step: KindDefaults = Field(
+        KindDefaults(), description="Steps of Kubeflow Pipelines, and of other workflows of Argo, that are retried."
     )
-    job_set_node: KindDefaults = Field(KindDefaults(), description="Nodes of Trainer's TrainJobs.")
+    training_worker: KindDefaults = Field(
+        KindDefaults(),
+        description="Workers of the Training Operator, MPI, Volcano, Ray and Spark, not their leaders.",
+    )
+    job_set_node: KindDefaults = Field(
+        KindDefaults(), description="Nodes of Trainer's TrainJobs, and of other JobSets."
+    )
     job: KindDefaults = Field(KindDefaults(), description="Plain Jobs, Katib's trials among them.")
+    other: KindDefaults = Field(
+        KindDefaults(gpu=Placement.ON_DEMAND),
+        description="Pods that end by themselves and that, as far as can be seen, nobody starts again when their node is lost.",
+    )
 
 
 class GuardRule(StrEnum):

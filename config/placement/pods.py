@@ -17,6 +17,11 @@ PLACEMENT_LABEL = f"{PREFIX}/placement"
 BACK_TO_SPOT = {f"{PREFIX}/back-to-spot": "true"}
 """On a pod that keeps checkpoints: it may be evicted from an on-demand node when a spot node has room for it."""
 
+IF_LOST = f"{PREFIX}/if-lost"
+"""On a pod whose job shows what becomes of it when the pod is lost: ENDS_JOB or RESTARTED."""
+
+ENDS_JOB, RESTARTED = "ends-job", "restarted"
+
 ON_SPOT: dict[str, Any] = {"key": CAPACITY_LABEL, "operator": "In", "values": [Capacity.SPOT.value]}
 """The condition of a node that is bought as spot."""
 

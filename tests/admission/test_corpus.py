@@ -12,7 +12,7 @@ from tests.admission.additions import ON_SPOT, PREFERENCE, SPOT_TOLERATION, Adde
 from tests.admission.bed import NAMESPACES
 from tests.admission.corpus import FOLDER, STATES, corpus
 
-KINDS = {"pipelineStep", "trainingWorker", "jobSetNode", "job", "labelled", None}
+KINDS = {"pipelineStep", "trainingWorker", "jobSetNode", "job", "other", "labelled", None}
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 OWN: dict[str, Any] = {"weight": 1, "preference": {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}}

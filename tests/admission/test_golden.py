@@ -18,7 +18,7 @@ ADMITTED = [name for name, golden in GOLDENS.items() if not golden.expect.refuse
 REFUSED = [name for name, golden in GOLDENS.items() if golden.expect.refused]
 IN_PROFILES = [name for name in ADMITTED if GOLDENS[name].in_profile]
 TRIALS = {name: golden.trial for name, golden in GOLDENS.items() if golden.trial}
-KINDS = {"pipelineStep", "trainingWorker", "jobSetNode", "job"}
+KINDS = {"pipelineStep", "trainingWorker", "jobSetNode", "job", "other"}
 
 
 @pytest.fixture(scope="module")

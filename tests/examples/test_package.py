@@ -200,7 +200,7 @@ def test_manifests_that_are_not_known_are_refused() -> None:
     with pytest.raises(ContractError, match=r"Workflow etl: the pods of this kind are not known here; use place\(\)"):
         manifests.placed({"kind": "Workflow", "metadata": {"name": "etl"}, "spec": {}}, DEV.lines("require-spot"))
     job = yaml.safe_load((EXAMPLES / "jobs" / "tfjob.yaml").read_text())
-    with pytest.raises(ContractError, match="TFJob mnist has no pods of the roles evaluator"):
+    with pytest.raises(ContractError, match="TFJob mnist has no pods of such roles; its roles: chief, ps, worker"):
         manifests.placed(job, DEV.lines("require-spot"), roles=["evaluator"])
 
 

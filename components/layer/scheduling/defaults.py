@@ -32,7 +32,7 @@ _MAY_MOVE = f"""\
 _PLACEMENT = Template("""\
 $label in variables.labels ? variables.labels[$label] :
 variables.kind == '' ? 'none' :
-$label in namespaceObject.metadata.labels ? namespaceObject.metadata.labels[$label] :
+$label in namespaceObject.metadata.labels ? $of_namespace :
 variables.gpu ? ($gpu) : ($cpu)""")
 
 _PATCH = Template("""\
@@ -102,10 +102,12 @@ def policy(
         conditions=conditions,
         variables={
             "labels": cel.LABELS,
-            "kind": workload_kinds.KIND,
             "gpu": workload_kinds.GPU,
+            "role": workload_kinds.ROLE,
+            "kind": workload_kinds.KIND,
             "placement": _PLACEMENT.substitute(
                 label=cel.value(PLACEMENT_LABEL),
+                of_namespace=_of_namespace(pools),
                 gpu=_default(scheduling.defaults, "gpu"),
                 cpu=_default(scheduling.defaults, "cpu"),
             ),
@@ -113,6 +115,14 @@ def policy(
         },
         patch=_patch(pools, grace),
     )
+
+
+def _of_namespace(pools: Sequence[NodePool]) -> str:
+    """Return the placement that the namespace's label asks for. Pods for which the stack has no spot pool cannot require one."""
+    asked = f"namespaceObject.metadata.labels[{cel.value(PLACEMENT_LABEL)}]"
+    without = [gpu for gpu in (True, False) if not usable(pools, Placement.REQUIRE_SPOT, gpu=gpu)]
+    waits = "true" if len(without) == 2 else f"variables.gpu == {cel.value(without[0])}" if without else ""
+    return f"({asked} == 'require-spot' && {waits} ? 'none' : {asked})" if waits else asked
 
 
 def _patch(pools: Sequence[NodePool], grace: int) -> str:
@@ -132,9 +142,9 @@ def _patch(pools: Sequence[NodePool], grace: int) -> str:
 def _default(defaults: Defaults, resource: str) -> str:
     """The stack file's placement by `variables.kind`."""
     chosen = defaults.model_dump(mode="json", by_alias=True)
-    values = [chosen[kind][resource] for kind in workload_kinds.TESTS]
+    values = [chosen[kind][resource] for kind in workload_kinds.KINDS]
     usual = max(set(values), key=values.count)
-    other = {kind: value for kind, value in zip(workload_kinds.TESTS, values, strict=True) if value != usual}
+    other = {kind: value for kind, value in zip(workload_kinds.KINDS, values, strict=True) if value != usual}
     cases = "".join(f"variables.kind == {cel.value(kind)} ? {cel.value(value)} : " for kind, value in other.items())
     return cases + cel.value(usual)
 

@@ -22,14 +22,12 @@ from components.layer.scheduling import guard_rules as rules
 from components.layer.scheduling.defaults import profiles
 from config.clouds.traits import Cloud
 from config.model.pool import Capacity
-from config.model.scheduling import Guard, Scheduling
+from config.model.scheduling import Guard, Placement, Scheduling
 from config.model.taint import Taint
 from config.placement.node_pools import CAPACITY_LABEL, GPU_TAINT, POOL_LABEL, NodePool
-from config.placement.pods import PLACEMENT_LABEL, spot_taints
+from config.placement.pods import PLACEMENT_LABEL, spot_taints, usable
 
 ROLE = "guard"
-
-_ACTIONS = {"enforce": "Deny", "warn": "Warn", "audit": "Audit"}
 
 
 def policies(
@@ -71,7 +69,7 @@ def policies(
         },
     )
     if gpus and guard.device_classes:
-        yield "claims", guard_claims.policy(scheduling, instance, _ACTIONS[guard.mode])
+        yield "claims", guard_claims.policy(scheduling, instance, rules.ACTIONS[guard.mode])
 
 
 def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[str, str]:
@@ -91,6 +89,7 @@ def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[st
         "labels": cel.LABELS,
         "taints": _listed(taints),
         "gpuTaints": _listed({GPU_TAINT}),
+        "waits": _waits(pools),
         "spot": cel.value(labels),
         **excepted,
         # A variable can use only those before it: the two policies replace these.
@@ -104,6 +103,14 @@ def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[st
         "debugs": rules.DEBUGS,
         "pod": rules.POD,
     }
+
+
+def _waits(pools: Sequence[NodePool]) -> str:
+    """Return the test whether a pod that requires spot would find no pool."""
+    with_gpu, without = (not usable(pools, Placement.REQUIRE_SPOT, gpu=gpu) for gpu in (True, False))
+    if with_gpu == without:
+        return cel.value(with_gpu)
+    return f"({workload_kinds.GPU}) == {cel.value(with_gpu)}"
 
 
 def _kept_in_platform(guard: Guard) -> str:
@@ -142,7 +149,7 @@ def _policy(
         conditions=conditions,
         variables={**variables, **rules.broken(guard.exceptions, others)},
         validation=rules.validation(instance, others),
-        action=_ACTIONS[guard.mode],
+        action=rules.ACTIONS[guard.mode],
     )
 
 

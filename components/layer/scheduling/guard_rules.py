@@ -16,6 +16,9 @@ from config.model.scheduling import GuardException, GuardRule, Placement
 from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, GPU_TAINT
 from config.placement.pods import PLACEMENT_LABEL
 
+ACTIONS = {"enforce": "Deny", "warn": "Warn", "audit": "Audit"}
+"""What an API server does with an object that breaks a rule, by the guard's mode."""
+
 NOT_BY_A_NODE = "!('system:nodes' in request.userInfo.groups)"
 """Pods that no kubelet made. A kubelet's own pods, and its updates of others, belong to its node."""
 
@@ -111,7 +114,8 @@ class Rule(NamedTuple):
     """The end of the refusal, after the pod's name."""
 
 
-PLACEMENT = "placement"
+PLACEMENT, NO_POOL = "placement", "no-pool"
+"""Rules that no exception lifts: the remedy is to write what the stack has."""
 
 SPOT_RULES = {
     GuardRule.TOLERATES_SPOT.value: Rule(
@@ -134,6 +138,11 @@ OTHER_RULES = {
         "variables.parks",
         "tolerates the taint of GPU machines and asks for no GPU; remove the toleration: pods that ask for a GPU get it by "
         "themselves",
+    ),
+    NO_POOL: Rule(
+        "variables.label in variables.labels && variables.labels[variables.label] == 'require-spot' && variables.waits",
+        "requires spot machines, and the stack has none for such a pod, so it would wait for ever; remove the label "
+        f"{PLACEMENT_LABEL}",
     ),
     PLACEMENT: Rule(
         f"variables.label in variables.labels && !(variables.labels[variables.label] in {cel.value([*Placement])})",
@@ -228,7 +237,7 @@ def validation(instance: str, others: Mapping[str, Rule]) -> k8s.admissionregist
 
 
 def _remedy(rule: str, instance: str) -> str:
-    if rule == PLACEMENT:
+    if rule in (PLACEMENT, NO_POOL):
         return ""
     named = "" if rule in LIFTED_BY_DEFAULT else f" with rules [{rule}]"
     return f", or ask the platform team for an entry{named} in scheduling.guard.exceptions of stack {instance}"

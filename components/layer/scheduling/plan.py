@@ -14,6 +14,8 @@ from components.layer.scheduling.back_to_spot import BackToSpot
 from components.layer.scheduling.contract import Contract
 from components.layer.scheduling.defaults import PlacementDefaults
 from components.layer.scheduling.guard import SpotGuard
+from components.layer.scheduling.label_places import LabelPlaces
+from components.layer.scheduling.lost_pods import LostPods
 from components.layer.scheduling.pod_defaults import PodDefaults
 from components.layer.scheduling.quota import Quotas
 from components.output_types import SchedulingOutput
@@ -116,6 +118,8 @@ def declare(
     if scheduling.back_to_spot:
         BackToSpot(f"{name}-back-to-spot", scheduling.back_to_spot.image, inside)
     SpotGuard(f"{name}-guard", scheduling, pools, cloud, inside)
+    LabelPlaces(f"{name}-guard-labels", scheduling, inside)
+    LostPods(f"{name}-lost-pods", scheduling, inside, marks=plan.by_default)
     content: dict[str, pulumi.Input[str]] = {
         **contract.data(release, pools, plan.placements),
         **neighbours.published(scheduling),

@@ -1,54 +1,83 @@
 """Workload kinds of pods, tested in CEL as a pod arrives at admission, before any webhook.
 
-Each test has its source in the Kubeflow component that makes the pod, in the version of kubeflow/manifests 26.03. A user of the
-namespace can write such a pod as well, and gets the same for it: a toleration and a preference.
-Leaders, launchers, parameter servers, initializers, drivers and importers are deliberately no workload kind: their loss ends the
-job, or they hold no GPU.
+A kind says who starts a lost pod again. A pod that nobody starts again, as far as its labels and those of what made it show, is
+of kind `other`. Each test has its source in the controller that makes the pod. A user of the namespace can write such a pod as
+well, and gets the same for it: a toleration and a preference. Leaders of others, initializers, drivers and importers are of no
+kind: their loss ends the job, or they hold no GPU. `config.placement.roles` tells leaders by their names.
 """
 
 from __future__ import annotations
 
 from components.layer import cel
+from config.placement.pods import ENDS_JOB, IF_LOST, RESTARTED
+from config.placement.roles import LEADER
+
+KINDS = ("pipelineStep", "trainingWorker", "jobSetNode", "job", "other")
+"""Workload kinds, with the stack file's names."""
 
 _LABELS = "variables.labels"
 
-# backend/src/v2/compiler/argocompiler (KFP 2.16): drivers and importers have all of an executor's labels, but not this container.
-_EXECUTOR = (
-    f"'workflows.argoproj.io/workflow' in {_LABELS}"
-    " && has(object.spec.initContainers) && object.spec.initContainers.exists(c, c.name == 'kfp-launcher')"
-)
-# A step of KFP v1 (kfp-tekton and Argo YAML): cache_enabled is on its template, v2_component on everything of v2.
-_FIRST_STEP = (
-    f"'pipelines.kubeflow.org/cache_enabled' in {_LABELS} && !('pipelines.kubeflow.org/v2_component' in {_LABELS})"
-)
-# pkg/apis/kubeflow.org/v1/common_types.go (Training Operator 1.9): a leader may be worker 0, and then has the role `master`.
+
+def _has(label: str) -> str:
+    return f"{cel.value(label)} in {_LABELS}"
+
+
+def _label(label: str) -> str:
+    return f"{_LABELS}[{cel.value(label)}]"
+
+
 _TRAINING = "training.kubeflow.org/"
-_ROLE = (
-    f"('{_TRAINING}job-role' in {_LABELS} ? {_LABELS}['{_TRAINING}job-role']"
-    f" : '{_TRAINING}replica-type' in {_LABELS} ? {_LABELS}['{_TRAINING}replica-type'] : '')"
+_JOB_SET = "jobset.sigs.k8s.io/replicatedjob-name"
+_RAY = "ray.io/node-type"
+_ROLE_LABELS = (
+    # pkg/apis/kubeflow.org/v1/common_types.go (Training Operator 1.9): a leader may be worker 0, and then has the role `master`.
+    f"{_TRAINING}job-role",
+    f"{_TRAINING}replica-type",
+    # pkg/controllers/jobset_controller.go (JobSet 0.10.1)
+    _JOB_SET,
+    # pkg/apis/batch/v1alpha1/labels.go (Volcano 1.12)
+    "volcano.sh/task-spec",
+    # pkg/common/spark.go (Spark operator 2.5)
+    "spark-role",
 )
-_WORKER = f"{_ROLE} == 'worker'"
-# pkg/runtime/framework/plugins/jobset (Trainer 2.1): `node` are the workers; a launcher's container is called node as well.
-_REPLICA = "jobset.sigs.k8s.io/replicatedjob-name"
-_NODE = f"'{_REPLICA}' in {_LABELS} && {_LABELS}['{_REPLICA}'] == 'node'"
-# pkg/controller.v1beta1/trial (Katib 0.19): a trial is a Job like any other until Katib's webhook has labelled it.
-_NOT_PLAIN = ("jobset.sigs.k8s.io/jobset-name", f"{_TRAINING}job-name", "ray.io/originated-from-cr-name")
+# controllers/ray/common/pod.go (KubeRay 1.7): what serves a RayService has the label ray.io/serve from the start.
+_RAY_ROLE = f"{_has(_RAY)} ? ('ray.io/serve' in {_LABELS} ? 'head' : {_label(_RAY)})"
+
+ROLE = "".join(f"{_has(key)} ? {_label(key)} :\n" for key in _ROLE_LABELS) + f"{_RAY_ROLE} : ''"
+"""The pod's role in a distributed job; empty for other pods. Uses a variable `labels`."""
+
+# backend/src/v2/compiler/argocompiler (KFP 2.16): drivers and importers have all of an executor's labels, but not this container.
+_NO_EXECUTOR = (
+    f"{_has('pipelines.kubeflow.org/v2_component')}"
+    " && !(has(object.spec.initContainers) && object.spec.initContainers.exists(c, c.name == 'kfp-launcher'))"
+)
+_NODE_NAME = "workflows.argoproj.io/node-name"
+# Each try of a step with a retry strategy is a node of its own, `step(0)` (argo-workflows 3.7.3, workflow/controller/operator.go).
+_RETRIED = (
+    f"has(object.metadata.annotations) && {cel.value(_NODE_NAME)} in object.metadata.annotations"
+    f" && object.metadata.annotations[{cel.value(_NODE_NAME)}].matches('[(][0-9]+[)]$')"
+)
+# Argo's own pods: agents and the removal of artifacts (argo-workflows 3.7.3, workflow/common/common.go).
+_STEP = f"({_NO_EXECUTOR}) || {_has('workflows.argoproj.io/component')} ? '' : {_RETRIED} ? 'pipelineStep' : 'other'"
+
+# A trial of Katib 0.19 is a Job like any other until Katib's webhook has labelled it (pkg/controller.v1beta1/trial). What submits
+# a RayJob is a Job's pod as well.
 _JOB = (
     "has(object.metadata.ownerReferences)"
     " && object.metadata.ownerReferences.exists(o, o.kind == 'Job' && o.apiVersion.startsWith('batch/'))"
-    f" && !{cel.value(_NOT_PLAIN)}.exists(k, k in {_LABELS})"
+    f" && !({_has('ray.io/originated-from-cr-name')})"
 )
 
-TESTS = {
-    "pipelineStep": f"({_EXECUTOR}) || ({_FIRST_STEP})",
-    "trainingWorker": _WORKER,
-    "jobSetNode": _NODE,
-    "job": _JOB,
-}
-"""Tests by workload kind, with the stack file's names. Each uses a variable `labels`."""
-
-KIND = "".join(f"{test} ? {cel.value(kind)} :\n" for kind, test in TESTS.items()) + "''"
-"""The pod's workload kind; empty for other pods."""
+KIND = f"""\
+{_has(IF_LOST)} && {_label(IF_LOST)} == {cel.value(ENDS_JOB)} ? 'other' :
+variables.role != '' ?
+  // A leader with nobody to lead has the label.
+  (variables.role.matches({cel.value(LEADER)}) && !({_has(IF_LOST)} && {_label(IF_LOST)} == {cel.value(RESTARTED)}) ? '' :
+   {_has(_JOB_SET)} ? 'jobSetNode' : 'trainingWorker') :
+{_has("workflows.argoproj.io/workflow")} ? ({_STEP}) :
+{_JOB} ? 'job' :
+variables.gpu ? 'other' : ''"""
+"""The pod's workload kind; empty for pods that no default moves. Uses variables `labels`, `role` and `gpu`."""
 
 _ASKS = (
     "c, has(c.resources) && has(c.resources.limits) && c.resources.limits.exists(r, (r.startsWith('nvidia.com/')"
@@ -57,11 +86,19 @@ _ASKS = (
 )
 # Kubernetes requires a limit beside every request for an extended resource.
 _SOME = f"{_ASKS} && string(c.resources.limits[r]) != '0')"
-GPU = (
-    f"object.spec.containers.exists({_SOME})"
-    f" || (has(object.spec.initContainers) && object.spec.initContainers.exists({_SOME}))"
-)
-"""Whether the pod asks for a GPU, or for a part of one under any name of NVIDIA's. `compute_class` has a narrower test."""
+
+
+def asks_for_gpu(spec: str) -> str:
+    """Return the test whether the pod with this spec asks for a GPU, or for a part of one under any name of NVIDIA's.
+
+    `compute_class` has a narrower test.
+    """
+    return (
+        f"{spec}.containers.exists({_SOME})\n|| (has({spec}.initContainers) && {spec}.initContainers.exists({_SOME}))"
+    )
+
+
+GPU = asks_for_gpu("object.spec")
 
 # Kubernetes >= 1.35 lets a container have a restartPolicy of its own, and rules that restart it after certain exit codes
 # (kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle, "Individual container restart policy and rules").

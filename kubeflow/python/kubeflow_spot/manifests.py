@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any
 
 from kubeflow_spot.contract import PREFERRED, REQUIRED, Contract, ContractError, Lines
 
 Manifest = dict[str, Any]
 
-WORKERS = frozenset({"worker"})
-"""Roles of a distributed job that a lost node does not end. Its chief, master, launcher and parameter servers stay on demand."""
+_TABLE: Mapping[str, Any] = json.loads(resources.files("kubeflow_spot").joinpath("roles.json").read_text())
+"""Kinds of objects with their pod templates, and the roles that lead: the cluster's policies are made from the same file."""
 
 
-def placed(manifest: Mapping[str, Any], lines: Lines, roles: Collection[str] = WORKERS) -> Manifest:
-    """The manifest with these lines in the pods that may move: a Job's, the workers of the others.
+def placed(manifest: Mapping[str, Any], lines: Lines, roles: Collection[str] | None = None) -> Manifest:
+    """Return the manifest with these lines in the pods that may move: a Job's, the workers of the others.
 
-    `roles` are replica types of the Training Operator's jobs, in any case. Raises ContractError for a kind that is unknown here,
+    A lost node does not end a job by its workers; its chief, master, launcher and parameter servers stay on demand, unless there is
+    no other role. `roles`: names of the roles to move instead, in any case. Raises ContractError for a kind that is unknown here,
     or for a pod that asks for other nodes already.
     """
     return _changed(manifest, roles, lambda template: _place(template.spec, lines))
 
 
 def labelled(
-    manifest: Mapping[str, Any], contract: Contract, placement: str, roles: Collection[str] = WORKERS
+    manifest: Mapping[str, Any], contract: Contract, placement: str, roles: Collection[str] | None = None
 ) -> Manifest:
-    """The manifest with the label that chooses a placement on the pods that may move. Raises ContractError."""
+    """Return the manifest with the label that chooses a placement on the pods that may move, as `placed` does.
+
+    Raises ContractError.
+    """
     labels = contract.labels(placement)
     return _changed(manifest, roles, lambda template: template.label(labels))
 
@@ -65,6 +72,7 @@ class _Template:
 
     spec: Manifest
     owner: Manifest
+    role: str = ""
     metadata: bool = True
     """Whether the labels stand under `metadata`."""
 
@@ -75,41 +83,60 @@ class _Template:
         holder["labels"] = {**(holder.get("labels") or {}), **labels}
 
 
-def _changed(manifest: Mapping[str, Any], roles: Collection[str], change: Callable[[_Template], None]) -> Manifest:
+def _changed(
+    manifest: Mapping[str, Any], roles: Collection[str] | None, change: Callable[[_Template], None]
+) -> Manifest:
     changed: Manifest = _copied(manifest)
-    templates = list(_templates(changed, {role.lower() for role in roles}))
-    if not templates:
-        raise ContractError(f"{_name(manifest)} has no pods of the roles {', '.join(sorted(roles))}")
-    for template in templates:
+    templates = list(_templates(changed))
+    if roles is None:
+        chosen = [template for template in templates if not re.match(_TABLE["leader"], template.role)]
+        # A leader that leads nobody is lost like any worker.
+        chosen = chosen or (templates if len(templates) == 1 else [])
+    else:
+        chosen = [template for template in templates if template.role in {"", *(role.lower() for role in roles)}]
+    if not chosen:
+        found = ", ".join(sorted(template.role for template in templates)) or "none"
+        raise ContractError(f"{_name(manifest)} has no pods of such roles; its roles: {found}")
+    for template in chosen:
         change(template)
     return changed
 
 
-def _templates(manifest: Manifest, roles: Collection[str]) -> Iterator[_Template]:
-    """The pod templates of a manifest's roles."""
-    kind, spec = manifest.get("kind"), manifest.get("spec") or {}
-    replicas = next((value for key, value in spec.items() if key.endswith("ReplicaSpecs")), None)
-    if kind == "Pod":
-        yield _Template(spec, manifest)
-    elif kind == "Job" and "template" in spec:
-        yield _template(spec["template"])
-    elif replicas is not None:
-        yield from (_template(replica["template"]) for role, replica in replicas.items() if role.lower() in roles)
-    elif kind in ("TrainingRuntime", "ClusterTrainingRuntime"):
-        yield from _of_job_set(spec["template"]["spec"])
-    elif kind == "JobSet":
-        yield from _of_job_set(spec)
-    elif kind in ("RayCluster", "RayJob", "RayService"):
-        cluster = spec if kind == "RayCluster" else spec.get("rayClusterSpec") or spec["rayClusterConfig"]
-        yield from (_template(group["template"]) for group in cluster.get("workerGroupSpecs", ()))
-    elif kind in ("SparkApplication", "ScheduledSparkApplication"):
-        executor = (spec if kind == "SparkApplication" else spec["template"])["executor"]
-        # The executor has the fields of a pod's spec that place it, and labels, beside its own.
-        yield _Template(executor, executor, metadata=False)
-    elif kind == "Experiment":
-        yield from _templates(spec["trialTemplate"]["trialSpec"], roles)
-    else:
+def _templates(manifest: Manifest) -> Iterator[_Template]:
+    """Yield the pod templates of a manifest, with their roles in lower case; a Pod is its own."""
+    group, _, _ = manifest.get("apiVersion", "").rpartition("/")
+    entries = [e for e in _TABLE["kinds"] if e["kind"] == manifest.get("kind") and group in ("", e["group"])]
+    entry = next((e for e in entries if e["group"] == group), next(iter(entries), {}))
+    if "within" in entry:
+        for _, inner in _found(manifest, entry["within"]):
+            yield from _templates(inner)
+    elif "pods" not in entry:
         raise ContractError(f"{_name(manifest)}: the pods of this kind are not known here; use place() on their specs")
+    for pods in entry.get("pods", ()):
+        for role, template in _found(manifest, pods["at"], pods.get("role", "")):
+            # Spark's driver and executor have the fields of a pod's spec that place it, and labels, beside their own.
+            spec = template if "labels" in pods else template["spec"]
+            yield _Template(spec, template, role.lower(), metadata="labels" not in pods)
+
+
+_STEP = re.compile(r"(\w+)(\[\]|\{\}|)")
+
+
+def _found(within: Any, path: str, role: str = "") -> Iterator[tuple[str, Manifest]]:
+    """Yield what stands at a path of the table, with its role: a name in a list, a key in a map."""
+    step, _, rest = path.partition(".")
+    if not step:
+        yield role, within
+    elif match := _STEP.fullmatch(step):
+        value = (within or {}).get(match[1])
+        if match[2] == "[]":
+            for item in value or ():
+                yield from _found(item, rest, role or item.get("name", ""))
+        elif match[2] == "{}":
+            for key, item in (value or {}).items():
+                yield from _found(item, rest, key)
+        elif value is not None:
+            yield from _found(value, rest, role)
 
 
 def _copied(part: Any) -> Any:
@@ -117,17 +144,6 @@ def _copied(part: Any) -> Any:
     if isinstance(part, Mapping):
         return {key: _copied(value) for key, value in part.items()}
     return [_copied(item) for item in part] if isinstance(part, list) else part
-
-
-def _template(template: Manifest) -> _Template:
-    return _Template(template["spec"], template)
-
-
-def _of_job_set(spec: Manifest) -> Iterator[_Template]:
-    """Pod templates of a JobSet's workers, whose replicated job Kubeflow Trainer names `node`."""
-    for job in spec["replicatedJobs"]:
-        if job["name"] in ("node", "worker", "workers"):
-            yield _template(job["template"]["spec"]["template"])
 
 
 def _place(spec: Manifest, lines: Lines) -> None:

@@ -1,0 +1,93 @@
+"""The placement label in a place that reaches no pod, such as the metadata of a Job: refused, with the right place.
+
+The cluster would ignore it in silence, and a job whose owner wrote `on-demand` would run on spot. Judged is what users write, not
+what controllers make of it: an object from before this policy goes on making its Jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pulumi_kubernetes as k8s
+
+from components.layer import cel, names
+from components.layer.part import Inside, Part
+from components.layer.policies import Resources, Validating, validating
+from components.layer.scheduling.defaults import profiles
+from components.layer.scheduling.guard_rules import ACTIONS
+from config.model.scheduling import Scheduling
+from config.placement.pods import PLACEMENT_LABEL
+from config.placement.roles import WORKLOAD_OBJECTS, WorkloadObject
+
+ROLE = "guard-labels"
+
+_LABEL = cel.value(PLACEMENT_LABEL)
+
+_CONDITIONS = {
+    "by-users": "!object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false))",
+    # An update of what was let in once must pass: a controller that cannot write a status does nothing else.
+    "changed": f"""\
+request.operation == 'CREATE'
+|| object.metadata.?labels[?{_LABEL}].orValue('') != oldObject.metadata.?labels[?{_LABEL}].orValue('')""",
+}
+
+
+def _resources() -> Resources:
+    resources: dict[str, list[str]] = {}
+    for kind in WORKLOAD_OBJECTS:
+        resources.setdefault(kind.group, []).append(kind.resource)
+    return resources
+
+
+def _stray(kind: WorkloadObject) -> str:
+    """Return the test whether an object has the label where it is ignored, and nowhere where it is read."""
+    ignored, read = (
+        " || ".join(cel.some_has("object", path, PLACEMENT_LABEL) for path in paths)
+        for paths in (kind.ignored, kind.labels)
+    )
+    return f"({ignored}) && !({read})"
+
+
+def _by_kind(expression: Callable[[WorkloadObject], str], otherwise: str) -> str:
+    cases = (
+        f"request.resource.resource == {cel.value(kind.resource)} && request.resource.group == {cel.value(kind.group)} ?"
+        f" ({expression(kind)}) :\n"
+        for kind in WORKLOAD_OBJECTS
+    )
+    return "".join(cases) + otherwise
+
+
+def policy(scheduling: Scheduling, instance: str) -> Validating:
+    """Return the policy and its binding."""
+    message = f"""\
+'kubeflow-spot guard, rule label-place: ' + request.kind.kind + ' '
++ object.metadata.?namespace.optMap(own, own + '/').orValue('')
++ object.metadata.?name.orValue(object.metadata.?generateName.orValue(''))
++ ' has the label {PLACEMENT_LABEL} where it does not choose the machines of its pods; write it in ' + variables.place"""
+    return validating(
+        names.object_name(instance, ROLE),
+        instance,
+        profiles(scheduling),
+        resources=_resources(),
+        operations=["CREATE", "UPDATE"],
+        # The pods that come of an object that this policy cannot read are judged all the same.
+        failure="Ignore",
+        conditions=_CONDITIONS,
+        variables={"stray": _by_kind(_stray, "false"), "place": _by_kind(lambda kind: cel.value(kind.place), "''")},
+        validation=k8s.admissionregistration.v1.ValidationArgs(
+            expression="!variables.stray", message_expression=message, reason="Forbidden"
+        ),
+        action=ACTIONS[scheduling.guard.mode],
+    )
+
+
+class LabelPlaces(Part):
+    """The policy in the cluster."""
+
+    def __init__(self, name: str, scheduling: Scheduling, inside: Inside) -> None:
+        super().__init__("kubeflow-spot:addons:LabelPlaces", name, inside)
+        policy_args, binding_args = policy(scheduling, self.instance)
+        v1 = k8s.admissionregistration.v1
+        declared = v1.ValidatingAdmissionPolicy(name, policy_args, self.child)
+        v1.ValidatingAdmissionPolicyBinding(f"{name}-binding", binding_args, self.after(declared))
+        self.register_outputs({})

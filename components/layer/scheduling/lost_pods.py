@@ -1,0 +1,207 @@
+"""What becomes of a job that loses a pod: read from the job's own settings as it arrives, and marked on its pods.
+
+No field of a pod shows it, so the defaults (`components.layer.scheduling.defaults`) need the mark, a label of the pod
+templates (`config.placement.pods.IF_LOST`):
+
+- `ends-job`: the loss of one pod ends the job for good, so its pods are of the kind `other`.
+- `restarted`: a leader that leads nobody, such as the master of a PyTorchJob without workers, is as any worker.
+
+A mark that a template has already stays. Marks need Kubernetes 1.36; a warning at the job needs none.
+"""
+
+from __future__ import annotations
+
+from string import Template
+
+import pulumi_kubernetes as k8s
+
+from components.layer import cel, names
+from components.layer.part import Inside, Part
+from components.layer.policies import Mutating, Resources, Validating, mutating, validating
+from components.layer.scheduling import workload_kinds
+from components.layer.scheduling.defaults import profiles
+from config.model.scheduling import Placement, Scheduling
+from config.placement.pods import ENDS_JOB, IF_LOST, PLACEMENT_LABEL, RESTARTED
+from config.placement.roles import LEADER
+
+ROLE = "lost-pods"
+
+RESOURCES: Resources = {
+    "batch": ["jobs"],
+    "batch.volcano.sh": ["jobs"],
+    "jobset.x-k8s.io": ["jobsets"],
+    "kubeflow.org": ["jaxjobs", "mpijobs", "paddlejobs", "pytorchjobs", "tfjobs", "xgboostjobs"],
+}
+"""Kinds of jobs whose settings say what becomes of a lost pod."""
+
+# kubernetes.io/docs/concepts/workloads/controllers/job, "Pod failure policy": the first rule that matches decides.
+# An evicted pod has the condition DisruptionTarget; its containers may end by SIGTERM (143) or SIGKILL (137).
+_ACTION = """\
+$job.?podFailurePolicy.?rules.orValue([]).filter(r,
+  r.?onPodConditions.orValue([]).exists(c, c.type == 'DisruptionTarget')
+  || r.?onExitCodes.optMap(codes,
+       [137, 143].exists(code, (codes.operator == 'In') == (code in codes.values))).orValue(false)
+)[?0].?action.orValue('Count')"""
+# A list of one, to name the action. Kubernetes has filled in the default of a Job's own backoffLimit, but not a JobSet's.
+_JOB_ENDS = Template(f"""\
+[{_ACTION}].exists(action, action in ['FailJob', 'FailIndex'] || (action == 'Count'
+  && ($job.?backoffLimitPerIndex.orValue(1) == 0 || $job.?backoffLimit.orValue(6) == 0)))""")
+
+# pkg/controllers/failure_policy.go (JobSet 0.10.1): without a policy a set fails with the first Job that fails.
+_SET_ENDS = f"""\
+object.spec.replicatedJobs.exists(j, {_JOB_ENDS.substitute(job="j.template.spec")})
+&& ((object.spec.?failurePolicy.?maxRestarts.orValue(0) == 0
+     && !object.spec.?failurePolicy.?rules.orValue([]).exists(r, r.action == 'RestartJobSetAndIgnoreMaxRestarts'))
+    || object.spec.?failurePolicy.?rules.orValue([]).exists(r, r.action == 'FailJobSet'
+         && (r.?onJobFailureReasons.orValue([]).size() == 0 || 'BackoffLimitExceeded' in r.onJobFailureReasons)))"""
+
+_REPLICAS = "object.spec[variables.replicas]"
+
+
+def _policy_of(role: str, default: str) -> str:
+    return f"{_REPLICAS}[{role}].?restartPolicy.orValue('{default}')"
+
+
+# pkg/controller.v1/*/*_controller.go and pkg/apis/kubeflow.org/v1/*_defaults.go (Training Operator 1.9.3): a lost pod
+# ends a TFJob, but for its dynamic workers; XGBoostJob and MPIJob make it again under ExitCode alone. In mpi-operator
+# the launcher is a Job, and a worker that is gone is made again (pkg/controller/mpi_job_controller.go).
+_REPLICAS_END = f"""\
+object.spec.?runPolicy.?backoffLimit.orValue(6) == 0
+|| (request.kind.kind == 'TFJob' ?
+      !(object.spec.?enableDynamicWorker.orValue(false) && {_REPLICAS}.exists(role, role.lowerAscii() == 'worker')) :
+    request.kind.kind in ['PyTorchJob', 'PaddleJob'] ?
+      {_REPLICAS}.exists(role, {_policy_of("role", "OnFailure")} == 'Never') :
+    request.kind.kind == 'JAXJob' ? {_REPLICAS}.exists(role, {_policy_of("role", "Never")} == 'Never') :
+    !(request.kind.kind == 'MPIJob' && request.kind.version != 'v1')
+      && {_REPLICAS}.exists(role, {_policy_of("role", "Never")} != 'ExitCode'))"""
+
+# pkg/controllers/job (Volcano 1.12): without a policy a pod that has failed stays so.
+_RESTARTS = """\
+exists(r, r.action.startsWith('Restart')
+  && (r.?events.orValue([]) + [r.?event.orValue('')]).exists(e, e in ['PodEvicted', 'PodFailed', '*']))"""
+_VOLCANO_ENDS = f"""\
+!object.spec.?policies.orValue([]).{_RESTARTS}
+&& !object.spec.tasks.all(t, t.?policies.orValue([]).{_RESTARTS})"""
+
+_SETS = "request.kind.kind == 'JobSet'"
+_VOLCANO = "request.kind.group == 'batch.volcano.sh'"
+_PLAIN = "request.kind.group == 'batch'"
+
+
+def _template(at: str, template: str, role: str, alone: str) -> str:
+    """Return a template with its JSON pointer, whether it leads others, and whether there is no other."""
+    leads = f"{role}.matches({cel.value(LEADER)})" if role else "false"
+    entries = {"at": at, "is": template, "leads": leads, "alone": alone}
+    return "{" + ", ".join(f"{cel.value(key)}: dyn({text})" for key, text in entries.items()) + "}"
+
+
+def _listed(items: str, below: str, alone: str) -> str:
+    """Return the templates of a list, whose items have a name for their role."""
+    item = f"object.spec.{items}[i]"
+    pointer = f"'/spec/{items}/' + string(i) + '/{below.replace('.', '/')}'"
+    one = _template(pointer, f"{item}.{below}", f"{item}.name", f"{alone} && {item}.name.matches({cel.value(LEADER)})")
+    return f"lists.range(object.spec.{items}.size()).map(i, {one})"
+
+
+_OF_REPLICAS = _template(
+    "'/spec/' + variables.replicas + '/' + role + '/template'",
+    f"{_REPLICAS}[role].template",
+    "role.lowerAscii()",
+    f"{_REPLICAS}.size() == 1 && {_REPLICAS}[role].?replicas.orValue(1) == 1",
+)
+# One policy has jobs of several kinds, so each variable asks for the kind first.
+_VARIABLES = {
+    "replicas": "object.spec.filter(key, key.endsWith('ReplicaSpecs'))[?0].orValue('')",
+    "templates": f"""\
+{_PLAIN} ? [{_template("'/spec/template'", "object.spec.template", "", "false")}] :
+{_SETS} ? {_listed("replicatedJobs", "template.spec.template", "object.spec.replicatedJobs.size() == 1")} :
+{_VOLCANO} ? {_listed("tasks", "template", "object.spec.tasks.size() == 1")} :
+{_REPLICAS}.map(role, {_OF_REPLICAS})""",
+    "ends": f"""\
+{_PLAIN} ? {_JOB_ENDS.substitute(job="object.spec")} :
+{_SETS} ? {_SET_ENDS} :
+{_VOLCANO} ? {_VOLCANO_ENDS} :
+{_REPLICAS_END}""",
+}
+"""`ends`: whether the loss of one pod ends the job for good."""
+
+# What made these Jobs has been judged itself, or they are no training.
+_JUDGED = """\
+!(has(object.metadata.ownerReferences)
+  && object.metadata.ownerReferences.exists(o, o.kind in ['JobSet', 'MPIJob', 'RayJob']))"""
+
+_MARK = f"{{{cel.value(IF_LOST)}: variables.ends ? {cel.value(ENDS_JOB)} : {cel.value(RESTARTED)}}}"
+_KEY = IF_LOST.replace("/", "~1")
+
+_PATCH = f"""\
+variables.templates.filter(t, (t.alone || (variables.ends && !t.leads))
+  && !(has(t.is.metadata) && has(t.is.metadata.labels) && {cel.value(IF_LOST)} in t.is.metadata.labels))
+.map(t, !has(t.is.metadata) ? JSONPatch{{op: 'add', path: t.at + '/metadata', value: {{'labels': {_MARK}}}}} :
+  !has(t.is.metadata.labels) ? JSONPatch{{op: 'add', path: t.at + '/metadata/labels', value: {_MARK}}} :
+  JSONPatch{{op: 'add', path: t.at + '/metadata/labels/{_KEY}', value: {_MARK}[{cel.value(IF_LOST)}]}})"""
+
+
+def policy(scheduling: Scheduling, instance: str) -> Mutating:
+    """Return the policy that marks the pod templates of new jobs, and its binding."""
+    return mutating(
+        names.object_name(instance, ROLE),
+        instance,
+        profiles(scheduling),
+        resources=RESOURCES,
+        conditions={"not-of-another-job": _JUDGED},
+        variables=_VARIABLES,
+        patch=_PATCH,
+    )
+
+
+_PLACED = f"t.is.?metadata.?labels[?{cel.value(PLACEMENT_LABEL)}].orValue('')"
+
+_REMEDY = f"""\
+{_PLAIN} ? 'a backoffLimit above 0, or a podFailurePolicy that ignores DisruptionTarget' :
+{_SETS} ? 'failurePolicy.maxRestarts above 0, or a backoffLimit above 0 in its Jobs' :
+{_VOLCANO} ? 'policies that restart the job or its tasks on PodEvicted and PodFailed' :
+object.spec.?runPolicy.?backoffLimit.orValue(6) == 0 ? 'runPolicy.backoffLimit above 0' :
+request.kind.kind == 'TFJob' ? 'enableDynamicWorker: true' :
+request.kind.kind in ['PyTorchJob', 'PaddleJob', 'JAXJob'] ? 'restartPolicy: OnFailure in its replicas' :
+'restartPolicy: ExitCode in its replicas'"""
+
+
+def warning(scheduling: Scheduling, instance: str) -> Validating:
+    """Return the policy that warns of jobs with GPUs which do not survive the loss of a pod, and its binding."""
+    gpu = workload_kinds.asks_for_gpu("t.is.spec")
+    survives = (
+        f"!variables.ends || !variables.templates.exists(t, {_PLACED} != {cel.value(Placement.ON_DEMAND)} && ({gpu}))"
+    )
+    message = f"""\
+'kubeflow-spot: ' + request.kind.kind + ' ' + object.metadata.?name.orValue(object.metadata.?generateName.orValue(''))
++ ' ends for good when it loses a pod, so its pods stay on demand unless a label {PLACEMENT_LABEL} asks for spot; so that it '
++ 'survives, and prefers spot, write ' + variables.remedy"""
+    return validating(
+        names.object_name(instance, f"{ROLE}-warning"),
+        instance,
+        profiles(scheduling),
+        resources=RESOURCES,
+        operations=["CREATE"],
+        failure="Ignore",
+        conditions={"not-of-another-job": _JUDGED},
+        variables={**_VARIABLES, "remedy": _REMEDY},
+        validation=k8s.admissionregistration.v1.ValidationArgs(expression=survives, message_expression=message),
+        action="Warn",
+    )
+
+
+class LostPods(Part):
+    """The two policies in the cluster."""
+
+    def __init__(self, name: str, scheduling: Scheduling, inside: Inside, *, marks: bool) -> None:
+        """`marks`: whether the cluster has MutatingAdmissionPolicy."""
+        super().__init__("kubeflow-spot:addons:LostPods", name, inside)
+        v1 = k8s.admissionregistration.v1
+        if marks:
+            policy_args, binding_args = policy(scheduling, self.instance)
+            marking = v1.MutatingAdmissionPolicy(name, policy_args, self.child)
+            v1.MutatingAdmissionPolicyBinding(f"{name}-binding", binding_args, self.after(marking))
+        warning_args, warned = warning(scheduling, self.instance)
+        warns = v1.ValidatingAdmissionPolicy(f"{name}-warning", warning_args, self.child)
+        v1.ValidatingAdmissionPolicyBinding(f"{name}-warning-binding", warned, self.after(warns))
+        self.register_outputs({})

@@ -1,0 +1,183 @@
+"""The placement label on objects that make pods: in each place of each kind, as a user, as a controller, and afterwards.
+
+The definitions here keep every field: the policy looks at labels alone. Kinds with their real definitions:
+tests/admission/test_projects.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from config.placement.roles import WORKLOAD_OBJECTS, WorkloadObject
+from tests.admission.api import Object, Refused
+from tests.admission.bed import Bed, eventually
+from tests.subjects import DEV
+
+pytestmark = [
+    pytest.mark.engine,
+    # The policy does not differ between clouds.
+    pytest.mark.parametrize("subject", [DEV], ids=["dev"], indirect=True, scope="session"),
+]
+
+LABEL = "kubeflow-spot.dev/placement"
+CLUSTER_WIDE = {"ClusterTrainingRuntime", "ClusterWorkflowTemplate"}
+OF_KUBERNETES = "batch"
+
+
+def definition(kind: WorkloadObject) -> Object:
+    names = {"kind": kind.kind, "listKind": f"{kind.kind}List", "plural": kind.resource, "singular": kind.kind.lower()}
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    scope = "Cluster" if kind.kind in CLUSTER_WIDE else "Namespaced"
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        # Without this word the API server takes no kind of Kubernetes' own domain.
+        "metadata": {
+            "name": f"{kind.resource}.{kind.group}",
+            "annotations": {"api-approved.kubernetes.io": "unapproved, for a test"},
+        },
+        "spec": {
+            "group": kind.group,
+            "scope": scope,
+            "names": names,
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
+        },
+    }
+
+
+KINDS = {f"{kind.kind}.{kind.group}": kind for kind in WORKLOAD_OBJECTS}
+
+
+def collection(kind: WorkloadObject) -> str:
+    namespace = "" if kind.kind in CLUSTER_WIDE else "namespaces/team-a/"
+    return f"/apis/{kind.group}/v1/{namespace}{kind.resource}"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def served(bed: Bed) -> Iterator[None]:
+    """Every kind of the table is served."""
+    own = [kind for kind in WORKLOAD_OBJECTS if kind.group != OF_KUBERNETES]
+    for kind in own:
+        eventually(lambda kind=kind: not _defined(bed, kind), "an earlier definition is gone")
+        bed.api.create(definition(kind))
+    for kind in own:
+        eventually(lambda kind=kind: _served(bed, kind), f"{kind.resource} are served")
+    yield
+    for kind in own:
+        bed.api.delete(definition(kind))
+
+
+def _defined(bed: Bed, kind: WorkloadObject) -> bool:
+    found = bed.api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+    return any(body["metadata"]["name"] == f"{kind.resource}.{kind.group}" for body in found)
+
+
+def _served(bed: Bed, kind: WorkloadObject) -> bool:
+    """Whether such an object can be made; the policies know a kind a little later than the API server."""
+    try:
+        return bool(bed.api.request("POST", f"{collection(kind)}?dryRun=All", written(kind)))
+    except (Refused, json.JSONDecodeError):
+        return False
+
+
+def put(body: Object, path: str, labels: dict[str, str]) -> None:
+    """Write labels at a path of the table into an object."""
+    holder: Any = body
+    *steps, last = path.split(".")
+    for step in steps:
+        name = step.removesuffix("[]").removesuffix("{}")
+        if step.endswith("[]"):
+            holder = holder.setdefault(name, [{"name": "first"}, {"name": "second"}])[1]
+        elif step.endswith("{}"):
+            holder = holder.setdefault(name, {"First": {}, "Second": {}})["Second"]
+        else:
+            holder = holder.setdefault(name, {})
+    holder[last] = labels
+
+
+def written(kind: WorkloadObject, *paths: str, value: str = "on-demand") -> Object:
+    version = "v1"
+    body: Object = {"apiVersion": f"{kind.group}/{version}", "kind": kind.kind, "metadata": {"name": "labelled"}}
+    if kind.kind not in CLUSTER_WIDE:
+        body["metadata"]["namespace"] = "team-a"
+    if kind.group == OF_KUBERNETES:
+        pods = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "example.com/train:1"}]}}
+        job = {"spec": {"template": pods}}
+        body["spec"] = job["spec"] if kind.kind == "Job" else {"schedule": "0 2 * * *", "jobTemplate": job}
+    for path in paths:
+        put(body, path, {LABEL: value})
+    return body
+
+
+def refusal(bed: Bed, kind: WorkloadObject, body: Object) -> str:
+    try:
+        bed.api.request("POST", f"{collection(kind)}?dryRun=All", body)
+    except Refused as refused:
+        return refused.message
+    return ""
+
+
+EVERY = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+
+
+@EVERY
+def test_a_label_that_reaches_no_pod_is_refused_with_the_right_place(kind: WorkloadObject, bed: Bed) -> None:
+    shown = f"{kind.kind} {'' if kind.kind in CLUSTER_WIDE else 'team-a/'}labelled has the label {LABEL} "
+    assert kind.ignored
+    for path in kind.ignored:
+        message = refusal(bed, kind, written(kind, path))
+        assert f"rule label-place: {shown}" in message, path
+        assert message.endswith(f"write it in {kind.place}"), path
+
+
+@EVERY
+def test_a_label_that_reaches_pods_passes_beside_any_other(kind: WorkloadObject, bed: Bed) -> None:
+    """As where a tool writes one label everywhere."""
+    assert kind.labels
+    for path in kind.labels:
+        assert refusal(bed, kind, written(kind, path)) == "", path
+        assert refusal(bed, kind, written(kind, path, *kind.ignored)) == "", path
+
+
+def test_a_profile_alone_is_judged_and_what_a_controller_makes_is_not(bed: Bed) -> None:
+    job = KINDS["Job.batch"]
+    body = written(job, "metadata.labels")
+    elsewhere = {**body, "metadata": {**body["metadata"], "namespace": "unmatched"}}
+    assert bed.api.create(elsewhere, dry_run=True)
+    owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "nightly", "uid": "1", "controller": True}
+    body["metadata"]["ownerReferences"] = [owner]
+    assert refusal(bed, job, body) == ""
+
+
+def test_a_label_that_comes_later_is_refused_and_one_that_is_there_stops_no_update(bed: Bed) -> None:
+    job = written(KINDS["Job.batch"])
+    job["spec"]["suspend"] = True
+    bed.api.create(job)
+    try:
+        with pytest.raises(Refused, match="rule label-place"):
+            bed.api.patch(job, {"metadata": {"labels": {LABEL: "on-demand"}}})
+    finally:
+        bed.api.delete(job)
+    with_label = written(KINDS["Job.batch"], "metadata.labels")
+    with_label["metadata"] |= {"name": "from-before", "ownerReferences": _owner(bed)}
+    with_label["spec"]["suspend"] = True
+    bed.api.create(with_label)
+    try:
+        changed = bed.api.patch(with_label, {"metadata": {"ownerReferences": None, "labels": {"team": "a"}}})
+        assert changed["metadata"]["labels"][LABEL] == "on-demand"
+        bed.api.patch(with_label, {"metadata": {"labels": {LABEL: None}}})
+    finally:
+        bed.api.delete(with_label)
+
+
+def _owner(bed: Bed) -> list[Object]:
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}
+    account = bed.api.get(
+        {**namespace, "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": "team-a"}}
+    )
+    named = {"apiVersion": "v1", "kind": "ServiceAccount", "name": "default"}
+    return [{**named, "uid": account["metadata"]["uid"], "controller": True}]
