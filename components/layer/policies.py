@@ -17,7 +17,7 @@ Resources = Mapping[str, Sequence[str]]
 
 PODS: Resources = {"": ("pods",)}
 
-_OWN_GROUPS = ("", "batch", "resource.k8s.io")
+_OWN_GROUPS = ("", "apps", "batch", "resource.k8s.io")
 """API groups of Kubernetes itself."""
 
 

@@ -174,6 +174,31 @@ def test_a_label_that_comes_later_is_refused_and_one_that_is_there_stops_no_upda
         bed.api.delete(with_label)
 
 
+LASTING = {
+    "Deployment": ("apps/v1", "deployments"),
+    "StatefulSet": ("apps/v1", "statefulsets"),
+}
+
+
+@pytest.mark.parametrize("kind", LASTING)
+@pytest.mark.parametrize("value", ["prefer-spot", "on-demand"])
+@pytest.mark.parametrize("path", ["metadata.labels", "spec.template.metadata.labels"])
+def test_a_wish_for_spot_by_what_does_not_end_draws_a_warning(kind: str, value: str, path: str, bed: Bed) -> None:
+    labels = {"app": "web"}
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "main", "image": "example.com/web:1"}]},
+    }
+    spec = {"selector": {"matchLabels": labels}, "template": template, "replicas": 0, "serviceName": "web"}
+    if kind == "Deployment":
+        del spec["serviceName"]
+    metadata = {"name": "web", "namespace": "team-a"}
+    body: Object = {"apiVersion": LASTING[kind][0], "kind": kind, "metadata": metadata, "spec": spec}
+    put(body, path, {**labels, LABEL: value})
+    warned = f"pods of a {kind} do not end by themselves" in "".join(bed.api.warnings(body))
+    assert warned == (value == "prefer-spot")
+
+
 def _owner(bed: Bed) -> list[Object]:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}
     account = bed.api.get(

@@ -248,4 +248,4 @@ def test_a_namespace_that_requires_spot_does_not_keep_its_other_pods_waiting(bed
         del step["spec"]["containers"][0]["resources"]
         assert not prefers(bed, step)
     finally:
-        bed.api.patch(namespace, {"metadata": {"labels": {key: None for key in REQUIRED}}})
+        bed.api.patch(namespace, {"metadata": {"labels": dict.fromkeys(REQUIRED)}})

@@ -1,7 +1,9 @@
-"""The placement label in a place that reaches no pod, such as the metadata of a Job: refused, with the right place.
+"""The placement label where the cluster would ignore it in silence.
 
-The cluster would ignore it in silence, and a job whose owner wrote `on-demand` would run on spot. Judged is what users write, not
-what controllers make of it: an object from before this policy goes on making its Jobs.
+In a place that reaches no pod, such as the metadata of a Job, it is refused, with the right place: a job whose owner
+wrote `on-demand` would run on spot. On kinds whose pods do not end, such as a Notebook, a wish for spot draws a warning:
+such pods stay on demand. Judged is what users write, not what controllers make of it, so that an object from before this
+policy goes on making its Jobs.
 """
 
 from __future__ import annotations
@@ -81,13 +83,54 @@ def policy(scheduling: Scheduling, instance: str) -> Validating:
     )
 
 
+_LASTING: Resources = {
+    "apps": ["deployments", "statefulsets"],
+    "kubeflow.org": ["notebooks"],
+    "leaderworkerset.x-k8s.io": ["leaderworkersets"],
+    "ray.io": ["rayservices"],
+    "serving.kserve.io": ["inferenceservices"],
+}
+"""Kinds whose pods say `Always`."""
+
+_LASTING_LABELS = (
+    "object.metadata",
+    "object.spec.?template.?metadata",
+    "object.spec.?predictor",
+    "object.spec.?leaderWorkerTemplate.?workerTemplate.?metadata",
+)
+
+
+def lasting_policy(scheduling: Scheduling, instance: str) -> Validating:
+    """Return the policy that warns of a wish for spot by kinds whose pods do not end, and its binding."""
+    values = ", ".join(f"{holder}.?labels[?{_LABEL}].orValue('')" for holder in _LASTING_LABELS)
+    message = f"""\
+'kubeflow-spot: pods of a ' + request.kind.kind + ' do not end by themselves and must not be evicted, so they stay on demand; '
++ 'remove the label {PLACEMENT_LABEL}'"""
+    return validating(
+        names.object_name(instance, f"{ROLE}-lasting"),
+        instance,
+        profiles(scheduling),
+        resources=_LASTING,
+        operations=["CREATE", "UPDATE"],
+        failure="Ignore",
+        conditions={"by-users": _CONDITIONS["by-users"]},
+        variables={"asked": f"[{values}]"},
+        validation=k8s.admissionregistration.v1.ValidationArgs(
+            expression="!variables.asked.exists(value, value in ['prefer-spot', 'require-spot'])",
+            message_expression=message,
+        ),
+        action="Warn",
+    )
+
+
 class LabelPlaces(Part):
-    """The policy in the cluster."""
+    """The two policies in the cluster."""
 
     def __init__(self, name: str, scheduling: Scheduling, inside: Inside) -> None:
         super().__init__("kubeflow-spot:addons:LabelPlaces", name, inside)
-        policy_args, binding_args = policy(scheduling, self.instance)
         v1 = k8s.admissionregistration.v1
-        declared = v1.ValidatingAdmissionPolicy(name, policy_args, self.child)
-        v1.ValidatingAdmissionPolicyBinding(f"{name}-binding", binding_args, self.after(declared))
+        for title, made in ((name, policy), (f"{name}-lasting", lasting_policy)):
+            policy_args, binding_args = made(scheduling, self.instance)
+            declared = v1.ValidatingAdmissionPolicy(title, policy_args, self.child)
+            v1.ValidatingAdmissionPolicyBinding(f"{title}-binding", binding_args, self.after(declared))
         self.register_outputs({})
