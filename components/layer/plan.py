@@ -103,7 +103,9 @@ def _plan(stack: Stack, cloud: Cloud, target: Target, contents: Contents | None)
         dcgm.plan(spec, node_pools, exporters, labels, target.exporter),
         compute_class_plan,
         _expander(stack, cloud, target, compute_class_plan, contents),
-        scheduling_plan.plan(spec, node_pools, version, instance, published_as, contents.contracts if contents else ()),
+        scheduling_plan.plan(
+            spec, node_pools, version, instance, published_as, contents.contracts if contents else None
+        ),
     )
 
 

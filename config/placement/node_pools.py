@@ -91,6 +91,11 @@ class NodePool:
         """Whether the cloud may take its machines back at any time."""
         return self.capacity == Capacity.SPOT
 
+    @property
+    def most_gpus(self) -> int:
+        """GPUs, or shares of them, that pods can have together when the pool is at its largest."""
+        return self.max_nodes * self.gpus * (self.gpu_sharing.replicas if self.gpu_sharing else 1)
+
 
 @dataclass(frozen=True)
 class _Stack:

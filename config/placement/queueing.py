@@ -85,7 +85,7 @@ def _flavor(capacity: Capacity, members: tuple[NodePool, ...]) -> dict[str, Any]
 
 def _quotas(capacity: Capacity, members: tuple[NodePool, ...]) -> dict[str, Any]:
     """What the pools have at their largest. CPU and memory: what pods can ask for, no bound where a machine is unknown."""
-    gpus = sum(pool.max_nodes * pool.gpus * (pool.gpu_sharing.replicas if pool.gpu_sharing else 1) for pool in members)
+    gpus = sum(pool.most_gpus for pool in members)
     if not all(pool.largest_request for pool in members):
         return _flavor_quotas(capacity.value, gpus)
     cpu, memory = _total(members, "cpu", "m"), _total(members, "memory", "Gi")

@@ -1,20 +1,19 @@
 """The placement label on objects that make pods: in each place of each kind, as a user, as a controller, and afterwards.
 
-The definitions here keep every field: the policy looks at labels alone. Kinds with their real definitions:
-tests/admission/test_projects.py.
+Kinds with their real definitions: tests/admission/test_projects.py.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from config.placement.roles import WORKLOAD_OBJECTS, WorkloadObject
+from config.placement.roles import WorkloadObject
 from tests.admission.api import Object, Refused
-from tests.admission.bed import Bed, eventually
+from tests.admission.bed import Bed
+from tests.admission.served import CLUSTER_WIDE, KINDS, OF_KUBERNETES, collection, serving
 from tests.subjects import DEV
 
 pytestmark = [
@@ -24,64 +23,13 @@ pytestmark = [
 ]
 
 LABEL = "kubeflow-spot.dev/placement"
-CLUSTER_WIDE = {"ClusterTrainingRuntime", "ClusterWorkflowTemplate"}
-OF_KUBERNETES = "batch"
-
-
-def definition(kind: WorkloadObject) -> Object:
-    names = {"kind": kind.kind, "listKind": f"{kind.kind}List", "plural": kind.resource, "singular": kind.kind.lower()}
-    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-    scope = "Cluster" if kind.kind in CLUSTER_WIDE else "Namespaced"
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        # Without this word the API server takes no kind of Kubernetes' own domain.
-        "metadata": {
-            "name": f"{kind.resource}.{kind.group}",
-            "annotations": {"api-approved.kubernetes.io": "unapproved, for a test"},
-        },
-        "spec": {
-            "group": kind.group,
-            "scope": scope,
-            "names": names,
-            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
-        },
-    }
-
-
-KINDS = {f"{kind.kind}.{kind.group}": kind for kind in WORKLOAD_OBJECTS}
-
-
-def collection(kind: WorkloadObject) -> str:
-    namespace = "" if kind.kind in CLUSTER_WIDE else "namespaces/team-a/"
-    return f"/apis/{kind.group}/v1/{namespace}{kind.resource}"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def served(bed: Bed) -> Iterator[None]:
     """Every kind of the table is served."""
-    own = [kind for kind in WORKLOAD_OBJECTS if kind.group != OF_KUBERNETES]
-    for kind in own:
-        eventually(lambda kind=kind: not _defined(bed, kind), "an earlier definition is gone")
-        bed.api.create(definition(kind))
-    for kind in own:
-        eventually(lambda kind=kind: _served(bed, kind), f"{kind.resource} are served")
-    yield
-    for kind in own:
-        bed.api.delete(definition(kind))
-
-
-def _defined(bed: Bed, kind: WorkloadObject) -> bool:
-    found = bed.api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-    return any(body["metadata"]["name"] == f"{kind.resource}.{kind.group}" for body in found)
-
-
-def _served(bed: Bed, kind: WorkloadObject) -> bool:
-    """Whether such an object can be made; the policies know a kind a little later than the API server."""
-    try:
-        return bool(bed.api.request("POST", f"{collection(kind)}?dryRun=All", written(kind)))
-    except (Refused, json.JSONDecodeError):
-        return False
+    with serving(bed, *KINDS):
+        yield
 
 
 def put(body: Object, path: str, labels: dict[str, str]) -> None:

@@ -20,7 +20,9 @@ from components.layer.part import Inside, Part
 from components.layer.policies import Mutating, Resources, Validating, mutating, validating
 from components.layer.scheduling import workload_kinds
 from components.layer.scheduling.defaults import profiles
+from components.layer.scheduling.guard_rules import ACTIONS
 from config.model.scheduling import Placement, Scheduling
+from config.placement.node_pools import GPU_TAINT
 from config.placement.pods import ENDS_JOB, IF_LOST, PLACEMENT_LABEL, RESTARTED
 from config.placement.roles import LEADER
 
@@ -88,18 +90,20 @@ _VOLCANO = "request.kind.group == 'batch.volcano.sh'"
 _PLAIN = "request.kind.group == 'batch'"
 
 
-def _template(at: str, template: str, role: str, alone: str) -> str:
-    """Return a template with its JSON pointer, whether it leads others, and whether there is no other."""
+def _template(at: str, template: str, role: str, alone: str, count: str) -> str:
+    """Return a template with its JSON pointer, its number of pods, and whether it leads others or there is no other."""
     leads = f"{role}.matches({cel.value(LEADER)})" if role else "false"
-    entries = {"at": at, "is": template, "leads": leads, "alone": alone}
+    entries = {"at": at, "is": template, "leads": leads, "alone": alone, "count": count}
     return "{" + ", ".join(f"{cel.value(key)}: dyn({text})" for key, text in entries.items()) + "}"
 
 
-def _listed(items: str, below: str, alone: str) -> str:
-    """Return the templates of a list, whose items have a name for their role."""
+def _listed(items: str, below: str, count: str) -> str:
+    """Return the templates of a list, whose items have a name for their role. `count` is that of an item `$item`."""
     item = f"object.spec.{items}[i]"
     pointer = f"'/spec/{items}/' + string(i) + '/{below.replace('.', '/')}'"
-    one = _template(pointer, f"{item}.{below}", f"{item}.name", f"{alone} && {item}.name.matches({cel.value(LEADER)})")
+    alone = f"object.spec.{items}.size() == 1 && {item}.name.matches({cel.value(LEADER)})"
+    count = Template(count).substitute(item=item)
+    one = _template(pointer, f"{item}.{below}", f"{item}.name", alone, count)
     return f"lists.range(object.spec.{items}.size()).map(i, {one})"
 
 
@@ -108,14 +112,16 @@ _OF_REPLICAS = _template(
     f"{_REPLICAS}[role].template",
     "role.lowerAscii()",
     f"{_REPLICAS}.size() == 1 && {_REPLICAS}[role].?replicas.orValue(1) == 1",
+    f"{_REPLICAS}[role].?replicas.orValue(1)",
 )
+_OF_A_SET = "$item.?replicas.orValue(1) * $item.template.spec.?parallelism.orValue(1)"
 # One policy has jobs of several kinds, so each variable asks for the kind first.
 _VARIABLES = {
     "replicas": "object.spec.filter(key, key.endsWith('ReplicaSpecs'))[?0].orValue('')",
     "templates": f"""\
-{_PLAIN} ? [{_template("'/spec/template'", "object.spec.template", "", "false")}] :
-{_SETS} ? {_listed("replicatedJobs", "template.spec.template", "object.spec.replicatedJobs.size() == 1")} :
-{_VOLCANO} ? {_listed("tasks", "template", "object.spec.tasks.size() == 1")} :
+{_PLAIN} ? [{_template("'/spec/template'", "object.spec.template", "", "false", "1")}] :
+{_SETS} ? {_listed("replicatedJobs", "template.spec.template", _OF_A_SET)} :
+{_VOLCANO} ? {_listed("tasks", "template", "$item.?replicas.orValue(1)")} :
 {_REPLICAS}.map(role, {_OF_REPLICAS})""",
     "ends": f"""\
 {_PLAIN} ? {_JOB_ENDS.substitute(job="object.spec")} :
@@ -190,18 +196,67 @@ def warning(scheduling: Scheduling, instance: str) -> Validating:
     )
 
 
-class LostPods(Part):
-    """The two policies in the cluster."""
+_GPUS = f"""\
+variables.templates.map(t, int(t.count) * t.is.spec.containers.map(c,
+  int(string(c.?resources.?limits[?{cel.value(GPU_TAINT.key)}].orValue('0')))).sum()).sum()"""
 
-    def __init__(self, name: str, scheduling: Scheduling, inside: Inside, *, marks: bool) -> None:
-        """`marks`: whether the cluster has MutatingAdmissionPolicy."""
+_WISH = f"namespaceObject.metadata.?labels[?{cel.value(PLACEMENT_LABEL)}].orValue('')"
+
+# Volcano starts all of a job's pods or none, and Kueue takes back `suspend` when there is room for all of them.
+_TOGETHER = f"""\
+!({_PLAIN}) && !({_VOLCANO})
+&& !object.spec.?suspend.orValue(false) && !object.spec.?runPolicy.?suspend.orValue(false)"""
+
+
+def refusal(scheduling: Scheduling, instance: str, gpus: int) -> Validating:
+    """Return the policy that refuses a job which ends with its first lost pod and never fits on demand, and its binding.
+
+    Its pods need one another: those that fit would run and wait for the others for ever. `gpus`: all on-demand ones.
+    """
+    spot = cel.value([Placement.PREFER_SPOT.value, Placement.REQUIRE_SPOT.value])
+    fits = f"""\
+!variables.ends || variables.gpus <= {gpus}
+|| variables.templates.exists(t, {_PLACED} in {spot}) || {_WISH} in {spot}"""
+    message = f"""\
+'kubeflow-spot guard, rule no-room: ' + request.kind.kind + ' ' + request.namespace + '/'
++ object.metadata.?name.orValue(object.metadata.?generateName.orValue(''))
++ ' ends for good when it loses a pod, so it stays on demand, and asks for ' + string(variables.gpus)
++ ' GPUs at once, where all on-demand pools of the stack together have {gpus}; write ' + variables.remedy
++ ', or the label {PLACEMENT_LABEL}: {Placement.PREFER_SPOT.value} on its pods'"""
+    return validating(
+        names.object_name(instance, f"guard-{ROLE}"),
+        instance,
+        profiles(scheduling),
+        resources=RESOURCES,
+        operations=["CREATE"],
+        failure="Ignore",
+        conditions={"not-of-another-job": _JUDGED, "all-at-once": _TOGETHER},
+        variables={**_VARIABLES, "gpus": _GPUS, "remedy": _REMEDY},
+        validation=k8s.admissionregistration.v1.ValidationArgs(
+            expression=fits, message_expression=message, reason="Forbidden"
+        ),
+        action=ACTIONS[scheduling.guard.mode],
+    )
+
+
+class LostPods(Part):
+    """The policies in the cluster."""
+
+    def __init__(
+        self, name: str, scheduling: Scheduling, inside: Inside, *, marks: bool, on_demand_gpus: int | None
+    ) -> None:
+        """`marks`: whether the cluster has MutatingAdmissionPolicy. `on_demand_gpus`: None where other pools may have some."""
         super().__init__("kubeflow-spot:addons:LostPods", name, inside)
         v1 = k8s.admissionregistration.v1
         if marks:
             policy_args, binding_args = policy(scheduling, self.instance)
             marking = v1.MutatingAdmissionPolicy(name, policy_args, self.child)
             v1.MutatingAdmissionPolicyBinding(f"{name}-binding", binding_args, self.after(marking))
-        warning_args, warned = warning(scheduling, self.instance)
-        warns = v1.ValidatingAdmissionPolicy(f"{name}-warning", warning_args, self.child)
-        v1.ValidatingAdmissionPolicyBinding(f"{name}-warning-binding", warned, self.after(warns))
+        judging = {f"{name}-warning": warning(scheduling, self.instance)}
+        # Without marks nothing is kept off spot.
+        if marks and on_demand_gpus is not None and scheduling.defaults.other.gpu == Placement.ON_DEMAND:
+            judging[f"{name}-guard"] = refusal(scheduling, self.instance, on_demand_gpus)
+        for title, (args, bound) in judging.items():
+            judge = v1.ValidatingAdmissionPolicy(title, args, self.child)
+            v1.ValidatingAdmissionPolicyBinding(f"{title}-binding", bound, self.after(judge))
         self.register_outputs({})

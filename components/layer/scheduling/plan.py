@@ -20,6 +20,7 @@ from components.layer.scheduling.pod_defaults import PodDefaults
 from components.layer.scheduling.quota import Quotas
 from components.output_types import SchedulingOutput
 from config.clouds.traits import Cloud
+from config.model.pool import Capacity
 from config.model.scheduling import Placement, Scheduling
 from config.model.spec import ClusterSpec
 from config.placement import admission
@@ -42,6 +43,8 @@ class SchedulingPlan:
     """Disagreements with the guards of other stacks in the cluster."""
     contract: str | None
     """The name under which the contract is published; None when no objects are declared."""
+    on_demand_gpus: int | None
+    """All GPUs that the cluster can have on demand; None where pools of other owners may have some."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -79,9 +82,10 @@ def plan(
     version: str,
     instance: str,
     published_as: str,
-    contracts: Sequence[Mapping[str, Any]] = (),
+    contracts: Sequence[Mapping[str, Any]] | None = None,
 ) -> SchedulingPlan:
-    """Return the plan. `version` is the API server's; `published_as` the name of the contract; `contracts` those of all stacks.
+    """Return the plan. `version` is the API server's; `published_as` the name of the contract; `contracts` those of all stacks
+    in an existing cluster, None for a new one.
 
     Raise `pulumi.RunError` where the guard would forbid what another stack's lets in.
     """
@@ -93,9 +97,16 @@ def plan(
         by_default=admission.mutates(version),
         placements=pod_defaults.heeded(scheduling, pools, version),
         shortfall=tuple(pod_defaults.shortfall(scheduling, pools, version)),
-        conflicts=neighbours.check(scheduling, instance, contracts) if scheduling.enabled else (),
+        conflicts=neighbours.check(scheduling, instance, contracts or ()) if scheduling.enabled else (),
         contract=published_as if scheduling.enabled else None,
+        on_demand_gpus=_on_demand_gpus(pools) if contracts is None else None,
     )
+
+
+def _on_demand_gpus(pools: Sequence[NodePool]) -> int | None:
+    """Return the GPUs of all on-demand pools; None where GPUs are cut, whose parts pods ask for by other names."""
+    on_demand = [pool for pool in pools if pool.capacity == Capacity.ON_DEMAND]
+    return None if any(pool.mig for pool in on_demand) else sum(pool.most_gpus for pool in on_demand)
 
 
 def declare(
@@ -119,7 +130,7 @@ def declare(
         BackToSpot(f"{name}-back-to-spot", scheduling.back_to_spot.image, inside)
     SpotGuard(f"{name}-guard", scheduling, pools, cloud, inside)
     LabelPlaces(f"{name}-guard-labels", scheduling, inside)
-    LostPods(f"{name}-lost-pods", scheduling, inside, marks=plan.by_default)
+    LostPods(f"{name}-lost-pods", scheduling, inside, marks=plan.by_default, on_demand_gpus=plan.on_demand_gpus)
     content: dict[str, pulumi.Input[str]] = {
         **contract.data(release, pools, plan.placements),
         **neighbours.published(scheduling),
