@@ -93,37 +93,35 @@ def app(folder: Path, extra: str = "", **names: str) -> Path:
     return write(folder, files)
 
 
-@dataclass
-class Remote:
-    """A server on this machine, which serves one file once it is up."""
+class Remote(BaseHTTPRequestHandler):
+    """A server that serves one file once it is up."""
 
-    address: str
-    up: bool = False
+    up = False
+
+    def do_GET(self) -> None:
+        served = Remote.up and self.path.endswith("/manifests.yaml")
+        self.send_response(200 if served else 503)
+        self.end_headers()
+        self.wfile.write(space("file").encode() if served else b"")
+
+    def log_message(self, *_: Any) -> None:
+        pass
 
 
 @pytest.fixture
-def remote() -> Iterator[Remote]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            served = state.up and self.path.endswith("/manifests.yaml")
-            self.send_response(200 if served else 503)
-            self.end_headers()
-            self.wfile.write(space("file").encode() if served else b"")
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state = Remote(f"http://127.0.0.1:{server.server_port}")
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield state
-    server.shutdown()
-    server.server_close()
-    thread.join()
+def there() -> Iterator[str]:
+    """The address of a server on this machine."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Remote) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
 
 
-def test_all_that_is_missing_is_named_at_once_with_commands_that_work(remote: Remote, tmp_path: Path) -> None:
+def test_all_that_is_missing_is_named_at_once_with_commands_that_work(
+    there: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = app(tmp_path / "source", base="far-base", crds="far-crds")
     commit(source, "v1")
     pinned = app(tmp_path / "pinned", deploy="far-pinned")
@@ -135,7 +133,6 @@ def test_all_that_is_missing_is_named_at_once_with_commands_that_work(remote: Re
     commit(two, "v1")
     write(two, {"new/space.yaml": space("far-new")})
     commit(two, "v2")
-    there = remote.address
     tree = Tree(
         tmp_path,
         [
@@ -156,27 +153,22 @@ def test_all_that_is_missing_is_named_at_once_with_commands_that_work(remote: Re
     commands = re.findall(r"^  (.*)$", said, re.MULTILINE)
     assert len(commands) == 5
     # The same lines, with folders in the place of hosts.
-    remote.up = True
-    here = write(tmp_path / "here", {})
-    here.mkdir()
-    settings = {
-        "GIT_CONFIG_COUNT": "1",
-        "GIT_CONFIG_KEY_0": f"url.file://{tmp_path}/.insteadOf",
-        "GIT_CONFIG_VALUE_0": f"{there}/team/",
-    }
+    monkeypatch.setattr(Remote, "up", True)
+    (here := tmp_path / "here").mkdir()
+    names = ("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0")
+    settings = zip(names, ("1", f"url.file://{tmp_path}/.insteadOf", f"{there}/team/"), strict=True)
+    environment = {**os.environ, **dict(settings)}
     for line in commands:
-        environment = {**os.environ, **settings}
         done = subprocess.run(
             ["bash", "-c", line], cwd=here, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, (line, done.stderr)
-    remote.up = False
+    monkeypatch.setattr(Remote, "up", False)
     (options,) = re.findall(r'KUBEFLOW_OPTIONS="(.*)"', said)
     words = shlex.split(options)
     assert words[::3] == ["--base"] * (len(words) // 3)
     places = {base: here / place for base, place in zip(words[1::3], words[2::3], strict=True)}
-    names = {"own", "far", "far-base", "far-crds", "far-pinned", "far-old", "far-new", "file"}
-    assert tree.names(**places) == names
+    assert tree.names(**places) == {"own", "far", "far-base", "far-crds", "far-pinned", "far-old", "far-new", "file"}
 
 
 def test_a_checkout_of_another_version_is_refused_with_both_and_all_at_once(tmp_path: Path) -> None:
