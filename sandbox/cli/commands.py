@@ -16,6 +16,7 @@ from sandbox.base import locks
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import PROJECT, Home
 from sandbox.base.notices import discard, to_stderr
+from sandbox.cli import outputs
 from sandbox.cli.drill import drill
 from sandbox.cli.kubeflow import kubeflow
 from sandbox.cli.options import FILE, FOLDER, file_options, named_by_user, policy_options, stack_options
@@ -70,7 +71,7 @@ def up(
 ) -> None:
     """Declare the stack on the emulated cloud and start its Kubernetes."""
     began = time.monotonic()
-    steps = Steps()
+    steps, before = Steps(), outputs.hidden(home)
     with hosted(pack):
         from pulumi.automation.errors import CommandError
 
@@ -94,8 +95,8 @@ def up(
         sys.exit(1)
     if as_json:
         return
-    changed = ", ".join(f"{count} {op}" for op, count in sorted(changes.items()) if op != "same")
-    click.echo(f"stack {home.stack} is up after {time.monotonic() - began:.1f} s: {changed or 'nothing changed'}")
+    changed = outputs.summary(changes, before, outputs.hidden(home))
+    click.echo(f"stack {home.stack} is up after {time.monotonic() - began:.1f} s: {changed}")
     click.echo("\nNext:")
     for command in ("status", "kubectl -- get nodes", "outputs", "down"):
         click.echo(f"  {command_line(home, command)}")
@@ -240,8 +241,6 @@ def status(home: Home) -> None:
 @stack_options
 def show_outputs(home: Home, as_json: bool, show_secrets: bool) -> None:
     """Show the stack's outputs."""
-    from sandbox.cli import outputs
-
     require_running(home)
     outputs.show(home, as_json=as_json, show_secrets=show_secrets)
 

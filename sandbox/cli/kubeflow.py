@@ -11,6 +11,7 @@ from sandbox.base.notices import to_stderr
 from sandbox.cli.options import stack_options
 from sandbox.cli.terminal import require_running
 
+_PLACE = click.Path(exists=True, resolve_path=True, path_type=Path)
 _FOLDER = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path)
 
 
@@ -26,9 +27,9 @@ _FOLDER = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=
     "--base",
     "bases",
     multiple=True,
-    type=(str, _FOLDER),
-    metavar="ADDRESS FOLDER",
-    help="A folder for what the manifests name by an address, which kustomize would fetch.",
+    type=(str, _PLACE),
+    metavar="ADDRESS PATH",
+    help="A checkout, or a file, for what the manifests name by an address, which kustomize would fetch.",
 )
 @click.option("--cluster", help="Another cluster of the emulated cloud.")
 @click.option(

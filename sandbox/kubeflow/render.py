@@ -12,10 +12,11 @@ from pathlib import Path
 from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.notices import Notify
-from sandbox.kubeflow import overlay
+from sandbox.kubeflow import bases, overlay
+from sandbox.kubeflow.bases import Address, Checkout
 from sandbox.kubeflow.overlay import FILE, Object
 
-_MANIFESTS = re.compile(r"https://github\.com/kubeflow/manifests//(?P<path>[^?]+)(\?ref=(?P<ref>[^&]+)(&.*)?)?")
+_MANIFESTS = "https://github.com/kubeflow/manifests"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _RELEASE = "kubeflow-spot.dev/kubeflow"
 """The label of all that is applied; its value is the tag of the manifests."""
@@ -23,8 +24,6 @@ _VALUES = "values.json"
 _READ = {"apiVersion", "kind", "metadata", "sortOptions", "labels", "resources", "components"}
 """Keys of the kustomization that are read here; files that others name would have to move with it."""
 _NOISE = ("# Warning:", "Warning:")
-_ENTRY = re.compile(r"accumulating resources from '([^']+)'")
-_ADDRESS = re.compile(r"(?P<repository>https?://[^/]+/[^/]+/[^/?]+).*")
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Sources:
     version: str
     """The cluster's version of Kubernetes."""
     bases: Mapping[str, Path] = field(default_factory=dict)
-    """Folders that stand for addresses in the manifests themselves: they begin with these texts. Without one kustomize fetches."""
+    """Folders and files for addresses in the manifests that begin with these texts. Without one kustomize fetches."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +52,8 @@ class Rendered:
     components: list[str]
     left_out: list[str]
     """Components that this version of Kubernetes is too old for."""
+    checkouts: list[Checkout]
+    """The manifests and what stands for addresses in them."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,9 @@ class Prepared:
     tag: str
     components: list[Path]
     left_out: list[str]
+    checkouts: list[Checkout]
+    addresses: list[Address]
+    """What kustomize has to fetch."""
 
 
 def render(sources: Sources, kubectl: Path, folder: Path, notify: Notify) -> Rendered:
@@ -75,7 +79,13 @@ def render(sources: Sources, kubectl: Path, folder: Path, notify: Notify) -> Ren
     notify(f"rendering {_named(sources.manifests)} with {len(prepared.components)} components")
     try:
         objects = kustomize(kubectl, folder / "overlay")
-    except SandboxError:
+    except SandboxError as error:
+        # Kustomize stops at the first address.
+        if failed := next((each for each in prepared.addresses if each.entry in str(error)), None):
+            reason = str(error).rpartition(failed.entry)[2].lstrip("\"': ")
+            raise SandboxError(
+                f"kustomize cannot fetch {failed.entry}: {reason}\n{bases.unfetched(prepared.addresses, sources.bases)}"
+            ) from None
         # Kustomize names one object and neither the component nor the remedy.
         plain = kustomize(kubectl, folder / "plain")
         if absent := overlay.missing(wanted, plain):
@@ -84,43 +94,51 @@ def render(sources: Sources, kubectl: Path, folder: Path, notify: Notify) -> Ren
     if absent := overlay.missing((target for target in wanted if not target.dropped), objects):
         # Kustomize passes over a patch by places whose target is not there.
         raise SandboxError(overlay.explained(absent, objects))
-    return Rendered(objects, prepared.tag, [component.name for component in prepared.components], prepared.left_out)
+    names = [component.name for component in prepared.components]
+    return Rendered(objects, prepared.tag, names, prepared.left_out, prepared.checkouts)
 
 
 def prepare(sources: Sources, folder: Path) -> Prepared:
     """Write the kustomizations into a folder that is made anew. Raises SandboxError."""
     if folder.exists():
         shutil.rmtree(folder)
-    manifests = _with_bases(sources, folder / "manifests")
+    manifests, copies = bases.copied(sources.manifests, sources.bases, folder)
     chosen = overlay.components(sources.root)
     left_out = [component.name for component in chosen if not overlay.fits(component, sources.version)]
     chosen = [component for component in chosen if component.name not in left_out]
-    return Prepared(folder, _write(sources, chosen, manifests, folder), chosen, left_out)
+    named, tag = _write(sources, chosen, manifests, folder)
+    used, addresses = bases.replace(manifests / named.path, copies)
+    places = {named.repository: sources.manifests, **sources.bases}
+    checkouts = bases.compared({named.repository: [named], **used}, places)
+    return Prepared(folder, tag, chosen, left_out, checkouts, addresses)
 
 
-def _write(sources: Sources, chosen: Sequence[Path], manifests: Path, folder: Path) -> str:
-    """Write two kustomizations, the manifests with components (`overlay`) and without (`plain`); returns the tag."""
+def _write(sources: Sources, chosen: Sequence[Path], manifests: Path, folder: Path) -> tuple[Address, str]:
+    """Write two kustomizations, the manifests with components (`overlay`) and without (`plain`).
+
+    Returns the manifests' address and its tag.
+    """
     kustomization = overlay.one(sources.root / FILE)
     if unread := kustomization.keys() - _READ:
         raise SandboxError(
             f"{sources.root / FILE} has {', '.join(sorted(unread))}, which the sandbox does not read: put it into a"
             " component of yours"
         )
-    tags, plain, others = [], [], []
+    addresses, others = list[Address](), list[Path]()
     for entry in kustomization.get("resources", []):
-        if address := _MANIFESTS.fullmatch(entry):
-            tags.append(_tag(kustomization, address["ref"] or ""))
-            plain.append(manifests / address["path"])
+        if (named := bases.address(entry)) and named.repository == _MANIFESTS:
+            addresses.append(named)
         else:
             others.append((sources.root / entry).resolve())
-    if len(tags) != 1:
+    if len(addresses) != 1:
         raise SandboxError(
             f"{sources.root / FILE} must name https://github.com/kubeflow/manifests//FOLDER?ref=COMMIT once among its resources"
         )
-    if not (plain[0] / FILE).exists():
+    tag, plain = _tag(kustomization, addresses[0].ref), manifests / addresses[0].path
+    if not (plain / FILE).exists():
         raise SandboxError(
-            f"{plain[0]} has no {FILE}: --manifests must be a checkout of kubeflow/manifests, such as"
-            f" `git clone --branch {tags[0]} https://github.com/kubeflow/manifests`"
+            f"{plain} has no {FILE}: --manifests must be a checkout of kubeflow/manifests, such as"
+            f" `git clone --branch {tag} {_MANIFESTS}`"
         )
     # The folder of values that users fill is left alone.
     others = [path for path in others if path.name != "values"]
@@ -128,12 +146,12 @@ def _write(sources: Sources, chosen: Sequence[Path], manifests: Path, folder: Pa
     _put(values / _VALUES, sources.values)
     _put(values / FILE, {"resources": [_VALUES]})
     kept: Object = {key: kustomization[key] for key in ("sortOptions", "labels") if key in kustomization}
-    for name, resources, components in (("plain", plain, ()), ("overlay", [*plain, values, *others], chosen)):
+    for name, resources, components in (("plain", [plain], ()), ("overlay", [plain, values, *others], chosen)):
         # Kustomize takes no absolute paths.
         place = folder / name
         body = {**kept, "resources": [os.path.relpath(path, place) for path in resources]}
         _put(place / FILE, {**body, "components": [os.path.relpath(path, place) for path in components]})
-    return tags[0]
+    return addresses[0], tag
 
 
 def _tag(kustomization: Object, ref: str) -> str:
@@ -150,40 +168,6 @@ def _put(file: Path, body: Object) -> None:
     write_private(file, json.dumps(body).encode())
 
 
-def _with_bases(sources: Sources, copy: Path) -> Path:
-    """The checkout, or a copy of it in which folders stand for addresses. Raises SandboxError for an address that is nowhere."""
-    manifests = sources.manifests.resolve()
-    if not sources.bases:
-        return manifests
-    shutil.copytree(manifests, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", "node_modules"))
-    unused = set(sources.bases)
-    for file in copy.rglob(FILE):
-        text = file.read_text()
-        for address, base in sources.bases.items():
-            entry = re.compile(rf"^(\s*-\s*){re.escape(address)}(?P<rest>[^?\s]*)(\?ref=\S+)?\s*$", re.MULTILINE)
-            target = os.path.relpath(base.resolve(), file.parent)
-            changed = entry.sub(lambda found, target=target: f"{found[1]}{target}{found['rest']}", text)  # type: ignore[misc]
-            if changed != text:
-                unused.discard(address)
-                text = changed
-        if text != file.read_text():
-            file.write_text(text)
-    if unused:
-        raise SandboxError(f"no kustomization of {sources.manifests} names {', '.join(sorted(unused))}")
-    return copy
-
-
-def unfetched(said: str) -> str:
-    """What to do where kustomize could not read an address, the last thing that it names; empty where that is a file."""
-    entries = _ENTRY.findall(said)
-    if not entries or not (address := _ADDRESS.match(entries[-1])):
-        return ""
-    return (
-        f"kustomize cannot read {address[0]}, which the manifests name. Without network, give a checkout of it:"
-        f" --base {address['repository']} FOLDER"
-    )
-
-
 def kustomize(kubectl: Path, folder: Path) -> list[Object]:
     """The objects that kustomize builds of a folder. Raises SandboxError with its own words."""
     # Only here: most commands never read YAML.
@@ -192,7 +176,7 @@ def kustomize(kubectl: Path, folder: Path) -> list[Object]:
     done = subprocess.run([kubectl, "kustomize", folder], capture_output=True, text=True, check=False)
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith(_NOISE)]
-        raise SandboxError(unfetched(done.stderr) or "kustomize: " + "\n".join(said).removeprefix("error: "))
+        raise SandboxError("kustomize: " + "\n".join(said).removeprefix("error: "))
     return [body for body in yaml.load_all(done.stdout, yaml.CSafeLoader) if body]
 
 

@@ -51,6 +51,7 @@ class Report:
             ),
             # What the manifests bring, everybody can read.
             Verdict("Secrets with a public value", None, ", ".join(self._public) or "none"),
+            *self._checkouts,
             Verdict("Components", None, ", ".join(self.rendered.components) or "none"),
             *(
                 [Verdict("Left out, Kubernetes is too old", None, ", ".join(self.rendered.left_out))]
@@ -63,6 +64,16 @@ class Report:
                 f"{len(self.stages.webhooks)} configurations checked by a dry run and not in force, {self.stages.conversions}"
                 " conversions off: their servers do not run in the sandbox",
             ),
+        ]
+
+    @property
+    def _checkouts(self) -> list[Verdict]:
+        """Which checkouts are the versions that are asked for, and which could not be compared."""
+        known = [f"{each.base.rpartition('/')[2]} {each.at}" for each in self.rendered.checkouts if each.at]
+        unknown = [each.base for each in self.rendered.checkouts if not each.at]
+        return [
+            *([Verdict("Checkouts of the version asked for", True, ", ".join(known))] if known else []),
+            *([Verdict("Versions not compared: no git there", None, ", ".join(unknown))] if unknown else []),
         ]
 
     @property

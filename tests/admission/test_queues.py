@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import copy
+import os
+import re
+import subprocess
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from sandbox.toolchain.programs import ensure
 from tests.admission.api import Object
 from tests.admission.bed import Bed, eventually
 from tests.admission.operators import NAMESPACE, clear, pods, running, strictly, unfinalized
@@ -25,6 +29,8 @@ pytestmark = [
     # Kueue is the same on both clouds.
     pytest.mark.parametrize("subject", [DEV], ids=["dev"], indirect=True, scope="session"),
 ]
+
+BLOCKS = re.findall(r"```sh\n(.*?)```", (PROJECT / "docs" / "queues.md").read_text(), re.DOTALL)
 
 
 def example_queues() -> list[Object]:
@@ -73,8 +79,10 @@ def test_kueue_admits_to_spot_first_and_then_to_on_demand(
             admitted = []
             for number, body in enumerate(jobs):
                 strictly(bed, body)
-                workload = eventually(partial(_workload, bed, body["metadata"]["name"]), "Kueue has decided")
-                admitted.append(_flavor(workload).removeprefix("example-"))
+                # Before it has seen the queue, Kueue says that there is no room.
+                decided = _admitted if number < 3 else _workload
+                eventually(partial(decided, bed, body["metadata"]["name"]), "Kueue has decided")
+                admitted.append(_admitted(bed, body["metadata"]["name"]).removeprefix("example-"))
                 assert number or admitted == ["spot"]
             assert admitted == ["spot", "on-demand", "on-demand", ""]
             made = eventually(
@@ -121,6 +129,45 @@ def test_a_job_that_asks_for_on_demand_passes_over_spot_and_one_without_gpus_run
     finally:
         _emptied(bed, flavors)
         bed.scale(t4=0, t4od=0)
+
+
+def test_the_pages_lines_move_work_that_waits_for_dry_spot_to_on_demand(bed: Bed, tmp_path: Path) -> None:
+    flavors, job = output_queues(), queued(output_queues)
+    (lines,) = (block for block in BLOCKS if '"active": false' in block)
+    # Spot has quota and no machine.
+    bed.scale(t4=0, t4od=1)
+    try:
+        with running(bed, tmp_path, "kueue"):
+            for body in (*flavors, job):
+                strictly(bed, body)
+            assert eventually(partial(_admitted, bed, "queued"), "Kueue has admitted it") == "spot"
+            (waiting,) = eventually(lambda: pods(bed, lambda p: "queued" in p["metadata"]["name"]), "it has a pod")
+            assert decision(waiting) == "pending"
+            name = (_workload(bed, "queued") or {})["metadata"]["name"]
+            shell(bed, re.sub(r"(?m)^WAITING=\S+", f"WAITING={name}", lines))
+            eventually(lambda: _admitted(bed, "queued") == "on-demand", "the work is admitted to on demand")
+            (moved,) = eventually(
+                lambda: pods(bed, lambda p: "queued" in p["metadata"]["name"] and decision(p) != "pending"),
+                "it has a node",
+            )
+        assert landing(decision(moved), bed.pools()) == "t4od"
+    finally:
+        _emptied(bed, flavors)
+        bed.scale(t4=0, t4od=0)
+
+
+def shell(bed: Bed, lines: str) -> None:
+    """Run lines of the documentation against the bed."""
+    folder = ensure(["kubectl"], print)["kubectl"].parent
+    settings = {
+        **os.environ,
+        "KUBECONFIG": str(bed.plane.admin_kubeconfig),
+        "PATH": f"{folder}:{os.environ['PATH']}",
+    }
+    done = subprocess.run(
+        ["bash", "-ec", lines], env=settings, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def _workload(bed: Bed, job: str) -> Object | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,6 +118,28 @@ def test_flex_start_stands_between_spot_and_on_demand() -> None:
     flex = {**L4, "name": "flex", "capacity": "flex-start", "maxNodes": 3}
     first = {**L4, "fallback": [{"pool": "flex"}, {"onDemand": {"maxNodes": 2}}]}
     assert list(quotas(listed(on_gke([first, flex])))) == ["spot", "flex-start", "on-demand"]
+
+
+@pytest.mark.parametrize("raw", [good(pools=[GENERAL, WITH_TWIN]), on_gke(pools=[L4])], ids=["AKS", "GKE"])
+def test_the_page_takes_the_quota_of_spots_gpus_by_its_place_in_the_list(raw: dict[str, Any]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "queues.md").read_text()
+    (text,) = re.findall(r"kubectl patch clusterqueue gpus --type json -p '(.*?)'", page, re.DOTALL)
+    (queue,) = of_kind(listed(raw), "ClusterQueue").values()
+    *tests, change = json.loads(text)
+    assert [test["op"] for test in tests] == ["test", "test"]
+    for test in tests:
+        assert at(queue, test["path"]) == test["value"]
+    assert (change["op"], change["value"]) == ("replace", 0)
+    assert change["path"].rpartition("/")[0] == tests[-1]["path"].rpartition("/")[0]
+    assert at(queue, change["path"]) == str(raw["pools"][-1]["maxNodes"])
+
+
+def at(spec: dict[str, Any], pointer: str) -> Any:
+    """The value at a JSON pointer that begins with /spec."""
+    value: Any = spec
+    for key in pointer.removeprefix("/spec/").split("/"):
+        value = value[int(key)] if isinstance(value, list) else value[key]
+    return value
 
 
 def test_machines_that_nobody_knows_leave_cpu_and_memory_without_a_bound() -> None:

@@ -217,31 +217,3 @@ def test_values_without_a_disk_are_an_error_that_names_it(disk: str, tmp_path: P
 def test_a_folder_that_is_no_checkout_is_an_error_with_the_command_that_makes_one(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match=r"git clone --branch 26\.03 https://github\.com/kubeflow/manifests"):
         built(tmp_path / "work", manifests=tmp_path)
-
-
-def test_a_folder_stands_for_an_address_in_the_manifests(tmp_path: Path) -> None:
-    manifests = tree.without(Target("", "ConfigMap", "none"), tmp_path)
-    file = manifests / "example" / "kustomization.yaml"
-    moved = tmp_path / "elsewhere"
-    (moved / "sub").mkdir(parents=True)
-    (moved / "sub" / overlay.FILE).write_text("resources: [namespace.yaml]\n")
-    (moved / "sub" / "namespace.yaml").write_text("{apiVersion: v1, kind: Namespace, metadata: {name: far}}\n")
-    file.write_text(file.read_text() + "\n")
-    text = file.read_text().replace("resources:\n", "resources:\n- https://example.com/far/sub?ref=v1\n")
-    file.write_text(text)
-    objects = built(tmp_path / "work", manifests=manifests, bases={"https://example.com/far": moved}).objects
-    assert "far" in {o["metadata"]["name"] for o in objects if o["kind"] == "Namespace"}
-    assert file.read_text() == text
-    with pytest.raises(SandboxError, match=r"no kustomization of .* names https://example\.com/near"):
-        built(tmp_path / "work", manifests=manifests, bases={"https://example.com/near": moved})
-
-
-def test_an_address_that_cannot_be_read_is_named_with_the_option_that_helps() -> None:
-    said = (
-        "error: accumulating resources: accumulation err='accumulating resources from '../base': '/x/base' must resolve to a file':"
-        " recursed accumulation of path '/x/base': accumulating resources: accumulation err='accumulating resources from"
-        " 'https://github.com/team/project/manifests/base?ref=v1': Get \"https://github.com/team/project\": no such host'"
-    )
-    assert "https://github.com/team/project/manifests/base?ref=v1" in render.unfetched(said)
-    assert "--base https://github.com/team/project FOLDER" in render.unfetched(said)
-    assert render.unfetched("error: accumulating resources from '../base': must resolve to a file") == ""

@@ -18,6 +18,7 @@ from sandbox.cli.commands import main as sandbox
 from sandbox.cluster import clusters
 from sandbox.kubeflow import applying, command, observing
 from sandbox.kubeflow.applying import Refusal
+from sandbox.kubeflow.bases import Checkout
 from sandbox.kubeflow.observing import Live
 from sandbox.kubeflow.render import Rendered
 from sandbox.kubeflow.report import Report
@@ -75,11 +76,12 @@ GOOD = {
     "claims": [claim("mysql-pv-claim", "Bound"), claim("somebody-elses", "Pending")],
 }
 ORDERED = Stages(others=OBJECTS)
+CHECKOUTS = [Checkout("https://example.com/kubeflow/manifests", "26.03"), Checkout("https://example.com/a.yaml", "")]
 
 
 def report(refused: tuple[Refusal, ...] = (), **live: Any) -> Report:
     seen = observing.observe(OBJECTS, Live(**(GOOD | live)))
-    return Report(Rendered(OBJECTS, "26.03", ["retry"], []), ORDERED, refused, seen, 12.3)
+    return Report(Rendered(OBJECTS, "26.03", ["retry"], [], CHECKOUTS), ORDERED, refused, seen, 12.3)
 
 
 def test_a_good_installation() -> None:
@@ -95,6 +97,8 @@ def test_a_good_installation() -> None:
     assert "holds  Datastores bound                         1 of 1 claims, class kubeflow-retain" in text
     assert "FAILS" not in text
     assert "their servers do not run in the sandbox" in text
+    assert "holds  Checkouts of the version asked for       manifests 26.03" in text
+    assert "note   Versions not compared: no git there      https://example.com/a.yaml" in text
 
 
 def test_secrets_that_are_applied_with_a_value_are_named() -> None:
@@ -105,7 +109,7 @@ def test_secrets_that_are_applied_with_a_value_are_named() -> None:
         body("Secret", "webhook-certs"),
         body("Secret", "webhook-cert", data={}),
     ]
-    said = Report(Rendered(secrets, "26.03", [], []), ORDERED, (), report().observed, 1)
+    said = Report(Rendered(secrets, "26.03", [], [], []), ORDERED, (), report().observed, 1)
     (verdict,) = (each for each in said.verdicts if each.name.startswith("Secrets"))
     assert verdict.measured == "kubeflow/mysql-secret, kubeflow/katib-mysql-secrets"
 

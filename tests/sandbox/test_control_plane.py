@@ -118,8 +118,14 @@ def test_pods_of_every_kind_run_end_and_are_deleted(cluster: Cluster) -> None:
         apiVersion="apps/v1", kind="DaemonSet", metadata={"name": "agent", "namespace": "kube-system"}, spec=spec
     )
     cluster.node("worker", pool="work")  # After the DaemonSet, whose pod is then bound before the node has an address.
-    job = {"template": {"spec": pod(restartPolicy="Never")}}
-    cluster.create(apiVersion="batch/v1", kind="Job", metadata={"name": "train"}, spec=job)
+    # Workers that would wait for each other: the node has room for two of three.
+    half = {"name": "main", "image": "image", "resources": {"requests": {"cpu": "1500m"}}}
+    worker = {"spec": {"restartPolicy": "Never", "nodeSelector": {"pool": "work"}, "containers": [half]}}
+    gang = {"parallelism": 3, "completions": 3, "template": worker}
+    cluster.create(apiVersion="batch/v1", kind="Job", metadata={"name": "gang"}, spec=gang)
+    eventually(lambda: cluster.get("job", "gang")["status"].get("ready") == 2)
+    short = {"metadata": {"annotations": {"kubeflow-spot.dev/run-for": "2s"}}, "spec": pod(restartPolicy="Never")}
+    cluster.create(apiVersion="batch/v1", kind="Job", metadata={"name": "train"}, spec={"template": short})
     limits = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
     gpu = {
         "containers": [{"name": "main", "image": "image", **limits}],
@@ -136,9 +142,13 @@ def test_pods_of_every_kind_run_end_and_are_deleted(cluster: Cluster) -> None:
     (agent,) = cluster.get("-n", "kube-system", "pods")["items"]
     assert agent["status"]["hostIP"] == cluster.get("node", "worker")["status"]["addresses"][0]["address"]
     eventually(lambda: cluster.conditions("job", "train").get("Complete") == "True")
+    # They have not ended meanwhile, and the third still waits for them.
+    status = cluster.get("job", "gang")["status"]
+    assert (status["ready"], status["active"]) == (2, 3)
+    cluster.kubectl("delete", "job", "gang", "--timeout=10s")
     cluster.kubectl("delete", "pod", "gpu", "--timeout=10s")
     cluster.kubectl("delete", "job", "train", "--timeout=10s")
-    prefixes = ("gpu", "train-")
+    prefixes = ("gpu", "train-", "gang-")
     eventually(lambda: not any(each["metadata"]["name"].startswith(prefixes) for each in cluster.get("pods")["items"]))
 
 

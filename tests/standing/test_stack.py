@@ -128,6 +128,14 @@ def test_a_second_up_changes_nothing(stack: Stack) -> None:
     assert "warning" not in second.stdout
 
 
+@pytest.mark.repeats
+def test_an_output_that_changes_without_a_resource_is_named(stack: Stack, edited: dict[str, Any]) -> None:
+    stack.write({**edited, "queueing": {"enabled": True, "namespaces": ["team-a"]}})
+    said = stack.run("up").stdout
+    assert ": changed outputs: queueing\n" in said
+    assert "nothing changed" not in said
+
+
 def test_a_changed_bound_is_exactly_one_update(stack: Stack, subject: Subject, edited: dict[str, Any]) -> None:
     edited["pools"][1]["maxNodes"] = 9
     stack.write(edited)
