@@ -1,4 +1,4 @@
-"""`python -m bench.policies REV`: what a pod's admission costs with the policies of a revision and with those of the working tree.
+"""`python -m bench.policies REV`: what admission costs with the policies of a revision and with those of the working tree.
 
 Both sets are in force in one API server, each in namespaces of its own, and pods are created in turn, so that both meet the same
 machine. A second pair of namespaces with the revision's set shows the noise.
@@ -86,14 +86,25 @@ def service(namespace: str, number: int) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container]}}
 
 
-PODS = {
+def job(namespace: str, number: int) -> dict[str, Any]:
+    """A Job that would end with its first lost pod: it is marked, and its client warned."""
+    worker = admission.pod(namespace, number)
+    spec = {"backoffLimit": 0, "template": {"spec": worker["spec"]}}
+    metadata = {"name": f"job-{number}", "namespace": namespace}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
+
+
+OBJECTS = {
     "training worker in a profile": "profile",
     "notebook in a profile": "profile",
     "service of the platform": "platform",
+    "Job in a profile": "profile",
 }
 
 
-def _pod(kind: str, namespace: str, number: int) -> dict[str, Any]:
+def _object(kind: str, namespace: str, number: int) -> dict[str, Any]:
+    if kind.startswith("Job"):
+        return job(namespace, number)
     body = admission.pod(namespace, number) if kind.startswith("training") else service(namespace, number)
     body["spec"]["schedulerName"] = "nobody"
     return body
@@ -121,7 +132,7 @@ def _namespace(name: str, role: str) -> str:
 
 
 def milliseconds(bed: Bed, kind: str) -> dict[str, float]:
-    """The API server's CPU time for such a pod, by the policies that it meets: other programs do not count.
+    """The API server's CPU time for such an object, by the policies that it meets: other programs do not count.
 
     The controllers' and the scheduler's own requests are in it, for all alike.
     """
@@ -130,7 +141,7 @@ def milliseconds(bed: Bed, kind: str) -> dict[str, float]:
     spent = dict.fromkeys(SETS, 0.0)
     for number in range(-WARM, TURNS):
         for name in random.sample(SETS, len(SETS)):
-            wanted = _pod(kind, _namespace(name, PODS[kind]), 0)
+            wanted = _object(kind, _namespace(name, OBJECTS[kind]), 0)
             began = sum(server.cpu_times()[:2])
             for _ in range(TOGETHER):
                 bed.api.create(wanted, dry_run=True)
@@ -149,9 +160,9 @@ def main(revision: str) -> None:
         sets = {"before": declared(folder), "now": declared(PROJECT)}
     with tempfile.TemporaryDirectory() as folder, standing(Path(folder), subject=DEV) as bed:
         furnish(bed, sets)
-        for kind in PODS:
+        for kind in OBJECTS:
             runs = [milliseconds(bed, kind) for _ in range(RUNS)]
-            print(f"{kind}, {RUNS} runs of {TURNS * TOGETHER} pods: the API server's CPU time, median (from to)")
+            print(f"{kind}, {RUNS} runs of {TURNS * TOGETHER}: the API server's CPU time, median (from to)")
             for name in SETS:
                 print(f"  {name}: {_shown([run[name] for run in runs])} ms")
             for name in SETS[2:]:

@@ -83,7 +83,7 @@ def test_labels_of_profiles_reach_every_policy_for_profiles_and_the_contract(mon
         constraints = [
             policy.inputs["spec"]["matchConstraints"]["namespaceSelector"] for kind in found for policy in kind
         ]
-        assert [one["matchLabels"] for one in constraints if "matchLabels" in one] == [kubeflow | labels] * 3
+        assert [one["matchLabels"] for one in constraints if "matchLabels" in one] == [kubeflow | labels] * 7
         (contract,) = declared.of(CONFIG_MAP).values()
         assert json.loads(contract.inputs["data"]["guard.json"])["profileLabels"] == labels
 

@@ -36,8 +36,12 @@ def test_only_pools_and_the_layer_are_declared_in_an_existing_cluster(run: Run) 
         "kubeflow-spot-test-defaults",
         "kubeflow-spot-test-defaults",
         "kubeflow-spot-test-device-plugin",
+        *["kubeflow-spot-test-guard-labels"] * 2,
+        *["kubeflow-spot-test-guard-labels-lasting"] * 2,
         *["kubeflow-spot-test-guard-platform"] * 2,
         *["kubeflow-spot-test-guard-profiles"] * 2,
+        *["kubeflow-spot-test-lost-pods"] * 2,
+        *["kubeflow-spot-test-lost-pods-notice"] * 2,
     ]
     for resource in [*inside, *declared.of(POOL).values()]:
         # A deleted stack leaves the cluster: each of its resources is deleted by itself.

@@ -76,7 +76,7 @@ def test_the_policy_is_for_all_namespaces_but_kube_system_and_comes_after_the_cl
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     declared = declare(stack(WITH_TWIN), monkeypatch)
-    assert sorted(policies(declared)) == ["kubeflow-spot-test-compute-class", "kubeflow-spot-test-defaults"]
+    assert "kubeflow-spot-test-compute-class" in policies(declared)
     (policy,) = declared.of(POLICY, "compute-class-policy").values()
     assert policy.inputs["spec"]["matchConstraints"]["namespaceSelector"] == {
         "matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["kube-system"]}]

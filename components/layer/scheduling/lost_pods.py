@@ -183,7 +183,7 @@ def warning(scheduling: Scheduling, instance: str) -> Validating:
 + ' ends for good when it loses a pod, so its pods stay on demand unless a label {PLACEMENT_LABEL} asks for spot; so that it '
 + 'survives, and prefers spot, write ' + variables.remedy"""
     return validating(
-        names.object_name(instance, f"{ROLE}-warning"),
+        names.object_name(instance, f"{ROLE}-notice"),
         instance,
         profiles(scheduling),
         resources=RESOURCES,
@@ -252,7 +252,7 @@ class LostPods(Part):
             policy_args, binding_args = policy(scheduling, self.instance)
             marking = v1.MutatingAdmissionPolicy(name, policy_args, self.child)
             v1.MutatingAdmissionPolicyBinding(f"{name}-binding", binding_args, self.after(marking))
-        judging = {f"{name}-warning": warning(scheduling, self.instance)}
+        judging = {f"{name}-notice": warning(scheduling, self.instance)}
         # Without marks nothing is kept off spot.
         if marks and on_demand_gpus is not None and scheduling.defaults.other.gpu == Placement.ON_DEMAND:
             judging[f"{name}-guard"] = refusal(scheduling, self.instance, on_demand_gpus)
