@@ -21,7 +21,7 @@ _REMOTE = re.compile(
     r"(?P<url>(?P<repository>https?://(?:[^?\s]+?(?=//)|[^/?\s]+/[^/?\s]+/[^/?\s]+))/*(?P<path>[^?\s]*))"
     r"(?:\?(?P<query>\S*))?"
 )
-_COMMIT = re.compile(r"[0-9a-f]{40}")
+COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True)
@@ -47,20 +47,21 @@ class Address:
         return self.url if self.is_file else self.repository
 
     @property
-    def name(self) -> str:
-        """A name for the checkout or file: argo-workflows-v3.7.3, jobset-v0.10.1-manifests.yaml."""
+    def place(self) -> str:
+        """A place for the checkout or file, beside the project: ../argo-workflows-v3.7.3."""
         last = self.path.split("/")[-2:] if self.is_file else [self.ref.replace("/", "-")]
-        return "-".join(part for part in (self.repository.rpartition("/")[2], *last) if part)
+        parts = (self.repository.rpartition("/")[2], *last)
+        return "../" + "-".join(part for part in parts if part)
 
     @property
     def fetch(self) -> str:
         """The command that brings it here."""
         if self.is_file:
-            return f"curl -fLo {self.name} {self.url}"
-        if _COMMIT.fullmatch(self.ref):
-            return f"git clone {self.repository} {self.name} && git -C {self.name} checkout {self.ref}"
+            return f"curl -fLo {self.place} {self.url}"
+        if COMMIT.fullmatch(self.ref):
+            return f"git clone {self.repository} {self.place} && git -C {self.place} checkout {self.ref}"
         branch = f"--branch {self.ref} " if self.ref else ""
-        return f"git clone --depth 1 {branch}{self.repository} {self.name}"
+        return f"git clone --depth 1 {branch}{self.repository} {self.place}"
 
 
 @dataclass(frozen=True)
@@ -127,9 +128,10 @@ def replace(start: Path, bases: Mapping[str, Path]) -> tuple[dict[str, list[Addr
             elif base := _standing_for(named, bases):
                 used[base].append(named)
                 target = bases[base] / named.url.removeprefix(base).lstrip("/")
-                end = r"(?=[\s'\",\]]|$)"
-                here = os.path.relpath(target, folder)
-                file.write_text(re.sub(re.escape(entry) + end, lambda _, h=here: h, file.read_text()))  # type: ignore[misc]
+                # The whole entry: another may begin with it.
+                whole = re.escape(entry) + r"(?=[\s'\",\]]|$)"
+                here = os.path.relpath(target, folder).replace("\\", r"\\")
+                file.write_text(re.sub(whole, here, file.read_text()))
                 todo.append(target)
             else:
                 left[entry] = named
@@ -173,7 +175,7 @@ def _compared(base: str, place: Path, named: list[Address]) -> Checkout:
             kind = "a file" if each.is_file else "a folder of a repository"
             raise SandboxError(
                 f"--base {base} {place} cannot stand for {each.url}, {kind}. Instead, after `{each.fetch}`:"
-                f" --base {each.base} {each.name}"
+                f" --base {each.base} {each.place}"
             )
         at = _version(place, each, base)
         folder = each.url.removeprefix(base).strip("/")
@@ -229,13 +231,13 @@ def unfetched(left: Iterable[Address], given: Mapping[str, Path]) -> str:
     options = {base: str(place) for base, place in given.items()}
     for each in left:
         if each.is_file or sum(each.repository == repository for repository, _ in refs) == 1:
-            options[each.base] = each.name
+            options[each.base] = each.place
         else:
             # One repository at two versions: each folder of it is named by itself.
-            options[each.url] = f"{each.name}/{each.path}"
+            options[each.url] = f"{each.place}/{each.path}"
     fetches = "\n".join(dict.fromkeys(f"  {each.fetch}" for each in left))
     words = " ".join(f"--base {shlex.quote(base)} {shlex.quote(place)}" for base, place in options.items())
     return (
         f"Where there is network, fetch what the manifests name and no --base stands for:\n{fetches}\n"
-        f'Bring it into this folder, and give it to the command: make kubeflow ... KUBEFLOW_OPTIONS="{words}"'
+        f'Bring it beside this folder, and give it to the command: make kubeflow ... KUBEFLOW_OPTIONS="{words}"'
     )

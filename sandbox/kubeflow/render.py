@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -13,11 +12,10 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.notices import Notify
 from sandbox.kubeflow import bases, overlay
-from sandbox.kubeflow.bases import Address, Checkout
+from sandbox.kubeflow.bases import COMMIT, Address, Checkout
 from sandbox.kubeflow.overlay import FILE, Object
 
 _MANIFESTS = "https://github.com/kubeflow/manifests"
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 _RELEASE = "kubeflow-spot.dev/kubeflow"
 """The label of all that is applied; its value is the tag of the manifests."""
 _VALUES = "values.json"
@@ -156,7 +154,7 @@ def _write(sources: Sources, chosen: Sequence[Path], manifests: Path, folder: Pa
 
 def _tag(kustomization: Object, ref: str) -> str:
     """Return the tag for people to read: by the label where the address names a commit."""
-    if not _COMMIT.fullmatch(ref):
+    if not COMMIT.fullmatch(ref):
         return ref
     pairs = [each.get("pairs", {}) for each in kustomization.get("labels", [])]
     return next((each[_RELEASE] for each in pairs if _RELEASE in each), ref)

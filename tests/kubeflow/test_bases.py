@@ -164,8 +164,7 @@ def test_all_that_is_missing_is_named_at_once_with_commands_that_work(
         )
         assert done.returncode == 0, (line, done.stderr)
     monkeypatch.setattr(Remote, "up", False)
-    (options,) = re.findall(r'KUBEFLOW_OPTIONS="(.*)"', said)
-    words = shlex.split(options)
+    words = shlex.split(re.findall(r'KUBEFLOW_OPTIONS="(.*)"', said)[0])
     assert words[::3] == ["--base"] * (len(words) // 3)
     places = {base: here / place for base, place in zip(words[1::3], words[2::3], strict=True)}
     assert tree.names(**places) == {"own", "far", "far-base", "far-crds", "far-pinned", "far-old", "far-new", "file"}
@@ -184,7 +183,7 @@ def test_a_checkout_of_another_version_is_refused_with_both_and_all_at_once(tmp_
         f"{source} is a checkout of {APP} at v2, and v1 is asked for."
         f" Instead: `git -C {source} checkout v1`, or write v2 where v1 is asked for",
         f"{shallow} is a checkout of {APP}-two at v2, and v3 is asked for. Instead: `git clone --depth 1 --branch v3"
-        f" {APP}-two app-two-v3`, or write v2 where v3 is asked for",
+        f" {APP}-two ../app-two-v3`, or write v2 where v3 is asked for",
     ]
     # What it says helps.
     subprocess.run(["bash", "-c", lines[0].split("`")[1]], check=True, capture_output=True)
@@ -244,10 +243,13 @@ def test_what_git_cannot_compare_is_taken_and_named(tmp_path: Path) -> None:
 
 def test_a_base_may_name_addresses_and_stays_as_it_is(tmp_path: Path) -> None:
     tree = Tree(tmp_path, [f"{APP}/base?ref=v1"])
-    far = app(tmp_path / "far", extra=f', "{APP}-two/base?ref=v1", "{APP}-two/base/sub?ref=v1"')
+    far = app(tmp_path / "far", extra=f', "{APP}-two/base", "{APP}-two/base/sub"')
     second = app(tmp_path / "second", base="second", **{"base/sub": "third"})
     before = (far / "base" / overlay.FILE).read_text()
     assert tree.names(**{APP: far, f"{APP}-two": second}) == {"own", "far", "second", "third"}
+    # The longest address wins.
+    part = {f"{APP}-two/base/sub": app(tmp_path / "part", sub="fourth") / "sub"}
+    assert tree.names(**{APP: far, f"{APP}-two": second}, **part) == {"own", "far", "second", "fourth"}
     assert (far / "base" / overlay.FILE).read_text() == before
     assert json.loads((tree.manifests / "example" / overlay.FILE).read_text())["resources"][0] == f"{APP}/base?ref=v1"
 
@@ -259,16 +261,15 @@ def test_a_repository_is_not_another_whose_name_begins_so(tmp_path: Path) -> Non
 
 
 def test_a_base_that_cannot_stand_for_what_is_named_is_refused(tmp_path: Path) -> None:
-    file = f"{APP}/releases/v2/manifests.yaml"
-    tree = Tree(tmp_path, [file, f"{APP}-two/base?ref=v1"])
+    tree = Tree(tmp_path, [file := f"{APP}/releases/v2/manifests.yaml", f"{APP}-two/base?ref=v1"])
     folder = app(tmp_path / "folder", base="far", file="file")
     document = write(tmp_path, {"document.yaml": space("file")}) / "document.yaml"
     said = tree.refused(**{APP: folder, f"{APP}-two": document, f"{APP}-three": folder})
     assert said.splitlines() == [
-        f"--base {APP} {folder} cannot stand for {file}, a file. Instead, after `curl -fLo app-v2-manifests.yaml {file}`:"
-        f" --base {file} app-v2-manifests.yaml",
+        f"--base {APP} {folder} cannot stand for {file}, a file. Instead, after `curl -fLo ../app-v2-manifests.yaml {file}`:"
+        f" --base {file} ../app-v2-manifests.yaml",
         f"--base {APP}-two {document} cannot stand for {APP}-two/base, a folder of a repository. Instead, after"
-        f" `git clone --depth 1 --branch v1 {APP}-two app-two-v1`: --base {APP}-two app-two-v1",
+        f" `git clone --depth 1 --branch v1 {APP}-two ../app-two-v1`: --base {APP}-two ../app-two-v1",
         f"--base {APP}-three: no kustomization that is rendered names it",
     ]
     empty = write(tmp_path / "empty", {"README": ""})
