@@ -39,6 +39,9 @@ INSTANCE = "instance"
 NAME = "name"
 """Key of the cluster's name in the stack file, which every resource of the stack has in its own name."""
 
+POOLS = "pools"
+"""Key of the stack's pools."""
+
 _KEYS = {
     "clusterName": "cluster.name",
     "resourceGroup": "cloud.resourceGroup",
@@ -67,18 +70,25 @@ class LastUpdate:
             # The SDK raises plain Exception for every error of a call.
             raise pulumi.RunError(f"the outputs of the last update of {stack} cannot be read: {failed}") from None
         exported = {key: value for key, value in outputs.items() if isinstance(value, Mapping)}
+        shown = _shown_pools(outputs)
         own = exported.get(OUTPUT, {})
         # A component with the name of the cluster that the stack's own program declared before has the same resources.
         if component == own.get(COMPONENT) or (COMPONENT not in own and component == own.get(NAME)):
-            return cls(own)
+            return cls({**shown, **own})
         found = [value for value in exported.values() if component and value.get(COMPONENT) == component]
-        return cls(found[0] if found else {})
+        return cls({**shown, **found[0]} if found else {})
 
     @property
     def place(self) -> Mapping[str, str]:
         """The place of the cluster that the stack made, by the stack's outputs; empty for a stack that made none."""
         place: Mapping[str, str] = self.content.get("place") or {}
         return place
+
+    @property
+    def pools(self) -> Mapping[str, str]:
+        """The pools of the stack by the cloud's names, each with its origin (`components.removed_pools`)."""
+        pools: Mapping[str, str] = self.content.get(POOLS) or {}
+        return pools
 
     def lasting_settings(self, pool: str) -> Mapping[str, Any]:
         """Settings of a pool at the last update, as `lasting_settings` gives them."""
@@ -117,6 +127,17 @@ class LastUpdate:
             if place[part].known not in (None, then):
                 what = f"is {then} and cannot become {place[part].text}: a new cluster would replace it"
                 yield Problem(_KEYS[part], what, LOSE_IT)
+
+
+def _shown_pools(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the pools of the last update by a program that did not remember them, from its lists of pools, such as `pools`.
+
+    A name that is not the stack's does no harm: only live pools of the stack's cluster count.
+    """
+    lists = [value for value in outputs.values() if isinstance(value, list)]
+    pools = [pool for pools in lists for pool in pools if isinstance(pool, Mapping)]
+    names = {pool["name"]: pool["name"] for pool in pools if {"name", "label", "capacity"} <= pool.keys()}
+    return {POOLS: names} if names else {}
 
 
 def lasting_settings(pool: AnyPool) -> dict[str, Any]:

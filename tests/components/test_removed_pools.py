@@ -1,0 +1,346 @@
+"""Pools that an edit removes: what is refused, what only warns, and what goes; judged from set nodes and pods."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pulumi
+import pytest
+
+from components import removed_pools
+from components.last_update import LastUpdate
+from components.layer import running
+from components.layer.running import Running
+from components.removed_pools import LivePool
+from components.target import Stack
+from config.clouds import registry
+from config.placement.node_pools import NodePool, node_pools, system_pool
+from config.problems import Problem
+from tests.config import stack as stacks
+
+Settings = dict[str, Any]
+Edit = Callable[[Settings], object]
+
+AKS: Settings = {
+    "release": "r2026-11",
+    "cluster": {"name": "ml-test"},
+    "cloud": {"provider": "azure", "location": "westeurope"},
+    "systemPool": {"machine": "Standard_D4ds_v5", "minNodes": 2, "maxNodes": 4},
+    "growth": {"acceptedWait": "24h"},
+    "pools": [
+        {"name": "general", "machine": "Standard_D8ds_v5", "minNodes": 1, "maxNodes": 6},
+        {
+            "name": "gpu",
+            "machine": "Standard_NC4as_T4_v3",
+            "capacity": "spot",
+            "maxNodes": 8,
+            "fallback": [{"pool": "big"}, {"onDemand": {"maxNodes": 2}}],
+        },
+        {"name": "big", "machine": "Standard_NC8as_T4_v3", "capacity": "spot", "maxNodes": 4},
+        {"name": "serving", "machine": "Standard_NV36ads_A10_v5", "maxNodes": 2},
+    ],
+}
+GKE: Settings = {
+    **AKS,
+    "cloud": {"provider": "gcp", "project": "example-lab", "location": "europe-west4", "zones": ["europe-west4-b"]},
+    "systemPool": {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4},
+    "pools": [
+        {"name": "general", "machine": "n2-standard-8", "maxNodes": 6},
+        {
+            "name": "gpu",
+            "machine": "g2-standard-8",
+            "capacity": "spot",
+            "maxNodes": 8,
+            "fallback": [
+                *({"pool": step} for step in ("big", "reserved", "flex")),
+                {"onDemand": {"maxNodes": 2}},
+            ],
+        },
+        {"name": "big", "machine": "g2-standard-16", "capacity": "spot", "maxNodes": 4},
+        {"name": "serving", "machine": "g2-standard-16", "maxNodes": 2},
+        {
+            "name": "reserved",
+            "machine": "g2-standard-8",
+            "maxNodes": 2,
+            "reservation": "projects/example-shared/reservations/l4-prod",
+        },
+        {"name": "flex", "machine": "g2-standard-8", "capacity": "flex-start", "maxNodes": 4},
+    ],
+}
+CLOUDS = pytest.mark.parametrize("before", [AKS, GKE], ids=["aks", "gke"])
+
+
+def stack(settings: Settings, last: Mapping[str, Any] | None = None, **removed: list[str]) -> Stack:
+    changed = {**settings, "cluster": {**settings["cluster"], **removed}}
+    spec = stacks.spec(changed)
+    cloud = registry.of(spec.cloud)
+    system = system_pool(spec.system_pool, cloud) if spec.system_pool else None
+    return Stack(spec, node_pools(spec, cloud), system, "dev", LastUpdate(last or {}))
+
+
+def edited(settings: Settings, edit: Edit) -> Settings:
+    changed = copy.deepcopy(settings)
+    edit(changed)
+    return changed
+
+
+def live(pool: NodePool, nodes: int | None = 1, **also: Any) -> LivePool:
+    return LivePool(pool.name, pool.labels, spot=pool.spot, nodes=nodes, **also)
+
+
+def pod(pool: NodePool, name: str = "nb") -> dict[str, Any]:
+    """A pod that runs on a pool."""
+    return {
+        "metadata": {"namespace": "team-a", "name": f"{name}-{pool.name}"},
+        "spec": {
+            "nodeName": f"node-{pool.name}",
+            "tolerations": [{"key": taint.key, "operator": "Exists"} for taint in pool.taints],
+            "containers": [{"resources": {"limits": {"nvidia.com/gpu": "1"} if pool.gpus else {}}}],
+        },
+        "status": {"phase": "Running"},
+    }
+
+
+def busy(pool: NodePool) -> Running:
+    return Running((f"node-{pool.name}",), (pod(pool),))
+
+
+def judged(
+    settings: Settings,
+    edit: Edit,
+    *,
+    work: Mapping[str, Running] | str | None = None,
+    nodes: int | None = 1,
+    removed: list[str] | None = None,
+) -> dict[str, Problem]:
+    """Problems and warnings by pool after an edit, with a pod on every pool where no other work is given."""
+    before = stack(settings)
+    pools = [*before.node_pools, *([before.system_pool] if before.system_pool else [])]
+    after = stack(edited(settings, edit), {"pools": removed_pools.remembered(before)}, removedPools=removed or [])
+    if work is None:
+        work = {pool.label: busy(pool) for pool in pools}
+    gone = removed_pools.removed(after, [live(pool, nodes) for pool in pools])
+    return {pool.name: problem for pool in gone for problem in removed_pools.judge(after, pool, work)}
+
+
+def without(name: str) -> Edit:
+    """Removes a pool, and the steps that name it."""
+
+    def edit(settings: Settings) -> None:
+        settings["pools"] = [pool for pool in settings["pools"] if pool["name"] != name]
+        for pool in settings["pools"]:
+            pool["fallback"] = [step for step in pool.get("fallback", ()) if step.get("pool") != name]
+
+    return edit
+
+
+def renamed(name: str, other: str) -> Edit:
+    """Renames a pool, and the steps that name it."""
+
+    def edit(settings: Settings) -> None:
+        for pool in settings["pools"]:
+            pool["name"] = other if pool["name"] == name else pool["name"]
+            for step in pool.get("fallback", ()):
+                if step.get("pool") == name:
+                    step["pool"] = other
+
+    return edit
+
+
+def no_twin(settings: Settings) -> None:
+    chain = settings["pools"][1]["fallback"]
+    chain.remove(next(step for step in chain if "onDemand" in step))
+
+
+def renamed_twin(settings: Settings) -> None:
+    next(step for step in settings["pools"][1]["fallback"] if "onDemand" in step)["onDemand"]["name"] = "reserve"
+
+
+def sold_as_spot(settings: Settings) -> None:
+    """The pool under its old label, but its machines may be reclaimed now."""
+    del settings["pools"][0]["generation"]
+    settings["pools"][0]["capacity"] = "spot"
+
+
+BOTH: list[tuple[str, Edit, dict[str, str], set[str]]] = [
+    ("general removed", without("general"), {"general": "pools"}, set()),
+    ("general renamed", renamed("general", "cpu"), {"general": "pools"}, set()),
+    ("on-demand GPUs removed", without("serving"), {"serving": "pools"}, set()),
+    ("on-demand GPUs renamed", renamed("serving", "online"), {"serving": "pools"}, set()),
+    ("spot and its twin removed", without("gpu"), {"gpuod": "pools"}, {"gpu"}),
+    ("spot and its twin renamed", renamed("gpu", "train"), {"gpuod": "pools"}, {"gpu"}),
+    ("twin removed", no_twin, {"gpuod": "pools[1].fallback"}, set()),
+    ("twin renamed", renamed_twin, {"gpuod": "pools[1].fallback"}, set()),
+    ("further step removed", without("big"), {}, {"big"}),
+    ("further step renamed", renamed("big", "huge"), {}, {"big"}),
+]
+ON_GKE: list[tuple[str, Edit, dict[str, str], set[str]]] = [
+    ("reserved step removed", without("reserved"), {"reserved": "pools"}, set()),
+    ("reserved step renamed", renamed("reserved", "own"), {"reserved": "pools"}, set()),
+    ("flex-start step removed", without("flex"), {"flex": "pools"}, set()),
+    ("flex-start step renamed", renamed("flex", "queued"), {"flex": "pools"}, set()),
+]
+EDITS = [
+    pytest.param(settings, *rest, id=f"{cloud}-{name}")
+    for cloud, settings, edits in (("aks", AKS, BOTH), ("gke", GKE, [*BOTH, *ON_GKE]))
+    for name, *rest in edits
+]
+
+
+@pytest.mark.parametrize(("before", "edit", "refused", "warned"), EDITS)
+def test_a_pool_that_goes_with_work_is_refused_on_demand_and_warned_of_as_spot(
+    before: Settings, edit: Edit, refused: dict[str, str], warned: set[str]
+) -> None:
+    problems = judged(before, edit)
+    assert {name: problem.path for name, problem in problems.items() if not problem.warning} == refused
+    assert {name for name, problem in problems.items() if problem.warning} == warned
+    for name, problem in problems.items():
+        assert f"pods team-a/nb-{name} on nodes node-{name}" in problem.what
+    for name in refused:
+        remedy = problems[name].remedy
+        parts = ("put it back", f"kubectl drain -l kubeflow-spot.dev/pool={name} --ignore", f"removedPools: [{name}]")
+        assert [remedy.index(part) for part in parts] == sorted(remedy.index(part) for part in parts)
+
+
+@pytest.mark.parametrize(("before", "edit", "refused", "warned"), EDITS)
+def test_the_same_pools_go_without_a_word_when_nothing_runs_there(
+    before: Settings, edit: Edit, refused: dict[str, str], warned: set[str]
+) -> None:
+    drained = {name: Running() for name in (*refused, *warned)}
+    assert judged(before, edit, work=drained) == {}
+
+
+@pytest.mark.parametrize(("before", "edit", "refused", "warned"), EDITS)
+def test_with_the_word_in_the_stack_file_they_go_with_a_warning(
+    before: Settings, edit: Edit, refused: dict[str, str], warned: set[str]
+) -> None:
+    problems = judged(before, edit, removed=sorted(refused))
+    assert {name for name, problem in problems.items() if problem.warning} == {*refused, *warned}
+    assert len(problems) == len({*refused, *warned})
+    for name in refused:
+        assert f"team-a/nb-{name}" in problems[name].what
+        assert "cluster.removedPools allows it" in problems[name].remedy
+
+
+def test_the_word_is_for_the_pools_it_names_alone() -> None:
+    problems = judged(AKS, lambda settings: [no_twin(settings), without("general")(settings)], removed=["gpuod"])
+    assert {name: problem.warning for name, problem in problems.items()} == {"general": False, "gpuod": True}
+
+
+@CLOUDS
+def test_an_unread_cluster_keeps_every_on_demand_pool_that_may_have_nodes(before: Settings) -> None:
+    why = "the cluster's API server, https://10.0.0.4, does not answer: timed out"
+    for nodes, shown in ((3, "3 nodes"), (None, "an unknown number of nodes")):
+        (problem,) = judged(before, without("general"), work=why, nodes=nodes).values()
+        assert not problem.warning
+        assert shown in problem.what
+        assert why in problem.what
+        assert "removedPools: [general]" in problem.remedy
+    assert judged(before, without("general"), work=why, nodes=0) == {}
+    assert judged(before, without("general"), work=why, nodes=3, removed=["general"])["general"].warning
+    assert judged(before, without("big"), work=why, nodes=3)["big"].warning
+
+
+def test_another_generation_is_the_users_word_for_that_pool_but_not_for_spot_in_its_place() -> None:
+    def generation(settings: Settings) -> None:
+        settings["pools"][0]["generation"] = "b"
+        settings["pools"][1]["generation"] = "b"
+
+    assert judged(AKS, generation) == {}
+    second = edited(AKS, generation)
+    assert judged(second, lambda settings: [pool.pop("generation", None) for pool in settings["pools"]]) == {}
+    (problem,) = judged(second, sold_as_spot).values()
+    assert (problem.path, problem.warning) == ("pools[0]", False)
+    assert "removedPools: [generalb]" in problem.remedy
+
+
+def test_the_system_pool_under_another_name_is_warned_of() -> None:
+    problems = judged(GKE, lambda settings: settings["systemPool"].update(name="base"))
+    assert {name: (problem.path, problem.warning) for name, problem in problems.items()} == {
+        "system": ("systemPool", True)
+    }
+
+
+def test_pods_that_no_other_pool_takes_are_named_and_the_pools_that_take_others() -> None:
+    assert "(its pods can go to gpuod)" in judged(AKS, without("serving"))["serving"].remedy
+    assert judged(AKS, without("big"))["big"].remedy == "its pods can go to gpu, gpuod, serving"
+    nothing = judged(AKS, lambda settings: settings.update(pools=settings["pools"][:1]))
+    assert nothing["big"].remedy == "no declared pool takes team-a/nb-big: write one first, or stop them"
+
+
+def test_many_pods_and_nodes_are_counted() -> None:
+    (general,) = (pool for pool in stack(AKS).node_pools if pool.name == "general")
+    many = Running(tuple(f"n{i}" for i in range(6)), tuple(pod(general, f"p{i}") for i in range(9)))
+    (problem,) = judged(AKS, without("general"), work={"general": many}).values()
+    assert "team-a/p3-general and 5 more on nodes n0, n1, n2, n3 and 2 more" in problem.what
+    assert "p4" not in problem.what
+
+
+def removed_names(after: Stack, *pools: LivePool) -> list[str]:
+    return [pool.name for pool in removed_pools.removed(after, pools)]
+
+
+def test_only_the_stacks_own_pools_are_its_pools() -> None:
+    labels = {"kubeflow-spot.dev/pool": "x"}
+    after = stack(AKS, {"pools": {"remembered": "remembered", "theirs": "theirs", "gone": "gone"}})
+    assert removed_names(
+        after,
+        LivePool("remembered", labels, spot=False, nodes=1),
+        LivePool("byhand", labels, spot=False, nodes=1),
+        # Tags of an existing cluster decide, whatever is remembered: a failed `up` may have made a pool.
+        LivePool("theirs", labels, spot=False, nodes=1, stack="prod"),
+        LivePool("unfinished", labels, spot=False, nodes=1, stack="dev"),
+    ) == ["remembered", "unfinished"]
+
+
+def test_a_word_without_its_pool_is_warned_of() -> None:
+    after = stack(AKS, removedPools=["long-gone"])
+    (problem,) = removed_pools.unused(after, [])
+    assert (problem.path, problem.warning, problem.remedy) == ("cluster.removedPools[0]", True, "remove the line")
+
+
+def test_the_cluster_is_read_only_when_a_pool_goes_and_a_refused_login_is_a_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def kubeconfig() -> str:
+        raise pulumi.RunError("cloud: the kubeconfig of cluster 'ml' cannot be read: the login lacks a right\n  403")
+
+    monkeypatch.setattr(running, "read", lambda *_: pytest.fail("read though there is no kubeconfig"))
+    before = stack(AKS)
+    pools = [live(pool) for pool in before.node_pools]
+    last = {"pools": removed_pools.remembered(before)}
+    assert removed_pools.problems(stack(AKS, last), pools, "cluster", kubeconfig) == []
+    (problem,) = removed_pools.problems(stack(edited(AKS, no_twin), last), pools, "cluster", kubeconfig)
+    assert "whose pods cannot be listed (cloud: the kubeconfig of cluster 'ml' cannot be read" in problem.what
+
+
+def on(node: str | None, **also: Any) -> dict[str, Any]:
+    made = {"metadata": {"namespace": "a", "name": also.pop("name", "p")}, "spec": {"nodeName": node}}
+    made["metadata"] |= also.pop("metadata", {})
+    return {**made, "status": {"phase": also.pop("phase", "Running")}}
+
+
+NODE = {"metadata": {"name": "n", "labels": {"kubeflow-spot.dev/pool": "x"}}}
+DAEMON = {"ownerReferences": [{"kind": "DaemonSet", "controller": True}]}
+
+
+@pytest.mark.parametrize(
+    ("pod", "is_work"),
+    [
+        (on("n"), True),
+        (on("n", phase="Pending"), True),
+        (on("n", metadata={"ownerReferences": [{"kind": "StatefulSet", "controller": True}]}), True),
+        (on("n", metadata={"ownerReferences": [{"kind": "DaemonSet"}]}), True),
+        (on("n", metadata=DAEMON), False),
+        (on("n", metadata={"annotations": {"kubernetes.io/config.mirror": "1"}}), False),
+        (on("n", phase="Succeeded"), False),
+        (on("n", phase="Failed"), False),
+        (on("other"), False),
+        (on(None), False),
+    ],
+)
+def test_work_is_what_is_lost_with_a_node(pod: dict[str, Any], is_work: bool) -> None:
+    found = running.on_pools(["x"], [NODE, {"metadata": {"name": "other"}}], [pod])
+    assert found == {"x": Running(("n",), (pod,)) if is_work else Running()}
