@@ -39,6 +39,9 @@ INSTANCE = "instance"
 NAME = "name"
 """Key of the cluster's name in the stack file, which every resource of the stack has in its own name."""
 
+EXISTING = "existingCluster"
+"""Key of the existing cluster that the stack has pools in."""
+
 POOLS = "pools"
 """Key of the stack's pools."""
 
@@ -99,9 +102,12 @@ class LastUpdate:
         """A value of the cloud's own; None when it is missing."""
         return self.content.get(key)
 
-    def refuse_move(self, place: Place) -> None:
-        """Raise `pulumi.RunError` when the stack made a cluster elsewhere than in `place`; empty for a stack that makes none."""
-        problems = sorted(self.moves(place))
+    def refuse_move(self, place: Place, existing: str = "") -> None:
+        """Raise `pulumi.RunError` when the stack made a cluster elsewhere than in `place`, or pools in another than `existing`.
+
+        Each is empty for a stack that makes none.
+        """
+        problems = sorted([*self.moves(place), *self._left(existing)])
         if problems:
             raise pulumi.RunError(report(problems))
 
@@ -114,6 +120,18 @@ class LastUpdate:
             name = place["clusterName"].text
             pulumi.log.warn(
                 f"The stack's cluster {name} is not found and will be made again; if it exists, stop:\n  {look}"
+            )
+
+    def _left(self, existing: str) -> Iterator[Problem]:
+        """Yield a problem when the stack has pools in another existing cluster: nobody would read what runs there."""
+        before = str(self.content.get(EXISTING) or existing)
+        # Azure's names differ in no more than their case.
+        if self.pools and before.lower() != existing.lower():
+            what = f"the stack has pools in the cluster {before}, which would go with what runs there"
+            yield Problem(
+                "cloud.existingCluster" if existing else "cloud",
+                what,
+                "put it back; or `pulumi destroy`, then `pulumi up`",
             )
 
     def moves(self, place: Place) -> Iterator[Problem]:

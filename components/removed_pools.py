@@ -6,7 +6,7 @@ none: `generation` is the user's word for that pool.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,10 +58,15 @@ class LivePool:
         return f"the {'spot' if self.spot else 'on-demand'} pool {self.name}"
 
 
-def remembered(stack: Stack) -> dict[str, str]:
-    """Return the pools that the stack has, by the cloud's names, each with its origin: the pool of the stack file."""
+def remembered(stack: Stack, live: Collection[str]) -> dict[str, str]:
+    """Return the pools that the stack has, by the cloud's names, each with its origin: the pool of the stack file.
+
+    `live`: names of the cluster's pools now. One that this update removes is kept: an update that fails exports its outputs and
+    may leave the pool, and work may land there before the next one.
+    """
+    leaving = {name: origin for name, origin in stack.last_update.pools.items() if name in live}
     system = {stack.system_pool.name: SYSTEM} if stack.system_pool else {}
-    return {**{pool.name: pool.source.name for pool in stack.node_pools}, **system}
+    return {**leaving, **{pool.name: pool.source.name for pool in stack.node_pools}, **system}
 
 
 def problems(stack: Stack, live: Iterable[LivePool], key: str, kubeconfig: Callable[[], str]) -> list[Problem]:

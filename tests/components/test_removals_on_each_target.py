@@ -118,6 +118,27 @@ def test_a_twin_in_use_is_refused_by_pods_that_are_read_from_the_stacks_cluster(
 
 
 @each_target
+def test_a_drained_twin_is_remembered_until_it_is_gone(
+    settings: Settings,
+    twin: str,
+    key: str,
+    kubeconfig: str,
+    cluster: dict[str, Any],
+    reads: Reads,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An update that fails after the program has ended exports its outputs and leaves the pool."""
+    pools, outputs = live(settings, monkeypatch, **cluster)
+    monkeypatch.setattr(running, "read", lambda *_: {})
+    changed, last = without_twin(settings), {"remembered": outputs["remembered"]}
+    declared = declare(changed, monkeypatch, cloud=After(pools, last, **cluster))
+    assert twin in declared.outputs["remembered"]["pools"]
+    left = [pool for pool in pools if pool["name"] != twin]
+    declared = declare(changed, monkeypatch, cloud=After(left, declared.outputs, **cluster))
+    assert twin not in declared.outputs["remembered"]["pools"]
+
+
+@each_target
 def test_the_first_edit_after_an_older_program_is_judged_by_the_output_pools(
     settings: Settings,
     twin: str,
@@ -154,6 +175,33 @@ def test_another_stacks_pools_in_the_same_cluster_are_left_alone(
     # As when a stack of the same names was here before: the tag says whose pool it is.
     declare(renamed, monkeypatch, cloud=After(pools, {"remembered": {"pools": {twin: twin}}}, **cluster))
     assert reads == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "path"),
+    [
+        ({}, {"resourceGroup": "charmed", "name": "other"}, "cloud.existingCluster"),
+        ({}, {"resourceGroup": "Charmed", "name": "charmed-kubeflow"}, ""),
+        ({}, None, "cloud"),
+        ({"pools": []}, {"resourceGroup": "charmed", "name": "other"}, ""),
+    ],
+    ids=["another", "the same in other letters", "a new one", "another without pools"],
+)
+def test_pools_in_an_existing_cluster_are_not_left_for_another(
+    before: Settings, after: Settings | None, path: str, reads: Reads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = {**AKS, **{f"kubeflow-spot:{key}": value for key, value in before.items()}}
+    pools, outputs = live(settings, monkeypatch, autoScalerProfile={})
+    changed = aks.settings() if after is None else copy.deepcopy(settings)
+    if after:
+        changed["kubeflow-spot:cloud"]["existingCluster"] = after
+    cloud = After(pools, outputs, autoScalerProfile={})
+    if not path:
+        declare(changed, monkeypatch, cloud=cloud)
+        return
+    message = rf"  {path}: the stack has pools in the cluster charmed/charmed-kubeflow, which would go"
+    with pytest.raises(pulumi.RunError, match=message):
+        declare(changed, monkeypatch, cloud=cloud)
 
 
 def test_all_that_is_refused_is_in_one_message(reads: Reads, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,7 +118,8 @@ def judged(
     """Problems and warnings by pool after an edit, with a pod on every pool where no other work is given."""
     before = stack(settings)
     pools = [*before.node_pools, *([before.system_pool] if before.system_pool else [])]
-    after = stack(edited(settings, edit), {"pools": removed_pools.remembered(before)}, removedPools=removed or [])
+    last = {"pools": removed_pools.remembered(before, [])}
+    after = stack(edited(settings, edit), last, removedPools=removed or [])
     if work is None:
         work = {pool.label: busy(pool) for pool in pools}
     gone = removed_pools.removed(after, [live(pool, nodes) for pool in pools])
@@ -295,6 +296,13 @@ def test_only_the_stacks_own_pools_are_its_pools() -> None:
     ) == ["remembered", "unfinished"]
 
 
+def test_a_pool_that_a_failed_update_left_is_judged_again() -> None:
+    first = removed_pools.remembered(stack(AKS), [])
+    after = stack(edited(AKS, no_twin), {"pools": first})
+    assert removed_pools.remembered(after, ["gpuod", "byhand"]) == first
+    assert removed_pools.remembered(after, ["general"]) == {k: v for k, v in first.items() if k != "gpuod"}
+
+
 def test_a_word_without_its_pool_is_warned_of() -> None:
     after = stack(AKS, removedPools=["long-gone"])
     (problem,) = removed_pools.unused(after, [])
@@ -310,7 +318,7 @@ def test_the_cluster_is_read_only_when_a_pool_goes_and_a_refused_login_is_a_reas
     monkeypatch.setattr(running, "read", lambda *_: pytest.fail("read though there is no kubeconfig"))
     before = stack(AKS)
     pools = [live(pool) for pool in before.node_pools]
-    last = {"pools": removed_pools.remembered(before)}
+    last = {"pools": removed_pools.remembered(before, [])}
     assert removed_pools.problems(stack(AKS, last), pools, "cluster", kubeconfig) == []
     (problem,) = removed_pools.problems(stack(edited(AKS, no_twin), last), pools, "cluster", kubeconfig)
     assert "whose pods cannot be listed (cloud: the kubeconfig of cluster 'ml' cannot be read" in problem.what
