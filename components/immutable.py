@@ -33,7 +33,7 @@ def becomes_spot(stack: Stack, pool: NodePool) -> Problem:
     return Problem(
         f"{stack.path(pool)}.capacity",
         f"{pool.name}: is on-demand in the cluster and cannot become {Capacity.PREEMPTIBLE if pool.preemptible else pool.capacity}",
-        "give the new pool another name; the on-demand pool goes when the new one exists",
+        "write the spot pool beside it under another name; remove the on-demand pool when it is drained",
     )
 
 
