@@ -121,6 +121,11 @@ def test_another_generation_is_the_users_word_for_that_pool_but_not_for_spot_in_
     assert "removedPools: [generalb]" in problem.remedy
 
 
+def test_a_pool_that_is_bought_otherwise_under_its_name_is_not_removed() -> None:
+    alone = edited(AKS, lambda settings: settings["pools"][1].update(fallback=[]))
+    assert judged(alone, lambda settings: settings["pools"][2].pop("capacity")) == {}
+
+
 def test_the_system_pool_under_another_name_is_warned_of() -> None:
     problems = judged(GKE, lambda settings: settings["systemPool"].update(name="base"))
     assert {name: (problem.path, problem.warning) for name, problem in problems.items()} == {
