@@ -36,6 +36,7 @@ CASES = [
         "cluster.tags",
         shows=[cluster("resourceLabels.team"), *(updated(pool, "nodeConfig.resourceLabels.team") for pool in LABELLED)],
     ),
+    Removal("cluster.removedPools", nothing="it is a word for one update, and the pool is gone"),
     Removal("cluster.protect", shows=[cluster("deletionProtection")]),
     Removal(
         "cluster.kubernetesVersion",
