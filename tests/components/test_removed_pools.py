@@ -119,6 +119,7 @@ def test_another_generation_is_the_users_word_for_that_pool_but_not_for_spot_in_
     (problem,) = judged(second, sold_as_spot).values()
     assert (problem.path, problem.warning) == ("pools[0]", False)
     assert "removedPools: [generalb]" in problem.remedy
+    assert judged(second, sold_as_spot, removed=["generalb"])["generalb"].warning
 
 
 def test_a_pool_that_is_bought_otherwise_under_its_name_is_not_removed() -> None:
