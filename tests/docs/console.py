@@ -83,8 +83,12 @@ def _changed_release() -> str:
 
 
 def _removed_pool() -> str:
-    """The refusal of dev without its twin, on which a notebook runs."""
-    pod = {"metadata": {"namespace": "team-a", "name": "notebook-0"}, "spec": {}}
+    """The refusal of dev without its twin, on which a GPU notebook runs."""
+    spec = {
+        "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
+        "containers": [{"resources": {"limits": {"nvidia.com/gpu": "1"}}}],
+    }
+    pod = {"metadata": {"namespace": "team-a", "name": "notebook-0"}, "spec": spec}
     node = "aks-t4od-12345678-vmss000000"
     with pytest.MonkeyPatch.context() as monkeypatch:
         first = declare(_settings("dev"), monkeypatch, stack="dev")
