@@ -89,7 +89,7 @@ class LastUpdate:
 
     @property
     def pools(self) -> Mapping[str, str]:
-        """The pools of the stack by the cloud's names, each with its origin (`components.removed_pools`)."""
+        """The stack's pools by the cloud's names, each with its origin (`removed_pools.remembered`)."""
         pools: Mapping[str, str] = self.content.get(POOLS) or {}
         return pools
 
@@ -103,9 +103,9 @@ class LastUpdate:
         return self.content.get(key)
 
     def refuse_move(self, place: Place, existing: str = "") -> None:
-        """Raise `pulumi.RunError` when the stack made a cluster elsewhere than in `place`, or pools in another than `existing`.
+        """Raise `pulumi.RunError` when the stack made a cluster elsewhere than in `place`.
 
-        Each is empty for a stack that makes none.
+        The same for pools in another cluster than `existing`. Each is empty for a stack without.
         """
         problems = sorted([*self.moves(place), *self._left(existing)])
         if problems:
@@ -123,11 +123,11 @@ class LastUpdate:
             )
 
     def _left(self, existing: str) -> Iterator[Problem]:
-        """Yield a problem when the stack has pools in another existing cluster: nobody would read what runs there."""
+        """Yield a problem when the stack has pools in another cluster, whose pods nobody reads."""
         before = str(self.content.get(EXISTING) or existing)
         # Azure's names differ in no more than their case.
         if self.pools and before.lower() != existing.lower():
-            what = f"the stack has pools in the cluster {before}, which would go with what runs there"
+            what = f"the stack has pools in the cluster {before}, which would go with their work"
             yield Problem(
                 "cloud.existingCluster" if existing else "cloud",
                 what,
@@ -148,13 +148,14 @@ class LastUpdate:
 
 
 def _shown_pools(outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the pools of the last update by a program that did not remember them, from its lists of pools, such as `pools`.
+    """Return the pools of an update by an older program from the outputs that list pools.
 
     A name that is not the stack's does no harm: only live pools of the stack's cluster count.
     """
     lists = [value for value in outputs.values() if isinstance(value, list)]
     pools = [pool for pools in lists for pool in pools if isinstance(pool, Mapping)]
-    names = {pool["name"]: pool["name"] for pool in pools if {"name", "label", "capacity"} <= pool.keys()}
+    keys = {"name", "label", "capacity"}
+    names = {pool["name"]: pool["name"] for pool in pools if keys <= pool.keys()}
     return {POOLS: names} if names else {}
 
 

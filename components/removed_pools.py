@@ -1,7 +1,7 @@
-"""Pools that an edit of the stack file removes, judged by what runs on them before anything is declared (docs/adr/0069).
+"""Pools that an edit of the stack file removes, judged by what runs on them (docs/adr/0069).
 
-A removed pool is a live one that the stack made and that its file no longer declares. Another generation of a declared pool is
-none: `generation` is the user's word for that pool.
+A removed pool is a live one that the stack made and that its file no longer declares. Another
+generation of a declared pool is none: `generation` is the user's word for that pool.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SHOWN = 4
 
 @dataclass(frozen=True)
 class LivePool:
-    """A pool in the cluster now: `LivePool("t4od", {"kubeflow-spot.dev/pool": "t4od"}, spot=False, nodes=2)`."""
+    """A pool in the cluster now: `LivePool("t4od", labels, spot=False, nodes=2)`."""
 
     name: str
     """The cloud's name for it."""
@@ -59,21 +59,26 @@ class LivePool:
 
 
 def remembered(stack: Stack, live: Collection[str]) -> dict[str, str]:
-    """Return the pools that the stack has, by the cloud's names, each with its origin: the pool of the stack file.
+    """Return the stack's pools by the cloud's names, each with its origin: a pool of the stack file.
 
-    `live`: names of the cluster's pools now. One that this update removes is kept: an update that fails exports its outputs and
-    may leave the pool, and work may land there before the next one.
+    `live`: names of the cluster's pools now. A pool that this update removes is kept: an update
+    that fails exports its outputs and may leave the pool, where work may land before the next one.
     """
     leaving = {name: origin for name, origin in stack.last_update.pools.items() if name in live}
     system = {stack.system_pool.name: SYSTEM} if stack.system_pool else {}
     return {**leaving, **{pool.name: pool.source.name for pool in stack.node_pools}, **system}
 
 
-def problems(stack: Stack, live: Iterable[LivePool], key: str, kubeconfig: Callable[[], str]) -> list[Problem]:
+def problems(
+    stack: Stack,
+    live: Iterable[LivePool],
+    key: str,
+    kubeconfig: Callable[[], str],
+) -> list[Problem]:
     """Return a problem for each removed on-demand pool in use. Log warnings of other pools with work.
 
-    The cluster is read only when a pool is removed. `key`: the key of the stack file by which errors name it; `kubeconfig`
-    returns its kubeconfig, or raises `pulumi.RunError`.
+    The cluster is read only when a pool is removed. `key`: the key of the stack file by which
+    errors name it; `kubeconfig` returns its kubeconfig, or raises `pulumi.RunError`.
     """
     pools = removed(stack, live)
     work: Mapping[str, Running] | str = {}
@@ -82,7 +87,9 @@ def problems(stack: Stack, live: Iterable[LivePool], key: str, kubeconfig: Calla
             work = running.read(kubeconfig(), key, {pool.label for pool in pools})
         except pulumi.RunError as unreadable:
             work = " ".join(str(unreadable).split())
-    judged = [*unused(stack, pools), *(problem for pool in pools for problem in judge(stack, pool, work))]
+    judged = list(unused(stack, pools))
+    for pool in pools:
+        judged += judge(stack, pool, work)
     for problem in judged:
         if problem.warning:
             pulumi.log.warn(f"{problem}")
@@ -113,7 +120,10 @@ def unused(stack: Stack, pools: Sequence[LivePool]) -> Iterator[Problem]:
 
 
 def judge(stack: Stack, pool: LivePool, work: Mapping[str, Running] | str) -> Iterator[Problem]:
-    """Yield the problem of one removed pool, if it has one. `work`: by label; a text says why the pods cannot be listed."""
+    """Yield the problem of one removed pool, if it has one.
+
+    `work`: what runs on the pools, by label; a text says why the pods cannot be listed.
+    """
     path = _path(stack, pool)
     if isinstance(work, str):
         if not pool.may_have_nodes:
@@ -125,7 +135,8 @@ def judge(stack: Stack, pool: LivePool, work: Mapping[str, Running] | str) -> It
         on_pool = work.get(pool.label, Running())
         if not on_pool.pods:
             return
-        what = f"{pool} would go with what runs there: pods {_few(map(name_of, on_pool.pods))} on nodes {_few(on_pool.nodes)}"
+        pods, nodes = _few(map(name_of, on_pool.pods)), _few(on_pool.nodes)
+        what = f"{pool} would go with what runs there: pods {pods} on nodes {nodes}"
         outcome = _outcome(stack, on_pool.pods)
     if path == SYSTEM:
         yield Problem(path, what, "the new system pool is made first", warning=True)
@@ -140,33 +151,39 @@ def judge(stack: Stack, pool: LivePool, work: Mapping[str, Running] | str) -> It
 def _remedy(pool: LivePool, outcome: str) -> str:
     drain = f"kubectl drain -l {POOL_LABEL}={pool.label} --ignore-daemonsets --delete-emptydir-data"
     return (
-        f"put it back; or drain it, then `pulumi up`: `{drain}` ({outcome}); or, to lose what runs there, write "
-        f"`removedPools: [{pool.name}]` under `cluster`"
+        f"put it back; or drain it, then `pulumi up`: `{drain}` ({outcome}); or, to lose what runs "
+        f"there, write `removedPools: [{pool.name}]` under `cluster`"
     )
 
 
 def _path(stack: Stack, pool: LivePool) -> str:
-    """Return the path of a pool: its own entry, or its spot pool's chain for a twin, where that is still declared."""
+    """Return the path of a pool: its own entry, or for a twin its spot pool's chain, if still declared."""
     origin = stack.last_update.pools.get(pool.name)
     if origin == SYSTEM:
         return SYSTEM
-    index = next((index for index, declared in enumerate(stack.spec.pools) if declared.name == origin), None)
-    if index is None:
+    names = [declared.name for declared in stack.spec.pools]
+    if origin not in names:
         return "pools"
-    return f"pools[{index}]" if pool.label == origin else f"pools[{index}].fallback"
+    path = f"pools[{names.index(origin)}]"
+    return path if pool.label == origin else f"{path}.fallback"
 
 
 def _outcome(stack: Stack, pods: Sequence[Mapping[str, Any]]) -> str:
     """Say where the pods can go among the pools that the stack file declares."""
-    hosts = {name_of(pod): [pool.name for pool in _declared(stack) if _takes(pool, pod["spec"])] for pod in pods}
-    stuck = [name for name, pools in hosts.items() if not pools]
+    hosts: set[str] = set()
+    stuck = []
+    for pod in pods:
+        takers = {pool.name for pool in _declared(stack) if _takes(pool, pod["spec"])}
+        hosts |= takers
+        if not takers:
+            stuck.append(name_of(pod))
     if stuck:
         return f"no declared pool takes {_few(stuck)}: write one first, or stop them"
-    return f"its pods can go to {_few(sorted({pool for pools in hosts.values() for pool in pools}))}"
+    return f"its pods can go to {_few(sorted(hosts))}"
 
 
 def _takes(pool: NodePool, pod: Mapping[str, Any]) -> bool:
-    """Whether a pod may run on a pool's nodes, by taints, labels and GPUs; its size is not compared."""
+    """Whether a pod may run on a pool's nodes, by taints, labels and GPUs, whatever its size."""
     asks = any(GPU_TAINT.key in _limits(container) for container in pod.get("containers") or ())
     return may_run(pod, pool.labels, pool.taints) and (bool(pool.gpus) or not asks)
 

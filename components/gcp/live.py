@@ -111,8 +111,11 @@ def config(pool: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _nodes(pool: Mapping[str, Any]) -> int | None:
-    """Return the number of a pool's nodes; None where it is unknown: `nodeCount` is that of each zone, rounded down
-    (terraform-provider-google, resource_container_node_pool.go, flattenNodePool)."""
+    """Return the number of a pool's nodes; None where it is unknown.
+
+    `nodeCount` is that of each zone, rounded down (terraform-provider-google,
+    resource_container_node_pool.go, flattenNodePool).
+    """
     count, zones = pool.get("nodeCount"), len(pool.get("nodeLocations") or ())
     return int(count) if count is not None and zones == 1 else None
 

@@ -1,4 +1,7 @@
-"""Pods on the nodes of some pools, read once, before anything is declared. Deliberately changes nothing in the cluster."""
+"""Pods on the nodes of some pools, read once, before anything is declared.
+
+Deliberately changes nothing in the cluster.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,8 @@ class Running:
 def read(kubeconfig: str, key: str, labels: Collection[str]) -> dict[str, Running]:
     """Return what runs on the pools with these values of POOL_LABEL.
 
-    `key`: the key of the stack file by which errors name the cluster. Raise `pulumi.RunError` when the cluster does not
-    answer or does not allow it.
+    `key`: the key of the stack file by which errors name the cluster. Raise `pulumi.RunError` when
+    the cluster does not answer or does not allow it.
     """
     from kubernetes import client
 
@@ -52,7 +55,8 @@ def on_pools(
     labels: Iterable[str], nodes: Iterable[Mapping[str, Any]], pods: Iterable[Mapping[str, Any]]
 ) -> dict[str, Running]:
     """Return the work of each pool by its label, from the cluster's nodes and pods."""
-    pool_of = {node["metadata"]["name"]: (node["metadata"].get("labels") or {}).get(POOL_LABEL) for node in nodes}
+    named = (node["metadata"] for node in nodes)
+    pool_of = {node["name"]: (node.get("labels") or {}).get(POOL_LABEL) for node in named}
     by_pool: dict[str, list[Mapping[str, Any]]] = {label: [] for label in labels}
     for pod in sorted(pods, key=name_of):
         label = pool_of.get(pod["spec"].get("nodeName"))

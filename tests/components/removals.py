@@ -40,7 +40,12 @@ AKS: Settings = {
 }
 GKE: Settings = {
     **AKS,
-    "cloud": {"provider": "gcp", "project": "example-lab", "location": "europe-west4", "zones": ["europe-west4-b"]},
+    "cloud": {
+        "provider": "gcp",
+        "project": "example-lab",
+        "location": "europe-west4",
+        "zones": ["europe-west4-b"],
+    },
     "systemPool": {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4},
     "pools": [
         {"name": "general", "machine": "n2-standard-8", "maxNodes": 6},

@@ -20,7 +20,10 @@ LABELS = {"kubeflow-spot.dev/pool": "x"}
         ({"nodeLabels": LABELS, "count": 0}, LivePool("x", LABELS, spot=False, nodes=0)),
         ({"scaleSetPriority": "Regular", "count": 1}, LivePool("x", {}, spot=False, nodes=1)),
         ({"scaleSetPriority": "Spot"}, LivePool("x", {}, spot=True, nodes=None)),
-        ({"tags": {"kubeflow-spot-stack": "dev"}}, LivePool("x", {}, spot=False, nodes=None, stack="dev")),
+        (
+            {"tags": {"kubeflow-spot-stack": "dev"}},
+            LivePool("x", {}, spot=False, nodes=None, stack="dev"),
+        ),
         # The cluster lists its system pool itself, and no update of the stack deletes it.
         ({"mode": "System", "count": 2}, None),
     ],
@@ -35,7 +38,11 @@ ONE, THREE = ["europe-west4-a"], ["europe-west4-a", "europe-west4-b", "europe-we
 @pytest.mark.parametrize(
     ("nodes", "answer", "pool"),
     [
-        ({"labels": LABELS}, {"nodeCount": 2, "nodeLocations": ONE}, LivePool("x", LABELS, spot=False, nodes=2)),
+        (
+            {"labels": LABELS},
+            {"nodeCount": 2, "nodeLocations": ONE},
+            LivePool("x", LABELS, spot=False, nodes=2),
+        ),
         # Of two nodes in three zones the provider says 0.
         ({}, {"nodeCount": 0, "nodeLocations": THREE}, LivePool("x", {}, spot=False, nodes=None)),
         ({}, {"nodeCount": 0, "nodeLocations": ONE}, LivePool("x", {}, spot=False, nodes=0)),

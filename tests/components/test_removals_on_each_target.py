@@ -23,7 +23,11 @@ from tests.components.program import running as live_aks
 pytestmark = pytest.mark.program
 
 Settings = dict[str, Any]
-POD = {"metadata": {"namespace": "team-a", "name": "nb-0"}, "spec": {}, "status": {"phase": "Running"}}
+POD = {
+    "metadata": {"namespace": "team-a", "name": "nb-0"},
+    "spec": {},
+    "status": {"phase": "Running"},
+}
 
 
 @pytest.fixture
@@ -81,7 +85,14 @@ ON_GKE = stack(GENERAL, WITH_TWIN)
 SHARED = {key: value for key, value in existing_gke.SHARED.items() if key != "nodePools"}
 TARGETS = [
     pytest.param(aks.settings(), "a100od", "cluster", KUBECONFIG, {}, id="aks"),
-    pytest.param(AKS, "spotpoolod", "cloud.existingCluster", KUBECONFIG, {"autoScalerProfile": {}}, id="existing-aks"),
+    pytest.param(
+        AKS,
+        "spotpoolod",
+        "cloud.existingCluster",
+        KUBECONFIG,
+        {"autoScalerProfile": {}},
+        id="existing-aks",
+    ),
     pytest.param(ON_GKE, "l4od", "cluster", "server: https://203.0.113.20", SHARED, id="gke"),
     pytest.param(
         existing_gke.settings(WITH_TWIN),
@@ -149,7 +160,10 @@ def test_the_first_edit_after_an_older_program_is_judged_by_the_output_pools(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pools, outputs = live(settings, monkeypatch, **cluster)
-    older = {**outputs, "remembered": {k: v for k, v in outputs["remembered"].items() if k != "pools"}}
+    older = {
+        **outputs,
+        "remembered": {k: v for k, v in outputs["remembered"].items() if k != "pools"},
+    }
     with pytest.raises(pulumi.RunError, match=rf"  pools: the on-demand pool {twin} would go"):
         declare(without_twin(settings), monkeypatch, cloud=After(pools, older, **cluster))
 
@@ -171,7 +185,10 @@ def test_another_stacks_pools_in_the_same_cluster_are_left_alone(
                 if tags in holder:
                     holder[tags] = {"kubeflow-spot-stack": "other"}
     own = without_twin(settings)["kubeflow-spot:pools"]
-    renamed = {**settings, "kubeflow-spot:pools": [{**pool, "name": f"my{pool['name'][:3]}"} for pool in own]}
+    renamed = {
+        **settings,
+        "kubeflow-spot:pools": [{**pool, "name": f"my{pool['name'][:3]}"} for pool in own],
+    }
     # As when a stack of the same names was here before: the tag says whose pool it is.
     declare(renamed, monkeypatch, cloud=After(pools, {"remembered": {"pools": {twin: twin}}}, **cluster))
     assert reads == []
@@ -188,7 +205,11 @@ def test_another_stacks_pools_in_the_same_cluster_are_left_alone(
     ids=["another", "the same in other letters", "a new one", "another without pools"],
 )
 def test_pools_in_an_existing_cluster_are_not_left_for_another(
-    before: Settings, after: Settings | None, path: str, reads: Reads, monkeypatch: pytest.MonkeyPatch
+    before: Settings,
+    after: Settings | None,
+    path: str,
+    reads: Reads,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings = {**AKS, **{f"kubeflow-spot:{key}": value for key, value in before.items()}}
     pools, outputs = live(settings, monkeypatch, autoScalerProfile={})

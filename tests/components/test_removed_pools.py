@@ -65,7 +65,11 @@ def test_a_pool_that_goes_with_work_is_refused_on_demand_and_warned_of_as_spot(
         assert f"pods team-a/nb-{name} on nodes node-{name}" in problem.what
     for name in refused:
         remedy = problems[name].remedy
-        parts = ("put it back", f"kubectl drain -l kubeflow-spot.dev/pool={name} --ignore", f"removedPools: [{name}]")
+        parts = (
+            "put it back",
+            f"kubectl drain -l kubeflow-spot.dev/pool={name} --ignore",
+            f"removedPools: [{name}]",
+        )
         assert [remedy.index(part) for part in parts] == sorted(remedy.index(part) for part in parts)
 
 
@@ -91,7 +95,10 @@ def test_with_the_word_in_the_stack_file_they_go_with_a_warning(
 
 def test_the_word_is_for_the_pools_it_names_alone() -> None:
     problems = judged(AKS, lambda settings: [no_twin(settings), without("general")(settings)], removed=["gpuod"])
-    assert {name: problem.warning for name, problem in problems.items()} == {"general": False, "gpuod": True}
+    assert {name: problem.warning for name, problem in problems.items()} == {
+        "general": False,
+        "gpuod": True,
+    }
 
 
 @CLOUDS
@@ -176,7 +183,11 @@ def test_a_pool_that_a_failed_update_left_is_judged_again() -> None:
 def test_a_word_without_its_pool_is_warned_of() -> None:
     after = stack(AKS, removedPools=["long-gone"])
     (problem,) = removed_pools.unused(after, [])
-    assert (problem.path, problem.warning, problem.remedy) == ("cluster.removedPools[0]", True, "remove the line")
+    assert (problem.path, problem.warning, problem.remedy) == (
+        "cluster.removedPools[0]",
+        True,
+        "remove the line",
+    )
 
 
 def test_the_cluster_is_read_only_when_a_pool_goes_and_a_refused_login_is_a_reason(

@@ -11,7 +11,10 @@ from components.layer.running import Running
 
 
 def on(node: str | None, **also: Any) -> dict[str, Any]:
-    made = {"metadata": {"namespace": "a", "name": also.pop("name", "p")}, "spec": {"nodeName": node}}
+    made = {
+        "metadata": {"namespace": "a", "name": also.pop("name", "p")},
+        "spec": {"nodeName": node},
+    }
     made["metadata"] |= also.pop("metadata", {})
     return {**made, "status": {"phase": also.pop("phase", "Running")}}
 
@@ -25,7 +28,10 @@ DAEMON = {"ownerReferences": [{"kind": "DaemonSet", "controller": True}]}
     [
         (on("n"), True),
         (on("n", phase="Pending"), True),
-        (on("n", metadata={"ownerReferences": [{"kind": "StatefulSet", "controller": True}]}), True),
+        (
+            on("n", metadata={"ownerReferences": [{"kind": "StatefulSet", "controller": True}]}),
+            True,
+        ),
         (on("n", metadata={"ownerReferences": [{"kind": "DaemonSet"}]}), True),
         (on("n", metadata=DAEMON), False),
         (on("n", metadata={"annotations": {"kubernetes.io/config.mirror": "1"}}), False),

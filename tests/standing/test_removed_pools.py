@@ -70,7 +70,10 @@ def test_what_runs_on_removed_pools_is_named_until_it_is_drained_or_given_up(sta
     errors, warnings = "\n".join(refused["errors"]), "\n".join(refused["warnings"])
     assert errors.startswith("2 changes refused")
     for pool, shown in (("general", errors), (subject.twin, errors), (subject.spot, warnings)):
-        assert re.search(rf"the \S+ pool {pool} would go .* default/nb-{pool}-0.* on nodes .*{nodes[pool]}", shown)
+        assert re.search(
+            rf"the \S+ pool {pool} would go .* default/nb-{pool}-0.* on nodes .*{nodes[pool]}",
+            shown,
+        )
 
     # The twin is drained as the message says, spot machines may go, and the word is for the general pool.
     for pool in (subject.spot, subject.twin):
