@@ -40,7 +40,7 @@ class KubeflowCluster(pulumi.ComponentResource):
         system = system_pool(spec.system_pool, cloud) if spec.system_pool else None
         stack = Stack(spec, node_pools(spec, cloud), system, instance, last_update)
         target = clouds.target(stack, opts)
-        stack.last_update.refuse_move(target.place)
+        stack.last_update.refuse_move(target.place, target.existing)
         workloads.refuse_rename(spec, stack.last_update)
         target.read()
         plan = layer_plan.plan(stack, cloud, target)

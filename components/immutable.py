@@ -33,7 +33,7 @@ def becomes_spot(stack: Stack, pool: NodePool) -> Problem:
     return Problem(
         f"{stack.path(pool)}.capacity",
         f"{pool.name}: is on-demand in the cluster and cannot become {Capacity.PREEMPTIBLE if pool.preemptible else pool.capacity}",
-        "give the new pool another name; the on-demand pool goes when the new one exists",
+        "write the spot pool beside it under another name; remove the on-demand pool when it is drained",
     )
 
 
@@ -44,9 +44,9 @@ def refuse_settings(problems: Iterable[Problem]) -> None:
         raise pulumi.RunError(report(wrong))
 
 
-def refuse(problems: Iterable[Problem], service: str) -> None:
-    """Raise `pulumi.RunError`, which prints without a traceback, for any problem. `service`: AKS or GKE."""
+def refuse(problems: Iterable[Problem]) -> None:
+    """Raise `pulumi.RunError`, which prints without a traceback, for any problem."""
     refused = sorted(problems)
     if refused:
-        head = f"{len(refused)} change{'s' if len(refused) > 1 else ''} that {service} refuses; nothing was declared."
+        head = f"{len(refused)} change{'s' if len(refused) > 1 else ''} refused; nothing was declared."
         raise pulumi.RunError("\n".join([head, *(f"  {problem}" for problem in refused)]))

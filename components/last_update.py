@@ -39,6 +39,12 @@ INSTANCE = "instance"
 NAME = "name"
 """Key of the cluster's name in the stack file, which every resource of the stack has in its own name."""
 
+EXISTING = "existingCluster"
+"""Key of the existing cluster that the stack has pools in."""
+
+POOLS = "pools"
+"""Key of the stack's pools."""
+
 _KEYS = {
     "clusterName": "cluster.name",
     "resourceGroup": "cloud.resourceGroup",
@@ -67,18 +73,25 @@ class LastUpdate:
             # The SDK raises plain Exception for every error of a call.
             raise pulumi.RunError(f"the outputs of the last update of {stack} cannot be read: {failed}") from None
         exported = {key: value for key, value in outputs.items() if isinstance(value, Mapping)}
+        shown = _shown_pools(outputs)
         own = exported.get(OUTPUT, {})
         # A component with the name of the cluster that the stack's own program declared before has the same resources.
         if component == own.get(COMPONENT) or (COMPONENT not in own and component == own.get(NAME)):
-            return cls(own)
+            return cls({**shown, **own})
         found = [value for value in exported.values() if component and value.get(COMPONENT) == component]
-        return cls(found[0] if found else {})
+        return cls({**shown, **found[0]} if found else {})
 
     @property
     def place(self) -> Mapping[str, str]:
         """The place of the cluster that the stack made, by the stack's outputs; empty for a stack that made none."""
         place: Mapping[str, str] = self.content.get("place") or {}
         return place
+
+    @property
+    def pools(self) -> Mapping[str, str]:
+        """The stack's pools by the cloud's names, each with its origin (`removed_pools.remembered`)."""
+        pools: Mapping[str, str] = self.content.get(POOLS) or {}
+        return pools
 
     def lasting_settings(self, pool: str) -> Mapping[str, Any]:
         """Settings of a pool at the last update, as `lasting_settings` gives them."""
@@ -89,9 +102,12 @@ class LastUpdate:
         """A value of the cloud's own; None when it is missing."""
         return self.content.get(key)
 
-    def refuse_move(self, place: Place) -> None:
-        """Raise `pulumi.RunError` when the stack made a cluster elsewhere than in `place`; empty for a stack that makes none."""
-        problems = sorted(self.moves(place))
+    def refuse_move(self, place: Place, existing: str = "") -> None:
+        """Raise `pulumi.RunError` when the stack made a cluster elsewhere than in `place`.
+
+        The same for pools in another cluster than `existing`. Each is empty for a stack without.
+        """
+        problems = sorted([*self.moves(place), *self._left(existing)])
         if problems:
             raise pulumi.RunError(report(problems))
 
@@ -106,6 +122,18 @@ class LastUpdate:
                 f"The stack's cluster {name} is not found and will be made again; if it exists, stop:\n  {look}"
             )
 
+    def _left(self, existing: str) -> Iterator[Problem]:
+        """Yield a problem when the stack has pools in another cluster, whose pods nobody reads."""
+        before = str(self.content.get(EXISTING) or existing)
+        # Azure's names differ in no more than their case.
+        if self.pools and before.lower() != existing.lower():
+            what = f"the stack has pools in the cluster {before}, which would go with their work"
+            yield Problem(
+                "cloud.existingCluster" if existing else "cloud",
+                what,
+                "put it back; or `pulumi destroy`, then `pulumi up`",
+            )
+
     def moves(self, place: Place) -> Iterator[Problem]:
         """Yield a problem for each part in which `place` differs from the place of the last update."""
         before = self.place
@@ -117,6 +145,18 @@ class LastUpdate:
             if place[part].known not in (None, then):
                 what = f"is {then} and cannot become {place[part].text}: a new cluster would replace it"
                 yield Problem(_KEYS[part], what, LOSE_IT)
+
+
+def _shown_pools(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the pools of an update by an older program from the outputs that list pools.
+
+    A name that is not the stack's does no harm: only live pools of the stack's cluster count.
+    """
+    lists = [value for value in outputs.values() if isinstance(value, list)]
+    pools = [pool for pools in lists for pool in pools if isinstance(pool, Mapping)]
+    keys = {"name", "label", "capacity"}
+    names = {pool["name"]: pool["name"] for pool in pools if keys <= pool.keys()}
+    return {POOLS: names} if names else {}
 
 
 def lasting_settings(pool: AnyPool) -> dict[str, Any]:

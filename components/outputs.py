@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from components import last_update, links, output_types, workloads
+from components import last_update, links, output_types, removed_pools, workloads
 from components.layer.plan import LayerPlan
 from components.layer.scheduling import contract
 from components.output_types import PodToleration, SystemPoolOutput
@@ -91,6 +91,8 @@ def _remembered(stack: Stack, target: Target, plan: LayerPlan) -> dict[str, Any]
         **({contract.REMEMBERED: plan.scheduling.contract} if plan.scheduling.contract else {}),
         "place": {part: links.output(value) for part, value in target.place.items()},
         "asked": settings_by_pool,
+        **({last_update.EXISTING: target.existing} if target.existing else {}),
+        last_update.POOLS: removed_pools.remembered(stack, target.pool_names),
         **workloads.remembered(stack.spec),
         **target.remembered,
         **stack.last_update.exported,

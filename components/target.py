@@ -7,7 +7,7 @@ anything is declared.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -76,15 +76,19 @@ class Target(Protocol):
     """A cluster, with the facts that the layer and the outputs need before it is declared."""
 
     key: str
-    """The key of the stack file by which errors name the cluster. It and `place` are known before `read`."""
+    """The key of the stack file by which errors name the cluster. It, `place` and `existing` are known before `read`."""
     not_by_priority: str | None
     """The reason why the autoscaler ignores the priority expander's ConfigMap, with the remedy; None where it reads it."""
     place: Place = MappingProxyType({})
     """The place of a new cluster; empty for an existing cluster."""
+    existing: str = ""
+    """The existing cluster that the stack adds pools to, in words; empty for another."""
     kubeconfig: str | None = None
     """Kubeconfig of an existing cluster: secret, wrap it before it is passed on. None for a new cluster."""
     on_demand_pools: tuple[str, ...] = ()
     """Names of all on-demand pools of an existing cluster that its autoscaler may grow, this stack's among them."""
+    pool_names: Collection[str] = ()
+    """Names of all pools of the cluster now."""
     device_plugin: tuple[str, str] = ("", "the cloud's own device plugin")
     """Namespace and name of the device plugin on GPU nodes, where the cloud brings one."""
     exporter: str | None = None

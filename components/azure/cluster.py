@@ -9,7 +9,7 @@ from functools import partial
 import pulumi
 from pulumi_azure_native import containerservice, resources
 
-from components import immutable, links
+from components import immutable, links, removed_pools
 from components.azure import credentials, identity, immutable_cluster, immutable_pools, live, pools, profiles
 from components.azure.checkpoints import Checkpoints
 from components.azure.identity import ControlPlaneIdentity, Grant
@@ -103,8 +103,10 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
                 for pool in planned
                 for problem in immutable_pools.pool_problems(stack, pool.pool, pool.request, now)
             ),
-        ],
-        "AKS",
+            *removed_pools.problems(
+                stack, now.user_pools, "cluster", lambda: credentials.read(group.text, spec.name, now.entra, reading)
+            ),
+        ]
     )
     return ClusterPlan(stack, cloud, now, system, planned)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components import existing_pools, immutable, links
+from components import existing_pools, immutable, links, removed_pools
 from components.azure import credentials, immutable_pools, live, pools
 from components.azure.live import LiveCluster
 from components.existing_pools import STACK_TAG
@@ -65,9 +65,8 @@ def read(spec: AzureExistingCluster, reading: pulumi.InvokeOptions | None = None
             f"{_WHERE}: the cluster {spec.name!r} is stopped"
             f"\n  az aks start --resource-group {spec.resource_group} --name {spec.name}"
         )
-    entra = bool((cluster.answer.get("aadProfile") or {}).get("managed"))
-    kubeconfig = credentials.read(spec.resource_group, spec.name, entra, reading)
-    return ExistingAks(spec.name, spec.resource_group, cluster, entra, kubeconfig)
+    kubeconfig = credentials.read(spec.resource_group, spec.name, cluster.entra, reading)
+    return ExistingAks(spec.name, spec.resource_group, cluster, cluster.entra, kubeconfig)
 
 
 class AksPools(CloudCluster):
@@ -120,12 +119,14 @@ def plan(stack: Stack, cluster: ExistingAks) -> list[pools.PlannedPool]:
     immutable.refuse_settings(_problems(stack, cluster))
     planned = _planned_pools(stack, cluster)
     immutable.refuse(
-        (
-            problem
-            for pool in planned
-            for problem in immutable_pools.pool_problems(stack, pool.pool, pool.request, cluster.live)
-        ),
-        "AKS",
+        [
+            *removed_pools.problems(stack, cluster.live.user_pools, _WHERE, lambda: cluster.kubeconfig),
+            *(
+                problem
+                for pool in planned
+                for problem in immutable_pools.pool_problems(stack, pool.pool, pool.request, cluster.live)
+            ),
+        ]
     )
     return planned
 

@@ -14,6 +14,8 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice
 
+from components.existing_pools import STACK_TAG
+from components.removed_pools import LivePool
 from components.resources import explain_refusal, wire
 from config.placement.node_pools import POOL_LABEL
 
@@ -37,6 +39,26 @@ class LiveCluster:
     """Pools by name, with the names of the wire."""
     answer: Mapping[str, Any] | None = None
     """The GET's whole answer; None when the cluster does not exist."""
+
+    @property
+    def entra(self) -> bool:
+        """Whether logins go through Microsoft Entra."""
+        return bool(((self.answer or {}).get("aadProfile") or {}).get("managed"))
+
+    @property
+    def user_pools(self) -> list[LivePool]:
+        """All pools but those of the cluster's own pods, which the cluster lists itself."""
+        return [
+            LivePool(
+                name,
+                profile.get(_LABELS) or {},
+                spot=profile.get("scaleSetPriority") == "Spot",
+                nodes=profile.get("count"),
+                stack=(profile.get("tags") or {}).get(STACK_TAG),
+            )
+            for name, profile in sorted(self.profiles.items())
+            if profile.get("mode") != "System"
+        ]
 
     def count(self, pool: str, least: int, most: int, label: str = "") -> int:
         """The count to send for a pool: its nodes now, moved into its bounds.

@@ -27,9 +27,10 @@ class AksTarget(Target):
     def __init__(self, stack: Stack, opts: pulumi.ResourceOptions | None) -> None:
         assert isinstance(stack.spec.cloud, Azure)
         self._stack, self._cloud, self._reading = stack, stack.spec.cloud, reading(opts, "azure-native")
-        new = not self._cloud.existing_cluster
-        self.key = "cloud" if new else "cloud.existingCluster"
-        self.place = cluster.place(stack.spec, self._cloud) if new else {}
+        if existing := self._cloud.existing_cluster:
+            self.key, self.existing = "cloud.existingCluster", f"{existing.resource_group}/{existing.name}"
+        else:
+            self.key, self.place = "cloud", cluster.place(stack.spec, self._cloud)
 
     def read(self) -> None:
         """Read the cluster."""
@@ -38,6 +39,7 @@ class AksTarget(Target):
             self._existing = existing = existing_cluster.read(self._cloud.existing_cluster, self._reading)
             self._pools = existing_cluster.plan(self._stack, existing)
             self.kubeconfig, self.on_demand_pools = existing.kubeconfig, existing.on_demand_pools
+            self.pool_names = existing.live.profiles.keys()
             expander, remedy = (
                 existing.expander,
                 f"az aks update --resource-group {existing.resource_group} --name {existing.name}"
@@ -45,6 +47,7 @@ class AksTarget(Target):
             )
         else:
             self._plan = cluster.plan(self._stack, self._reading)
+            self.pool_names = self._plan.live.profiles.keys()
             tenant = self._cloud.access.tenant_id
             self.remembered = {immutable_cluster.LISTED: True, **({immutable_cluster.TENANT: tenant} if tenant else {})}
             expander, remedy = self._cloud.autoscaler.expander, "cloud.autoscaler.expander: priority makes it so"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_gcp import container
 
-from components import immutable
+from components import immutable, removed_pools
 from components.gcp import agents, credentials, identity, immutable_cluster, immutable_pools, pools, profiles, untainted
 from components.gcp.checkpoints import Checkpoints
 from components.gcp.identity import NodeIdentity
@@ -69,8 +69,8 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
                 for pool in others
                 for problem in immutable_pools.pool_problems(stack, pool.pool, pool.request, now)
             ),
-        ],
-        "GKE",
+            *removed_pools.problems(stack, now.live_pools, "cluster", lambda: credentials.of_live(spec.name, now)),
+        ]
     )
     options = f"--cluster {spec.name} --location {cloud.location} --project {cloud.project}"
     untainted.warn(spec, "cluster", options, now)

@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from components.gcp.live import LiveCluster, block
 from components.target import Outputs
 from config.clouds.gcp.settings import GcpAccess
 
@@ -50,6 +51,14 @@ def kubeconfig(name: str, endpoint: str, authority: str | None) -> str:
             sort_keys=False,
         )
     )
+
+
+def of_live(name: str, cluster: LiveCluster) -> str:
+    """Return the kubeconfig of a cluster as it is."""
+    if cluster.dns_name:
+        return kubeconfig(name, cluster.dns_name, None)
+    authority = block(cluster.answer, "masterAuths").get("clusterCaCertificate")
+    return kubeconfig(name, str(cluster.answer.get("endpoint")), authority)
 
 
 def outputs(project: str, location: str, name: str, dns: bool) -> Outputs:

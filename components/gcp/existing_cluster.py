@@ -5,13 +5,12 @@ A pool names no Kubernetes version: GKE makes it in the cluster's own and upgrad
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pulumi
 
-from components import existing_pools, immutable
+from components import existing_pools, immutable, removed_pools
 from components.existing_pools import STACK_TAG
 from components.gcp import agents, credentials, identity, immutable_pools, live, pools, untainted
 from components.gcp.identity import NodeIdentity
@@ -54,26 +53,8 @@ def read(project: str, spec: GcpExistingCluster, reading: pulumi.InvokeOptions |
             f"{_WHERE}: the cluster {spec.name!r} is an Autopilot cluster, which takes no node pools"
             "\n  name a Standard cluster, or reach this one by `provider: existing`, which adds the layer alone"
         )
-    dns = _dns_name(cluster.answer)
-    if dns:
-        kubeconfig = credentials.kubeconfig(spec.name, dns, None)
-    else:
-        authority = block(cluster.answer, "masterAuths").get("clusterCaCertificate")
-        kubeconfig = credentials.kubeconfig(spec.name, str(cluster.answer.get("endpoint")), authority)
-    return ExistingGke(project, spec.location, spec.name, cluster, kubeconfig, bool(dns))
-
-
-def _dns_name(answer: Mapping[str, Any]) -> str | None:
-    """The DNS name, where users reach the API server by it: see `credentials.by_name`."""
-    ways = block(answer, "controlPlaneEndpointsConfigs")
-    dns = block(ways, "dnsEndpointConfigs")
-    open_to_all = (
-        block(ways, "ipEndpointsConfigs").get("enabled", True)
-        and not block(answer, "privateClusterConfigs").get("enablePrivateEndpoint")
-        and not LiveCluster(answer).closed
-    )
-    usable = dns.get("allowExternalTraffic") and not open_to_all
-    return str(dns["endpoint"]) if usable else None
+    kubeconfig = credentials.of_live(spec.name, cluster)
+    return ExistingGke(project, spec.location, spec.name, cluster, kubeconfig, bool(cluster.dns_name))
 
 
 class GkePools(CloudCluster):
@@ -130,12 +111,14 @@ def plan(stack: Stack, cluster: ExistingGke) -> list[pools.PlannedPool]:
     immutable.refuse_settings(_problems(stack, cluster))
     planned = _planned_pools(stack, cluster)
     immutable.refuse(
-        (
-            problem
-            for pool in planned
-            for problem in immutable_pools.pool_problems(stack, pool.pool, pool.request, cluster.live)
-        ),
-        "GKE",
+        [
+            *removed_pools.problems(stack, cluster.live.live_pools, _WHERE, lambda: cluster.kubeconfig),
+            *(
+                problem
+                for pool in planned
+                for problem in immutable_pools.pool_problems(stack, pool.pool, pool.request, cluster.live)
+            ),
+        ]
     )
     options = f"--cluster {cluster.name} --location {cluster.location} --project {cluster.project}"
     untainted.warn(stack.spec, _WHERE, options, cluster.live)

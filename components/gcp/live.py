@@ -12,6 +12,8 @@ from typing import Any
 import pulumi
 from pulumi_gcp import container
 
+from components.existing_pools import STACK_TAG
+from components.removed_pools import LivePool
 from components.resources import explain_refusal, wire
 from config.placement.node_pools import POOL_LABEL
 
@@ -59,6 +61,33 @@ class LiveCluster:
         """The group of Google Groups for RBAC; empty without."""
         return str(block(self.answer, "authenticatorGroupsConfigs").get("securityGroup") or "")
 
+    @property
+    def dns_name(self) -> str | None:
+        """The DNS name, where users reach the API server by it: see `credentials.by_name`."""
+        ways = block(self.answer, "controlPlaneEndpointsConfigs")
+        dns = block(ways, "dnsEndpointConfigs")
+        open_to_all = (
+            block(ways, "ipEndpointsConfigs").get("enabled", True)
+            and not block(self.answer, "privateClusterConfigs").get("enablePrivateEndpoint")
+            and not self.closed
+        )
+        usable = dns.get("allowExternalTraffic") and not open_to_all
+        return str(dns["endpoint"]) if usable else None
+
+    @property
+    def live_pools(self) -> list[LivePool]:
+        """All its node pools, as a removal is judged."""
+        return [
+            LivePool(
+                name,
+                config(pool).get("labels") or {},
+                spot=bool(config(pool).get("spot") or config(pool).get("preemptible")),
+                nodes=_nodes(pool),
+                stack=(config(pool).get("resourceLabels") or {}).get(STACK_TAG),
+            )
+            for name, pool in sorted(self.pools.items())
+        ]
+
     def private(self, pool: str) -> bool | None:
         """Return whether a pool's nodes have private addresses only; None where that is unknown."""
         return block(self.pools.get(pool, {}), "networkConfigs").get("enablePrivateNodes")
@@ -79,6 +108,16 @@ def block(of: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def config(pool: Mapping[str, Any]) -> Mapping[str, Any]:
     """The settings of a pool's nodes."""
     return block(pool, "nodeConfigs")
+
+
+def _nodes(pool: Mapping[str, Any]) -> int | None:
+    """Return the number of a pool's nodes; None where it is unknown.
+
+    `nodeCount` is that of each zone, rounded down (terraform-provider-google,
+    resource_container_node_pool.go, flattenNodePool).
+    """
+    count, zones = pool.get("nodeCount"), len(pool.get("nodeLocations") or ())
+    return int(count) if count is not None and zones == 1 else None
 
 
 def read(project: str, location: str, name: str, reading: pulumi.InvokeOptions | None = None) -> LiveCluster:

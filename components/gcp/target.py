@@ -28,8 +28,9 @@ class GkeTarget(Target):
         cloud = stack.spec.cloud
         assert isinstance(cloud, Gcp)
         self._stack, self._cloud, self._reading = stack, cloud, reading(opts, "gcp")
-        if cloud.existing_cluster:
+        if existing := cloud.existing_cluster:
             self.key = "cloud.existingCluster"
+            self.existing = f"{cloud.project}/{existing.location}/{existing.name}"
             self.not_by_priority = (
                 f"{_BY_PRICE}; cloud.fallback.mode: compute-class gives pods that ask for it an order"
             )
@@ -46,9 +47,10 @@ class GkeTarget(Target):
             # On-demand pools beside the stack's do not matter: GKE keeps no order among them.
             self._existing = existing_cluster.read(self._cloud.project, self._cloud.existing_cluster, self._reading)
             self._pools = existing_cluster.plan(self._stack, self._existing)
-            self.kubeconfig = self._existing.kubeconfig
+            self.kubeconfig, self.pool_names = self._existing.kubeconfig, self._existing.live.pools.keys()
         else:
             self._plan = cluster.plan(self._stack, self._reading)
+            self.pool_names = self._plan.live.pools.keys()
 
     def declare(self, name: str, opts: pulumi.ResourceOptions) -> CloudCluster:
         """Declare the cluster, or the stack's pools in it."""

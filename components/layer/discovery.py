@@ -6,12 +6,16 @@ Uses the official client, which runs exec plugins such as kubelogin. Deliberatel
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pulumi
 import yaml
+
+if TYPE_CHECKING:
+    from kubernetes.client import ApiClient
 
 from components.layer import names
 from components.layer.autoscaler import expander
@@ -21,6 +25,12 @@ _PUBLISHED = f"{names.PART_OF}={names.PROGRAM}"
 
 _SECONDS = 15
 """For each answer."""
+
+_RIGHTS = (
+    "must be allowed to list DaemonSets and ClusterPolicies in the whole cluster and to change objects in kube-system and"
+    " kube-public"
+)
+"""The rights of the kubeconfig's user that the layer needs."""
 
 
 @dataclass(frozen=True)
@@ -47,31 +57,23 @@ def read(kubeconfig: str, key: str, compute_class: str | None = None) -> Content
     Raises `pulumi.RunError` when the cluster does not answer or does not allow it.
     """
     # The import takes half a second, which a new cluster need not spend.
-    from kubernetes import client, config
-    from kubernetes.config import ConfigException
+    from kubernetes import client
 
-    try:
-        api: client.ApiClient = config.new_client_from_config_dict(yaml.safe_load(kubeconfig))
-    except (ConfigException, yaml.YAMLError, TypeError, AttributeError) as wrong:
-        # A YAML error would show the line, which may hold a token.
-        why = _line(wrong) if isinstance(wrong, ConfigException) else "kubectl could not read it"
-        raise pulumi.RunError(f"{key}: the kubeconfig cannot be used: {why}") from None
-    api.configuration.retries = False
-    with api:
-        version = _get(key, "the version", client.VersionApi(api).get_code)
-        daemon_sets = _get(key, "DaemonSets", client.AppsV1Api(api).list_daemon_set_for_all_namespaces)
+    with connected(kubeconfig, key) as api:
+        version = get(key, "the version", client.VersionApi(api).get_code)
+        daemon_sets = get(key, "DaemonSets", client.AppsV1Api(api).list_daemon_set_for_all_namespaces)
         # The kind is missing in a cluster without the operator.
         custom = client.CustomObjectsApi(api)
         operators = ("nvidia.com", "v1", "clusterpolicies")
-        policies = _get(key, "ClusterPolicies", custom.list_cluster_custom_object, *operators)
+        policies = get(key, "ClusterPolicies", custom.list_cluster_custom_object, *operators)
         classes = None
         if compute_class:
             name = ("cloud.google.com", "v1", "computeclasses", compute_class)
-            classes = _get(key, "a ComputeClass", custom.get_cluster_custom_object, *name)
+            classes = get(key, "a ComputeClass", custom.get_cluster_custom_object, *name)
         read_map = client.CoreV1Api(api).read_namespaced_config_map
-        priorities = _get(key, "a ConfigMap", read_map, expander.NAME, expander.NAMESPACE)
+        priorities = get(key, "a ConfigMap", read_map, expander.NAME, expander.NAMESPACE)
         list_maps = client.CoreV1Api(api).list_namespaced_config_map
-        contracts = _get(key, "ConfigMaps", list_maps, contract.NAMESPACE, label_selector=_PUBLISHED)
+        contracts = get(key, "ConfigMaps", list_maps, contract.NAMESPACE, label_selector=_PUBLISHED)
     return Contents(
         _version(version or {}),
         tuple((daemon_sets or {}).get("items", ())),
@@ -90,8 +92,30 @@ def _version(answer: Mapping[str, Any]) -> str:
     return emulated if len(emulated) > 1 and not own.startswith(f"{emulated}.") else own
 
 
-def _get(key: str, what: str, call: Callable[..., Any], *arguments: str, **query: str) -> dict[str, Any] | None:
-    """The answer as plain data; None when no object has that name."""
+@contextmanager
+def connected(kubeconfig: str, key: str) -> Iterator[ApiClient]:
+    """Yield a client of the cluster. Raise `pulumi.RunError` for a kubeconfig that cannot be used."""
+    from kubernetes import config
+    from kubernetes.config import ConfigException
+
+    try:
+        api: ApiClient = config.new_client_from_config_dict(yaml.safe_load(kubeconfig))
+    except (ConfigException, yaml.YAMLError, TypeError, AttributeError) as wrong:
+        # A YAML error would show the line, which may hold a token.
+        why = _line(wrong) if isinstance(wrong, ConfigException) else "kubectl could not read it"
+        raise pulumi.RunError(f"{key}: the kubeconfig cannot be used: {why}") from None
+    api.configuration.retries = False
+    with api:
+        yield api
+
+
+def get(
+    key: str, what: str, call: Callable[..., Any], *arguments: str, rights: str = _RIGHTS, **query: str
+) -> dict[str, Any] | None:
+    """Return the answer as plain data; None when no object has that name.
+
+    Raise `pulumi.RunError` when the server does not answer, or refuses: `rights` says what its user needs.
+    """
     from kubernetes.client.exceptions import ApiException
     from urllib3.exceptions import HTTPError
 
@@ -106,8 +130,7 @@ def _get(key: str, what: str, call: Callable[..., Any], *arguments: str, **query
             raise pulumi.RunError(_silent(key, host, refused.reason)) from None
         raise pulumi.RunError(
             f"{key}: the cluster's API server, {host}, refuses to show {what}: {refused.status} {refused.reason}\n"
-            "  the kubeconfig's user must be allowed to list DaemonSets and ClusterPolicies in the whole cluster and to"
-            " change objects in kube-system and kube-public"
+            f"  the kubeconfig's user {rights}"
         ) from None
     except HTTPError as silent:
         raise pulumi.RunError(_silent(key, host, silent)) from None

@@ -34,6 +34,12 @@ class Cluster(Model):
         description="Whether deleting or replacing the cluster is refused. Default: true in a stack called prod, production, "
         "prod-eu or the like.",
     )
+    removed_pools: tuple[str, ...] = Field(
+        (),
+        description="Pools, by their names in the cloud, that may go with what runs on them: without, removing or renaming an "
+        "on-demand pool in use is refused. Remove the line after the update.",
+        examples=[["t4od"]],
+    )
     kubernetes_version: KubernetesVersion | None = Field(
         None, description="The Kubernetes version, in quotes. Default: the release's.", examples=["1.35"]
     )

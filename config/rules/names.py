@@ -70,4 +70,17 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(claim.path, what, "give it another name")
 
 
-RULES = (_names,)
+def _removed(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """`cluster.removedPools` names pools that are no longer declared."""
+    removed = draft.cluster.removed_pools if draft.cluster else ()
+    declared = {claim.name: claim.path for claim in _claims(draft, cloud)}
+    for index, name in enumerate(removed):
+        path = f"cluster.removedPools[{index}]"
+        if not cloud.makes_pools:
+            yield Problem(path, "this stack makes no pools in its cluster", "remove it")
+        elif name in declared:
+            what = f"{name!r} is declared, as {declared[name]}, and stays"
+            yield Problem(path, what, "remove the line, or the pool")
+
+
+RULES = (_names, _removed)

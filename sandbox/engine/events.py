@@ -108,7 +108,7 @@ class Steps(Diagnostics):
         """The object to print."""
         keys = ("policy", "level", "resource", "urn", "message")
         violations = [{key: getattr(violation, key) for key in keys} for violation in self.violations]
-        return {"steps": self.steps, "violations": violations, "errors": self.errors}
+        return {"steps": self.steps, "violations": violations, "warnings": self.warnings, "errors": self.errors}
 
 
 def plain(message: str) -> str:

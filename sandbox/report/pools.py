@@ -12,6 +12,7 @@ from sandbox.base.cloud_types import CLUSTERS, POOLS, SPOT_TAINTS
 from sandbox.report.model import Change, Op, ReplacedPool
 
 _LABEL = "kubeflow-spot.dev/pool"
+_REFUSED = "Unless it is an older generation, pulumi up refuses that while pods run there, and names them."
 _KEEPS_AWAY = ("NoSchedule", "NoExecute")
 
 # The value of a label (kubernetes.io/docs/concepts/overview/working-with-objects/labels).
@@ -34,7 +35,8 @@ def replaced(changes: Iterable[Change], pools_before: Sequence[Mapping[str, Any]
         why = tuple(changed.path for changed in change.properties if changed.replaces)
         if change.type in POOLS:
             name = pool_name(change.name, by_name)
-            by_pool[name] = _replaced(name, by_name.get(name, {}), why)
+            pool = by_name.get(name, {})
+            by_pool[name] = _replaced(name, pool, why, _REFUSED if change.op == Op.DELETE and _kept(pool) else "")
         elif change.type in CLUSTERS:
             for name, pool in by_name.items():
                 by_pool.setdefault(name, _replaced(name, pool, tuple(f"{path} of the cluster" for path in why)))
@@ -47,13 +49,18 @@ def pool_name(resource: str, pools: Iterable[str]) -> str:
     return max(ends, key=len, default=resource)
 
 
-def _replaced(name: str, pool: Mapping[str, Any], why: tuple[str, ...]) -> ReplacedPool:
+def _kept(pool: Mapping[str, Any]) -> bool:
+    """Whether the program keeps a pool that is removed while pods run there."""
+    return bool(pool) and pool.get("capacity") != "spot"
+
+
+def _replaced(name: str, pool: Mapping[str, Any], why: tuple[str, ...], more: str = "") -> ReplacedPool:
     fewest, most = pool.get("minNodes"), pool.get("maxNodes")
     return ReplacedPool(
         pool=name,
         why=why,
         nodes=f"{fewest} to {most}" if pool else "an unknown number of",
-        runs=tuple(_runs(pool)),
+        runs=(*_runs(pool), *([more] if more else [])),
         look=look(str(pool.get("label", name))) if pool else "",
     )
 

@@ -169,7 +169,7 @@ def test_all_changes_of_fixed_properties_are_refused_in_one_message_before_anyth
     with pytest.raises(pulumi.RunError) as error:
         after(before, monkeypatch, changed)
     lines = str(error.value).splitlines()
-    assert lines[0] == "8 changes that AKS refuses; nothing was declared."
+    assert lines[0] == "8 changes refused; nothing was declared."
     assert [line.split(": ")[0].strip() for line in lines[1::2]] == [
         "cloud.encryption.atHost",
         "cloud.encryption.atHost",

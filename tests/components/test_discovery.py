@@ -13,7 +13,7 @@ import pulumi
 import pytest
 import yaml
 
-from components.layer import discovery
+from components.layer import discovery, running
 
 Answer = tuple[int, dict[str, Any] | str]
 VERSION = {"gitVersion": "v1.36.2"}
@@ -119,6 +119,24 @@ def test_a_refusal_by_the_server_is_one_line_that_names_the_setting(
     with pytest.raises(pulumi.RunError, match=expected) as refused:
         discovery.read(kubeconfig(serving(answers)), "cloud.existingCluster")
     assert str(refused.value).startswith("cloud.existingCluster: ")
+
+
+@pytest.mark.process
+def test_work_is_read_from_nodes_and_pods(serving: Any) -> None:
+    node = {"metadata": {"name": "n", "labels": {"kubeflow-spot.dev/pool": "t4od"}}}
+    pod = {"metadata": {"namespace": "a", "name": "p"}, "spec": {"nodeName": "n"}, "status": {"phase": "Running"}}
+    answers: dict[str, Answer] = {"/api/v1/nodes": (200, {"items": [node]}), "/api/v1/pods": (200, {"items": [pod]})}
+    found = running.read(kubeconfig(serving(answers)), "cluster", {"t4od", "t4"})
+    assert found == {"t4od": running.Running(("n",), (pod,)), "t4": running.Running()}
+
+
+@pytest.mark.process
+def test_a_refused_list_of_pods_names_the_right_that_is_missing(serving: Any) -> None:
+    answers: dict[str, Answer] = {"/api/v1/nodes": (200, {"items": []}), "/api/v1/pods": (403, {})}
+    with pytest.raises(
+        pulumi.RunError, match=r"refuses to show pods: 403(.|\n)* list nodes, and pods in all namespaces"
+    ):
+        running.read(kubeconfig(serving(answers)), "cluster", {"t4od"})
 
 
 @pytest.mark.process

@@ -156,7 +156,7 @@ def test_immutable_properties_of_the_system_pool_are_refused_as_well(
     with pytest.raises(pulumi.RunError) as refused:
         declare(stack(GENERAL, cloud=cloud), monkeypatch, live=live_pools)
     text = str(refused.value)
-    assert text.startswith("2 changes that GKE refuses; nothing was declared.")
+    assert text.startswith("2 changes refused; nothing was declared.")
     assert f"{path}: system: is " in text
     assert f"{path}: general: is " in text
     assert "give it another name as well" in text

@@ -11,10 +11,13 @@ from typing import Any
 import pulumi
 import pytest
 
+from components.layer import running
 from components.output_types import ClusterOutputs
 from components.package.provider import Package
 from config import stackfile
 from tests.components.program import KUBECONFIG, PROJECT, Cloud, CloudRefused, stack_config
+from tests.components.program import running as live_pools
+from tests.components.test_removals_on_each_target import After
 from tests.package.construct import ARGUMENTS, GOOGLE, TOKEN, construct
 
 pytestmark = pytest.mark.program
@@ -194,6 +197,22 @@ def test_each_component_finds_its_own_among_the_stacks_outputs(tmp_path: Path, m
     own = {**others, "c": {"component": "ml", "place": place}}
     with pytest.raises(pulumi.InputPropertiesError, match="is elsewhere and cannot become ml-team"):
         construct(lambda: ARGUMENTS, tmp_path, monkeypatch, cloud=Remembering(own))
+
+
+@pytest.mark.parametrize("older", [False, True], ids=["remembered", "of an older program"])
+def test_a_removed_pool_in_use_is_refused_whatever_the_outputs_are_called(
+    older: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program may export a component's outputs by any name; an older program remembered no pools."""
+    (pool,) = ARGUMENTS["pools"]
+    with_twin = {**ARGUMENTS, "pools": [{**pool, "fallback": [{"onDemand": {"maxNodes": 1}}]}]}
+    first = construct(lambda: with_twin, tmp_path, monkeypatch)
+    remembered = {key: value for key, value in first.outputs["remembered"].items() if not (older and key == "pools")}
+    pod = {"metadata": {"namespace": "team-a", "name": "nb-0"}, "spec": {}}
+    monkeypatch.setattr(running, "read", lambda *_: {"t4od": running.Running(("node-1",), (pod,))})
+    cloud = After(live_pools(first), {"any": remembered, "list": first.outputs["pools"]})
+    with pytest.raises(pulumi.InputPropertiesError, match=r"the on-demand pool t4od would go .*team-a/nb-0"):
+        construct(lambda: ARGUMENTS, tmp_path, monkeypatch, cloud=cloud)
 
 
 def test_objects_inside_two_clusters_of_a_stack_have_two_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,6 +59,7 @@ def test_a_violation_is_reported_once_without_colour_codes_and_is_the_error() ->
                 "message": "Refused.\nhere: so",
             }
         ],
+        "warnings": [],
         "errors": ["mandatory policies are broken: rule"],
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -125,6 +126,41 @@ def test_a_head_with_wrong_settings_reports_all_errors_and_fails(repository: Rep
     assert "pools[0].name" in errors
     assert "pools[1].machine" in errors
     assert "Traceback" not in errors + done.stderr
+
+
+NOTEBOOK = """
+import pulumi_kubernetes as k8s
+
+own = k8s.Provider("own", kubeconfig=cluster.outputs["kubeconfig"])
+spec = {
+    "node_selector": {"kubeflow-spot.dev/pool": "general"},
+    "containers": [{"name": "main", "image": "example.com/notebook:1"}],
+}
+k8s.core.v1.Pod("notebook", metadata={"name": "notebook"}, spec=spec, opts=pulumi.ResourceOptions(provider=own))
+"""
+"""What a program declares beside the cluster: a pod on the pool `general`."""
+
+
+@pytest.mark.slow
+def test_a_renamed_pool_in_use_is_refused_in_the_report_with_its_pods_and_nodes(
+    repository: Repository, tmp_path: Path
+) -> None:
+    repository.commit({"__main__.py": (repository.folder / "__main__.py").read_text() + NOTEBOOK})
+    repository.commit(edit(repository, "dev", ("name: general", "name: cpu")))
+    try:
+        done = preview(repository, "--base", "HEAD~1", "--stack", "dev", "--report-dir", str(tmp_path))
+    finally:
+        repository.git("revert", "--no-edit", "HEAD", "HEAD~1")
+    assert done.returncode == 1
+    (stack,) = json.loads((tmp_path / "report.json").read_text())["stacks"]
+    refusal = (
+        r"the on-demand pool general would go .* pods default/notebook on nodes (aks-general-\d{8}-vmss[0-9a-z]{6})"
+    )
+    (node,) = re.findall(refusal, "\n".join(stack["errors"]))
+    # A line may end after a sign in a name (`<wbr>`).
+    page = (tmp_path / "report.md").read_text().replace("<wbr>", "")
+    assert "default/notebook" in page
+    assert node in page
 
 
 def test_a_base_that_does_not_run_is_an_error_and_leaves_nothing(repository: Repository) -> None:

@@ -59,6 +59,7 @@ CASES = [
         ],
     ),
     Removal("cluster.protect", nothing="the engine keeps it"),
+    Removal("cluster.removedPools", nothing="it is a word for one update, and the pool is gone"),
     Removal(
         "cluster.kubernetesVersion",
         "small",

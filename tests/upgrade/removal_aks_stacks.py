@@ -23,7 +23,7 @@ T4 = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "capacity": "spot", "maxN
 
 FULL: Config = {
     "release": "r2026-11",
-    "cluster": {"name": "lab", "tags": {"team": "ml"}, "protect": True},
+    "cluster": {"name": "lab", "tags": {"team": "ml"}, "protect": True, "removedPools": ["old"]},
     "cloud": {
         **PLACE,
         "resourceGroup": "group",

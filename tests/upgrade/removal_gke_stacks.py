@@ -27,6 +27,7 @@ POOL: dict[str, Any] = {
 FULL: Config = {
     "release": "r2026-11",
     "cluster": {
+        "removedPools": ["old"],
         "name": "lab",
         "tags": {"team": "ml"},
         "protect": True,

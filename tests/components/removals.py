@@ -1,0 +1,165 @@
+"""Edits of a stack file that remove pools, and the judgement of them with set nodes and pods."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from components import removed_pools
+from components.last_update import LastUpdate
+from components.layer.running import Running
+from components.removed_pools import LivePool
+from components.target import Stack
+from config.clouds import registry
+from config.placement.node_pools import NodePool, node_pools, system_pool
+from config.problems import Problem
+from tests.config import stack as stacks
+
+Settings = dict[str, Any]
+Edit = Callable[[Settings], object]
+
+AKS: Settings = {
+    "release": "r2026-11",
+    "cluster": {"name": "ml-test"},
+    "cloud": {"provider": "azure", "location": "westeurope"},
+    "systemPool": {"machine": "Standard_D4ds_v5", "minNodes": 2, "maxNodes": 4},
+    "growth": {"acceptedWait": "24h"},
+    "pools": [
+        {"name": "general", "machine": "Standard_D8ds_v5", "minNodes": 1, "maxNodes": 6},
+        {
+            "name": "gpu",
+            "machine": "Standard_NC4as_T4_v3",
+            "capacity": "spot",
+            "maxNodes": 8,
+            "fallback": [{"pool": "big"}, {"onDemand": {"maxNodes": 2}}],
+        },
+        {"name": "big", "machine": "Standard_NC8as_T4_v3", "capacity": "spot", "maxNodes": 4},
+        {"name": "serving", "machine": "Standard_NV36ads_A10_v5", "maxNodes": 2},
+    ],
+}
+GKE: Settings = {
+    **AKS,
+    "cloud": {
+        "provider": "gcp",
+        "project": "example-lab",
+        "location": "europe-west4",
+        "zones": ["europe-west4-b"],
+    },
+    "systemPool": {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4},
+    "pools": [
+        {"name": "general", "machine": "n2-standard-8", "maxNodes": 6},
+        {
+            "name": "gpu",
+            "machine": "g2-standard-8",
+            "capacity": "spot",
+            "maxNodes": 8,
+            "fallback": [
+                *({"pool": step} for step in ("big", "reserved", "flex")),
+                {"onDemand": {"maxNodes": 2}},
+            ],
+        },
+        {"name": "big", "machine": "g2-standard-16", "capacity": "spot", "maxNodes": 4},
+        {"name": "serving", "machine": "g2-standard-16", "maxNodes": 2},
+        {
+            "name": "reserved",
+            "machine": "g2-standard-8",
+            "maxNodes": 2,
+            "reservation": "projects/example-shared/reservations/l4-prod",
+        },
+        {"name": "flex", "machine": "g2-standard-8", "capacity": "flex-start", "maxNodes": 4},
+    ],
+}
+
+
+def stack(settings: Settings, last: Mapping[str, Any] | None = None, **removed: list[str]) -> Stack:
+    changed = {**settings, "cluster": {**settings["cluster"], **removed}}
+    spec = stacks.spec(changed)
+    cloud = registry.of(spec.cloud)
+    system = system_pool(spec.system_pool, cloud) if spec.system_pool else None
+    return Stack(spec, node_pools(spec, cloud), system, "dev", LastUpdate(last or {}))
+
+
+def edited(settings: Settings, edit: Edit) -> Settings:
+    changed = copy.deepcopy(settings)
+    edit(changed)
+    return changed
+
+
+def live(pool: NodePool, nodes: int | None = 1, **also: Any) -> LivePool:
+    return LivePool(pool.name, pool.labels, spot=pool.spot, nodes=nodes, **also)
+
+
+def pod(pool: NodePool, name: str = "nb") -> dict[str, Any]:
+    """A pod that runs on a pool."""
+    return {
+        "metadata": {"namespace": "team-a", "name": f"{name}-{pool.name}"},
+        "spec": {
+            "nodeName": f"node-{pool.name}",
+            "tolerations": [{"key": taint.key, "operator": "Exists"} for taint in pool.taints],
+            "containers": [{"resources": {"limits": {"nvidia.com/gpu": "1"} if pool.gpus else {}}}],
+        },
+        "status": {"phase": "Running"},
+    }
+
+
+def busy(pool: NodePool) -> Running:
+    return Running((f"node-{pool.name}",), (pod(pool),))
+
+
+def judged(
+    settings: Settings,
+    edit: Edit,
+    *,
+    work: Mapping[str, Running] | str | None = None,
+    nodes: int | None = 1,
+    removed: list[str] | None = None,
+) -> dict[str, Problem]:
+    """Problems and warnings by pool after an edit, with a pod on every pool where no other work is given."""
+    before = stack(settings)
+    pools = [*before.node_pools, *([before.system_pool] if before.system_pool else [])]
+    last = {"pools": removed_pools.remembered(before, [])}
+    after = stack(edited(settings, edit), last, removedPools=removed or [])
+    if work is None:
+        work = {pool.label: busy(pool) for pool in pools}
+    gone = removed_pools.removed(after, [live(pool, nodes) for pool in pools])
+    return {pool.name: problem for pool in gone for problem in removed_pools.judge(after, pool, work)}
+
+
+def without(name: str) -> Edit:
+    """Removes a pool, and the steps that name it."""
+
+    def edit(settings: Settings) -> None:
+        settings["pools"] = [pool for pool in settings["pools"] if pool["name"] != name]
+        for pool in settings["pools"]:
+            pool["fallback"] = [step for step in pool.get("fallback", ()) if step.get("pool") != name]
+
+    return edit
+
+
+def renamed(name: str, other: str) -> Edit:
+    """Renames a pool, and the steps that name it."""
+
+    def edit(settings: Settings) -> None:
+        for pool in settings["pools"]:
+            pool["name"] = other if pool["name"] == name else pool["name"]
+            for step in pool.get("fallback", ()):
+                if step.get("pool") == name:
+                    step["pool"] = other
+
+    return edit
+
+
+def no_twin(settings: Settings) -> None:
+    chain = settings["pools"][1]["fallback"]
+    chain.remove(next(step for step in chain if "onDemand" in step))
+
+
+def renamed_twin(settings: Settings) -> None:
+    next(step for step in settings["pools"][1]["fallback"] if "onDemand" in step)["onDemand"]["name"] = "reserve"
+
+
+def sold_as_spot(settings: Settings) -> None:
+    """The pool under its old label, but its machines may be reclaimed now."""
+    del settings["pools"][0]["generation"]
+    settings["pools"][0]["capacity"] = "spot"

@@ -1,0 +1,235 @@
+"""Removed pools on every kind of cluster that a stack has pools in: which are the stack's, and how its pods are read."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import pulumi
+import pytest
+
+from components.layer import discovery, running
+from components.layer.discovery import Contents
+from components.layer.running import Running
+from tests.components import test_changes as aks
+from tests.components import test_gcp_existing_cluster as existing_gke
+from tests.components import test_gcp_immutable as gke
+from tests.components.existing_aks import AKS
+from tests.components.google import GENERAL, WITH_TWIN, stack
+from tests.components.program import KUBECONFIG, Cloud, declare
+from tests.components.program import running as live_aks
+
+pytestmark = pytest.mark.program
+
+Settings = dict[str, Any]
+POD = {
+    "metadata": {"namespace": "team-a", "name": "nb-0"},
+    "spec": {},
+    "status": {"phase": "Running"},
+}
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, set[str]]]:
+    """Each read of pods: kubeconfig, key and labels; one pod runs on each pool."""
+    reads: list[tuple[str, str, set[str]]] = []
+
+    def read(kubeconfig: str, key: str, labels: Collection[str]) -> dict[str, Running]:
+        reads.append((kubeconfig, key, set(labels)))
+        return {label: Running(("node-1",), (POD,)) for label in labels}
+
+    monkeypatch.setattr(running, "read", read)
+    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: Contents("1.36.2"))
+    return reads
+
+
+class After(Cloud):
+    """A cloud after an update: the cluster's pools, the cluster's other properties, and the stack's outputs."""
+
+    def __init__(self, pools: list[dict[str, Any]], outputs: Mapping[str, Any], **cluster: Any) -> None:
+        super().__init__(pools)
+        self._outputs, self._cluster = outputs, cluster
+
+    def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+        if args.token == "pulumi:pulumi:readStackOutputs":
+            return {"outputs": self._outputs}
+        answer = super().call(args)
+        return (
+            {**answer, **self._cluster}
+            if args.token.rpartition(":")[2] in ("getCluster", "getManagedCluster")
+            else answer
+        )
+
+
+def without_twin(settings: Settings) -> Settings:
+    changed = copy.deepcopy(settings)
+    for pool in changed["kubeflow-spot:pools"]:
+        pool.pop("fallback", None)
+    return changed
+
+
+def live(settings: Settings, monkeypatch: pytest.MonkeyPatch, **cluster: Any) -> tuple[list[dict[str, Any]], Settings]:
+    """The pools in a cluster's GET after an update with these settings, and the update's outputs."""
+    first = declare(settings, monkeypatch, cloud=After([], {}, **cluster) if cluster else None)
+    azure = settings["kubeflow-spot:cloud"]["provider"] == "azure"
+    if not azure:
+        return gke.running(first), first.outputs
+    if first.of(aks.CLUSTER):
+        return live_aks(first), first.outputs
+    pools = [pool.inputs for pool in first.of(aks.POOL).values()]
+    return [{**pool, "name": pool["agentPoolName"]} for pool in pools], first.outputs
+
+
+ON_GKE = stack(GENERAL, WITH_TWIN)
+SHARED = {key: value for key, value in existing_gke.SHARED.items() if key != "nodePools"}
+TARGETS = [
+    pytest.param(aks.settings(), "a100od", "cluster", KUBECONFIG, {}, id="aks"),
+    pytest.param(
+        AKS,
+        "spotpoolod",
+        "cloud.existingCluster",
+        KUBECONFIG,
+        {"autoScalerProfile": {}},
+        id="existing-aks",
+    ),
+    pytest.param(ON_GKE, "l4od", "cluster", "server: https://203.0.113.20", SHARED, id="gke"),
+    pytest.param(
+        existing_gke.settings(WITH_TWIN),
+        "l4od",
+        "cloud.existingCluster",
+        "server: https://203.0.113.20",
+        SHARED,
+        id="existing-gke",
+    ),
+]
+each_target = pytest.mark.parametrize(("settings", "twin", "key", "kubeconfig", "cluster"), TARGETS)
+Reads = list[tuple[str, str, set[str]]]
+
+
+@each_target
+def test_a_twin_in_use_is_refused_by_pods_that_are_read_from_the_stacks_cluster(
+    settings: Settings,
+    twin: str,
+    key: str,
+    kubeconfig: str,
+    cluster: dict[str, Any],
+    reads: Reads,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pools, outputs = live(settings, monkeypatch, **cluster)
+    cloud = After(pools, {"remembered": outputs["remembered"]}, **cluster)
+    declare(settings, monkeypatch, cloud=cloud)
+    assert reads == []
+    with pytest.raises(pulumi.RunError, match=rf"pools\[\d\]\.fallback: the on-demand pool {twin} .*team-a/nb-0"):
+        declare(without_twin(settings), monkeypatch, cloud=cloud)
+    ((used, name, labels),) = reads
+    assert kubeconfig in used
+    assert (name, labels) == (key, {twin})
+
+
+@each_target
+def test_a_drained_twin_is_remembered_until_it_is_gone(
+    settings: Settings,
+    twin: str,
+    key: str,
+    kubeconfig: str,
+    cluster: dict[str, Any],
+    reads: Reads,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An update that fails after the program has ended exports its outputs and leaves the pool."""
+    pools, outputs = live(settings, monkeypatch, **cluster)
+    monkeypatch.setattr(running, "read", lambda *_: {})
+    changed, last = without_twin(settings), {"remembered": outputs["remembered"]}
+    declared = declare(changed, monkeypatch, cloud=After(pools, last, **cluster))
+    assert twin in declared.outputs["remembered"]["pools"]
+    left = [pool for pool in pools if pool["name"] != twin]
+    declared = declare(changed, monkeypatch, cloud=After(left, declared.outputs, **cluster))
+    assert twin not in declared.outputs["remembered"]["pools"]
+
+
+@each_target
+def test_the_first_edit_after_an_older_program_is_judged_by_the_output_pools(
+    settings: Settings,
+    twin: str,
+    key: str,
+    kubeconfig: str,
+    cluster: dict[str, Any],
+    reads: Reads,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pools, outputs = live(settings, monkeypatch, **cluster)
+    older = {
+        **outputs,
+        "remembered": {k: v for k, v in outputs["remembered"].items() if k != "pools"},
+    }
+    with pytest.raises(pulumi.RunError, match=rf"  pools: the on-demand pool {twin} would go"):
+        declare(without_twin(settings), monkeypatch, cloud=After(pools, older, **cluster))
+
+
+@each_target
+def test_another_stacks_pools_in_the_same_cluster_are_left_alone(
+    settings: Settings,
+    twin: str,
+    key: str,
+    kubeconfig: str,
+    cluster: dict[str, Any],
+    reads: Reads,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pools, _ = live(settings, monkeypatch, **cluster)
+    for pool in pools:
+        for holder in (pool, *pool.get("nodeConfigs", ())):
+            for tags in ("tags", "resourceLabels"):
+                if tags in holder:
+                    holder[tags] = {"kubeflow-spot-stack": "other"}
+    own = without_twin(settings)["kubeflow-spot:pools"]
+    renamed = {
+        **settings,
+        "kubeflow-spot:pools": [{**pool, "name": f"my{pool['name'][:3]}"} for pool in own],
+    }
+    # As when a stack of the same names was here before: the tag says whose pool it is.
+    declare(renamed, monkeypatch, cloud=After(pools, {"remembered": {"pools": {twin: twin}}}, **cluster))
+    assert reads == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "path"),
+    [
+        ({}, {"resourceGroup": "charmed", "name": "other"}, "cloud.existingCluster"),
+        ({}, {"resourceGroup": "Charmed", "name": "charmed-kubeflow"}, ""),
+        ({}, None, "cloud"),
+        ({"pools": []}, {"resourceGroup": "charmed", "name": "other"}, ""),
+    ],
+    ids=["another", "the same in other letters", "a new one", "another without pools"],
+)
+def test_pools_in_an_existing_cluster_are_not_left_for_another(
+    before: Settings,
+    after: Settings | None,
+    path: str,
+    reads: Reads,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings = {**AKS, **{f"kubeflow-spot:{key}": value for key, value in before.items()}}
+    pools, outputs = live(settings, monkeypatch, autoScalerProfile={})
+    changed = aks.settings() if after is None else copy.deepcopy(settings)
+    if after:
+        changed["kubeflow-spot:cloud"]["existingCluster"] = after
+    cloud = After(pools, outputs, autoScalerProfile={})
+    if not path:
+        declare(changed, monkeypatch, cloud=cloud)
+        return
+    message = rf"  {path}: the stack has pools in the cluster charmed/charmed-kubeflow, which would go"
+    with pytest.raises(pulumi.RunError, match=message):
+        declare(changed, monkeypatch, cloud=cloud)
+
+
+def test_all_that_is_refused_is_in_one_message(reads: Reads, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = aks.settings()
+    pools, outputs = live(settings, monkeypatch)
+    changed = without_twin(settings)
+    changed["kubeflow-spot:pools"][0]["machine"] = "Standard_D16ds_v5"
+    both = r"^2 changes refused(.|\n)*general: is Standard_D8(.|\n)*a100od would go"
+    with pytest.raises(pulumi.RunError, match=both):
+        declare(changed, monkeypatch, cloud=After(pools, outputs))
