@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from config.clouds.traits import Cloud
@@ -13,7 +13,7 @@ from config.model.taint import Effect, Taint
 from config.placement import node_pools as placed
 from config.placement.node_pools import GPU_TAINT
 from config.problems import Problem
-from config.reading import doubled, of_each, part
+from config.reading import doubled, known, of_each, part
 from config.rules.items import Rule, each
 
 _EVERYBODY = {
@@ -102,13 +102,21 @@ def _platform(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     scheduling = _enabled(draft)
     if not scheduling:
         return
-    for index, namespace in enumerate(scheduling.guard.platform_namespaces):
+    guard = scheduling.guard
+    for path, namespace in [
+        *_numbered("platformNamespaces", known(lambda: guard.platform_namespaces, ())),
+        *_numbered("additionalPlatformNamespaces", known(lambda: guard.additional_platform_namespaces, ())),
+    ]:
         if namespace.startswith(_KUBERNETES):
             yield Problem(
-                f"scheduling.guard.platformNamespaces[{index}]",
+                path,
                 f"is {namespace}, which holds the cloud's own agents: they must run on every node",
                 "remove it: the guard leaves namespaces under kube- alone",
             )
+
+
+def _numbered(key: str, namespaces: Iterable[str]) -> list[tuple[str, str]]:
+    return [(f"scheduling.guard.{key}[{index}]", namespace) for index, namespace in enumerate(namespaces)]
 
 
 def _pipelines(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -117,7 +125,7 @@ def _pipelines(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         return
     guard = scheduling.guard
     for index, namespace in enumerate(guard.pipeline_namespaces):
-        if namespace not in guard.platform_namespaces:
+        if namespace not in guard.guarded_namespaces:
             yield Problem(
                 f"scheduling.guard.pipelineNamespaces[{index}]",
                 f"is {namespace}, which is none of scheduling.guard.platformNamespaces",
