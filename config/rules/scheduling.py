@@ -176,6 +176,28 @@ def _doubled_profiles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 @each(_profiles)
+def _no_profile(path: str, profile: Profile, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    where, namespace = f"{path}.namespace", profile.namespace
+    guard = known(lambda: draft.scheduling.guard if draft.scheduling else None, None)
+    platform = known(lambda: guard.guarded_namespaces if guard else (), ())
+    steps = known(lambda: guard.pipeline_namespaces if guard else (), ())
+    if namespace.startswith(_KUBERNETES):
+        # Its quotas allow no pod of a system class (components/layer/scheduling/quota.py).
+        yield Problem(
+            where,
+            f"is {namespace}, whose pods the cluster itself needs: a profile's quotas would refuse them",
+            "remove it, or name the namespace of a Kubeflow profile",
+        )
+    elif namespace in platform and namespace not in steps:
+        yield Problem(
+            where,
+            f"is {namespace}, a namespace of the platform and no profile: its quotas hold for Kubeflow's own pods",
+            "remove it; where Kubeflow Pipelines runs its steps there, name it in `guard.pipelineNamespaces` as well",
+            warning=True,
+        )
+
+
+@each(_profiles)
 def _whole_fallback(path: str, profile: Profile, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if profile.gpus is None or not draft.all_pools:
         return
@@ -244,6 +266,7 @@ RULES = (
     _exceptions,
     _readers,
     _doubled_profiles,
+    _no_profile,
     _whole_fallback,
     _nothing_keeps_off,
 )

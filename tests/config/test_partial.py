@@ -21,7 +21,7 @@ FIELDS = [str(field.alias) for field in registry.pool_model().model_fields.value
 
 
 FROM_ABSENCE = re.compile(
-    r"cloud\.fallback\.mode|growth\.order.*|queueing\.enabled|pools.*\.fallback.*\.pool|scheduling\.defaults.*|systemPool\.criticalAddonsOnly"
+    r"pools|cloud\.fallback\.mode|growth\.order.*|queueing\.enabled|pools.*\.fallback.*\.pool|scheduling\.defaults.*|systemPool\.criticalAddonsOnly"
 )
 """Paths of problems that say no pool of the file is so: the unreadable pool may be the one."""
 
