@@ -13,6 +13,7 @@ from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.problems import Problem
+from config.rules import examples
 from config.rules.network import everybody
 
 _PATH = "cloud.access"
@@ -37,9 +38,6 @@ read (MicrosoftDocs/azure-docs issue 74569)."""
 
 _ED25519 = 32
 """Bytes of such a key (RFC 8032)."""
-
-_EXAMPLES = tuple(map(IPv4Network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")))
-"""https://www.rfc-editor.org/rfc/rfc5737: what our own stack files and remedies show."""
 
 
 def _private(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -87,17 +85,10 @@ def _ranges(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         except ValueError as reason:
             yield Problem(path, f"{text!r} is not a range: {reason}", "write for example 203.0.113.0/24")
             continue
-        if not addresses.prefixlen:
-            continue  # `_everybody` has it
-        if any(addresses.subnet_of(example) for example in _EXAMPLES):
-            yield Problem(
-                path,
-                f"{text} is a range for examples (RFC 5737), which no caller has",
-                "write the public address callers come from",
-                warning=True,
-            )
+        if not addresses.prefixlen or examples.caller(text):
+            continue  # `_everybody` and `rules.examples` have these
         # Same page: public ranges. A public API server never sees a private address.
-        elif not addresses.is_global and addresses != _ITSELF:
+        if not addresses.is_global and addresses != _ITSELF:
             yield Problem(
                 path,
                 f"{text} is not public: callers of a public API server have public addresses",
