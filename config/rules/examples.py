@@ -23,7 +23,7 @@ _KEYS = ("AAAAIAAAAAAAAAAAAAAAAAAAAAAA", "AAAAILwf25YCRkhL4liB4388rDxhWoGhRZDbHy
 _HOST = re.compile(r"(?:^|[/@.])example\.(?:com|net|org|azurecr\.io|vault\.azure\.net)(?=$|[/:])")
 """RFC 2606, and the names that our pages show of Azure's services."""
 
-_PROJECT = re.compile(r"^(?:example-[-a-z0-9]+|my-project)$|@my-project\.iam\.")
+_PROJECT = re.compile(r"(?:^|@|projects/)(?:example-[-a-z0-9]+|my-project)(?:$|\.iam\.|/)")
 
 RANGES = tuple(map(IPv4Network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "198.18.0.0/15")))
 """Addresses of documentation (RFC 5737) and of measurements (RFC 2544), which no caller has."""
@@ -75,12 +75,12 @@ _EVERYWHERE: tuple[tuple[_Find, str], ...] = (
     (digest, "the digest of your own image, or the version of your own key"),
 )
 _HOSTS = (host, "the name of your own host")
-_PROJECTS = (project, "the id of your own project, or of its account")
+_PROJECTS = (project, "the id of your own project, or what is in it")
 _OF_FIELDS: Mapping[str, tuple[_Find, str]] = {
     "public_key": (public_key, "your own public key, such as ~/.ssh/id_ed25519.pub"),
     "authorized_ranges": (caller, "the public addresses of your callers"),
     **dict.fromkeys(("server", "value", "image", "key_id", "security_group"), _HOSTS),
-    **dict.fromkeys(("project", "service_account"), _PROJECTS),
+    **dict.fromkeys(("project", "service_account", "secrets_key", "boot_disk_key"), _PROJECTS),
 }
 """What to look for in a field alone: a name under example.com is right in a label, and no registry."""
 

@@ -112,6 +112,7 @@ GKE = {
     "access": {"authorizedRanges": ["198.18.4.0/24"], "securityGroup": "gke-security-groups@example.com"},
     "registries": [{"project": "my-project", "location": "europe", "repository": "images"}],
     "serviceAccount": "nodes@my-project.iam.gserviceaccount.com",
+    "encryption": {"secretsKey": "projects/example-keys/locations/europe-west4/keyRings/ml/cryptoKeys/secrets"},
 }
 
 
@@ -123,6 +124,7 @@ def test_those_of_google_are_refused_too() -> None:
             "cloud.access.securityGroup",
             "cloud.registries[0].project",
             "cloud.serviceAccount",
+            "cloud.encryption.secretsKey",
         ),
         False,
     )
