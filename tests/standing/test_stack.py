@@ -126,7 +126,7 @@ def test_a_second_up_changes_nothing(stack: Stack) -> None:
     second = stack.run("up")
     assert "nothing changed" in second.stdout
     # staging's project is nobody's, which a real cloud's stack is refused for.
-    warned = [line for line in second.stdout.splitlines() if "warning" in line]
+    warned = [line for line in second.stdout.splitlines() if "warning: " in line]
     assert all("which examples show and nobody has" in line for line in warned)
 
 
