@@ -30,13 +30,24 @@ def load() -> ClusterSpec:
         # Pulumi tells of an object only that something in it is a secret.
         return _holds_secret(path) and not file.shows(path, passed)
 
-    spec, problems = stackfile.read(passed, pulumi.get_stack(), is_secret=is_secret, outside=file.outside(passed))
+    spec, problems = stackfile.read(
+        passed,
+        pulumi.get_stack(),
+        is_secret=is_secret,
+        outside=file.outside(passed),
+        accepts_examples=accepts_examples(),
+    )
     for problem in problems:
         if problem.warning:
             pulumi.log.warn(f"{problem}")
     if spec is None:
         raise pulumi.RunError(report(problems))
     return spec
+
+
+def accepts_examples() -> bool:
+    """Return whether the stack reaches no real cloud, so that values of examples may stand in it."""
+    return pulumi.Config("examples").get_bool("accept") or False
 
 
 def raw() -> dict[str, Any]:

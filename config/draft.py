@@ -57,6 +57,9 @@ class Draft:
     """By index in the file."""
     production: bool = False
     """Whether the stack has a production stack's name."""
+    accepts_examples: bool | None = None
+    """Whether values of examples are warned of and not refused; None where nobody knows what cloud the stack reaches:
+    then only ranges of callers are warned of."""
 
     def settings(self, model: type[S]) -> S | None:
         """The cloud's settings when they are of this model; a rule of one cloud asks for its own."""

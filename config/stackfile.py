@@ -50,11 +50,14 @@ def read(
     prefix: str = PREFIX,
     is_secret: IsSecret | None = None,
     outside: Mapping[str, Any] = MappingProxyType({}),
+    accepts_examples: bool | None = None,
 ) -> tuple[ClusterSpec | None, list[Problem]]:
     """Check a stack file's settings, given as one value for each top key. `stack` is the stack's name.
 
     `prefix` goes before a top key that a message says to write. `is_secret` tells which settings came as Pulumi secrets;
     without it none counts as clear text. `outside`: settings that stand in the file where Pulumi drops them.
+    `accepts_examples`: values that our pages and examples show are warned of, not refused (docs/stack-file.md); without it
+    only ranges of callers are looked for, and warned of.
 
     Returns the spec, or None after an error, and all errors and warnings sorted by path.
     """
@@ -93,6 +96,7 @@ def read(
         queueing=file.object("queueing", Queueing),
         overrides=file.items("overrides", Override),
         production=is_production(stack),
+        accepts_examples=accepts_examples,
     )
     problems += _missing(raw, settings, draft, prefix, reading.mended)
     problems += secrets.problems(settings, types, is_secret, prefix, reading.mended.as_written)

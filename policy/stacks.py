@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from policy.rule import Setting
@@ -14,12 +14,14 @@ _TEXTS = {"type": "array", "items": {"type": "string"}}
 _NAMES = ("prod", "production")
 
 SETTINGS: Mapping[str, Setting] = {
-    "names": Setting({**_TEXTS, "default": list(_NAMES), "description": "Names of production stacks."}),
+    "names": Setting(
+        {**_TEXTS, "default": list(_NAMES), "description": "Names of production stacks, beside the default's."}
+    ),
     "prefixes": Setting(
         {
             **_TEXTS,
             "default": [name + mark for name in _NAMES for mark in "-_."],
-            "description": "Beginnings of the names of production stacks.",
+            "description": "Beginnings of their names, beside the default's.",
         }
     ),
 }
@@ -28,7 +30,9 @@ SETTINGS: Mapping[str, Setting] = {
 def is_production(stack: str, configured: Mapping[str, Any] | None = None) -> bool:
     """Whether a stack is of production. Its name may be fully qualified: `organization/project/prod`."""
     name = stack.rpartition("/")[2]
-    chosen = {**{key: setting.schema["default"] for key, setting in SETTINGS.items()}, **(configured or {})}
-    prefixes: Sequence[str] = chosen["prefixes"]
+    # A list that names the stacks of one team must not take the rules from `prod`.
+    chosen: dict[str, list[str]] = {
+        key: [*setting.schema["default"], *(configured or {}).get(key, ())] for key, setting in SETTINGS.items()
+    }
     # An empty text begins every name.
-    return name in chosen["names"] or any(prefix and name.startswith(prefix) for prefix in prefixes)
+    return name in chosen["names"] or any(prefix and name.startswith(prefix) for prefix in chosen["prefixes"])

@@ -72,6 +72,8 @@ class Cloud(Protocol):
     reserved_label_prefixes: tuple[str, ...] = ()
     """Label keys under these domains (and their subdomains) are the cloud's."""
     reserved_labels: frozenset[str] = frozenset()
+    own_beginning: str = ""
+    """Keys of labels that the cloud sets by itself begin so; whether it refuses others' is not known."""
     zone_form: str
     """Regular expression of a zone."""
     zone_words: str

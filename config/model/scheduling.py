@@ -107,8 +107,14 @@ class Guard(Model):
     )
     platform_namespaces: tuple[Namespace, ...] = Field(
         PLATFORM_NAMESPACES,
-        description="Namespaces whose pods never run on spot. Namespaces of Kubeflow profiles are known by their label.",
+        description="Namespaces whose pods never run on spot. Namespaces of Kubeflow profiles are known by their label. A list "
+        "here takes the default's place: to guard more namespaces write `additionalPlatformNamespaces`.",
         examples=[["kubeflow", "istio-system"]],
+    )
+    additional_platform_namespaces: tuple[Namespace, ...] = Field(
+        (),
+        description="Further namespaces whose pods never run on spot, beside `platformNamespaces`.",
+        examples=[["monitoring"]],
     )
     pipeline_namespaces: tuple[Namespace, ...] = Field(
         (),
@@ -123,6 +129,11 @@ class Guard(Model):
         examples=[["gpu.nvidia.com"]],
     )
     exceptions: tuple[GuardException, ...] = Field((), description="Pods for which rules of the guard are lifted.")
+
+    @property
+    def guarded_namespaces(self) -> tuple[str, ...]:
+        """The namespaces of both lists, each once."""
+        return tuple(dict.fromkeys((*self.platform_namespaces, *self.additional_platform_namespaces)))
 
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:

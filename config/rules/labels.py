@@ -15,6 +15,26 @@ from config.rules.items import each_taint
 
 _NOTHING = Added({}, ())
 
+_OF_CONTROLLERS = frozenset({
+    *(
+        f"node.kubernetes.io/{state}"
+        for state in (
+            *("not-ready", "unreachable", "memory-pressure", "disk-pressure", "pid-pressure", "network-unavailable"),
+            *("unschedulable", "out-of-service"),
+        )
+    ),
+    "node.cloudprovider.kubernetes.io/uninitialized",
+    "node.cloudprovider.kubernetes.io/shutdown",
+    "ToBeDeletedByClusterAutoscaler",
+    "DeletionCandidateOfClusterAutoscaler",
+})  # fmt: skip
+"""Taints of a node's state (kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration and
+reference/labels-annotations-taints; cluster-autoscaler, utils/taints). The node controller takes off those that a node's
+conditions do not bear out; the others keep every pod off, or mark a node for its end."""
+
+_OF_KUBERNETES = ("kubernetes.io", "k8s.io")
+"""kubernetes.io/docs/concepts/overview/working-with-objects/labels: reserved for Kubernetes' core components."""
+
 
 def _labels(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for key, value in pool.labels.items():
@@ -35,6 +55,18 @@ def _labels(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
             yield Problem(
                 where, f"{cloud.title} keeps this key for itself", "use a domain of your own, such as example.com/"
             )
+        elif cloud.own_beginning and key.startswith(cloud.own_beginning):
+            yield of_the_cloud(where, cloud)
+
+
+def of_the_cloud(path: str, cloud: Cloud) -> Problem:
+    """Return the warning of a label whose key begins as the cloud's own do."""
+    return Problem(
+        path,
+        f"begins with {cloud.own_beginning}, as labels do that {cloud.title} sets by itself",
+        "take another name",
+        warning=True,
+    )
 
 
 @each_taint
@@ -56,4 +88,26 @@ def _derived_taints(path: str, number: int, taint: Taint, pool: Pool, draft: Dra
         yield Problem(path, f"the program adds the taint {node_pools.GPU_TAINT} to GPU pools itself", "remove it")
 
 
-POOL_RULES = (_labels, _doubled_taints, _derived_taints)
+@each_taint
+def _controllers_taints(
+    path: str, number: int, taint: Taint, pool: Pool, draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
+    if not cloud.makes_pools:
+        return
+    prefix = taint.key.rpartition("/")[0]
+    if taint.key in _OF_CONTROLLERS:
+        yield Problem(
+            f"{path}.key",
+            f"is {taint.key}, which Kubernetes' controllers put on nodes and take off them by the nodes' state",
+            "use a domain of your own, such as example.com/",
+        )
+    elif any(prefix == kept or prefix.endswith(f".{kept}") for kept in _OF_KUBERNETES):
+        yield Problem(
+            f"{path}.key",
+            f"is under {prefix}/, a domain that Kubernetes keeps for its own components",
+            "use a domain of your own, such as example.com/",
+            warning=True,
+        )
+
+
+POOL_RULES = (_labels, _doubled_taints, _derived_taints, _controllers_taints)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from ipaddress import IPv4Network
+from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import IPv4Network, collapse_addresses
 
 from config.model.fields import Model
 from config.problems import Problem
@@ -31,6 +31,18 @@ def readable_ranges(written: Mapping[str, str]) -> dict[str, IPv4Network]:
         except ValueError:
             continue
     return ranges
+
+
+def everybody(path: str, ranges: Sequence[str]) -> Iterator[Problem]:
+    """A problem of a list of callers that lets everybody in: by one range, or by several together."""
+    networks = readable_ranges({f"{path}[{index}]": text for index, text in enumerate(ranges)})
+    if IPv4Network("0.0.0.0/0") in collapse_addresses(networks.values()):
+        one = next((key for key, network in networks.items() if not network.prefixlen), path)
+        yield Problem(
+            one,
+            "lets in every address there is: as a list of callers it keeps nobody out",
+            "write the ranges of your callers, or `authorizedRanges: []` where everybody may try",
+        )
 
 
 def are_ranges(written: Mapping[str, str], example: str) -> Iterator[Problem]:

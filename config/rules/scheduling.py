@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from config.clouds.traits import Cloud
@@ -13,7 +13,7 @@ from config.model.taint import Effect, Taint
 from config.placement import node_pools as placed
 from config.placement.node_pools import GPU_TAINT
 from config.problems import Problem
-from config.reading import doubled, of_each, part
+from config.reading import doubled, known, of_each, part
 from config.rules.items import Rule, each
 
 _EVERYBODY = {
@@ -102,13 +102,21 @@ def _platform(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     scheduling = _enabled(draft)
     if not scheduling:
         return
-    for index, namespace in enumerate(scheduling.guard.platform_namespaces):
+    guard = scheduling.guard
+    for path, namespace in [
+        *_numbered("platformNamespaces", known(lambda: guard.platform_namespaces, ())),
+        *_numbered("additionalPlatformNamespaces", known(lambda: guard.additional_platform_namespaces, ())),
+    ]:
         if namespace.startswith(_KUBERNETES):
             yield Problem(
-                f"scheduling.guard.platformNamespaces[{index}]",
+                path,
                 f"is {namespace}, which holds the cloud's own agents: they must run on every node",
                 "remove it: the guard leaves namespaces under kube- alone",
             )
+
+
+def _numbered(key: str, namespaces: Iterable[str]) -> list[tuple[str, str]]:
+    return [(f"scheduling.guard.{key}[{index}]", namespace) for index, namespace in enumerate(namespaces)]
 
 
 def _pipelines(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -117,7 +125,7 @@ def _pipelines(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         return
     guard = scheduling.guard
     for index, namespace in enumerate(guard.pipeline_namespaces):
-        if namespace not in guard.platform_namespaces:
+        if namespace not in guard.guarded_namespaces:
             yield Problem(
                 f"scheduling.guard.pipelineNamespaces[{index}]",
                 f"is {namespace}, which is none of scheduling.guard.platformNamespaces",
@@ -164,6 +172,28 @@ def _doubled_profiles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             f"{path}.namespace",
             f"{profile.namespace!r} stands in {first} already",
             "write one entry for each namespace",
+        )
+
+
+@each(_profiles)
+def _no_profile(path: str, profile: Profile, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    where, namespace = f"{path}.namespace", profile.namespace
+    guard = known(lambda: draft.scheduling.guard if draft.scheduling else None, None)
+    platform = known(lambda: guard.guarded_namespaces if guard else (), ())
+    steps = known(lambda: guard.pipeline_namespaces if guard else (), ())
+    if namespace.startswith(_KUBERNETES):
+        # Its quotas allow no pod of a system class (components/layer/scheduling/quota.py).
+        yield Problem(
+            where,
+            f"is {namespace}, whose pods the cluster itself needs: a profile's quotas would refuse them",
+            "remove it, or name the namespace of a Kubeflow profile",
+        )
+    elif namespace in platform and namespace not in steps:
+        yield Problem(
+            where,
+            f"is {namespace}, a namespace of the platform and no profile: its quotas hold for Kubeflow's own pods",
+            "remove it; where Kubeflow Pipelines runs its steps there, name it in `guard.pipelineNamespaces` as well",
+            warning=True,
         )
 
 
@@ -236,6 +266,7 @@ RULES = (
     _exceptions,
     _readers,
     _doubled_profiles,
+    _no_profile,
     _whole_fallback,
     _nothing_keeps_off,
 )

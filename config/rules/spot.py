@@ -151,7 +151,20 @@ def _fallback_cycles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-RULES = (_fallback_cycles,)
+def _spot_alone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not draft.makes_cluster or not draft.system_pool or not draft.pools or not draft.all_pools:
+        return
+    # Where the system pool takes no others, `rules.system_pool` refuses the file.
+    if not draft.system_pool.critical_addons_only and len(draft.spot_pools()) == len(draft.pools):
+        yield Problem(
+            "pools",
+            "all end by themselves: Kubeflow's own pods, notebooks and serving have the system pool alone",
+            f"add an on-demand pool, such as `{{name: general, machine: {cloud.cpu_machine}, maxNodes: 4}}`",
+            warning=True,
+        )
+
+
+RULES = (_fallback_cycles, _spot_alone)
 POOL_RULES = (
     _offered,
     _only_spot,

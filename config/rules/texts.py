@@ -22,11 +22,15 @@ _FREE = {"reason", "tags"}
 _JUDGED = {"name", "zones", "pool", "order", "subnet"}
 """Names, whose form or existence other rules check."""
 
-_SETS = {"admin_groups", "authorized_ranges", "groups", "readers", "platform_namespaces", "control_plane"}
+_SETS = {
+    *("admin_groups", "authorized_ranges", "groups", "readers", "control_plane"),
+    *("platform_namespaces", "additional_platform_namespaces"),
+}
 """Lists without an order, of which no other rule asks that nothing stands in them twice."""
 
 
-def _parts(draft: Draft) -> Iterator[tuple[str, Any]]:
+def parts(draft: Draft) -> Iterator[tuple[str, Any]]:
+    """Yield the objects of the file with their paths."""
     yield "cluster", draft.cluster
     yield "cloud", draft.cloud
     yield from draft.written_pools()
@@ -38,7 +42,7 @@ def _parts(draft: Draft) -> Iterator[tuple[str, Any]]:
 
 
 def _left(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for path, name, text in texts(_parts(draft)):
+    for path, name, text in texts(parts(draft)):
         found = None if name in _NO_TEMPLATE else placeholders.ANYWHERE.search(text)
         if found:
             yield Problem(
@@ -49,7 +53,7 @@ def _left(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _around(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for path, name, text in texts(_parts(draft)):
+    for path, name, text in texts(parts(draft)):
         bare = text.strip().strip("\"'")
         if text != text.strip() and not (name == "public_key" and text == text.lstrip()):
             yield Problem(
@@ -61,7 +65,7 @@ def _around(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _twice(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     seen: dict[tuple[str, str], str] = {}
-    for path, name, text in texts(_parts(draft)):
+    for path, name, text in texts(parts(draft)):
         key = (path.rpartition("[")[0], text.lower() if name == "admin_groups" else text)
         if name in _SETS and seen.setdefault(key, path) != path:
             yield Problem(path, f"is {text!r}, as {seen[key]}", "remove one of them", warning=True)

@@ -24,6 +24,9 @@ FAKE = "sandbox-fake-secret"
 """The beginning of the text that the program gets for an encrypted value. Another value has another ending, so that a preview
 shows the change."""
 
+_EXAMPLES = "examples:accept"
+"""A setting that any program may read: this stack reaches no real cloud, so values of examples may stand in it."""
+
 _ENGINE_KEYS = ("secretsprovider", "encryptedkey", "encryptionsalt")
 
 
@@ -70,7 +73,7 @@ def engine_copy(source: Path, salt: Mapping[str, Any] = MappingProxyType({})) ->
     config = stack.get("config") or {}
     if not isinstance(config, dict):
         raise SandboxError(f"{source.name}: `config` is not an object")
-    stack["config"] = {key: _without_secrets(value) for key, value in config.items()}
+    stack["config"] = {_EXAMPLES: "true", **{key: _without_secrets(value) for key, value in config.items()}}
     return _written({**stack, **salt})
 
 

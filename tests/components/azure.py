@@ -37,7 +37,10 @@ FULL: dict[str, Any] = {
             "nodeOsWindow": {"day": "Saturday", "startTime": "22:30", "utcOffset": "+01:00"},
         },
         "registry": {"id": f"{ID}/Microsoft.ContainerRegistry/registries/images"},
-        "ssh": {"username": "lab", "publicKey": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIE example"},
+        "ssh": {
+            "username": "lab",
+            "publicKey": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIUdLiferxCbbskouGVZQY/ELHjuAdXpjo1/s5u2Qeck example",
+        },
         "encryption": {
             "atHost": True,
             "diskEncryptionSet": f"{ID}/Microsoft.Compute/diskEncryptionSets/disks",

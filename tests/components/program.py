@@ -195,7 +195,8 @@ def declare(
     pulumi.runtime.reset_options()
     pulumi.runtime.set_mocks(cloud or Cloud(live), project="kubeflow-spot", stack=stack, preview=preview)
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in settings.items()}
-    config.set_all_config(texts, list(texts))
+    # No cloud is behind the mocks.
+    config.set_all_config({"examples:accept": "true", **texts}, list(texts))
 
     async def program() -> None:
         # The stack's own resource, and with it the outputs, is that of the run before.

@@ -103,13 +103,26 @@ def test_encryption_reaches_every_pool_and_the_identity_may_read_the_keys(azure:
 
 def test_tier_support_login_and_tags(azure: Azure) -> None:
     declared = azure(
-        {"tier": "Premium", "longTermSupport": True, "ssh": {"publicKey": "ssh-ed25519 AAAAC3Nz kim"}},
+        {
+            "tier": "Premium",
+            "longTermSupport": True,
+            "ssh": {
+                "publicKey": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIUdLiferxCbbskouGVZQY/ELHjuAdXpjo1/s5u2Qeck kim"
+            },
+        },
         cluster={"tags": {"team": "ml"}},
     )
     sent = cluster(declared)
     assert sent["sku"] == {"name": "Base", "tier": "Premium"}
     assert sent["supportPlan"] == "AKSLongTermSupport"
-    login = {"adminUsername": "azureuser", "ssh": {"publicKeys": [{"keyData": "ssh-ed25519 AAAAC3Nz kim"}]}}
+    login = {
+        "adminUsername": "azureuser",
+        "ssh": {
+            "publicKeys": [
+                {"keyData": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIUdLiferxCbbskouGVZQY/ELHjuAdXpjo1/s5u2Qeck kim"}
+            ]
+        },
+    }
     assert sent["linuxProfile"] == login
     untagged = {r.type for r in declared.resources if r.type.startswith("azure-native:") and "tags" not in r.inputs}
     # The first two have none in Azure. A deployment whose tag changes would send its old template.

@@ -11,7 +11,7 @@ from components.azure.live import LiveCluster
 from components.last_update import LastUpdate
 from config.clouds.azure.settings import Azure
 
-KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIexample"
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIUdLiferxCbbskouGVZQY/ELHjuAdXpjo1/s5u2Qeck"
 
 
 def cloud(**changes: Any) -> Azure:

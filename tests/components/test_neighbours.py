@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pulumi
 import pytest
 
 from components.layer import names
-from components.layer.scheduling import neighbours
+from components.layer.scheduling import guard, neighbours
 from components.layer.scheduling.defaults import profiles
 from components.resources import wire
+from config.clouds import registry
 from config.model.scheduling import Scheduling
 
 BURNS = {"namespace": "team-a", "selector": {"app": "burn-in"}, "reason": "tests every new machine"}
@@ -61,6 +63,11 @@ def test_guards_that_agree_stand_beside_each_other(wanted: dict[str, Any], their
         (A, B | excepting(IN_KUBEFLOW), "pods app=burn-in in kubeflow"),
         (excepting({**BURNS, "rules": ["tolerates-spot"]}), excepting(BURNS), "requires-spot"),
         (excepting({**BURNS, "selector": {"app": "burn-in", "of": "x"}}), excepting(BURNS), "pods app=burn-in"),
+        (
+            A | excepting(additionalPlatformNamespaces=["monitoring"]),
+            B | excepting({**BURNS, "namespace": "monitoring"}),
+            "pods app=burn-in in monitoring",
+        ),
         ({}, excepting(mode="warn"), "pods that break a rule (mode warn)"),
         ({}, excepting(deviceClasses=["gpu.nvidia.com"]), "pods with claims"),
         (A, B | excepting(pipelineNamespaces=["kubeflow"]), "steps of pipelines in kubeflow"),
@@ -83,6 +90,11 @@ def test_a_guard_that_would_forbid_what_another_excepts_is_refused_and_one_that_
     assert "stay forbidden by the guard of stack 'dev'" in warning
 
 
+def test_an_exception_in_a_further_namespace_is_no_profiles() -> None:
+    ours = excepting({**BURNS, "namespace": "serving"}, additionalPlatformNamespaces=["serving"])
+    assert check(ours, contract("other", {})) == ()
+
+
 def test_a_change_that_forbids_more_is_refused() -> None:
     other = contract("other", excepting(BURNS))
     own = contract("dev", A | excepting(BURNS))
@@ -103,7 +115,23 @@ def test_settings_as_by_default_publish_nothing() -> None:
     assert neighbours.published(Scheduling.model_validate({"profiles": [{"namespace": "a"}]})) == {}
 
 
+def test_both_lists_of_namespaces_are_published_as_the_one_that_older_programs_read() -> None:
+    further = neighbours.published(Scheduling.model_validate(excepting(additionalPlatformNamespaces=["monitoring"])))
+    guard = json.loads(further[neighbours.KEY])["guard"]
+    assert guard["platformNamespaces"] == [*Scheduling().guard.platform_namespaces, "monitoring"]
+    assert "additionalPlatformNamespaces" not in guard
+
+
 def test_profiles_are_those_of_kubeflow_with_the_stacks_labels() -> None:
     kubeflow = {"app.kubernetes.io/part-of": "kubeflow-profile"}
     assert wire(profiles(Scheduling())) == {"matchLabels": kubeflow}
     assert wire(profiles(Scheduling.model_validate(A))) == {"matchLabels": {**kubeflow, "team": "a"}}
+
+
+def test_the_guard_of_the_platform_has_the_namespaces_of_both_lists() -> None:
+    wanted = Scheduling.model_validate(excepting(additionalPlatformNamespaces=["monitoring"]))
+    policies = dict(guard.policies(wanted, (), registry.registrations()[0].traits, "dev"))
+    policy, _ = wire(policies["platform"])
+    (named,) = policy["spec"]["matchConstraints"]["namespaceSelector"]["matchExpressions"]
+    assert named["operator"] == "In"
+    assert {"kubeflow", "monitoring"} <= {*named["values"]}

@@ -133,3 +133,13 @@ def test_without_a_secret_every_password_is_in_clear_text(tmp_path: Path) -> Non
     text = refusal(DEV + clear, tmp_path, root=False)
     assert text.count("is in clear text") == 2
     assert PASSWORD not in text
+
+
+def test_values_of_examples_are_refused_but_where_the_stack_says_that_it_reaches_no_cloud(tmp_path: Path) -> None:
+    text = DEV.replace("provider: azure\n", "provider: azure\n    access: {authorizedRanges: [203.0.113.0/24]}\n")
+    assert text != DEV
+    refused = refusal(text, tmp_path)
+    assert "cloud.access.authorizedRanges[0]: has 203.0.113.0/24 in it, which examples show and nobody has" in refused
+    inside = yaml.safe_load(text)["config"]
+    assert refusal(text, tmp_path, {**inside, "examples:accept": "false"}) == refused
+    assert refusal(text, tmp_path, {**inside, "examples:accept": "true"}) == ""

@@ -58,12 +58,15 @@ def grown(spec: ClusterSpec) -> tuple[str, ...]:
 
 
 def on_gke(pools: list[dict[str, Any]] | None = None, **cloud: Any) -> dict[str, Any]:
-    """A good stack file for GKE, with pools of one's own and further keys of `cloud`."""
+    """A good stack file for GKE, with pools of one's own and further keys of `cloud`; an on-demand pool is last if none is among
+    them, as all pools on spot draw a warning of their own."""
+    general = {"name": "general", "machine": "n2-standard-8", "maxNodes": 6}
+    alone = all(pool.get("capacity", "on-demand") != "on-demand" for pool in pools or [])
     return {
         "release": "r2026-11",
         "cluster": {"name": "ml-test"},
         "cloud": {"provider": "gcp", "project": "example-ml", "location": "europe-west4", **cloud},
         "systemPool": {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4},
         "growth": {"acceptedWait": "24h"},
-        "pools": pools if pools is not None else [{"name": "general", "machine": "n2-standard-8", "maxNodes": 6}],
+        "pools": [*(pools or []), *([general] if alone else [])],
     }

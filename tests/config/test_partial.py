@@ -21,7 +21,7 @@ FIELDS = [str(field.alias) for field in registry.pool_model().model_fields.value
 
 
 FROM_ABSENCE = re.compile(
-    r"cloud\.fallback\.mode|growth\.order.*|queueing\.enabled|pools.*\.fallback.*\.pool|scheduling\.defaults.*|systemPool\.criticalAddonsOnly"
+    r"pools|cloud\.fallback\.mode|growth\.order.*|queueing\.enabled|pools.*\.fallback.*\.pool|scheduling\.defaults.*|systemPool\.criticalAddonsOnly"
 )
 """Paths of problems that say no pool of the file is so: the unreadable pool may be the one."""
 
@@ -63,8 +63,11 @@ def lists(value: Any, at: tuple[str | int, ...] = ()) -> list[tuple[str | int, .
     ]
 
 
-ITEMS_FROM_ABSENCE = re.compile(FROM_ABSENCE.pattern + r"|pools.*\.gcp\.computeClass")
-"""Also: an unreadable step of a chain may be the pool in which the chain leaves the class."""
+ITEMS_FROM_ABSENCE = re.compile(
+    FROM_ABSENCE.pattern + r"|pools.*\.gcp\.computeClass|scheduling\.guard\.platformNamespaces"
+)
+"""Also: an unreadable step of a chain may be the pool in which the chain leaves the class, and an unreadable namespace one of the
+default's."""
 
 
 @pytest.mark.parametrize("path", ERROR, ids=lambda path: path.name)

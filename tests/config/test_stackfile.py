@@ -203,7 +203,7 @@ MAY_WORK = [
     (cloud(access={"authorizedRanges": ["203.0.113.0/24"]}), "cloud.access.authorizedRanges[0]"),
     (cloud(upgrades={"channel": "node-image"}), "cloud.upgrades.channel"),
     (cloud(encryption={"kms": {"keyId": "https://v.vault.azure.net/keys/etcd/1"}}), "cloud.encryption.kms.vaultId"),
-    (cloud(monitoring={"logs": {"controlPlane": ["kube-audit", "kube-audit-admin"]}}), "cloud.monitoring.logs.controlPlane[1]"),
+    (cloud(monitoring={"logs": {"controlPlane": ["cluster-autoscaler", "kube-audit", "kube-audit-admin"]}}), "cloud.monitoring.logs.controlPlane[2]"),
     (extra_pool(machine="Standard_NC40ads_H100_v5", reservation=GROUP), "pools[3].reservation"),
     (extra_pool(machine="Standard_ND96isr_H100_v5", reservation=GROUP), "pools[3].reservation"),
     (in_a_cluster_of_others(reservation=GROUP), "pools[0].reservation"),

@@ -47,6 +47,8 @@ WARNED = {
         "cloud.existingCluster.location",
         "did you mean europe-west4",
     ),
+    "a region of China": (azure(location="chinanorth3"), "cloud.location", "azure-native:environment"),
+    "a region of the government's": (azure(location="usgovvirginia"), "cloud.location", "azure-native:environment"),
     "a region far from all": (azure(location="atlantis"), "cloud.location", "`az account list-locations`"),
     "a zone instead of a region that has no such": (
         on_gke(location="europe-west4-z"),
@@ -111,7 +113,12 @@ WARNED = {
         "32 or fewer",
     ),
     "a login that is the system's": (
-        azure(ssh={"username": "root", "publicKey": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA ops@example.com"}),
+        azure(
+            ssh={
+                "username": "root",
+                "publicKey": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIUdLiferxCbbskouGVZQY/ELHjuAdXpjo1/s5u2Qeck ops@example.com",
+            }
+        ),
         "cloud.ssh.username",
         "azureuser",
     ),
@@ -147,7 +154,6 @@ def test_a_list_of_regions_says_its_own_month() -> None:
 
 
 TAKEN = {
-    "a region of China": azure(location="chinanorth3"),
     "a fallback to more GPUs": {
         **good(),
         "pools": [

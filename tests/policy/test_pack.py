@@ -72,16 +72,37 @@ def test_rules_are_mandatory_in_production_and_some_are_only_for_it(stack: str, 
     assert is_production(stack.rpartition("/")[2]) is production
 
 
-def test_the_names_of_production_stacks_are_set_changed_and_removed() -> None:
+def test_names_of_production_stacks_are_added_and_removed_and_never_take_the_rules_from_prod() -> None:
     chosen = {"names": ["live"], "prefixes": ["live-"]}
-    for stack, production in (("live", True), ("live-eu", True), ("prod", False), ("prod-eu", False), ("alive", False)):
+    for stack, production in (("live", True), ("live-eu", True), ("prod", True), ("prod-eu", True), ("alive", False)):
         assert decided(stack, chosen) == expected(production)
     # Either list by itself
-    assert decided("prod-eu", {"names": ["live"]}) == decided("live", {"names": ["live"]}) == expected(True)
-    assert decided("prod", {"prefixes": []}) == expected(True)
-    assert decided("prod-eu", {"prefixes": []}) == expected(False)
-    assert decided("prod", {"names": [], "prefixes": [""]}) == expected(False)
+    assert decided("live", {"names": ["live"]}) == decided("live-eu", {"prefixes": ["live-"]}) == expected(True)
+    assert decided("live-eu", {"names": ["live"]}) == decided("live", {"prefixes": ["live-"]}) == expected(False)
+    for empty in ({"names": []}, {"prefixes": []}, {"names": [], "prefixes": [""]}):
+        assert decided("prod", empty) == decided("prod-eu", empty) == expected(True)
+        assert decided("dev", empty) == expected(False)
     assert decided("live") == expected(False)
+
+
+LISTS = {
+    "production-stacks.names": "adds",
+    "production-stacks.prefixes": "adds",
+    "role-for-everybody.roles": "permits: without an entry the rule refuses more",
+    "host-pod.allowed": "permits: without an entry the rule refuses more",
+    "owner-missing.names": "the whole list of tags that a team asks for; docs/policy.md shows a shorter one",
+}
+"""Lists with a default that a configuration may set, and what a list of one's own does to the default."""
+
+
+def test_every_list_with_a_default_is_decided() -> None:
+    settings = [(stacks.NAME, stacks.SETTINGS), *((rule.name, rule.settings) for rule in RULES)]
+    assert LISTS.keys() == {
+        f"{rule}.{name}"
+        for rule, of_rule in settings
+        for name, setting in of_rule.items()
+        if isinstance(setting.schema["default"], list) and setting.schema["default"]
+    }
 
 
 def test_the_page_has_a_configuration_for_every_mandatory_rule_that_version_0_1_0_had_not() -> None:

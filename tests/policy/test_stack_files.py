@@ -53,7 +53,7 @@ OPEN = {"ipEndpoint": "public"}
         (None, {"api-server-open"}),
         # The DNS name beside it closes no address.
         ({**OPEN, "dnsEndpoint": True}, {"api-server-open"}),
-        ({**OPEN, "authorizedRanges": ["0.0.0.0/0"]}, {"api-server-open"}),
+        ({**OPEN, "authorizedRanges": ["0.0.0.0/1"]}, {"api-server-open"}),
         ({**OPEN, "authorizedRanges": ["203.0.113.0/24"]}, set()),
         ({"ipEndpoint": "private"}, set()),
     ],

@@ -122,5 +122,7 @@ def test_what_the_program_warns_of_in_a_stack_file_is_printed_first(monkeypatch:
     for command in (commands.main, ready.main):
         first = json.loads(CliRunner().invoke(command, ["--stack", "prod", "--json"]).output)["findings"][0]
         assert (first["check"], first["state"], first["source"]) == ("stack-file", "note", "docs/stack-file.md")
-        assert first["says"].startswith("cloud.access.authorizedRanges[0]: 203.0.113.0/24 is a range for examples")
-        assert first["remedy"] == "write the public address callers come from"
+        assert first["says"].startswith(
+            "cloud.access.authorizedRanges[0]: has 203.0.113.0/24 in it, which examples show"
+        )
+        assert first["remedy"] == "write the public addresses of your callers"

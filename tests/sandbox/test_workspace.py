@@ -48,6 +48,8 @@ def test_copies_have_no_backend_no_secrets_provider_and_marked_fakes_for_secrets
     assert copy(home, "Pulumi.yaml") == {"name": "kubeflow-spot", "runtime": "python"}
     config = fakes(home)
     assert config == {
+        # A stack file may hold values of examples here: nothing of it reaches a cloud.
+        "examples:accept": "true",
         "kubeflow-spot:release": "r2026-11",
         "kubeflow-spot:token": "fake",
         "kubeflow-spot:cloud": {"provider": "azure", "list": ["fake"]},
@@ -101,7 +103,9 @@ def test_an_unknown_stack_is_an_error_that_names_the_known_ones_and_creates_noth
 def test_values_are_read_as_the_engine_reads_them(home: Home) -> None:
     (home.project / "Pulumi.dev.yaml").write_text("config: {'p:labels': {gpu: yes, on: x, n: 1.10}}")
     workspace.prepare(home)
-    assert copy(home, "Pulumi.dev.yaml") == {"config": {"p:labels": {"gpu": "yes", "on": "x", "n": 1.1}}}
+    assert copy(home, "Pulumi.dev.yaml") == {
+        "config": {"examples:accept": "true", "p:labels": {"gpu": "yes", "on": "x", "n": 1.1}}
+    }
 
 
 def test_a_stack_file_from_elsewhere_is_copied_under_the_stack_s_name(home: Home, tmp_path: Path) -> None:
@@ -109,7 +113,7 @@ def test_a_stack_file_from_elsewhere_is_copied_under_the_stack_s_name(home: Home
     elsewhere.parent.mkdir()
     elsewhere.write_text("config: {'p:a': 1}")
     workspace.prepare(home.with_options(elsewhere))
-    assert copy(home, "Pulumi.dev.yaml") == {"config": {"p:a": 1}}
+    assert copy(home, "Pulumi.dev.yaml") == {"config": {"examples:accept": "true", "p:a": 1}}
     assert elsewhere.read_text() == "config: {'p:a': 1}"
     elsewhere.unlink()
     with pytest.raises(SandboxError, match=r"a100\.yaml, does not exist; `--config-file` names another"):

@@ -66,7 +66,10 @@ FULL: Config = {
             },
         },
         "registry": {"id": f"{ID}/Microsoft.ContainerRegistry/registries/images"},
-        "ssh": {"username": "lab", "publicKey": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIE example"},
+        "ssh": {
+            "username": "lab",
+            "publicKey": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIUdLiferxCbbskouGVZQY/ELHjuAdXpjo1/s5u2Qeck example",
+        },
         "encryption": {
             "atHost": True,
             "diskEncryptionSet": f"{ID}/Microsoft.Compute/diskEncryptionSets/disks",

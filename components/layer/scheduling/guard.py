@@ -43,7 +43,7 @@ def policies(
         instance,
         variables | {"kept": _kept_in_platform(guard), "mayTrain": "false", "trains": "false", "parks": "false"},
         rules.OTHER_RULES,
-        selector=named("In", guard.platform_namespaces),
+        selector=named("In", guard.guarded_namespaces),
         failure="Ignore",
         conditions={"not-an-agent": rules.NOT_AN_AGENT, "changed": rules.CHANGED},
     )

@@ -23,11 +23,19 @@ _FIELDS: Mapping[str, Any] = {
     "profile_labels": True,
     "guard": True,
 }
+_ONE_LIST: Mapping[str, Any] = {"guard": {"additional_platform_namespaces"}}
 
 
 def published(scheduling: Scheduling) -> dict[str, str]:
-    """Return the settings that decide with which other guards this one agrees, for the contract's ConfigMap."""
-    ours, default = (each.model_dump_json(include=_FIELDS, by_alias=True) for each in (scheduling, Scheduling()))
+    """Return the settings that decide with which other guards this one agrees, for the contract's ConfigMap.
+
+    Both lists of namespaces are published as one: programs from before the second read it, too.
+    """
+    guard = scheduling.guard.model_copy(update={"platform_namespaces": scheduling.guard.guarded_namespaces})
+    ours, default = (
+        each.model_dump_json(include=_FIELDS, exclude=_ONE_LIST, by_alias=True)
+        for each in (scheduling.model_copy(update={"guard": guard}), Scheduling())
+    )
     return {} if ours == default else {KEY: ours}
 
 
@@ -79,15 +87,15 @@ def _forbidden(ours: Scheduling, theirs: Scheduling) -> Iterator[str]:
     """Yield the pods, in words, that `theirs` lets in and `ours` refuses."""
     if ours.guard.mode != "enforce":
         return
-    platform, of_both = set(ours.guard.platform_namespaces), _may_share(ours, theirs)
-    if theirs.guard.mode != "enforce" and (of_both or platform & set(theirs.guard.platform_namespaces)):
+    platform, of_both = set(ours.guard.guarded_namespaces), _may_share(ours, theirs)
+    if theirs.guard.mode != "enforce" and (of_both or platform & set(theirs.guard.guarded_namespaces)):
         yield f"pods that break a rule (mode {theirs.guard.mode})"
     if of_both and theirs.guard.device_classes and not ours.guard.device_classes:
         yield "pods with claims of devices"
     for namespace in platform & set(theirs.guard.pipeline_namespaces) - set(ours.guard.pipeline_namespaces):
         yield f"steps of pipelines in {namespace}"
     for entry in theirs.guard.exceptions:
-        of_a_profile = entry.namespace not in theirs.guard.platform_namespaces
+        of_a_profile = entry.namespace not in theirs.guard.guarded_namespaces
         judged = entry.namespace in platform or (of_a_profile and of_both)
         if judged and not any(_covers(own, entry) for own in ours.guard.exceptions):
             labels = ",".join(f"{key}={value}" for key, value in sorted(entry.selector.items()))

@@ -124,7 +124,7 @@ class AzureSsh(Model):
     public_key: str = Field(
         pattern=r"^ssh-(rsa|ed25519) [A-Za-z0-9+/]+=*( .*)?$",
         description="The public key, one line of ssh-rsa or ssh-ed25519.",
-        examples=["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA ops@example.com"],
+        examples=["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA ops@example.com"],
     )
 
 

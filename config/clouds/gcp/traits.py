@@ -147,6 +147,8 @@ class Gke(Cloud):
     }
     reserved_label_prefixes = ("cloud.google.com", "gke.io", "kubernetes.io", "k8s.io")
     reserved_labels = frozenset({NO_DEFAULT_PLUGIN})
+    # hashicorp/terraform-provider-google issue 20249: App Engine refuses such keys. GKE takes at least those of Pulumi's provider.
+    own_beginning = "goog-"
     # us-central1-ai1a as well (docs.cloud.google.com/compute/docs/regions-zones/ai-zones)
     zone_form = r"[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4}"
     zone_words = "a zone's name, such as europe-west4-a"

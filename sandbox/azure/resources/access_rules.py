@@ -1,7 +1,9 @@
 """Rules of AKS on access to the API server: accounts, address ranges, private DNS zones."""
 
+import base64
 import ipaddress
 import re
+import struct
 
 from sandbox.azure import errors, ids
 from sandbox.azure.errors import AzureRefused, aks
@@ -61,6 +63,29 @@ def private_ranges(request: ClusterRequest) -> AzureRefused | None:
     if not (access.get("enablePrivateCluster") and access.get("authorizedIPRanges")):
         return None
     return aks("InvalidParameter", "Private cluster cannot be enabled with AuthorizedIPRanges.")  # tfsec #571
+
+
+def node_login(request: ClusterRequest) -> AzureRefused | None:
+    # MicrosoftDocs/azure-docs #74569: a key of a few letters. That AKS also reads the lengths inside is how OpenSSH's format is
+    # read by any program (RFC 4253, 6.6): a key that is cut has none.
+    for key in request.part("linuxProfile").get("ssh", {}).get("publicKeys", []):
+        if not _is_public_key(key.get("keyData", "")):
+            where = "linuxProfile.ssh.publicKeys.keyData"
+            text = f"The value of parameter {where} is invalid. Please see https://aka.ms/aks-naming-rules for more details."
+            return aks("InvalidParameter", text, where)
+    return None
+
+
+def _is_public_key(line: str) -> bool:
+    try:
+        kind, blob = line.split()[0], base64.b64decode(line.split()[1], validate=True)
+        (length,) = struct.unpack_from(">I", blob)
+        named, at = blob[4 : 4 + length], 4 + length
+        while at < len(blob):
+            at += 4 + int(struct.unpack_from(">I", blob, at)[0])
+    except (IndexError, ValueError, struct.error):
+        return False
+    return named == kind.encode() and at == len(blob) and at > 4 + length
 
 
 @rules.as_read

@@ -212,6 +212,7 @@ SENT: tuple[Rule, ...] = (
     access_rules.local_accounts,
     access_rules.entra,
     access_rules.entra_stays,
+    access_rules.node_login,
     access_rules.private_ranges,
     access_rules.range_formats,
     access_rules.zone_mode,

@@ -45,6 +45,15 @@ _IMMUTABLE = (
 )
 
 
+_SERVICES_SUBNETS = {
+    "gatewaysubnet",
+    "azurebastionsubnet",
+    "azurefirewallsubnet",
+    "azurefirewallmanagementsubnet",
+    "routeserversubnet",
+}
+
+
 def name(request: PoolRequest) -> AzureRefused | None:
     if re.fullmatch(POOL_NAME, request.name):
         return None
@@ -107,6 +116,18 @@ def subnets(request: PoolRequest) -> AzureRefused | None:
     return None
 
 
+@rules.as_read
+def services_subnet(request: PoolRequest) -> AzureRefused | None:
+    # Pages vpn-gateway-vpn-faq, bastion/configuration-settings and virtual-network-for-azure-services: no machine of a customer's
+    # is in these. Code and words UNCONFIRMED.
+    for field in ("vnetSubnetID", "podSubnetID"):
+        subnet = ids.last(request.body.get(field) or "")
+        if subnet.lower() in _SERVICES_SUBNETS:
+            text = f"Subnet {subnet} is reserved for another service and cannot be used by an agent pool."
+            return aks("InvalidParameter", text, f"{request.section}.{field}")
+    return None
+
+
 SENT: tuple[Rule, ...] = (
     name,
     count_rules.count_present,
@@ -142,6 +163,7 @@ RESULT: tuple[Rule, ...] = (
     upgrade_rules.surge,
     version,
     subnets,
+    services_subnet,
     *reservation_rules.RULES,
 )
 """Rules on the resulting body: defaults and kept values included."""

@@ -45,6 +45,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     account.network()
     account.subnet()
     account.subnet(subnetName="small", addressPrefix="10.100.16.0/28")
+    account.subnet(subnetName="GatewaySubnet", addressPrefix="10.100.34.0/24")
     account.subnet(subnetName="pods", addressPrefix="10.100.32.0/24")
     sku = {"sku": {"name": "Standard"}, "resourceGroupName": "ml", "natGatewayName": "out"}
     gateway = account.create("azure-native:network:NatGateway", sku)

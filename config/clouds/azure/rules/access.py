@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Iterator
 from ipaddress import IPv4Network
@@ -11,6 +13,8 @@ from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.problems import Problem
+from config.rules import examples
+from config.rules.network import everybody
 
 _PATH = "cloud.access"
 
@@ -28,8 +32,12 @@ _TAKEN = frozenset({
 """learn.microsoft.com/rest/api/compute/virtual-machines/create-or-update, OSProfile; that AKS' scale sets have the same list is
 [inferred]."""
 
-_EXAMPLES = tuple(map(IPv4Network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")))
-"""https://www.rfc-editor.org/rfc/rfc5737: what our own stack files and remedies show."""
+_FIELDS = {"ssh-rsa": 3, "ssh-ed25519": 2}
+"""Fields of a public key, by its kind: the kind, and its numbers (RFC 4253, 6.6; RFC 8709, 4). AKS refuses a key that it cannot
+read (MicrosoftDocs/azure-docs issue 74569)."""
+
+_ED25519 = 32
+"""Bytes of such a key (RFC 8032)."""
 
 
 def _private(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -77,20 +85,20 @@ def _ranges(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         except ValueError as reason:
             yield Problem(path, f"{text!r} is not a range: {reason}", "write for example 203.0.113.0/24")
             continue
-        if any(addresses.subnet_of(example) for example in _EXAMPLES):
-            yield Problem(
-                path,
-                f"{text} is a range for examples (RFC 5737), which no caller has",
-                "write the public address callers come from",
-                warning=True,
-            )
+        if not addresses.prefixlen or examples.caller(text):
+            continue  # `_everybody` and `rules.examples` have these
         # Same page: public ranges. A public API server never sees a private address.
-        elif not addresses.is_global and addresses != _ITSELF:
+        if not addresses.is_global and addresses != _ITSELF:
             yield Problem(
                 path,
                 f"{text} is not public: callers of a public API server have public addresses",
                 "write the public address callers come from, or make the cluster `private`",
             )
+
+
+def _everybody(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.access.authorized_ranges:
+        yield from everybody(f"{_PATH}.authorizedRanges", azure.access.authorized_ranges)
 
 
 def _way_out(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -132,4 +140,36 @@ def _username(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-NEW_CLUSTER_RULES = (_private, _zone, _ranges, _way_out, _logins, _username)
+def _public_key(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not azure.ssh:
+        return
+    kind, body, *_ = azure.ssh.public_key.split()
+    fields = _fields(body)
+    if not fields or (fields[0] == kind.encode() and len(fields) != _FIELDS[kind]):
+        what = "is cut, or no SSH key: what it says of its own length does not agree"
+    elif fields[0] != kind.encode():
+        what = f"begins with {kind}, and is a key of another kind"
+    elif kind == "ssh-ed25519" and len(fields[1]) != _ED25519:
+        what = f"is no ssh-ed25519 key: it has {len(fields[1])} bytes, and such a key has {_ED25519}"
+    else:
+        return
+    yield Problem("cloud.ssh.publicKey", what, "write the whole line of the file, such as ~/.ssh/id_ed25519.pub")
+
+
+def _fields(body: str) -> list[bytes] | None:
+    """Return the fields of a public key; None where they are not what the key says (RFC 4253, 6.6; RFC 4251, 5: string)."""
+    try:
+        left = base64.b64decode(body, validate=True)
+    except binascii.Error:
+        return None
+    fields: list[bytes] = []
+    while left:
+        size = int.from_bytes(left[:4], "big")
+        if len(left) < 4 + size:
+            return None
+        fields.append(left[4 : 4 + size])
+        left = left[4 + size :]
+    return fields
+
+
+NEW_CLUSTER_RULES = (_private, _zone, _ranges, _way_out, _logins, _username, _public_key, _everybody)

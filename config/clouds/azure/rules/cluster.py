@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from config import near
-from config.clouds.azure.regions import READ, ZONES_OF, regions
+from config.clouds.azure.regions import READ, ZONES_OF, other_cloud, regions
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
 from config.draft import Draft, most_nodes
 from config.model.pool import AnyPool
 from config.problems import Problem, as_path
-from config.reading import of_each
+from config.reading import known, of_each
 
 _TIER_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
+_PUBLIC_NAMES = (".vault.azure.net", ".azmk8s.io")
+"""learn.microsoft.com/azure/azure-government/compare-azure-government-global-azure; azmk8s.io: page private-clusters."""
 _FREE_NODES = 10
 """learn.microsoft.com/azure/aks/free-standard-pricing-tiers: Free is for fewer than ten."""
 
@@ -46,6 +49,29 @@ def _region(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             + "`az account list-locations` has all; it is passed on as written",
             warning=True,
         )
+
+
+def _other_cloud(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """A region that the public cloud does not have: its endpoints do not know it, and names there end otherwise."""
+    other = other_cloud(azure.location) if azure.location else None
+    if not other:
+        return
+    yield Problem(
+        "cloud.location",
+        f"is {azure.location}, a region of {other}: Azure's public cloud refuses it",
+        "take a region of the public cloud, or set `azure-native:environment` and log in there; this was not tried",
+        warning=True,
+    )
+    names = {
+        "cloud.encryption.kms.keyId": known(lambda: azure.encryption.kms.key_id if azure.encryption.kms else "", ""),
+        "cloud.access.privateDnsZone": str(known(lambda: azure.access.private_dns_zone or "", "")),
+    }
+    for path, text in names.items():
+        end = next((end for end in _PUBLIC_NAMES if re.search(rf"{re.escape(end)}(/|$)", text)), None)
+        if end:
+            yield Problem(
+                path, f"ends in {end}, as names of Azure's public cloud do", f"write the name that {other} has"
+            )
 
 
 def _zones(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -123,6 +149,6 @@ def _tags(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         seen.add(name.lower())
 
 
-NEW_CLUSTER_RULES = (_nodes_group, _location, _region, _resource_groups, _long_term_support, _tier)
+NEW_CLUSTER_RULES = (_nodes_group, _location, _region, _other_cloud, _resource_groups, _long_term_support, _tier)
 ANY_POOL_RULES = (_zones,)
 RULES = (_tags,)

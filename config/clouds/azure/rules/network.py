@@ -17,6 +17,21 @@ from config.model.pool import AnyPool
 from config.problems import Problem
 from config.rules.network import PATH, not_of_existing
 
+_OTHER_SERVICES = {
+    name.lower(): service
+    for name, service in {
+        "GatewaySubnet": "VPN and ExpressRoute gateways",
+        "AzureBastionSubnet": "Azure Bastion",
+        "AzureFirewallSubnet": "Azure Firewall",
+        "AzureFirewallManagementSubnet": "Azure Firewall",
+        "RouteServerSubnet": "Azure Route Server",
+    }.items()
+}
+"""Names of subnets in which one service alone may be, and the service. Azure compares names without case.
+
+Sources: vpn-gateway/vpn-gateway-vpn-faq (no virtual machines in a gateway subnet), bastion/configuration-settings (no other
+resources), virtual-network/virtual-network-for-azure-services (what "dedicated" means; no machines of a customer's)."""
+
 _PODS = 30
 """A pool must have room for so many (learn.microsoft.com/azure/aks/concepts-network-ip-address-planning)."""
 
@@ -61,6 +76,26 @@ def _subnet(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pr
             f"{path}.subnet",
             f"there is no subnet {subnet!r} in cloud.network.subnets",
             f"one of: {known}" if known else f"add it: `cloud.network.subnets: {{{subnet}: 10.8.16.0/20}}`",
+        )
+
+
+def _services_subnet(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.settings(Azure) and (named := settings_of(pool).subnet):
+        yield from _of_a_service(f"{path}.subnet", named.text)
+
+
+def _services_existing_subnet(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.network.existing:
+        yield from _of_a_service(f"{PATH}.existing.subnet", azure.network.existing.subnet.text)
+
+
+def _of_a_service(path: str, subnet: str) -> Iterator[Problem]:
+    name = subnet.rpartition("/")[2]
+    if service := _OTHER_SERVICES.get(name.lower()):
+        yield Problem(
+            path,
+            f"is {name}, the subnet of {service}: Azure lets no virtual machine into it",
+            "name a subnet of its own for the nodes",
         )
 
 
@@ -127,5 +162,5 @@ def _pods(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Prob
         )
 
 
-NEW_CLUSTER_RULES = (_existing, _subnet_names, _way_out, _policy)
-ANY_POOL_RULES = (_subnet, _pods)
+NEW_CLUSTER_RULES = (_existing, _subnet_names, _services_existing_subnet, _way_out, _policy)
+ANY_POOL_RULES = (_subnet, _services_subnet, _pods)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from config.clouds.azure.kept import MOST, kept_group
+from config.clouds.azure.regions import other_cloud
 from config.clouds.azure.rules import ids
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
@@ -21,18 +22,13 @@ _MOST_CREDENTIALS = 20
 """learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations"""
 
 
-_OTHER_CLOUDS = ("china", "usdod", "usgov", "usnat", "ussec")
-"""Beginnings of regions of clouds that are not Azure's public one. There a credential's audience is another one
-(learn.microsoft.com/entra/workload-id/workload-identity-federation-config-app-trust-managed-identity), and so is the end of an
-account's address (learn.microsoft.com/azure/azure-government/compare-azure-government-global-azure)."""
-
 _NO_CREDENTIALS = {"malaysiasouth", "newzealandnorth"}
 """Regions whose identities take no federated credentials, by a page that calls itself of February 2024 and whose list has changed
 since (learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations): hence a warning."""
 
 
 def _other_cloud(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if checkpoints(draft) and azure.location and azure.location.startswith(_OTHER_CLOUDS):
+    if checkpoints(draft) and azure.location and other_cloud(azure.location):
         what = f"is set in {azure.location}: addresses and credentials are those of Azure's public cloud"
         yield Problem(
             "workloads.checkpoints", what, "remove it; make account and identities with that cloud's own tools"

@@ -10,6 +10,7 @@ from config.clouds.traits import Cloud
 from config.draft import Draft
 from config.problems import Problem
 from config.reading import known
+from config.rules.network import everybody
 
 _PATH = "cloud.access"
 
@@ -57,6 +58,8 @@ def _ranges(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if len(access.authorized_ranges) > _MOST_RANGES:
         what = f"has {len(access.authorized_ranges)} ranges"
         yield Problem(path, what, f"at most {_MOST_RANGES}; join some into larger ones")
+    if known(lambda: access.ip_endpoint, "") == "public":
+        yield from everybody(path, access.authorized_ranges)
     for index, text in enumerate(access.authorized_ranges):
         yield from _range(f"{path}[{index}]", text, index, access)
 

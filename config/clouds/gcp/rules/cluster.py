@@ -15,6 +15,7 @@ from config.clouds.versions import number
 from config.draft import Draft
 from config.model.pool import AnyPool
 from config.problems import Problem, as_path
+from config.rules.labels import of_the_cloud
 from config.rules.versions import KEPT, offered
 
 _MOST_LABELS = 64
@@ -142,6 +143,8 @@ def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                 f"{name!r} is not a valid key of a Google label",
                 "at most 63 lower-case letters, digits, _ and -, a letter first",
             )
+        elif name.startswith(cloud.own_beginning):
+            yield of_the_cloud(path, cloud)
         if not re.fullmatch(r"[-\w]{0,63}", value) or value != value.lower():
             yield Problem(
                 path,

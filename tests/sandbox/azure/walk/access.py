@@ -18,7 +18,32 @@ def _private(**changes: Any) -> Put:
     return cluster(apiServerAccessProfile={**zone, **changes}, identity=OWN)
 
 
+_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIUdLiferxCbbskouGVZQY/ELHjuAdXpjo1/s5u2Qeck"
+
+
+def _login(key: str) -> Put:
+    return cluster(linuxProfile={"adminUsername": "kim", "ssh": {"publicKeys": [{"keyData": key}]}})
+
+
 ROWS = [
+    Row(
+        "key that is cut",
+        "azure-docs #74569",
+        access_rules.node_login,
+        "InvalidParameter",
+        "The value of parameter linuxProfile.ssh.publicKeys.keyData is invalid.",
+        bad=_login(_KEY[:-8]),
+        good=_login(f"{_KEY} kim@example.com\n"),
+    ),
+    Row(
+        "key of another kind than it says",
+        "azure-docs #74569",
+        access_rules.node_login,
+        "InvalidParameter",
+        "The value of parameter linuxProfile.ssh.publicKeys.keyData is invalid.",
+        bad=_login(_KEY.replace("ssh-ed25519", "ssh-rsa")),
+        good=_login(_KEY),
+    ),
     Row(
         "subdomain without a zone",
         "page private-clusters",

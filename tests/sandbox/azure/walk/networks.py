@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.azure import allocation
-from sandbox.azure.resources import cluster_pools_rules, outbound_rules, plugin_rules, range_rules, subnet_rules
+from sandbox.azure.resources import (
+    cluster_pools_rules,
+    outbound_rules,
+    plugin_rules,
+    pool_rules,
+    range_rules,
+    subnet_rules,
+)
 
 from ..conftest import REGULAR, SPOT, SUBNET, SYSTEM
 from .row import Put, Row, cluster, id_of, pool
@@ -29,6 +36,16 @@ _FLAT = {"networkPlugin": "azure"}
 _SMALL = {**REGULAR, "vnetSubnetID": subnet("small")}
 
 ROWS = [
+    Row(
+        "nodes among gateways",
+        "page vpn-gateway-vpn-faq",
+        pool_rules.services_subnet,
+        "InvalidParameter",
+        "GatewaySubnet is reserved for another service",
+        confirmed=False,
+        bad=_in("GatewaySubnet"),
+        good=_in("nodes"),
+    ),
     Row(
         "overlay for kubenet",
         "page azure-cni-overlay",
