@@ -6,6 +6,8 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
+
 from components import removed_pools
 from components.last_update import LastUpdate
 from components.layer.running import Running
@@ -163,3 +165,31 @@ def sold_as_spot(settings: Settings) -> None:
     """The pool under its old label, but its machines may be reclaimed now."""
     del settings["pools"][0]["generation"]
     settings["pools"][0]["capacity"] = "spot"
+
+
+Case = tuple[str, Edit, dict[str, str], set[str]]
+"""A name, an edit, the refused pools with their paths, and the pools that only draw a warning."""
+
+BOTH: list[Case] = [
+    ("general removed", without("general"), {"general": "pools"}, set()),
+    ("general renamed", renamed("general", "cpu"), {"general": "pools"}, set()),
+    ("on-demand GPUs removed", without("serving"), {"serving": "pools"}, set()),
+    ("on-demand GPUs renamed", renamed("serving", "online"), {"serving": "pools"}, set()),
+    ("spot and its twin removed", without("gpu"), {"gpuod": "pools"}, {"gpu"}),
+    ("spot and its twin renamed", renamed("gpu", "train"), {"gpuod": "pools"}, {"gpu"}),
+    ("twin removed", no_twin, {"gpuod": "pools[1].fallback"}, set()),
+    ("twin renamed", renamed_twin, {"gpuod": "pools[1].fallback"}, set()),
+    ("further step removed", without("big"), {}, {"big"}),
+    ("further step renamed", renamed("big", "huge"), {}, {"big"}),
+]
+ON_GKE: list[Case] = [
+    ("reserved step removed", without("reserved"), {"reserved": "pools"}, set()),
+    ("reserved step renamed", renamed("reserved", "own"), {"reserved": "pools"}, set()),
+    ("flex-start step removed", without("flex"), {"flex": "pools"}, set()),
+    ("flex-start step renamed", renamed("flex", "queued"), {"flex": "pools"}, set()),
+]
+EDITS = [
+    pytest.param(settings, *rest, id=f"{cloud}-{name}")
+    for cloud, settings, edits in (("aks", AKS, BOTH), ("gke", GKE, [*BOTH, *ON_GKE]))
+    for name, *rest in edits
+]

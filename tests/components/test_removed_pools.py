@@ -12,6 +12,7 @@ from components.removed_pools import LivePool
 from components.target import Stack
 from tests.components.removals import (
     AKS,
+    EDITS,
     GKE,
     Edit,
     Settings,
@@ -20,38 +21,12 @@ from tests.components.removals import (
     live,
     no_twin,
     pod,
-    renamed,
-    renamed_twin,
     sold_as_spot,
     stack,
     without,
 )
 
 CLOUDS = pytest.mark.parametrize("before", [AKS, GKE], ids=["aks", "gke"])
-
-BOTH: list[tuple[str, Edit, dict[str, str], set[str]]] = [
-    ("general removed", without("general"), {"general": "pools"}, set()),
-    ("general renamed", renamed("general", "cpu"), {"general": "pools"}, set()),
-    ("on-demand GPUs removed", without("serving"), {"serving": "pools"}, set()),
-    ("on-demand GPUs renamed", renamed("serving", "online"), {"serving": "pools"}, set()),
-    ("spot and its twin removed", without("gpu"), {"gpuod": "pools"}, {"gpu"}),
-    ("spot and its twin renamed", renamed("gpu", "train"), {"gpuod": "pools"}, {"gpu"}),
-    ("twin removed", no_twin, {"gpuod": "pools[1].fallback"}, set()),
-    ("twin renamed", renamed_twin, {"gpuod": "pools[1].fallback"}, set()),
-    ("further step removed", without("big"), {}, {"big"}),
-    ("further step renamed", renamed("big", "huge"), {}, {"big"}),
-]
-ON_GKE: list[tuple[str, Edit, dict[str, str], set[str]]] = [
-    ("reserved step removed", without("reserved"), {"reserved": "pools"}, set()),
-    ("reserved step renamed", renamed("reserved", "own"), {"reserved": "pools"}, set()),
-    ("flex-start step removed", without("flex"), {"flex": "pools"}, set()),
-    ("flex-start step renamed", renamed("flex", "queued"), {"flex": "pools"}, set()),
-]
-EDITS = [
-    pytest.param(settings, *rest, id=f"{cloud}-{name}")
-    for cloud, settings, edits in (("aks", AKS, BOTH), ("gke", GKE, [*BOTH, *ON_GKE]))
-    for name, *rest in edits
-]
 
 
 @pytest.mark.parametrize(("before", "edit", "refused", "warned"), EDITS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.sandbox.stack import Stack
+from tests.sandbox.stack import Stack, until
 
 
 def run_pod(stack: Stack, name: str, **spec: Any) -> None:
@@ -27,3 +27,34 @@ def node_of(stack: Stack, pod: str) -> str:
 def unschedulable(stack: Stack, pod: str) -> str:
     conditions = stack.get("pod", pod)["status"].get("conditions", [])
     return next((str(c["message"]) for c in conditions if c.get("reason") == "Unschedulable"), "")
+
+
+def notebook(stack: Stack, pool: str) -> str:
+    """Run a StatefulSet on a pool, as the notebook controller does; return the node of its pod."""
+    spec = {
+        "nodeSelector": {"kubeflow-spot.dev/pool": pool},
+        "tolerations": [{"operator": "Exists"}],
+        "containers": [{"name": "main", "image": "example.com/notebook:1"}],
+    }
+    labels = {"notebook": pool}
+    made = {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": f"nb-{pool}", "namespace": "default"},
+        "spec": {
+            "serviceName": "nb",
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": spec},
+        },
+    }
+    path = stack.project.parent / f"nb-{pool}.json"
+    path.write_text(json.dumps(made))
+    stack.kubectl("apply", "-f", str(path))
+    assert until(lambda: _runs(stack, pool))
+    return str(stack.get("pod", f"nb-{pool}-0")["spec"]["nodeName"])
+
+
+def _runs(stack: Stack, pool: str) -> bool:
+    """Whether the pool's notebook runs."""
+    pods = stack.get("pods", "-l", f"notebook={pool}")["items"]
+    return any(pod["status"].get("phase") == "Running" for pod in pods)

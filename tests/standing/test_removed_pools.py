@@ -9,43 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.stack import Stack, until
+from tests.sandbox.pods import notebook
+from tests.sandbox.stack import Stack
 from tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
-
-POOL = "kubeflow-spot.dev/pool"
-
-
-def notebook(stack: Stack, pool: str) -> str:
-    """Run a StatefulSet on a pool, as the notebook controller does; return the node of its pod."""
-    spec = {
-        "nodeSelector": {POOL: pool},
-        "tolerations": [{"operator": "Exists"}],
-        "containers": [{"name": "main", "image": "example.com/notebook:1"}],
-    }
-    labels = {"notebook": pool}
-    made = {
-        "apiVersion": "apps/v1",
-        "kind": "StatefulSet",
-        "metadata": {"name": f"nb-{pool}", "namespace": "default"},
-        "spec": {
-            "serviceName": "nb",
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": spec},
-        },
-    }
-    path = stack.project.parent / f"nb-{pool}.json"
-    path.write_text(json.dumps(made))
-    stack.kubectl("apply", "-f", str(path))
-    assert until(lambda: running(stack, pool))
-    return str(stack.get("pod", f"nb-{pool}-0")["spec"]["nodeName"])
-
-
-def running(stack: Stack, pool: str) -> bool:
-    """Whether the pool's notebook runs."""
-    pods = stack.get("pods", "-l", f"notebook={pool}")["items"]
-    return any(pod["status"].get("phase") == "Running" for pod in pods)
 
 
 def up(stack: Stack, *, ok: bool) -> dict[str, Any]:
