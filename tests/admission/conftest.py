@@ -53,5 +53,4 @@ def definitions(bed: Bed) -> Iterator[None]:
     """The CustomResourceDefinitions of the examples."""
     crds.install(bed.api)
     yield
-    for definition in crds.definitions():
-        bed.api.delete(definition)
+    crds.remove(bed.api, list(crds.definitions()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -47,9 +47,9 @@ def definitions() -> Iterator[Object]:
                 yield yaml.load(file.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
-def install(api: Api) -> None:
-    """Create all definitions; returns when the API server serves their objects."""
-    wanted = list(definitions())
+def install(api: Api, wanted: Sequence[Object] = ()) -> None:
+    """Create these definitions, or all that are pinned; returns when the API server serves their objects."""
+    wanted = wanted or list(definitions())
     for definition in wanted:
         # Conversion and injected certificates need the project's own webhook.
         definition["spec"].pop("conversion", None)
@@ -60,6 +60,16 @@ def install(api: Api) -> None:
                 raise
     for definition in wanted:
         eventually(partial(_served, api, definition), f"{definition['metadata']['name']} is served")
+
+
+def remove(api: Api, wanted: Sequence[Object]) -> None:
+    """Delete definitions and all their objects; returns when they are gone, so that others may have the names."""
+    names = {definition["metadata"]["name"] for definition in wanted}
+    for definition in wanted:
+        api.delete(definition)
+    version, kind = wanted[0]["apiVersion"], wanted[0]["kind"]
+    left = partial(api.list, version, kind)
+    eventually(lambda: not names & {d["metadata"]["name"] for d in left()}, "the definitions are gone")
 
 
 def _served(api: Api, definition: Object) -> bool:

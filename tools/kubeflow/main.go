@@ -100,8 +100,9 @@ func startTraining(_ context.Context, manager ctrl.Manager) error {
 	training.Config.PyTorchInitContainerImage = training.PyTorchInitContainerImageDefault
 	training.Config.PyTorchInitContainerTemplateFile = training.PyTorchInitContainerTemplateFileDefault
 	training.Config.PyTorchInitContainerMaxTries = training.PyTorchInitContainerMaxTriesDefault
-	for _, kind := range []string{trainingapi.TFJobKind, trainingapi.PyTorchJobKind} {
-		if err := trainingcontrollers.SupportedSchemeReconciler[kind](manager, common.GenNonGangSchedulerSetupFunc(), 1); err != nil {
+	training.Config.MPIKubectlDeliveryImage = training.MPIKubectlDeliveryImageDefault
+	for _, setUp := range trainingcontrollers.SupportedSchemeReconciler {
+		if err := setUp(manager, common.GenNonGangSchedulerSetupFunc(), 1); err != nil {
 			return err
 		}
 	}
