@@ -1,4 +1,4 @@
-"""Tables of docs/placement.md and docs/guard.md; the tests of this folder check each row on a real cluster.
+"""Tables of docs/placement.md, docs/guard.md and docs/projects.md; the tests of this folder check each row on a real cluster.
 
 python -m tests.admission.table
 """
@@ -11,6 +11,8 @@ from pathlib import Path
 from tests.admission.corpus import STATES, Expect, Golden, corpus
 from tests.admission.escapes import ESCAPES, WITH_SETTINGS, Escape
 from tests.admission.intrusions import INTRUSIONS
+from tests.admission.projects import Manifest
+from tests.admission.projects import corpus as manifests
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 COMMAND = "python -m tests.admission.table"
@@ -37,10 +39,30 @@ def escapes(tried: Iterable[Escape]) -> str:
     return "\n".join([*rows, *(row(escape.name, escape.by) for escape in tried)])
 
 
+def projects(tried: Iterable[Manifest]) -> str:
+    """The rows of the public projects' manifests, in Markdown, by project."""
+    return "\n".join(_roles(sorted(tried, key=lambda manifest: (manifest.project, manifest.name))))
+
+
+def _roles(tried: Iterable[Manifest]) -> Iterator[str]:
+    yield row("project", "manifest", "kind", "role", "lands", "why not on spot")
+    yield "|---" * 6 + "|"
+    project = ""
+    for manifest in tried:
+        link = f"[{manifest.name}](../tests/admission/projects/{manifest.file})"
+        head = ("" if manifest.project == project else manifest.project, link, manifest.kind)
+        project = manifest.project
+        for role, word in manifest.expect.items():
+            lands = word if isinstance(word, str) else "; ".join(f"{at}: {it}" for at, it in word.items())
+            yield row(*head, role, lands, manifest.reason(role))
+            head = ("", "", "")
+
+
 def pages() -> dict[Path, str]:
     """The table of each page."""
     return {
         DOCS / "placement.md": table(corpus().values()),
+        DOCS / "projects.md": projects(manifests().values()),
         DOCS / "guard.md": escapes((*ESCAPES, *INTRUSIONS, *WITH_SETTINGS)),
     }
 
