@@ -21,7 +21,7 @@ _FAILS = "object.spec.nothing"
 def broken(bed: Bed) -> Iterator[Bed]:
     policies = [item for kind in ("Mutating", "Validating") for item in bed.api.list(_API, f"{kind}AdmissionPolicy")]
     own_policies = [item for item in policies if item["metadata"]["name"].startswith("kubeflow-spot-")]
-    assert len(own_policies) == (4 if bed.subject.class_name else 3)
+    assert len(own_policies) == (9 if bed.subject.class_name else 8)
     try:
         for policy in own_policies:
             kind = "MutatingAdmissionPolicy" if "mutations" in policy["spec"] else "ValidatingAdmissionPolicy"

@@ -49,33 +49,42 @@ _JOB_ENDS = Template(f"""\
 [{_ACTION}].exists(action, action in ['FailJob', 'FailIndex'] || (action == 'Count'
   && ($job.?backoffLimitPerIndex.orValue(1) == 0 || $job.?backoffLimit.orValue(6) == 0)))""")
 
-# pkg/controllers/failure_policy.go (JobSet 0.10.1): without a policy a set fails with the first Job that fails.
+# pkg/controllers/failure_policy.go (JobSet 0.10.1): without a policy a set fails with the first Job that fails; with one the
+# first rule decides that is about the Job's name and its reason, else the set starts again, as often as `maxRestarts` says.
+_REASON = f"""\
+[{Template(_ACTION).substitute(job="j.template.spec")}].map(action, action == 'FailJob' ? 'PodFailurePolicy' :
+  action == 'FailIndex' || has(j.template.spec.backoffLimitPerIndex) ? 'FailedIndexes' : 'BackoffLimitExceeded')[0]"""
 _SET_ENDS = f"""\
-object.spec.replicatedJobs.exists(j, {_JOB_ENDS.substitute(job="j.template.spec")})
-&& ((object.spec.?failurePolicy.?maxRestarts.orValue(0) == 0
-     && !object.spec.?failurePolicy.?rules.orValue([]).exists(r, r.action == 'RestartJobSetAndIgnoreMaxRestarts'))
-    || object.spec.?failurePolicy.?rules.orValue([]).exists(r, r.action == 'FailJobSet'
-         && (r.?onJobFailureReasons.orValue([]).size() == 0 || 'BackoffLimitExceeded' in r.onJobFailureReasons)))"""
+object.spec.replicatedJobs.exists(j, (object.spec.replicatedJobs.size() == 1 || !j.name.matches({cel.value(LEADER)}))
+  && ({_JOB_ENDS.substitute(job="j.template.spec")})
+  && (!has(object.spec.failurePolicy) || [object.spec.failurePolicy.?rules.orValue([]).filter(r,
+       ({_REASON} in r.?onJobFailureReasons.orValue([]) || r.?onJobFailureReasons.orValue([]).size() == 0)
+       && (j.name in r.?targetReplicatedJobs.orValue([]) || r.?targetReplicatedJobs.orValue([]).size() == 0)
+     )[?0].?action.orValue('RestartJobSet')].exists(action, action == 'FailJobSet'
+       || (action == 'RestartJobSet' && object.spec.failurePolicy.?maxRestarts.orValue(0) == 0))))"""
 
 _REPLICAS = "object.spec[variables.replicas]"
 
 
-def _policy_of(role: str, default: str) -> str:
-    return f"{_REPLICAS}[{role}].?restartPolicy.orValue('{default}')"
+def _policies(default: str, condition: str) -> str:
+    """Return the test whether the restart policy of any replicas that lead no others meets a condition."""
+    leads = f"{_REPLICAS}.size() > 1 && role.lowerAscii().matches({cel.value(LEADER)})"
+    policy = f"{_REPLICAS}[role].?restartPolicy.orValue('{default}')"
+    return f"{_REPLICAS}.exists(role, !({leads}) && {policy} {condition})"
 
 
 # pkg/controller.v1/*/*_controller.go and pkg/apis/kubeflow.org/v1/*_defaults.go (Training Operator 1.9.3): a lost pod
-# ends a TFJob, but for its dynamic workers; XGBoostJob and MPIJob make it again under ExitCode alone. In mpi-operator
-# the launcher is a Job, and a worker that is gone is made again (pkg/controller/mpi_job_controller.go).
+# ends a TFJob, but for its dynamic workers; an XGBoostJob makes it again under ExitCode alone. An MPIJob's launcher fails
+# with its workers. In mpi-operator it is a Job, and starts again (pkg/controller/mpi_job_controller.go).
 _REPLICAS_END = f"""\
 object.spec.?runPolicy.?backoffLimit.orValue(6) == 0
 || (request.kind.kind == 'TFJob' ?
       !(object.spec.?enableDynamicWorker.orValue(false) && {_REPLICAS}.exists(role, role.lowerAscii() == 'worker')) :
-    request.kind.kind in ['PyTorchJob', 'PaddleJob'] ?
-      {_REPLICAS}.exists(role, {_policy_of("role", "OnFailure")} == 'Never') :
-    request.kind.kind == 'JAXJob' ? {_REPLICAS}.exists(role, {_policy_of("role", "Never")} == 'Never') :
-    !(request.kind.kind == 'MPIJob' && request.kind.version != 'v1')
-      && {_REPLICAS}.exists(role, {_policy_of("role", "Never")} != 'ExitCode'))"""
+    request.kind.kind in ['PyTorchJob', 'PaddleJob'] ? {_policies("OnFailure", "== 'Never'")} :
+    request.kind.kind == 'JAXJob' ? {_policies("Never", "== 'Never'")} :
+    request.kind.kind == 'XGBoostJob' ? {_policies("Never", "!= 'ExitCode'")} :
+    request.kind.version == 'v1'
+      && {_REPLICAS}.exists(role, {_REPLICAS}[role].?restartPolicy.orValue('Never') != 'ExitCode'))"""
 
 # pkg/controllers/job (Volcano 1.12): without a policy a pod that has failed stays so.
 _RESTARTS = """\
