@@ -18,7 +18,7 @@ from tests.ready.broken import (
     small,
 )
 
-TAKEN = "2026-11-23T01:05:00+00:00"
+TAKEN = "2026-11-26T01:33:00+00:00"
 """Some minutes after the recorded nodes joined."""
 
 
@@ -31,7 +31,7 @@ def _no_gpus(parts: Parts) -> None:
 
 
 def _old(node: Any) -> None:
-    node["metadata"]["creationTimestamp"] = "2026-11-22T00:00:00Z"
+    node["metadata"]["creationTimestamp"] = "2026-11-25T00:00:00Z"
 
 
 def _deallocated(parts: Parts) -> None:
@@ -85,7 +85,7 @@ HEALTHY = (
     Row("no-expander", lambda p: p.update(expander=None), "order", "name the stack|another than priority", ("dev",)),
     Row(
         "autoscaler-starting",
-        initializing("2026-11-23 01:00:00.5 +0000 UTC"),
+        initializing("2026-11-26 01:28:00.5 +0000 UTC"),
         "autoscaler",
         "has just started",
         ("dev",),

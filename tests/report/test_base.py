@@ -98,7 +98,8 @@ def test_the_report_names_exactly_what_the_head_changes_in_each_stack(report: An
     assert prod["release"] == ["r2026-09", "r2026-11"]
     assert {change["op"] for change in prod["changes"]} == {"create", "update"}
     created = {change["name"] for change in prod["changes"] if change["op"] == "create"}
-    assert created == {"ml-prod-defaults", "ml-prod-defaults-binding"}
+    policies = ("ml-prod-defaults", "ml-prod-lost-pods", "ml-prod-lost-pods-guard")
+    assert created == {*policies, *(f"{policy}-binding" for policy in policies)}
     versions = {
         (change["name"], p["before"], p["after"])
         for change in prod["changes"]

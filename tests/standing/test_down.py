@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def test_a_cluster_whose_processes_died_comes_back_with_the_next_up(stack: Stack
     for process in running:
         process.kill()
     psutil.wait_procs(running, timeout=10)
-    assert "nothing changed" in stack.run("up").stdout
+    assert json.loads(stack.run("up", "--json").stdout)["steps"] == []
     assert len(stack.get("nodes")["items"]) == sum(subject.at_first.values())
 
 

@@ -46,6 +46,12 @@ def test_an_automatic_upgrade_to_a_patch_is_no_drift(stack: Stack, subject: Subj
         stack.run(*SEARCH)
 
 
+POLICIES = (
+    *("guard-labels", "guard-labels-lasting", "guard-platform", "guard-profiles"),
+    *("lost-pods-guard", "lost-pods-notice"),
+)
+
+
 def test_out_of_band_changes_are_detected_and_reverted(stack: Stack, subject: Subject) -> None:
     aks, cluster = not subject.class_name, subject.cluster
     labels = {"gpu": "false", "team": "vision"}
@@ -60,8 +66,7 @@ def test_out_of_band_changes_are_detected_and_reverted(stack: Stack, subject: Su
     bounds = ["enableAutoScaling", "maxCount", "minCount", "upgradeSettings.undrainableNodeBehavior"]
     expected = [
         ("create", f"{cluster}-{subject.twin}", []),
-        ("create", f"{cluster}-guard-platform-binding", []),
-        ("create", f"{cluster}-guard-profiles-binding", []),
+        *(("create", f"{cluster}-{policy}-binding", []) for policy in POLICIES),
         ("update", f"{cluster}-general", bounds if aks else ["autoscaling"]),
         ("update", f"{cluster}-{subject.spot}", [subject.label.format(key=key) for key in sorted(labels)]),
     ]
