@@ -17,7 +17,7 @@ Resources = Mapping[str, Sequence[str]]
 
 PODS: Resources = {"": ("pods",)}
 
-_OWN_GROUPS = ("", "apps", "batch", "resource.k8s.io")
+_OWN_GROUPS = {"", "resource.k8s.io"}
 """API groups of Kubernetes itself."""
 
 
@@ -88,18 +88,16 @@ def named(operator: str, namespaces: Iterable[str]) -> k8s.meta.v1.LabelSelector
 def _match(
     resources: Resources, operations: Sequence[str], namespaces: k8s.meta.v1.LabelSelectorArgs
 ) -> v1.MatchResourcesArgs:
-    rules = [
-        v1.NamedRuleWithOperationsArgs(
-            api_groups=[group],
-            # The API server converts requests of older versions to this one ("matchPolicy": Equivalent is the default).
-            # It knows no versions of the groups that a project may install later.
-            api_versions=["v1"] if group in _OWN_GROUPS else ["*"],
-            operations=operations,
-            resources=names,
-        )
-        for group, names in resources.items()
-    ]
-    return v1.MatchResourcesArgs(resource_rules=rules, namespace_selector=namespaces)
+    # One rule for all: that a group has no resource of another's name makes no difference.
+    rule = v1.NamedRuleWithOperationsArgs(
+        api_groups=list(resources),
+        # The API server converts requests of older versions to this one ("matchPolicy": Equivalent is the default).
+        # It knows no versions of the groups that a project may install later.
+        api_versions=["v1"] if set(resources) <= _OWN_GROUPS else ["*"],
+        operations=operations,
+        resources=sorted({name for names in resources.values() for name in names}),
+    )
+    return v1.MatchResourcesArgs(resource_rules=[rule], namespace_selector=namespaces)
 
 
 def _conditions(expressions: Mapping[str, str]) -> list[v1.MatchConditionArgs]:
