@@ -90,6 +90,8 @@ def _spot_pool(config: dict[str, Any]) -> dict[str, Any]:
     return pool
 
 
+LOST_PODS = ("lost-pods", "lost-pods-binding", "lost-pods-guard", "lost-pods-guard-binding")
+
 DEV = Subject(
     name="dev",
     cluster="ml-dev",
@@ -113,7 +115,7 @@ DEV = Subject(
     refusal='Status=400 Code="',
     order=("t4", "t4od"),
     larger={"name": "t4big", "machine": "Standard_NC8as_T4_v3", "capacity": "spot", "maxNodes": 4},
-    created_by_newer=("defaults", "defaults", "defaults-binding"),
+    created_by_newer=("defaults", "defaults", "defaults-binding", *LOST_PODS),
     other_purchase=lambda config: _spot_pool(config).update(spot={"maxPrice": 0.5}),
     changed_by_purchase=(),
     quota=lambda cores: {"westeurope": {"standardDDSv5Family": cores}},
@@ -158,7 +160,7 @@ STAGING = Subject(
     larger={"name": "l4big", "machine": "g2-standard-16", "capacity": "spot", "maxNodes": 4},
     created_by_newer=(
         *("compute-class", "compute-class", "compute-class-binding", "compute-class-policy"),
-        *("defaults", "defaults", "defaults-binding"),
+        *("defaults", "defaults", "defaults-binding", *LOST_PODS),
     ),
     other_purchase=lambda config: _spot_pool(config).update(capacity="preemptible"),
     # Taint and label differ.
