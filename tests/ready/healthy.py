@@ -18,7 +18,7 @@ from tests.ready.broken import (
     small,
 )
 
-TAKEN = "2026-11-26T01:33:00+00:00"
+TAKEN = "2026-11-26T01:56:00+00:00"
 """Some minutes after the recorded nodes joined."""
 
 
@@ -85,7 +85,7 @@ HEALTHY = (
     Row("no-expander", lambda p: p.update(expander=None), "order", "name the stack|another than priority", ("dev",)),
     Row(
         "autoscaler-starting",
-        initializing("2026-11-26 01:28:00.5 +0000 UTC"),
+        initializing("2026-11-26 01:51:00.5 +0000 UTC"),
         "autoscaler",
         "has just started",
         ("dev",),

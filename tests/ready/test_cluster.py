@@ -83,10 +83,10 @@ def test_an_old_or_broken_status_of_the_autoscaler_is_refused() -> None:
 
 def test_an_autoscaler_that_starts_for_long_is_stuck() -> None:
     cluster = replace(load("dev"), taken=TAKEN)
-    initializing("2026-11-26 01:18:00.5 +0000 UTC")(cluster.parts)
+    initializing("2026-11-26 01:41:00.5 +0000 UTC")(cluster.parts)
     (found,) = bad(judge.findings(cluster))
     assert (found.check, "says Initializing, for 15 minutes: no pool grows" in found.says) == ("autoscaler", True)
-    annotation = {"cluster-autoscaler.kubernetes.io/last-updated": "2026-11-26 01:32:00 +0000 UTC"}
+    annotation = {"cluster-autoscaler.kubernetes.io/last-updated": "2026-11-26 01:55:00 +0000 UTC"}
     cluster.parts["autoscaler"]["metadata"]["annotations"] = annotation
     assert bad(judge.findings(cluster)) == []
 
