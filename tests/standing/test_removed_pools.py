@@ -11,9 +11,13 @@ import pytest
 
 from tests.sandbox.pods import notebook
 from tests.sandbox.stack import Stack
-from tests.subjects import Subject
+from tests.subjects import DEV, Subject
 
-pytestmark = pytest.mark.engine
+pytestmark = [
+    pytest.mark.engine,
+    # On both clouds: tests/sandbox/test_removals.py, by previews.
+    pytest.mark.parametrize("subject", [DEV], ids=["dev"], indirect=True, scope="session"),
+]
 
 
 def up(stack: Stack, *, ok: bool) -> dict[str, Any]:
