@@ -187,9 +187,13 @@ def warning(scheduling: Scheduling, instance: str) -> Validating:
     survives = (
         f"!variables.ends || !variables.templates.exists(t, {_PLACED} != {cel.value(Placement.ON_DEMAND)} && ({gpu}))"
     )
+    if scheduling.defaults.other.gpu == Placement.ON_DEMAND:
+        but = f"so its pods stay on demand unless a label {PLACEMENT_LABEL} asks for spot"
+    else:
+        but = f"and its pods {scheduling.defaults.other.gpu} all the same, as scheduling.defaults.other says"
     message = f"""\
 'kubeflow-spot: ' + request.kind.kind + ' ' + object.metadata.?name.orValue(object.metadata.?generateName.orValue(''))
-+ ' ends for good when it loses a pod, so its pods stay on demand unless a label {PLACEMENT_LABEL} asks for spot; so that it '
++ ' ends for good when it loses a pod, {but}; so that it '
 + 'survives, and prefers spot, write ' + variables.remedy"""
     return validating(
         names.object_name(instance, f"{ROLE}-notice"),
