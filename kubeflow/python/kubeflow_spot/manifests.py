@@ -106,7 +106,9 @@ def _templates(manifest: Manifest) -> Iterator[_Template]:
     """Yield the pod templates of a manifest, with their roles in lower case; a Pod is its own."""
     group, _, _ = manifest.get("apiVersion", "").rpartition("/")
     entries = [e for e in _TABLE["kinds"] if e["kind"] == manifest.get("kind") and group in ("", e["group"])]
-    entry = next((e for e in entries if e["group"] == group), next(iter(entries), {}))
+    # Without a group the first kind of that name counts: Kubernetes' own Job.
+    named: list[Mapping[str, Any]] = [*(e for e in entries if e["group"] == group), *entries, {}]
+    entry = named[0]
     if "within" in entry:
         for _, inner in _found(manifest, entry["within"]):
             yield from _templates(inner)
