@@ -7,6 +7,9 @@ from typing import Any
 
 LABELS = "has(object.metadata.labels) ? object.metadata.labels : {}"
 
+NAME = "object.metadata.?name.orValue(object.metadata.?generateName.orValue(''))"
+"""The object's name, or the beginning of the name that it will get."""
+
 NOT_BY_DAEMON_SETS = "request.userInfo.username != 'system:serviceaccount:kube-system:daemon-set-controller'"
 """Pods that the controller of DaemonSets did not create. The user's name is proof; anybody may write an owner."""
 

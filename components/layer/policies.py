@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pulumi_kubernetes as k8s
 from pulumi_kubernetes.admissionregistration import v1
 
-from components.layer.part import metadata
+from components.layer.part import Part, metadata
 
 Mutating = tuple[v1.MutatingAdmissionPolicyInitArgs, v1.MutatingAdmissionPolicyBindingInitArgs]
 Validating = tuple[v1.ValidatingAdmissionPolicyInitArgs, v1.ValidatingAdmissionPolicyBindingInitArgs]
@@ -75,6 +76,16 @@ def validating(
         v1.ValidatingAdmissionPolicyInitArgs(metadata=metadata(name, instance), spec=spec),
         v1.ValidatingAdmissionPolicyBindingInitArgs(metadata=metadata(name, instance), spec=binding),
     )
+
+
+def declare(part: Part, name: str, policy: Mutating | Validating) -> None:
+    """Declare a policy and its binding as children of a part."""
+    arguments, binding = policy
+    mutates = isinstance(arguments, v1.MutatingAdmissionPolicyInitArgs)
+    # The two kinds take no other's arguments: a type checker cannot join the pairs.
+    declared: Any = v1.MutatingAdmissionPolicy if mutates else v1.ValidatingAdmissionPolicy
+    bound: Any = v1.MutatingAdmissionPolicyBinding if mutates else v1.ValidatingAdmissionPolicyBinding
+    bound(f"{name}-binding", binding, part.after(declared(name, arguments, part.child)))
 
 
 def named(operator: str, namespaces: Iterable[str]) -> k8s.meta.v1.LabelSelectorArgs:

@@ -12,7 +12,7 @@ import pulumi_kubernetes as k8s
 
 from components.layer import cel, names
 from components.layer.part import Inside, Part
-from components.layer.policies import Mutating, mutating, named
+from components.layer.policies import Mutating, declare, mutating, named
 from components.layer.scheduling import workload_kinds
 from config.model.scheduling import Defaults, Placement, Scheduling
 from config.placement.node_pools import NodePool
@@ -119,10 +119,14 @@ def policy(
 
 def _of_namespace(pools: Sequence[NodePool]) -> str:
     """Return the placement that the namespace's label asks for. Pods for which the stack has no spot pool cannot require one."""
-    asked = f"namespaceObject.metadata.labels[{cel.value(PLACEMENT_LABEL)}]"
-    without = [gpu for gpu in (True, False) if not usable(pools, Placement.REQUIRE_SPOT, gpu=gpu)]
-    waits = "true" if len(without) == 2 else f"variables.gpu == {cel.value(without[0])}" if without else ""
-    return f"({asked} == 'require-spot' && {waits} ? 'none' : {asked})" if waits else asked
+    asked, without = f"namespaceObject.metadata.labels[{cel.value(PLACEMENT_LABEL)}]", waits(pools, "variables.gpu")
+    return asked if without == "false" else f"({asked} == 'require-spot' && {without} ? 'none' : {asked})"
+
+
+def waits(pools: Sequence[NodePool], gpu: str) -> str:
+    """Return the test whether a pod that requires spot finds no pool. `gpu`: the test whether it asks for a GPU."""
+    with_gpu, without = (not usable(pools, Placement.REQUIRE_SPOT, gpu=gpus) for gpus in (True, False))
+    return cel.value(with_gpu) if with_gpu == without else f"{gpu} == {cel.value(with_gpu)}"
 
 
 def _patch(pools: Sequence[NodePool], grace: int) -> str:
@@ -171,12 +175,7 @@ class PlacementDefaults(Part):
         grace: int,
     ) -> None:
         super().__init__("kubeflow-spot:addons:PlacementDefaults", name, inside)
-        self._declare(name, policy(scheduling, pools, grace, self.instance))
+        declare(self, name, policy(scheduling, pools, grace, self.instance))
         if pipelines_in := scheduling.guard.pipeline_namespaces:
-            self._declare(f"{name}-pipelines", policy(scheduling, pools, grace, self.instance, pipelines_in))
+            declare(self, f"{name}-pipelines", policy(scheduling, pools, grace, self.instance, pipelines_in))
         self.register_outputs({})
-
-    def _declare(self, name: str, placement: Mutating) -> None:
-        policy, binding = placement
-        declared = k8s.admissionregistration.v1.MutatingAdmissionPolicy(name, policy, self.child)
-        k8s.admissionregistration.v1.MutatingAdmissionPolicyBinding(f"{name}-binding", binding, self.after(declared))

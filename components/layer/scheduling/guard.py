@@ -16,16 +16,16 @@ import pulumi_kubernetes as k8s
 
 from components.layer import cel, names
 from components.layer.part import Inside, Part
-from components.layer.policies import Validating, named, validating
+from components.layer.policies import Validating, declare, named, validating
 from components.layer.scheduling import guard_claims, workload_kinds
 from components.layer.scheduling import guard_rules as rules
-from components.layer.scheduling.defaults import profiles
+from components.layer.scheduling.defaults import profiles, waits
 from config.clouds.traits import Cloud
 from config.model.pool import Capacity
-from config.model.scheduling import Guard, Placement, Scheduling
+from config.model.scheduling import Guard, Scheduling
 from config.model.taint import Taint
 from config.placement.node_pools import CAPACITY_LABEL, GPU_TAINT, POOL_LABEL, NodePool
-from config.placement.pods import PLACEMENT_LABEL, spot_taints, usable
+from config.placement.pods import PLACEMENT_LABEL, spot_taints
 
 ROLE = "guard"
 
@@ -89,7 +89,7 @@ def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[st
         "labels": cel.LABELS,
         "taints": _listed(taints),
         "gpuTaints": _listed({GPU_TAINT}),
-        "waits": _waits(pools),
+        "waits": waits(pools, f"({workload_kinds.GPU})"),
         "spot": cel.value(labels),
         **excepted,
         # A variable can use only those before it: the two policies replace these.
@@ -103,14 +103,6 @@ def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[st
         "debugs": rules.DEBUGS,
         "pod": rules.POD,
     }
-
-
-def _waits(pools: Sequence[NodePool]) -> str:
-    """Return the test whether a pod that requires spot would find no pool."""
-    with_gpu, without = (not usable(pools, Placement.REQUIRE_SPOT, gpu=gpu) for gpu in (True, False))
-    if with_gpu == without:
-        return cel.value(with_gpu)
-    return f"({workload_kinds.GPU}) == {cel.value(with_gpu)}"
 
 
 def _kept_in_platform(guard: Guard) -> str:
@@ -169,9 +161,6 @@ class SpotGuard(Part):
         inside: Inside,
     ) -> None:
         super().__init__("kubeflow-spot:addons:SpotGuard", name, inside)
-        for role, (policy, binding) in policies(scheduling, pools, cloud, self.instance):
-            declared = k8s.admissionregistration.v1.ValidatingAdmissionPolicy(f"{name}-{role}", policy, self.child)
-            k8s.admissionregistration.v1.ValidatingAdmissionPolicyBinding(
-                f"{name}-{role}-binding", binding, self.after(declared)
-            )
+        for role, policy in policies(scheduling, pools, cloud, self.instance):
+            declare(self, f"{name}-{role}", policy)
         self.register_outputs({})

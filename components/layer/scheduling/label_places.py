@@ -14,7 +14,7 @@ import pulumi_kubernetes as k8s
 
 from components.layer import cel, names
 from components.layer.part import Inside, Part
-from components.layer.policies import Resources, Validating, validating
+from components.layer.policies import Resources, Validating, declare, validating
 from components.layer.scheduling.defaults import profiles
 from components.layer.scheduling.guard_rules import ACTIONS
 from config.model.scheduling import Scheduling
@@ -64,7 +64,7 @@ def policy(scheduling: Scheduling, instance: str) -> Validating:
     message = f"""\
 'kubeflow-spot guard, rule label-place: ' + request.kind.kind + ' '
 + object.metadata.?namespace.optMap(own, own + '/').orValue('')
-+ object.metadata.?name.orValue(object.metadata.?generateName.orValue(''))
++ {cel.NAME}
 + ' has the label {PLACEMENT_LABEL} where it does not choose the machines of its pods; write it in ' + variables.place"""
     return validating(
         names.object_name(instance, ROLE),
@@ -128,9 +128,6 @@ class LabelPlaces(Part):
 
     def __init__(self, name: str, scheduling: Scheduling, inside: Inside) -> None:
         super().__init__("kubeflow-spot:addons:LabelPlaces", name, inside)
-        v1 = k8s.admissionregistration.v1
-        for title, made in ((name, policy), (f"{name}-lasting", lasting_policy)):
-            policy_args, binding_args = made(scheduling, self.instance)
-            declared = v1.ValidatingAdmissionPolicy(title, policy_args, self.child)
-            v1.ValidatingAdmissionPolicyBinding(f"{title}-binding", binding_args, self.after(declared))
+        declare(self, name, policy(scheduling, self.instance))
+        declare(self, f"{name}-lasting", lasting_policy(scheduling, self.instance))
         self.register_outputs({})

@@ -17,7 +17,7 @@ import pulumi_kubernetes as k8s
 
 from components.layer import cel, names
 from components.layer.part import Inside, Part
-from components.layer.policies import Mutating, Resources, Validating, mutating, validating
+from components.layer.policies import Mutating, Resources, Validating, declare, mutating, validating
 from components.layer.scheduling import workload_kinds
 from components.layer.scheduling.defaults import profiles
 from components.layer.scheduling.guard_rules import ACTIONS
@@ -192,7 +192,7 @@ def warning(scheduling: Scheduling, instance: str) -> Validating:
     else:
         but = f"and its pods {scheduling.defaults.other.gpu} all the same, as scheduling.defaults.other says"
     message = f"""\
-'kubeflow-spot: ' + request.kind.kind + ' ' + object.metadata.?name.orValue(object.metadata.?generateName.orValue(''))
+'kubeflow-spot: ' + request.kind.kind + ' ' + {cel.NAME}
 + ' ends for good when it loses a pod, {but}; so that it '
 + 'survives, and prefers spot, write ' + variables.remedy"""
     return validating(
@@ -232,7 +232,7 @@ def refusal(scheduling: Scheduling, instance: str, gpus: int) -> Validating:
 || variables.templates.exists(t, {_PLACED} in {spot}) || {_WISH} in {spot}"""
     message = f"""\
 'kubeflow-spot guard, rule no-room: ' + request.kind.kind + ' ' + request.namespace + '/'
-+ object.metadata.?name.orValue(object.metadata.?generateName.orValue(''))
++ {cel.NAME}
 + ' ends for good when it loses a pod, so it stays on demand, and asks for ' + string(variables.gpus)
 + ' GPUs at once, where all on-demand pools of the stack together have {gpus}; write ' + variables.remedy
 + ', or the label {PLACEMENT_LABEL}: {Placement.PREFER_SPOT.value} on its pods'"""
@@ -260,16 +260,10 @@ class LostPods(Part):
     ) -> None:
         """`marks`: whether the cluster has MutatingAdmissionPolicy. `on_demand_gpus`: None where other pools may have some."""
         super().__init__("kubeflow-spot:addons:LostPods", name, inside)
-        v1 = k8s.admissionregistration.v1
         if marks:
-            policy_args, binding_args = policy(scheduling, self.instance)
-            marking = v1.MutatingAdmissionPolicy(name, policy_args, self.child)
-            v1.MutatingAdmissionPolicyBinding(f"{name}-binding", binding_args, self.after(marking))
-        judging = {f"{name}-notice": warning(scheduling, self.instance)}
+            declare(self, name, policy(scheduling, self.instance))
+        declare(self, f"{name}-notice", warning(scheduling, self.instance))
         # Without marks nothing is kept off spot.
         if marks and on_demand_gpus is not None and scheduling.defaults.other.gpu == Placement.ON_DEMAND:
-            judging[f"{name}-guard"] = refusal(scheduling, self.instance, on_demand_gpus)
-        for title, (args, bound) in judging.items():
-            judge = v1.ValidatingAdmissionPolicy(title, args, self.child)
-            v1.ValidatingAdmissionPolicyBinding(f"{title}-binding", bound, self.after(judge))
+            declare(self, f"{name}-guard", refusal(scheduling, self.instance, on_demand_gpus))
         self.register_outputs({})

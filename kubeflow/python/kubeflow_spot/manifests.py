@@ -121,24 +121,20 @@ def _templates(manifest: Manifest) -> Iterator[_Template]:
             yield _Template(spec, template, role.lower(), metadata="labels" not in pods)
 
 
-_STEP = re.compile(r"(\w+)(\[\]|\{\}|)")
-
-
 def _found(within: Any, path: str, role: str = "") -> Iterator[tuple[str, Manifest]]:
     """Yield what stands at a path of the table, with its role: a name in a list, a key in a map."""
     step, _, rest = path.partition(".")
+    value = (within or {}).get(step.rstrip("[]{}"))
     if not step:
         yield role, within
-    elif match := _STEP.fullmatch(step):
-        value = (within or {}).get(match[1])
-        if match[2] == "[]":
-            for item in value or ():
-                yield from _found(item, rest, role or item.get("name", ""))
-        elif match[2] == "{}":
-            for key, item in (value or {}).items():
-                yield from _found(item, rest, key)
-        elif value is not None:
-            yield from _found(value, rest, role)
+    elif step.endswith("[]"):
+        for item in value or ():
+            yield from _found(item, rest, role or item.get("name", ""))
+    elif step.endswith("{}"):
+        for key, item in (value or {}).items():
+            yield from _found(item, rest, key)
+    elif value is not None:
+        yield from _found(value, rest, role)
 
 
 def _copied(part: Any) -> Any:
