@@ -87,7 +87,7 @@ def service(namespace: str, number: int) -> dict[str, Any]:
 
 
 def job(namespace: str, number: int) -> dict[str, Any]:
-    """A Job that would end with its first lost pod: it is marked, and its client warned."""
+    """Return a Job that would end with its first lost pod: it is marked, and its client warned."""
     worker = admission.pod(namespace, number)
     spec = {"backoffLimit": 0, "template": {"spec": worker["spec"]}}
     metadata = {"name": f"job-{number}", "namespace": namespace}
@@ -132,7 +132,7 @@ def _namespace(name: str, role: str) -> str:
 
 
 def milliseconds(bed: Bed, kind: str) -> dict[str, float]:
-    """The API server's CPU time for such an object, by the policies that it meets: other programs do not count.
+    """Return the API server's CPU time for such an object, by the policies that it meets: other programs do not count.
 
     The controllers' and the scheduler's own requests are in it, for all alike.
     """

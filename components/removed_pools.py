@@ -183,7 +183,7 @@ def _outcome(stack: Stack, pods: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _takes(pool: NodePool, pod: Mapping[str, Any]) -> bool:
-    """Whether a pod may run on a pool's nodes, by taints, labels and GPUs, whatever its size."""
+    """Return whether a pod may run on a pool's nodes, by taints, labels and GPUs, whatever its size."""
     asks = any(GPU_TAINT.key in _limits(container) for container in pod.get("containers") or ())
     return may_run(pod, pool.labels, pool.taints) and (bool(pool.gpus) or not asks)
 

@@ -52,7 +52,7 @@ def some_has(base: str, path: str, key: str, depth: int = 0) -> str:
 
 
 def _cut(path: str) -> tuple[str, str, str]:
-    """The fields before the first list or map, its mark, and the path in each item."""
+    """Return the fields before the first list or map, its mark, and the path in each item."""
     marks = {path.find(mark): mark for mark in ("[]", "{}") if mark in path}
     if not marks:
         return path, "", ""

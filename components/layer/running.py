@@ -74,7 +74,7 @@ def name_of(pod: Mapping[str, Any]) -> str:
 
 
 def _is_work(pod: Mapping[str, Any]) -> bool:
-    """Whether a pod is lost with its node: not a node's own pod, and not at its end."""
+    """Return whether a pod is lost with its node: not a node's own pod, and not at its end."""
     owners = pod["metadata"].get("ownerReferences") or ()
     return (
         not any(owner.get("controller") and owner["kind"] == "DaemonSet" for owner in owners)

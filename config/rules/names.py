@@ -71,7 +71,7 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _removed(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """`cluster.removedPools` names pools that are no longer declared."""
+    """Refuse names in `cluster.removedPools` of pools that are declared."""
     removed = draft.cluster.removed_pools if draft.cluster else ()
     declared = {claim.name: claim.path for claim in _claims(draft, cloud)}
     for index, name in enumerate(removed):

@@ -34,7 +34,7 @@ def readable_ranges(written: Mapping[str, str]) -> dict[str, IPv4Network]:
 
 
 def everybody(path: str, ranges: Sequence[str]) -> Iterator[Problem]:
-    """A problem of a list of callers that lets everybody in: by one range, or by several together."""
+    """Yield the problem of a list of callers that lets everybody in: by one range, or by several together."""
     networks = readable_ranges({f"{path}[{index}]": text for index, text in enumerate(ranges)})
     if IPv4Network("0.0.0.0/0") in collapse_addresses(networks.values()):
         one = next((key for key, network in networks.items() if not network.prefixlen), path)

@@ -50,7 +50,7 @@ def pool_name(resource: str, pools: Iterable[str]) -> str:
 
 
 def _kept(pool: Mapping[str, Any]) -> bool:
-    """Whether the program keeps a pool that is removed while pods run there."""
+    """Return whether the program keeps a pool that is removed while pods run there."""
     return bool(pool) and pool.get("capacity") != "spot"
 
 

@@ -61,7 +61,7 @@ def _defined(bed: Bed, kind: WorkloadObject) -> bool:
 
 
 def _served(bed: Bed, kind: WorkloadObject) -> bool:
-    """Whether a request for such an object is judged; the policies know a kind a little later than the API server."""
+    """Return whether a request for such an object is judged; the policies know a kind a little later than the API server."""
     body = {"apiVersion": f"{kind.group}/v1", "kind": kind.kind, "metadata": {"generateName": "probe-"}}
     try:
         return bool(bed.api.request("POST", f"{collection(kind)}?dryRun=All", body))

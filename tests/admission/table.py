@@ -40,7 +40,7 @@ def escapes(tried: Iterable[Escape]) -> str:
 
 
 def projects(tried: Iterable[Manifest]) -> str:
-    """The rows of the public projects' manifests, in Markdown, by project."""
+    """Return the rows of the public projects' manifests, in Markdown, by project."""
     return "\n".join(_roles(sorted(tried, key=lambda manifest: (manifest.project, manifest.name))))
 
 

@@ -27,7 +27,7 @@ LABEL = "kubeflow-spot.dev/placement"
 
 @pytest.fixture(scope="module", autouse=True)
 def served(bed: Bed) -> Iterator[None]:
-    """Every kind of the table is served."""
+    """Serve every kind of the table."""
     with serving(bed, *KINDS):
         yield
 

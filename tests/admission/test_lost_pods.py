@@ -92,7 +92,7 @@ def mark(admitted: Object) -> str:
 
 @pytest.fixture(scope="module")
 def outcomes(bed: Bed) -> Iterator[dict[str, tuple[str, bool]]]:
-    """The mark of each Job, and whether the controller ends it when its pod is lost.
+    """Yield the mark of each Job, and whether the controller ends it when its pod is lost.
 
     All Jobs at once: the controller waits for ten seconds before it makes another pod.
     """
@@ -136,7 +136,7 @@ def _pods(bed: Bed, job: Object) -> list[Object]:
 
 
 def _outcome(bed: Bed, job: Object, lost: Object) -> tuple[bool] | None:
-    """Whether the Job has failed; None before it has failed or has another pod."""
+    """Return whether the Job has failed; None before it has failed or has another pod."""
     conditions = bed.api.get(job).get("status", {}).get("conditions", ())
     failed = any(c["type"] in ("FailureTarget", "Failed") and c["status"] == "True" for c in conditions)
     again = any(pod["metadata"]["uid"] != lost["metadata"]["uid"] for pod in _pods(bed, job))

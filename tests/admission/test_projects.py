@@ -19,7 +19,7 @@ SPOT_KEYS = {"kubernetes.azure.com/scalesetpriority", "cloud.google.com/gke-spot
 
 @pytest.fixture(scope="module")
 def outcomes(bed: Bed) -> Iterator[Outcomes]:
-    """The outcomes of every manifest, by manifest and role."""
+    """Return the outcomes of every manifest, by manifest and role."""
     wanted = definitions(list(MANIFESTS.values()))
     crds.install(bed.api, wanted)
     try:

@@ -121,7 +121,7 @@ def _lose(bed: Bed, pod: Object, first: str) -> None:
 
 @pytest.fixture(scope="module")
 def served(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The real definitions, and Training Operator, Trainer and JobSet."""
+    """Serve the real definitions, and run Training Operator, Trainer and JobSet."""
     groups = {version.partition("/")[0] for version in _SERVED}
     wanted = [definition for definition in crds.definitions() if definition["spec"]["group"] in groups]
     crds.install(bed.api, wanted)
@@ -148,7 +148,7 @@ def _answers(bed: Bed) -> bool:
 
 @pytest.fixture
 def posted(bed: Bed, served: None, name: str) -> Iterator[Object]:
-    """The manifest's own object, with all its pods running."""
+    """Yield the manifest's own object, with all its pods running."""
     manifest = corpus()[name]
     bodies = [strictly(bed, _prepared(body)) for body in manifest.objects]
     kinds = [{"apiVersion": b["apiVersion"], "kind": b["kind"]} for b in manifest.objects]

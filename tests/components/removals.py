@@ -93,7 +93,7 @@ def live(pool: NodePool, nodes: int | None = 1, **also: Any) -> LivePool:
 
 
 def pod(pool: NodePool, name: str = "nb") -> dict[str, Any]:
-    """A pod that runs on a pool."""
+    """Return a pod that runs on a pool."""
     return {
         "metadata": {"namespace": "team-a", "name": f"{name}-{pool.name}"},
         "spec": {
@@ -162,7 +162,7 @@ def renamed_twin(settings: Settings) -> None:
 
 
 def sold_as_spot(settings: Settings) -> None:
-    """The pool under its old label, but its machines may be reclaimed now."""
+    """Keep the pool under its old label, but its machines may be reclaimed now."""
     del settings["pools"][0]["generation"]
     settings["pools"][0]["capacity"] = "spot"
 

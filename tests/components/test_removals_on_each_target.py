@@ -32,7 +32,7 @@ POD = {
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, set[str]]]:
-    """Each read of pods: kubeconfig, key and labels; one pod runs on each pool."""
+    """Return each read of pods: kubeconfig, key and labels; one pod runs on each pool."""
     reads: list[tuple[str, str, set[str]]] = []
 
     def read(kubeconfig: str, key: str, labels: Collection[str]) -> dict[str, Running]:
@@ -70,7 +70,7 @@ def without_twin(settings: Settings) -> Settings:
 
 
 def live(settings: Settings, monkeypatch: pytest.MonkeyPatch, **cluster: Any) -> tuple[list[dict[str, Any]], Settings]:
-    """The pools in a cluster's GET after an update with these settings, and the update's outputs."""
+    """Return the pools in a cluster's GET after an update with these settings, and the update's outputs."""
     first = declare(settings, monkeypatch, cloud=After([], {}, **cluster) if cluster else None)
     azure = settings["kubeflow-spot:cloud"]["provider"] == "azure"
     if not azure:

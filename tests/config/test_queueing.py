@@ -135,7 +135,7 @@ def test_the_page_takes_the_quota_of_spots_gpus_by_its_place_in_the_list(raw: di
 
 
 def at(spec: dict[str, Any], pointer: str) -> Any:
-    """The value at a JSON pointer that begins with /spec."""
+    """Return the value at a JSON pointer that begins with /spec."""
     value: Any = spec
     for key in pointer.removeprefix("/spec/").split("/"):
         value = value[int(key)] if isinstance(value, list) else value[key]

@@ -39,7 +39,7 @@ ONE_ENTRY: dict[str, tuple[dict[str, Any], str]] = {
 
 
 def fields() -> dict[str, FieldInfo]:
-    """Every field of every object of a stack file, on all clouds, by its class and name."""
+    """Yield every field of every object of a stack file, on all clouds, by its class and name."""
     tops = [type for cloud in registry.registrations() for type in top.types(cloud).values()]
     seen = {model for annotation in tops for model in below(annotation)}
     return {f"{model.__name__}.{name}": field for model in seen for name, field in model.model_fields.items()}
@@ -60,7 +60,7 @@ def default_of(field: FieldInfo) -> Any:
 
 
 def entries(raw: dict[str, Any]) -> dict[str, str]:
-    """The warnings of lists that leave out some of the default, by path."""
+    """Return the warnings of lists that leave out some of the default, by path."""
     spec, problems = stackfile.read(raw)
     assert spec is not None, problems
     return {p.path: f"{p.what}; {p.remedy}" for p in problems if "takes the place of the default" in p.what}

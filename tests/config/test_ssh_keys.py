@@ -14,7 +14,7 @@ BYTES = hashlib.sha256(b"a key that nobody has").digest()
 
 
 def line(kind: str, *fields: bytes, named: str = "") -> str:
-    """A public key as OpenSSH writes it, with these fields after its kind."""
+    """Return a public key as OpenSSH writes it, with these fields after its kind."""
     parts = ((named or kind).encode(), *fields)
     body = base64.b64encode(b"".join(len(part).to_bytes(4, "big") + part for part in parts)).decode()
     return f"{kind} {body}"

@@ -83,7 +83,7 @@ def _changed_release() -> str:
 
 
 def _removed_pool() -> str:
-    """The refusal of dev without its twin, on which a GPU notebook runs."""
+    """Return the refusal of dev without its twin, on which a GPU notebook runs."""
     spec = {
         "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
         "containers": [{"resources": {"limits": {"nvidia.com/gpu": "1"}}}],

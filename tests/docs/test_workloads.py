@@ -16,7 +16,7 @@ LABEL = "kubeflow-spot.dev/placement"
 
 
 def shown() -> list[tuple[str, Any]]:
-    """The comment above each snippet of the page, and the snippet."""
+    """Return the comment above each snippet of the page, and the snippet."""
     (block,) = (block for block in blocks(PAGE) if "# CronJob\n" in block.text)
     lines = block.text.splitlines()
     return [

@@ -26,7 +26,7 @@ APP = "https://example.com/team/app"
 
 
 def space(name: str) -> str:
-    """An object, as the text of a file."""
+    """Return an object, as the text of a file."""
     return json.dumps({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 
 
@@ -86,7 +86,7 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 
 
 def app(folder: Path, extra: str = "", **names: str) -> Path:
-    """A repository's files: a folder with a kustomization for each name, and in it an object so called."""
+    """Return a repository's files: a folder with a kustomization for each name, and in it an object so called."""
     files: dict[str, str] = {}
     for place, name in (names or {"base": "far"}).items():
         files |= {f"{place}/{overlay.FILE}": f"resources: [space.yaml{extra}]\n", f"{place}/space.yaml": space(name)}
@@ -110,7 +110,7 @@ class Remote(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def there() -> Iterator[str]:
-    """The address of a server on this machine."""
+    """Yield the address of a server on this machine."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Remote) as server:
         thread = Thread(target=server.serve_forever, daemon=True)
         thread.start()

@@ -28,7 +28,7 @@ def snapshot(stack: Standing) -> Snapshot:
 
 
 def with_gpus(stack: Standing, subject: Subject) -> bool:
-    """Whether the spot pool and its twin have a node each, with its GPU, and every node is ready."""
+    """Return whether the spot pool and its twin have a node each, with its GPU, and every node is ready."""
     every = stack.get("nodes")["items"]
     conditions = [c for node in every for c in node["status"].get("conditions", ()) if c["type"] == "Ready"]
     if [c["status"] for c in conditions] != ["True"] * len(every):

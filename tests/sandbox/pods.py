@@ -55,6 +55,6 @@ def notebook(stack: Stack, pool: str) -> str:
 
 
 def _runs(stack: Stack, pool: str) -> bool:
-    """Whether the pool's notebook runs."""
+    """Return whether the pool's notebook runs."""
     pods = stack.get("pods", "-l", f"notebook={pool}")["items"]
     return any(pod["status"].get("phase") == "Running" for pod in pods)

@@ -52,7 +52,7 @@ def _region(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _other_cloud(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """A region that the public cloud does not have: its endpoints do not know it, and names there end otherwise."""
+    """Judge a region that the public cloud does not have: its endpoints do not know it, and names there end otherwise."""
     other = other_cloud(azure.location) if azure.location else None
     if not other:
         return
