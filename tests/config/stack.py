@@ -58,7 +58,7 @@ def grown(spec: ClusterSpec) -> tuple[str, ...]:
 
 
 def on_gke(pools: list[dict[str, Any]] | None = None, **cloud: Any) -> dict[str, Any]:
-    """Return a good stack file for GKE, with pools of one's own and further keys of `cloud`; an on-demand pool is last if none is among
+    """Return a good stack file for GKE, with own pools and further keys of `cloud`; an on-demand pool is last if none is among
     them, as all pools on spot draw a warning of their own."""
     general = {"name": "general", "machine": "n2-standard-8", "maxNodes": 6}
     alone = all(pool.get("capacity", "on-demand") != "on-demand" for pool in pools or [])
