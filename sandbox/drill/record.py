@@ -160,5 +160,9 @@ class Record:
     """Where the prices are from, and their date."""
     measured: str = ""
     """Where the capacity is from, such as "drawn, by measurements on AWS"; empty for a scenario's own."""
+    accepted_wait: float | None = None
+    """Seconds that a pod may wait for a node, as the stack file says in `growth.acceptedWait`; None where it is not known."""
+    shortage: str = ""
+    """How the cloud said that it had no machine: `at-once`, `20s` or `provision-time`."""
     caveats: tuple[str, ...] = ()
     """Sentences that stand before everything else in the report."""

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+State = Literal["holds", "explained", "red", "note"]
+"""`explained`: something else than was asked came out, and a setting of the user's decides it; it is no error."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +21,15 @@ class Verdict:
     """The bound in words; empty without one."""
     why: str
     """The cause of a red verdict and what to change, or what the verdict means."""
+    explained: bool = False
+    """Whether a verdict that holds does so only by an explanation."""
+
+    @property
+    def state(self) -> State:
+        """The verdict in one word."""
+        if self.ok is None:
+            return "note"
+        return "red" if not self.ok else "explained" if self.explained else "holds"
 
 
 def first(names: list[str], most: int = 3) -> str:
