@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from sandbox.cloud.spot import SpotFacts
 from sandbox.cluster.autoscaler import expander
@@ -15,7 +15,7 @@ from sandbox.drill.clock import Clock
 from sandbox.drill.faults import Faults
 from sandbox.drill.machines import Machines
 from sandbox.drill.nodes import Nodes
-from sandbox.drill.observed import Observed, Pause
+from sandbox.drill.observed import Listener, Observed, Pause
 from sandbox.drill.scaling import Hands, Scans, world
 from sandbox.drill.scenario import ENDING, Scenario, Workload
 from sandbox.drill.settling import Settling
@@ -47,15 +47,21 @@ class Drill:
     """Further kinds that are observed, with their paths."""
     basis: Basis | None = None
     """That of the first side of a comparison; by default the stack's own."""
+    control: Callable[[Listener], tuple[Observed, Settling]] | None = None
+    """What stands in for the API server, the scheduler and the controllers; None for the real ones."""
     events: list[record.Event] = field(default_factory=list)
     since: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
         self.counted = self.basis or basis.of(self.cloud, self.cluster)
-        self.observed = Observed(self.api, self.client, self._seen, self.pause, self.further)
+        if self.control:
+            self.observed, self.settling = self.control(self._seen)
+            self.client = cast(Client, self.observed)
+        else:
+            self.observed = Observed(self.api, self.client, self._seen, self.pause, self.further)
+            self.settling = Settling(self.observed)
         self.machines = Machines(self.cloud, self.cluster, self.clock, self.captured, self.scenario.boot, self.facts)
-        self.settling = Settling(self.observed)
         self.nodes = Nodes(self.clock, self.observed, self.client, self.machines, self.settling, self.facts)
         self.machines.join = self.nodes.join
         self.kubelets = self.nodes.kubelets

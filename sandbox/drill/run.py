@@ -117,7 +117,7 @@ def run(
         description=scenario.description,
         stack=stack,
         provider="azure" if copy.provider == "azure" else "gcp",
-        location=_location(copy),
+        location=location(copy),
         seed=seed,
         clock=record.Clock(scenario.length, clock.factor, time.monotonic() - began, tuple(distortions)),
         autoscaler=f"cluster-autoscaler {real.version}" if real else STAND_IN,
@@ -128,7 +128,7 @@ def run(
         work=list(drill.kubelets.work.values()),
         capacity=drill.faults.capacity,
         events=sorted(drill.events, key=lambda event: event.at),
-        price_source="; ".join(sorted(_sources(copy, found))),
+        price_source="; ".join(sorted(sources(copy, found))),
         measured=measured,
         caveats=(
             *_caveats(copy),
@@ -188,18 +188,19 @@ def _moved(pod: record.Pod, lives: Sequence[record.Node]) -> record.Pod:
     return replace(pod, node=before[-1].name) if before else pod
 
 
-def _location(copy: CopiedCloud) -> str:
+def location(copy: CopiedCloud) -> str:
+    """The region of a copied stack."""
     body = copy.cloud.get(copy.cluster) or {}
     return str(body.get("location", ""))
 
 
 def pools(copy: CopiedCloud, declared: Sequence[Tiers] = ()) -> list[record.Pool]:
     """The pools of a copied stack; those that take a pool's work follow from the orders in which they grow."""
-    location = _location(copy)
+    region = location(copy)
     found = []
     for group in copy.cloud.node_groups(copy.cluster).groups:
         machine = machines.machine_of(group)
-        known = prices.node_price(copy.provider, location, machine, gpus=bool(group.gpus))
+        known = prices.node_price(copy.provider, region, machine, gpus=bool(group.gpus))
         capacity: record.Capacity = "spot" if machines.spot(group) else "on-demand"
         found.append(
             record.Pool(
@@ -245,7 +246,8 @@ def _after(pool: str, declared: Sequence[Tiers]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _sources(copy: Copy, pools: Sequence[record.Pool]) -> set[str]:
-    location = _location(copy)
-    known = (prices.price(copy.provider, location, pool.machine) for pool in pools)
+def sources(copy: CopiedCloud, pools: Sequence[record.Pool]) -> set[str]:
+    """The sources of the prices of a copied stack's pools."""
+    region = location(copy)
+    known = (prices.price(copy.provider, region, pool.machine) for pool in pools)
     return {each.source for each in known if each}

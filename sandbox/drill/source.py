@@ -70,18 +70,10 @@ def declared(state: Checkpoint, kind: str) -> list[dict[str, Any]]:
     return [body for body in found if body.get("kind") == kind]
 
 
-@contextmanager
-def copied(
-    home: Home,
-    folder: Path,
-    notify: Notify,
-    check: Callable[[CopiedCloud], None] = _anything,
-    name: str | None = None,
-) -> Iterator[Copy]:
-    """Copy a running stack's cluster into a new folder; the copy's processes end afterwards.
+def cloud_of(home: Home, folder: Path, name: str | None = None) -> tuple[ControlPlane, CopiedCloud]:
+    """Copy the emulated cloud of a running stack into a new folder; its control plane, which goes on, beside it.
 
-    `name` is that of another cluster of the emulated cloud. `check` gets the cloud before a process starts. Raises SandboxError
-    for a stack that is not up, and what `check` raises.
+    `name` is that of another cluster of the emulated cloud. Raises SandboxError for a stack that is not up.
     """
     if not clusters.planes(home.clusters):
         raise SandboxError(
@@ -99,7 +91,23 @@ def copied(
         outputs, classes = state.outputs(), declared(state, "ComputeClass")
     captured = Captured()
     cloud = opened(source.cloud, folder / "cloud", captured)
-    copied_cloud = CopiedCloud(source.cloud, source.version, cluster, cloud, captured, outputs, classes)
+    return source, CopiedCloud(source.cloud, source.version, cluster, cloud, captured, outputs, classes)
+
+
+@contextmanager
+def copied(
+    home: Home,
+    folder: Path,
+    notify: Notify,
+    check: Callable[[CopiedCloud], None] = _anything,
+    name: str | None = None,
+) -> Iterator[Copy]:
+    """Copy a running stack's cluster into a new folder; the copy's processes end afterwards.
+
+    `name` is that of another cluster of the emulated cloud. `check` gets the cloud before a process starts. Raises SandboxError
+    for a stack that is not up, and what `check` raises.
+    """
+    source, copied_cloud = cloud_of(home, folder, name)
     check(copied_cloud)
     directory = folder / "clusters" / "copy"
     # By these settings a later command finds the processes of a drill that was killed.

@@ -49,6 +49,9 @@ def workload(
         annotations[CHECKPOINT] = f"{work.checkpoint_every:.10g}"
     if work.kind == "Workflow":
         return _workflow(work, name, annotations, tolerations)
+    if work.role == "pipeline":
+        # argo-workflows 3.7.3, workflow/controller/operator.go: each try of a step with a retry strategy has a number.
+        annotations["workflows.argoproj.io/node-name"] = f"{name}.{STEP}(0)"
     template = {"metadata": {"labels": labels, "annotations": annotations}, "spec": _spec(work, tolerations)}
     metadata = {
         "name": name,

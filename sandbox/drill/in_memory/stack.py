@@ -1,0 +1,86 @@
+"""What a drill in memory knows of a stack: plain data, read once from a stack that is up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sandbox.cloud.node_groups import NodeGroup
+from sandbox.drill import basis, record
+from sandbox.drill.basis import Basis
+from sandbox.drill.run import location, orders, pools, sources
+from sandbox.drill.source import CopiedCloud
+from sandbox.drill.zones import zones_of
+from sandbox.kubernetes.client import Client, Object
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A stack's pools, autoscaler settings and DaemonSets."""
+
+    name: str
+    provider: str
+    location: str
+    pools: tuple[record.Pool, ...]
+    groups: tuple[NodeGroup, ...]
+    zones: Mapping[str, Sequence[str]]
+    """The zones of each pool."""
+    kept: frozenset[str]
+    """Pools whose evicted machines are stopped in place of deleted."""
+    profile: Mapping[str, Any]
+    classes: tuple[Object, ...]
+    """GKE's ComputeClasses."""
+    daemon_sets: tuple[Object, ...]
+    maps: Mapping[tuple[str, str], Mapping[str, str]]
+    """The data of ConfigMaps by namespace and name."""
+    placement: Mapping[str, Any]
+    """What the defaults add to the spec of a pod that may run on spot."""
+    basis: Basis
+    accepted_wait: float | None
+    price_source: str = ""
+
+    def with_most(self, most: Mapping[str, int]) -> Stack:
+        """The stack with other maxima of pools."""
+        return replace(
+            self,
+            groups=tuple(replace(each, most=most.get(each.pool, each.most)) for each in self.groups),
+            pools=tuple(replace(each, most=most.get(each.name, each.most)) for each in self.pools),
+        )
+
+
+def of(name: str, copy: CopiedCloud, client: Client) -> Stack:
+    """Read a stack from the copy of its cloud and from its API server."""
+    groups = copy.cloud.node_groups(copy.cluster)
+    by_name = {group.pool: group for group in groups.groups}
+    maps = {
+        (each["metadata"]["namespace"], each["metadata"]["name"]): each.get("data") or {}
+        for each in client.list("v1", "ConfigMap")
+    }
+    found = tuple(pools(copy, orders(copy)))
+    return Stack(
+        name=name,
+        provider=copy.provider,
+        location=location(copy),
+        pools=found,
+        groups=tuple(groups.groups),
+        zones={pool: zones_of(copy.cloud, group) for pool, group in by_name.items()},
+        kept=frozenset(pool for pool, group in by_name.items() if _kept(copy, group)),
+        profile=dict(groups.profile),
+        classes=tuple(copy.classes),
+        daemon_sets=tuple(_declared(body) for body in client.list("apps/v1", "DaemonSet")),
+        maps=maps,
+        placement=(copy.outputs.get("contract") or {}).get("snippets", {}).get("gpu-prefer-spot", {}),
+        basis=basis.of(copy.cloud, copy.cluster),
+        accepted_wait=None,
+        price_source="; ".join(sorted(sources(copy, found))),
+    )
+
+
+def _kept(copy: CopiedCloud, group: NodeGroup) -> bool:
+    return (copy.cloud.get(group.pool_id) or {}).get("scaleSetEvictionPolicy") == "Deallocate"
+
+
+def _declared(body: Object) -> Object:
+    metadata = {key: body["metadata"][key] for key in ("name", "namespace")}
+    return {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": body["spec"]}
