@@ -1,0 +1,46 @@
+"""The outcome of a drill in the few figures that settings and policies are compared by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sandbox.drill.checks.bounds import until
+from sandbox.drill.checks.view import View
+from sandbox.drill.pieces import cost, runs
+from sandbox.drill.record import Record
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a drill's GPU work cost, and how it was served."""
+
+    usd: float | None
+    """US dollars of GPU nodes; None where a price is unknown."""
+    longest_wait: float
+    """Seconds that a pod waited for a node, at most."""
+    waited: float
+    """GPU seconds that pods with GPUs waited for a node, together."""
+    on_spot: float | None
+    """The share of GPU seconds worked on spot; None without any."""
+    again: float
+    """The share of GPU seconds that was work done again, or not needed."""
+    unfinished: int
+    """Pieces of work that end and were not finished."""
+
+
+def outcome(record: Record) -> Outcome:
+    """Read the outcome off a drill's record."""
+    view = View(record)
+    waits = [(pod.gpus, until(view, pod) - view.due(pod)) for pod in record.pods]
+    found = runs(record)
+    worked = sum(run.pod.gpus * (run.end - run.begin) for run in found)
+    spot = sum(run.pod.gpus * (run.end - run.begin) for run in found if run.pool.capacity == "spot")
+    useful = sum(run.pod.gpus * (run.useful - run.begin) for run in found)
+    return Outcome(
+        usd=cost(record),
+        longest_wait=max((wait for _, wait in waits), default=0.0),
+        waited=sum(gpus * wait for gpus, wait in waits),
+        on_spot=spot / worked if worked else None,
+        again=1 - useful / worked if worked else 0.0,
+        unfinished=sum(work.needs is not None and work.finished is None for work in record.work),
+    )
