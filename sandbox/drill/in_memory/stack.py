@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox.cloud.node_groups import NodeGroup
+from sandbox.cluster.autoscaler import expander
 from sandbox.drill import basis, record
 from sandbox.drill.basis import Basis
-from sandbox.drill.run import location, orders, pools, sources
+from sandbox.drill.run import Tiers, location, orders, pools, sources
 from sandbox.drill.source import CopiedCloud
 from sandbox.drill.zones import zones_of
 from sandbox.kubernetes.client import Client, Object
@@ -23,6 +25,8 @@ class Stack:
     provider: str
     location: str
     pools: tuple[record.Pool, ...]
+    orders: tuple[Tiers, ...]
+    """The orders in which the pools grow: one on AKS, one for each ComputeClass on GKE."""
     groups: tuple[NodeGroup, ...]
     zones: Mapping[str, Sequence[str]]
     """The zones of each pool."""
@@ -39,6 +43,14 @@ class Stack:
     basis: Basis
     accepted_wait: float | None
     price_source: str = ""
+    back_to_spot: bool = False
+    """Whether the descheduler of `scheduling.backToSpot` runs."""
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The pools in the order in which they grow; those that the order does not name come last."""
+        ranked = [name for tiers in self.orders for tier in tiers for name in tier]
+        return tuple(dict.fromkeys([*ranked, *(pool.name for pool in self.pools)]))
 
     def with_most(self, most: Mapping[str, int]) -> Stack:
         """The stack with other maxima of pools."""
@@ -47,6 +59,36 @@ class Stack:
             groups=tuple(replace(each, most=most.get(each.pool, each.most)) for each in self.groups),
             pools=tuple(replace(each, most=most.get(each.name, each.most)) for each in self.pools),
         )
+
+    def with_profile(self, settings: Mapping[str, str]) -> Stack:
+        """The stack with other settings of its autoscaler, by AKS' keys."""
+        return replace(self, profile={**self.profile, **settings})
+
+    def with_order(self, order: Sequence[str]) -> Stack:
+        """The stack whose pools grow in another order."""
+        place = {name: number for number, name in enumerate(order)}
+        classes = [
+            {**body, "spec": {**body["spec"], "priorities": sorted(body["spec"]["priorities"], key=_rank(place))}}
+            for body in self.classes
+        ]
+        maps = dict(self.maps)
+        if _EXPANDER in maps:
+            groups = {group.pool: group.name for group in self.groups}
+            lines = [f"{10 * (len(order) - place[name]) + 10}: ['^{re.escape(groups[name])}$']" for name in order]
+            maps[_EXPANDER] = {"priorities": "\n".join([*lines, "1: ['.*']"])}
+        orders = tuple(tuple((name,) for name in order if name in _named(tiers)) for tiers in self.orders)
+        return replace(self, classes=tuple(classes), maps=maps, orders=orders)
+
+
+_EXPANDER = ("kube-system", expander.CONFIG_MAP)
+
+
+def _named(tiers: Tiers) -> set[str]:
+    return {name for tier in tiers for name in tier}
+
+
+def _rank(place: Mapping[str, int]) -> Callable[[Mapping[str, Any]], int]:
+    return lambda rule: min((place[name] for name in rule.get("nodepools") or () if name in place), default=len(place))
 
 
 def of(name: str, copy: CopiedCloud, client: Client) -> Stack:
@@ -57,12 +99,14 @@ def of(name: str, copy: CopiedCloud, client: Client) -> Stack:
         (each["metadata"]["namespace"], each["metadata"]["name"]): each.get("data") or {}
         for each in client.list("v1", "ConfigMap")
     }
-    found = tuple(pools(copy, orders(copy)))
+    ranked, deployments = orders(copy), client.list("apps/v1", "Deployment", "kube-system")
+    found = tuple(pools(copy, ranked))
     return Stack(
         name=name,
         provider=copy.provider,
         location=location(copy),
         pools=found,
+        orders=tuple(ranked),
         groups=tuple(groups.groups),
         zones={pool: zones_of(copy.cloud, group) for pool, group in by_name.items()},
         kept=frozenset(pool for pool, group in by_name.items() if _kept(copy, group)),
@@ -74,6 +118,7 @@ def of(name: str, copy: CopiedCloud, client: Client) -> Stack:
         basis=basis.of(copy.cloud, copy.cluster),
         accepted_wait=None,
         price_source="; ".join(sorted(sources(copy, found))),
+        back_to_spot=any(each["metadata"]["name"].endswith("-back-to-spot") for each in deployments),
     )
 
 

@@ -1,0 +1,41 @@
+"""The descheduler of `scheduling.backToSpot` in a drill in memory: one pod every two minutes, once an hour each (docs/adr/0049)."""
+
+from __future__ import annotations
+
+from sandbox.drill.drill import Drill
+from sandbox.drill.kubelet import STOP
+
+INTERVAL = 120.0
+"""Seconds between two looks (`--descheduling-interval`)."""
+MIN_AGE = 3600.0
+"""Seconds for which a pod must have run (`minPodAge`)."""
+_GPU = "nvidia.com/gpu"
+
+
+def follow(drill: Drill) -> None:
+    """Look again and again for a pod that keeps checkpoints, is on demand, and finds room on a spot node that is there."""
+    for number in range(1, int(drill.scenario.length // INTERVAL)):
+        drill.clock.at(number * INTERVAL, lambda: _look(drill))
+
+
+def _look(drill: Drill) -> None:
+    pools = {pool.pool: pool for pool in drill.machines.groups().groups}
+    spot = {n for n, each in pools.items() if each.template["metadata"]["labels"].get(_CAPACITY) == "spot"}
+    now = drill.clock.now
+    free = 0
+    for name, node in drill.machines.nodes.items():
+        if node.pool in spot and node.ready is not None and node.noticed is None:
+            used = sum(drill.kubelets.lives[uid].record.gpus for uid in drill.kubelets.on_node.get(name, ()))
+            gpus = pools[node.pool].gpus
+            free = max(free, (gpus.shown if gpus else 0) - used)
+    for life in sorted(drill.kubelets.lives.values(), key=lambda life: life.record.created):
+        own = life.record
+        aged = own.started is not None and own.ended is None and now - own.created >= MIN_AGE
+        if aged and own.spot and life.checkpoint and own.pool not in spot and 0 < own.gpus <= free:
+            life.ending = "drained"
+            metadata = life.pod["metadata"]
+            drill.client.evict(metadata["name"], metadata["namespace"], int(STOP) + 30)
+            return
+
+
+_CAPACITY = "kubeflow-spot.dev/capacity"

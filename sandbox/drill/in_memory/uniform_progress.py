@@ -1,0 +1,103 @@
+"""The policy "Uniform Progress" of "Can't Be Late" (Wu et al., NSDI 2024), as far as pods and an autoscaler can follow it.
+
+Work has a deadline, `slowdown` times its need after its submission. It goes at an even pace towards it: on spot while there is
+spot; on demand while it is behind that pace and there is none; back on spot when there is some and it is ahead by two changes of
+machines. Work that can only just be done in time stays on demand. The policy knows at each moment whether there is a spot machine,
+as in the paper; no user of a cloud does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from sandbox.drill.drill import Drill
+from sandbox.drill.in_memory.run import placed
+from sandbox.drill.in_memory.stack import Stack
+from sandbox.drill.life import Life
+from sandbox.drill.record import Work
+from sandbox.drill.workloads import INDEX, SPOT, WORK
+from sandbox.kubernetes.client import Object
+
+CAPACITY = "kubeflow-spot.dev/capacity"
+TICK = 60.0
+"""Seconds between two looks at the work."""
+CHANGE = 150.0
+"""Seconds that a change of machines takes: the age of GPU pods (30 s), a boot (100 s), GPUs and the start of a container."""
+
+Side = Literal["spot", "on-demand"]
+
+
+class UniformProgress:
+    """The policy in one drill."""
+
+    def __init__(self, stack: Stack, slowdown: float) -> None:
+        self._slowdown, self._sides = slowdown, dict[str, Side]()
+        rest = {key: value for key, value in stack.placement.items() if key != "affinity"}
+        self._placements = {
+            "spot": rest | {"affinity": _required("In")},
+            "on-demand": rest | {"affinity": _required("NotIn")},
+        }
+
+    def admit(self, drill: Drill, pod: Object) -> Object:
+        """Give a pod the side of its work; work that is new is on spot where there is some."""
+        notes = pod["metadata"]["annotations"]
+        if SPOT not in notes:
+            return pod
+        name = f"{notes[WORK]}/{notes[INDEX]}"
+        work = drill.kubelets.work[name]
+        if name not in self._sides or self._sides[name] == "spot":
+            self._sides[name] = self._side(drill, work, 0.0, running=False)
+        return placed(pod, self._placements[self._sides[name]])
+
+    def follow(self, drill: Drill) -> None:
+        """Look at all work again and again."""
+        for number in range(1, int(drill.scenario.length // TICK)):
+            drill.clock.at(number * TICK, lambda: self._look(drill))
+
+    def _look(self, drill: Drill) -> None:
+        for life in list(drill.kubelets.lives.values()):
+            work = life.work
+            if work is None or not life.record.spot or life.record.ended is not None or work.needs is None:
+                continue
+            running = life.record.started is not None
+            now = drill.clock.now
+            if running and self._sides[work.name] == "spot":
+                continue  # As long as the machine is there it stays.
+            wanted = self._side(drill, work, now - (life.record.started or now), running=running)
+            if wanted != self._sides[work.name]:
+                self._sides[work.name] = wanted
+                _replace(drill, life)
+
+    def _side(self, drill: Drill, work: Work, since: float, *, running: bool) -> Side:
+        needs = work.needs or 0.0
+        age = drill.clock.now - work.submitted
+        done = min(drill.kubelets.progress.get(work.name, 0.0) + since, needs)
+        left, time = needs - done, self._slowdown * needs - age
+        if time < left + 2 * CHANGE:
+            return "on-demand"
+        ahead = done - age / self._slowdown
+        there = any(drill.machines.places(group, 1) for group in _spot(drill))
+        if there and (not running or ahead > 2 * CHANGE):
+            return "spot"
+        if running:
+            return "on-demand"
+        return "on-demand" if ahead < 0 else "spot"
+
+
+def _spot(drill: Drill) -> list[Any]:
+    pools = {group.pool: group for group in drill.machines.groups().groups}
+    spot = {name for name, group in pools.items() if group.template["metadata"]["labels"].get(CAPACITY) == "spot"}
+    return [pools[name] for name in sorted(spot) if len(pools[name].nodes) < (pools[name].most or 0)]
+
+
+def _required(operator: str) -> Object:
+    expression = {"key": CAPACITY, "operator": operator, "values": ["spot"]}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+
+
+def _replace(drill: Drill, life: Life) -> None:
+    """Evict a pod: its Job makes another, which is admitted anew."""
+    life.ending = "drained"
+    metadata = life.pod["metadata"]
+    drill.client.evict(metadata["name"], metadata["namespace"], 30)
