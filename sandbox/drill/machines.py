@@ -257,11 +257,12 @@ class Machines:
             self.join(body)
         elif not self.fault("silent", group):
             slow = self.fault("slow", group)
-            self._clock.after(self._boot + (slow.seconds if slow else 0.0), lambda: self._register(name))
+            self._clock.after(self._boot + (slow.seconds if slow else 0.0), lambda: self._register(node))
 
-    def _register(self, name: str) -> None:
-        if name in self.nodes:
-            self.join(self.bodies[name])
+    def _register(self, node: record.Node) -> None:
+        # One that was lost while it booted, and made anew with its name, registers when that one has booted.
+        if self.has(node):
+            self.join(self.bodies[node.name])
 
     def fault(self, kind: str, group: NodeGroup) -> scenario.Place | None:
         """A pool's fault of a kind, while it lasts."""

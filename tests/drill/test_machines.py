@@ -216,6 +216,15 @@ def test_a_machine_that_is_made_anew_at_once_was_never_absent() -> None:
     assert [n.requested for n in bed.machines.all if n.pool == "t4"] == [0.0, 100.0]
 
 
+def test_a_machine_that_is_lost_while_it_boots_and_made_anew_registers_once() -> None:
+    bed = Bed(GCP)
+    bed.grow(1)
+    bed.until(40)
+    bed.machines.lose(bed.machines.group("t4").nodes, "evicted")
+    bed.until(900)
+    assert [at for at, name, _ in bed.joined if name.startswith("t4-")] == [140.0]
+
+
 def test_a_zone_takes_no_more_than_its_own_bound() -> None:
     bed = Bed(GCP)
     bed.cloud.groups["t4"] = replace(bed.cloud.groups["t4"], zone_most=3)

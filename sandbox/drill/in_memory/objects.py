@@ -9,6 +9,7 @@ from typing import Any
 from sandbox.drill.observed import PATHS, Listener
 from sandbox.drill.workloads import WORK
 from sandbox.kubernetes.client import Object
+from sandbox.kubernetes.errors import ApiError
 
 _ENDED = ("Succeeded", "Failed")
 
@@ -46,15 +47,19 @@ class Objects:
         """Nothing is open."""
 
     def request(self, request: Callable[[Any], Any], *, missing: bool = False, in_turn: bool = False) -> None:
-        """Put down a request; a missing object is never an error here."""
+        """Put down a request; with `missing` a 404 or a conflict is no error."""
         (self._first if in_turn else self._requests).append((request, missing))
 
     def flush(self) -> None:
         """Do what was put down."""
         while self._first or self._requests:
             requests, self._first, self._requests = [*self._first, *self._requests], [], []
-            for request, _ in requests:
-                request(self)
+            for request, missing in requests:
+                try:
+                    request(self)
+                except ApiError as refused:
+                    if not missing or refused.status not in (404, 409):
+                        raise
 
     def drain(self, wait: float) -> bool:
         """Handle what has come: it was handled when it came."""
@@ -74,14 +79,17 @@ class Objects:
         return body
 
     def create(self, body: Object) -> Object:
-        """Create an object; returns it as it is then."""
+        """Create an object; returns it as it is then. Raises ApiError for a name that is taken."""
         if body["kind"] == "Pod" and WORK in (body["metadata"].get("annotations") or {}):
             body = self._admit(body)
         kind, metadata = body["kind"], body["metadata"]
+        place = (kind, metadata.get("namespace") or "", metadata["name"])
+        if place in self._uids:
+            raise ApiError(409, f'{kind} "{metadata["name"]}" already exists')
         uid = f"{kind.lower()}-{next(self._numbers)}"
         made = {**body, "metadata": {**metadata, "uid": uid}}
         made.setdefault("status", {})
-        self._uids[kind, metadata.get("namespace") or "", metadata["name"]] = uid
+        self._uids[place] = uid
         self.objects[kind][uid] = made
         self._listener(kind, None, made)
         return made

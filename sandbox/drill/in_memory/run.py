@@ -20,6 +20,7 @@ from sandbox.drill.in_memory.controllers import Controllers
 from sandbox.drill.in_memory.objects import Objects
 from sandbox.drill.in_memory.stack import Stack
 from sandbox.drill.observed import Listener, Observed
+from sandbox.drill.run import told_apart
 from sandbox.drill.scenario import Scenario
 from sandbox.drill.settling import Settling
 from sandbox.drill.workloads import SPOT
@@ -100,6 +101,7 @@ def run(
     )
     follow(drill)
     drill.run()
+    nodes, pods = told_apart(drill.machines.all, drill.kubelets.pods)
     return record.Record(
         scenario=name,
         description=scenario.description,
@@ -111,8 +113,8 @@ def run(
         autoscaler=AUTOSCALER,
         settings={key: str(value) for key, value in stack.profile.items()},
         pools=list(stack.pools),
-        nodes=drill.machines.all,
-        pods=drill.kubelets.pods,
+        nodes=nodes,
+        pods=pods,
         work=list(drill.kubelets.work.values()),
         capacity=drill.faults.capacity,
         events=sorted(drill.events, key=lambda event: event.at),
