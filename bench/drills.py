@@ -1,8 +1,7 @@
-"""Figures of drills: `python -m bench.drills weeks|repeats [SCENARIO ...]|factor [SCENARIO ...]|large`.
+"""Figures of drills: `python -m bench.drills repeats [SCENARIO ...]|factor [SCENARIO ...]|large`.
 
 Each brings its stacks up in a sandbox of its own.
 
-weeks: five drawn weeks on dev and prod, their cost against the best possible, and what the difference is lost to.
 repeats: three scenarios, or those named, five times each: verdicts and counts.
 factor: three scenarios by events alone and five times as fast as real time: verdicts.
 large: 500 nodes and 5,000 pods for an hour: seconds and memory.
@@ -56,7 +55,8 @@ class Bench:
     """Stacks in a sandbox of their own."""
 
     def __init__(self, folder: Path) -> None:
-        self._environment = {**os.environ, "SANDBOX_HOME": str(folder / "home")}
+        self.home = str(folder / "home")
+        self._environment = {**os.environ, "SANDBOX_HOME": self.home}
 
     def up(self, stack: str, *arguments: str) -> None:
         self._run("up", "--stack", stack, *arguments)
@@ -112,27 +112,6 @@ def sandbox() -> Iterator[Bench]:
     """A sandbox that is removed afterwards."""
     with TemporaryDirectory(prefix="kubeflow-spot-bench-") as folder:
         yield Bench(Path(folder))
-
-
-def weeks() -> None:
-    """Five weeks on two stacks."""
-    print("| stack | seed | cost USD | best possible USD | times | red verdicts | lost to | s |")
-    print("|---|---|---|---|---|---|---|---|")
-    with sandbox() as bench:
-        for stack in ("dev", "prod"):
-            bench.up(stack)
-            for seed in SEEDS:
-                found = bench.drill("week", stack, f"--seed={seed}")
-                figures = {each["name"]: each["value"] for each in found["figures"]}
-                cost, best = figures.get("cost of GPU nodes"), figures.get("best possible cost")
-                losses = sorted(found["losses"], key=lambda row: -row["amount"])[:3]
-                lost = "; ".join(f"{row['pool']}: {row['cause']} {row['amount']:.0f}" for row in losses)
-                times = f"{cost / best:.2f}" if cost and best else "?"
-                print(
-                    f"| {stack} | {seed} | {cost} | {best} | {times} | {red(found)} | {lost} | {found['seconds']:.0f} |",
-                    flush=True,
-                )
-            bench.down(stack)
 
 
 def red(found: dict[str, Any]) -> str:
@@ -193,4 +172,4 @@ def large() -> None:
 
 
 if __name__ == "__main__":
-    {"weeks": weeks, "repeats": repeats, "factor": factor, "large": large}[sys.argv[1]](*sys.argv[2:])
+    {"repeats": repeats, "factor": factor, "large": large}[sys.argv[1]](*sys.argv[2:])

@@ -40,6 +40,7 @@ Progress = Callable[[float, float], None]
     metavar="MACHINE ZONE FILE",
     help="Spot capacity from a published trace; `*` is every machine or zone.",
 )
+@click.option("--tune", is_flag=True, help="Search the settings that cost least within the accepted wait, in memory.")
 @click.option("--report-dir", type=FOLDER, help="Write the report there instead of the stack's folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object and nothing else.")
 @stack_options
@@ -54,6 +55,7 @@ def drill(
     seed: int,
     factor: float | None,
     traces: tuple[tuple[str, str, Path], ...],
+    tune: bool,
     report_dir: Path | None,
     as_json: bool,
 ) -> None:
@@ -73,6 +75,14 @@ def drill(
     if cloud and not (against or config_file):
         raise click.UsageError("--cloud does nothing without --config-file or --against")
     directory = report_dir or home.root / f"{home.stack}+drill"
+    if tune:
+        if scenario or against or traces or factor:
+            raise click.UsageError("--tune draws weeks of its own: leave out SCENARIO, --against, --trace and --factor")
+        from sandbox.drill import tune_command
+
+        asked = tune_command.Request(seed, config_file, directory, as_json, cluster=cluster, cloud=cloud)
+        tune_command.run(home, asked, to_stderr)
+        return
     request = command.Request(
         scenario or scenarios.DEFAULT, seed, factor, against, config_file, traces, directory, as_json, cluster, cloud
     )

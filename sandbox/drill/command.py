@@ -141,7 +141,7 @@ def _record(
     """The record of one side, and the basis of its work: `same`, or the stack's own."""
     program = named(os.environ)
     with opened_scratch(home.root, notify, DRILL) as scratch:
-        source = home if side.live else _brought_up(home, side, scratch, request.cloud, notify)
+        source = home if side.live else brought_up(home, side, scratch, request.cloud, notify)
 
         def check(cloud: CopiedCloud) -> None:
             external.chosen(os.environ, cloud.provider, request.factor)
@@ -171,7 +171,7 @@ def _record(
             return record, counted
 
 
-def _brought_up(home: Home, side: Side, scratch: Scratch, cloud: Path | None, notify: Notify) -> Home:
+def brought_up(home: Home, side: Side, scratch: Scratch, cloud: Path | None, notify: Notify) -> Home:
     """The stack, brought up in a scratch folder by the files of a side."""
     project = home.project
     if side.revision:

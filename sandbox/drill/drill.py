@@ -61,7 +61,16 @@ class Drill:
         else:
             self.observed = Observed(self.api, self.client, self._seen, self.pause, self.further)
             self.settling = Settling(self.observed)
-        self.machines = Machines(self.cloud, self.cluster, self.clock, self.captured, self.scenario.boot, self.facts)
+        self.machines = Machines(
+            self.cloud,
+            self.cluster,
+            self.clock,
+            self.captured,
+            self.scenario.boot,
+            self.facts,
+            self.scenario.shortage,
+        )
+        self.machines.told = self._told
         self.nodes = Nodes(self.clock, self.observed, self.client, self.machines, self.settling, self.facts)
         self.machines.join = self.nodes.join
         self.kubelets = self.nodes.kubelets
@@ -102,6 +111,9 @@ class Drill:
             "priorities": (config_map.get("data") or {}).get("priorities"),
             "classes": classes["items"],
         }
+
+    def _told(self) -> None:
+        self._changed = True
 
     def _restart(self) -> None:
         self.scaler = self.autoscaler()

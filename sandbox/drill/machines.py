@@ -2,6 +2,13 @@
 
 The copy keeps its own rules (bounds, quotas, subnets). What is added: a zone has only so many spot machines, machines take time to
 register, and some never do.
+
+A shortage is told by one of three signals (`scenario.Shortage`). On Azure the autoscaler's request returns before its outcome; a
+failure is logged and drops caches, and no error reaches the loop (cluster-autoscaler 1.36.1, azure_scale_set.go 686-714; fast
+deletion of failed machines is off by default, azure_config.go 110). So users wait for the provision time (Azure/AKS #4405, 20
+minutes; kubernetes/autoscaler #8323, open). Azure/AKS #5589 implies that the managed autoscaler backs off sooner, except with
+`Deallocate`: UNCONFIRMED. The stricter reading is played. On Google errors of instances reach the loop (cloudprovider/gce; GKE's
+event scale.up.error.out.of.resources).
 """
 
 from collections.abc import Callable, Collection
@@ -18,6 +25,15 @@ from sandbox.drill.clock import Clock
 from sandbox.drill.zones import REGION, rezoned, spread, zone_of, zones_of
 
 Object = dict[str, Any]
+
+FAILED_AFTER = 20.0
+"""Seconds after which a machine that cannot be made is known to have failed, with the signal `20s` (kubernetes/autoscaler PR 5548)."""
+
+
+def signal(facts: SpotFacts) -> scenario.Shortage:
+    """The signal that is assumed of a cloud."""
+    return "at-once" if facts.surfaced else "provision-time"
+
 
 POOL, CAPACITY = "kubeflow-spot.dev/pool", "kubeflow-spot.dev/capacity"
 MACHINE = "node.kubernetes.io/instance-type"
@@ -43,10 +59,21 @@ class Machines:
     """The machines of one cluster. `join` is called with a node's object when its machine registers."""
 
     def __init__(
-        self, cloud: EmulatedCloud, cluster: str, clock: Clock, captured: Captured, boot: float, facts: SpotFacts
+        self,
+        cloud: EmulatedCloud,
+        cluster: str,
+        clock: Clock,
+        captured: Captured,
+        boot: float,
+        facts: SpotFacts,
+        shortage: scenario.Shortage | None = None,
     ) -> None:
         self._cloud, self._cluster, self._clock, self._captured, self._boot = cloud, cluster, clock, captured, boot
-        self._facts = facts
+        self._facts, self.shortage = facts, shortage or signal(facts)
+        self.failed: set[str] = set()
+        """Machines that the cloud could not make, as the autoscaler sees by now."""
+        self.told: Callable[[], None] = lambda: None
+        """Called when a machine is known to have failed."""
         self.join: Callable[[Object], None] = lambda node: None
         self.order: Callable[[record.Node], Any] = lambda node: node.name
         """By what equal nodes are told apart. The scheduler draws one of equal nodes for a pod, so their names tell nothing."""
@@ -98,7 +125,7 @@ class Machines:
         return self._zones[group.pool]
 
     def grow(self, group: NodeGroup, by: int) -> None:
-        """Request so many machines. Those the zones can give come; raises ScaleRefused when any does not."""
+        """Request so many machines. Those the zones can give come; raises ScaleRefused when any does not and that is said at once."""
         group = self.group(group.pool)
         if self.fault("refuse", group):
             raise ScaleRefused(f"pool {group.pool}: {self.refusal(group)}")
@@ -106,17 +133,35 @@ class Machines:
         granted = by if places is None else len(places)
         if granted < by and not self._facts.partial:
             granted = 0
-        if granted:
+        silent = by - granted if self.shortage != "at-once" else 0
+        if granted + silent:
             before = set(self._captured.nodes)
-            self._cloud.grow(group.pool_id, granted)
+            self._cloud.grow(group.pool_id, granted + silent)
             self._groups = None
             new = sorted(self._captured.nodes.keys() - before)
             for number, name in enumerate(new):
+                if number >= granted:
+                    self._never_make(group, name)
+                    continue
                 zone = places[number] if places is not None else zone_of(self._captured.nodes[name])
                 self._add(group, name, zone)
-        if granted < by:
+        if granted + silent < by:
             some = f"{granted} of {by} machines; for the rest: " if granted else ""
             raise ScaleRefused(f"pool {group.pool}: {some}{self.refusal(group)}")
+
+    def _never_make(self, group: NodeGroup, name: str) -> None:
+        """A machine was requested that the cloud cannot make, now or when it has machines again. It is in no zone."""
+        node = record.Node(name, group.pool, "", self._clock.now)
+        self.nodes[name] = node
+        self.all.append(node)
+        self.bodies[name] = self._captured.nodes[name]
+        if self.shortage == "20s":
+            self._clock.after(FAILED_AFTER, lambda: self._tell(node))
+
+    def _tell(self, node: record.Node) -> None:
+        if self.has(node):
+            self.failed.add(node.name)
+            self.told()
 
     def remove(self, group: NodeGroup, names: Collection[str], why: record.NodeEnd) -> None:
         """Delete machines."""
@@ -176,6 +221,7 @@ class Machines:
 
     def gone(self, names: Collection[str], why: record.NodeEnd) -> None:
         for name in names:
+            self.failed.discard(name)
             if (node := self.nodes.pop(name, None)) is not None:
                 node.gone, node.why = self._clock.now, why
                 self.bodies.pop(name, None)

@@ -44,12 +44,11 @@ class Trial:
     name: str
     seed: int
     steps: Sequence[record.Step] = ()
-    shortage: str = ""
 
     def run(self, stack: Stack, policy: str = OURS) -> record.Record:
         """The record of a policy on a stack. Raises SandboxError for work that cannot be run in memory."""
         own = POLICIES[policy](stack)
-        uniform = UniformProgress(own, getattr(self.scenario, "slowdown", 2.0)) if policy == UNIFORM else None
+        uniform = UniformProgress(own, self.scenario.slowdown) if policy == UNIFORM else None
         admit: Admit = uniform.admit if uniform else admit_by_defaults(own)
         return in_memory.run(
             own,
@@ -59,7 +58,6 @@ class Trial:
             steps=self.steps,
             admit=admit,
             follow=uniform.follow if uniform else back_to_spot.follow if own.back_to_spot else lambda drill: None,
-            shortage=self.shortage,
         )
 
 

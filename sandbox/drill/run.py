@@ -130,6 +130,7 @@ def run(
         events=sorted(drill.events, key=lambda event: event.at),
         price_source="; ".join(sorted(sources(copy, found))),
         measured=measured,
+        shortage=drill.machines.shortage,
         caveats=(
             *_caveats(copy),
             *([CAVEAT.format(version=real.version)] if real else []),

@@ -124,5 +124,6 @@ def world(observed: Observed, machines: Machines, since: dict[str, float], fixed
         daemon_sets=list(observed.objects["DaemonSet"].values()),
         budgets=list(observed.objects["PodDisruptionBudget"].values()),
         profile=groups.profile,
+        failed=frozenset(machines.failed),
         **fixed,
     )

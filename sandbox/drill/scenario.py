@@ -66,6 +66,10 @@ def _length(value: Any) -> float:
     return found
 
 
+Shortage = Literal["at-once", "20s", "provision-time"]
+"""How the autoscaler learns that the cloud has no spot machine: the request is refused; the machines are known to have failed
+20 s later; or they just do not come, and the request times out."""
+
 Nodes = Annotated[int | Literal["all"], BeforeValidator(_nodes)]
 Duration = Annotated[float, BeforeValidator(seconds)]
 Span = Annotated[tuple[float, float], BeforeValidator(_range)]
@@ -235,6 +239,10 @@ class Scenario(_Strict):
     """Whether the capacity over time is drawn from measurements."""
     boot: Duration = 100.0
     """Seconds from the request to the registration of a machine. Assumed: no source gives a figure for GPU nodes."""
+    shortage: Shortage | None = None
+    """None for the signal that is assumed of the cloud (`sandbox.drill.machines.signal`)."""
+    slowdown: Annotated[float, Field(ge=1)] = 2.0
+    """Work should be done within so many times its need after its submission."""
     retries: bool = True
     """Whether Workflows have the defaults of kubeflow/components/retry."""
 

@@ -38,6 +38,7 @@ class Setting:
     order: tuple[str, ...] = ()
     times: tuple[tuple[str, str], ...] = ()
     back_to_spot: bool | None = None
+    """Whether pods that keep checkpoints move back to spot: compared, and not chosen, since it needs an image and labels."""
 
     def on(self, stack: Stack) -> Stack:
         """A stack with these settings."""
@@ -77,6 +78,8 @@ class Tuned:
     after: Judged
     alone: Judged
     """On demand alone, by the timers as tuned."""
+    moved: Judged
+    """As tuned, with `scheduling.backToSpot` for all pods that keep checkpoints, or without it where the stack has it."""
     regret: float
     """US dollars by which the cheapest finalist within the accepted wait was cheaper on the judging weeks, on average."""
     tried: int
@@ -114,11 +117,14 @@ def tune(
                 notify(f"{axis}: {best.usd:,.2f} USD a week, longest wait {best.longest_wait / 60:.1f} min")
     last = _with_work(stack, judging, pool)
     within = sorted(known.values(), key=lambda each: (each.beyond(accepted), each.usd))[:8]
-    finalists = _judge([Setting(), best.setting, *(each.setting for each in within)], last, pool)
-    before, after = finalists[:2]
+    other = replace(best.setting, back_to_spot=not stack.back_to_spot)
+    moved, before, after, *rest = _judge(
+        [other, Setting(), best.setting, *(each.setting for each in within)], last, pool
+    )
+    finalists = [before, after, *rest]
     allowed = [each.usd for each in finalists if each.beyond(accepted) <= after.beyond(accepted)]
     alone = _judge([best.setting], last, pool, ALONE)[0]
-    return Tuned(best.setting, before, after, alone, after.usd - min(allowed), len(known))
+    return Tuned(best.setting, before, after, alone, moved, after.usd - min(allowed), len(known))
 
 
 def _preferred(new: Judged, old: Judged, accepted: float) -> bool:
@@ -152,7 +158,6 @@ def axes(stack: Stack, now: Setting) -> Iterator[tuple[str, list[Setting]]]:
                 ],
             )
     yield "order", [replace(now, order=order) for order in _orders(current)]
-    yield "backToSpot", [replace(now, back_to_spot=not current.back_to_spot)]
 
 
 def _orders(stack: Stack) -> Iterator[tuple[str, ...]]:

@@ -85,6 +85,13 @@ class Registry:
         until = self.back_off.failed(now, group.name)
         decided(Decision(now, "backoff", group.name, group.pool, until=until, reason="Other/cloudProviderError"))
 
+    def errored(self, now: float, group: NodeGroup, decided: Decided) -> None:
+        """Machines of a group could not be made: its request has failed."""
+        self._requests.pop(group.name, None)
+        until = self.back_off.failed(now, group.name)
+        decided(Decision(now, "failed", group.name, group.pool, reason="machines could not be made"))
+        decided(Decision(now, "backoff", group.name, group.pool, until=until, reason="OutOfResources"))
+
     def healthy(self, profile: Profile) -> bool:
         """Whether the cluster's unready nodes are within the limits; without health nothing is done."""
         most = profile.unready_percentage / 100 * self._nodes

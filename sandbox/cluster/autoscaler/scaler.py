@@ -68,6 +68,7 @@ class Autoscaler:
             self._first = False
         snapshot = snapshot.without(self._removals.advance(snapshot, profile, hands))
         self._registry.observe(snapshot, profile, hands.decided)
+        snapshot = snapshot.without(self._remove_failed(snapshot, hands))
         snapshot = snapshot.without(self._remove_late(snapshot, hands))
         if not self._check_health(now, profile, hands):
             self._unneeded.clear()
@@ -112,6 +113,22 @@ class Autoscaler:
         ]
         if tainted:
             hands.untaint(tainted)
+
+    def _remove_failed(self, snapshot: Snapshot, hands: Hands) -> list[str]:
+        """Delete machines that the cloud could not make, and leave their groups alone (static_autoscaler.go,
+        deleteCreatedNodesWithErrors; clusterstate.go, handleInstanceCreationErrors)."""
+        removed: list[str] = []
+        for group in snapshot.groups.values():
+            going = [name for name in group.nodes if name in snapshot.world.failed]
+            if not going:
+                continue
+            self._registry.errored(snapshot.now, group, hands.decided)
+            try:
+                hands.remove(group, going)
+            except ScaleRefused:
+                continue  # the next scan tries again
+            removed += going
+        return removed
 
     def _remove_late(self, snapshot: Snapshot, hands: Hands) -> list[str]:
         """Remove machines that did not register within the provision time, down to the group's minimum."""

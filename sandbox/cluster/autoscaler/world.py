@@ -29,6 +29,8 @@ class World:
     """The text of the priority expander's ConfigMap; None without one."""
     classes: Sequence[Object] = ()
     """ComputeClasses."""
+    failed: frozenset[str] = frozenset()
+    """Machines, by their nodes' names, of which the cloud says that it could not make them."""
 
 
 @dataclass(frozen=True)

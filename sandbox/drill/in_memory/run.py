@@ -58,7 +58,6 @@ def run(
     admit: Admit | None = None,
     follow: Callable[[Drill], None] = lambda drill: None,
     measured: str = "",
-    shortage: str = "",
 ) -> record.Record:
     """Run a scenario on a stack. `admit` admits the pods of the work, `follow` may plan something by the drill's clock.
 
@@ -121,7 +120,7 @@ def run(
         price_source=stack.price_source,
         measured=measured,
         accepted_wait=stack.accepted_wait,
-        shortage=shortage,
+        shortage=drill.machines.shortage,
     )
 
 

@@ -1,0 +1,152 @@
+"""Drawn weeks in memory: `python -m bench.weeks table|agreement|pays [STACK ...]`.
+
+table: a stack's settings beside fixed policies, ten weeks that tuned nothing, at both ends of a shortage's signal.
+agreement: drills over the real programs beside drills in memory on the same work.
+pays: twenty weeks; how the saving moves with availability, price, boot time and signal, as figures and as docs/when-spot-pays.svg.
+
+Each brings its stacks up in a sandbox of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from statistics import mean
+from tempfile import TemporaryDirectory
+
+from bench.drills import PROJECT, sandbox
+from sandbox.base.home import Home
+from sandbox.drill import run as real
+from sandbox.drill import scenario as scenarios
+from sandbox.drill.hindsight import hindsight
+from sandbox.drill.in_memory import stack as stacks
+from sandbox.drill.in_memory.stack import Stack
+from sandbox.drill.outcome import Outcome, outcome
+from sandbox.drill.policies import ALONE, OURS, POLICIES, Trial, compared
+from sandbox.drill.source import cloud_of, copied
+from sandbox.kubernetes.client import Client
+
+STACKS = ("dev", "staging", "prod")
+JUDGED = range(11, 21)
+"""Seeds of weeks on which nothing was tuned."""
+SIGNALS = ("at-once", "provision-time")
+_DRAWS = 2000
+
+
+@contextmanager
+def up(names: Sequence[str]) -> Iterator[Callable[[str], Home]]:
+    """Stacks in a sandbox of their own."""
+    with sandbox() as bench:
+        for name in names:
+            bench.up(name)
+        os.environ["SANDBOX_HOME"] = bench.home
+        yield lambda name: Home.of(name, PROJECT)
+        for name in names:
+            bench.down(name)
+
+
+def read(home: Home) -> Stack:
+    """A stack that is up."""
+    with TemporaryDirectory() as folder:
+        plane, copy = cloud_of(home, Path(folder) / "copy")
+        client = Client(plane.admin_kubeconfig)
+        try:
+            return stacks.of(home.stack, copy, client)
+        finally:
+            client.close()
+
+
+def trial(stack: Stack, seed: int, signal: str | None = None, boot: float = 100.0) -> Trial:
+    """A drawn week."""
+    week = scenarios.load("week").model_copy(update={"shortage": signal, "boot": boot})
+    return Trial(week, "week", seed, stack.basis.drawn_week(seed, stack.basis))
+
+
+def interval(values: Sequence[float]) -> str:
+    """The mean, with the middle 95 % of means of values drawn anew from these."""
+    draws = random.Random(1)
+    means = sorted(mean(draws.choices(values, k=len(values))) for _ in range(_DRAWS))
+    return f"{mean(values):.1f} ({means[_DRAWS // 40]:.1f} to {means[-_DRAWS // 40]:.1f})"
+
+
+Week = tuple[dict[str, Outcome], float]
+
+
+def judged(stack: Stack, signal: str, seed: int) -> Week:
+    """The outcomes of all policies in one week, and how many times the best possible the stack's own costs."""
+    week = trial(stack, seed, signal)
+    own = week.run(stack)
+    best = hindsight(own).cost
+    rows = {row.policy: row.outcome for row in compared(stack, week)}
+    return rows, (rows[OURS].usd or 0.0) / best if best else 0.0
+
+
+def table(*names: str) -> None:
+    """The table of docs/figures.md."""
+    print(
+        "| stack | shortage | policy | USD a week | saved, % | least saved | longest wait | GPU-days waited | on spot | times best |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    chosen = names or STACKS
+    with up(chosen) as home, ProcessPoolExecutor() as pool:
+        for name in chosen:
+            stack = read(home(name))
+            for signal in SIGNALS:
+                weeks = list(pool.map(partial(judged, stack, signal), JUDGED))
+                for policy in POLICIES:
+                    print(_row(name, signal, policy, weeks), flush=True)
+
+
+def _row(name: str, signal: str, policy: str, weeks: Sequence[Week]) -> str:
+    found = [rows[policy] for rows, _ in weeks]
+    saved = [100 * (1 - (rows[policy].usd or 0.0) / (rows[ALONE].usd or 1.0)) for rows, _ in weeks]
+    times = interval([times for _, times in weeks]) if policy == OURS else ""
+    cells = (
+        name,
+        signal,
+        policy,
+        interval([each.usd or 0.0 for each in found]),
+        "" if policy == ALONE else interval(saved),
+        "" if policy == ALONE else f"{min(saved):.1f}",
+        f"{max(each.longest_wait for each in found) / 60:.1f} min",
+        f"{mean(each.waited for each in found) / 86400:.2f}",
+        f"{mean(each.on_spot or 0.0 for each in found):.0%}",
+        times,
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def agreement(*names: str) -> None:
+    """Real drills beside drills in memory, on the same work."""
+    print("| stack | seed | drill | USD | longest wait | GPU-days waited | on spot | nodes | s |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    week = scenarios.load("week")
+    with up(names or STACKS) as home:
+        for name in names or STACKS:
+            stack = read(home(name))
+            for seed in (1, 2):
+                with (
+                    TemporaryDirectory() as folder,
+                    copied(home(name), Path(folder) / "copy", lambda text: None) as copy,
+                ):
+                    steps = stack.basis.drawn_week(seed, stack.basis)
+                    found = real.run(name, copy, "week", week, seed=seed, steps=steps, basis=stack.basis)
+                same = replace(stack, basis=stack.basis.worked(found))
+                for kind, record in (("real programs", found), ("in memory", trial(same, seed).run(same))):
+                    own = outcome(record)
+                    print(
+                        f"| {name} | {seed} | {kind} | {own.usd:.2f} | {own.longest_wait / 60:.1f} min |"
+                        f" {own.waited / 86400:.2f} | {own.on_spot or 0:.0%} | {len(record.nodes)} | {record.clock.wall:.0f} |",
+                        flush=True,
+                    )
+
+
+if __name__ == "__main__":
+    {"table": table, "agreement": agreement}[sys.argv[1]](*sys.argv[2:])
