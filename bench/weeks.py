@@ -38,6 +38,10 @@ JUDGED = range(11, 21)
 """Seeds of weeks on which nothing was tuned."""
 SIGNALS = ("at-once", "provision-time")
 _DRAWS = 2000
+COLUMNS = (
+    *("stack", "shortage", "policy", "USD a week", "saved, %", "least saved"),
+    *("longest wait", "GPU-days waited", "on spot", "times best"),
+)
 
 
 @contextmanager
@@ -90,9 +94,7 @@ def judged(stack: Stack, signal: str, seed: int) -> Week:
 
 def table(*names: str) -> None:
     """The table of docs/figures.md."""
-    print(
-        "| stack | shortage | policy | USD a week | saved, % | least saved | longest wait | GPU-days waited | on spot | times best |"
-    )
+    print(f"| {' | '.join(COLUMNS)} |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     chosen = names or STACKS
     with up(chosen) as home, ProcessPoolExecutor() as pool:

@@ -26,6 +26,7 @@ def outputs(stack: Stack, cloud: Cloud, target: Target, plan: LayerPlan, cluster
         **({"systemPool": _system_pool(stack.system_pool)} if stack.system_pool else {}),
         "pools": [_pool(pool) for pool in stack.node_pools],
         **plan.outputs,
+        "acceptedWait": spec.growth.accepted_wait,
         **({"workloads": shown} if (shown := workloads.shown(spec, cluster.workloads)) else {}),
         "kubeflowValues": kubeflow.values(stack.node_pools, cloud, spec.cloud, _whose(stack, plan, cluster)),
         **({"queueing": queues} if (queues := _queues(stack)) else {}),

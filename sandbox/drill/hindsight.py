@@ -1,10 +1,11 @@
 """Hindsight: the least that the work of a drill can cost on the same capacity, for somebody who knows the future.
 
-A lower bound, not a plan. Every way to do the work keeps these rules, the drill's own too, so none costs less:
+A lower bound, not a plan. Every way to do the work that keeps these rules costs as much at least. A drill that is late for its
+deadlines does not keep the first one, and may cost less:
 
-- Each piece of work is done between its submission and its finish in the drill (work that the drill did not finish: as much of
-  it, by the drill's end), so the bound gives nobody a worse service to save money. Work that serves runs at the same times as
-  in the drill.
+- Each piece of work is done between its submission and its deadline, `slowdown` times its need later (work that the drill did not
+  finish: as much of it, by the drill's end), so that nobody gets a worse service to save money. Work that serves runs at the same
+  times as in the drill.
 - It uses at most its own number of GPUs at a time, and spot only if its pods may.
 - Spot nodes are bounded at each moment by the capacity and by the pools' `most`; on-demand nodes are not bounded.
 - A machine with fewer GPUs than the work needs does none of it; weaker machines never do the work of stronger ones (`Reach`).
@@ -119,9 +120,9 @@ def hindsight(
 
 def _explanation(cells: list[int], exact: bool) -> str:
     text = (
-        "The least cost with hindsight: every piece of work is finished no later than in the drill, on the spot "
+        "The least cost with hindsight: every piece of work is done within the accepted slowdown, on the spot "
         "capacity there was; nodes come at once, are paid by the second for the GPUs that work, and moving costs nothing. "
-        "Nobody can pay less; nobody can quite reach it. The cost on demand alone is that of the same work by the same rules. "
+        "Nobody can be in time for less; nobody can quite reach it. "
         "Pools without GPUs are in none of these figures."
     )
     if exact:

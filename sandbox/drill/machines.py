@@ -27,7 +27,7 @@ from sandbox.drill.zones import REGION, rezoned, spread, zone_of, zones_of
 Object = dict[str, Any]
 
 FAILED_AFTER = 20.0
-"""Seconds after which a machine that cannot be made is known to have failed, with the signal `20s` (kubernetes/autoscaler PR 5548)."""
+"""Seconds after which a machine that cannot be made is known to have failed, by the signal `20s` (autoscaler PR 5548)."""
 
 
 def signal(facts: SpotFacts) -> scenario.Shortage:
@@ -125,7 +125,7 @@ class Machines:
         return self._zones[group.pool]
 
     def grow(self, group: NodeGroup, by: int) -> None:
-        """Request so many machines. Those the zones can give come; raises ScaleRefused when any does not and that is said at once."""
+        """Request so many machines. Those the zones can give come; raises ScaleRefused where one does not and this is said."""
         group = self.group(group.pool)
         if self.fault("refuse", group):
             raise ScaleRefused(f"pool {group.pool}: {self.refusal(group)}")

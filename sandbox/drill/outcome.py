@@ -28,6 +28,19 @@ class Outcome:
     """Pieces of work that end and were not finished."""
 
 
+@dataclass(frozen=True)
+class Saved:
+    """The same work by the stack's own settings and on demand alone, both in memory, in US dollars."""
+
+    ours: float
+    alone: float
+
+    @property
+    def share(self) -> float:
+        """The share of the cost on demand alone that is saved; negative where spot costs more."""
+        return 1 - self.ours / self.alone if self.alone else 0.0
+
+
 def outcome(record: Record) -> Outcome:
     """Read the outcome off a drill's record."""
     view = View(record)

@@ -93,9 +93,10 @@ def runs(record: Record) -> list[Run]:
 def pieces(record: Record) -> list[Piece]:
     """The work of a drill.
 
-    A piece that ends may run at any time from its submission to its finish in the drill, or to the drill's end. Work that
-    serves runs at the very times at which it ran in the drill. Work which the drill did not finish counts as much as
-    was done.
+    A piece that ends may run at any time from its submission to its deadline, `slowdown` times its need later, or to the drill's
+    end: its finish in the drill is no deadline, or a drill that makes its users wait would be compared with one that waits as
+    long. Work that serves runs at the very times at which it ran in the drill. Work which the drill did not finish counts as much
+    as was done.
     """
     works = {work.name: work for work in record.work}
     by_work: dict[str, list[Run]] = defaultdict(list)
@@ -107,9 +108,10 @@ def pieces(record: Record) -> list[Piece]:
         if work is None or work.needs is None:
             found += [_piece(name, [run], run.begin, run.end) for run in own]
         else:
-            last = max(run.useful for run in own)
-            end = record.clock.length if work.finished is None else work.finished
-            found.append(_piece(name, own, min(work.submitted, own[0].begin), max(end, last)))
+            begin = min(work.submitted, own[0].begin)
+            end = min(work.submitted + record.slowdown * work.needs, record.clock.length)
+            done = sum(run.useful - run.begin for run in own)
+            found.append(_piece(name, own, begin, max(end, begin + done)))
     return [piece for piece in found if piece.seconds > 0]
 
 

@@ -160,8 +160,10 @@ class Record:
     """Where the prices are from, and their date."""
     measured: str = ""
     """Where the capacity is from, such as "drawn, by measurements on AWS"; empty for a scenario's own."""
-    accepted_wait: float | None = None
-    """Seconds that a pod may wait for a node, as the stack file says in `growth.acceptedWait`; None where it is not known."""
+    accepted_wait: float = 900.0
+    """Seconds that a pod may wait for a node: `growth.acceptedWait` of the stack file, with its default."""
+    slowdown: float = 2.0
+    """Work should be done within so many times its need."""
     shortage: str = ""
     """How the cloud said that it had no machine: `at-once`, `20s` or `provision-time`."""
     caveats: tuple[str, ...] = ()

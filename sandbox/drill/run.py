@@ -11,7 +11,7 @@ from typing import Any
 from sandbox.base.notices import Notify
 from sandbox.cluster import plugins
 from sandbox.cluster.autoscaler import gke_figures
-from sandbox.cluster.autoscaler.options import Options
+from sandbox.cluster.autoscaler.options import Options, seconds
 from sandbox.cluster.autoscaler.scaler import Autoscaler
 from sandbox.drill import argo, machines, record, workloads
 from sandbox.drill.basis import Basis
@@ -131,6 +131,8 @@ def run(
         price_source="; ".join(sorted(sources(copy, found))),
         measured=measured,
         shortage=drill.machines.shortage,
+        accepted_wait=accepted_wait(copy),
+        slowdown=scenario.slowdown,
         caveats=(
             *_caveats(copy),
             *([CAVEAT.format(version=real.version)] if real else []),
@@ -187,6 +189,11 @@ def _moved(pod: record.Pod, lives: Sequence[record.Node]) -> record.Pod:
     """A pod on the life of its node that had registered last when it was bound."""
     before = [node for node in lives if node.registered is not None and node.registered <= (pod.bound or 0.0)]
     return replace(pod, node=before[-1].name) if before else pod
+
+
+def accepted_wait(copy: CopiedCloud) -> float:
+    """Seconds that a pod of the stack may wait: its output `acceptedWait`, of which the default is 15 minutes."""
+    return seconds(str(copy.outputs.get("acceptedWait") or "15m"))
 
 
 def location(copy: CopiedCloud) -> str:

@@ -32,8 +32,6 @@ from sandbox.report.scratch import DRILL, opened
 
 SEEDS = 5
 """Weeks that choose, and as many others that judge."""
-ACCEPTED = 900.0
-"""Seconds: the default of `growth.acceptedWait`, for a stack that does not publish it."""
 FILE = "tuned.diff"
 
 
@@ -76,7 +74,7 @@ def run(home: Home, request: Request, notify: Notify) -> None:
             Trial(scenario, "week", seed, stack.basis.drawn_week(seed, stack.basis))
             for seed in range(request.seed, request.seed + 2 * SEEDS)
         ]
-        accepted = ACCEPTED if stack.accepted_wait is None else stack.accepted_wait
+        accepted = stack.accepted_wait
         notify(f"drawn weeks {request.seed} to {request.seed + SEEDS - 1} choose, the {SEEDS} after them judge")
         with ProcessPoolExecutor() as pool:
             tuned = tune(stack, weeks[:SEEDS], weeks[SEEDS:], accepted, pool, notify)

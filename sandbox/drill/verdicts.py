@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from sandbox.drill.checks import cost, losses, placement, waits
+from sandbox.drill.checks import cost, losses, placement, slowdown, waits
 from sandbox.drill.checks.verdict import Verdict
 from sandbox.drill.checks.view import View
+from sandbox.drill.outcome import Saved
 from sandbox.drill.record import Record
 
 __all__ = ["Best", "Verdict", "failed", "verdicts"]
@@ -21,16 +22,14 @@ class Best(Protocol):
         """US dollars; None where a price is unknown."""
 
     @property
-    def on_demand_cost(self) -> float | None:
-        """The least cost of the same work on demand alone, by the same rules."""
-
-    @property
     def explanation(self) -> str:
         """The rules of the least cost, in sentences."""
 
 
-def verdicts(record: Record, best: Best | None = None) -> list[Verdict]:
-    """The verdicts of a record in the order of the report; `best` is what hindsight found, if it was asked."""
+def verdicts(record: Record, best: Best | None = None, saved: Saved | None = None) -> list[Verdict]:
+    """The verdicts of a record in the order of the report; `best` is what hindsight found, and `saved` what was compared with on
+    demand alone, if they were asked.
+    """
     view = View(record)
     measured = waits.waits(view)
     return [
@@ -45,7 +44,8 @@ def verdicts(record: Record, best: Best | None = None) -> list[Verdict]:
         placement.moves(view),
         losses.repeated(view),
         losses.complete(view),
-        cost.cost(view, None if best is None else best.cost),
+        slowdown.slowdown(view),
+        cost.cost(view, None if best is None else best.cost, saved),
         waits.full_pools(view, measured),
     ]
 

@@ -65,14 +65,17 @@ def movable(pod: Pod) -> bool:
 
 
 def share(view: View) -> Verdict:
-    """The share of pods that got spot, of those that started when their spot pools could grow.
+    """The share of pods on spot of all that may run there, and of those for which spot could grow when they started.
 
-    Pods that took a free place on a node which existed before them are not counted: nothing was requested for them.
+    Pods that took a free place on demand, on a node that existed before them, requested nothing.
     """
-    name, bound = "On spot while there was spot", f"at least {ENOUGH:.0%} of pods"
-    on_spot, missed, free_places = 0, [], 0
+    name, bound = "On spot while there was spot", f"at least {ENOUGH:.0%} of the pods for which there was spot"
+    on_spot, missed, free_places, without = 0, [], 0, 0
     for pod in view.record.pods:
-        if not movable(pod) or pod.bound is None or pod.pool not in view.pools:
+        if not movable(pod):
+            continue
+        if pod.bound is None or pod.pool not in view.pools:
+            without += 1
             continue
         if view.pools[pod.pool].capacity == "spot":
             on_spot += 1
@@ -82,20 +85,23 @@ def share(view: View) -> Verdict:
             free_places += 1
         elif _all_chains(view, [pod], node, can_grow):
             missed.append(pod)
-    counted_pods = on_spot + len(missed)
-    if not counted_pods:
-        return Verdict(name, None, "no pod started while there was spot", bound, "")
-    ratio = on_spot / counted_pods
-    why = (
-        f"{counted(free_places, 'pod')} took places that were free on demand and are not counted."
-        if free_places
-        else ""
-    )
+        else:
+            without += 1
+    asked = on_spot + len(missed)
+    total = asked + free_places + without
+    if not asked:
+        text = f"none of {counted(total, 'pod')}" if total else "no pod"
+        return Verdict(name, None, text, bound, "No pod started while there was spot.")
+    ratio = on_spot / asked
+    text = f"{on_spot / total:.0%} of {counted(total, 'pod')}; {ratio:.1%} of {asked:,} for which there was spot"
+    others = [f"{free_places:,} took free places on demand"] if free_places else []
+    others += [f"for {without:,} there was none, or they got no node"] if without else []
+    why = f"Of the others {' and '.join(others)}." if others else ""
     if missed:
         seen = [f"{pod.name} on {pod.pool}" for pod in missed]
         remedy = "Do the autoscaler's priorities and the pods' tolerations hold?"
         why = f"On demand although spot was there: {first(seen)}. {remedy} {why}".strip()
-    return Verdict(name, ratio >= ENOUGH, f"{ratio:.1%} of {counted(counted_pods, 'pod')}", bound, why)
+    return Verdict(name, ratio >= ENOUGH, text, bound, why)
 
 
 def early(view: View) -> Verdict:

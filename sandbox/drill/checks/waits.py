@@ -29,8 +29,9 @@ class Wait:
         return self.bound.length if self.bound else None
 
     @property
-    def late(self) -> bool:
-        return self.bound is not None and self.length > self.bound.length and not self.full
+    def unexpected(self) -> bool:
+        """Whether it is longer than the settings imply, full pools apart."""
+        return self.bound is not None and self.length > self.bound.length
 
 
 def waits(view: View) -> list[Wait]:
@@ -45,34 +46,60 @@ def _wait(view: View, pod: Pod) -> Wait:
 
 
 def longest(view: View, measured: list[Wait]) -> Verdict:
-    """The longest wait of any pod for a node."""
-    name, limit = "Longest wait for a node", _bound(view, measured)
+    """The longest wait of any pod for a node, against the wait that the stack file accepts."""
+    name = "Longest wait for a node"
     if not measured:
-        return Verdict(name, None, "no pod", limit, "The scenario has no pods.")
+        return Verdict(name, None, "no pod", _accepted(view), "The scenario has no pods.")
     worst = max(measured, key=lambda wait: wait.length)
-    text = f"{span(worst.length)} ({worst.pod.name})" + (
-        "" if worst.pod.bound is not None else ", still without a node"
-    )
-    late = [wait for wait in measured if wait.late]
-    if late:
-        limit = _bound(view, late)
-        why = f"{counted(len(late), 'pod')} waited longer than the settings imply."
-        if absent := [wait.pod.name for wait in late if wait.pod.created - view.due(wait.pod) > RETRY]:
-            why += f" Their work had no pod for a part of it: {first(absent)}. Is there a ResourceQuota?"
-        return Verdict(name, False, text, limit, why)
-    if worst.allowed is None:
-        return Verdict(
-            name, None, text, limit, "Google publishes no timers of its autoscaler: nothing bounds the wait."
+    text = f"{span(worst.length)} ({worst.pod.name})"
+    text += "" if worst.pod.bound is not None else ", still without a node"
+    return _judged(view, name, text, measured, "Every wait is within what the settings imply.")
+
+
+def _accepted(view: View) -> str:
+    return f"{span(view.record.accepted_wait)}: growth.acceptedWait"
+
+
+def _judged(view: View, name: str, text: str, measured: list[Wait], well: str) -> Verdict:
+    """Waits against the accepted one. What the settings imply, and pools at their maximum, explain a wait and excuse none."""
+    over = [wait for wait in measured if wait.length > view.record.accepted_wait]
+    if over:
+        why = f"{counted(len(over), 'pod')} waited longer than accepted."
+        return Verdict(name, False, text, _accepted(view), " ".join([why, *_reasons(view, over)]))
+    strange = [wait for wait in measured if wait.unexpected]
+    if strange:
+        why = f"{counted(len(strange), 'pod')} waited longer than the timers alone imply."
+        return Verdict(name, True, text, _accepted(view), " ".join([why, *_reasons(view, strange)]), explained=True)
+    return Verdict(name, True, text, _accepted(view), held_text(measured) or well)
+
+
+def _reasons(view: View, late: list[Wait]) -> list[str]:
+    """What made pods wait, each in a sentence."""
+    found = []
+    if full := [wait for wait in late if wait.full]:
+        pools = sorted({name for wait in full for name in wait.full.split(", ")})
+        limits = ", ".join(f"{pool} at its maximum of {view.pools[pool].most}" for pool in pools)
+        found.append(f"{counted(len(full), 'pod')} waited for {limits}: raise {TWIN}, or accept the wait.")
+    rest = [wait for wait in late if not wait.full]
+    if absent := [wait.pod.name for wait in rest if wait.pod.created - view.due(wait.pod) > RETRY]:
+        found.append(f"Their work had no pod for a part of it: {first(absent)}. Is there a ResourceQuota?")
+    nowhere = [wait.pod for wait in rest if _cannot_fall_back(view, wait)]
+    if nowhere:
+        found.append(
+            f"{counted(len(nowhere), 'pod')} can fall back nowhere: give the pool an on-demand twin with {TWIN} above 0."
         )
-    if worst.full:
-        return Verdict(
-            name,
-            True,
-            text,
-            limit,
-            f"It waited for {worst.full}, at its maximum. Every other wait is within the bound.",
-        )
-    return Verdict(name, True, text, limit, held_text(measured) or "Every wait is within the bound.")
+    implied = [wait for wait in rest if wait.bound and not wait.unexpected]
+    if implied:
+        most = max(implied, key=lambda wait: wait.length).bound or Bound(0.0, 0)
+        found.append(f"The settings imply up to {span(most.length)}: {terms(view, most)}.")
+    if unknown := [wait.pod.name for wait in rest if wait.unexpected and wait.pod not in nowhere]:
+        found.append(f"Nothing explains {first(unknown)}.")
+    return found
+
+
+def _cannot_fall_back(view: View, wait: Wait) -> bool:
+    pod = wait.pod
+    return bool(wait.unexpected and pod.spot and pod.gpus and not any(twin.most != 0 for twin in view.twins_for(pod)))
 
 
 def held_text(measured: list[Wait]) -> str:
@@ -95,15 +122,6 @@ def held_text(measured: list[Wait]) -> str:
     )
 
 
-def _bound(view: View, measured: list[Wait]) -> str:
-    """The longest bound that holds for any pod, with its terms."""
-    bounds = [wait.bound for wait in measured if wait.bound]
-    if not bounds:
-        return ""
-    most = max(bounds, key=lambda each: each.length)
-    return f"{span(most.length)}: {terms(view, most)}"
-
-
 def terms(view: View, most: Bound) -> str:
     """The terms of a pod's bound: `30 s + 10 min provision time + 10 s scan + ...`."""
     provision, scan = view.setting("maxNodeProvisionTime"), view.setting("scanInterval")
@@ -118,28 +136,14 @@ def terms(view: View, most: Bound) -> str:
 
 
 def fallback(view: View, measured: list[Wait]) -> Verdict:
-    """The longest wait of a pod that may run on spot and got a node on demand, against the bound that the settings imply."""
+    """The longest wait of a pod that may run on spot and got a node on demand, against the wait that is accepted."""
     name = "Time to fall back"
     dropped = fallen(view, measured)
     if not dropped:
         return Verdict(name, None, "no pod fell back", "", "Spot took all pods that may run there.")
-    limit, worst = _bound(view, dropped), max(dropped, key=lambda wait: wait.length)
+    worst = max(dropped, key=lambda wait: wait.length)
     text = f"{span(worst.length)} at most, {counted(len(dropped), 'pod')}"
-    late = [wait for wait in dropped if wait.late]
-    if late:
-        limit = _bound(view, late)
-        nothing = [wait.pod.name for wait in late if not any(twin.most != 0 for twin in view.twins_for(wait.pod))]
-        why = f"Longer than the settings imply: {first([wait.pod.name for wait in late])}."
-        if nothing:
-            why += f" {counted(len(nothing), 'pod')} can fall back nowhere: give the pool an on-demand twin with {TWIN} above 0."
-        return Verdict(name, False, text, limit, why)
-    if worst.allowed is None:
-        return Verdict(
-            name, None, text, limit, "Google publishes no timers of its autoscaler: nothing bounds the time."
-        )
-    if worst.full:
-        return Verdict(name, True, text, limit, f"Beyond the bound, pods waited for {worst.full} at its maximum.")
-    return Verdict(name, True, text, limit, held_text(dropped) or "Every pod ran on demand within the bound.")
+    return _judged(view, name, text, dropped, "Every pod ran on demand within what the settings imply.")
 
 
 def fallen(view: View, measured: list[Wait]) -> list[Wait]:

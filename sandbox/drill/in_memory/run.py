@@ -120,6 +120,7 @@ def run(
         price_source=stack.price_source,
         measured=measured,
         accepted_wait=stack.accepted_wait,
+        slowdown=scenario.slowdown,
         shortage=drill.machines.shortage,
     )
 

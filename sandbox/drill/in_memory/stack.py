@@ -11,7 +11,7 @@ from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.autoscaler import expander
 from sandbox.drill import basis, record
 from sandbox.drill.basis import Basis
-from sandbox.drill.run import Tiers, location, orders, pools, sources
+from sandbox.drill.run import Tiers, accepted_wait, location, orders, pools, sources
 from sandbox.drill.source import CopiedCloud
 from sandbox.drill.zones import zones_of
 from sandbox.kubernetes.client import Client, Object
@@ -41,7 +41,8 @@ class Stack:
     placement: Mapping[str, Any]
     """What the defaults add to the spec of a pod that may run on spot."""
     basis: Basis
-    accepted_wait: float | None
+    accepted_wait: float
+    """Seconds."""
     price_source: str = ""
     back_to_spot: bool = False
     """Whether the descheduler of `scheduling.backToSpot` runs."""
@@ -116,7 +117,7 @@ def of(name: str, copy: CopiedCloud, client: Client) -> Stack:
         maps=maps,
         placement=(copy.outputs.get("contract") or {}).get("snippets", {}).get("gpu-prefer-spot", {}),
         basis=basis.of(copy.cloud, copy.cluster),
-        accepted_wait=None,
+        accepted_wait=accepted_wait(copy),
         price_source="; ".join(sorted(sources(copy, found))),
         back_to_spot=any(each["metadata"]["name"].endswith("-back-to-spot") for each in deployments),
     )

@@ -149,8 +149,7 @@ def figures(view: View, found: Sequence[Verdict], best: Best | None, moved: Sequ
     hours = {band: _hours(view, band) for band in ("spot", "on-demand")}
     on_nodes = {band: _pod_hours(view, band) for band in ("spot", "on-demand")}
     running = sum(on_nodes.values())
-    sums = cost.paid(view)
-    least, least_on_demand = (None, None) if best is None else (_cents(best.cost), _cents(best.on_demand_cost))
+    least = None if best is None else _cents(best.cost)
     pods = view.record.pods
     return (
         Figure("red_verdicts", "red verdicts", sum(verdict.ok is False for verdict in found), "verdicts"),
@@ -182,15 +181,8 @@ def figures(view: View, found: Sequence[Verdict], best: Best | None, moved: Sequ
             round(sum(row.machine_hours for row in moved), 2),
             "hours",
         ),
-        Figure("cost", "cost of GPU nodes", _cents(None if sums is None else sums.actual), "USD"),
-        Figure(
-            "same_hours_on_demand",
-            "cost of the same hours on demand",
-            _cents(None if sums is None else sums.on_demand),
-            "USD",
-        ),
+        Figure("cost", "cost of GPU nodes", _cents(cost.paid(view)), "USD"),
         Figure("best_cost", "best possible cost", least, "USD"),
-        Figure("best_on_demand_cost", "best possible cost on demand alone", least_on_demand, "USD"),
     )
 
 
