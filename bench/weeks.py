@@ -28,8 +28,8 @@ from sandbox.drill import scenario as scenarios
 from sandbox.drill.hindsight import hindsight
 from sandbox.drill.in_memory import stack as stacks
 from sandbox.drill.in_memory.stack import Stack
-from sandbox.drill.outcome import Outcome, outcome
-from sandbox.drill.policies import ALONE, OURS, POLICIES, Trial, compared
+from sandbox.drill.outcome import ALONE, OURS, Outcome, outcome
+from sandbox.drill.policies import POLICIES, Trial, compared
 from sandbox.drill.source import cloud_of, copied
 from sandbox.kubernetes.client import Client
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -40,6 +41,11 @@ Progress = Callable[[float, float], None]
     metavar="MACHINE ZONE FILE",
     help="Spot capacity from a published trace; `*` is every machine or zone.",
 )
+@click.option(
+    "--shortage",
+    type=click.Choice(["at-once", "20s", "provision-time"]),
+    help="How the cloud says that it has no spot machine, in place of the scenario's own.",
+)
 @click.option("--tune", is_flag=True, help="Search the settings that cost least within the accepted wait, in memory.")
 @click.option("--report-dir", type=FOLDER, help="Write the report there instead of the stack's folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object and nothing else.")
@@ -55,6 +61,7 @@ def drill(
     seed: int,
     factor: float | None,
     traces: tuple[tuple[str, str, Path], ...],
+    shortage: Literal["at-once", "20s", "provision-time"] | None,
     tune: bool,
     report_dir: Path | None,
     as_json: bool,
@@ -80,11 +87,21 @@ def drill(
             raise click.UsageError("--tune draws weeks of its own: leave out SCENARIO, --against, --trace and --factor")
         from sandbox.drill import tune_command
 
-        asked = tune_command.Request(seed, config_file, directory, as_json, cluster=cluster, cloud=cloud)
+        asked = tune_command.Request(seed, config_file, directory, as_json, shortage, cluster, cloud)
         tune_command.run(home, asked, to_stderr)
         return
     request = command.Request(
-        scenario or scenarios.DEFAULT, seed, factor, against, config_file, traces, directory, as_json, cluster, cloud
+        scenario or scenarios.DEFAULT,
+        seed,
+        factor,
+        against,
+        config_file,
+        traces,
+        directory,
+        as_json,
+        cluster,
+        shortage,
+        cloud,
     )
     if not command.drill(home, request, to_stderr, _progress):
         sys.exit(1)

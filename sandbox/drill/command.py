@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -17,6 +17,7 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
+from sandbox.base.yaml_file import read_yaml
 from sandbox.drill import basis, external, fitting, report
 from sandbox.drill import run as running
 from sandbox.drill import scenario as scenarios
@@ -24,7 +25,11 @@ from sandbox.drill.basis import Basis
 from sandbox.drill.capacity import checked
 from sandbox.drill.folder import writable, writing
 from sandbox.drill.hindsight import hindsight
+from sandbox.drill.in_memory import stack as stacks
+from sandbox.drill.in_memory.stack import Stack
 from sandbox.drill.losses import lost_to
+from sandbox.drill.outcome import Row
+from sandbox.drill.policies import Trial, compared
 from sandbox.drill.real_autoscaler import named
 from sandbox.drill.record import Record, Step
 from sandbox.drill.scenario import Scenario
@@ -39,6 +44,8 @@ from sandbox.report.scratch import opened as opened_scratch
 
 FOLDER = "drill"
 """The folder of the last report, below the stack's home."""
+MOST_PODS = 3000
+"""A drill of more pods is not compared with fixed policies: each would take a minute and more."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,8 @@ class Request:
     as_json: bool
     cluster: str | None = None
     """The name of another cluster of the emulated cloud."""
+    shortage: scenarios.Shortage | None = None
+    """How a shortage is told, in place of the scenario's own."""
     cloud: Path | None = None
     """The cloud file of stacks that come up anew; by default what the stack's own cloud files gave."""
 
@@ -75,15 +84,21 @@ def drill(
 ) -> bool:
     """Run the drill and write its report; False when a verdict is red. Raises SandboxError."""
     scenario = scenarios.load(request.scenario)
+    if request.shortage:
+        scenario = scenario.model_copy(update={"shortage": request.shortage})
     traced = [step for machine, zone, path in request.traces for step in read_trace(path, machine, zone)]
     sides = _sides(home, request)
     with _alone(home), writable(request.directory):
-        first, counted = _record(home, sides[0], scenario, request, traced, None, notify, progress(sides[0].name))
-        records = [first]
+        for side in sides[1:]:
+            _check(home, side, request, notify)
+        first, counted, policies = _record(
+            home, sides[0], scenario, request, traced, None, notify, progress(sides[0].name)
+        )
+        reports = [_report(first, policies)]
         for side in sides[1:]:
             same = counted.worked(first)
-            records.append(_record(home, side, scenario, request, traced, same, notify, progress(side.name))[0])
-    reports = [_report(record) for record in records]
+            found, _, rows = _record(home, side, scenario, request, traced, same, notify, progress(side.name))
+            reports.append(_report(found, rows))
     result: report.Report | report.Comparison = reports[0]
     if len(reports) == 2:
         names = (sides[0].name, sides[1].name)
@@ -137,8 +152,8 @@ def _record(
     same: Basis | None,
     notify: Notify,
     progress: Callable[[float, float], None],
-) -> tuple[Record, Basis]:
-    """The record of one side, and the basis of its work: `same`, or the stack's own."""
+) -> tuple[Record, Basis, list[Row]]:
+    """The record of one side, the basis of its work (`same`, or the stack's own), and the same work by fixed policies."""
     program = named(os.environ)
     with opened_scratch(home.root, notify, DRILL) as scratch:
         source = home if side.live else brought_up(home, side, scratch, request.cloud, notify)
@@ -168,7 +183,45 @@ def _record(
                 program=program,
                 notify=notify,
             )
-            return record, counted
+            stack = stacks.of(home.stack, copy, copy.client)
+            return record, counted, _policies(stack, scenario, request, record, counted, steps, notify)
+
+
+def _policies(
+    stack: Stack,
+    scenario: Scenario,
+    request: Request,
+    record: Record,
+    counted: Basis,
+    steps: Sequence[Step],
+    notify: Notify,
+) -> list[Row]:
+    """The stack's settings and fixed policies on a drill's work, in memory; none where that cannot be done."""
+    if len(record.pods) > MOST_PODS:
+        notify(f"not compared with fixed policies: more than {MOST_PODS:,} pods")
+        return []
+    notify("the same work by fixed policies, in memory")
+    trial = Trial(scenario, request.scenario, request.seed, steps)
+    try:
+        return list(compared(replace(stack, basis=counted.worked(record)), trial))
+    except SandboxError as not_in_memory:
+        notify(str(not_in_memory))
+        return []
+
+
+def _check(home: Home, side: Side, request: Request, notify: Notify) -> None:
+    """Check the second side before the first one's drill begins: what its file gets wrong is said in seconds."""
+    if side.config_file is None:
+        return
+    read_yaml(side.config_file)
+    notify(f"{side.name}: checking it")
+    with opened_scratch(home.root, notify, DRILL) as scratch:
+        scratch.build(notify)
+        own = environment.of(home.project, scratch.folder / "base+packages")
+        cloud = request.cloud or _kept_cloud(home, scratch.folder)
+        outcome = scratch.run("preview", home.stack, home.project, own, notify, cloud, side.config_file)
+    if outcome.errors:
+        raise SandboxError(f"{side.name}: stack {home.stack!r} would not come up:\n" + "\n".join(outcome.errors))
 
 
 def brought_up(home: Home, side: Side, scratch: Scratch, cloud: Path | None, notify: Notify) -> Home:
@@ -209,6 +262,6 @@ def _steps(
     return counted.drawn_week(request.seed, own), "drawn by measurements on AWS"
 
 
-def _report(record: Record) -> report.Report:
+def _report(record: Record, policies: Sequence[Row]) -> report.Report:
     best = hindsight(record)
-    return report.build(record, best, lost_to(record, best))
+    return report.build(record, best, lost_to(record, best), policies)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sandbox.drill.checks.bounds import until
@@ -29,6 +30,14 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Row:
+    """One policy's outcome; the names of policies are those of `sandbox.drill.policies`."""
+
+    policy: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
 class Saved:
     """The same work by the stack's own settings and on demand alone, both in memory, in US dollars."""
 
@@ -39,6 +48,17 @@ class Saved:
     def share(self) -> float:
         """The share of the cost on demand alone that is saved; negative where spot costs more."""
         return 1 - self.ours / self.alone if self.alone else 0.0
+
+
+OURS, ALONE = "as the stack says", "on demand alone"
+"""The policies between which the saving is."""
+
+
+def saved(rows: Iterable[Row]) -> Saved | None:
+    """What a table of policies says was saved; None where it lacks one of the two, or a price."""
+    usd = {row.policy: row.outcome.usd for row in rows}
+    ours, alone = usd.get(OURS), usd.get(ALONE)
+    return None if ours is None or alone is None else Saved(ours, alone)
 
 
 def outcome(record: Record) -> Outcome:

@@ -15,25 +15,11 @@ from sandbox.drill.in_memory import run as in_memory
 from sandbox.drill.in_memory.run import Admit, admit_by_defaults
 from sandbox.drill.in_memory.stack import Stack
 from sandbox.drill.in_memory.uniform_progress import UniformProgress
-from sandbox.drill.outcome import Outcome, outcome
+from sandbox.drill.outcome import ALONE, OURS, Row, outcome
 from sandbox.drill.scenario import Scenario
 
 ACCELERATOR = "kubeflow-spot.dev/accelerator"
-OURS, ALONE, SPOT_ALONE, GREEDY, UNIFORM = (
-    "as the stack says",
-    "on demand alone",
-    "spot alone",
-    "greedy",
-    "uniform progress",
-)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One policy's outcome."""
-
-    policy: str
-    outcome: Outcome
+SPOT_ALONE, GREEDY, UNIFORM = "spot alone", "greedy", "uniform progress"
 
 
 @dataclass(frozen=True)

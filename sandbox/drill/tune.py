@@ -14,8 +14,8 @@ from statistics import mean
 
 from sandbox.cluster.autoscaler.options import seconds
 from sandbox.drill.in_memory.stack import Stack
-from sandbox.drill.outcome import Outcome, outcome
-from sandbox.drill.policies import ALONE, Trial
+from sandbox.drill.outcome import ALONE, Outcome, outcome
+from sandbox.drill.policies import Trial
 
 UNNEEDED, AFTER_ADD, PROVISION = "scaleDownUnneededTime", "scaleDownDelayAfterAdd", "maxNodeProvisionTime"
 TIMES: Mapping[str, Sequence[str]] = {

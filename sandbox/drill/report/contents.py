@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from sandbox.drill.checks.view import View
 from sandbox.drill.losses import Loss
+from sandbox.drill.outcome import Row, saved
 from sandbox.drill.record import Record
 from sandbox.drill.report import figures
 from sandbox.drill.report.model import FORMAT, Clock, Report
@@ -18,10 +19,14 @@ GKE_CAVEAT = (
 )
 
 
-def build(record: Record, best: Best | None = None, losses: Iterable[Loss] = ()) -> Report:
-    """The report of a record; `best` is the least cost with hindsight, `losses` what the distance to it is lost to."""
-    view = View(record)
-    found = verdicts(record, best)
+def build(
+    record: Record, best: Best | None = None, losses: Iterable[Loss] = (), policies: Iterable[Row] = ()
+) -> Report:
+    """The report of a record; `best` is the least cost with hindsight, `losses` what the distance to it is lost to, `policies` the
+    stack's settings and fixed policies on the same work.
+    """
+    view, rows = View(record), tuple(policies)
+    found = verdicts(record, best, saved(rows))
     moved = figures.not_moved(view)
     caveats = record.caveats
     if record.provider == "gcp" and not any("documented" in caveat for caveat in caveats):
@@ -41,6 +46,8 @@ def build(record: Record, best: Best | None = None, losses: Iterable[Loss] = ())
         capacity_source=record.measured,
         price_source=record.price_source,
         failed=failed(found),
+        numbers=figures.numbers(record, saved(rows)),
+        policies=rows,
         verdicts=tuple(found),
         figures=figures.figures(view, found, best, moved),
         placed=figures.placed(view),

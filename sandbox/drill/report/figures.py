@@ -8,10 +8,12 @@ from itertools import pairwise
 
 from sandbox.drill.checks import cost, waits
 from sandbox.drill.checks.placement import movable
+from sandbox.drill.checks.spans import span
 from sandbox.drill.checks.verdict import Verdict
 from sandbox.drill.checks.view import View
-from sandbox.drill.record import Node, Pod, Pool
-from sandbox.drill.report.model import Figure, NotMoved, Placed, PoolUse
+from sandbox.drill.outcome import Saved, outcome
+from sandbox.drill.record import Node, Pod, Pool, Record
+from sandbox.drill.report.model import Figure, NotMoved, Number, Placed, PoolUse
 from sandbox.drill.verdicts import Best
 
 HOUR = 3600.0
@@ -140,6 +142,25 @@ def _movable(view: View, node: Node) -> list[tuple[float, float]]:
         else:
             joined.append((begin, end))
     return joined
+
+
+def numbers(record: Record, saved: Saved | None) -> tuple[Number, ...]:
+    """The four numbers that a report begins with."""
+    own = outcome(record)
+    if saved is None:
+        first = Number("Saved", "not compared", "This scenario was not run on demand alone.")
+    else:
+        usd = saved.alone - saved.ours
+        value = f"{saved.share:.0%}" if usd >= 0 else f"costs {-saved.share:.0%} more"
+        words = f"{abs(usd):,.2f} USD {'less' if usd >= 0 else 'more'} than on demand alone by the same work."
+        first = Number("Saved", value, words)
+    spot = "no GPU work" if own.on_spot is None else f"{own.on_spot:.0%}"
+    return (
+        first,
+        Number("Longest wait", span(own.longest_wait), f"For a node; {span(record.accepted_wait)} are accepted."),
+        Number("On spot", spot, "Of the GPU hours that worked."),
+        Number("Done again", f"{own.again:.1%}", "Of the GPU hours that worked: lost with a machine."),
+    )
 
 
 def figures(view: View, found: Sequence[Verdict], best: Best | None, moved: Sequence[NotMoved]) -> tuple[Figure, ...]:

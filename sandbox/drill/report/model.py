@@ -10,8 +10,9 @@ from typing import Literal
 
 from sandbox.drill.checks.verdict import Verdict
 from sandbox.drill.losses import Loss
+from sandbox.drill.outcome import Row
 
-FORMAT = 1
+FORMAT = 2
 
 Unit = Literal["seconds", "hours", "pods", "nodes", "USD", "share", "pieces", "verdicts"]
 Band = Literal["spot", "on-demand", "booting", "waiting", "other"]
@@ -132,6 +133,16 @@ class Clock:
 
 
 @dataclass(frozen=True)
+class Number:
+    """One of the four numbers that a report begins with."""
+
+    name: str
+    value: str
+    words: str
+    """One sentence about it."""
+
+
+@dataclass(frozen=True)
 class Report:
     """The report of one drill."""
 
@@ -149,6 +160,9 @@ class Report:
     capacity_source: str
     price_source: str
     failed: bool
+    numbers: tuple[Number, ...]
+    policies: tuple[Row, ...]
+    """The stack's settings and fixed policies on the same work, in memory; empty where that was not asked, or cannot be done."""
     verdicts: tuple[Verdict, ...]
     figures: tuple[Figure, ...]
     placed: tuple[Placed, ...]

@@ -29,13 +29,13 @@ LARGEST = 2 * 1024**2
 
 
 def page(report: Report) -> str:
-    """The page of one report: the verdicts, the timeline, then the figures."""
+    """The page of one report: the timeline, four numbers, the verdicts, then the figures."""
     body = joined(
         _head(f"Drill: {report.scenario}", report),
-        element("h2", "Verdicts"),
+        element("div", _timeline(report, charts.axes(report.timeline)), _numbers(report), class_="first"),
+        _sum(report),
+        element("h2", "What was asked, and what came out"),
         _verdicts(report),
-        element("h2", "Timeline"),
-        _timeline(report, charts.axes(report.timeline)),
         *(_table(table) for table in tables(report)),
         element("h2", "This drill"),
         _facts(facts(report)),
@@ -48,8 +48,13 @@ def comparison_page(comparison: Comparison) -> str:
     before, after = comparison.before, comparison.after
     ends = charts.axes(before.timeline, after.timeline)
     body = joined(
-        _head(f"Drill: {after.scenario}, two settings", after, "After: ", settings_sentences(comparison)),
+        _head(f"Drill: {after.scenario}, two settings", after, settings_sentences(comparison)),
         _notes(comparison.comparable),
+        element("h2", "Before"),
+        _numbers(before),
+        element("h2", "After"),
+        _numbers(after),
+        _sum(after, "After: "),
         element("h2", "What differs"),
         element("ul", *(element("li", moved.sentence.replace("`", "")) for moved in comparison.moved))
         if comparison.moved
@@ -92,22 +97,43 @@ def _colours() -> str:
     return f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
 
 
-def _head(title: str, report: Report, before: str = "", settings: Iterable[str] = ()) -> Html:
+def _head(title: str, report: Report, settings: Iterable[str] = ()) -> Html:
     return joined(
-        _notes(report.caveats),
         element("h1", title),
         *(element("p", words) for words in settings),
         element("p", report.description),
         element("p", sentence(report), class_="soft"),
-        element("p", before + _sum(report), class_=f"sum {'bad' if report.failed else 'good'}"),
+        _notes(report.caveats),
     )
 
 
-def _sum(report: Report) -> str:
-    red = [verdict.name for verdict in report.verdicts if verdict.ok is False]
-    if not red:
-        return "Every verdict that this scenario asks for holds."
-    return f"{'One verdict is' if len(red) == 1 else f'{len(red)} verdicts are'} red: {', '.join(red)}."
+def _numbers(report: Report) -> Html:
+    return element(
+        "dl",
+        *(
+            element(
+                "div",
+                element("dt", number.name),
+                element("dd", element("strong", number.value), element("span", number.words)),
+            )
+            for number in report.numbers
+        ),
+        class_="numbers",
+    )
+
+
+def _sum(report: Report, before: str = "") -> Html:
+    """Return one line on all verdicts: the red ones, else those that hold by an explanation."""
+    by_state = {
+        state: [verdict.name for verdict in report.verdicts if verdict.state == state] for state in ("red", "explained")
+    }
+    state, names = next(((state, names) for state, names in by_state.items() if names), ("", []))
+    if not names:
+        words = "Every verdict that this scenario asks for holds."
+    else:
+        meant = "red" if state == "red" else "held by an explanation alone"
+        words = f"{'One verdict is' if len(names) == 1 else f'{len(names)} verdicts are'} {meant}: {', '.join(names)}."
+    return element("p", before + words, class_=f"sum { {'red': 'bad', 'explained': 'amber'}.get(state, 'good') }")
 
 
 def _notes(notes: Iterable[str]) -> Html:
@@ -115,17 +141,16 @@ def _notes(notes: Iterable[str]) -> Html:
     return element("div", *paragraphs, class_="notes") if paragraphs else Html("")
 
 
-_STATES = {True: ("good", "holds"), False: ("bad", "red"), None: ("quiet", "note")}
+_STATES = {"holds": "good", "explained": "amber", "red": "bad", "note": "quiet"}
 
 
 def _verdicts(report: Report) -> Html:
     rows = []
     for verdict in verdict_rows(report):
-        kind, word = _STATES[verdict.ok]
         rows.append(
             element(
                 "tr",
-                element("td", element("span", word, class_=f"state {kind}")),
+                element("td", element("span", verdict.state, class_=f"state {_STATES[verdict.state]}")),
                 element("th", verdict.name, scope="row"),
                 element("td", verdict.measured, element("div", verdict.why, class_="why")),
                 element("td", verdict.bound, data_label="bound:"),

@@ -19,7 +19,12 @@ from sandbox.drill.report.tables import (
     verdict_rows,
 )
 
-_STATES = {True: Text("holds", "green"), False: Text("red", "bold red"), None: Text("note", "dim")}
+_STATES = {
+    "holds": Text("holds", "green"),
+    "explained": Text("explained", "yellow"),
+    "red": Text("red", "bold red"),
+    "note": Text("note", "dim"),
+}
 
 
 def text(report: Report | Comparison) -> RenderableType:
@@ -33,6 +38,7 @@ def _report(report: Report) -> RenderableType:
         _text(f"Drill: {report.scenario}", "bold"),
         _text(report.description),
         _text(sentence(report), "dim"),
+        _numbers(report),
         _verdicts(report),
     ]
     parts += [part for table in tables(report) for part in _table(table)]
@@ -47,11 +53,22 @@ def _comparison(comparison: Comparison) -> RenderableType:
         _text(f"Drill: {after.scenario}, two settings", "bold"),
         *(_text(words) for words in settings_sentences(comparison)),
         _text(sentence(after), "dim"),
-        _text(""),
+        _text("Before, and after:", "dim"),
+        _numbers(comparison.before, after),
     ]
     parts += [_text(moved.sentence) for moved in comparison.moved] or [_text(SAME)]
     parts += [part for table in comparison_tables(comparison) for part in _table(table)]
     return Group(*parts, _text(""), _text("Verdicts after", "bold"), _verdicts(after))
+
+
+def _numbers(*reports: Report) -> Grid:
+    """The four numbers, a column for each report."""
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    for each in zip(*(report.numbers for report in reports), strict=True):
+        values = [_text(number.value, "bold") for number in each]
+        grid.add_row(_text(each[0].name), *values, _text(each[-1].words, "dim"))
+    grid.add_row("")
+    return grid
 
 
 def _verdicts(report: Report) -> Grid:
@@ -62,7 +79,7 @@ def _verdicts(report: Report) -> Grid:
         measured = _text(verdict.measured)
         if verdict.why:
             measured.append(f"\n{printable(verdict.why)}", "dim")
-        grid.add_row(_STATES[verdict.ok], _text(verdict.name), measured, _text(verdict.bound, "dim"))
+        grid.add_row(_STATES[verdict.state], _text(verdict.name), measured, _text(verdict.bound, "dim"))
     return grid
 
 
