@@ -18,6 +18,11 @@ class CloudSettings(Model):
         return None
 
     @property
+    def place(self) -> str | None:
+        """The region or zone of the cluster; None where the stack file does not say."""
+        return None
+
+    @property
     def zone_count(self) -> int:
         """The zones of a pool that names none."""
         return 1

@@ -44,7 +44,8 @@ class Growth(Model):
     order: tuple[str, ...] = Field(
         (),
         description="Names of pools in the order in which they are tried: a chain by its first pool, and on-demand pools. The "
-        "others come after them, smaller machines first.",
+        "others come after them, smaller machines first. An order that names further steps of a chain or twins, such as `t4od`, "
+        "names GPU pools one by one, and what stands in it is no more ordered by its price.",
         examples=[["t4", "a100"]],
     )
     accepted_wait: Duration = Field(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 CURRENCY = "USD"
 
-FILE = Path(__file__).parent / "prices.csv"
+FILE = Path(__file__).resolve().parents[2] / "config" / "clouds" / "prices.csv"
 """An empty price was not read, or the machine is not sold that way. `source` is a key of SOURCES, `date` that of the prices."""
 
 SOURCES = {

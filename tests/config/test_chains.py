@@ -25,7 +25,7 @@ def twin(nodes: int) -> dict[str, Any]:
 
 
 def aks(*pools: dict[str, Any], autoscaler: dict[str, str] | None = None, **growth: str) -> dict[str, Any]:
-    cloud = {"provider": "azure", "location": "westeurope", "autoscaler": autoscaler or {}}
+    cloud = {"provider": "azure", "location": "norwayeast", "autoscaler": autoscaler or {}}
     return good(cloud=cloud, growth=growth, pools=[good()["pools"][0], *copy.deepcopy(pools)])
 
 

@@ -6,12 +6,15 @@ import random
 import re
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from config import stackfile
 from config.clouds.azure.traits import Aks
+from config.model.pool import Capacity
 from config.model.taint import Taint
-from config.placement import node_pools
+from config.placement import node_pools, useful
 from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL
 from tests.config.stack import good, grown, spec, with_pool
 
@@ -69,7 +72,9 @@ def test_a_chain_keeps_its_order_and_ends_with_its_twin(pools: list[dict[str, An
     later = {step["pool"] for pool in pools for step in pool.get("fallback", []) if "pool" in step}
     heads = [pool["name"] for pool in pools if pool["name"] not in later]
     listed = data.draw(st.lists(st.sampled_from(heads), unique=True)) if heads else []
-    order = grown(spec(good(pools=pools, growth={"order": listed})))
+    # Where prices are known, a twin may stand before dearer spot.
+    unpriced = {"provider": "azure", "location": "norwayeast"}
+    order = grown(spec(good(pools=pools, growth={"order": listed}, cloud=unpriced)))
     for pool in pools:
         chain = [pool["name"], *(step["pool"] for step in pool.get("fallback", []) if "pool" in step)]
         twin = [f"{pool['name']}od"] if any("onDemand" in step for step in pool.get("fallback", [])) else []
@@ -153,7 +158,69 @@ def test_a_fractional_gpu_counts_as_one_device() -> None:
 
 
 def test_the_example_grows_without_gpus_first_then_in_the_order_of_its_chain() -> None:
-    assert grown(spec(good())) == ("general", "system", "t4", "t4big", "t4od")
+    assert grown(spec(good())) == ("general", "system", "t4", "t4od", "t4big")
+
+
+T4 = {
+    "name": "t4",
+    "machine": "Standard_NC4as_T4_v3",
+    "capacity": "spot",
+    "maxNodes": 8,
+    "fallback": [{"pool": "t4big"}, {"onDemand": {"maxNodes": 2}}],
+}
+T4_BIG = {"name": "t4big", "machine": "Standard_NC16as_T4_v3", "capacity": "spot", "maxNodes": 4}
+
+
+@pytest.mark.parametrize(
+    ("location", "expected"),
+    [
+        # 1.0455 USD of spot after 0.658 on demand
+        ("westeurope", ["t4", "t4od", "t4big"]),
+        # 0.4362 USD of spot before 0.658 on demand
+        ("germanywestcentral", ["t4", "t4big", "t4od"]),
+        # No price is known
+        ("norwayeast", ["t4", "t4big", "t4od"]),
+    ],
+)
+def test_spot_that_is_dearer_than_the_twin_stands_behind_it(location: str, expected: list[str]) -> None:
+    raw = good(pools=[T4_BIG, T4], cloud={"provider": "azure", "location": location})
+    assert list(grown(spec(raw)))[1:] == expected
+
+
+def test_a_machine_with_more_gpus_is_paid_whole() -> None:
+    """Four T4s at 1.57 USD are cheaper a GPU than one on demand at 0.658; a pod that needs one pays for four."""
+    large = {**T4_BIG, "machine": "Standard_NC64as_T4_v3"}
+    raw = good(pools=[T4, large], cloud={"provider": "azure", "location": "germanywestcentral"})
+    assert list(grown(spec(raw)))[1:] == ["t4", "t4od", "t4big"]
+    # Work that needs four is on spot first.
+    four = {**T4, "machine": "Standard_NC64as_T4_v3"}
+    assert list(grown(spec({**raw, "pools": [four, large]})))[1:] == ["t4", "t4big", "t4od"]
+
+
+def test_an_order_by_hand_places_each_pool_that_it_names_and_says_what_it_costs() -> None:
+    raw = good(pools=[T4, T4_BIG], growth={"order": ["t4", "t4big", "t4od"], "acceptedWait": "24h"})
+    parsed, problems = stackfile.read(raw)
+    assert parsed
+    assert list(grown(parsed))[1:] == ["t4", "t4big", "t4od"]
+    (said,) = [each for each in problems if each.path == "growth.order"]
+    assert said.warning
+    assert re.search("t4big, 1.40 USD.* t4od, 0.72 USD.* 0.68 USD more", str(said))
+    # What it does not name comes after it.
+    assert list(grown(spec({**raw, "growth": {"order": ["t4od"]}})))[1:] == ["t4od", "t4", "t4big"]
+
+
+@pytest.mark.parametrize(("spot", "pays"), [(0.8, True), (0.84, False)])
+def test_spot_that_never_pays_stands_behind_its_twin_with_a_warning(
+    monkeypatch: pytest.MonkeyPatch, spot: float, pays: bool
+) -> None:
+    def priced(provider: str, location: str, machine: str, capacity: Capacity) -> float:
+        return spot if capacity == Capacity.SPOT else 1.0
+
+    monkeypatch.setattr(useful, "price", priced)
+    parsed, problems = stackfile.read(good(pools=[SPOT_T4]))
+    assert parsed
+    assert list(grown(parsed))[1:] == (["t4", "t4od"] if pays else ["t4od", "t4"])
+    assert [each.path for each in problems if "does not pay" in str(each)] == ([] if pays else ["pools[0].capacity"])
 
 
 SPOT_T4, SPOT_T4_BIG, SPOT_A100 = (
@@ -180,10 +247,11 @@ def order(*pools: dict[str, Any], growth: tuple[str, ...] = ()) -> list[str]:
 def test_a_chain_is_tried_whole_before_a_larger_machine() -> None:
     assert order(SPOT_A100, SPOT_T4) == ["t4", "t4od", "a100", "a100od"]
     across = {**SPOT_T4, "fallback": [{"pool": "a100"}, {"onDemand": {"maxNodes": 2}}]}
-    assert order(SPOT_A100, across) == ["t4", "a100", "t4od", "a100od"]
-    # A pool in two chains comes after the first pools of both.
+    # An A100 on spot costs more than a T4 on demand.
+    assert order(SPOT_A100, across) == ["t4", "t4od", "a100", "a100od"]
+    # A pool in two chains comes after the pools that both have before it.
     shared = [{**pool, "fallback": [{"pool": "a100"}, *pool["fallback"]]} for pool in (SPOT_T4, SPOT_T4_BIG)]
-    assert order(SPOT_A100, *shared) == ["t4", "t4big", "a100", "t4od", "t4bigod", "a100od"]
+    assert order(SPOT_A100, *shared) == ["t4", "t4od", "t4big", "t4bigod", "a100", "a100od"]
 
 
 def test_an_on_demand_pool_of_no_chain_stands_before_the_first_larger_twin() -> None:

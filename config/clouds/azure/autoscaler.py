@@ -72,7 +72,9 @@ class AzureAutoscaler(Model):
         None, ge=1, description="Most empty nodes that are removed at once. AKS' own default: 10.", examples=[10]
     )
     balance_similar_node_groups: bool | None = Field(
-        None, description="Keep pools of equal machines at equal size. AKS' own default: false."
+        None,
+        description="Keep pools of equal machines at equal size: not those of a stack, whose labels differ. AKS' own default: "
+        "false.",
     )
     skip_nodes_with_local_storage: bool | None = Field(
         None,

@@ -273,6 +273,11 @@ class Azure(CloudSettings):
         """The existing cluster's name."""
         return self.existing_cluster.name if self.existing_cluster else None
 
+    @property
+    def place(self) -> str | None:
+        """The region's short name."""
+        return self.location
+
     def group(self, cluster: str) -> Reference:
         """Return the name of the resource group of a new cluster of this name."""
         return self.existing_resource_group or Reference(self.resource_group or cluster)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from config.clouds.azure import unready
 from config.clouds.azure.autoscaler import AzureAutoscaler, pinned_autoscaler
+from config.clouds.azure.rules.expander import grown
 from config.clouds.azure.settings import Azure
 from config.clouds.azure.unready import Bounds
 from config.clouds.traits import Cloud
@@ -102,8 +103,9 @@ def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
     timers = _timers(azure.autoscaler, pinned_autoscaler(draft.release))
     accepted = accepted_wait(draft)
     kept = {pool.name for pool in draft.pools_where(lambda pool: not pool.reclaimable)}
+    order = grown(azure, draft, draft.pools_where(lambda pool: True), cloud)
     chains = draft.of_pools(
-        lambda pool: (_steps(pool, kept, cloud), has_gpus(pool, cloud)) if pool.reclaimable else ([], False)
+        lambda pool: (_steps(pool, kept, order, cloud), has_gpus(pool, cloud)) if pool.reclaimable else ([], False)
     )
     waits = {timers.wait(len(steps) - 1, gpus): (steps, gpus) for steps, gpus in chains if len(steps) > 1}
     if not waits or max(waits) <= seconds(accepted):
@@ -133,15 +135,16 @@ def _rounds(timers: _Timers, silent: Sequence[str]) -> str:
     )
 
 
-def _steps(pool: Pool, kept: Set[str], cloud: Cloud) -> list[str]:
-    """The pools of a chain up to the first one whose machines nobody takes back, or its twin."""
+def _steps(pool: Pool, kept: Set[str], order: Sequence[str], cloud: Cloud) -> list[str]:
+    """The pools of a chain up to the first one whose machines nobody takes back, or its twin, as they grow."""
     steps: list[str] = []
     for name in names.chain(pool):
         steps.append(name)
         if name in kept:
             return steps
     twin = names.twin_name(pool, cloud)
-    return [*steps, *([twin] if twin else [])]
+    before = order[: order.index(twin)] if twin in order else order
+    return [*(name for name in steps if name in before or name not in order), *([twin] if twin else [])]
 
 
 def _listed(pools: Sequence[str]) -> str:
@@ -212,4 +215,13 @@ def _unread_groups(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem
         )
 
 
-NEW_CLUSTER_RULES = (_expander, _provision_time, _scan, _unready, _unread_order, _unread_groups)
+def _balanced(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.autoscaler.balance_similar_node_groups:
+        yield _warning(
+            "balanceSimilarNodeGroups",
+            "does nothing: pools are similar whose labels are equal, and each pool of a stack has its name as a label",
+            "remove it",
+        )
+
+
+NEW_CLUSTER_RULES = (_expander, _balanced, _provision_time, _scan, _unready, _unread_order, _unread_groups)

@@ -29,8 +29,8 @@ def _order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # Under another expander the list is never read, which `rules.autoscaler` reports.
     if not tiers or not (draft.all_pools or draft.unread_pools) or azure.autoscaler.expander != "priority":
         return
-    pools = draft.pools_where(lambda pool: _grown(azure, draft, [pool], cloud))
-    order = _grown(azure, draft, pools, cloud)
+    pools = draft.pools_where(lambda pool: grown(azure, draft, [pool], cloud))
+    order = grown(azure, draft, pools, cloud)
     own = {pool: _STEP * (len(order) - place) for place, pool in enumerate(order)}
     # Pools that cannot be read, and their twins, may stand below all others, which then have higher numbers.
     more = 2 * _STEP * (len(draft.pools) - len(pools) + draft.unread_pools)
@@ -54,7 +54,7 @@ def _order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-def _grown(azure: Azure, draft: Draft, pools: Iterable[Pool], cloud: Cloud) -> tuple[str, ...]:
+def grown(azure: Azure, draft: Draft, pools: Iterable[Pool], cloud: Cloud) -> tuple[str, ...]:
     """Return the order of these pools, and of the system pool, from as much of the stack as it depends on."""
     construct: Any = ClusterSpec.model_construct  # takes fewer fields than mypy thinks
     spec: ClusterSpec = construct(
