@@ -49,8 +49,6 @@ class Best:
     cost: float | None
     paid: float | None
     """What the drill's GPU nodes cost: the figure to hold the least against, without the pools that have no GPUs."""
-    on_demand_cost: float | None
-    """The same work by the same rules, on demand alone."""
     spot_seconds: float
     """Seconds of machines, a machine of which half the GPUs work counting half."""
     on_demand_seconds: float
@@ -87,9 +85,7 @@ def hindsight(
     """
     missing = unpriced(record)
     if missing:
-        return Best(
-            None, None, None, 0.0, 0.0, f"No price is known for {', '.join(missing)}, so there is no least cost."
-        )
+        return Best(None, None, 0.0, 0.0, f"No price is known for {', '.join(missing)}, so there is no least cost.")
     spot = markets(record, all_zones=all_zones)
     reached = Reach(record, dict(reach or {}), weaker_to_stronger=all_machines)
     found = pieces(record)
@@ -98,11 +94,9 @@ def hindsight(
     used, rest = _flow(groups, spot, cells)
     gpus = {model(pool): pool.gpus for pool in record.pools}
     on_demand = {group.price: 0.0 for group in groups}
-    all_on_demand = 0.0
     seconds = 0.0
     for group, left in zip(groups, rest, strict=True):
         on_demand[group.price] += left / 1000
-        all_on_demand += dollars(group.work / 1000, group.price)
         cheapest = min(
             group.machines & reached.on_demand.keys(), key=lambda machine: (reached.on_demand[machine], machine)
         )
@@ -111,7 +105,6 @@ def hindsight(
         cost=sum(dollars(used[name], spot[name].price) for name in used)
         + sum(dollars(left, price) for price, left in on_demand.items()),
         paid=cost(record),
-        on_demand_cost=all_on_demand,
         spot_seconds=sum(used[name] / spot[name].gpus for name in used),
         on_demand_seconds=seconds,
         explanation=_explanation(cells, exact),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 
+from sandbox.drill.outcome import Saved
 from sandbox.drill.record import Pod, Record, Work
 from sandbox.drill.verdicts import Best, Verdict, verdicts
 from tests.drill import records
@@ -13,10 +14,11 @@ LOST, TWICE, PLATFORM = "Work lost for good", "Work done twice", "Platform off s
 SHARE, WAIT, FALLBACK = "On spot while there was spot", "Longest wait for a node", "Time to fall back"
 EARLY, BACK, MOVES = "None on demand before its turn", "New pods go back to spot", "Moves of running pods"
 REPEATED, COMPLETE, COST, FULL = "Work done again", "Work completes", "Cost of GPU nodes", "Pools at their maximum"
+SLOW = "Slowdown of work"
 
 
-def judged(record: Record, best: Best | None = None) -> dict[str, Verdict]:
-    return {verdict.name: verdict for verdict in verdicts(record, best)}
+def judged(record: Record, best: Best | None = None, saved: Saved | None = None) -> dict[str, Verdict]:
+    return {verdict.name: verdict for verdict in verdicts(record, best, saved)}
 
 
 def red(record: Record) -> set[str]:
@@ -24,7 +26,7 @@ def red(record: Record) -> set[str]:
 
 
 def best(cost: float) -> Best:
-    return SimpleNamespace(cost=cost, on_demand_cost=None, explanation="by hindsight")
+    return SimpleNamespace(cost=cost, explanation="by hindsight")
 
 
 def pods_of(record: Record, pool: str) -> list[Pod]:

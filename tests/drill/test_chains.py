@@ -53,13 +53,16 @@ def test_a_pod_that_passes_a_full_chain_may_wait_for_both() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reach", "late"), [(("gpuspot", "gpuod"), False), (("gpuspot", "gpuod", "big", "bigod"), True)]
+    ("reach", "explained"), [(("gpuspot", "gpuod"), True), (("gpuspot", "gpuod", "big", "bigod"), False)]
 )
-def test_a_pod_waits_for_full_pools_only_if_all_that_it_may_use_are_full(reach: tuple[str, ...], late: bool) -> None:
+def test_full_pools_explain_a_wait_only_if_all_that_a_pod_may_use_are_full(
+    reach: tuple[str, ...], explained: bool
+) -> None:
     record = two_chains(most=6)
     record.capacity = [step for step in record.capacity if step.at < records.BACK]
     for node in record.nodes:
         node.gone = None if node.pool == "gpuod" else node.gone
     record.pods.append(Pod("c/late-0", "c/late", "training", "Job", 1, True, 1900.0, reach=reach))
-    found = {verdict.name: verdict.ok for verdict in verdicts(record)}
-    assert (found["Longest wait for a node"] is False) == late
+    found = {verdict.name: verdict for verdict in verdicts(record)}["Longest wait for a node"]
+    assert found.state == "red"
+    assert ("waited for gpuod at its maximum of 6" in found.why) == explained

@@ -51,7 +51,7 @@ def test_the_result_is_printed_before_a_disk_is_full(
 
     monkeypatch.setattr("sandbox.drill.report.write", full)
     with pytest.raises(SandboxError, match="No space left on device"):
-        drill(tmp_path, tmp_path / "report", monkeypatch, lambda *others: (records.spot_gone(), None))
+        drill(tmp_path, tmp_path / "report", monkeypatch, lambda *others: (records.spot_gone(), None, []))
     assert "Work lost for good" in capsys.readouterr().out
 
 

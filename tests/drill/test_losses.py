@@ -20,11 +20,11 @@ STRONG = Pool("a100", "A100", "spot", gpus=1, least=0, most=4, price=0.9, on_dem
 
 
 def rows(drill: Record, most_arcs: int = MOST_ARCS) -> dict[tuple[str, str], float]:
-    """The amounts of the rows, which must be the difference, with nothing below zero and nothing unexplained."""
+    """The amounts of the rows, which must be the difference, with nothing unexplained, and below zero only what was late."""
     best = hindsight(drill, most_arcs=most_arcs)
     found = lost_to(drill, best, most_arcs=most_arcs)
     assert sum(row.amount for row in found) == pytest.approx((cost(drill) or 0.0) - (best.cost or 0.0))
-    assert all(row.amount > -1e-6 for row in found), found
+    assert all(row.amount > -1e-6 for row in found if row.cause != HOURS), found
     assert found[-1].cause == UNEXPLAINED
     assert found[-1].amount == pytest.approx(0, abs=1e-5)
     return {(row.pool, row.cause): pytest.approx(row.amount, abs=1e-6) for row in found[:-1]}
@@ -184,7 +184,6 @@ def test_no_drill_is_cheaper_than_the_best_and_the_rows_are_the_difference(seed:
     rows(drill)
     best, paid = hindsight(drill), cost(drill)
     assert (best.cost or 0.0) <= (paid or 0.0) + 1e-6
-    assert (best.cost or 0.0) <= (best.on_demand_cost or 0.0) + 1e-6
     assert (hindsight(drill, most_arcs=1).cost or 0.0) <= (best.cost or 0.0) + 1e-6
 
 

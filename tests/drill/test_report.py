@@ -96,11 +96,18 @@ def test_the_page_is_whole_and_loads_nothing(files: Path) -> None:
     }
 
 
-def test_the_verdicts_stand_before_the_picture_and_the_figures(files: Path) -> None:
+def test_the_picture_stands_first_then_four_numbers_the_verdicts_and_the_figures(files: Path) -> None:
     text = (files / "report.html").read_text()
     order = [
         text.index(words)
-        for words in ("Work lost for good", "<svg ", "Who ran where", "Machine-hours and cost", "This drill")
+        for words in (
+            "<svg ",
+            "Longest wait</dt>",
+            "Work lost for good",
+            "Who ran where",
+            "Machine-hours and cost",
+            "This drill",
+        )
     ]
     assert order == sorted(order)
 
@@ -211,6 +218,8 @@ def test_the_keys_of_the_json(small: report.Report) -> None:
             "capacity_source",
             "price_source",
             "failed",
+            "numbers",
+            "policies",
             "verdicts",
             "figures",
             "placed",
@@ -221,7 +230,7 @@ def test_the_keys_of_the_json(small: report.Report) -> None:
             "timeline",
         ),
     ]
-    assert list(found["verdicts"][0]) == ["name", "ok", "measured", "bound", "why"]
+    assert list(found["verdicts"][0]) == ["name", "ok", "measured", "bound", "why", "explained"]
     assert [figure["key"] for figure in found["figures"]] == [
         *(
             "red_verdicts",
@@ -239,9 +248,7 @@ def test_the_keys_of_the_json(small: report.Report) -> None:
             "on_demand_hours",
             "not_moved_hours",
             "cost",
-            "same_hours_on_demand",
             "best_cost",
-            "best_on_demand_cost",
         ),
     ]
     assert list(found["timeline"]) == ["length", "step", "times", "nodes", "pods", "capacity", "marks"]
@@ -270,7 +277,7 @@ def test_another_file_is_refused(small: report.Report, tmp_path: Path, text: str
 
 def test_rows_of_what_is_lost_are_shown() -> None:
     rows = [SimpleNamespace(pool="gpuod", cause="machines that boot", setting="", seconds=3600.0, amount=3.67)]
-    least = SimpleNamespace(cost=1.0, on_demand_cost=2.0, explanation="The least cost with hindsight.")
+    least = SimpleNamespace(cost=1.0, explanation="The least cost with hindsight.")
     text = shown(report.build(records.spot_gone(), least, rows))
     assert "From the best possible to this drill" in text
     assert "machines that boot" in text

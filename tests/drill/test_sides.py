@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from sandbox.base.yaml_file import read_yaml
 from sandbox.cli.commands import main
 from sandbox.drill import command
 from sandbox.drill.basis import Basis
+from sandbox.drill.outcome import Row
 from sandbox.drill.record import Record
 from sandbox.engine.cloud_file import CloudFile, Entry
 from sandbox.report import environment
@@ -42,7 +45,7 @@ class Scratch:
 def cloud_of(folder: Path, monkeypatch: pytest.MonkeyPatch, option: Path | None = None) -> Path | None:
     monkeypatch.setattr(environment, "of", lambda *others: None)
     home, scratch = Home("dev", folder, folder), Scratch(folder)
-    command._brought_up(home, command.Side("now", folder / "x.yaml"), scratch, option, print)  # type: ignore[arg-type]
+    command.brought_up(home, command.Side("now", folder / "x.yaml"), scratch, option, print)  # type: ignore[arg-type]
     return scratch.cloud
 
 
@@ -71,12 +74,13 @@ def compared(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> 
     seen: list[Any] = []
     own = Basis({"spot": 8, "on-demand": 2}, {}, {}, {}, ())
 
-    def record(home: Home, side: command.Side, *others: Any) -> tuple[Record, Basis]:
+    def record(home: Home, side: command.Side, *others: Any) -> tuple[Record, Basis, list[Row]]:
         seen.append((side, others[3]))
-        return records.spot_gone(), others[3] or own
+        return records.spot_gone(), others[3] or own, []
 
     monkeypatch.setenv("SANDBOX_HOME", str(folder / "home"))
     monkeypatch.setattr(command, "_record", record)
+    monkeypatch.setattr(command, "_check", lambda *others: None)
     # Charts take seconds to draw.
     monkeypatch.setattr("sandbox.drill.report.write", lambda *others: [])
     done = CliRunner().invoke(main, ["drill", "spot-gone", "--report-dir", str(folder / "report"), *arguments])
@@ -95,6 +99,43 @@ def test_the_second_side_has_the_basis_and_the_lengths_of_the_first(
     assert second.run_for["team-a"] == records.NEEDS
     assert "Before: Pulumi.dev.yaml. After: other.yaml." in output
     assert "counted from Pulumi.dev.yaml: shares of the 2 GPUs on demand" in " ".join(output.split())
+
+
+@pytest.mark.parametrize(("text", "said"), [("", "is empty"), ("config: [", "is not YAML")])
+def test_the_second_file_is_checked_before_the_first_drill_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
+) -> None:
+    other = tmp_path / "other.yaml"
+    other.write_text(text)
+    monkeypatch.setenv("SANDBOX_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(command, "_record", lambda *others: pytest.fail("a drill began"))
+    done = CliRunner().invoke(main, ["drill", "--against", str(other), "--report-dir", str(tmp_path / "report")])
+    assert done.exit_code == 1
+    assert f"other.yaml {said}" in done.output
+
+
+def test_a_second_file_that_the_program_refuses_is_said_before_the_first_drill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other.yaml"
+    other.write_text("config: {}")
+    monkeypatch.setattr(environment, "of", lambda *others: None)
+    seen: list[str] = []
+
+    class Refusing(Scratch):
+        def run(self, *arguments: Any) -> Outcome:
+            seen.append(arguments[0])
+            return Outcome(errors=("pools: is missing",))
+
+    @contextmanager
+    def opened(*others: Any) -> Iterator[Scratch]:
+        yield Refusing(tmp_path)
+
+    monkeypatch.setattr(command, "opened_scratch", opened)
+    request = command.Request("week", 1, None, str(other), None, (), tmp_path, False)
+    with pytest.raises(SandboxError, match="would not come up:\npools: is missing"):
+        command._check(Home("dev", tmp_path, tmp_path), command.Side("other.yaml", other), request, print)
+    assert seen == ["preview"]
 
 
 def test_sides_are_named_by_their_files_and_those_of_one_name_by_their_paths(

@@ -25,19 +25,22 @@ def test_a_good_drill_on_gke_has_no_red_verdict() -> None:
 def test_what_serves_and_never_gets_a_node_is_red_on_gke(role: Role) -> None:
     record = on_gke(records.spot_gone())
     record.pods.append(Pod("a/web-0", "a/web", role, "Deployment", 0, False, 900.0))
-    assert red(record) == {COMPLETE}
+    assert red(record) == {COMPLETE, WAIT}
     assert "a/web-0" in judged(record)[COMPLETE].why
     record.pods[-1].created = record.clock.length - 60
     assert red(record) == set()
 
 
-def test_what_serves_may_wait_for_a_full_pool() -> None:
+def test_a_full_pool_explains_that_what_serves_waits() -> None:
     record = on_gke(records.spot_gone())
     record.pools[0] = replace(record.pools[0], most=1)
     record.pods.append(Pod("a/web-0", "a/web", "platform", "Deployment", 0, False, 900.0))
     found = judged(record)
-    assert not failed(found.values())
+    assert red(record) == {WAIT}
+    assert "waited for system at its maximum of 1" in found[WAIT].why
     assert "system at 1 node" in found[FULL].measured
+    record.accepted_wait = record.clock.length
+    assert not failed(judged(record).values())
 
 
 def test_a_pool_at_its_maximum_is_named_on_gke_as_well() -> None:

@@ -18,6 +18,12 @@ def follow(drill: Drill) -> None:
         drill.clock.at(number * INTERVAL, lambda: _look(drill))
 
 
+def gpus_in_use(drill: Drill, node: str) -> int:
+    """The GPUs of pods on a node that have not ended."""
+    pods = (drill.kubelets.lives[uid].record for uid in drill.kubelets.on_node.get(node, ()))
+    return sum(pod.gpus for pod in pods if pod.ended is None)
+
+
 def _look(drill: Drill) -> None:
     pools = {pool.pool: pool for pool in drill.machines.groups().groups}
     spot = {n for n, each in pools.items() if each.template["metadata"]["labels"].get(_CAPACITY) == "spot"}
@@ -25,7 +31,7 @@ def _look(drill: Drill) -> None:
     free = 0
     for name, node in drill.machines.nodes.items():
         if node.pool in spot and node.ready is not None and node.noticed is None:
-            used = sum(drill.kubelets.lives[uid].record.gpus for uid in drill.kubelets.on_node.get(name, ()))
+            used = gpus_in_use(drill, name)
             gpus = pools[node.pool].gpus
             free = max(free, (gpus.shown if gpus else 0) - used)
     for life in sorted(drill.kubelets.lives.values(), key=lambda life: life.record.created):

@@ -8,9 +8,19 @@ from itertools import count
 from typing import Any
 
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
+from sandbox.cluster.autoscaler import devices
 from sandbox.drill.captured import Captured
 from sandbox.drill.in_memory.stack import Stack
 from sandbox.drill.zones import rezoned
+
+
+def _without_gpus(template: dict[str, Any]) -> dict[str, Any]:
+    """A node as it registers: of the nominal size that the autoscaler expects, whose GPUs the device plugin is yet to report."""
+    sizes = {
+        part: {key: value for key, value in template["status"][part].items() if not key.startswith(devices.PREFIX)}
+        for part in ("capacity", "allocatable")
+    }
+    return {**template, "status": {**template["status"], **sizes}}
 
 
 class Pools:
@@ -77,7 +87,7 @@ class Pools:
             return
         zones = self._stack.zones[group.pool]
         zone = zones[len([each for each in self._captured.nodes if each.startswith(group.pool)]) % len(zones)]
-        body = group.template
+        body = _without_gpus(group.template)
         metadata = {**body["metadata"], "name": name}
         named = {**body, "apiVersion": "v1", "kind": "Node", "metadata": metadata}
         labels = {**metadata["labels"], "kubernetes.io/hostname": name}

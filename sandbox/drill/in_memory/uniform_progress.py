@@ -8,9 +8,10 @@ as in the paper; no user of a cloud does.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from sandbox.drill.drill import Drill
+from sandbox.drill.in_memory.back_to_spot import gpus_in_use
 from sandbox.drill.in_memory.run import placed
 from sandbox.drill.in_memory.stack import Stack
 from sandbox.drill.life import Life
@@ -76,7 +77,7 @@ class UniformProgress:
         if time < left + 2 * CHANGE:
             return "on-demand"
         ahead = done - age / self._slowdown
-        there = any(drill.machines.places(group, 1) for group in _spot(drill))
+        there = _is_there(drill, running=running)
         if there and (not running or ahead > 2 * CHANGE):
             return "spot"
         if running:
@@ -84,10 +85,20 @@ class UniformProgress:
         return "on-demand" if ahead < 0 else "spot"
 
 
-def _spot(drill: Drill) -> list[Any]:
-    pools = {group.pool: group for group in drill.machines.groups().groups}
-    spot = {name for name, group in pools.items() if group.template["metadata"]["labels"].get(CAPACITY) == "spot"}
-    return [pools[name] for name in sorted(spot) if len(pools[name].nodes) < (pools[name].most or 0)]
+def _is_there(drill: Drill, *, running: bool) -> bool:
+    """Whether there is a spot machine: a new one, one that boots, or one with a free GPU. One that runs asks for a new one."""
+    for group in drill.machines.groups().groups:
+        if group.template["metadata"]["labels"].get(CAPACITY) != "spot" or not group.gpus:
+            continue
+        if len(group.nodes) < (group.most or 0) and drill.machines.places(group, 1):
+            return True
+        for name in () if running else group.nodes:
+            node = drill.machines.nodes.get(name)
+            if node is None or not node.zone or node.noticed is not None:
+                continue
+            if node.ready is None or gpus_in_use(drill, name) < group.gpus.shown:
+                return True
+    return False
 
 
 def _required(operator: str) -> Object:
