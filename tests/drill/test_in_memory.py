@@ -11,7 +11,7 @@ from sandbox.base.errors import SandboxError
 from sandbox.drill.in_memory.run import run
 from sandbox.drill.in_memory.stack import Stack
 from sandbox.drill.outcome import ALONE, OURS, Outcome, outcome, saved
-from sandbox.drill.policies import GREEDY, POLICIES, SPOT_ALONE, UNIFORM, Trial, compared
+from sandbox.drill.policies import GREEDY, POLICIES, SPOT_ALONE, UNIFORM, Trial, compared, plain
 from sandbox.drill.record import Record
 from sandbox.drill.scenario import Scenario
 from tests.drill.changes import red
@@ -90,8 +90,16 @@ def test_a_work_that_only_real_programs_can_judge_is_refused() -> None:
         drilled(scenario(work=[workflow]))
 
 
-@pytest.mark.parametrize("on", [0, 2])
-def test_a_machine_takes_as_many_pods_as_it_has_gpus(on: int) -> None:
+def test_a_pipeline_is_compared_by_its_step_and_without_what_the_guard_refuses() -> None:
+    work = [
+        {"name": "pipe", "role": "pipeline", "kind": "Workflow", "runFor": "5m"},
+        {"name": "greedy", "role": "notebook", "kind": "StatefulSet", "greedy": True},
+    ]
+    record = drilled(plain(scenario(work=work)))
+    assert [(work.name, work.times) for work in record.work] == [("team-a/pipe-0/0", 1)]
+
+
+def test_a_machine_takes_as_many_pods_as_it_has_gpus() -> None:
     """Four pods for two machines of the twin: two wait until the first have ended."""
     record = drilled(scenario(GONE, work=[{**JOB, "count": 4}], shortage="at-once"), stack(twin=2))
     bound = sorted(pod.bound or 0.0 for pod in record.pods)

@@ -78,7 +78,10 @@ def on_aks(drawn: Settings) -> Settings:
     """The settings of an AKS stack."""
     return _stack(
         # Regions without prices: the order follows the price, and prices of two clouds differ.
-        drawn, {"provider": "azure", "location": "norwayeast"}, "Standard_D4ds_v5", lambda sort: {"machine": sort.aks}
+        drawn,
+        {"provider": "azure", "location": "norwayeast"},
+        "Standard_D4ds_v5",
+        lambda sort: {"machine": sort.aks},
     )
 
 
