@@ -57,7 +57,7 @@ class Faults:
             self._restart()
             self._report("fault", "", "the autoscaler is restarted", 0)
             return
-        for kind in ("refuse", "silent", "slow", "late_plugin", "unready", "upgrade"):
+        for kind in ("refuse", "silent", "slow", "late_plugin", "unready", "upgrade", "scan_before_cordon"):
             if place := getattr(fault, kind):
                 self._report("fault", _name(place), f"begin of {kind.replace('_', ' ')}", 0)
                 self._begin(kind, place, fault.until)

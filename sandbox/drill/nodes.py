@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cloud.spot import SpotFacts
 from sandbox.cluster.autoscaler import devices
 from sandbox.drill import record, scenario
@@ -16,6 +17,9 @@ from sandbox.kubernetes.client import Client, Object
 
 PLUGIN = 10.0
 """Seconds from a device plugin's start until the node reports its GPUs. Assumed."""
+SCANNED = 12.0
+"""Seconds from taint to cordon with the fault `scanBeforeCordon`, enough for a scan every 10 s: so long tainted, a node became its
+pool's template for good (seen on cluster-autoscaler 1.36.1)."""
 _DRAIN = 600.0
 """The longest grace of a pod in an upgrade's drain."""
 
@@ -182,11 +186,15 @@ class Nodes:
         self.set_taint(name, self._facts.taint.as_object(), on=True)
         self._patch_node(name, {"status": {"conditions": [condition]}}, "status")
         if self._facts.pods == "deleted":
-            self._drain(name, "evicted", self._facts.grace)
+            late = SCANNED if self._machines.fault("scan_before_cordon", self._group_of(name)) else 0.0
+            self._clock.after(late, lambda: self._drain(name, "evicted", self._facts.grace - late))
             return
         disruption = self._facts.disruption.as_object()
         for pod in self._pods_on(name):
             self._clock.after(STOP, lambda pod=pod: self.kubelets.terminate(pod["metadata"]["uid"], disruption))  # type: ignore[misc]
+
+    def _group_of(self, name: str) -> NodeGroup:
+        return self._machines.group(self._machines.nodes[name].pool)
 
     def _pods_on(self, name: str) -> list[Object]:
         """The pods on a node that are no DaemonSet's and have not ended."""

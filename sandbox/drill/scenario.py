@@ -148,7 +148,7 @@ class CapacityChange(_Strict):
 
     @model_validator(mode="after")
     def _plain(self) -> CapacityChange:
-        if self.nodes is not None and self.nodes < 0:
+        if (self.nodes or 0) < 0:
             raise ValueError("`nodes` is not negative: write 0 for none")
         if self.share is not None and self.nodes is not None:
             raise ValueError("write `nodes` or `share`")
@@ -191,6 +191,8 @@ class Fault(_Strict):
     """Nodes that exist are not Ready."""
     upgrade: Place | None = None
     """Nodes are replaced, one after the other."""
+    scan_before_cordon: Place | None = None
+    """The autoscaler scans between the taint of an eviction's notice and the cordon."""
     restart_autoscaler: bool = False
 
     @model_validator(mode="after")
@@ -219,9 +221,8 @@ def _fits(fault: str, place: Place) -> None:
         raise ValueError(f"`{name}.seconds` does nothing: leave it out; the fault lasts from `at` to `until`")
 
 
-FAULTS = ("capacity", "evict", "refuse", "silent", "slow", "late_plugin", "unready", "upgrade", "restart_autoscaler")
-
-_LASTING = ("refuse", "silent", "slow", "late_plugin", "unready")
+_LASTING = ("refuse", "silent", "slow", "late_plugin", "unready", "scan_before_cordon")
+FAULTS = ("capacity", "evict", *_LASTING, "upgrade", "restart_autoscaler")
 _DELAYED = ("slow", "late_plugin")
 """Those that need `seconds`."""
 _COUNTED = ("unready", "upgrade")

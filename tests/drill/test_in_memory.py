@@ -84,6 +84,25 @@ def test_aks_waits_for_the_provision_time_unless_a_scenario_says_otherwise() -> 
     assert drilled(scenario(GONE)).shortage == "provision-time"
 
 
+@pytest.mark.parametrize(
+    ("faults", "pool"),
+    [
+        ((), "t4"),
+        (({"at": "0s", "scanBeforeCordon": {"pool": "t4"}},), "t4od"),
+        (({"at": "0s", "scanBeforeCordon": {"pool": "t4"}}, {"at": "25m", "restartAutoscaler": True}), "t4"),
+    ],
+    ids=["never", "scanned", "restarted"],
+)
+def test_a_scan_between_taint_and_cordon_takes_a_pool_from_the_autoscaler_until_it_is_restarted(
+    faults: tuple[dict[str, Any], ...], pool: str
+) -> None:
+    """mixed_nodeinfos_processor.go keeps the last stable node of a group as its template, and an unknown taint of it."""
+    work = [{**JOB, "count": 1}, {**JOB, "name": "later", "count": 1, "at": "30m"}]
+    evicted = {"at": "20m", "evict": {"pool": "t4"}}
+    record = drilled(scenario(evicted, *faults, work=work))
+    assert pools_of(record, "later") == [pool]
+
+
 def test_a_work_that_only_real_programs_can_judge_is_refused() -> None:
     workflow = {"name": "pipe", "role": "pipeline", "kind": "Workflow", "runFor": "5m"}
     with pytest.raises(SandboxError, match="sandbox drill"):

@@ -92,9 +92,7 @@ def test_gkes_timers_are_no_users_and_are_not_tuned() -> None:
 
 
 def test_the_difference_is_one_that_git_applies_and_keeps_comments(tmp_path: Path) -> None:
-    setting = Setting(
-        most=(("t4od", 4),), order=("general", "t4od", "t4"), times=(("scaleDownUnneededTime", "1m"),)
-    )
+    setting = Setting(most=(("t4od", 4),), order=("general", "t4od", "t4"), times=(("scaleDownUnneededTime", "1m"),))
     text = difference(FILE, "Pulumi.dev.yaml", setting, stack(), SOURCES)
     file = tmp_path / "Pulumi.dev.yaml"
     file.write_text(FILE)
