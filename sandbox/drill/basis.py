@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sandbox.cloud.node_groups import NodeGroup
-from sandbox.drill.machines import machine_of, spot
+from sandbox.drill.kinds import machine_of, spot
 from sandbox.drill.record import Record, Step
 from sandbox.drill.scenario import Scenario
 from sandbox.drill.weeks import week

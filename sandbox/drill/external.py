@@ -19,7 +19,8 @@ from sandbox.cluster.autoscaler.options import Options, Profile
 from sandbox.cluster.autoscaler.world import Decision, World
 from sandbox.drill import record
 from sandbox.drill.clock import Clock
-from sandbox.drill.machines import Machines, spot
+from sandbox.drill.kinds import spot
+from sandbox.drill.machines import Machines
 from sandbox.drill.nodes import Nodes
 from sandbox.drill.observed import Observed
 from sandbox.drill.real_autoscaler import VARIABLE, named, require

@@ -2,13 +2,6 @@
 
 The copy keeps its own rules (bounds, quotas, subnets). What is added: a zone has only so many spot machines, machines take time to
 register, and some never do.
-
-A shortage is told by one of three signals (`scenario.Shortage`). On Azure the autoscaler's request returns before its outcome; a
-failure is logged and drops caches, and no error reaches the loop (cluster-autoscaler 1.36.1, azure_scale_set.go 686-714; fast
-deletion of failed machines is off by default, azure_config.go 110). So users wait for the provision time (Azure/AKS #4405, 20
-minutes; kubernetes/autoscaler #8323, open). Azure/AKS #5589 implies that the managed autoscaler backs off sooner, except with
-`Deallocate`: UNCONFIRMED. The stricter reading is played. On Google errors of instances reach the loop (cloudprovider/gce; GKE's
-event scale.up.error.out.of.resources).
 """
 
 from collections.abc import Callable, Collection
@@ -22,21 +15,11 @@ from sandbox.cluster.autoscaler.fit import misfit
 from sandbox.drill import record, scenario
 from sandbox.drill.captured import Captured
 from sandbox.drill.clock import Clock
+from sandbox.drill.kinds import applies, machine_of, name_of, spot
+from sandbox.drill.shortage import FAILED_AFTER, signal
 from sandbox.drill.zones import REGION, rezoned, spread, zone_of, zones_of
 
 Object = dict[str, Any]
-
-FAILED_AFTER = 20.0
-"""Seconds after which a machine that cannot be made is known to have failed, by the signal `20s` (autoscaler PR 5548)."""
-
-
-def signal(facts: SpotFacts) -> scenario.Shortage:
-    """The signal that is assumed of a cloud."""
-    return "at-once" if facts.surfaced else "provision-time"
-
-
-POOL, CAPACITY = "kubeflow-spot.dev/pool", "kubeflow-spot.dev/capacity"
-MACHINE = "node.kubernetes.io/instance-type"
 
 
 @dataclass(frozen=True)
@@ -139,20 +122,17 @@ class Machines:
             self._cloud.grow(group.pool_id, granted + silent)
             self._groups = None
             new = sorted(self._captured.nodes.keys() - before)
-            for number, name in enumerate(new):
-                if number >= granted:
-                    self._never_make(group, name)
-                    continue
-                zone = places[number] if places is not None else zone_of(self._captured.nodes[name])
-                self._add(group, name, zone)
+            for number, name in enumerate(new[:granted]):
+                self._add(group, name, zone_of(self._captured.nodes[name]) if places is None else places[number])
+            for name in new[granted:]:
+                self._never_make(group, name)
         if granted + silent < by:
             some = f"{granted} of {by} machines; for the rest: " if granted else ""
             raise ScaleRefused(f"pool {group.pool}: {some}{self.refusal(group)}")
 
     def _never_make(self, group: NodeGroup, name: str) -> None:
         """A machine was requested that the cloud cannot make, now or when it has machines again. It is in no zone."""
-        node = record.Node(name, group.pool, "", self._clock.now)
-        self.nodes[name] = node
+        self.nodes[name] = node = record.Node(name, group.pool, "", self._clock.now)
         self.all.append(node)
         self.bodies[name] = self._captured.nodes[name]
         if self.shortage == "20s":
@@ -318,23 +298,3 @@ class Machines:
         """The cloud's words where it has no machine."""
         region = str(group.template["metadata"]["labels"].get(REGION, ""))
         return self._facts.refused.text(machine_of(group), region, self.zones(group)[0])
-
-
-def name_of(node: record.Node) -> str:
-    """The name of a machine's node in the cluster. Records of a machine that is made anew may end in `#2`."""
-    return node.name.partition("#")[0]
-
-
-def applies(place: scenario.Place, group: NodeGroup) -> bool:
-    """Whether a fault is about a pool."""
-    kind = "spot" if spot(group) else "on-demand"
-    return bool(place.pool in ("*", group.pool) and place.capacity in ("*", kind))
-
-
-def spot(group: NodeGroup) -> bool:
-    """Whether a pool is of spot machines."""
-    return bool(group.template["metadata"]["labels"].get(CAPACITY) == "spot")
-
-
-def machine_of(group: NodeGroup) -> str:
-    return str(group.template["metadata"]["labels"].get(MACHINE, ""))

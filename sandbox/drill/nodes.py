@@ -7,8 +7,9 @@ from sandbox.cloud.spot import SpotFacts
 from sandbox.cluster.autoscaler import devices
 from sandbox.drill import record, scenario
 from sandbox.drill.clock import Clock
+from sandbox.drill.kinds import applies, name_of
 from sandbox.drill.kubelet import STOP, Kubelets, of_daemon_set
-from sandbox.drill.machines import Machines, applies, name_of
+from sandbox.drill.machines import Machines
 from sandbox.drill.observed import Observed, controller
 from sandbox.drill.outages import READY, SILENT, Outages
 from sandbox.drill.settling import Settling

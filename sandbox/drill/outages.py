@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from sandbox.cluster.autoscaler.fit import tolerates
 from sandbox.drill import record
 from sandbox.drill.clock import Clock
+from sandbox.drill.kinds import name_of
 from sandbox.drill.kubelet import Kubelets
-from sandbox.drill.machines import Machines, name_of
+from sandbox.drill.machines import Machines
 from sandbox.drill.observed import Observed
 from sandbox.kubernetes.client import Client, Object
 

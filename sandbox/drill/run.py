@@ -13,7 +13,7 @@ from sandbox.cluster import plugins
 from sandbox.cluster.autoscaler import gke_figures
 from sandbox.cluster.autoscaler.options import Options, seconds
 from sandbox.cluster.autoscaler.scaler import Autoscaler
-from sandbox.drill import argo, machines, record, workloads
+from sandbox.drill import argo, kinds, record, workloads
 from sandbox.drill.basis import Basis
 from sandbox.drill.checks.verdict import first
 from sandbox.drill.clock import Clock
@@ -207,9 +207,9 @@ def pools(copy: CopiedCloud, declared: Sequence[Tiers] = ()) -> list[record.Pool
     region = location(copy)
     found = []
     for group in copy.cloud.node_groups(copy.cluster).groups:
-        machine = machines.machine_of(group)
+        machine = kinds.machine_of(group)
         known = prices.node_price(copy.provider, region, machine, gpus=bool(group.gpus))
-        capacity: record.Capacity = "spot" if machines.spot(group) else "on-demand"
+        capacity: record.Capacity = "spot" if kinds.spot(group) else "on-demand"
         found.append(
             record.Pool(
                 name=group.pool,

@@ -6,7 +6,8 @@ from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.cloud.spot import SpotFacts
 from sandbox.drill import record
 from sandbox.drill.clock import Clock
-from sandbox.drill.machines import Machines, name_of, spot
+from sandbox.drill.kinds import name_of, spot
+from sandbox.drill.machines import Machines
 
 REPLACED = 60.0
 """Seconds from the drain of a node to its end. Assumed."""

@@ -10,7 +10,7 @@ from typing import Any
 from sandbox.azure.spot import SPOT as FACTS
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups
 from sandbox.cluster.autoscaler.world import Decision, World
-from sandbox.drill import machines, record, zones
+from sandbox.drill import kinds, record, zones
 from sandbox.drill.captured import Captured
 from sandbox.drill.clock import Clock
 from sandbox.drill.external import External
@@ -29,7 +29,7 @@ FIRST = f"{OD_GROUP}000000"
 
 
 def placed(group: NodeGroup, capacity: str) -> NodeGroup:
-    labels = {machines.CAPACITY: capacity, machines.MACHINE: MACHINE, zones.ZONE: ZONE}
+    labels = {kinds.CAPACITY: capacity, kinds.MACHINE: MACHINE, zones.ZONE: ZONE}
     group.template["metadata"]["labels"].update(labels)
     return group
 

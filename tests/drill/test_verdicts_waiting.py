@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.drill.record import Pod, Record, Role, Work
+from sandbox.drill.record import Node, Pod, Record, Role, Work
 from sandbox.drill.verdicts import failed
 from tests.drill import records
-from tests.drill.changes import COMPLETE, FULL, PLATFORM, WAIT, judged, red
+from tests.drill.changes import COMPLETE, FALLBACK, FULL, PLATFORM, WAIT, judged, late_on_demand, red
 
 
 def on_gke(record: Record) -> Record:
@@ -97,3 +97,64 @@ def test_work_waits_from_its_turn_on_although_a_quota_keeps_its_pod_away(at_once
     assert red(record) == ({WAIT} if late else set())
     if late:
         assert "q/job-0-1. Is there a ResourceQuota?" in judged(record)[WAIT].why
+
+
+def test_a_pool_at_its_maximum_explains_a_wait_and_excuses_none() -> None:
+    record = records.spot_gone()
+    record.pools[2] = replace(record.pools[2], most=6)
+    record.work.append(Work("c/late", "training", 1300.0, 2400.0, 600.0))
+    record.pods.append(
+        Pod("c/late-0", "c/late", "training", "Job", 1, True, 1300.0, 3690.0, "gpuod-20", "gpuod", 3700.0)
+    )
+    found = judged(record)
+    assert red(record) == {WAIT, FALLBACK}
+    assert "39.8 min" in found[WAIT].measured
+    assert "1 pod waited for gpuod at its maximum of 6: raise fallback[].onDemand.maxNodes" in found[WAIT].why
+    assert found[FULL].ok is None
+    assert "gpuod at 6 nodes: 1 pod waited, up to 39.8 min" in found[FULL].measured
+    # Where the team accepts it, it holds, and the reason stands beside it.
+    record.accepted_wait = 2400.0
+    found = judged(record)
+    assert (found[WAIT].state, found[FALLBACK].state) == ("explained", "explained")
+    assert "at its maximum of 6" in found[WAIT].why
+    record.pools[2] = replace(record.pools[2], most=7)
+    assert "Nothing explains c/late-0" in judged(record)[WAIT].why
+
+
+def test_a_pool_at_its_maximum_explains_no_wait_while_spot_could_grow() -> None:
+    record = records.spot_gone()
+    record.pools[2] = replace(record.pools[2], most=6)
+    record.work.append(Work("c/late", "training", 1300.0, 2400.0, 600.0))
+    record.pods.append(
+        Pod("c/late-0", "c/late", "training", "Job", 1, True, 1300.0, 4400.0, "gpuod-20", "gpuod", 4410.0)
+    )
+    assert "Nothing explains c/late-0" in judged(record)[WAIT].why
+    record.pools[1] = replace(record.pools[1], most=4)
+    assert "at its maximum of 6" in judged(record)[WAIT].why
+    # Nor where the autoscaler does not ask for it, because of nodes that are dead: the limits of unready nodes are settings.
+    record.pools[1] = replace(record.pools[1], most=20)
+    record.nodes += [Node(f"dead-{each}", "gpuspot", "1", 3000.0, 3060.0) for each in range(4)]
+    assert "Nothing explains c/late-0" in judged(record)[WAIT].why
+
+
+@pytest.mark.parametrize("shortage", ["at-once", "provision-time"])
+def test_a_wait_of_hours_is_red_and_says_them(shortage: str) -> None:
+    """As dev was shipped until release r2026-11: a twin of two nodes, and 8.3 hours for a place on it."""
+    record = records.spot_gone()
+    record.shortage = shortage
+    record.clock = replace(record.clock, length=40_000.0)
+    record.pools[2] = replace(record.pools[2], most=6)
+    record.work.append(Work("c/late", "training", 1300.0, 2400.0, 600.0))
+    late = Pod("c/late-0", "c/late", "training", "Job", 1, True, 1300.0, 1300.0 + 8.3 * 3600, "gpuod-20", "gpuod")
+    record.pods.append(late)
+    assert judged(record)[WAIT].state == "red"
+    assert judged(record)[WAIT].measured == "8.3 h (c/late-0)"
+
+
+def test_a_wait_on_gke_is_judged_by_what_is_accepted_as_well() -> None:
+    record = records.spot_gone()
+    late_on_demand(record)
+    record.provider, record.settings = "gcp", {}
+    assert (judged(record)[WAIT].ok, judged(record)[FALLBACK].ok) == (False, False)
+    record.accepted_wait = 7200.0
+    assert (judged(record)[WAIT].ok, judged(record)[FALLBACK].ok) == (True, True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from sandbox.drill.drill import Drill
+from sandbox.drill.kinds import spot as is_spot
 from sandbox.drill.kubelet import STOP
 
 INTERVAL = 120.0
 """Seconds between two looks (`--descheduling-interval`)."""
 MIN_AGE = 3600.0
 """Seconds for which a pod must have run (`minPodAge`)."""
-_GPU = "nvidia.com/gpu"
 
 
 def follow(drill: Drill) -> None:
@@ -26,7 +26,7 @@ def gpus_in_use(drill: Drill, node: str) -> int:
 
 def _look(drill: Drill) -> None:
     pools = {pool.pool: pool for pool in drill.machines.groups().groups}
-    spot = {n for n, each in pools.items() if each.template["metadata"]["labels"].get(_CAPACITY) == "spot"}
+    spot = {n for n, each in pools.items() if is_spot(each)}
     now = drill.clock.now
     free = 0
     for name, node in drill.machines.nodes.items():
@@ -42,6 +42,3 @@ def _look(drill: Drill) -> None:
             metadata = life.pod["metadata"]
             drill.client.evict(metadata["name"], metadata["namespace"], int(STOP) + 30)
             return
-
-
-_CAPACITY = "kubeflow-spot.dev/capacity"

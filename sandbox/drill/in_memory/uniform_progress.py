@@ -14,12 +14,12 @@ from sandbox.drill.drill import Drill
 from sandbox.drill.in_memory.back_to_spot import gpus_in_use
 from sandbox.drill.in_memory.run import placed
 from sandbox.drill.in_memory.stack import Stack
+from sandbox.drill.kinds import CAPACITY, spot
 from sandbox.drill.life import Life
 from sandbox.drill.record import Work
 from sandbox.drill.workloads import INDEX, SPOT, WORK
 from sandbox.kubernetes.client import Object
 
-CAPACITY = "kubeflow-spot.dev/capacity"
 TICK = 60.0
 """Seconds between two looks at the work."""
 CHANGE = 150.0
@@ -88,7 +88,7 @@ class UniformProgress:
 def _is_there(drill: Drill, *, running: bool) -> bool:
     """Whether there is a spot machine: a new one, one that boots, or one with a free GPU. One that runs asks for a new one."""
     for group in drill.machines.groups().groups:
-        if group.template["metadata"]["labels"].get(CAPACITY) != "spot" or not group.gpus:
+        if not spot(group) or not group.gpus:
             continue
         if len(group.nodes) < (group.most or 0) and drill.machines.places(group, 1):
             return True
