@@ -42,18 +42,31 @@ class Option:
 
 
 def choose(expander: str, options: Sequence[Option], priorities: str | None, random: Random) -> tuple[Option, str]:
-    """The option to take, and why. `priorities` is the ConfigMap's text for the expander `priority`, None without one."""
-    best, why = list(options), ""
-    if expander == "priority":
-        best, why = by_priority(options, priorities)
-    elif expander == "least-waste":
-        least = min(option.waste for option in options)
-        best, why = [option for option in options if option.waste == least], "least waste"
-    elif expander == "most-pods":
-        most = max(len(option.pods) for option in options)
-        best, why = [option for option in options if len(option.pods) == most], "takes most pods"
-    chosen, why = draw(best, why, random)
+    """The option to take, and why; `expander` is one, or several with commas between, each of which filters what the one before
+    left. `priorities` is the ConfigMap's text for `priority`, None without one. Raises ValueError for an unknown expander.
+    """
+    best, reasons = list(options), []
+    for name in expander.split(","):
+        best, why = _filtered(name, best, priorities)
+        reasons += [why] if why else []
+    chosen, why = draw(best, "; ".join(reasons), random)
     return chosen, why if len(options) > 1 else ONLY
+
+
+def _filtered(expander: str, options: list[Option], priorities: str | None) -> tuple[list[Option], str]:
+    """The options that an expander leaves to the one after it (expander/factory/chain.go). Raises ValueError for an unknown one."""
+    match expander:
+        case "random":
+            return options, ""
+        case "priority":
+            return by_priority(options, priorities)
+        case "least-waste":
+            least = min(option.waste for option in options)
+            return [option for option in options if option.waste == least], "least waste"
+        case "most-pods":
+            most = max(len(option.pods) for option in options)
+            return [option for option in options if len(option.pods) == most], "takes most pods"
+    raise ValueError(f"{expander!r} is no expander that is known here")
 
 
 def draw(options: Sequence[Option], why: str, random: Random) -> tuple[Option, str]:

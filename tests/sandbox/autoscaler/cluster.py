@@ -1,8 +1,7 @@
 """A cluster in memory for replays: machines that come or do not, a scheduler with its retry back-off, and controllers of pods.
 
 As the recordings' README has it: node objects appear with the request and are ready after a while; the scheduler tries a pod again
-after at most 10 s; a Job replaces a lost pod after 10 s, a ReplicaSet at once;
-without its node a pod is collected when the recording says.
+after at most 10 s; a Job replaces a lost pod after 10 s, a ReplicaSet at once; without its node a pod is collected after 46 s.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from sandbox.cluster.autoscaler.world import Decision, World
 
 from . import pods, scheduling
 from .pods import GPU
-from .script import Fault, Object, Script, Step
+from .script import COLLECTED, PRIORITIES, Fault, Object, Script, Step
 
 _LAG = 0.05
-"""Seconds until the autoscaler's list has a new pod; the loop that the pod triggers does not see it (gpu-pods-trickle)."""
+"""Seconds until the autoscaler's list has a new pod; the loop that it triggers does not see it (gpu-pods-trickle)."""
 _NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 _JOB_WAITS = 10.0
 _LONGEST_RETRY = 10.5
@@ -50,6 +49,7 @@ class Cluster:
         told = script.recording
         self._tied = any(pods.body(batch, "", 0)["rules"] for batch in told["pods"])
         self._budgets: list[Object] = list(told.get("podDisruptionBudgets") or told.get("pdbs") or ())
+        self.priorities: str | None = told.get("priorities")
         self.groups = {group["name"]: group for group in script.recording["nodeGroups"]}
         for name, group in self.groups.items():
             self._machines[name] = []
@@ -57,7 +57,8 @@ class Cluster:
                 self._machine(name, 0.0)
         for batch in script.recording["pods"]:
             for number in range(batch.get("count", 1)):
-                born = float(batch.get("createdAt", 0.0)) + 0.02 * number
+                # Later pods were made right after the step before them: what happened at that moment came first.
+                born = batch.get("createdAt", -_LAG) + _LAG + 0.02 * number
                 self.at(born, lambda batch=batch: self._pod(batch))
         for step in script.steps:
             if step.kind not in ("kill", "start"):
@@ -90,11 +91,11 @@ class Cluster:
             self.script.daemon_sets,
             pods.budgets(self._budgets, self.pods.values()),
             self.script.profile,
-            self.script.recording.get("priorities"),
+            self.priorities,
         )
 
     def sizes(self) -> Counter[str]:
-        return Counter(self._group_of[name] for name in self.nodes)
+        return Counter(map(self._group_of.__getitem__, self.nodes))
 
     def placement(self) -> Counter[str]:
         return Counter(
@@ -152,8 +153,7 @@ class Cluster:
         name, fault = f"{group}-{number:06}", self.script.faults[group]
         self._machines[group].append(name)
         self._group_of[name] = group
-        told = self.groups[group]
-        allocatable = dict(told["capacity"])
+        allocatable = dict((told := self.groups[group])["capacity"])
         if GPU in allocatable and fault.gpus != 0:
             allocatable[GPU] = "0"
         self.nodes[name] = {
@@ -200,12 +200,11 @@ class Cluster:
         self._machines[self._group_of[name]].remove(name)
         for uid, pod in list(self.pods.items()):
             if pod["spec"].get("nodeName") == name:
-                after = 0 if with_pods else self.script.collected(self.now)
+                after = 0 if with_pods else COLLECTED
                 self.at(self.now + after, lambda uid=uid: self._delete(uid))
 
     def _pod(self, batch: Object) -> None:
-        number = next(self._numbers)
-        uid = f"pod-{number}"
+        uid = f"pod-{(number := next(self._numbers))}"
         self.pods[uid] = pods.body(batch, uid, number)
         self._since[uid], self._retry[uid] = self.now, self.now + 1.0
         if not self._bind(uid):
@@ -274,6 +273,8 @@ class Cluster:
             for name in [n for n in self.nodes if self._is(n, step.who)][: step.count]:
                 self.nodes[name]["spec"]["taints"].append(_NOT_READY)
                 self.nodes[name]["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+        elif step.kind == "priorities":
+            self.priorities = PRIORITIES[step.who]
         elif step.kind == "budget":
             app = next(pod for pod in self.pods.values() if pods.about(pod, step.who, self._named(step.who)))
             self._budgets.append({**step.budget, "labels": app["metadata"]["labels"]})
@@ -283,7 +284,7 @@ class Cluster:
         elif step.kind == "no budget":
             self._budgets = []
         elif step.kind == "delete nodes":
-            for name in [n for n in self.nodes if self._is(n, step.who)][: step.count]:
+            for name in [node for node in self.nodes if self._is(node, step.who)][: step.count]:
                 self._lose(name, with_pods=step.with_pods)
         else:
             chosen = [uid for uid, pod in self.pods.items() if pods.about(pod, step.who, self._named(step.who))]

@@ -103,3 +103,15 @@ def test_random_draws_every_option() -> None:
     drawn: Any = [choose("random", [SPOT, TWIN, OTHER], None, Random(seed)) for seed in range(40)]
     assert {chosen.pool for chosen, _ in drawn} == {"t4", "t4od", "general"}
     assert {why for _, why in drawn} == {"drawn from general, t4, t4od"}
+
+
+def test_expanders_in_a_row_filter_what_the_one_before_left() -> None:
+    tight, loose = option("tight", waste=0.1), option("loose", waste=0.9)
+    best = "9: ['loose', 't4-']"
+    assert choose("priority,least-waste", [tight, loose, option("t4", waste=0.5)], best, Random(1))[0].pool == "t4"
+    assert choose("least-waste,priority", [tight, loose], best, Random(1))[0] == tight
+
+
+def test_an_unknown_expander_is_an_error() -> None:
+    with pytest.raises(ValueError, match="'price' is no expander"):
+        choose("price", [SPOT, TWIN], None, Random(1))

@@ -13,19 +13,11 @@ from typing import Any
 import pytest
 
 from . import replay, script
+from .shares import EXPECTED, FOLDER, SEEDS, UNLIKE, recordings, share
 
-_OWN = Path(__file__).parent / "recordings"
-FOLDER = Path(os.environ.get("SANDBOX_RECORDINGS") or _OWN)
-RECORDINGS = [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]
+_OWN = FOLDER
+RECORDINGS = recordings(Path(os.environ.get("SANDBOX_RECORDINGS") or _OWN))
 DRAWN = [recording for recording in RECORDINGS if recording.get("firstDecisionCounts")]
-
-# Recordings of which something else than the autoscaler's decisions is not replayed, and why.
-UNLIKE = {
-    "priority-class-below-cutoff": (
-        "placement",
-        "the real scheduler tried a pod of priority -11 first, which the later pod of priority -10 displaced",
-    ),
-}
 
 
 def names(recordings: list[Any]) -> list[str]:
@@ -33,10 +25,17 @@ def names(recordings: list[Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("recording", RECORDINGS, ids=names(RECORDINGS))
-def test_what_was_recorded_is_decided_again(recording: Any) -> None:
-    spared = UNLIKE.get(recording["name"], ("", ""))[0]
-    seed, wrong = replay.replayed(recording, spared)
-    assert seed is not None, f"no draw of {replay.SEEDS} is like the recording; the closest: {wrong}"
+def test_what_was_recorded_is_decided_again_in_the_share_of_seeds_that_draws_leave(recording: Any) -> None:
+    least = EXPECTED.get(recording["name"], (1.0, ""))[0]
+    agreed = share(recording, SEEDS if least < 1.0 else SEEDS[:8])
+    assert agreed >= least, f"{agreed:.0%} of seeds; the first differs in {replay.agrees(recording, 0)}"
+
+
+def test_there_are_fifty_recordings_and_few_in_which_something_is_drawn() -> None:
+    own = {recording["name"] for recording in recordings()}
+    assert len(own) >= 50
+    assert EXPECTED.keys() <= own
+    assert len(EXPECTED) <= 10
 
 
 @pytest.mark.parametrize("recording", RECORDINGS, ids=names(RECORDINGS))
@@ -69,11 +68,17 @@ def test_the_same_seed_and_world_give_the_same_decisions() -> None:
     [
         ({"steps": [{"t": 5.0, "what": "the volcano erupts and nodes are cordoned"}]}, "volcano"),
         ({"faults": [{"group": "all", "fault": "the clouds are pink"}]}, "pink"),
+        ({"steps": [{"t": 5.0, "what": "the ConfigMap now prefers the moon"}]}, "moon"),
         ({"flags": ["--scan-interval=5s", "--no-such-flag=1"]}, "--no-such-flag"),
     ],
 )
-def test_a_recording_that_is_not_understood_is_not_replayed_in_silence(change: Any, missing: str) -> None:
+def test_a_recording_that_is_not_understood_raises(change: Any, missing: str) -> None:
     recording = json.loads((_OWN / "cpu-pods-alone.json").read_text())
-    seed, wrong = replay.replayed(recording | change)
-    assert seed is None
-    assert missing in wrong[0]
+    with pytest.raises(ValueError, match=f"not understood: .*{missing}"):
+        script.read(recording | change)
+
+
+def test_outcomes_are_never_read_from_a_recording() -> None:
+    recording = json.loads((_OWN / "evicted-job-pod-node-deleted-only.json").read_text())
+    without = {**recording, "timeline": [], "decisions": [], "placement": {}, "nodesAtEnd": {}, "events": []}
+    assert replay.run(script.read(without), 3).decisions == replay.run(script.read(recording), 3).decisions
