@@ -166,7 +166,9 @@ class ClusterOutputs(TypedDict):
     pools: Annotated[Sequence[NodePool], "The pools, twins among them."]
     devicePlugin: Annotated[DevicePluginOutput, "Which pools have NVIDIA's device plugin from whom."]
     expander: Annotated[Sequence[ExpanderTierOutput], "Lines of the priority expander's ConfigMap."]
-    acceptedWait: Annotated[str, "How long a pod may wait for a node (growth.acceptedWait): what drills judge waits by."]
+    acceptedWait: Annotated[
+        str, "How long a pod may wait for a node (growth.acceptedWait): what drills judge waits by."
+    ]
     fallbackOrder: Annotated[str, "What keeps the order in which pools grow, or why nothing does."]
     computeClass: NotRequired[Annotated[ComputeClassOutput, "GKE: the ComputeClass."]]
     scheduling: Annotated[SchedulingOutput, "Placement by default, and the guard."]
