@@ -1,8 +1,7 @@
-"""Drawn weeks in memory: `python -m bench.weeks table|agreement|pays [STACK ...]`.
+"""Drawn weeks in memory: `python -m bench.weeks table|agreement [STACK ...]`.
 
 table: a stack's settings beside fixed policies, ten weeks that tuned nothing, at both ends of a shortage's signal.
 agreement: drills over the real programs beside drills in memory on the same work.
-pays: twenty weeks; how the saving moves with availability, price, boot time and signal, as figures and as docs/when-spot-pays.svg.
 
 Each brings its stacks up in a sandbox of its own.
 """
