@@ -74,7 +74,9 @@ def chained(stack: Stack, subject: Subject) -> dict[str, Any]:
     config = {**stack.config, "release": "r2026-11"}
     general, spot = (pool for pool in config["pools"] if pool["name"] in ("general", subject.spot))
     spot |= {"maxNodes": 4, "fallback": [{"pool": subject.larger["name"]}, {"onDemand": {"maxNodes": 2}}]}
-    return {**config, "pools": [general, spot, subject.larger]}
+    # By its price the larger machine would stand behind the twin.
+    order = [subject.spot, subject.larger["name"], subject.twin]
+    return {**config, "pools": [general, spot, subject.larger], "growth": {"acceptedWait": "24h", "order": order}}
 
 
 def profile_pod(name: str, restart: str, labels: dict[str, str], **resources: str) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class Panels:
             "field": "at",
             "type": "quantitative",
             "scale": {"domain": [0, self.ends.length / self.seconds], "nice": False},
-            "axis": {"title": f"{self.unit} since the begin" if title else None, "grid": True},
+            "axis": {"title": f"{self.unit} since the begin" if title else self.unit, "grid": True},
         }
 
     def at(self, seconds: float) -> float:
