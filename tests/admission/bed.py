@@ -267,14 +267,8 @@ def standing(directory: Path, version: str = "1.36", subject: Subject = DEV, **s
 def _settings(subject: Subject, version: str, top: Mapping[str, Any]) -> dict[str, Any]:
     """A stack file's settings on the release of a Kubernetes version, with further top keys."""
     stack = stack_config(PROJECT / f"Pulumi.{subject.name}.yaml") | {"kubeflow-spot:release": RELEASES[version]}
-    for pool in stack["kubeflow-spot:pools"]:
-        # Gangs of three do not fit a twin of two.
-        pool |= {
-            "fallback": [
-                step | {"onDemand": {"maxNodes": 2}} if "onDemand" in step else step
-                for step in pool.get("fallback", [])
-            ]
-        }
+    for step in (each for pool in stack["kubeflow-spot:pools"] for each in pool.get("fallback", ())):
+        step.update({"onDemand": {"maxNodes": 2}} if "onDemand" in step else {})  # gangs of three do not fit
     return stack | {f"kubeflow-spot:{key}": value for key, value in top.items()}
 
 

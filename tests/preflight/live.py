@@ -126,7 +126,7 @@ LIVE: dict[str, tuple[str, Callable[[Settings], Any], Callable[[Settings], Any],
         lambda f: f["pools"][0].update(minNodes=3),
         lambda p: (up_on_aks(p), _used_up(p)),
         "quota",
-        "cores has 0 of 100 vCPUs left; the first nodes of general, system, t4od need 16 at least",
+        "cores has 0 of 200 vCPUs left; the first nodes of general, system, t4od need 16 at least",
     ),
     "own-nodes-use-the-quota-of-gke": (
         "gcp",

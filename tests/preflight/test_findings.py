@@ -86,7 +86,7 @@ def test_an_unlisted_quota_is_a_note() -> None:
     given = answers("azure")
     given.part("usages").pop()
     (note,) = [finding for finding in clouds.findings(given) if finding.state == State.NOTE]
-    assert note.says.startswith("Standard NCASv3_T4 Family is not listed; t4od draw 4 to 8 vCPUs")
+    assert note.says.startswith("Standard NCASv3_T4 Family is not listed; t4od draw 4 to 40 vCPUs")
 
 
 def test_pools_of_a_chain_are_alternatives_for_a_quota() -> None:
