@@ -149,7 +149,7 @@ def test_verdicts_that_turn_and_drills_that_differ_are_named(both: tuple[report.
     record = records.spot_gone()
     record.seed, record.work[4].times = 8, 2
     found = report.compared(both[0], report.build(record))
-    assert [(each.name, each.before, each.after) for each in found.turned] == [("Work done twice", True, False)]
+    assert [(each.name, each.before, each.after) for each in found.turned] == [("Work done twice", "holds", "red")]
     assert found.comparable == ("The seed differs: 7, then 8.",)
     assert "After the change the red verdicts rise from 0 to 1." in shown(found)
 
@@ -183,8 +183,9 @@ def test_the_page_has_both_timelines_on_the_same_axes(
     ]
     text = (tmp_path / "report.html").read_text()
     assert text.index("Before: main. After: work tree.") < text.index("Both sides have the same work.")
+    assert text.index("Saved against on demand alone") < text.index("falls from 12.0 to 7.0 minutes")
     assert text.index("falls from 12.0 to 7.0 minutes") < text.index("Timeline before") < text.index("Timeline after")
     for name in ("before", "after"):
-        assert ">90</text>" in (tmp_path / f"timeline-{name}.svg").read_text()
+        assert ">90 min</text>" in (tmp_path / f"timeline-{name}.svg").read_text()
     found = json.loads((tmp_path / "report.json").read_text())
     assert list(found) == ["format", "changed", "comparable", "moved", "turned", "before", "after", "names", "basis"]

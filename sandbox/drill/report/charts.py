@@ -35,8 +35,8 @@ def spec(timeline: Timeline, colour: Palette, width: int = WIDE, ends: Axes | No
     chart = Panels(timeline, colour, width, ends or axes(timeline))
     panels = [
         chart.marks(),
-        chart.stacked("Nodes by pool", timeline.nodes, chart.ends.nodes),
-        chart.stacked("Pods with GPUs", timeline.pods, chart.ends.pods),
+        chart.stacked("Nodes by pool", "nodes", timeline.nodes, chart.ends.nodes),
+        chart.stacked("Pods with GPUs", "pods", timeline.pods, chart.ends.pods),
     ]
     panels.append(chart.capacity())
     found: Spec = {

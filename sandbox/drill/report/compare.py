@@ -24,11 +24,11 @@ def compared(
         # What reads alike is no difference: "from 6.7 to 6.7 hours".
         if earlier is not None and earlier.value != figure.value and written(earlier) != written(figure):
             moved.append(_moved(with_, earlier, figure))
-    verdicts = {verdict.name: verdict.ok for verdict in before.verdicts}
+    verdicts = {verdict.name: verdict.state for verdict in before.verdicts}
     turned = [
-        Turned(verdict.name, verdicts[verdict.name], verdict.ok)
+        Turned(verdict.name, verdicts[verdict.name], verdict.state)
         for verdict in after.verdicts
-        if verdict.name in verdicts and verdicts[verdict.name] != verdict.ok
+        if verdict.name in verdicts and verdicts[verdict.name] != verdict.state
     ]
     return Comparison(
         FORMAT,

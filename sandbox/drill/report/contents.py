@@ -46,7 +46,7 @@ def build(
         capacity_source=record.measured,
         price_source=record.price_source,
         failed=failed(found),
-        numbers=figures.numbers(record, saved(rows)),
+        numbers=figures.numbers(record, found, saved(rows)),
         policies=rows,
         verdicts=tuple(found),
         figures=figures.figures(view, found, best, moved),

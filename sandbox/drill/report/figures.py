@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from sandbox.drill.checks import cost, waits
 from sandbox.drill.checks.placement import movable
 from sandbox.drill.checks.spans import span
-from sandbox.drill.checks.verdict import Verdict
+from sandbox.drill.checks.verdict import State, Verdict
 from sandbox.drill.checks.view import View
 from sandbox.drill.outcome import Saved, outcome
 from sandbox.drill.record import Node, Pod, Pool, Record
@@ -144,23 +144,34 @@ def _movable(view: View, node: Node) -> list[tuple[float, float]]:
     return joined
 
 
-def numbers(record: Record, saved: Saved | None) -> tuple[Number, ...]:
-    """The four numbers that a report begins with."""
-    own = outcome(record)
-    if saved is None:
-        first = Number("Saved", "not compared", "This scenario was not run on demand alone.")
-    else:
-        usd = saved.alone - saved.ours
-        value = f"{saved.share:.0%}" if usd >= 0 else f"costs {-saved.share:.0%} more"
-        words = f"{abs(usd):,.2f} USD {'less' if usd >= 0 else 'more'} than on demand alone by the same work."
-        first = Number("Saved", value, words)
-    spot = "no GPU work" if own.on_spot is None else f"{own.on_spot:.0%}"
+def numbers(record: Record, found: Iterable[Verdict], saved: Saved | None) -> tuple[Number, ...]:
+    """Return the four numbers that a report begins with; the wait has the state of its verdict."""
+    own, states = outcome(record), {verdict.name: verdict.state for verdict in found}
+    waited, accepted = states["Longest wait for a node"], span(record.accepted_wait)
+    words = f"Too long: {accepted} are accepted." if waited == "red" else f"For a node; {accepted} are accepted."
     return (
-        first,
-        Number("Longest wait", span(own.longest_wait), f"For a node; {span(record.accepted_wait)} are accepted."),
-        Number("On spot", spot, "Of the GPU hours that worked."),
-        Number("Done again", f"{own.again:.1%}", "Of the GPU hours that worked: lost with a machine."),
+        _saved(saved, states["Cost of GPU nodes"]),
+        Number("Longest wait", span(own.longest_wait), words, waited),
+        Number(
+            "Share of GPU hours on spot",
+            "no GPU work" if own.on_spot is None else f"{own.on_spot:.0%}",
+            "Of the hours in which GPUs worked.",
+        ),
+        Number("Work done again", f"{own.again:.1%}", "Of the hours in which GPUs worked: lost with a machine."),
     )
+
+
+def _saved(saved: Saved | None, cost: State) -> Number:
+    name = "Saved against on demand alone"
+    if saved is None:
+        return Number(name, "not compared", "On demand alone was not run on this work.")
+    alone = f"{saved.alone:,.2f} USD"
+    if saved.ours > saved.alone:
+        more = f"costs {saved.ours - saved.alone:,.2f} USD more"
+        words = f"{-saved.share:.0%} more than on demand alone ({alone}), by the same work."
+        # Only a drawn week has a bound for the cost: elsewhere it is said, and no error.
+        return Number(name, more, words, "red" if cost == "red" else "explained")
+    return Number(name, f"{saved.share:.0%}", f"{saved.alone - saved.ours:,.2f} of {alone}, by the same work.")
 
 
 def figures(view: View, found: Sequence[Verdict], best: Best | None, moved: Sequence[NotMoved]) -> tuple[Figure, ...]:

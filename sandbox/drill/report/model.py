@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sandbox.drill.checks.verdict import Verdict
+from sandbox.drill.checks.verdict import State, Verdict
 from sandbox.drill.losses import Loss
 from sandbox.drill.outcome import Row
 
@@ -139,7 +139,8 @@ class Number:
     name: str
     value: str
     words: str
-    """One sentence about it."""
+    """One sentence about it, with its unit."""
+    state: State = "note"
 
 
 @dataclass(frozen=True)
@@ -191,8 +192,8 @@ class Turned:
     """A verdict that differs between two reports."""
 
     name: str
-    before: bool | None
-    after: bool | None
+    before: State
+    after: State
 
 
 @dataclass(frozen=True)

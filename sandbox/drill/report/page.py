@@ -7,10 +7,11 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from sandbox.drill.checks.verdict import State
 from sandbox.drill.report import charts
 from sandbox.drill.report.colours import DARK, LIGHT, variable
 from sandbox.drill.report.elements import Html, element, joined
-from sandbox.drill.report.model import Comparison, Report
+from sandbox.drill.report.model import Comparison, Number, Report
 from sandbox.drill.report.tables import (
     SAME,
     Table,
@@ -23,6 +24,8 @@ from sandbox.drill.report.tables import (
 )
 
 _FOLDER = Path(__file__).parent
+_STATES: dict[State, str] = {"holds": "good", "explained": "amber", "red": "bad", "note": "quiet"}
+"""The class of each state: a colour beside the word, never in place of it."""
 
 LARGEST = 2 * 1024**2
 """Bytes of the page of a report; twice as many for a comparison. The timeline's bounds keep it below (timeline.py)."""
@@ -32,8 +35,7 @@ def page(report: Report) -> str:
     """The page of one report: the timeline, four numbers, the verdicts, then the figures."""
     body = joined(
         _head(f"Drill: {report.scenario}", report),
-        element("div", _timeline(report, charts.axes(report.timeline)), _numbers(report), class_="first"),
-        _sum(report),
+        element("div", _timeline(report, charts.axes(report.timeline)), _numbers(report), _sum(report), class_="first"),
         element("h2", "What was asked, and what came out"),
         _verdicts(report),
         *(_table(table) for table in tables(report)),
@@ -44,16 +46,13 @@ def page(report: Report) -> str:
 
 
 def comparison_page(comparison: Comparison) -> str:
-    """The page of two reports: what differs, then both timelines on the same axes."""
+    """Return the page of two reports: the four numbers of both, what differs, then both timelines on the same axes."""
     before, after = comparison.before, comparison.after
     ends = charts.axes(before.timeline, after.timeline)
     body = joined(
         _head(f"Drill: {after.scenario}, two settings", after, settings_sentences(comparison)),
         _notes(comparison.comparable),
-        element("h2", "Before"),
-        _numbers(before),
-        element("h2", "After"),
-        _numbers(after),
+        _numbers_of_both(before, after),
         _sum(after, "After: "),
         element("h2", "What differs"),
         element("ul", *(element("li", moved.sentence.replace("`", "")) for moved in comparison.moved))
@@ -114,7 +113,8 @@ def _numbers(report: Report) -> Html:
             element(
                 "div",
                 element("dt", number.name),
-                element("dd", element("strong", number.value), element("span", number.words)),
+                element("dd", *_value(number)),
+                class_=_STATES[number.state],
             )
             for number in report.numbers
         ),
@@ -122,26 +122,41 @@ def _numbers(report: Report) -> Html:
     )
 
 
+def _numbers_of_both(before: Report, after: Report) -> Html:
+    head = element("tr", *(element("th", name, scope="col") for name in ("", "Before", "After")))
+    rows = [
+        element(
+            "tr",
+            element("th", pair[0].name, scope="row"),
+            *(element("td", *_value(number), class_=_STATES[number.state]) for number in pair),
+        )
+        for pair in zip(before.numbers, after.numbers, strict=True)
+    ]
+    return element("table", element("thead", head), element("tbody", *rows), class_="numbers")
+
+
+def _value(number: Number) -> tuple[Html, Html]:
+    return element("strong", number.value), element("span", number.words)
+
+
 def _sum(report: Report, before: str = "") -> Html:
-    """Return one line on all verdicts: the red ones, else those that hold by an explanation."""
-    by_state = {
-        state: [verdict.name for verdict in report.verdicts if verdict.state == state] for state in ("red", "explained")
-    }
-    state, names = next(((state, names) for state, names in by_state.items() if names), ("", []))
-    if not names:
-        words = "Every verdict that this scenario asks for holds."
-    else:
-        meant = "red" if state == "red" else "held by an explanation alone"
-        words = f"{'One verdict is' if len(names) == 1 else f'{len(names)} verdicts are'} {meant}: {', '.join(names)}."
-    return element("p", before + words, class_=f"sum { {'red': 'bad', 'explained': 'amber'}.get(state, 'good') }")
+    """Return one line on all verdicts: the red ones, and those that hold by an explanation."""
+    words: list[str] = []
+    state: State = "holds"
+    worse: tuple[State, ...] = ("explained", "red")
+    for each in worse:
+        names = [verdict.name for verdict in report.verdicts if verdict.state == each]
+        if names:
+            number = "One verdict is" if len(names) == 1 else f"{len(names)} verdicts are"
+            words.insert(0, f"{number} {each}: {', '.join(names)}.")
+            state = each
+    shown = " ".join(words) or "Every verdict that this scenario asks for holds."
+    return element("p", before + shown, class_=f"sum {_STATES[state]}")
 
 
 def _notes(notes: Iterable[str]) -> Html:
     paragraphs = [element("p", note) for note in notes]
     return element("div", *paragraphs, class_="notes") if paragraphs else Html("")
-
-
-_STATES = {"holds": "good", "explained": "amber", "red": "bad", "note": "quiet"}
 
 
 def _verdicts(report: Report) -> Html:

@@ -48,10 +48,10 @@ class Axes:
 
 
 def unit(length: float) -> tuple[float, str]:
-    """The unit of the time axis: its seconds and its name."""
+    """Return the unit of the time axis: its seconds and its symbol."""
     if length <= 3 * 3600:
-        return 60.0, "minutes"
-    return (3600.0, "hours") if length <= 3 * 86400 else (86400.0, "days")
+        return 60.0, "min"
+    return (3600.0, "h") if length <= 3 * 86400 else (86400.0, "d")
 
 
 class Panels:
@@ -68,7 +68,11 @@ class Panels:
             "field": "at",
             "type": "quantitative",
             "scale": {"domain": [0, self.ends.length / self.seconds], "nice": False},
-            "axis": {"title": f"{self.unit} since the begin" if title else self.unit, "grid": True},
+            "axis": {
+                "title": "time since the begin" if title else None,
+                "grid": True,
+                "labelExpr": f"datum.label + ' {self.unit}'",
+            },
         }
 
     def at(self, seconds: float) -> float:
@@ -120,8 +124,8 @@ class Panels:
             },
         }
 
-    def stacked(self, title: str, series: tuple[Series, ...], top: float) -> Spec:
-        """Series on top of each other, in steps."""
+    def stacked(self, title: str, of: str, series: tuple[Series, ...], top: float) -> Spec:
+        """Return series on top of each other, in steps; `of` is the unit of the axis."""
         times = [*self.timeline.times, self.timeline.length]
         rows = [
             {"at": self.at(at), "value": value, "name": each.name, "order": order}
@@ -139,7 +143,16 @@ class Panels:
                     "type": "quantitative",
                     "stack": "zero",
                     "scale": {"domain": [0, top * 1.05]},
-                    "axis": {"title": None, "tickMinStep": 1, "format": ",d"},
+                    # Above the numbers, to their right edge: a rotated title would take width from the picture.
+                    "axis": {
+                        "title": of,
+                        "titleAngle": 0,
+                        "titleAlign": "right",
+                        "titleX": -6,
+                        "titleY": -9,
+                        "tickMinStep": 1,
+                        "format": ",d",
+                    },
                 },
                 "color": {"field": "name", "scale": {"domain": names, "range": self._bands(series)}, "sort": names},
                 "order": {"field": "order"},
@@ -224,7 +237,13 @@ class Panels:
                 "x": self.x(title=True),
                 "x2": {"field": "end"},
                 "y": y,
-                "color": {"field": "kind", "scale": {"domain": kinds, "range": colours}, "sort": kinds},
+                # Farther off than other legends: the names of the places stand above their strips.
+                "color": {
+                    "field": "kind",
+                    "scale": {"domain": kinds, "range": colours},
+                    "sort": kinds,
+                    "legend": {"offset": 12},
+                },
                 "description": {"field": "words"},
             },
         }

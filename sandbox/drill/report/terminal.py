@@ -6,6 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
+from sandbox.drill.checks.verdict import State
 from sandbox.drill.report.elements import printable
 from sandbox.drill.report.model import Comparison, Report
 from sandbox.drill.report.tables import (
@@ -19,12 +20,13 @@ from sandbox.drill.report.tables import (
     verdict_rows,
 )
 
-_STATES = {
+_STATES: dict[State, Text] = {
     "holds": Text("holds", "green"),
     "explained": Text("explained", "yellow"),
     "red": Text("red", "bold red"),
     "note": Text("note", "dim"),
 }
+_COLOURS: dict[State, str] = {"holds": "bold", "explained": "bold yellow", "red": "bold red", "note": "bold"}
 
 
 def text(report: Report | Comparison) -> RenderableType:
@@ -53,7 +55,6 @@ def _comparison(comparison: Comparison) -> RenderableType:
         _text(f"Drill: {after.scenario}, two settings", "bold"),
         *(_text(words) for words in settings_sentences(comparison)),
         _text(sentence(after), "dim"),
-        _text("Before, and after:", "dim"),
         _numbers(comparison.before, after),
     ]
     parts += [_text(moved.sentence) for moved in comparison.moved] or [_text(SAME)]
@@ -62,10 +63,13 @@ def _comparison(comparison: Comparison) -> RenderableType:
 
 
 def _numbers(*reports: Report) -> Grid:
-    """The four numbers, a column for each report."""
-    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    """Return the four numbers, a column for each report: one, or before and after."""
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=len(reports) == 2, header_style="dim")
+    for name in ("", "Before", "After") if len(reports) == 2 else ("", ""):
+        grid.add_column(name, overflow="fold")
+    grid.add_column(overflow="fold")
     for each in zip(*(report.numbers for report in reports), strict=True):
-        values = [_text(number.value, "bold") for number in each]
+        values = [_text(number.value, _COLOURS[number.state]) for number in each]
         grid.add_row(_text(each[0].name), *values, _text(each[-1].words, "dim"))
     grid.add_row("")
     return grid
