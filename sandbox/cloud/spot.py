@@ -84,6 +84,13 @@ class SpotFacts:
     surfaced: bool
     """Whether the autoscaler learns of `later` before its `maxNodeProvisionTime` is over."""
 
+    def within(self, notice: float | None) -> "SpotFacts":
+        """Return the facts of a cloud that gives so many seconds of notice, which is often less than it promises."""
+        if notice is None:
+            return self
+        left = max(0.0, notice - self.reaction)
+        return replace(self, notice=notice, grace=min(self.grace, left), critical_grace=min(self.critical_grace, left))
+
     def extended(self, whole: float | None, critical: float | None) -> "SpotFacts":
         """The facts of a pool that sets the kubelet's whole shutdown period, and the part of critical pods of it."""
         if whole is None:

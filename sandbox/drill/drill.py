@@ -61,17 +61,18 @@ class Drill:
         else:
             self.observed = Observed(self.api, self.client, self._seen, self.pause, self.further)
             self.settling = Settling(self.observed)
+        facts = self.facts.within(self.scenario.notice)
         self.machines = Machines(
             self.cloud,
             self.cluster,
             self.clock,
             self.captured,
             self.scenario.boot,
-            self.facts,
+            facts,
             self.scenario.shortage,
         )
         self.machines.told = self._told
-        self.nodes = Nodes(self.clock, self.observed, self.client, self.machines, self.settling, self.facts)
+        self.nodes = Nodes(self.clock, self.observed, self.client, self.machines, self.settling, facts)
         self.machines.join = self.nodes.join
         self.kubelets = self.nodes.kubelets
         self.faults = Faults(

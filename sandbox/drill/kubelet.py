@@ -1,7 +1,7 @@
 """The kubelets of a drill: pods' lives on their nodes by the drill's clock, and the work that they do.
 
 Images are there after a few seconds. A Job's pod works for as long as its annotation says, less what an earlier pod of the same
-work has saved at its checkpoints.
+work has saved: at its checkpoints, and after SIGTERM where its grace is long enough for that (docs/checkpoints.md).
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from sandbox.drill.clock import Clock
 from sandbox.drill.executor import Executor, Nothing
 from sandbox.drill.life import Life
 from sandbox.drill.observed import Observed, controller
-from sandbox.drill.workloads import CHECKPOINT, GPUS, INDEX, PIECE, ROLE, RUN_FOR, SPOT, WORK
+from sandbox.drill.workloads import CHECKPOINT, GPUS, INDEX, PIECE, ROLE, RUN_FOR, SAVE, SPOT, WORK
 from sandbox.kubernetes.client import Client, Object
 
 START = 5.0
@@ -95,7 +95,7 @@ class Kubelets:
             self.clock.after(START, lambda: self._start(uid))
         if pod["metadata"].get("deletionTimestamp") and not was_leaving:
             grace = float(pod["metadata"].get("deletionGracePeriodSeconds") or 0)
-            self.clock.after(min(grace, STOP) if node else 0.0, lambda: self._stop(uid))
+            self.clock.after(self.tell(uid, grace) if node else 0.0, lambda: self._stop(uid))
 
     def _life(self, pod: Object) -> Life:
         metadata = pod["metadata"]
@@ -118,8 +118,16 @@ class Kubelets:
         if RUN_FOR in notes:
             life.needs = float(notes[RUN_FOR])
             life.checkpoint = float(notes[CHECKPOINT]) if CHECKPOINT in notes else None
+            life.save = float(notes[SAVE]) if SAVE in notes else None
             self.progress.setdefault(work_name, 0.0)
         return life
+
+    def tell(self, uid: str, grace: float) -> float:
+        """Send SIGTERM to a pod; return the seconds until it has ended by itself, or is killed after its grace."""
+        life = self.lives[uid]
+        if life.told is None:
+            life.told = self.clock.now
+        return min(grace, STOP if life.save is None else life.save)
 
     def alive(self, uid: str) -> Life | None:
         """A pod that is on a node and has not ended."""
@@ -218,9 +226,12 @@ class Kubelets:
         if life.needs is None or own.started is None or how == "succeeded":
             return
         life.tokens += 1
-        saved = self.progress[own.work]
-        done = min(saved + self.clock.now - own.started, life.needs)
-        kept = max(saved, done // life.checkpoint * life.checkpoint) if life.checkpoint else 0.0
+        saved, on_notice = self.progress[own.work], life.saved_at(self.clock.now)
+        # Who saves has stopped working; STOP or a short grace is counted as work that is lost.
+        until = self.clock.now if on_notice is None else max(on_notice, own.started)
+        done = min(saved + until - own.started, life.needs)
+        at_checkpoints = max(saved, done // life.checkpoint * life.checkpoint) if life.checkpoint else 0.0
+        kept = at_checkpoints if on_notice is None else done
         own.lost = done - kept
         self.progress[own.work] = kept
         if how != "failed":

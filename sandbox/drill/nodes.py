@@ -8,7 +8,7 @@ from sandbox.cluster.autoscaler import devices
 from sandbox.drill import record, scenario
 from sandbox.drill.clock import Clock
 from sandbox.drill.kinds import applies, name_of
-from sandbox.drill.kubelet import STOP, Kubelets, of_daemon_set
+from sandbox.drill.kubelet import Kubelets, of_daemon_set
 from sandbox.drill.machines import Machines
 from sandbox.drill.observed import Observed, controller
 from sandbox.drill.outages import READY, SILENT, Outages
@@ -175,7 +175,8 @@ class Nodes:
 
     def _give_notice(self, name: str) -> None:
         self.kubelets.leaving[name] = "evicted"
-        self._clock.after(self._facts.reaction, lambda: self._notice(name))
+        if self._facts.reaction < self._facts.notice:
+            self._clock.after(self._facts.reaction, lambda: self._notice(name))
 
     def _notice(self, name: str) -> None:
         """The cluster learns of the cloud's notice: no pod comes any more, and those that run get SIGTERM."""
@@ -192,7 +193,9 @@ class Nodes:
             return
         disruption = self._facts.disruption.as_object()
         for pod in self._pods_on(name):
-            self._clock.after(STOP, lambda pod=pod: self.kubelets.terminate(pod["metadata"]["uid"], disruption))  # type: ignore[misc]
+            uid, own = pod["metadata"]["uid"], pod["spec"].get("terminationGracePeriodSeconds")
+            grace = min(self._facts.grace, 30.0 if own is None else float(own))
+            self._clock.after(self.kubelets.tell(uid, grace), lambda uid=uid: self.kubelets.terminate(uid, disruption))  # type: ignore[misc]
 
     def _group_of(self, name: str) -> NodeGroup:
         return self._machines.group(self._machines.nodes[name].pool)

@@ -80,6 +80,9 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
 
+SAVE = 2.0
+"""Seconds of `saveTakes` by default. Assumed: a step and a small model. examples/training saves in less (docs/checkpoints.md)."""
+
 ENDING = ("Job", "Workflow")
 """Kinds of work that end."""
 
@@ -102,6 +105,9 @@ class Workload(_Strict):
     run_for: Span | None = None
     """How long a Job's pod works; a range is drawn from, evenly on a logarithmic scale."""
     checkpoint_every: Duration | None = None
+    save_takes: Duration = SAVE
+    """Seconds from SIGTERM until a pod that keeps checkpoints has ended its step and saved: nothing is lost where the notice is
+    as long."""
     gpus: Annotated[int, Field(ge=0, le=16)] = 1
     cpu: str = "500m"
     memory: str = "1Gi"
@@ -118,6 +124,8 @@ class Workload(_Strict):
                 raise ValueError(f"`{to_camel(name)}` does nothing for a {self.kind}: leave it out, or make it a Job")
         if self.kind == "Workflow" and self.pods != 1:
             raise ValueError("`pods` does nothing for a Workflow, whose step is one pod: write `count`")
+        if "save_takes" in self.model_fields_set and (self.kind != "Job" or self.checkpoint_every is None):
+            raise ValueError("`saveTakes` is of a Job with `checkpointEvery`: others do not save after SIGTERM")
         if self.drawn and not self.every:
             raise ValueError("`drawn` draws around `every`: write `every`, such as 5m")
         return self
@@ -240,6 +248,8 @@ class Scenario(_Strict):
     """Whether the capacity over time is drawn from measurements."""
     boot: Duration = 100.0
     """Seconds from the request to the registration of a machine. Assumed: no source gives a figure for GPU nodes."""
+    notice: Duration | None = None
+    """Seconds from the notice of an eviction until the machine is gone; None for what the cloud promises."""
     shortage: Shortage | None = None
     """None for the signal that is assumed of the cloud (`sandbox.drill.machines.signal`)."""
     slowdown: Annotated[float, Field(ge=1)] = 2.0

@@ -8,7 +8,7 @@ from sandbox.drill.scenario import Workload
 
 PREFIX = "drill.kubeflow-spot.dev"
 ROLE, WORK, GPUS, SPOT = f"{PREFIX}/role", f"{PREFIX}/work", f"{PREFIX}/gpus", f"{PREFIX}/may-run-on-spot"
-RUN_FOR, CHECKPOINT = f"{PREFIX}/run-for", f"{PREFIX}/checkpoint-every"
+RUN_FOR, CHECKPOINT, SAVE = f"{PREFIX}/run-for", f"{PREFIX}/checkpoint-every", f"{PREFIX}/save-takes"
 """Annotations of pods: seconds, as text."""
 INDEX = "batch.kubernetes.io/job-completion-index"
 PIECE = f"{PREFIX}/piece"
@@ -47,6 +47,9 @@ def workload(
         annotations[RUN_FOR] = f"{run_for:.10g}"
     if work.checkpoint_every:
         annotations[CHECKPOINT] = f"{work.checkpoint_every:.10g}"
+        # The launcher of a pipeline's step ends at once at SIGTERM, and its program with it (docs/retries.md).
+        if work.kind == "Job" and work.role != "pipeline":
+            annotations[SAVE] = f"{work.save_takes:.10g}"
     if work.kind == "Workflow":
         return _workflow(work, name, annotations, tolerations)
     if work.role == "pipeline":

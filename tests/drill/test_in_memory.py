@@ -60,7 +60,30 @@ def test_evicted_work_goes_on_from_its_checkpoint_and_is_done_once() -> None:
     assert [pod.how for pod in record.pods if "train" in pod.name] == ["evicted", "evicted", "succeeded", "succeeded"]
     assert pools_of(record, "train")[2:] == ["t4od", "t4od"]
     assert [work.times for work in record.work if work.needs] == [1, 1]
-    assert all(0 < pod.lost <= 300 for pod in record.pods if pod.how == "evicted")
+
+
+@pytest.mark.parametrize(
+    ("keys", "work", "fault", "saved"),
+    [
+        pytest.param({}, {}, {"within": "1m"}, True, id="saves within AKS' notice"),
+        pytest.param({}, {"saveTakes": "24s"}, {"within": "1m"}, True, id="saves until its end"),
+        pytest.param({}, {"saveTakes": "25s"}, {"within": "1m"}, False, id="saves too slowly"),
+        pytest.param(
+            {"notice": "8s"}, {"saveTakes": "2s"}, {"within": "1m"}, True, id="a short notice and a quick save"
+        ),
+        pytest.param({"notice": "7s"}, {"saveTakes": "2s"}, {"within": "1m"}, False, id="a notice that is too short"),
+        pytest.param({"notice": "3s"}, {}, {"within": "1m"}, False, id="gone before AKS drains"),
+    ],
+)
+def test_evicted_work_loses_nothing_where_a_save_fits_into_the_notice_else_at_most_an_interval(
+    keys: dict[str, Any], work: dict[str, Any], fault: dict[str, Any], saved: bool
+) -> None:
+    gone = {"at": "20m", "capacity": {"nodes": 0, **fault}}
+    record = drilled(scenario(gone, work=({**JOB, **work}, PLATFORM, NOTEBOOK), **keys))
+    lost = [pod.lost for pod in record.pods if pod.how == "evicted"]
+    assert len(lost) == 2
+    assert all(each == 0 if saved else 0 < each <= 300 for each in lost), lost
+    assert [work.times for work in record.work if work.needs] == [1, 1]
 
 
 @pytest.mark.parametrize(

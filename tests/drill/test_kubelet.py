@@ -11,7 +11,7 @@ import pytest
 from sandbox.drill import record
 from sandbox.drill.clock import Clock
 from sandbox.drill.kubelet import COLLECTED, LEAST, START, STOP, Kubelets
-from sandbox.drill.workloads import CHECKPOINT, GPUS, INDEX, ROLE, RUN_FOR, WORK
+from sandbox.drill.workloads import CHECKPOINT, GPUS, INDEX, ROLE, RUN_FOR, SAVE, WORK
 
 Object = dict[str, Any]
 
@@ -37,7 +37,7 @@ class Server:
 class Bed:
     """Kubelets with a clock, and a pod that comes again and again for one piece of work."""
 
-    def __init__(self, needs: float = 1000, checkpoint: float | None = 300) -> None:
+    def __init__(self, needs: float = 1000, checkpoint: float | None = 300, save: float | None = None) -> None:
         self.clock, self.server = Clock(), Server()
         self.kubelets = Kubelets(self.clock, self.server, {"n1": "t4", "n2": "t4od"}, lambda pod: ("t4",))  # type: ignore[arg-type]
         self.work = record.Work("team-a/train/0", "training", 0.0, needs, checkpoint)
@@ -45,6 +45,8 @@ class Bed:
         self._notes = {ROLE: "training", WORK: "team-a/train", INDEX: "0", GPUS: "1", RUN_FOR: f"{needs}"}
         if checkpoint:
             self._notes[CHECKPOINT] = f"{checkpoint}"
+        if save is not None:
+            self._notes[SAVE] = f"{save}"
 
     def pod(self, uid: str, node: str | None = None, **metadata: Any) -> Object:
         spec: Object = {"containers": [{"name": "main", "image": "i"}]}
@@ -116,6 +118,46 @@ def test_a_pod_that_is_asked_to_end_heeds_it_and_says_why() -> None:
     (pod,) = bed.kubelets.pods
     assert (pod.how, pod.ended) == ("drained", 500 + STOP)
     assert bed.server.phases[-2:] == ["Failed", "deleted"]
+
+
+@pytest.mark.parametrize(
+    ("save", "ended", "lost"),
+    [
+        pytest.param(2, 502, 0.0, id="saved within the grace"),
+        pytest.param(10, 510, 0.0, id="saved at its end"),
+        pytest.param(11, 510, 205.0, id="killed while it saves: back to the last checkpoint"),
+        pytest.param(None, 500 + STOP, 195.0 + STOP, id="does not save on SIGTERM"),
+    ],
+)
+def test_work_is_saved_after_sigterm_where_the_grace_is_long_enough(
+    save: float | None, ended: float, lost: float
+) -> None:
+    bed = Bed(save=save)
+    bed.bind("a", "n1")
+    bed.until(500)
+    bed.kubelets.lives["a"].ending = "evicted"
+    before = bed.pod("a", "n1")
+    bed.kubelets.seen(before, bed.pod("a", "n1", deletionTimestamp="now", deletionGracePeriodSeconds=10))
+    bed.until(600)
+    bed.bind("b", "n2")
+    bed.until(5000)
+    first, second = bed.kubelets.pods
+    assert (first.how, first.ended, first.lost) == ("evicted", ended, lost)
+    assert bed.kubelets.progress["team-a/train/0"] == (495 if lost == 0 else 300)
+    assert second.ended == 600 + START + 1000 - bed.kubelets.progress["team-a/train/0"]
+
+
+def test_a_machine_that_goes_while_its_pod_saves_takes_the_unsaved_work_along() -> None:
+    bed = Bed(save=20)
+    bed.bind("a", "n1")
+    bed.until(500)
+    before = bed.pod("a", "n1")
+    bed.kubelets.seen(before, bed.pod("a", "n1", deletionTimestamp="now", deletionGracePeriodSeconds=24))
+    bed.until(508)
+    bed.kubelets.lost("n1")
+    bed.until(600)
+    (pod,) = bed.kubelets.pods
+    assert (pod.ended, pod.lost, bed.kubelets.progress["team-a/train/0"]) == (508, 203.0, 300.0)
 
 
 def test_a_pod_that_was_ended_does_not_finish_its_work() -> None:
