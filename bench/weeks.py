@@ -66,7 +66,7 @@ def read(home: Home) -> Stack:
             client.close()
 
 
-def trial(stack: Stack, seed: int, signal: str | None = None, boot: float = 100.0) -> Trial:
+def trial(stack: Stack, seed: int, signal: str | None = None, boot: float = 300.0) -> Trial:
     """A drawn week."""
     week = scenarios.load("week").model_copy(update={"shortage": signal, "boot": boot})
     return Trial(week, "week", seed, stack.basis.drawn_week(seed, stack.basis))

@@ -22,8 +22,8 @@ TIMES: Mapping[str, Sequence[str]] = {
     # A GPU machine boots for some minutes, which are paid as well: a shorter time than two scans buys nothing.
     UNNEEDED: ("1m", "2m", "3m", "5m", "10m"),
     AFTER_ADD: ("1m", "2m", "5m", "10m"),
-    # Shorter than a slow boot: the pool would be given up although its machines come.
-    PROVISION: ("5m", "7m", "10m", "15m"),
+    # Not shorter than a slow boot: machines with GPUs were seen to take 4 to 11 minutes on AKS, and would be given up, again and again.
+    PROVISION: ("10m", "12m", "15m"),
 }
 _WORTH = 0.005
 """The share of the cost that a change must save on average to be made: less is the draw."""

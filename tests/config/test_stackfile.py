@@ -193,7 +193,7 @@ MAY_WORK = [
     (with_pool(spot={"evictionPolicy": "Deallocate"}), "pools[1].spot.evictionPolicy"),
     (cloud(tier="Premium", longTermSupport=True), "cloud.longTermSupport"),
     (cloud(autoscaler={"expander": "least-waste"}), "cloud.autoscaler.expander"),
-    (cloud(autoscaler={"maxNodeProvisionTime": "1m", "scanInterval": "90s"}), "cloud.autoscaler.scanInterval"),
+    (cloud(autoscaler={"maxNodeProvisionTime": "10m", "scanInterval": "600s"}), "cloud.autoscaler.scanInterval"),
     (cloud(autoscaler={"maxTotalUnreadyPercentage": 45}), "cloud.autoscaler.maxTotalUnreadyPercentage"),
     (cloud(network={"policy": "azure"}), "cloud.network.policy"),
     (cloud(network={"outboundType": "userAssignedNATGateway"}, access={"authorizedRanges": ["20.61.10.0/28"]}), "cloud.access.authorizedRanges"),

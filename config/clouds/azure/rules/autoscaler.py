@@ -32,6 +32,11 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 300, 1800
 """Seconds for which a pool that failed is left alone: the first time, and at most; it doubles in between. AKS has no key for either
 (cluster-autoscaler's `--initial-node-group-backoff-duration` and `--max-node-group-backoff-duration`)."""
 
+_COMES = {True: 10, False: 4}
+"""Minutes that machines of AKS may take until they work, with GPUs and without. Nobody publishes a distribution. Seen: 3 to 7 minutes
+for a node (a question and answer of Microsoft's, 2024), 5 to 11 for one with A100s (learn.microsoft.com/answers/a/12767836, 2026),
+more than 10 for A10s, A100s and H100s (Azure/telescope pull request 1322, 2026)."""
+
 _ENDLESS = 24 * 3600
 """A chain that goes round for so many seconds does not end."""
 
@@ -113,7 +118,7 @@ def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
     wait = max(waits)
     steps, gpus = waits[wait]
     silent = steps[:-1]
-    times = [f"{minutes}m" for minutes in range(1, 61)]
+    times = [f"{minutes}m" for minutes in range(_COMES[gpus], 61)]
     enough = [time for time in times if replace(timers, provision=time).wait(len(silent), gpus) <= seconds(accepted)]
     yield _warning(
         "maxNodeProvisionTime",
@@ -123,6 +128,18 @@ def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
         f" requests go on, each of which starts the pool's time again; growth.acceptedWait is {accepted}",
         f"at most {enough[-1]}, if machines come as fast, or {_LONGER}" if enough else f"a shorter chain, or {_LONGER}",
     )
+
+
+def _too_short(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """Warn where machines are given up while they boot: each is deleted and another ordered, without an end."""
+    limit, with_gpus = azure.autoscaler.max_node_provision_time, any(draft.of_pools(lambda pool: has_gpus(pool, cloud)))
+    if limit and with_gpus and seconds(limit) < 60 * _COMES[True]:
+        yield _warning(
+            "maxNodeProvisionTime",
+            f"is {limit}: AKS was seen to take 4 to 11 minutes for a machine with GPUs, and one that is late is deleted and ordered"
+            " again, without an end",
+            f"at least {_COMES[True]}m, or leave it out, unless you have measured how long your machines take",
+        )
 
 
 def _rounds(timers: _Timers, silent: Sequence[str]) -> str:
@@ -224,4 +241,4 @@ def _balanced(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-NEW_CLUSTER_RULES = (_expander, _balanced, _provision_time, _scan, _unready, _unread_order, _unread_groups)
+NEW_CLUSTER_RULES = (_expander, _balanced, _provision_time, _too_short, _scan, _unready, _unread_order, _unread_groups)

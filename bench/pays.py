@@ -1,0 +1,206 @@
+"""When spot pays: `python -m bench.pays [STACK]` draws docs/when-spot-pays.svg, and prints its figures.
+
+Twenty drawn weeks in memory for each share of time with spot, boot time and signal of a shortage. Spells of spot are as long as
+measured (`sandbox/drill/measurements.py`, AWS), and the gaps between them are stretched or cut until the share is the wanted one.
+The price of spot changes no decision of the autoscaler, whose order is fixed here: one run gives the cost at each price.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from random import Random
+from statistics import mean
+from typing import Any
+
+from bench import pictures
+from bench.weeks import SIGNALS, interval, read, trial, up
+from sandbox.drill.capacity import ALL
+from sandbox.drill.in_memory.stack import Stack
+from sandbox.drill.measurements import DAY, Measurement, alike
+from sandbox.drill.outcome import outcome
+from sandbox.drill.pieces import cost
+from sandbox.drill.policies import GREEDY, POLICIES, Trial, on_demand_alone
+from sandbox.drill.record import Record, Step
+from sandbox.drill.weeks import WEEK, Trace, drawn, shuffled
+
+SEEDS = range(31, 51)
+SHARES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
+"""Of the week's time with any spot machine."""
+RATIOS = (0.25, 0.4, 0.6, 0.8)
+"""The price of spot over that of the same machine on demand."""
+BOOTS = (100.0, 300.0)
+"""Seconds from a machine's order to its registered node."""
+_NEAR = 0.03
+"""A week is drawn anew until its share is so near to the wanted one."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What all weeks of one point of the picture have in common, but for the price."""
+
+    share: float
+    boot: float
+    signal: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """One week: what is saved against on demand alone at each ratio, in percent, and the longest wait in seconds."""
+
+    saved: Mapping[float, float]
+    longest_wait: float
+
+
+def stretched(row: Measurement, share: float) -> Measurement:
+    """Return a measured row with spells as they are and gaps so long that there is spot for this share of the time."""
+    losses = share * DAY / row.spells.mean
+    factor = ((1 - share) * DAY / losses) / row.gaps.mean
+    short, median, long = row.gone
+    return replace(row, share=share, total_losses=losses, gone=(short * factor, median * factor, long * factor))
+
+
+def week(seed: int, share: float, machine: str, most: int) -> list[Step]:
+    """Draw a week with spot for about this share of its time."""
+    draws = Random(f"{seed} {share}")
+    row = stretched(shuffled(alike(1, most), Random(f"{seed}"))[0], share)
+    while abs(there(trace := drawn(row, most, draws)) - share) > _NEAR:
+        pass
+    return [Step(at=at, machine=machine, zone=ALL, nodes=nodes) for at, nodes in trace]
+
+
+def there(trace: Trace) -> float:
+    """Return the share of a week with any machine."""
+    ends = [at for at, _ in trace[1:]] + [WEEK]
+    return sum(end - at for (at, nodes), end in zip(trace, ends, strict=True) if nodes) / WEEK
+
+
+def at_ratio(record: Record, ratio: float) -> float:
+    """Return what a record's GPU nodes cost in USD, where spot has this share of the price on demand."""
+    pools = [
+        replace(pool, price=(pool.on_demand_price or 0.0) * ratio) if pool.capacity == "spot" else pool
+        for pool in record.pools
+    ]
+    return cost(replace(record, pools=pools)) or 0.0
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The work of one seed and boot time, and what it costs on demand alone in USD: no spot is asked, so no signal counts."""
+
+    stack: Stack
+    alone: float
+
+
+def basis(stack: Stack, boot: float, seed: int) -> Basis:
+    """Draw the work, and run it on demand alone."""
+    plain = trial(stack, seed, None, boot)
+    same = replace(stack, basis=stack.basis.worked(plain.run(stack)))
+    return Basis(same, cost(plain.run(on_demand_alone(same))) or 0.0)
+
+
+def measured(job: tuple[Case, int, Basis]) -> Found:
+    """Run one week by the stack's settings, spot first."""
+    case, seed, own = job
+    (spot,) = [pool for pool in own.stack.pools if pool.capacity == "spot" and pool.gpus]
+    base = trial(own.stack, seed, case.signal, case.boot)
+    steps = week(seed, case.share, spot.machine, spot.most or 1)
+    record = Trial(base.scenario, base.name, seed, steps).run(POLICIES[GREEDY](own.stack))
+    saved = {ratio: 100 * (1 - at_ratio(record, ratio) / own.alone) for ratio in RATIOS}
+    return Found(saved, outcome(record).longest_wait)
+
+
+def ends(values: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of the middle 95 % of means of values drawn anew from these."""
+    low, _, high = interval(values).partition("(")[2].rstrip(")").partition(" to ")
+    return float(low), float(high)
+
+
+def spec(found: Mapping[Case, Sequence[Found]]) -> dict[str, Any]:
+    """Return the picture: what spot saves by the share of time with spot, a line for each price."""
+    rows = []
+    for case, weeks in found.items():
+        for ratio in RATIOS:
+            values = [each.saved[ratio] for each in weeks]
+            low, high = ends(values)
+            rows.append(
+                {
+                    "share": 100 * case.share,
+                    "saved": mean(values),
+                    "low": low,
+                    "high": high,
+                    "price": f"{ratio:.0%} of on demand",
+                    "boot": f"machines boot in {case.boot:.0f} s",
+                    "signal": {
+                        "at-once": "a shortage is told at once",
+                        "provision-time": "a shortage is not told (5 min)",
+                    }[case.signal],
+                }
+            )
+    names = [f"{ratio:.0%} of on demand" for ratio in RATIOS]
+    x = {
+        "field": "share",
+        "type": "quantitative",
+        "scale": {"domain": [15, 100]},
+        "axis": {"title": "time with spot machines, %", "values": [100 * share for share in SHARES]},
+    }
+    y = {"type": "quantitative", "title": "saved, % of the cost without spot"}
+    colour = {
+        "field": "price",
+        "sort": names,
+        "scale": {"domain": names, "range": list(pictures.COLOURS)},
+        "title": "price of spot",
+    }
+    layers = [
+        {"mark": {"type": "rule", "color": "#222", "strokeWidth": 1.5}, "encoding": {"y": {"datum": 0}}},
+        {
+            "mark": {"type": "area", "opacity": 0.16},
+            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour},
+        },
+        {
+            "mark": {"type": "line", "point": {"size": 24}, "strokeWidth": 2},
+            "encoding": {"x": x, "y": {**y, "field": "saved"}, "color": colour},
+        },
+    ]
+    return {
+        "data": {"values": rows},
+        "facet": {
+            "column": {"field": "signal", "title": None, "header": pictures.PANEL},
+            "row": {"field": "boot", "title": None, "header": {**pictures.PANEL, "labelOrient": "left"}},
+        },
+        "spec": {"width": 330, "height": 210, "layer": layers},
+    }
+
+
+def main(name: str = "dev") -> None:
+    """Measure, draw and print."""
+    cases = [Case(*each) for each in product(SHARES, BOOTS, SIGNALS)]
+    found: dict[Case, list[Found]] = {}
+    with up([name]) as home, ProcessPoolExecutor() as pool:
+        stack = read(home(name))
+        works = {boot: list(pool.map(partial(basis, stack, boot), SEEDS)) for boot in BOOTS}
+        for place, case in enumerate(cases, 1):
+            found[case] = list(
+                pool.map(measured, [(case, *each) for each in zip(SEEDS, works[case.boot], strict=True)])
+            )
+            print(f"{place} of {len(cases)} points", file=sys.stderr, flush=True)
+    words = [
+        f"A week of work on one GPU pool with an on-demand twin, spot first. Means of {len(SEEDS)} drawn weeks, and where",
+        "95 % of such means lie. Spells of spot are as long as measured on AWS; nobody published the like for Azure.",
+    ]
+    pictures.write("when-spot-pays.svg", "When spot pays: where it is above the line", words, spec(found))
+    prices = " | ".join(f"spot at {ratio:.0%}" for ratio in RATIOS)
+    print(f"| time with spot | boot | shortage | {prices} | longest wait |")
+    print("|---|---|---|---|---|---|---|---|")
+    for case, weeks in found.items():
+        saved = " | ".join(interval([each.saved[ratio] for each in weeks]) for ratio in RATIOS)
+        wait = max(each.longest_wait for each in weeks) / 60
+        print(f"| {case.share:.0%} | {case.boot:.0f} s | {case.signal} | {saved} | {wait:.1f} min |")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
