@@ -247,7 +247,7 @@ class Scenario(_Strict):
     drawn_capacity: bool = False
     """Whether the capacity over time is drawn from measurements."""
     boot: Duration = 100.0
-    """Seconds from the request to the registration of a machine. Assumed: single machines with GPUs were seen to take 4 to 11 minutes."""
+    """Seconds from the request to the registration of a machine. Assumed: machines with GPUs were seen to take 4 to 11 minutes."""
     notice: Duration | None = None
     """Seconds from the notice of an eviction until the machine is gone; None for what the cloud promises."""
     shortage: Shortage | None = None

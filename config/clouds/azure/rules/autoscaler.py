@@ -33,9 +33,9 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 300, 1800
 (cluster-autoscaler's `--initial-node-group-backoff-duration` and `--max-node-group-backoff-duration`)."""
 
 _COMES = {True: 10, False: 4}
-"""Minutes that machines of AKS may take until they work, with GPUs and without. Nobody publishes a distribution. Seen: 3 to 7 minutes
-for a node (a question and answer of Microsoft's, 2024), 5 to 11 for one with A100s (learn.microsoft.com/answers/a/12767836, 2026),
-more than 10 for A10s, A100s and H100s (Azure/telescope pull request 1322, 2026)."""
+"""Minutes that machines of AKS may take until they work, with GPUs and without. Nobody publishes how they are spread. Seen: 3 to 7
+minutes for a node (Microsoft's ANZAzureDevs/New-Breakpoint, pull request 37), 5 to 11 for one with A100s (learn.microsoft.com/answers/
+a/12767836, 2026), more than 10 for A10s, A100s and H100s (Azure/telescope, pull request 1322, 2026)."""
 
 _ENDLESS = 24 * 3600
 """A chain that goes round for so many seconds does not end."""
