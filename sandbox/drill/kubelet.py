@@ -6,9 +6,9 @@ work has saved: at its checkpoints, and after SIGTERM where its grace is long en
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from sandbox.drill import pod_status
 from sandbox.drill import record as records
 from sandbox.drill.clock import Clock
 from sandbox.drill.executor import Executor, Nothing
@@ -143,12 +143,14 @@ class Kubelets:
         life.record.started = self.clock.now
         status = {
             "phase": "Running",
-            "startTime": _real(),
+            "startTime": pod_status.real_time(),
             "conditions": [
-                {"type": kind, "status": "True", "lastTransitionTime": _real()}
+                {"type": kind, "status": "True", "lastTransitionTime": pod_status.real_time()}
                 for kind in ("PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready")
             ],
-            "containerStatuses": _containers(life.pod, {"running": {"startedAt": _real()}}, ready=True),
+            "containerStatuses": pod_status.containers(
+                life.pod, {"running": {"startedAt": pod_status.real_time()}}, ready=True
+            ),
         }
         self._status(life.pod, status)
         if life.needs is not None:
@@ -168,7 +170,8 @@ class Kubelets:
             life.work.times += 1
             life.work.finished = life.work.finished if life.work.finished is not None else self.clock.now
         self._status(
-            life.pod, _ended(life.pod, *(("Failed", code, "Error") if code else ("Succeeded", 0, "Completed")))
+            life.pod,
+            pod_status.ended(life.pod, *(("Failed", code, "Error") if code else ("Succeeded", 0, "Completed"))),
         )
 
     def _stop(self, uid: str) -> None:
@@ -186,8 +189,8 @@ class Kubelets:
         if life is None or life.node in self.silent:
             return
         self._end(life, "evicted")
-        status = _ended(life.pod, "Failed", 143, "Terminated")
-        condition = {**condition, "lastTransitionTime": _real()}
+        status = pod_status.ended(life.pod, "Failed", 143, "Terminated")
+        condition = {**condition, "lastTransitionTime": pod_status.real_time()}
         # The pod's own message is the condition's (kubernetes, pkg/kubelet/nodeshutdown): Argo looks at it before all else.
         own = {"reason": "Terminated", "message": condition.get("message", "")}
         self._status(life.pod, {**status, **own, "conditions": [*status["conditions"], condition]})
@@ -211,8 +214,8 @@ class Kubelets:
         if life is None:
             return
         if (life.pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
-            condition = {**_DISRUPTED, "reason": "DeletionByPodGC", "lastTransitionTime": _real()}
-            status = _ended(life.pod, "Failed", 137, "Error")
+            condition = {**_DISRUPTED, "reason": "DeletionByPodGC", "lastTransitionTime": pod_status.real_time()}
+            status = pod_status.ended(life.pod, "Failed", 137, "Error")
             self._status(life.pod, {**status, "conditions": [*status["conditions"], condition]}, then_delete=True)
         else:
             self._delete(life.pod)
@@ -258,7 +261,7 @@ class Kubelets:
     def _delete(self, pod: Object) -> None:
         metadata = pod["metadata"]
         phase = (pod.get("status") or {}).get("phase")
-        status = None if phase in ("Succeeded", "Failed") else _ended(pod, "Failed", 143, "Error")
+        status = None if phase in ("Succeeded", "Failed") else pod_status.ended(pod, "Failed", 143, "Error")
 
         def send(client: Client) -> None:
             if status is not None:
@@ -266,33 +269,6 @@ class Kubelets:
             client.delete("v1", "Pod", metadata["name"], metadata["namespace"], at_once=True)
 
         self.observed.request(send, missing=True)
-
-
-def _ended(pod: Object, phase: str, code: int, reason: str) -> dict[str, Any]:
-    state = {
-        "running": None,
-        "terminated": {"exitCode": code, "reason": reason, "startedAt": _real(), "finishedAt": _real()},
-    }
-    return {
-        "phase": phase,
-        "conditions": [
-            {"type": kind, "status": "False", "reason": f"Pod{reason}", "lastTransitionTime": _real()}
-            for kind in ("ContainersReady", "Ready")
-        ],
-        "containerStatuses": _containers(pod, state, ready=False),
-    }
-
-
-def _containers(pod: Object, state: Object, *, ready: bool) -> list[Object]:
-    return [
-        {"name": each["name"], "image": each["image"], "imageID": "", "restartCount": 0, "ready": ready, "state": state}
-        for each in pod["spec"]["containers"]
-    ]
-
-
-def _real() -> str:
-    """A time for the real controllers: long ago, so that none of them waits for seconds of its own clock to pass."""
-    return (datetime.now(UTC) - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def of_daemon_set(pod: Object) -> bool:

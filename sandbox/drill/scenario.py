@@ -5,7 +5,6 @@ The project's own are in `scenarios/`; a file of the same shape is one too.
 
 from __future__ import annotations
 
-import re
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -15,65 +14,17 @@ from pydantic.alias_generators import to_camel
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.yaml_file import read_yaml
+from sandbox.drill import scenario_texts as texts
 from sandbox.drill.record import Role
-
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
-_SHARE = re.compile(r"(\d{1,4})% of (spot|on-demand)")
-_SPREAD = re.compile(r"(.+)-(.+)")
-_LONGEST = 31 * 86400
-
-
-def seconds(value: Any) -> float:
-    """Seconds of a text such as `90s`, `10m`, `2h` or `7d`. Raises ValueError."""
-    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
-    if match is None:
-        raise ValueError(f"{value!r} is not a time: write it such as 90s, 10m, 2h or 7d")
-    found = float(match[1]) * _UNITS[match[2]]
-    if found > _LONGEST:
-        raise ValueError(f"{value!r} is longer than 31 days")
-    return found
-
-
-def _range(value: Any) -> tuple[float, float]:
-    spread = _SPREAD.fullmatch(value) if isinstance(value, str) else None
-    least, most = (seconds(spread[1]), seconds(spread[2])) if spread else (seconds(value),) * 2
-    if not 0 < least <= most:
-        raise ValueError(f"{value!r} is not a range of times: write the shorter first, such as 10m-4h")
-    return least, most
-
-
-def _amount(value: Any) -> int | str:
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 20_000:
-        return value
-    if isinstance(value, str) and _SHARE.fullmatch(value):
-        return value
-    raise ValueError(
-        f"{value!r} is not a number up to 20000: write such as 12, or `100% of spot` for the GPUs of all spot pools"
-    )
-
-
-def _nodes(value: Any) -> int | str:
-    if value == "all" or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
-        return value  # type: ignore[no-any-return]
-    raise ValueError(f"{value!r} is no number of nodes: write such as 2, or all")
-
-
-def _length(value: Any) -> float:
-    found = seconds(value)
-    if not found:
-        raise ValueError(f"{value!r} is no time: write such as 90m or 2h")
-    return found
-
 
 Shortage = Literal["at-once", "20s", "provision-time"]
 """How the autoscaler learns that the cloud has no spot machine: the request is refused; the machines are known to have failed
 20 s later; or they just do not come, and the request times out."""
 
-Nodes = Annotated[int | Literal["all"], BeforeValidator(_nodes)]
-Duration = Annotated[float, BeforeValidator(seconds)]
-Span = Annotated[tuple[float, float], BeforeValidator(_range)]
-Amount = Annotated[int | str, BeforeValidator(_amount)]
+Nodes = Annotated[int | Literal["all"], BeforeValidator(texts.nodes)]
+Duration = Annotated[float, BeforeValidator(texts.seconds)]
+Span = Annotated[tuple[float, float], BeforeValidator(texts.spread)]
+Amount = Annotated[int | str, BeforeValidator(texts.amount)]
 
 
 class _Strict(BaseModel):
@@ -241,7 +192,7 @@ class Scenario(_Strict):
     """A scenario."""
 
     description: str
-    length: Annotated[float, BeforeValidator(_length)]
+    length: Annotated[float, BeforeValidator(texts.length)]
     work: list[Workload]
     faults: list[Fault] = []
     drawn_capacity: bool = False

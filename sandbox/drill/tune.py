@@ -22,7 +22,7 @@ TIMES: Mapping[str, Sequence[str]] = {
     # A GPU machine boots for some minutes, which are paid as well: a shorter time than two scans buys nothing.
     UNNEEDED: ("1m", "2m", "3m", "5m", "10m"),
     AFTER_ADD: ("1m", "2m", "5m", "10m"),
-    # Not shorter than a slow boot: machines with GPUs were seen to take 4 to 11 minutes on AKS, and would be given up without an end.
+    # Not shorter than a slow boot: machines with GPUs were seen to take 4 to 11 minutes on AKS. They would be given up for ever.
     PROVISION: ("10m", "12m", "15m"),
 }
 _WORTH = 0.005

@@ -34,8 +34,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 300, 1800
 
 _COMES = {True: 10, False: 4}
 """Minutes that machines of AKS may take until they work, with GPUs and without. Nobody publishes how they are spread. Seen: 3 to 7
-minutes for a node (Microsoft's ANZAzureDevs/New-Breakpoint, pull request 37), 5 to 11 for one with A100s (learn.microsoft.com/answers/
-a/12767836, 2026), more than 10 for A10s, A100s and H100s (Azure/telescope, pull request 1322, 2026)."""
+minutes for a node (Microsoft's ANZAzureDevs/New-Breakpoint, pull request 37), 5 to 11 for one with A100s (question 12767836 of
+learn.microsoft.com/answers, 2026), more than 10 for A10s, A100s and H100s (Azure/telescope, pull request 1322, 2026)."""
 
 _ENDLESS = 24 * 3600
 """A chain that goes round for so many seconds does not end."""
