@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from config.clouds.azure.settings import Azure
 from preflight.answers import Answers, Document
-from preflight.azure import names, reservations, rights
+from preflight.azure import names, placement_scores, reservations, rights
 from preflight.demand import Need
 from preflight.quotas import Drawn, Limit, drawn_of, judge, reserved
 from ready.check import Check, Said, ok, some, wrong
@@ -208,6 +208,11 @@ CHECKS: tuple[Check[Answers], ...] = (
         "Reader on the capacity reservation group",
     ),
     Check("quota", _quota, f"{_PAGES}rest/api/compute/usage/list; {_PAGES}azure/virtual-machines/quotas", _RIGHT),
+    Check(
+        "spot",
+        placement_scores.spot,
+        f"{_PAGES}azure/virtual-machine-scale-sets/spot-placement-score",
+    ),
     Check("version", _version, f"{_PAGES}rest/api/aks/managed-clusters/list-kubernetes-versions", _RIGHT),
     Check(
         "registered",

@@ -1,4 +1,4 @@
-"""Asks Azure by its own clients. Every request reads; `checkNameAvailability` is a POST that changes nothing.
+"""Asks Azure by its own clients. Every request reads; `checkNameAvailability` and the score of spot are POSTs that change nothing.
 
 What it says stays in the words of its REST documentation.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from config.clouds.azure.kept import kept_group
 from config.clouds.azure.settings import Azure
 from preflight.answers import Answers
-from preflight.azure import identity, names, rights
+from preflight.azure import identity, names, placement_scores, rights
 from preflight.azure.identity import MANAGEMENT
 from preflight.demand import Demand
 from preflight.settings import Settings
@@ -131,6 +131,13 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
         ask("skus", lambda: [_plain(item) for item in compute.resource_skus.list(**sizes)])
         ask("usages", lambda: [_plain(item) for item in compute.usage.list(location)])
         ask("versions", lambda: _plain(containers.managed_clusters.list_kubernetes_versions(location)))
+        scores = f"{scope}/providers/Microsoft.Compute/locations/{location}/placementScores/spot/generate"
+        for name, body in placement_scores.questions(demand, location):
+            # Advice: whatever goes wrong is a note of its check.
+            try:
+                ask(name, lambda body=body: get(scores, placement_scores.VERSION, "POST", body))  # type: ignore[misc]
+            except Unasked as silent:
+                unseen[name] = str(silent)
     parts["reservations"] = {}
     for reservation in {need.reservation for need in demand.needs if need.reserved}:
         ask(

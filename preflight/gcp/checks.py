@@ -10,7 +10,7 @@ from config.clouds.gcp.traits import default_boot_disk
 from config.placement.node_pools import NodePool
 from preflight.answers import Answers, Document
 from preflight.demand import Demand, Need, all_pools
-from preflight.gcp import names, reservations, rights
+from preflight.gcp import capacity_advice, names, reservations, rights
 from preflight.gcp.machines import live, machines
 from preflight.quotas import Drawn, Limit, drawn_of, judge, reserved
 from ready.check import Check, NotSeen, Said, ok, wrong
@@ -166,6 +166,7 @@ CHECKS: tuple[Check[Answers], ...] = (
         _RESERVATION,
     ),
     Check("quota", _quota, f"{_PAGES}compute/resource-usage", _RIGHT),
+    Check("spot", capacity_advice.spot, f"{_PAGES}compute/docs/instances/view-vm-availability"),
     Check("version", _version, f"{_PAGES}kubernetes-engine/docs/reference/rest/v1/ServerConfig", _RIGHT),
     Check("registered", rights.registered, f"{_PAGES}service-usage/docs/reference/rest/v1/services/batchGet", _RIGHT),
     Check(

@@ -1,4 +1,5 @@
-"""Asks Google Cloud by its own clients. Every request reads; `testIamPermissions` is a POST that changes nothing."""
+"""Asks Google Cloud by its own clients. Every request reads; `testIamPermissions` and the advice on capacity are POSTs that change
+nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from config.clouds.gcp.machines import accelerator
 from config.clouds.gcp.settings import Gcp
 from preflight.answers import Answers
 from preflight.demand import Demand
-from preflight.gcp import identity
+from preflight.gcp import capacity_advice, identity
 from preflight.gcp.declared import BUCKET_GRANTS
 from preflight.gcp.machines import groups, offered_zones
 from preflight.gcp.reservations import named
@@ -20,6 +21,7 @@ from preflight.settings import Settings
 from ready.findings import Unasked, line
 
 _STORAGE = "https://storage.googleapis.com"
+_COMPUTE = "https://compute.googleapis.com"
 
 _ONCE: dict[str, Any] = {"timeout": 30.0, "retry": None}
 """Seconds for each answer. The clients' own retries go on for ten minutes where nothing answers."""
@@ -108,6 +110,13 @@ def read(demand: Demand, account: str | None, credentials: Any = None, endpoint:
                     ),
                     parts[kind],
                 )
+    for name, body in capacity_advice.questions(demand, offered_zones(cloud, parts.get("region"))):
+        # Advice: whatever goes wrong is a note of its check.
+        try:
+            path = f"compute/beta/projects/{project}/regions/{region}/advice/capacity"
+            ask(name, lambda path=path, body=body: _session(f"{endpoint or _COMPUTE}/{path}", credentials, body))  # type: ignore[misc]
+        except Unasked as silent:
+            unseen[name] = str(silent)
     parts["reservations"] = {}
     held = opened(compute_v1.ReservationsClient)
     for need in demand.needs:
@@ -174,7 +183,12 @@ def _refusal(refused: Any) -> str:
 
 
 def _storage(path: str, credentials: Any, endpoint: str | None) -> Any:
-    """A bucket, or what one answers: a GET, for which a client of its own is not worth its weight.
+    """Read a bucket, or what one answers. Raises what the clients raise."""
+    return _session(f"{endpoint or _STORAGE}/storage/v1/b/{path}", credentials)
+
+
+def _session(url: str, credentials: Any, body: Any = None) -> Any:
+    """GET a document, or POST a question: what no client in use has a method for, or none is worth its weight.
 
     Raises what the clients raise.
     """
@@ -182,7 +196,7 @@ def _storage(path: str, credentials: Any, endpoint: str | None) -> Any:
     from google.auth.transport.requests import AuthorizedSession
 
     with AuthorizedSession(credentials) as session:
-        answer = session.get(f"{endpoint or _STORAGE}/storage/v1/b/{path}", timeout=_ONCE["timeout"])
+        answer = session.request("GET" if body is None else "POST", url, json=body, timeout=_ONCE["timeout"])
     if answer.status_code >= 400:
         raise from_http_response(answer)
     return answer.json()

@@ -34,7 +34,7 @@ class _Credential:
         return AccessToken("recorded", int(time.time()) + 3600)
 
 
-def _asked_of_azure(
+def asked_of_azure(
     recorded: dict[str, Any], account: str | None = SUBSCRIPTION, demanded: Demand | None = None
 ) -> tuple[Any, Recorded]:
     from azure.core.pipeline.transport import RequestsTransport
@@ -47,18 +47,19 @@ def _asked_of_azure(
 
 
 def test_azures_clients_read_the_recorded_answers_and_only_read() -> None:
-    read, adapter = _asked_of_azure(documents("azure"))
+    read, adapter = asked_of_azure(documents("azure"))
     good = answers("azure").parts
     assert read.unseen == {}
     for name, part in good.items():
         assert held(part, read.parts[name]), name
-    assert {method for method, _ in adapter.asked} == {"GET"}
+    posts = {path.rpartition("/placementScores/")[2] for method, path in adapter.asked if method != "GET"}
+    assert posts == {"spot/generate"}
 
 
 def test_azures_refusals_are_not_seen_and_the_rest_is_asked() -> None:
     recorded = documents("azure")
     refused = {path: 403 for path in recorded if path.endswith(("/usages", "/permissions"))}
-    read, _ = _asked_of_azure(recorded | refused)
+    read, _ = asked_of_azure(recorded | refused)
     assert read.unseen == {"usages": "403 AuthorizationFailed", "permissions": "403 AuthorizationFailed"}
     assert read.parts["skus"]
 
@@ -67,10 +68,10 @@ def test_the_only_subscription_is_taken_and_several_must_be_named(monkeypatch: p
     for name in ("ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"):
         monkeypatch.delenv(name, raising=False)
     one = {"subscriptionId": SUBSCRIPTION}
-    read, _ = _asked_of_azure(documents("azure") | {"/subscriptions": {"value": [one]}}, None)
+    read, _ = asked_of_azure(documents("azure") | {"/subscriptions": {"value": [one]}}, None)
     assert read.parts["subscription"] == SUBSCRIPTION
     with pytest.raises(Unasked, match="see 2 subscriptions: name one"):
-        _asked_of_azure({"/subscriptions": {"value": [one, one]}}, None)
+        asked_of_azure({"/subscriptions": {"value": [one, one]}}, None)
 
 
 def test_the_subscription_of_the_stack_file_goes_before_the_environments(
@@ -81,7 +82,7 @@ def test_the_subscription_of_the_stack_file_goes_before_the_environments(
     (tmp_path / "Pulumi.dev.yaml").write_text(f"{text}  azure-native:subscriptionId: {SUBSCRIPTION}\n")
     file = stack.load(tmp_path, "dev")
     demanded = demand(file.spec, file.others)
-    read, adapter = _asked_of_azure(documents("azure"), None, demanded)
+    read, adapter = asked_of_azure(documents("azure"), None, demanded)
     assert read.account == f"subscription {SUBSCRIPTION}"
     assert {path.split("/")[2] for _, path in adapter.asked} == {SUBSCRIPTION}
 
@@ -92,9 +93,12 @@ def test_the_name_of_a_storage_account_is_asked_only_where_the_stack_makes_one()
     demanded = replace(plain, spec=plain.spec.model_copy(update={"workloads": workloads}))
     storage = f"/subscriptions/{SUBSCRIPTION}/providers/microsoft.storage"
     more = {f"{storage}/checknameavailability": {"nameAvailable": True}, f"{storage}/storageaccounts": {"value": []}}
-    read, adapter = _asked_of_azure(documents("azure") | more, SUBSCRIPTION, demanded)
+    read, adapter = asked_of_azure(documents("azure") | more, SUBSCRIPTION, demanded)
     assert read.parts["accountName"] == {"nameAvailable": True}
-    assert [path.rpartition("/")[2] for method, path in adapter.asked if method != "GET"] == ["checkNameAvailability"]
+    assert [path.rpartition("/")[2] for method, path in adapter.asked if method != "GET"] == [
+        "generate",
+        "checkNameAvailability",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +131,7 @@ def test_rights_are_asked_of_the_place_where_a_thing_is_made(
     for name in there:
         group = f"{scope}/resourcegroups/{name}"
         recorded |= {group: {"name": name}, f"{group}/providers/microsoft.authorization/permissions": {"value": []}}
-    read, adapter = _asked_of_azure(recorded, SUBSCRIPTION, demanded)
+    read, adapter = asked_of_azure(recorded, SUBSCRIPTION, demanded)
     end = "/providers/Microsoft.Authorization/permissions"
     paths = [path for _, path in adapter.asked if path.endswith(end)]
     assert {path.removeprefix(scope).removesuffix(end) for path in paths} == asked
@@ -144,7 +148,7 @@ def test_the_reservations_of_a_group_are_asked_of_its_own_subscription() -> None
         (Refusal(404, "SubscriptionNotFound"), None, {}),
         (403, None, {GROUP: "403 AuthorizationFailed"}),
     ):
-        read, adapter = _asked_of_azure(documents("azure") | {path.lower(): answer}, SUBSCRIPTION, demanded)
+        read, adapter = asked_of_azure(documents("azure") | {path.lower(): answer}, SUBSCRIPTION, demanded)
         assert [asked for asked in adapter.asked if asked[1] == path] == [("GET", path)]
         assert (read.parts["reservations"].get(GROUP), read.unseen) == (found, unseen)
     (said,) = (finding for finding in clouds.findings(read) if finding.check == "reservations")
@@ -190,7 +194,7 @@ _RESET = requests.exceptions.ConnectionError(ProtocolError("Connection aborted."
 )
 def test_what_no_right_mends_ends_the_asking_of_azure_with_one_sentence(answer: Any, says: str) -> None:
     with pytest.raises(Unasked, match=says) as why:
-        _asked_of_azure({EVERYTHING: answer})
+        asked_of_azure({EVERYTHING: answer})
     assert "\n" not in str(why.value)
 
 
@@ -199,9 +203,9 @@ def test_a_path_that_the_clients_have_no_method_for_is_refused_as_theirs_are() -
     rights = next(path for path in documents_ if path.endswith("/permissions"))
     for answer, says in ((401, "does not accept the credentials"), (None, "permissions: .* has none for subscription")):
         with pytest.raises(Unasked, match=says):
-            _asked_of_azure(documents_ | {rights: answer})
+            asked_of_azure(documents_ | {rights: answer})
 
 
 def test_the_list_of_sizes_may_take_two_minutes() -> None:
-    _, adapter = _asked_of_azure(documents("azure"))
+    _, adapter = asked_of_azure(documents("azure"))
     assert adapter.waits["skus"][1] == 120

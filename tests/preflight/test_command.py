@@ -102,9 +102,9 @@ def test_findings_are_a_table_or_json_and_an_exit_status(monkeypatch: pytest.Mon
     monkeypatch.setattr(clouds, "read", lambda demand, account: given)
     done = CliRunner().invoke(commands.main, [])
     assert done.exit_code == Exit.READY
-    assert done.output.splitlines()[-1] == "dev: ready; 8 ok"
+    assert done.output.splitlines()[-1] == "dev: ready; 9 ok"
     monkeypatch.setattr(clouds, "read", lambda demand, account: replace(given, account="subscription 1"))
-    assert CliRunner().invoke(commands.main, []).output.splitlines()[-1] == "dev in subscription 1: ready; 8 ok"
+    assert CliRunner().invoke(commands.main, []).output.splitlines()[-1] == "dev in subscription 1: ready; 9 ok"
     monkeypatch.setattr(clouds, "read", lambda demand, account: given)
     given.part("usages")[0]["limit"] = 0
     done = CliRunner().invoke(commands.main, ["--json"])

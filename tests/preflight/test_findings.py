@@ -24,7 +24,7 @@ def test_a_good_account_is_ready_and_every_check_says_so(cloud: str) -> None:
     assert _bad(found) == []
     assert exit_status(found) == Exit.READY
     assert {finding.check for finding in found if finding.state == State.OK} == {
-        *("machines", "reservations", "quota", "version", "registered", "permissions", "names", "bucket")
+        *("machines", "reservations", "quota", "spot", "version", "registered", "permissions", "names", "bucket")
     }
     assert all(finding.source for finding in found)
 

@@ -28,7 +28,8 @@ def test_googles_clients_read_the_recorded_answers_and_only_read() -> None:
     for name, part in good.items():
         assert held(part, read.parts[name]), name
     assert {(method, path) for method, path in asked if method != "GET"} == {
-        ("POST", "/v3/projects/example-ml-staging:testIamPermissions")
+        ("POST", "/v3/projects/example-ml-staging:testIamPermissions"),
+        ("POST", "/compute/beta/projects/example-ml-staging/regions/europe-west4/advice/capacity"),
     }
     plain = wanted("gcp")
     workloads = Workloads(checkpoints=Checkpoints(name="kept"))
