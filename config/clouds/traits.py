@@ -36,6 +36,8 @@ class PoolClass:
     """The autoscaler's answer when no pool of the class can grow."""
     active_migration: bool = False
     """Whether running pods move back to a better pool."""
+    consolidation_delay_minutes: int | None = None
+    """Minutes after which an unused node goes; None for the autoscaler's own."""
 
     @property
     def taint(self) -> Taint:

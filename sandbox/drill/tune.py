@@ -25,6 +25,7 @@ TIMES: Mapping[str, Sequence[str]] = {
     # Not shorter than a slow boot: machines with GPUs were seen to take 4 to 11 minutes on AKS. They would be given up for ever.
     PROVISION: ("10m", "12m", "15m"),
 }
+CONSOLIDATION = (1, 2, 3, 5, 10)
 _WORTH = 0.005
 """The share of the cost that a change must save on average to be made: less is the draw."""
 
@@ -37,6 +38,8 @@ class Setting:
     """The maxima of on-demand GPU pools."""
     order: tuple[str, ...] = ()
     times: tuple[tuple[str, str], ...] = ()
+    consolidation: int | None = None
+    """Minutes after which GKE removes unused nodes of a ComputeClass."""
     back_to_spot: bool | None = None
     """Whether pods that keep checkpoints move back to spot: compared, and not chosen, since it needs an image and labels."""
 
@@ -44,6 +47,7 @@ class Setting:
         """A stack with these settings."""
         changed = stack.with_most(dict(self.most)).with_profile(dict(self.times))
         changed = changed.with_order(self.order) if self.order else changed
+        changed = changed.with_consolidation(self.consolidation) if self.consolidation else changed
         return changed if self.back_to_spot is None else replace(changed, back_to_spot=self.back_to_spot)
 
 
@@ -157,6 +161,9 @@ def axes(stack: Stack, now: Setting) -> Iterator[tuple[str, list[Setting]]]:
                     if seconds(value) != seconds(current.profile.get(key, "0s"))
                 ],
             )
+    if stack.classes:
+        others = [minutes for minutes in CONSOLIDATION if minutes != current.consolidation]
+        yield "consolidationDelayMinutes", [replace(now, consolidation=minutes) for minutes in others]
     yield "order", [replace(now, order=order) for order in _orders(current)]
 
 

@@ -38,6 +38,9 @@ def changed(text: str, setting: Setting, stack: Stack, sources: Mapping[str, str
     if setting.times:
         cloud = config[f"{_PREFIX}cloud"]
         cloud.setdefault("autoscaler", {}).update(dict(setting.times))
+    if setting.consolidation:
+        fallback = config[f"{_PREFIX}cloud"].setdefault("fallback", {})
+        fallback["consolidationDelayMinutes"] = setting.consolidation
     if setting.order:
         config.setdefault(f"{_PREFIX}growth", {})["order"] = [
             name for name in setting.order if any(pool.name == name and pool.gpus for pool in stack.pools)

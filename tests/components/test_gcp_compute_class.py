@@ -64,6 +64,14 @@ def test_the_class_is_called_and_behaves_as_the_stack_file_says(monkeypatch: pyt
     assert compute_class["spec"]["whenUnsatisfiable"] == "ScaleUpAnyway"
 
 
+def test_the_time_until_an_unused_node_goes_is_set_changed_and_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [
+        of_class(declare(stack(WITH_TWIN, cloud={"fallback": fallback}), monkeypatch))["spec"].get("autoscalingPolicy")
+        for fallback in ({"consolidationDelayMinutes": 2}, {"consolidationDelayMinutes": 5}, {})
+    ]
+    assert found == [{"consolidationDelayMinutes": 2}, {"consolidationDelayMinutes": 5}, None]
+
+
 def test_a_pool_that_stays_out_is_in_no_rule_and_is_a_choice_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     declared = declare(stack(WITH_TWIN, OUTSIDE), monkeypatch)
     assert of_class(declared)["spec"]["priorities"] == [{"nodepools": ["l4"]}, {"nodepools": ["l4od"]}]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,12 +84,18 @@ def test_a_wait_that_is_accepted_is_not_paid_for() -> None:
     assert found.after.longest_wait > 900
 
 
-def test_gkes_timers_are_no_users_and_are_not_tuned() -> None:
-    from dataclasses import replace
-
-    named = {name for name, _ in axes(replace(stack(), provider="gcp"), Setting())}
-    assert named == {"t4od.maxNodes", "order"}
+def test_gkes_timers_are_no_users_and_are_not_tuned_but_that_of_a_class() -> None:
+    body = {"metadata": {"name": "kubeflow-spot"}, "spec": {"priorities": [{"nodepools": ["t4"]}]}}
+    gke = replace(stack(), provider="gcp", classes=(body,))
+    named = dict(axes(gke, Setting()))
+    assert set(named) == {"t4od.maxNodes", "order", "consolidationDelayMinutes"}
     assert UNNEEDED in {name for name, _ in axes(stack(), Setting())}
+    chosen = Setting(consolidation=2)
+    assert chosen in named["consolidationDelayMinutes"]
+    assert chosen.on(gke).consolidation == 2
+    assert chosen not in dict(axes(gke, chosen))["consolidationDelayMinutes"]
+    config = yaml.safe_load(changed(FILE, chosen, gke, SOURCES))["config"]
+    assert config["kubeflow-spot:cloud"]["fallback"] == {"consolidationDelayMinutes": 2}
 
 
 def test_the_difference_is_one_that_git_applies_and_keeps_comments(tmp_path: Path) -> None:

@@ -132,12 +132,14 @@ def _shortfall(pool_class: PoolClass, version: str) -> str:
 def class_spec(plan: ComputeClassPlan) -> dict[str, Any]:
     """The spec of the ComputeClass, with one rule for each pool: within a rule GKE chooses by itself."""
     assert plan.pool_class
+    delay = plan.pool_class.consolidation_delay_minutes
     return {
         "priorities": [{"nodepools": [pool.name]} for pool in plan.members],
         # The default differs between versions.
         "whenUnsatisfiable": plan.pool_class.when_unsatisfiable,
         "activeMigration": {"optimizeRulePriority": plan.pool_class.active_migration},
         "nodePoolAutoCreation": {"enabled": False},
+        **({"autoscalingPolicy": {"consolidationDelayMinutes": delay}} if delay else {}),
     }
 
 

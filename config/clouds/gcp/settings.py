@@ -6,7 +6,7 @@ of pulumi-gcp 10. Where AKS has the same thing it has the same key (`config.clou
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -134,6 +134,9 @@ class GcpFallback(Model):
     )
     active_migration: bool = Field(
         False, description="Move running pods back to a better pool; this evicts training that writes no checkpoints."
+    )
+    consolidation_delay_minutes: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Minutes until an unused node of a GPU pool goes. Unset: GKE's own time.", examples=[5]
     )
     when_unsatisfiable: Literal["DoNotScaleUp", "ScaleUpAnyway"] = Field(
         "DoNotScaleUp", description="When no pool can grow: wait, or let GKE add nodes of its own choice."

@@ -217,7 +217,11 @@ class Gke(Cloud):
             return None
         fallback = spec.cloud.fallback
         return PoolClass(
-            compute_class.LABEL, fallback.class_name, fallback.when_unsatisfiable, fallback.active_migration
+            compute_class.LABEL,
+            fallback.class_name,
+            fallback.when_unsatisfiable,
+            fallback.active_migration,
+            fallback.consolidation_delay_minutes,
         )
 
     def may_join_class(self, pool: Pool) -> bool:

@@ -41,6 +41,10 @@ class Behaviour(Protocol):
         """The groups between which running pods move."""
         ...
 
+    def delays(self, groups: Sequence[NodeGroup]) -> Mapping[str, float]:
+        """The seconds after which an unused node goes, by the group's name, where they differ from the profile's."""
+        ...
+
 
 class Aks:
     """The expander of the cluster's profile, with the user's ConfigMap."""
@@ -65,6 +69,10 @@ class Aks:
 
     def ranks(self, groups: Sequence[NodeGroup]) -> Rank:
         """AKS moves no running pod to a pool of a higher priority."""
+        return {}
+
+    def delays(self, groups: Sequence[NodeGroup]) -> Mapping[str, float]:
+        """AKS has one time for all pools."""
         return {}
 
 
@@ -95,6 +103,9 @@ class Gke:
 
     def ranks(self, groups: Sequence[NodeGroup]) -> Rank:
         return self._classes.ranks(groups)
+
+    def delays(self, groups: Sequence[NodeGroup]) -> Mapping[str, float]:
+        return self._classes.delays(groups)
 
 
 OF_CLOUD: Mapping[str, type[Aks] | type[Gke]] = {"azure": Aks, "gcp": Gke}

@@ -34,6 +34,8 @@ class ComputeClass:
     """Whether pools of the class that no rule names grow last."""
     migrates: bool = False
     """Whether running pods move to the pools of an earlier rule."""
+    delay: float | None = None
+    """Seconds after which an unused node goes: page about-custom-compute-classes, "GKE removes unused nodes after five minutes"."""
 
     @classmethod
     def of(cls, body: Object) -> ComputeClass:
@@ -43,6 +45,9 @@ class ComputeClass:
             tuple(frozenset(rule.get("nodepools") or ()) for rule in spec["priorities"]),
             spec.get("whenUnsatisfiable") == "ScaleUpAnyway",
             bool((spec.get("activeMigration") or {}).get("optimizeRulePriority")),
+            60.0 * minutes
+            if (minutes := (spec.get("autoscalingPolicy") or {}).get("consolidationDelayMinutes"))
+            else None,
         )
 
     def tier(self, pool: str) -> int | None:
@@ -79,6 +84,12 @@ class Classes:
             if known and known.migrates and (tier := known.tier(group.pool)) is not None:
                 found[group.name] = (name, tier)
         return found
+
+    def delays(self, groups: Iterable[NodeGroup]) -> dict[str, float]:
+        """The seconds after which an unused node of a group goes, by the group's name, where its class says so."""
+        return {
+            group.name: known.delay for group in groups if (known := self._by_name.get(_label(group))) and known.delay
+        }
 
     def choose(self, options: Sequence[Option], groups: Iterable[NodeGroup], random: Random) -> tuple[Option, str]:
         """The option to take, and why.

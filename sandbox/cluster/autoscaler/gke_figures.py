@@ -57,6 +57,7 @@ FIGURES = (
     Figure("back-off of a pool that failed to grow", "5 min, doubling to 30 min", "assumed", _UPSTREAM),
     Figure("unready nodes at which scaling stops", "more than 3 and more than 45 %", "assumed", _UPSTREAM),
     Figure("time until an unneeded node goes", "10 min; not ready 20 min", "assumed", _UPSTREAM),
+    Figure("the same in a ComputeClass", "its consolidationDelayMinutes", "documented", _CLASSES),
     Figure("pause of scale-down after a scale-up", "10 min", "assumed", _UPSTREAM),
     Figure("utilisation below which a node may go", "0.5 of CPU and memory, or of GPUs", "assumed", _UPSTREAM),
     Figure("pods with local storage", "do not keep their node", "assumed", "AKS' default; no page was found"),

@@ -44,8 +44,7 @@ class Autoscaler:
         self._unneeded = Unneeded(options, self._behaviour.least)
         self._removals = Removals(options)
         self._grown = float("-inf")
-        self._healthy = True
-        self._first, self._migrating = True, False
+        self._healthy, self._first, self._migrating = True, True, False
         self._wakes = _NEVER
         self.growth = Growth()
         """What the last scan found out about the pods that no node takes."""
@@ -63,6 +62,7 @@ class Autoscaler:
         profile = Profile.of({**self._behaviour.defaults, **world.profile}, self._options)
         snapshot = self._snapshots.take(now, world)
         behaviour = self._behaviour(world)
+        self._unneeded.delays = behaviour.delays(world.groups)
         if self._first:
             self._release(snapshot, hands)
             self._first = False

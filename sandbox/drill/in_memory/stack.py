@@ -65,6 +65,19 @@ class Stack:
         """The stack with other settings of its autoscaler, by AKS' keys."""
         return replace(self, profile={**self.profile, **settings})
 
+    def with_consolidation(self, minutes: int) -> Stack:
+        """The stack whose ComputeClasses remove unused nodes after so many minutes."""
+        policy = {"autoscalingPolicy": {"consolidationDelayMinutes": minutes}}
+        return replace(self, classes=tuple({**body, "spec": {**body["spec"], **policy}} for body in self.classes))
+
+    @property
+    def consolidation(self) -> int | None:
+        """The minutes after which unused nodes go by the ComputeClasses; None where they say nothing."""
+        found = [
+            (body["spec"].get("autoscalingPolicy") or {}).get("consolidationDelayMinutes") for body in self.classes
+        ]
+        return found[0] if found else None
+
     def with_order(self, order: Sequence[str]) -> Stack:
         """The stack whose pools grow in another order."""
         place = {name: number for number, name in enumerate(order)}

@@ -12,6 +12,7 @@ import pytest
 from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.autoscaler.gke import KEY, requested, tolerations
 from sandbox.cluster.autoscaler.gke_figures import FIGURES
+from sandbox.cluster.autoscaler.options import Options
 from sandbox.cluster.autoscaler.scaler import Autoscaler
 from sandbox.cluster.autoscaler.world import World
 
@@ -184,6 +185,25 @@ def test_how_pods_ask_for_a_class(spec: Any, name: str) -> None:
 )
 def test_the_toleration_of_the_class_is_added_once_and_the_others_stay(body: Any, given: bool) -> None:
     assert tolerations(body) == ([*body["spec"]["tolerations"], IN_CLASS] if given else None)
+
+
+@pytest.mark.parametrize(
+    ("spec", "goes"),
+    [({}, 600), ({"autoscalingPolicy": {"consolidationDelayMinutes": 2}}, 120), ({"autoscalingPolicy": {}}, 600)],
+)
+def test_an_unused_node_of_a_class_goes_after_the_time_of_its_class(spec: Any, goes: int) -> None:
+    """Nodes of other pools go after the time of all."""
+    other = sized(pool("outside"), 1)
+    hands, scaler = Cloud([LATER, other]), Autoscaler("gcp", Options(), Random(0))
+    gone: dict[str, float] = {}
+    for now in range(0, 700, 10):
+        groups = list(hands.groups.values())
+        nodes = [node(each, name) for each in groups for name in each.nodes]
+        scaler.scan(now, World(groups, nodes, [], {}, classes=[a_class(["l4od"], **spec)]), hands)
+        for each in hands.decisions:
+            gone.setdefault(each.pool, now)
+    assert gone[LATER.pool] in (goes, goes + 10)
+    assert gone.get(other.pool, 600) >= 600
 
 
 SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
