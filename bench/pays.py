@@ -171,7 +171,7 @@ def _savings(rows: Sequence[Row], x: dict[str, Any]) -> dict[str, Any]:
         "title": ["price of spot,", "of on demand"],
     }
     return {
-        "title": {"text": "What it saves", "anchor": "start", "fontSize": 13},
+        "title": {"text": "What it saves", "subtitle": "by the price of spot", "anchor": "start", "fontSize": 13},
         "width": 330,
         "height": 250,
         "data": {"values": values},
@@ -188,6 +188,7 @@ def _savings(rows: Sequence[Row], x: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+_DASHES = f"dashed: machines boot in {BOOTS[1]:.0f} s, else in {BOOTS[0]:.0f} s"
 _TOLD = {"at-once": "at once", "provision-time": "not at all (10 min)"}
 
 
@@ -204,7 +205,7 @@ def _waits(rows: Sequence[Row], x: dict[str, Any]) -> dict[str, Any]:
     ]
     names = list(_TOLD.values())
     return {
-        "title": {"text": "What pods wait, at most", "anchor": "start", "fontSize": 13},
+        "title": {"text": "What pods wait, at most", "subtitle": _DASHES, "anchor": "start", "fontSize": 13},
         "width": 250,
         "height": 250,
         "data": {"values": values},
@@ -217,12 +218,7 @@ def _waits(rows: Sequence[Row], x: dict[str, Any]) -> dict[str, Any]:
                 "scale": {"domain": names, "range": [pictures.COLOURS[1], pictures.COLOURS[3]]},
                 "title": ["a shortage", "is told"],
             },
-            "strokeDash": {
-                "field": "boot",
-                "title": "machines boot in",
-                "legend": {"symbolType": "stroke", "symbolStrokeColor": "#222", "symbolStrokeWidth": 2},
-                "sort": [f"{boot:.0f} s" for boot in BOOTS],
-            },
+            "strokeDash": {"field": "boot", "legend": None, "sort": [f"{boot:.0f} s" for boot in BOOTS]},
         },
     }
 
