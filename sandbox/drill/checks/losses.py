@@ -88,7 +88,8 @@ def repeated(view: View) -> Verdict:
         f"{span(sum(pod.lost for pod in ended))} by {counted(len(ended), 'pod')}; at most {span(worst.lost)} a pod"
     )
     if not over:
-        return Verdict(name, True, measured, bound, "Pods went on from their last checkpoint.")
+        words = "Each saved at its notice." if not worst.lost else "Pods went on from their last checkpoint."
+        return Verdict(name, True, measured, bound, words)
     without = [pod.name for pod in over if work[pod.work].checkpoint is None]
     why = f"More than that: {first([pod.name for pod in over])}."
     if without:
