@@ -157,6 +157,7 @@ CASES = [
     ),
     Removal("cloud.fallback.activeMigration", inside=True),
     Removal("cloud.fallback.whenUnsatisfiable", inside=True),
+    Removal("cloud.fallback.consolidationDelayMinutes", inside=True),
     # On-demand pools
     Removal("pools.general.minNodes", shows=[updated("general", "autoscaling.totalMinNodeCount")]),
     Removal("pools.general.maxNodes", refused=["pools[0].maxNodes: is missing"]),

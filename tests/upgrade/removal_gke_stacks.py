@@ -63,6 +63,7 @@ FULL: Config = {
             "className": "chain",
             "activeMigration": True,
             "whenUnsatisfiable": "ScaleUpAnyway",
+            "consolidationDelayMinutes": 5,
         },
         "logging": {"components": ["SYSTEM_COMPONENTS"]},
         "monitoring": {"components": ["SYSTEM_COMPONENTS"], "managedPrometheus": False},
