@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from components.layer import discovery
+from components.layer import discovery, running
 from config import stackfile
 from config.clouds import registry
 from config.clouds.gcp.settings import Gcp
@@ -110,6 +110,7 @@ def test_a_removed_key_is_shown_or_refused(
     removal: Removal, ups: Ups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
+    monkeypatch.setattr(running, "read", lambda *_: {})
     standing = ups.at(removal.stack, tmp_path / "cloud.json", monkeypatch)
     check(removal, standing, STACKS[removal.stack], monkeypatch)
 
