@@ -18,7 +18,7 @@ from statistics import mean
 from typing import Any
 
 from bench import pictures
-from bench.weeks import SIGNALS, interval, read, trial, up
+from bench.weeks import SIGNALS, ends, read, trial, up
 from sandbox.drill.capacity import ALL
 from sandbox.drill.in_memory.stack import Stack
 from sandbox.drill.measurements import DAY, Measurement, alike
@@ -131,8 +131,7 @@ def rows_of(found: Mapping[Case, Sequence[Found]]) -> Iterator[Row]:
     for case, weeks in found.items():
         for ratio in RATIOS:
             values = [each.saved[ratio] for each in weeks]
-            low, _, high = interval(values).partition("(")[2].rstrip(")").partition(" to ")
-            yield Row(case, ratio, mean(values), float(low), float(high), max(each.longest_wait for each in weeks) / 60)
+            yield Row(case, ratio, mean(values), *ends(values), max(each.longest_wait for each in weeks) / 60)
 
 
 def spec(rows: Sequence[Row]) -> dict[str, Any]:

@@ -66,17 +66,23 @@ def read(home: Home) -> Stack:
             client.close()
 
 
-def trial(stack: Stack, seed: int, signal: str | None = None, boot: float = 300.0) -> Trial:
-    """A drawn week."""
-    week = scenarios.load("week").model_copy(update={"shortage": signal, "boot": boot})
+def trial(stack: Stack, seed: int, signal: str | None = None, boot: float | None = None) -> Trial:
+    """Draw a week; None for the scenario's own signal and boot time."""
+    week = scenarios.load("week").model_copy(update={"shortage": signal, **({} if boot is None else {"boot": boot})})
     return Trial(week, "week", seed, stack.basis.drawn_week(seed, stack.basis))
 
 
-def interval(values: Sequence[float]) -> str:
-    """The mean, with the middle 95 % of means of values drawn anew from these."""
+def ends(values: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of the middle 95 % of means of values drawn anew from these."""
     draws = random.Random(1)
     means = sorted(mean(draws.choices(values, k=len(values))) for _ in range(_DRAWS))
-    return f"{mean(values):.1f} ({means[_DRAWS // 40]:.1f} to {means[-_DRAWS // 40]:.1f})"
+    return means[_DRAWS // 40], means[-_DRAWS // 40]
+
+
+def interval(values: Sequence[float]) -> str:
+    """Return the mean with its interval, as text."""
+    low, high = ends(values)
+    return f"{mean(values):.1f} ({low:.1f} to {high:.1f})"
 
 
 Week = tuple[dict[str, Outcome], float]

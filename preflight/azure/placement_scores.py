@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
-from typing import Any
+from typing import Any, get_args
 
 from preflight.answers import Answers
 from preflight.demand import Demand, Need
@@ -18,7 +18,6 @@ from ready.check import Said
 
 VERSION = "2025-06-05"
 _MOST_SIZES = 5
-_LEVELS: Mapping[str, Level] = {"high": "high", "medium": "medium", "low": "low"}
 _OTHERS = {
     "restrictedskunotavailable": "closed to this subscription",
     "datanotfoundorstale": "without a score",
@@ -31,7 +30,6 @@ _ROLE = (
 
 def questions(demand: Demand, location: str) -> Iterator[tuple[str, Any]]:
     """Yield the requests' bodies, each with a name: pools with the same count, by zone or not, are one request."""
-
     for (count, zonal), needs in groupby(sorted(wanted(demand), key=_kind), _kind):
         sizes = sorted({need.machine for need in needs})
         for begin in range(0, len(sizes), _MOST_SIZES):
@@ -46,7 +44,7 @@ def questions(demand: Demand, location: str) -> Iterator[tuple[str, Any]]:
 
 
 def _kind(need: Need) -> tuple[int, bool]:
-    """What a request asks of all its sizes alike: the number of machines, and whether by zone."""
+    """Return what a request asks of all its sizes alike: the number of machines, and whether by zone."""
     return need.most, bool(need.zones)
 
 
@@ -67,7 +65,7 @@ def spot(answers: Answers) -> Iterator[Said]:
 
 
 def _score(need: Need, rows: list[Mapping[str, Any]]) -> Score | None:
-    """The score of a pool: the best of its zones, or the region's."""
+    """Return the score of a pool: the best of its zones, or the region's. None without an answer about it."""
     own = {
         str(row.get("availabilityZone") or ""): str(row.get("score") or "").lower()
         for row in rows
@@ -76,7 +74,7 @@ def _score(need: Need, rows: list[Mapping[str, Any]]) -> Score | None:
     }
     if not own:
         return None
-    level = next((level for level in _LEVELS.values() if level in own.values()), None)
+    level = next((each for each in get_args(Level) if each in own.values()), None)
     shown = {zone: _OTHERS.get(score, score or "without a score") for zone, score in own.items()}
     words = (
         ", ".join(f"zone {zone} {shown[zone]}" for zone in sorted(shown)) if need.zones else next(iter(shown.values()))

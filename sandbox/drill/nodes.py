@@ -153,9 +153,7 @@ class Nodes:
 
     def _evict_by(self, client: Client, pod: Object, grace: float, why: record.PodEnd) -> bool:
         """Evict a pod with at most so many seconds to end, and note why it ends; whether it may be evicted."""
-        own = pod["spec"].get("terminationGracePeriodSeconds")
-        seconds = int(min(grace, 30.0 if own is None else float(own)))
-        allowed = client.evict(pod["metadata"]["name"], pod["metadata"]["namespace"], seconds)
+        allowed = client.evict(pod["metadata"]["name"], pod["metadata"]["namespace"], int(_grace(pod, grace)))
         life = self.kubelets.lives.get(pod["metadata"]["uid"])
         if allowed and life and life.ending is None:
             life.ending = why
@@ -193,9 +191,9 @@ class Nodes:
             return
         disruption = self._facts.disruption.as_object()
         for pod in self._pods_on(name):
-            uid, own = pod["metadata"]["uid"], pod["spec"].get("terminationGracePeriodSeconds")
-            grace = min(self._facts.grace, 30.0 if own is None else float(own))
-            self._clock.after(self.kubelets.tell(uid, grace), lambda uid=uid: self.kubelets.terminate(uid, disruption))  # type: ignore[misc]
+            uid = pod["metadata"]["uid"]
+            ends = self.kubelets.tell(uid, _grace(pod, self._facts.grace))
+            self._clock.after(ends, lambda uid=uid: self.kubelets.terminate(uid, disruption))  # type: ignore[misc]
 
     def _group_of(self, name: str) -> NodeGroup:
         return self._machines.group(self._machines.nodes[name].pool)
@@ -267,6 +265,12 @@ class Nodes:
     def _drain_for_upgrade(self, name: str) -> None:
         self._drain(name, "drained", _DRAIN)
         self.kubelets.leaving[name] = "drained"
+
+
+def _grace(pod: Object, most: float) -> float:
+    """Return the seconds that a pod has between SIGTERM and SIGKILL: at most so many, and at most those that it asks for."""
+    own = pod["spec"].get("terminationGracePeriodSeconds")
+    return min(most, 30.0 if own is None else float(own))
 
 
 def _older(node: Object) -> Object:

@@ -176,7 +176,7 @@ MAY_WORK = [
     (system(gcp={"diskType": "hyperdisk-balanced"}), "systemPool.gcp.diskType"),
     (system(maxNodes=2), "systemPool.maxNodes"),
     (a(N1, minNodes=1, maxNodes=2), "pools[0].maxNodes"),
-    (on_gke([L4], fallback={"consolidationDelayMinutes": 5}), "cloud.fallback.consolidationDelayMinutes"),
+    *((on_gke([L4], fallback={key: value}), f"cloud.fallback.{key}") for key, value in (("whenUnsatisfiable", "ScaleUpAnyway"), ("consolidationDelayMinutes", 5))),
     (a(FLEX, machine="n2-standard-8"), "pools[0].capacity"),
     (a(FLEX, minNodes=1), "pools[0].minNodes"),
     (a(FLEX, gcp={"locationPolicy": "balanced"}), "pools[0].gcp.locationPolicy"),

@@ -63,22 +63,20 @@ def test_evicted_work_goes_on_from_its_checkpoint_and_is_done_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "work", "fault", "saved"),
+    ("keys", "work", "saved"),
     [
-        pytest.param({}, {}, {"within": "1m"}, True, id="saves within AKS' notice"),
-        pytest.param({}, {"saveTakes": "24s"}, {"within": "1m"}, True, id="saves until its end"),
-        pytest.param({}, {"saveTakes": "25s"}, {"within": "1m"}, False, id="saves too slowly"),
-        pytest.param(
-            {"notice": "8s"}, {"saveTakes": "2s"}, {"within": "1m"}, True, id="a short notice and a quick save"
-        ),
-        pytest.param({"notice": "7s"}, {"saveTakes": "2s"}, {"within": "1m"}, False, id="a notice that is too short"),
-        pytest.param({"notice": "3s"}, {}, {"within": "1m"}, False, id="gone before AKS drains"),
+        pytest.param({}, {}, True, id="saves within AKS' notice"),
+        pytest.param({}, {"saveTakes": "24s"}, True, id="saves until its end"),
+        pytest.param({}, {"saveTakes": "25s"}, False, id="saves too slowly"),
+        pytest.param({"notice": "8s"}, {"saveTakes": "2s"}, True, id="a short notice and a quick save"),
+        pytest.param({"notice": "7s"}, {"saveTakes": "2s"}, False, id="a notice that is too short"),
+        pytest.param({"notice": "3s"}, {}, False, id="gone before AKS drains"),
     ],
 )
 def test_evicted_work_loses_nothing_where_a_save_fits_into_the_notice_else_at_most_an_interval(
-    keys: dict[str, Any], work: dict[str, Any], fault: dict[str, Any], saved: bool
+    keys: dict[str, Any], work: dict[str, Any], saved: bool
 ) -> None:
-    gone = {"at": "20m", "capacity": {"nodes": 0, **fault}}
+    gone = {"at": "20m", "capacity": {"nodes": 0, "within": "1m"}}
     record = drilled(scenario(gone, work=({**JOB, **work}, PLATFORM, NOTEBOOK), **keys))
     lost = [pod.lost for pod in record.pods if pod.how == "evicted"]
     assert len(lost) == 2

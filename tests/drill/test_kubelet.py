@@ -61,6 +61,11 @@ class Bed:
         self.kubelets.seen(None, before)
         self.kubelets.seen(before, self.pod(uid, node))
 
+    def evict(self, uid: str, node: str, grace: int) -> None:
+        """Ask a pod to end within so many seconds."""
+        ending = self.pod(uid, node, deletionTimestamp="now", deletionGracePeriodSeconds=grace)
+        self.kubelets.seen(self.pod(uid, node), ending)
+
     def until(self, time: float) -> None:
         self.clock.run(time, lambda: None)
 
@@ -112,8 +117,7 @@ def test_a_pod_that_is_asked_to_end_heeds_it_and_says_why() -> None:
     bed.bind("a", "n1")
     bed.until(500)
     bed.kubelets.lives["a"].ending = "drained"
-    before = bed.pod("a", "n1")
-    bed.kubelets.seen(before, bed.pod("a", "n1", deletionTimestamp="now", deletionGracePeriodSeconds=25))
+    bed.evict("a", "n1", 25)
     bed.until(600)
     (pod,) = bed.kubelets.pods
     assert (pod.how, pod.ended) == ("drained", 500 + STOP)
@@ -136,8 +140,7 @@ def test_work_is_saved_after_sigterm_where_the_grace_is_long_enough(
     bed.bind("a", "n1")
     bed.until(500)
     bed.kubelets.lives["a"].ending = "evicted"
-    before = bed.pod("a", "n1")
-    bed.kubelets.seen(before, bed.pod("a", "n1", deletionTimestamp="now", deletionGracePeriodSeconds=10))
+    bed.evict("a", "n1", 10)
     bed.until(600)
     bed.bind("b", "n2")
     bed.until(5000)
@@ -151,8 +154,7 @@ def test_a_machine_that_goes_while_its_pod_saves_takes_the_unsaved_work_along() 
     bed = Bed(save=20)
     bed.bind("a", "n1")
     bed.until(500)
-    before = bed.pod("a", "n1")
-    bed.kubelets.seen(before, bed.pod("a", "n1", deletionTimestamp="now", deletionGracePeriodSeconds=24))
+    bed.evict("a", "n1", 24)
     bed.until(508)
     bed.kubelets.lost("n1")
     bed.until(600)

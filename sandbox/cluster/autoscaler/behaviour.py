@@ -41,8 +41,8 @@ class Behaviour(Protocol):
         """The groups between which running pods move."""
         ...
 
-    def delays(self, groups: Sequence[NodeGroup]) -> Mapping[str, float]:
-        """The seconds after which an unused node goes, by the group's name, where they differ from the profile's."""
+    def unneeded_times(self, groups: Sequence[NodeGroup]) -> Mapping[str, float]:
+        """Return the seconds after which an unused node goes, by the names of groups that have their own."""
         ...
 
 
@@ -71,8 +71,8 @@ class Aks:
         """AKS moves no running pod to a pool of a higher priority."""
         return {}
 
-    def delays(self, groups: Sequence[NodeGroup]) -> Mapping[str, float]:
-        """AKS has one time for all pools."""
+    def unneeded_times(self, groups: Sequence[NodeGroup]) -> Mapping[str, float]:
+        """Return none: AKS has one time for all pools."""
         return {}
 
 
@@ -104,8 +104,8 @@ class Gke:
     def ranks(self, groups: Sequence[NodeGroup]) -> Rank:
         return self._classes.ranks(groups)
 
-    def delays(self, groups: Sequence[NodeGroup]) -> Mapping[str, float]:
-        return self._classes.delays(groups)
+    def unneeded_times(self, groups: Sequence[NodeGroup]) -> Mapping[str, float]:
+        return self._classes.unneeded_times(groups)
 
 
 OF_CLOUD: Mapping[str, type[Aks] | type[Gke]] = {"azure": Aks, "gcp": Gke}

@@ -34,20 +34,19 @@ class ComputeClass:
     """Whether pools of the class that no rule names grow last."""
     migrates: bool = False
     """Whether running pods move to the pools of an earlier rule."""
-    delay: float | None = None
+    unneeded_time: float | None = None
     """Seconds after which an unused node goes: page about-custom-compute-classes, "GKE removes unused nodes after five minutes"."""
 
     @classmethod
     def of(cls, body: Object) -> ComputeClass:
         """`whenUnsatisfiable` is DoNotScaleUp by default, as from 1.33 on."""
         spec = body["spec"]
+        minutes = (spec.get("autoscalingPolicy") or {}).get("consolidationDelayMinutes")
         return cls(
             tuple(frozenset(rule.get("nodepools") or ()) for rule in spec["priorities"]),
             spec.get("whenUnsatisfiable") == "ScaleUpAnyway",
             bool((spec.get("activeMigration") or {}).get("optimizeRulePriority")),
-            60.0 * minutes
-            if (minutes := (spec.get("autoscalingPolicy") or {}).get("consolidationDelayMinutes"))
-            else None,
+            60.0 * minutes if minutes else None,
         )
 
     def tier(self, pool: str) -> int | None:
@@ -85,11 +84,10 @@ class Classes:
                 found[group.name] = (name, tier)
         return found
 
-    def delays(self, groups: Iterable[NodeGroup]) -> dict[str, float]:
-        """The seconds after which an unused node of a group goes, by the group's name, where its class says so."""
-        return {
-            group.name: known.delay for group in groups if (known := self._by_name.get(_label(group))) and known.delay
-        }
+    def unneeded_times(self, groups: Iterable[NodeGroup]) -> dict[str, float]:
+        """Return the seconds after which an unused node of a group goes, by the group's name, where its class says so."""
+        known = {group.name: self._by_name.get(_label(group)) for group in groups}
+        return {name: found.unneeded_time for name, found in known.items() if found and found.unneeded_time}
 
     def choose(self, options: Sequence[Option], groups: Iterable[NodeGroup], random: Random) -> tuple[Option, str]:
         """The option to take, and why.

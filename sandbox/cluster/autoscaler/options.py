@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h))+")
@@ -110,10 +110,12 @@ class Profile:
     unready_percentage: float = 45.0
     provision_time: float = 900.0
     unready_count: int = 3
+    unneeded_times: Mapping[str, float] = field(default_factory=dict)
+    """The unneeded time by the names of groups that have their own."""
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any], options: Options) -> Profile:
-        """A profile of AKS' keys; missing ones have AKS' defaults. Raises ValueError."""
+    def of(cls, settings: Mapping[str, Any], options: Options, own: Mapping[str, float] | None = None) -> Profile:
+        """Read a profile of AKS' keys; missing ones have AKS' defaults. `own`: `unneeded_times`. Raises ValueError."""
         values: dict[str, Any] = {}
         for key, (name, read) in _KEYS.items():
             if settings.get(key) is not None:
@@ -123,7 +125,8 @@ class Profile:
             profile = replace(profile, delay_after_delete=profile.scan_interval)
         times = {name: getattr(profile, name) / options.factor for name in _SHORTENED}
         interval = profile.scan_interval if options.scan_interval is None else options.scan_interval
-        return replace(profile, **times, scan_interval=interval)
+        unneeded = {name: time / options.factor for name, time in (own or {}).items()}
+        return replace(profile, **times, scan_interval=interval, unneeded_times=unneeded)
 
 
 def seconds(text: object) -> float:

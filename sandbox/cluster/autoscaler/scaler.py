@@ -59,10 +59,10 @@ class Autoscaler:
 
     def scan(self, now: float, world: World, hands: Hands) -> float:
         """One scan; the time of the next. Raises what `hands` raise but ScaleRefused, and ValueError for a malformed profile."""
-        profile = Profile.of({**self._behaviour.defaults, **world.profile}, self._options)
-        snapshot = self._snapshots.take(now, world)
         behaviour = self._behaviour(world)
-        self._unneeded.delays = behaviour.delays(world.groups)
+        own = behaviour.unneeded_times(world.groups)
+        profile = Profile.of({**self._behaviour.defaults, **world.profile}, self._options, own)
+        snapshot = self._snapshots.take(now, world)
         if self._first:
             self._release(snapshot, hands)
             self._first = False

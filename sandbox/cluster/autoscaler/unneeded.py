@@ -49,19 +49,11 @@ class Unneeded:
         self._due = _NEVER
         self._more = False
         """Whether a scan did not look at all nodes."""
-        self.delays: Mapping[str, float] = {}
-        """The seconds until unused nodes go, by the names of groups that have their own."""
 
     def clear(self) -> None:
         """Forget all unneeded nodes."""
         self._since = {}
         self._due = _NEVER
-
-    def _wait(self, node: Node, profile: Profile) -> float:
-        if not node.ready:
-            return profile.unready_time
-        own = self.delays.get(node.group.name) if node.group else None
-        return profile.unneeded_time if own is None else own
 
     def due(self) -> float:
         """The first time at which a scan could do more than the last."""
@@ -177,7 +169,7 @@ class Unneeded:
             node = candidate.node
             if node.group is None or len(ripe) >= spare:
                 continue
-            if due(self._since[node.name] + self._wait(node, profile), snapshot.now) and _spared(
+            if due(self._since[node.name] + _wait(node, profile), snapshot.now) and _spared(
                 node.group, node.name, gone
             ):
                 gone.add(node.name)
@@ -188,7 +180,7 @@ class Unneeded:
 
     def _set_due(self, snapshot: Snapshot, profile: Profile, found: Mapping[str, Candidate], cools: float) -> None:
         now = snapshot.now
-        times = [self._since[name] + self._wait(each.node, profile) for name, each in found.items()]
+        times = [self._since[name] + _wait(each.node, profile) for name, each in found.items()]
         times = [max(time, cools) for time in times]
         times += self._kept.values()
         if self._more:
@@ -227,6 +219,12 @@ def _gpu(node: Node) -> str:
         if str(allocatable.get(name, "0")) != "0":
             return name
     return GPU_RESOURCES[0] if node.group is not None and node.group.gpus is not None else ""
+
+
+def _wait(node: Node, profile: Profile) -> float:
+    if not node.ready:
+        return profile.unready_time
+    return profile.unneeded_times.get(node.group.name if node.group else "", profile.unneeded_time)
 
 
 def _spared(group: NodeGroup, name: str, gone: Set[str]) -> bool:

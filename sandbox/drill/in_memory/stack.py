@@ -66,7 +66,7 @@ class Stack:
         return replace(self, profile={**self.profile, **settings})
 
     def with_consolidation(self, minutes: int) -> Stack:
-        """The stack whose ComputeClasses remove unused nodes after so many minutes."""
+        """Return the stack whose ComputeClasses remove unused nodes after so many minutes."""
         policy = {"autoscalingPolicy": {"consolidationDelayMinutes": minutes}}
         return replace(self, classes=tuple({**body, "spec": {**body["spec"], **policy}} for body in self.classes))
 

@@ -184,12 +184,14 @@ def test_every_key_of_the_profile_is_read_and_live_times_are_divided() -> None:
         "skipNodesWithSystemPods": "false", "maxEmptyBulkDelete": "8", "newPodScaleUpDelay": "9s",
         "maxTotalUnreadyPercentage": "11", "maxNodeProvisionTime": "12m", "okTotalUnreadyCount": "13",
     }  # fmt: skip
-    profile = Profile.of(given, Options())
+    own = {"l4": 120.0}
+    profile = Profile.of(given, Options(), own)
     assert profile == Profile(
-        20, 60, 2, 240, 300, 360, True, True, False, 0.7, 7, True, "priority", True, False, 8, 9, 11, 720, 13
+        20, 60, 2, 240, 300, 360, True, True, False, 0.7, 7, True, "priority", True, False, 8, 9, 11, 720, 13, own
     )
     assert not [name for name in vars(profile) if getattr(profile, name) == getattr(Profile(), name)]
-    live = Profile.of(given, Options.live(60))
+    live = Profile.of(given, Options.live(60), own)
+    assert live.unneeded_times == {"l4": 2.0}
     assert (live.scan_interval, live.unneeded_time, live.provision_time) == (1, 5, 720)
     assert Profile.of({"scanInterval": "30s"}, Options()).delay_after_delete == 30
 
