@@ -17,7 +17,7 @@ from bench import admission, program, whole
 from bench.figures import Figures, seconds
 from bench.peers.compared import preview_figures, program_figures
 from sandbox.cluster import clusters
-from tests.subjects import SUBJECTS
+from sandbox.tests.subjects import SUBJECTS
 
 RUNS = 3
 TURNS = 5

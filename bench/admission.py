@@ -13,9 +13,9 @@ from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
 
+from sandbox.tests.subjects import Subject
 from tests.admission.bed import NAMESPACES as bed_namespaces
 from tests.admission.bed import Bed, standing
-from tests.subjects import Subject
 
 PROFILE = "team-a"
 NAMESPACES = ("without", PROFILE, "without-again")

@@ -21,7 +21,7 @@ from typing import Any
 
 from bench import pictures
 from bench.drills import PROJECT
-from sandbox.drill.measurements import measurements
+from drill.world.measurements import measurements
 
 EVERY = 20
 """Steps between two checkpoints of the training that is ended."""

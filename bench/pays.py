@@ -1,7 +1,7 @@
 """When spot pays: `python -m bench.pays [STACK]` draws docs/when-spot-pays.svg, and prints its figures.
 
 Twenty drawn weeks in memory for each share of time with spot, boot time and signal of a shortage. Spells of spot are as long as
-measured (`sandbox/drill/measurements.py`, AWS), and the gaps between them are stretched or cut until the share is the wanted one.
+measured (`drill/world/measurements.py`, AWS), and the gaps between them are stretched or cut until the share is the wanted one.
 The price of spot changes no decision of the autoscaler, whose order is fixed here: one run gives the cost at each price.
 """
 
@@ -19,14 +19,14 @@ from typing import Any
 
 from bench import pictures
 from bench.weeks import SIGNALS, ends, read, trial, up
-from sandbox.drill.capacity import ALL
-from sandbox.drill.in_memory.stack import Stack
-from sandbox.drill.measurements import DAY, Measurement, alike
-from sandbox.drill.outcome import outcome
-from sandbox.drill.pieces import cost
-from sandbox.drill.policies import GREEDY, POLICIES, Trial, on_demand_alone
-from sandbox.drill.record import Record, Step
-from sandbox.drill.weeks import WEEK, Trace, drawn, shuffled
+from drill.in_memory.stack import Stack
+from drill.judge.outcome import outcome
+from drill.judge.pieces import cost
+from drill.tune.policies import GREEDY, POLICIES, Trial, on_demand_alone
+from drill.world.capacity import ALL
+from drill.world.measurements import DAY, Measurement, alike
+from drill.world.record import Record, Step
+from drill.world.weeks import WEEK, Trace, drawn, shuffled
 
 SEEDS = range(31, 51)
 SHARES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.95)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.drills import PROJECT
-from sandbox.drill.report import charts
+from drill.report import charts
 
 COLOURS = ("#0b6e4f", "#3a7ca5", "#c77d0a", "#b3261e")
 PANEL = {"labelFontSize": 12, "labelFontWeight": 600}

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from bench import admission
-from tests.admission.api import Object
+from sandbox.tests.api import Object
+from sandbox.tests.subjects import DEV
 from tests.admission.bed import NAMESPACES, Bed, standing
-from tests.subjects import DEV
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -38,7 +38,7 @@ import json, pathlib, sys
 import pytest
 from tests.admission.bed import _emulated, _settings, inside
 from tests.components.program import declare
-from tests.subjects import DEV
+from sandbox.tests.subjects import DEV
 stack = _settings(DEV, "1.36", {})
 with pytest.MonkeyPatch.context() as patch:
     objects = inside(declare(stack, patch, cloud=_emulated(stack, pathlib.Path(sys.argv[1]))))

@@ -21,15 +21,15 @@ from statistics import mean
 from tempfile import TemporaryDirectory
 
 from bench.drills import PROJECT, sandbox
+from drill.in_memory import stack as stacks
+from drill.in_memory.stack import Stack
+from drill.judge.hindsight import hindsight
+from drill.judge.outcome import ALONE, OURS, Outcome, outcome
+from drill.play import run as real
+from drill.play.source import cloud_of, copied
+from drill.tune.policies import POLICIES, Trial, compared
+from drill.world import scenario as scenarios
 from sandbox.base.home import Home
-from sandbox.drill import run as real
-from sandbox.drill import scenario as scenarios
-from sandbox.drill.hindsight import hindsight
-from sandbox.drill.in_memory import stack as stacks
-from sandbox.drill.in_memory.stack import Stack
-from sandbox.drill.outcome import ALONE, OURS, Outcome, outcome
-from sandbox.drill.policies import POLICIES, Trial, compared
-from sandbox.drill.source import cloud_of, copied
 from sandbox.kubernetes.client import Client
 
 STACKS = ("dev", "staging", "prod")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from components.target import Stack
+from config.base.problems import Problem
 from config.placement.node_pools import POOL_LABEL, NodePool
-from config.problems import Problem
 
 STACK_TAG = "kubeflow-spot-stack"
 """On every pool that a stack adds to an existing cluster: a tag on AKS, a resource label on GKE. No slash, which Azure

@@ -8,9 +8,9 @@ from typing import Any
 import pulumi
 
 from components.target import Stack
+from config.base.problems import Problem, report
 from config.model.pool import Capacity
 from config.placement.node_pools import NodePool
-from config.problems import Problem, report
 
 Change = tuple[str, Any, Any]
 """A key of the stack file (under the pool's, unless it begins with `cloud.`), the value in the cluster, and the wanted one."""

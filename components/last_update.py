@@ -14,9 +14,9 @@ from typing import Any
 import pulumi
 
 from components.resources import outputs_of
+from config.base.problems import Problem, report
 from config.model.pool import AnyPool
 from config.model.reference import Reference
-from config.problems import Problem, report
 
 OUTPUT = "remembered"
 """Name of the output."""

@@ -16,8 +16,8 @@ from components.layer import running
 from components.layer.gpu.matching import may_run
 from components.layer.running import Running, name_of
 from components.target import Stack
+from config.base.problems import Problem
 from config.placement.node_pools import GPU_TAINT, POOL_LABEL, NodePool
-from config.problems import Problem
 
 SYSTEM = "systemPool"
 """The origin of the system pool: the key of the stack file."""

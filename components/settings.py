@@ -1,5 +1,5 @@
 """The only reader of the stack's configuration. Deliberately reads nothing else but the text of the stack file
-(`components.stack_file`): no environment, no other files, no network.
+(`components.stack_file_text`): no environment, no other files, no network.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from typing import Any
 import pulumi
 from pulumi.runtime import config
 
-from components.stack_file import StackFile
-from config import bounds, stackfile, top
+from components.stack_file_text import StackFile
+from config.base.problems import report
+from config.model import bounds
 from config.model.spec import ClusterSpec
-from config.problems import report
+from config.stack_file import loader, top_keys
 
 PROJECT = "kubeflow-spot"
 
@@ -30,7 +31,7 @@ def load() -> ClusterSpec:
         # Pulumi tells of an object only that something in it is a secret.
         return _holds_secret(path) and not file.shows(path, passed)
 
-    spec, problems = stackfile.read(
+    spec, problems = loader.read(
         passed,
         pulumi.get_stack(),
         is_secret=is_secret,
@@ -58,7 +59,7 @@ def raw() -> dict[str, Any]:
     """
     # pulumi.Config cannot list its keys, and a misspelt key must be an error.
     keys = {*config.CONFIG.get(), *config.get_config_env()}
-    named = {key: top.setting(key, PROJECT) for key in sorted(keys)}
+    named = {key: top_keys.setting(key, PROJECT) for key in sorted(keys)}
     return {name: bounds.parsed(config.get_config(key)) for key, name in named.items() if name}
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import pulumi
 
 from components.last_update import LastUpdate
+from config.base.problems import Problem, report
 from config.model.spec import ClusterSpec
 from config.model.workloads import ProfileAccess
-from config.problems import Problem, report
 
 REMEMBERED = "checkpoints"
 """Key of the name among what the next update reads (`components.last_update`)."""

@@ -10,17 +10,20 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
 
-FOLDERS = ("config", "components", "policy", "ready", "preflight", "sandbox", "bench", "kubeflow", "examples", "tests")
+FOLDERS = (
+    *("config", "components", "policy", "checks", "drill", "review", "overlay", "sandbox"),
+    *("bench", "kubeflow", "examples", "tests"),
+)
 
 LONGEST = 300
 TABLES = {
     "tests/admission/escapes.py",
     "tests/policy/cases.py",
-    "tests/ready/broken.py",
-    "tests/sandbox/azure/walk/clusters.py",
-    "tests/sandbox/azure/walk/networks.py",
-    "tests/sandbox/gcp/walk/clusters.py",
-    "tests/sandbox/gcp/walk/networks.py",
+    "tests/checks/ready/broken.py",
+    "sandbox/tests/azure/walk/clusters.py",
+    "sandbox/tests/azure/walk/networks.py",
+    "sandbox/tests/gcp/walk/clusters.py",
+    "sandbox/tests/gcp/walk/networks.py",
 }
 """Rows of data, read one at a time."""
 
@@ -52,7 +55,7 @@ def runs(text: str, other: str) -> list[str]:
     return [lines[start] for start in range(len(lines) - RUN + 1) if tuple(lines[start : start + RUN]) in known]
 
 
-@pytest.mark.parametrize("layer", ["config/clouds", "components", "sandbox", "preflight"])
+@pytest.mark.parametrize("layer", ["config/clouds", "components", "sandbox", "checks/preflight"])
 def test_no_cloud_repeats_another(layer: str) -> None:
     clouds = [sorted((PROJECT / layer / cloud).rglob("*.py")) for cloud in ("azure", "gcp", "existing")]
     equal = {

@@ -16,10 +16,10 @@ from components.azure import credentials, immutable_pools, live, pools
 from components.azure.live import LiveCluster
 from components.existing_pools import STACK_TAG
 from components.target import CloudCluster, Stack
+from config.base.problems import Problem
 from config.clouds.azure.pool import settings_of
 from config.clouds.azure.settings import Azure, AzureExistingCluster
 from config.model.reference import Reference
-from config.problems import Problem
 
 _WHERE = "cloud.existingCluster"
 

@@ -14,9 +14,9 @@ from pulumi_azure_native import network
 from components.azure.live import LiveCluster
 from components.last_update import LOSE_IT, LastUpdate
 from components.resources import explain_refusal
+from config.base.problems import Problem
 from config.clouds.azure.network import NODE_SUBNET, AzureNetwork
 from config.clouds.azure.settings import Azure
-from config.problems import Problem
 
 _UNKNOWN = object()
 

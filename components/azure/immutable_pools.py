@@ -17,6 +17,7 @@ from components.azure.live import LiveCluster, plain
 from components.immutable import Change
 from components.last_update import LastUpdate, lasting_settings
 from components.target import Stack
+from config.base.problems import Problem
 from config.clouds import registry
 from config.clouds.azure.pool import nodes_of
 from config.clouds.azure.settings import AzureEncryption
@@ -24,7 +25,6 @@ from config.model.pool import AnyPool
 from config.model.spec import ClusterSpec
 from config.placement.names import next_generation
 from config.placement.node_pools import NodePool
-from config.problems import Problem
 
 _CHOSEN_BY_AKS = object()
 _RESERVATION = "capacityReservationGroupID"

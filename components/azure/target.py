@@ -10,8 +10,8 @@ from components.azure.cluster import AksCluster
 from components.azure.existing_cluster import AksPools
 from components.resources import explain_refusal, reading
 from components.target import CloudCluster, Stack, Target
+from config.base.problems import Problem, report
 from config.clouds.azure.settings import Azure
-from config.problems import Problem, report
 
 SUBSCRIPTION = "subscription"
 """Key of the last update: the id of the subscription that the cluster is in."""

@@ -10,9 +10,9 @@ import pulumi
 from components.existing import credentials
 from components.last_update import NAME
 from components.target import Outputs, Stack, Target
+from config.base.problems import Problem, report
 from config.clouds.existing.settings import Existing
 from config.placement.node_pools import NodePool
-from config.problems import Problem, report
 
 
 class AnyCluster(Target):

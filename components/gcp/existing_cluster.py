@@ -16,8 +16,8 @@ from components.gcp import agents, credentials, identity, immutable_pools, live,
 from components.gcp.identity import NodeIdentity
 from components.gcp.live import LiveCluster, block, config
 from components.target import CloudCluster, Stack
+from config.base.problems import Problem
 from config.clouds.gcp.settings import Gcp, GcpExistingCluster
-from config.problems import Problem
 
 _WHERE = "cloud.existingCluster"
 

@@ -18,9 +18,9 @@ from components.gcp import profiles
 from components.gcp.live import LiveCluster, block
 from components.last_update import LOSE_IT
 from components.resources import explain_refusal
+from config.base.problems import Problem
 from config.clouds.gcp.settings import Gcp
 from config.model.spec import ClusterSpec
-from config.problems import Problem
 
 
 def problems(cloud: Gcp, name: str, live: LiveCluster, reading: pulumi.InvokeOptions) -> Iterator[Problem]:

@@ -17,12 +17,12 @@ from components.gcp import reservations
 from components.gcp.live import LiveCluster, block, config
 from components.immutable import Change
 from components.target import Stack
+from config.base.problems import Problem
 from config.clouds import registry
 from config.clouds.gcp.settings import Gcp
 from config.model.pool import Capacity
 from config.placement.names import next_generation
 from config.placement.node_pools import NodePool
-from config.problems import Problem
 
 Pair = tuple[Any, Any]
 """The value in the cluster, and the wanted one; None where it is left to GKE."""

@@ -7,8 +7,8 @@ from pulumi_gcp import compute
 
 from components import immutable, links
 from components.resources import explain_refusal
+from config.base.problems import Problem, report
 from config.clouds.gcp.settings import Gcp, GcpExistingNetwork
-from config.problems import Problem, report
 
 PODS, SERVICES = "pods", "services"
 """Names of the secondary ranges of a new subnet."""

@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 
 from config import releases
-from config.problems import Problem, report
+from config.base.problems import Problem, report
 
 
 def check(wanted: str, config_map: Mapping[str, Any] | None) -> tuple[str, ...]:

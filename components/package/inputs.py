@@ -10,8 +10,8 @@ from typing import Any
 import pulumi
 from pulumi.output import Unknown
 
+from config.base.problems import Problem
 from config.model.reference import Reference
-from config.problems import Problem
 
 Path = tuple[str | int, ...]
 """Keys and indexes."""

@@ -22,9 +22,9 @@ from components.package import inputs as arguments
 from components.package import schema
 from components.package.inputs import Arguments
 from components.package.settings import REQUIRED, SETTINGS
-from config import stackfile
+from config.base.problems import Problem, report
 from config.model.spec import ClusterSpec
-from config.problems import Problem, report
+from config.stack_file import loader
 
 _INPUTS = "inputs"
 """Key of the texts that other resources made, in what is remembered."""
@@ -76,7 +76,7 @@ def _spec(given: Arguments) -> ClusterSpec:
         raise _refusal(report(exposed))
     unknown = {problem.path for problem in given.problems}
     made_up = {arguments.shown(path) for path, link in given.links.items() if link.made_up}
-    spec, file_problems = stackfile.read(given.raw, pulumi.get_stack(), prefix="", is_secret=given.is_secret)
+    spec, file_problems = loader.read(given.raw, pulumi.get_stack(), prefix="", is_secret=given.is_secret)
     problems = [*given.problems, *(problem for problem in file_problems if not _follows(problem, unknown))]
     for problem in problems:
         # A warning about a made-up text would be about nothing.

@@ -1,7 +1,7 @@
 """Prices of machines per hour, from `prices.csv`: retail, Linux, US dollars, without taxes and discounts, with source and date.
 
 Nothing is estimated: a machine or region that the file does not have has no price. The sandbox reads the same file as data, and
-`sandbox/report/prices.py` says what the sources are.
+`sandbox/cloud/prices.py` says what the sources are.
 """
 
 from __future__ import annotations

@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 
 from pydantic import create_model
 
+from config.base.near import nearest
 from config.clouds.foreign_keys import ForeignKeys
 from config.clouds.traits import Cloud
 from config.model.cloud import CloudSettings
 from config.model.fields import Model
 from config.model.pool import Pool, SystemPool
 from config.model.release import Release, ReleaseFile
-from config.near import nearest
-from config.wording import models
+from config.model.wording import models
 
 M = TypeVar("M", bound=Model)
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationInfo, f
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from config.bounds import NUMBER
+from config.model.bounds import NUMBER
 
 FORMS: dict[str, str] = {}
 """The remedy for a text that does not match, by the pattern."""
@@ -89,7 +89,7 @@ class Some(tuple[Any, ...]):
 class Model(BaseModel):
     """A frozen object with camelCase keys; a key it does not know is an error.
 
-    One that `config.objects` read from a faulty stack file lacks the fields that could not be read.
+    One that `config.stack_file.objects` read from a faulty stack file lacks the fields that could not be read.
     """
 
     model_config = ConfigDict(
@@ -117,7 +117,7 @@ class Model(BaseModel):
     @cache
     def number(cls, name: str) -> Callable[[Any], Any]:
         """A check of a field's value: where a number belongs, `true` is none, although Python counts it as 1, and a text that is
-        read as one is within the bounds of numbers (`config.bounds`)."""
+        read as one is within the bounds of numbers (`config.model.bounds`)."""
         annotation = cls.model_fields[name].annotation
         kinds = {annotation, *get_args(annotation)} & {int, float}
 

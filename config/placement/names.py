@@ -8,7 +8,7 @@ from string import ascii_lowercase
 
 from config.clouds.traits import Cloud
 from config.model.pool import AnyPool, Pool
-from config.reading import where
+from config.model.reading import where
 
 
 def twin_name(pool: Pool, cloud: Cloud) -> str | None:

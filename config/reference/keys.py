@@ -12,8 +12,8 @@ from config.clouds.registry import Registration
 from config.model.fields import Model
 from config.model.release import Override
 from config.model.spec import ClusterSpec
+from config.model.wording import models
 from config.rules import existing
-from config.wording import models
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from pydantic_core import PydanticUndefined
 from config.clouds import registry
 from config.clouds.registry import Registration
 from config.model.fields import FORMS, Model
+from config.model.wording import models
 from config.reference import keys
 from config.reference.keys import Section, other_clouds_keys
 from config.reference.schema import Node, any_case, schema
-from config.wording import models
 
 HEAD = ("key", "type", "default", "meaning", "example", "cloud")
 

@@ -12,10 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from config import objects
+from config.base.problems import Problem
 from config.clouds import registry
 from config.model.release import Release
-from config.problems import Problem
+from config.stack_file import objects
 
 DIRECTORY = Path(__file__).parent
 CANDIDATE = "next"

@@ -5,7 +5,7 @@ An unconfirmed fact may warn but never refuse. A module lists its rules by what 
 - `RULES`: the whole file, `CLOUD_RULES`: the settings of the cloud, `NEW_CLUSTER_RULES`: the same where the stack makes the cluster
 - `POOL_RULES`: one pool, `ANY_POOL_RULES`: one pool, also the system pool
 
-A rule ends at an unreadable field; so that it hides nothing, each rule is about one thing (`config.reading`,
+A rule ends at an unreadable field; so that it hides nothing, each rule is about one thing (`config.model.reading`,
 `config.rules.items`). Rules of one cloud are in its folder (`Registration.rules`); rules here take differences from `Cloud`.
 """
 
@@ -19,12 +19,12 @@ from itertools import chain
 from pkgutil import iter_modules
 from typing import Any, TypeAlias
 
+from config.base.problems import Problem
 from config.clouds import registry
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.pool import AnyPool
-from config.problems import Problem
-from config.reading import of_each, until_unreadable
+from config.model.reading import of_each, until_unreadable
+from config.rules.draft import Draft
 from config.rules.items import PoolRule, Rule
 
 CloudRule: TypeAlias = Callable[[Any, Draft, Cloud], Iterator[Problem]]

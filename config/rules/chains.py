@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus
 from config.model.fields import Unreadable
 from config.model.growth import Growth, seconds
 from config.model.pool import Pool
+from config.model.reading import of_each, where
 from config.placement import names
-from config.problems import Problem
-from config.reading import of_each, where
+from config.rules.draft import Draft, has_gpus
 
 GAPS = "the median gap of spot GPUs measured on AWS is 12 to 48 minutes, and one in ten is longer than 1 to 24 hours"
 

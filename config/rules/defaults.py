@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.fields import Model, Some
-from config.problems import Problem
+from config.rules.draft import Draft
 from config.rules.texts import parts
 
 REPLACED: Mapping[str, str] = {

@@ -1,6 +1,6 @@
 """Checks of values that pages and examples show: nobody's id, nobody's key, addresses and hosts of nobody.
 
-In a stack that reaches a real cloud each is an error. A stack that accepts examples is warned (`config.stackfile.read`).
+In a stack that reaches a real cloud each is an error. A stack that accepts examples is warned (`config.stack_file.loader.read`).
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from ipaddress import IPv4Network
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft
-from config.problems import Problem
+from config.rules.draft import Draft
 from config.rules.texts import parts, texts
 
 _GUID = re.compile(r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")

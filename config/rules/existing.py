@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from config.base.problems import Problem
 from config.clouds import registry
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.fallback import Fallback
 from config.model.fields import Model
 from config.model.pool import Pool
-from config.problems import Problem
-from config.reading import part
+from config.model.reading import part
+from config.rules.draft import Draft
 from config.rules.items import each_step
 
 _NOT_MADE = "is set for a cluster this stack does not make"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.growth import ExpanderOptions, ExpanderTier
+from config.model.reading import of_each
 from config.placement import expressions, names
-from config.problems import Problem
-from config.reading import of_each
+from config.rules.draft import Draft
 from config.rules.items import each
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus, own_machine
 from config.model.pool import Pool
+from config.model.reading import of_each
 from config.model.taint import Effect
 from config.placement.node_pools import GPU_TAINT
-from config.problems import Problem
-from config.reading import of_each
+from config.rules.draft import Draft, has_gpus, own_machine
 
 
 def _without_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

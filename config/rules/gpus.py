@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus, own_machine
 from config.model.pool import Pool
 from config.model.taint import Effect
 from config.placement import node_pools
-from config.problems import Problem
+from config.rules.draft import Draft, has_gpus, own_machine
 
 
 def _number(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

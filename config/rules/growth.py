@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus
 from config.model.gpu import DevicePluginOptions
 from config.model.growth import Growth
 from config.model.pool import Pool
@@ -16,7 +16,7 @@ from config.placement import names
 from config.placement.growth import growth_order
 from config.placement.node_pools import NodePool, node_pools
 from config.placement.useful import useful_gpu_hour
-from config.problems import Problem
+from config.rules.draft import Draft, has_gpus
 
 
 def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

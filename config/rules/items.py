@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import TypeAlias, TypeVar
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.fallback import Fallback
 from config.model.pool import Pool
+from config.model.reading import until_unreadable
 from config.model.taint import Taint
-from config.problems import Problem
-from config.reading import until_unreadable
+from config.rules.draft import Draft
 
 T = TypeVar("T")
 Rule: TypeAlias = Callable[[Draft, Cloud], Iterator[Problem]]

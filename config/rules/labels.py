@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.traits import Added, Cloud
-from config.draft import Draft, has_gpus
 from config.model.pool import Pool
+from config.model.reading import of_each
 from config.model.taint import Taint
 from config.placement import node_pools
-from config.problems import Problem
-from config.reading import of_each
+from config.rules.draft import Draft, has_gpus
 from config.rules.items import each_taint
 
 _NOTHING = Added({}, ())

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.pool import Pool
+from config.model.reading import known, of_each, where
 from config.placement import names
-from config.problems import Problem
-from config.reading import known, of_each, where
+from config.rules.draft import Draft
 
 
 @dataclass(frozen=True)

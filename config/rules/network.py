@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network, collapse_addresses
 
+from config.base.problems import Problem
 from config.model.fields import Model
-from config.problems import Problem
 
 PATH = "cloud.network"
 

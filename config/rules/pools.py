@@ -8,16 +8,16 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from config import near
+from config.base import near
+from config.base.problems import Problem
 from config.clouds import registry
 from config.clouds.machines import Machine
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.fallback import Fallback
 from config.model.pool import AnyPool, Pool
+from config.model.reading import part
 from config.placement import names
-from config.problems import Problem
-from config.reading import part
+from config.rules.draft import Draft
 from config.rules.items import each_step
 
 

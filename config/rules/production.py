@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from config.draft import Draft
-from config.problems import Problem
+from config.base.problems import Problem
+from config.rules.draft import Draft
 
 
 def undecided(draft: Draft, path: str, problem: str, safe: str, accepts: str) -> Iterator[Problem]:

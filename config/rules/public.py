@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config.base.hiding import LOGIN_FIELDS, secret_in
+from config.base.problems import Problem, as_path
 from config.clouds.traits import Cloud
-from config.draft import Draft
-from config.hiding import LOGIN_FIELDS, secret_in
-from config.problems import Problem, as_path
-from config.reading import part
+from config.model.reading import part
+from config.rules.draft import Draft
 
 _LAST_WORD = re.compile(rf"(^|[-_./])({'|'.join((*LOGIN_FIELDS, 'passwd', 'secret', 'api-key', 'apikey'))})$")
 """Keys whose values are secrets, by their last word."""

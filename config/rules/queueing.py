@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus
-from config.problems import Problem
-from config.reading import doubled, part
+from config.model.reading import doubled, part
+from config.rules.draft import Draft, has_gpus
 
 
 def _enabled(draft: Draft) -> bool:

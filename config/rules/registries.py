@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft
-from config.problems import Problem
-from config.reading import doubled, of_each
+from config.model.reading import doubled, of_each
+from config.rules.draft import Draft
 
 
 def _doubled_secrets(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.fields import FORMS
+from config.model.reading import doubled, known
 from config.model.release import PINS, Override, pinned
-from config.problems import Problem
-from config.reading import doubled, known
+from config.rules.draft import Draft
 from config.rules.items import each
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.pool import Pool
-from config.problems import Problem
+from config.rules.draft import Draft
 
 
 def _on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

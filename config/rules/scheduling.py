@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus
 from config.model.pool import Capacity, Pool
+from config.model.reading import doubled, known, of_each, part
 from config.model.scheduling import GuardException, KindDefaults, Placement, Profile, Scheduling
 from config.model.taint import Effect, Taint
 from config.placement import node_pools as placed
 from config.placement.node_pools import GPU_TAINT
-from config.problems import Problem
-from config.reading import doubled, known, of_each, part
+from config.rules.draft import Draft, has_gpus
 from config.rules.items import Rule, each
 
 _EVERYBODY = {

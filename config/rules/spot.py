@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus
 from config.model.fallback import Fallback
 from config.model.pool import Pool
+from config.model.reading import of_each
 from config.placement import names, node_pools
-from config.problems import Problem
-from config.reading import of_each
+from config.rules.draft import Draft, has_gpus
 from config.rules.items import each_step
 
 

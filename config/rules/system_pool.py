@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus
 from config.model.pool import Capacity
-from config.problems import Problem
+from config.rules.draft import Draft, has_gpus
 
 
 def _machine(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from config import placeholders
+from config.base import placeholders
+from config.base.problems import Problem, as_path
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.fields import Model
 from config.model.reference import Reference
-from config.problems import Problem, as_path
+from config.rules.draft import Draft
 
 _NO_TEMPLATE = {"groups", "username", "public_key", "context"}
 """Fields with texts of their own syntax: regular expressions, names of logins (nvcr.io's is `$oauthtoken`), the comment behind a

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.versions import Versions, number
-from config.problems import Problem
 
 _AHEAD = 6
 """Minor versions of two years: Kubernetes has three a year (kubernetes.io/releases/release). A stack that is further ahead of this

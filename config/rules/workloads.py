@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.fields import given
+from config.model.reading import doubled, of_each, part
 from config.model.workloads import Checkpoints, ProfileAccess
-from config.problems import Problem
-from config.reading import doubled, of_each, part
+from config.rules.draft import Draft
 
 _CHECKPOINTS = "workloads.checkpoints"
 

@@ -14,11 +14,9 @@ import click
 
 from sandbox.base import locks
 from sandbox.base.errors import SandboxError
-from sandbox.base.home import PROJECT, Home
+from sandbox.base.home import Home
 from sandbox.base.notices import discard, to_stderr
-from sandbox.cli import outputs
-from sandbox.cli.drill import drill
-from sandbox.cli.kubeflow import kubeflow
+from sandbox.cli import outputs, plugins
 from sandbox.cli.options import FILE, FOLDER, file_options, named_by_user, policy_options, stack_options
 from sandbox.cli.out_of_band import capacity, delete, edit, evict, scale
 from sandbox.cli.terminal import command_line, planes, require_running
@@ -36,7 +34,7 @@ _NOT_WITH_BASE = (
 )
 
 
-class _Cli(click.Group):
+class _Cli(plugins.PluggedGroup):
     """Prints expected errors as text; any other exception is a defect and keeps its traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -56,7 +54,7 @@ def main() -> None:
     """Run this Pulumi program with no cloud account: a real engine and Kubernetes over emulated clouds."""
 
 
-for command in (capacity, drill, kubeflow, evict, scale, delete, edit):
+for command in (capacity, evict, scale, delete, edit):
     main.add_command(command)
 
 
@@ -133,10 +131,8 @@ def preview(
             word = "without" if base is None else "with"
             raise click.UsageError(f"--{option.replace('_', '-')} does nothing {word} --base")
     if base is not None:
-        from sandbox.report import command
-
         stack = home.stack if named_by_user("stack") else ""
-        if not command.preview(
+        if not plugins.load(plugins.PREVIEW_OF_A_BASE)(
             home,
             stack,
             base,
@@ -179,9 +175,8 @@ def down(home: Home, force: bool, config_file: Path | None) -> None:
     """Delete everything the stack declared, end its processes and remove its state."""
     from pulumi.automation.errors import CommandError
 
-    from sandbox.engine import session
+    from sandbox.engine import scratch, session
     from sandbox.engine.cloud_file import CloudFile
-    from sandbox.report import scratch
 
     home = home.with_options(config_file)
     # They are no stack's: their processes would run until the next drill or preview.
@@ -223,8 +218,7 @@ def down(home: Home, force: bool, config_file: Path | None) -> None:
 def status(home: Home) -> None:
     """Show the stack's processes and pools."""
     from sandbox.cli.status import show
-    from sandbox.engine import clouds
-    from sandbox.report import scratch
+    from sandbox.engine import clouds, scratch
 
     for folder in scratch.left(home.root, scratch.PREVIEW, scratch.DRILL):
         to_stderr(
@@ -245,21 +239,6 @@ def show_outputs(home: Home, as_json: bool, show_secrets: bool) -> None:
     outputs.show(home, as_json=as_json, show_secrets=show_secrets)
 
 
-@main.command()
-@click.argument("file", type=FILE)
-@click.option(
-    "--longest", type=click.IntRange(min=1), help="Characters at most; by default those of a comment on GitHub."
-)
-@click.option(
-    "--pointer", metavar="URL", default="", help="The address of the whole report, shown where parts are left out."
-)
-def report(file: Path, longest: int | None, pointer: str) -> None:
-    """Render a report.json of `preview --base` as Markdown. The file need not be trusted."""
-    from sandbox.report import untrusted
-
-    click.echo(untrusted.render(file, longest, pointer), nl=False)
-
-
 @main.command(context_settings={"ignore_unknown_options": True})
 @click.option("--cluster", help="Another cluster of the emulated cloud.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -271,18 +250,6 @@ def kubectl(home: Home, cluster: str | None, arguments: tuple[str, ...]) -> None
     binary = programs.ensure(["kubectl"], to_stderr)["kubectl"]
     sys.stdout.flush()
     os.execve(binary, ["kubectl", *arguments], {**os.environ, "KUBECONFIG": str(plane.admin_kubeconfig)})
-
-
-@main.command("diff-release")
-@click.argument("before")
-@click.argument("after")
-@click.option("--cwd", "-C", default=PROJECT, type=click.Path(exists=True, path_type=Path), help="Another checkout.")
-def diff_release(before: str, after: str, cwd: Path) -> None:
-    """Explain what changes for a stack that moves from release BEFORE to release AFTER."""
-    from sandbox.report import releases
-
-    for sentence in releases.explain(cwd, before, after) or [f"{before} and {after} are the same"]:
-        click.echo(sentence)
 
 
 @main.command()

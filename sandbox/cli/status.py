@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.table import Table
 
+from sandbox.autoscaler.journal import decisions
 from sandbox.cloud.node_groups import PoolStatus
 from sandbox.cloud.spot_state import Bound
-from sandbox.cluster.autoscaler.journal import decisions
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.plane import LOOPS
 

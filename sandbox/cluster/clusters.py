@@ -22,7 +22,7 @@ PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler
 """The programs of a control plane."""
 
 CLOCK_FACTOR = "SANDBOX_CLOCK_FACTOR"
-"""An environment variable: by how much the times of the autoscaler's profile pass faster (see `sandbox.cluster.autoscaler`)."""
+"""An environment variable: by how much the times of the autoscaler's profile pass faster (see `sandbox.autoscaler`)."""
 
 _SETTINGS = "cluster.json"
 _CLUSTER = "--cluster="

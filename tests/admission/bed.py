@@ -25,15 +25,15 @@ from sandbox.cluster.plugins import install
 from sandbox.gcp.cloud import GcpCloud
 from sandbox.gcp.provider import GcpProvider
 from sandbox.kubernetes.client import Client
+from sandbox.tests import tally
+from sandbox.tests.api import Api, Object, Refused
+from sandbox.tests.subjects import DEV, Subject
+from sandbox.tests.words import Words
 from sandbox.toolchain.programs import ensure
-from tests import tally
-from tests.admission.api import Api, Object, Refused
 from tests.admission.rights import OPERATORS, cluster_role
-from tests.admission.words import Words
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.program import PROJECT, Declared, declare, stack_config
-from tests.subjects import DEV, Subject
 
 RELEASES = {"1.36": "r2026-11", "1.35": "r2026-09"}
 PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.admission.api import Api, Object, Refused, collection
+from sandbox.tests.api import Api, Object, Refused, collection
 from tests.admission.bed import Bed, eventually
 
 NAMESPACE = "team-a"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from tests.admission.api import Object, Refused
+from sandbox.tests.api import Object, Refused
 from tests.admission.bed import Bed, eventually
 from tests.admission.operators import NAMESPACE, clear
 from tests.admission.posting import SETTLED, bare, decision, landing, named

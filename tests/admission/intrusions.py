@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.admission.api import Object
+from sandbox.tests.api import Object
 from tests.admission.escapes import (
     GPU,
     NAMESPACE,

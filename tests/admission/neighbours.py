@@ -11,7 +11,7 @@ from pulumi_kubernetes.core.v1 import ResourceQuotaInitArgs
 from components.layer.scheduling import quota
 from components.resources import wire
 from config.model.scheduling import Profile
-from tests.admission.api import Object, Refused
+from sandbox.tests.api import Object, Refused
 from tests.admission.bed import Bed, eventually
 from tests.admission.escapes import EDITOR, NAMESPACE, claim, named, pod
 from tests.admission.posting import decision

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 
+from sandbox.tests.api import Object, Refused
 from tests.admission.additions import plain
-from tests.admission.api import Object, Refused
 from tests.admission.bed import NAMESPACES, Bed, eventually
 from tests.admission.corpus import STATES, Golden
 from tests.admission.outcome import KIND_ANNOTATION, Outcome, kind_policies

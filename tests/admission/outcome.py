@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, field
 
+from sandbox.tests.api import Object
 from tests.admission.additions import Spec
-from tests.admission.api import Object
 from tests.admission.bed import Bed
 from tests.admission.posting import JUDGED
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sandbox.drill import argo
-from tests.admission.api import Object
+from drill.world import argo
+from sandbox.tests.api import Object
 from tests.admission.projects import Manifest
 from tests.admission.training_stand_ins import Made, child, owned_pod
 

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tests.admission.api import Object
+from sandbox.tests.api import Object
 from tests.admission.bed import KATIB, NAMESPACES
 from tests.admission.corpus import Golden
 

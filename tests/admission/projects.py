@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from tests.admission.api import Object
+from sandbox.tests.api import Object
 from tests.admission.operators import NAMESPACE
 
 FOLDER = Path(__file__).parent / "projects"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.admission.api import Object
+from sandbox.tests.api import Object
 
 
 def cluster_role(user: str, *rights: tuple[str, str, str], kind: str = "User") -> list[Object]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from config.placement.roles import WORKLOAD_OBJECTS, WorkloadObject
-from tests.admission.api import Object, Refused
+from sandbox.tests.api import Object, Refused
 from tests.admission.bed import Bed, eventually
 
 CLUSTER_WIDE = {"ClusterTrainingRuntime", "ClusterWorkflowTemplate"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 
-from tests.admission.api import Object
+from sandbox.tests.api import Object
 from tests.admission.pipeline_stand_ins import cron_workflow, pipeline_run, task_run, workflow
 from tests.admission.projects import Manifest
 from tests.admission.training_stand_ins import (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.admission.api import Object, Refused
+from sandbox.tests.api import Object, Refused
 from tests.admission.bed import Bed, eventually
 from tests.admission.escapes import pod, workload
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from kubeflow_spot import Contract, manifests
 
-from tests.admission.api import Object, Refused
+from sandbox.tests.api import Object, Refused
+from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed, eventually
 from tests.admission.operators import (
     NAMESPACE,
@@ -30,7 +31,6 @@ from tests.examples.contracts import config_map
 from tests.examples.environment import EXAMPLES
 from tests.examples.record import documents, recorded
 from tests.examples.table import goldens
-from tests.subjects import DEV
 
 pytestmark = [
     pytest.mark.engine,

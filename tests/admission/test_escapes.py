@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.admission.api import Refused
+from sandbox.tests.api import Refused
 from tests.admission.bed import Bed
 from tests.admission.escapes import EDITOR, ESCAPES, SPOT, Escape, pod
 from tests.admission.intrusions import INTRUSIONS

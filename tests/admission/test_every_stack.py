@@ -10,7 +10,6 @@ import pytest
 
 from components.layer.scheduling import defaults, guard
 from components.resources import wire
-from config import stackfile
 from config.clouds import registry
 from config.clouds.azure.traits import Aks
 from config.clouds.existing.traits import ExistingCluster
@@ -18,11 +17,12 @@ from config.clouds.traits import Cloud
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
+from config.stack_file import loader
+from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
 from tests.config.stack import good
 from tests.config.stack import spec as checked
 from tests.config.test_configs import HAPPY, settings
-from tests.subjects import DEV
 
 # The API server is the same in both clouds.
 pytestmark = [
@@ -51,7 +51,7 @@ def test_policies_of_any_pools_are_accepted(bed: Bed, pools: list[dict[str, Any]
 
 @pytest.mark.parametrize("path", HAPPY, ids=lambda path: path.name.removesuffix(".happy.yaml"))
 def test_policies_of_every_stack_file_are_accepted(bed: Bed, path: Path) -> None:
-    spec, _ = stackfile.read(settings(path))
+    spec, _ = loader.read(settings(path))
     assert spec
     cloud = registry.of(spec.cloud)
     assert_accepted(bed, spec, cloud, node_pools.node_pools(spec, cloud))

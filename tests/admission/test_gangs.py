@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.admission.api import Object
+from sandbox.tests.api import Object
+from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
 from tests.admission.served import serving
 from tests.admission.test_lost_pods import ONCE, job
 from tests.admission.test_settings import verdict
-from tests.subjects import DEV
 
 pytestmark = [
     pytest.mark.engine,

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from config.placement.roles import WorkloadObject
-from tests.admission.api import Object, Refused
+from sandbox.tests.api import Object, Refused
+from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
 from tests.admission.served import CLUSTER_WIDE, KINDS, OF_KUBERNETES, collection, serving
-from tests.subjects import DEV
 
 pytestmark = [
     pytest.mark.engine,

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.admission.api import Object
+from sandbox.tests.api import Object
+from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed, eventually
 from tests.admission.operators import NAMESPACE, clear, create_once, job_set_webhook, running, strictly, unfinalized
 from tests.admission.posting import bound, named
 from tests.examples.record import documents, recorded
-from tests.kubeflow import tree
-from tests.subjects import DEV
+from tests.overlay import tree
 
 pytestmark = [
     pytest.mark.engine,

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.admission.api import Object
+from sandbox.tests.api import Object
+from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed, eventually
 from tests.admission.posting import named
 from tests.admission.test_settings import verdict
-from tests.subjects import DEV
 
 pytestmark = [
     pytest.mark.engine,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.admission.api import Object
+from sandbox.tests.api import Object
 from tests.admission.bed import Bed
 from tests.admission.escapes import TOLERANT, pod
 

@@ -9,7 +9,7 @@ import pytest
 
 from components.layer.scheduling import quota
 from config.model.scheduling import Guard, GuardRule, Profile
-from tests.admission.api import Object, Refused
+from sandbox.tests.api import Object, Refused
 from tests.admission.bed import Bed, eventually
 from tests.admission.escapes import EDITOR, NAMESPACE, QUOTA, named, pod
 from tests.admission.neighbours import (

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from sandbox.tests.api import Refused
+from sandbox.tests.subjects import Subject
 from tests.admission.additions import Added, added, plain
-from tests.admission.api import Refused
 from tests.admission.bed import Bed, standing
 from tests.admission.corpus import corpus
-from tests.subjects import Subject
 
 pytestmark = [pytest.mark.engine, pytest.mark.repeats]
 

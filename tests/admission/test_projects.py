@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.admission.api import Object
+from sandbox.tests.api import Object
 from tests.admission.bed import Bed
 from tests.admission.growing import STATES, Outcome, Outcomes, definitions, observe
 from tests.admission.projects import LANDS, REFUSED, corpus, stem

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
+from drill.world import argo
 from sandbox.cluster.control_plane.process import stop_all
-from sandbox.drill import argo
 from sandbox.kubernetes.client import Client
-from tests.admission.api import Object, Refused
+from sandbox.tests.api import Object, Refused
+from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed, eventually
 from tests.admission.growing import unscheduled
 from tests.admission.operators import job_set_webhook, running, strictly, unfinalized
@@ -26,7 +27,6 @@ from tests.admission.posting import SETTLED
 from tests.admission.projects import GPU, Manifest, corpus
 from tests.admission.stand_ins import leaves
 from tests.examples import crds
-from tests.subjects import DEV
 
 pytestmark = [
     pytest.mark.engine,

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.tests.api import Object
+from sandbox.tests.subjects import DEV
 from sandbox.toolchain.programs import ensure
-from tests.admission.api import Object
 from tests.admission.bed import Bed, eventually
 from tests.admission.operators import NAMESPACE, clear, pods, running, strictly, unfinalized
 from tests.admission.posting import decision, landing
 from tests.components.program import PROJECT, declare, stack_config
 from tests.examples.record import documents
 from tests.examples.table import goldens
-from tests.subjects import DEV
 
 pytestmark = [
     pytest.mark.engine,

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.admission.api import Object, Refused
+from sandbox.tests.api import Object, Refused
+from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
 from tests.admission.corpus import corpus
 from tests.admission.escapes import (
@@ -24,7 +25,6 @@ from tests.admission.escapes import (
 )
 from tests.admission.neighbours import CRITICAL, affinity
 from tests.admission.posting import anew
-from tests.subjects import DEV
 
 pytestmark = [
     pytest.mark.engine,

@@ -10,7 +10,7 @@ import json
 from collections.abc import Generator, Mapping
 from typing import Any
 
-from tests.admission.api import Object
+from sandbox.tests.api import Object
 from tests.admission.projects import Manifest
 
 Made = Generator[tuple[str, Object, str | None], Object, None]

@@ -20,7 +20,7 @@ from typing import Any
 from cryptography import x509
 
 from sandbox.cluster.control_plane.certificates import Authority
-from tests.admission.api import Api
+from sandbox.tests.api import Api
 from tests.admission.bed import KATIB, eventually
 
 LABEL = "katib.kubeflow.org/trial"

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from drill.world import argo
 from sandbox.cluster.control_plane import ControlPlane
-from sandbox.drill import argo
 from sandbox.kubernetes.client import Client
-from tests import planes
+from sandbox.tests import planes
 from tests.apiserver.playing import running
 from tests.apiserver.steps import Steps
 

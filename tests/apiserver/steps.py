@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sandbox.drill.argo import VERSION
+from drill.world.argo import VERSION
 from sandbox.kubernetes.client import Client, Object
 from tests.admission.bed import eventually
 

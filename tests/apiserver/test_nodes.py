@@ -9,7 +9,7 @@ import pytest
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.kubernetes import nodes
 from sandbox.kubernetes.client import Client
-from tests.sandbox.stack import until
+from sandbox.tests.stack import until
 
 pytestmark = pytest.mark.engine
 

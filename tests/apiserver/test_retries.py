@@ -6,8 +6,8 @@ from time import monotonic, sleep
 
 import pytest
 
+from drill.world.pipelines import TASK, Retry, Task, pipeline
 from sandbox.cluster.control_plane import ControlPlane
-from sandbox.drill.pipelines import TASK, Retry, Task, pipeline
 from sandbox.kubernetes.client import Client, Object
 from tests.admission.bed import eventually
 from tests.apiserver.endings import ENDINGS

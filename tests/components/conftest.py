@@ -11,12 +11,12 @@ from components.layer import discovery
 from components.layer.discovery import Contents
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
+from sandbox.tests.azure.conftest import GROUP, POOL
 from tests.components import existing_aks, features, gpu_agents
 from tests.components.emulated import EmulatedAzure
 from tests.components.existing_aks import Run
 from tests.components.features import Azure
 from tests.components.program import Declared, declare, stack_config
-from tests.sandbox.azure.conftest import GROUP, POOL
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from sandbox.azure import ids
 from sandbox.azure.cloud import AzureCloud
 from sandbox.azure.provider import AzureProvider
 from sandbox.azure.resources.resource_type import type_of_id
+from sandbox.tests.azure.conftest import CLUSTER, GROUP, NETWORK, SUBNET, RecordingRuntime
 from tests.components.emulation import Emulated
-from tests.sandbox.azure.conftest import CLUSTER, GROUP, NETWORK, SUBNET, RecordingRuntime
 
 NAT = "azure-native:network:NatGateway"
 ADDRESS = "azure-native:network:PublicIPAddress"

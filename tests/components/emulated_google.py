@@ -13,9 +13,9 @@ from sandbox.cloud.clusters import Endpoint
 from sandbox.gcp.cloud import GcpCloud
 from sandbox.gcp.provider import GcpProvider
 from sandbox.gcp.resources import agent_rules
+from sandbox.tests.azure.conftest import RecordingRuntime
 from tests.components.emulation import Emulated
 from tests.components.pools import GKE_CLUSTER
-from tests.sandbox.azure.conftest import RecordingRuntime
 
 _NETWORK = "gcp:compute/network:Network"
 _SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sandbox.tests.azure.conftest import CLUSTER
 from tests.components.emulated import EmulatedAzure
 from tests.components.program import Declared
-from tests.sandbox.azure.conftest import CLUSTER
 
 SPOTPOOL: dict[str, Any] = {
     "name": "spotpool",

@@ -22,7 +22,7 @@ from pulumi.runtime.settings import get_root_resource
 from pulumi.runtime.stack import run_pulumi_func
 
 from sandbox.azure.resources.table import TYPES
-from tests import aliases
+from sandbox.tests import aliases
 from tests.components.google import SUBNET
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -13,9 +13,9 @@ from components.last_update import LastUpdate
 from components.layer.running import Running
 from components.removed_pools import LivePool
 from components.target import Stack
+from config.base.problems import Problem
 from config.clouds import registry
 from config.placement.node_pools import NodePool, node_pools, system_pool
-from config.problems import Problem
 from tests.config import stack as stacks
 
 Settings = dict[str, Any]

@@ -8,10 +8,10 @@ import pulumi
 import pytest
 
 from components.azure import live as counts
+from sandbox.tests.azure.conftest import GROUP, NETWORK, POOL, SUBNET
 from tests.components.emulated import EmulatedAzure
 from tests.components.existing_aks import AKS, SPOTPOOL, Run, with_
 from tests.components.program import declare
-from tests.sandbox.azure.conftest import GROUP, NETWORK, POOL, SUBNET
 
 pytestmark = pytest.mark.program
 

@@ -9,10 +9,10 @@ import pytest
 
 from components.layer.scheduling import back_to_spot
 from components.resources import wire
-from config import stackfile
 from config.clouds import registry
 from config.placement.node_pools import CAPACITY_LABEL, node_pools
 from config.placement.pods import PREFERENCE
+from config.stack_file import loader
 from tests.components.features import Settings, plain
 from tests.components.program import Declared, declare
 from tests.config.stack import good, on_gke, spec
@@ -114,7 +114,7 @@ def test_its_own_pod_never_runs_on_spot() -> None:
 
 
 def paths(raw: dict[str, Any], back: Any = None) -> list[str]:
-    _, problems = stackfile.read({**raw, "scheduling": {"backToSpot": back or {"image": IMAGE}}})
+    _, problems = loader.read({**raw, "scheduling": {"backToSpot": back or {"image": IMAGE}}})
     return [problem.path for problem in problems if problem.path.startswith("scheduling")]
 
 

@@ -12,8 +12,8 @@ from components.resources import wire
 from config.clouds.azure.traits import Aks
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
+from sandbox.autoscaler import devices
 from sandbox.cloud.node_groups import Gpus
-from sandbox.cluster.autoscaler import devices
 from tests.components.gpu_agents import IMAGE, SHARING, spec_of
 from tests.components.program import stack_config
 

@@ -12,10 +12,10 @@ import pulumi
 import pytest
 import yaml
 
+from sandbox.tests.pods import node_of, run_pod, unschedulable
+from sandbox.tests.stack import PROJECT, Stack, until
+from sandbox.tests.subjects import DEV
 from tests.components.program import declare, stack_config
-from tests.sandbox.pods import node_of, run_pod, unschedulable
-from tests.sandbox.stack import PROJECT, Stack, until
-from tests.subjects import DEV
 
 STACKS = PROJECT / "examples" / "stacks"
 EXPANDER = ("configmap", "cluster-autoscaler-priority-expander", "-n", "kube-system")

@@ -8,10 +8,10 @@ import pytest
 
 from components.gcp import pools
 from components.gcp.live import LiveCluster
-from config import stackfile
 from config.clouds.gcp.traits import Gke
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
+from config.stack_file import loader
 from tests.components.google import GENERAL, KEY, L4, WITH_TWIN, stack
 
 ACCOUNT = "lab-nodes@example-lab.iam.gserviceaccount.com"
@@ -19,9 +19,7 @@ V100 = {"name": "v100", "machine": "n1-standard-8", "maxNodes": 2, "gpus": 2, "g
 
 
 def spec(settings: dict[str, Any]) -> ClusterSpec:
-    cluster_spec, problems = stackfile.read(
-        {key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}
-    )
+    cluster_spec, problems = loader.read({key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()})
     assert cluster_spec, problems
     return cluster_spec
 

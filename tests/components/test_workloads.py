@@ -11,8 +11,8 @@ import pytest
 
 from components.last_update import LastUpdate
 from components.workloads import refuse_rename
-from config import stackfile
 from config.clouds import registry
+from config.stack_file import loader
 from sandbox.azure import ids
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
@@ -224,7 +224,7 @@ def test_volumes_stay_and_are_in_more_than_one_zone_where_there_are_some(
     settings: dict[str, Any], place: dict[str, str], parameters: dict[str, str]
 ) -> None:
     raw = {key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}
-    spec, _ = stackfile.read({**raw, "cloud": {**raw["cloud"], **place}})
+    spec, _ = loader.read({**raw, "cloud": {**raw["cloud"], **place}})
     assert spec
     disks = registry.of(spec.cloud).durable_disks(spec.cloud)
     assert disks
@@ -241,7 +241,7 @@ def test_the_class_keeps_volumes_and_waits_for_the_first_pod(gke: Declared) -> N
 def renamed(before: str | None, **checkpoints: Any) -> None:
     raw = {key.removeprefix("kubeflow-spot:"): value for key, value in GKE.items()}
     raw["workloads"] = {"checkpoints": checkpoints} if checkpoints else {}
-    spec, _ = stackfile.read(raw)
+    spec, _ = loader.read(raw)
     assert spec
     refuse_rename(spec, LastUpdate({"checkpoints": before} if before else {}))
 

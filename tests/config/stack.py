@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from config import stackfile
 from config.clouds import registry
 from config.model.spec import ClusterSpec
 from config.placement.growth import growth_order
 from config.placement.node_pools import node_pools
+from config.stack_file import loader
 
 GOOD: dict[str, Any] = {
     "release": "r2026-11",
@@ -46,7 +46,7 @@ def with_pool(**keys: Any) -> dict[str, Any]:
 
 def spec(raw: dict[str, Any]) -> ClusterSpec:
     """The spec of a stack file that must be good."""
-    parsed, problems = stackfile.read(raw)
+    parsed, problems = loader.read(raw)
     assert parsed is not None, problems
     return parsed
 

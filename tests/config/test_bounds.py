@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from config import bounds, stackfile
-from config.problems import LONGEST, report
+from config.base.problems import LONGEST, report
+from config.model import bounds
+from config.stack_file import loader
 from tests.config.stack import good, with_pool
 from tests.config.test_objects import replaced
 from tests.fuzz import corpus
@@ -77,7 +78,7 @@ BEYOND = [
 
 @pytest.mark.parametrize(("raw", "path", "what"), BEYOND, ids=map(str, range(len(BEYOND))))
 def test_a_value_beyond_a_bound_is_one_problem(raw: dict[str, Any], path: str, what: str) -> None:
-    spec, problems = stackfile.read(delivered(raw))
+    spec, problems = loader.read(delivered(raw))
     assert spec is None
     assert path in [problem.path for problem in problems]
     (problem,) = (problem for problem in problems if problem.path == path)
@@ -90,18 +91,18 @@ def test_a_value_beyond_a_bound_is_one_problem(raw: dict[str, Any], path: str, w
 def test_a_surge_of_thousands_of_digits_is_refused() -> None:
     raw = good()
     raw["pools"][0]["upgrade"] = {"maxSurge": "9" * 4400}
-    assert [problem.path for problem in stackfile.read(delivered(raw))[1]] == ["pools[0].upgrade.maxSurge"]
+    assert [problem.path for problem in loader.read(delivered(raw))[1]] == ["pools[0].upgrade.maxSurge"]
 
 
 def test_json_thousands_deep_is_refused() -> None:
     raw = good() | {"pools": bounds.parsed("[" * 2000 + "]" * 2000)}
-    (problem,) = stackfile.read(raw)[1]
+    (problem,) = loader.read(raw)[1]
     assert (problem.path, problem.what) == ("pools", "is nested more than 20 deep")
 
 
 def test_digits_are_those_of_ascii() -> None:
     cluster = {"name": "ml-test", "kubernetesVersion": "1.３５", "reason": "because of Istio"}  # noqa: RUF001
-    (problem,) = stackfile.read(good(cluster=cluster))[1]
+    (problem,) = loader.read(good(cluster=cluster))[1]
     assert problem.path == "cluster.kubernetesVersion"
 
 
@@ -113,20 +114,20 @@ def test_the_largest_numbers_end_in_problems_wherever_they_stand() -> None:
             if isinstance(value, int | float) and not isinstance(value, bool) and where not in seen:
                 seen.add(where)
                 for number in (bounds.NUMBER, 2**31, -bounds.NUMBER, str(bounds.NUMBER)):
-                    stackfile.read(replaced(stack.settings, place, number))
+                    loader.read(replaced(stack.settings, place, number))
     assert len(seen) > 30
 
 
 def test_text_that_never_closes_a_template_is_read_once() -> None:
     """Reading it again from each brace took eight seconds."""
     begun = time.process_time()
-    stackfile.read(existing(stack="example/platform/prod", output="{{" * 20_000))
+    loader.read(existing(stack="example/platform/prod", output="{{" * 20_000))
     assert time.process_time() - begun < 2
 
 
 def test_a_value_beyond_a_bound_hides_no_other_problem() -> None:
     raw = with_pool(name="t4\ud800", labels={"agentpool": "x", "b": 10**400}, maxNodes=0)
-    assert [problem.path for problem in stackfile.read(raw)[1]] == [
+    assert [problem.path for problem in loader.read(raw)[1]] == [
         "pools[1].labels.b",
         'pools[1].labels["agentpool"]',
         "pools[1].maxNodes",
@@ -135,13 +136,13 @@ def test_a_value_beyond_a_bound_hides_no_other_problem() -> None:
 
 
 def test_a_long_text_is_shortened_in_a_message() -> None:
-    (problem,) = stackfile.read(with_pool(name="x" * 100_000))[1]
+    (problem,) = loader.read(with_pool(name="x" * 100_000))[1]
     assert "xxx ... xxx" in problem.what
     assert len(problem.what) < LONGEST
 
 
 def test_a_report_of_hundreds_of_problems_ends() -> None:
-    lines = report(stackfile.read(good(growth={"order": [7] * 300}))[1]).splitlines()
+    lines = report(loader.read(good(growth={"order": [7] * 300}))[1]).splitlines()
     assert lines[0].startswith("300 problems ")
     assert lines[-1] == "  and 100 more"
 
@@ -149,4 +150,4 @@ def test_a_report_of_hundreds_of_problems_ends() -> None:
 def test_what_people_write_is_within_the_bounds() -> None:
     lines = "apiVersion: v1\nkind: Config\r\n\tclusters: # Grüße, 日本語 🙂\n" * 500
     raw = {"release": "r2026-11", "cloud": {"provider": "existing", "name": "a", "kubeconfig": {"contents": lines}}}
-    assert stackfile.read(raw)[0]
+    assert loader.read(raw)[0]

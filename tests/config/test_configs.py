@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from config import stackfile
-from config.problems import Problem
+from config.base.problems import Problem
+from config.stack_file import loader
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 HAPPY = sorted(CONFIGS.glob("*.happy.yaml"))
@@ -38,7 +38,7 @@ def shortened(problems: list[Problem], wanted: list[tuple[str, str]]) -> list[tu
 
 @pytest.mark.parametrize("path", [*HAPPY, *ERROR], ids=lambda path: path.name)
 def test_a_file_has_exactly_the_problems_it_names(path: Path) -> None:
-    spec, problems = stackfile.read(settings(path))
+    spec, problems = loader.read(settings(path))
     errors, warnings = expectations(path, "expect"), expectations(path, "warns")
     assert shortened([p for p in problems if not p.warning], errors) == errors
     assert shortened([p for p in problems if p.warning], warnings) == warnings

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from config import stackfile
+from config.base.problems import Problem
 from config.clouds.gcp.traits import Gke
 from config.placement import node_pools
-from config.problems import Problem
+from config.stack_file import loader
 from tests.config.stack import good, on_gke, spec
 
 L4 = {"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 8}
@@ -23,11 +23,11 @@ SINCE_IT = {"release": "r2026-11", "cluster": {"name": "ml", "kubernetesVersion"
 
 
 def errors(raw: dict[str, Any]) -> list[Problem]:
-    return [problem for problem in stackfile.read(raw)[1] if not problem.warning]
+    return [problem for problem in loader.read(raw)[1] if not problem.warning]
 
 
 def warnings(raw: dict[str, Any]) -> list[Problem]:
-    return [problem for problem in stackfile.read(raw)[1] if problem.warning]
+    return [problem for problem in loader.read(raw)[1] if problem.warning]
 
 
 def a(pool: dict[str, Any], **keys: Any) -> dict[str, Any]:
@@ -237,11 +237,11 @@ WORKS = [
 
 @pytest.mark.parametrize("raw", WORKS, ids=range(len(WORKS)))
 def test_a_right_setting_has_no_problem(raw: dict[str, Any]) -> None:
-    assert stackfile.read(raw)[1] == []
+    assert loader.read(raw)[1] == []
 
 
 def test_a_retiring_gpu_is_not_reported_where_the_machine_cannot_have_it() -> None:
-    assert [problem.what for problem in stackfile.read(a(L4, gpuModel="nvidia-tesla-t4"))[1]] == [
+    assert [problem.what for problem in loader.read(a(L4, gpuModel="nvidia-tesla-t4"))[1]] == [
         "is 'nvidia-tesla-t4', but g2-standard-8 has nvidia-l4"
     ]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from config import stackfile
-from config.problems import Problem
+from config.base.problems import Problem
+from config.stack_file import loader
 from tests.config.stack import good, with_pool
 from tests.config.test_configs import HAPPY, settings
 
@@ -18,7 +18,7 @@ PASSWORD = "hunter2-not-to-be-seen"
 
 
 def errors(raw: dict[str, Any]) -> list[str]:
-    return [problem.path for problem in stackfile.read(raw)[1] if not problem.warning]
+    return [problem.path for problem in loader.read(raw)[1] if not problem.warning]
 
 
 def test_a_pool_without_a_required_key_shows_its_other_mistakes_too() -> None:
@@ -92,7 +92,7 @@ def test_any_value_in_any_place_is_a_problem_and_no_crash() -> None:
         for place in [place for place in places(raw) if place not in seen]:
             junk = JUNK[len(seen) % len(JUNK)]
             seen.add(place)
-            for problem in stackfile.read(replaced(raw, place, junk))[1]:
+            for problem in loader.read(replaced(raw, place, junk))[1]:
                 assert problem.path, (place, junk, problem)
                 assert problem.remedy, (place, junk, problem)
     assert len(seen) > 200
@@ -109,7 +109,7 @@ def test_no_secret_is_shown_wherever_and_however_it_is_written(place: tuple[str 
         "cloud": {"provider": "existing", "name": "there", "kubeconfig": {"contents": "kind: Config"}},
         "imagePullSecrets": [{"name": "acr-auth", "server": "a.azurecr.io", "username": "u", "password": "p"}],
     }
-    spec, problems = stackfile.read(replaced(raw, place, shape))
+    spec, problems = loader.read(replaced(raw, place, shape))
     keys = [problem for problem in problems if "is not a key" in problem.what]
     assert spec or problems
     assert PASSWORD not in repr(spec)
@@ -119,7 +119,7 @@ def test_no_secret_is_shown_wherever_and_however_it_is_written(place: tuple[str 
 
 def test_a_password_that_yaml_reads_as_a_number_is_not_shown_either() -> None:
     secret = {"name": "acr-auth", "server": "a.azurecr.io", "username": "u", "password": 4242424242}
-    (problem,) = stackfile.read(good(imagePullSecrets=[secret]))[1]
+    (problem,) = loader.read(good(imagePullSecrets=[secret]))[1]
     assert problem == Problem(
         "imagePullSecrets[0].password", "is a number, which YAML does not read as text", "put it in quotes"
     )

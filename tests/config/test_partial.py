@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from config import stackfile
 from config.clouds import registry
+from config.stack_file import loader
 from tests.config.test_configs import ERROR, settings
 
 NOTHING: Any = [[]]
@@ -28,7 +28,7 @@ FROM_ABSENCE = re.compile(
 
 @cache
 def reported(path: Path) -> set[str]:
-    return {problem.path for problem in stackfile.read(settings(path))[1]}
+    return {problem.path for problem in loader.read(settings(path))[1]}
 
 
 def hidden(path: Path, pool: dict[str, Any]) -> list[str]:
@@ -36,7 +36,7 @@ def hidden(path: Path, pool: dict[str, Any]) -> list[str]:
     raw = settings(path)
     more = copy.deepcopy(raw)
     more.setdefault("pools", []).append(pool)
-    after = {problem.path for problem in stackfile.read(more)[1]}
+    after = {problem.path for problem in loader.read(more)[1]}
     return sorted(path for path in reported(path) - after if not FROM_ABSENCE.fullmatch(path))
 
 
@@ -84,6 +84,6 @@ def test_an_unreadable_item_hides_no_problem_of_its_list(path: Path) -> None:
         # The others stand one further back.
         after = {
             re.sub(rf"^({re.escape(name)})\[(\d+)\]", lambda m: f"{m[1]}[{int(m[2]) - 1}]", problem.path)
-            for problem in stackfile.read(more)[1]
+            for problem in loader.read(more)[1]
         }
         assert [p for p in reported(path) - after if not ITEMS_FROM_ABSENCE.fullmatch(p)] == [], name

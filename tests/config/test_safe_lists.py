@@ -8,10 +8,10 @@ from typing import Any, get_args
 import pytest
 from pydantic.fields import FieldInfo
 
-from config import stackfile, top
 from config.clouds import registry
 from config.model.fields import Model
 from config.rules import defaults
+from config.stack_file import loader, top_keys
 from tests.config.stack import good, on_gke
 
 ONE_ENTRY: dict[str, tuple[dict[str, Any], str]] = {
@@ -40,7 +40,7 @@ ONE_ENTRY: dict[str, tuple[dict[str, Any], str]] = {
 
 def fields() -> dict[str, FieldInfo]:
     """Yield every field of every object of a stack file, on all clouds, by its class and name."""
-    tops = [type for cloud in registry.registrations() for type in top.types(cloud).values()]
+    tops = [type for cloud in registry.registrations() for type in top_keys.types(cloud).values()]
     seen = {model for annotation in tops for model in below(annotation)}
     return {f"{model.__name__}.{name}": field for model in seen for name, field in model.model_fields.items()}
 
@@ -61,7 +61,7 @@ def default_of(field: FieldInfo) -> Any:
 
 def entries(raw: dict[str, Any]) -> dict[str, str]:
     """Return the warnings of lists that leave out some of the default, by path."""
-    spec, problems = stackfile.read(raw)
+    spec, problems = loader.read(raw)
     assert spec is not None, problems
     return {p.path: f"{p.what}; {p.remedy}" for p in problems if "takes the place of the default" in p.what}
 
@@ -106,11 +106,9 @@ def test_the_whole_default_and_more_is_no_loss_and_an_empty_list_wants_nothing(n
 
 
 def test_further_platform_namespaces_are_guarded_with_those_of_the_default() -> None:
-    spec, problems = stackfile.read(
-        good(scheduling={"guard": {"additionalPlatformNamespaces": ["monitoring", "auth"]}})
-    )
+    spec, problems = loader.read(good(scheduling={"guard": {"additionalPlatformNamespaces": ["monitoring", "auth"]}}))
     assert spec is not None, problems
-    default = stackfile.read(good())[0]
+    default = loader.read(good())[0]
     assert default is not None
     guarded = default.scheduling.guard.guarded_namespaces
     assert "kubeflow" in guarded

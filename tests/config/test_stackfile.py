@@ -6,20 +6,21 @@ from typing import Any
 
 import pytest
 
-from config import releases, stackfile
-from config.problems import Problem, report
+from config import releases
+from config.base.problems import Problem, report
+from config.stack_file import loader
 from tests.config.stack import good, on_gke, with_pool
 
 
 def problems(raw: dict[str, Any], stack: str = "") -> list[Problem]:
-    spec, all_problems = stackfile.read(raw, stack)
+    spec, all_problems = loader.read(raw, stack)
     errors = [problem for problem in all_problems if not problem.warning]
     assert (spec is None) == bool(errors)
     return errors
 
 
 def warnings(raw: dict[str, Any]) -> list[Problem]:
-    return [problem for problem in stackfile.read(raw)[1] if problem.warning]
+    return [problem for problem in loader.read(raw)[1] if problem.warning]
 
 
 def without(key: str) -> dict[str, Any]:
@@ -160,7 +161,7 @@ def test_one_mistake_gives_one_problem_with_its_path_and_remedy(raw: dict[str, A
 
 
 def test_a_good_stack_file_has_no_problems() -> None:
-    assert stackfile.read(good())[1] == []
+    assert loader.read(good())[1] == []
 
 
 def test_the_report_counts_and_lists_every_error_but_no_warning() -> None:
@@ -227,7 +228,7 @@ def test_the_warning_of_unready_nodes_names_the_pools_whose_loss_stops_the_autos
 
 def test_expressions_are_those_of_re2_and_not_of_python() -> None:
     known = [r"^aks-\pL+-", "[[:digit:]]", "(?P<pool>t4)", r"vmss\z", "(?i)T4"]
-    assert stackfile.read(good(expander={"otherGroups": [{"priority": 5, "groups": known}]}))[1] == []
+    assert loader.read(good(expander={"otherGroups": [{"priority": 5, "groups": known}]}))[1] == []
     (problem,) = problems(good(expander={"otherGroups": [{"priority": 5, "groups": [*known, "^aks-(?!t4)"]}]}))
     assert "'^aks-(?!t4)' is not a regular expression of RE2 (invalid perl operator: (?!)" in problem.what
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from config import releases, stackfile
+from config import releases
 from config.clouds import registry
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
+from config.stack_file import loader
 from tests.config.stack import spec
 from tests.config.test_configs import settings
 
@@ -59,7 +60,7 @@ def test_a_stack_writes_no_default(stack: str) -> None:
     whole = meant(spec(raw))
     idle = []
     for path in paths(raw):
-        shortened, _ = stackfile.read(without(raw, path))
+        shortened, _ = loader.read(without(raw, path))
         if shortened is not None and meant(shortened) == whole:
             idle.append(path)
     assert idle == []
@@ -104,6 +105,6 @@ def test_prod_is_guarded_where_dev_is_not() -> None:
 
 @every_stack
 def test_the_only_warnings_are_about_values_that_a_user_replaces(stack: str) -> None:
-    warned = [problem.path for problem in stackfile.read(settings(STACKS[stack]), stack)[1]]
+    warned = [problem.path for problem in loader.read(settings(STACKS[stack]), stack)[1]]
     asked = ["cloud.access.authorizedRanges[0]", "cloud.encryption.kms", "systemPool.azure.secureBoot"]
     assert warned == (asked if stack == "prod" else [])

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from config import stackfile
 from config.clouds import registry
 from config.model.scheduling import Placement
 from config.placement import contract, node_pools, pods
+from config.stack_file import loader
 from tests.config.stack import good, grown, spec
 
 STACK: dict[str, Any] = {
@@ -47,7 +47,7 @@ def with_pool(**keys: Any) -> dict[str, Any]:
 
 
 def errors(raw: dict[str, Any]) -> list[str]:
-    return [f"{problem.path}: {problem.what}" for problem in stackfile.read(raw)[1] if not problem.warning]
+    return [f"{problem.path}: {problem.what}" for problem in loader.read(raw)[1] if not problem.warning]
 
 
 def test_its_stack_file_loads_and_its_pools_are_placed() -> None:
@@ -116,9 +116,9 @@ def test_the_other_clouds_know_of_it() -> None:
 def test_remedies_are_in_its_words() -> None:
     raw = changed()
     del raw["systemPool"]
-    (problem,) = stackfile.read(raw)[1]
+    (problem,) = loader.read(raw)[1]
     assert problem.remedy == "write for example `kubeflow-spot:systemPool: {machine: toy-cpu, maxNodes: 2}`"
-    (problem,) = stackfile.read(changed(cloud={"provider": "tyo"}))[1]
+    (problem,) = loader.read(changed(cloud={"provider": "tyo"}))[1]
     assert problem.remedy == "did you mean `toy`? one of: azure, gcp, existing, toy"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from config import stackfile
+from config.stack_file import loader
 from tests.config.stack import GOOD, good, on_gke, with_pool
 
 CPU = {"name": "general", "machine": "n2-standard-8", "maxNodes": 6}
@@ -81,7 +81,7 @@ TAKEN = {
 
 @pytest.mark.parametrize(("raw", "path", "remedy"), WARNED.values(), ids=WARNED)
 def test_an_unsafe_setting_is_taken_with_a_warning(raw: dict[str, Any], path: str, remedy: str) -> None:
-    spec, problems = stackfile.read(raw)
+    spec, problems = loader.read(raw)
     assert spec is not None, problems
     (problem,) = [problem for problem in problems if problem.path == path]
     assert problem.warning
@@ -90,6 +90,6 @@ def test_an_unsafe_setting_is_taken_with_a_warning(raw: dict[str, Any], path: st
 
 @pytest.mark.parametrize("raw", TAKEN.values(), ids=TAKEN)
 def test_what_only_looks_alike_is_taken_in_silence(raw: dict[str, Any]) -> None:
-    spec, problems = stackfile.read(raw)
+    spec, problems = loader.read(raw)
     assert spec is not None
     assert problems == []

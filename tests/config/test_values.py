@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from config import stackfile
 from config.clouds.azure.traits import Aks
 from config.clouds.existing.settings import Existing
 from config.clouds.gcp.traits import Gke
 from config.clouds.traits import Cloud
 from config.placement.node_pools import NodePool, node_pools, system_pool
+from config.stack_file import loader
 from tests.config.stack import GOOD, good, on_gke, spec, with_pool
 
 CPU = {"name": "general", "machine": "n2-standard-8", "maxNodes": 6}
@@ -137,14 +137,14 @@ WARNED = {
 
 @pytest.mark.parametrize(("raw", "path", "remedy"), WARNED.values(), ids=WARNED)
 def test_a_value_that_may_be_right_is_taken_with_a_warning(raw: dict[str, Any], path: str, remedy: str) -> None:
-    spec, problems = stackfile.read(raw)
+    spec, problems = loader.read(raw)
     assert spec is not None, problems
     assert [(problem.path, problem.warning) for problem in problems if problem.path == path] == [(path, True)]
     assert remedy in next(problem.remedy for problem in problems if problem.path == path)
 
 
 def what(raw: dict[str, Any], path: str) -> str:
-    return next(problem.what for problem in stackfile.read(raw)[1] if problem.path == path)
+    return next(problem.what for problem in loader.read(raw)[1] if problem.path == path)
 
 
 def test_a_list_of_regions_says_its_own_month() -> None:
@@ -176,7 +176,7 @@ TAKEN = {
 
 @pytest.mark.parametrize("raw", TAKEN.values(), ids=TAKEN)
 def test_what_the_lists_hold_is_taken_in_silence(raw: dict[str, Any]) -> None:
-    spec, problems = stackfile.read(raw)
+    spec, problems = loader.read(raw)
     assert spec is not None
     assert problems == []
 
@@ -187,7 +187,7 @@ def file(path: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("path", ["$HOME/.kube/config", "${HOME}/.kube/config", "$(pwd)/config"])
 def test_a_variable_in_a_path_leads_to_the_tilde(path: str) -> None:
-    (problem,) = stackfile.read(file(path))[1]
+    (problem,) = loader.read(file(path))[1]
     assert (problem.path, problem.warning) == ("cloud.kubeconfig.file", False)
     assert "`~` is replaced, $HOME is not" in problem.remedy
 
@@ -202,9 +202,9 @@ def test_a_machine_of_which_nothing_is_known_has_one_problem() -> None:
     """A taint of GPUs says no more about it."""
     taints = [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]
     pool = {"name": "own", "machine": "Standard_NC4as_T9_v9", "maxNodes": 2, "taints": taints}
-    problems = stackfile.read(good(pools=[GOOD["pools"][0], pool]))[1]
+    problems = loader.read(good(pools=[GOOD["pools"][0], pool]))[1]
     assert [problem.path for problem in problems if not problem.warning] == ["pools[1].gpus"]
-    problems = stackfile.read(good(pools=[GOOD["pools"][0], {**pool, "gpus": 0}]))[1]
+    problems = loader.read(good(pools=[GOOD["pools"][0], {**pool, "gpus": 0}]))[1]
     assert [problem.path for problem in problems if not problem.warning] == ["pools[1].taints[0]"]
 
 
@@ -220,7 +220,7 @@ def test_a_machine_of_which_nothing_is_known_has_one_problem() -> None:
     ],
 )
 def test_a_retired_machine_has_cheaper_successors_too(size: str, remedy: str) -> None:
-    _, problems = stackfile.read(with_pool(machine=size))
+    _, problems = loader.read(with_pool(machine=size))
     assert next(problem.remedy for problem in problems if problem.path == "pools[1].machine").startswith(remedy)
 
 
@@ -239,8 +239,8 @@ def pools(count: int, twins: int) -> list[dict[str, Any]]:
 
 
 def test_the_system_pool_and_twins_count_as_pools() -> None:
-    assert stackfile.read(good(pools=pools(90, 9)))[0] is not None
-    spec, problems = stackfile.read(good(pools=pools(90, 10)))
+    assert loader.read(good(pools=pools(90, 9)))[0] is not None
+    spec, problems = loader.read(good(pools=pools(90, 10)))
     errors = [(problem.path, problem.what) for problem in problems if not problem.warning]
     assert (spec, errors) == (None, [("pools", "makes 101 node pools with the system pool and 10 twins")])
 
@@ -250,7 +250,7 @@ def test_a_number_is_never_true() -> None:
     raw = with_pool(minNodes=True, gpus=True, gpuSharing={"strategy": "mps", "replicas": True}, osDisk={"sizeGb": True})
     raw["cloud"]["autoscaler"] = {"scaleDownUtilizationThreshold": True, "okTotalUnreadyCount": False}
     raw["systemPool"]["maxNodes"] = True
-    _, problems = stackfile.read(raw)
+    _, problems = loader.read(raw)
     assert [problem.path for problem in problems if "number" in problem.remedy] == [
         "cloud.autoscaler.okTotalUnreadyCount",
         "cloud.autoscaler.scaleDownUtilizationThreshold",

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from config import stackfile
 from config.clouds.azure.rules import versions as azure_versions
 from config.clouds.gcp.rules import cluster as gcp_cluster
 from config.clouds.versions import Versions
+from config.stack_file import loader
 from tests.config.stack import good, on_gke
 
 
@@ -70,7 +70,7 @@ WARNED = {
 @pytest.mark.parametrize("words", WARNED)
 def test_a_version_that_a_cluster_may_have_is_taken_with_a_warning(words: str) -> None:
     raw, path, remedy = WARNED[words]
-    spec, problems = stackfile.read(raw)
+    spec, problems = loader.read(raw)
     assert spec is not None, problems
     (problem,) = (problem for problem in problems if problem.path == path)
     assert problem.warning
@@ -80,7 +80,7 @@ def test_a_version_that_a_cluster_may_have_is_taken_with_a_warning(words: str) -
 
 @pytest.mark.parametrize("raw", [good(), on_gke()], ids=["azure", "gcp"])
 def test_a_version_of_more_than_three_years_ago_is_refused(raw: dict[str, Any]) -> None:
-    spec, problems = stackfile.read(versioned(raw, "1.21"))
+    spec, problems = loader.read(versioned(raw, "1.21"))
     errors = [problem.path for problem in problems if not problem.warning]
     assert (spec, errors) == (None, ["cluster.kubernetesVersion"])
 
@@ -96,7 +96,7 @@ TAKEN = {
 
 @pytest.mark.parametrize("raw", TAKEN.values(), ids=TAKEN)
 def test_a_version_of_the_list_is_taken_in_silence(raw: dict[str, Any]) -> None:
-    assert stackfile.read(raw)[1] == []
+    assert loader.read(raw)[1] == []
 
 
 @pytest.mark.parametrize("first", ["1.36", "1.40"])
@@ -110,6 +110,6 @@ def test_no_list_of_a_later_year_refuses_a_release(first: str, monkeypatch: pyte
         azure_versions, "versions", lambda: dict.fromkeys(("KubernetesOfficial", "AKSLongTermSupport"), later)
     )
     for raw, paths in ((good(release="r2026-09"), []), (on_gke() | {"release": "r2026-09"}, ["cloud.releaseChannel"])):
-        spec, problems = stackfile.read(raw)
+        spec, problems = loader.read(raw)
         assert spec is not None
         assert [problem.path for problem in problems if problem.path in ("cloud.releaseChannel", "release")] == paths

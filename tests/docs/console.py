@@ -18,8 +18,9 @@ import pytest
 from click.testing import CliRunner
 
 from components.layer import running as workload
-from config import releases, stackfile
-from config.problems import report
+from config import releases
+from config.base.problems import report
+from config.stack_file import loader
 from sandbox.cli.commands import main as sandbox
 from tests.components.program import declare, running, stack_config
 from tests.components.test_removals_on_each_target import After
@@ -43,7 +44,7 @@ def _mistakes() -> str:
     settings = {key.removeprefix("kubeflow-spot:"): value for key, value in _settings("dev").items()}
     settings["systemPool"]["minNodes"] = 1
     settings["pools"][1]["maxnodes"] = settings["pools"][1].pop("maxNodes")
-    return "error: " + report(stackfile.read(settings)[1]).replace("\n", "\n    ")
+    return "error: " + report(loader.read(settings)[1]).replace("\n", "\n    ")
 
 
 def _contract() -> str:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from config import stackfile
+from config.stack_file import loader
 from tests.config.test_configs import ERROR, HAPPY, expectations, settings
 
 Parts = list[str | int]
@@ -50,7 +50,7 @@ def _good() -> list[dict[str, Any]]:
 
 def _has(raw: dict[str, Any], path: str, message: str) -> bool:
     """Whether the loader finds that problem."""
-    return any(problem.path == path and problem.what.startswith(message) for problem in stackfile.read(raw)[1])
+    return any(problem.path == path and problem.what.startswith(message) for problem in loader.read(raw)[1])
 
 
 def _provider(raw: dict[str, Any]) -> str | None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
 import pytest
 from pydantic import BaseModel
 
-from sandbox.cli.commands import main as sandbox
-from sandbox.drill import scenario
-from sandbox.drill.trace import read_trace
-from sandbox.drill.verdicts import verdicts
+from drill.cli import drill
+from drill.judge.verdicts import verdicts
+from drill.world import scenario
+from drill.world.trace import read_trace
 from tests.docs import pages
 from tests.drill import records
 
@@ -56,8 +55,7 @@ def test_the_page_has_every_key_of_a_scenario(number: int) -> None:
 
 
 def test_the_page_names_every_option_and_verdict() -> None:
-    assert isinstance(sandbox, click.Group)
-    options = {name for each in sandbox.commands["drill"].params for name in each.opts if name.startswith("--")}
+    options = {name for each in drill.params for name in each.opts if name.startswith("--")}
     text = PAGE.read_text()
     assert [name for name in sorted(options - {"--cwd"}) if name not in text] == []
     (rows,) = tables("verdict")

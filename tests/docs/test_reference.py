@@ -8,13 +8,13 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from config import stackfile
 from config.clouds import registry
 from config.model.fields import Model
 from config.model.release import Override
 from config.model.spec import ClusterSpec
 from config.reference import __main__ as command
 from config.reference import keys, page
+from config.stack_file import loader
 from tests.docs import pages
 
 PAGE = pages.DOCS / "stack-file.md"
@@ -65,7 +65,7 @@ def test_every_key_has_a_meaning_and_an_example_that_is_yaml() -> None:
 
 
 def test_the_top_keys_are_those_that_the_loader_takes() -> None:
-    _, problems = stackfile.read({"cloud": {"provider": "azure", "location": "westeurope"}, "nonsense": 1})
+    _, problems = loader.read({"cloud": {"provider": "azure", "location": "westeurope"}, "nonsense": 1})
     (remedy,) = (problem.remedy for problem in problems if problem.path == "nonsense")
     assert sorted(remedy.removeprefix("keys here: ").split(", ")) == sorted(documented()["Top keys"])
 

@@ -17,8 +17,8 @@ import pytest
 import yaml
 from hypothesis import given
 
-from config import stackfile
 from config.reference.__main__ import SCHEMA
+from config.stack_file import loader
 from sandbox.toolchain.programs import ensure
 from tests.config.test_configs import ERROR, HAPPY, settings
 from tests.config.test_stacks import paths, without
@@ -75,13 +75,13 @@ def test_it_takes_a_good_file_without_one_of_its_keys_where_the_loader_does(path
         # The schema is quick to say; most of these files are good.
         against = refused(file_of(less))
         if against:
-            assert stackfile.read(less)[0] is None, (key, against)
+            assert loader.read(less)[0] is None, (key, against)
 
 
 @given(neutral())
 def test_it_takes_drawn_files_of_both_clouds(drawn: dict[str, Any]) -> None:
     for raw in (on_aks(drawn), on_gke(drawn)):
-        if stackfile.read(copy.deepcopy(raw))[0]:
+        if loader.read(copy.deepcopy(raw))[0]:
             assert refused(file_of(raw)) == []
 
 

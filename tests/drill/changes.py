@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 
-from sandbox.drill.outcome import Saved
-from sandbox.drill.record import Pod, Record, Work
-from sandbox.drill.verdicts import Best, Verdict, verdicts
+from drill.judge.outcome import Saved
+from drill.judge.verdicts import Best, Verdict, verdicts
+from drill.world.record import Pod, Record, Work
 from tests.drill import records
 
 LOST, TWICE, PLATFORM = "Work lost for good", "Work done twice", "Platform off spot and GPU nodes"

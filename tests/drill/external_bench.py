@@ -7,17 +7,17 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+from drill.play.captured import Captured
+from drill.play.clock import Clock
+from drill.play.external import External
+from drill.play.machines import Machines
+from drill.play.nodes import Nodes
+from drill.world import kinds, record, zones
+from sandbox.autoscaler.world import Decision, World
 from sandbox.azure.spot import SPOT as FACTS
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups
-from sandbox.cluster.autoscaler.world import Decision, World
-from sandbox.drill import kinds, record, zones
-from sandbox.drill.captured import Captured
-from sandbox.drill.clock import Clock
-from sandbox.drill.external import External
-from sandbox.drill.machines import Machines
-from sandbox.drill.nodes import Nodes
-from tests.sandbox.autoscaler.objects import on_demand, sized
-from tests.sandbox.autoscaler.objects import spot as spot_group
+from sandbox.tests.autoscaler.objects import on_demand, sized
+from sandbox.tests.autoscaler.objects import spot as spot_group
 
 Object = dict[str, Any]
 GROUP = "cluster-autoscaler.kwok.nodegroup/name"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sandbox.drill.record import Clock, Node, Pod, Pool, Record, Step, Work
+from drill.world.record import Clock, Node, Pod, Pool, Record, Step, Work
 
 SPOT = Pool("t4", "T4", "spot", gpus=1, least=0, most=8, fallback=("t4-ondemand",), price=0.2, on_demand_price=1.0)
 TWIN = Pool("t4-ondemand", "T4", "on-demand", gpus=1, least=0, most=8, price=1.0, on_demand_price=1.0)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from drill.in_memory.stack import Stack
+from drill.world.basis import Basis
+from drill.world.record import Pool
 from sandbox.cloud.node_groups import Gpus, NodeGroup
-from sandbox.drill.basis import Basis
-from sandbox.drill.in_memory.stack import Stack
-from sandbox.drill.record import Pool
 
 ZONE = "westeurope-1"
 SPOT = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effect": "NoSchedule"}

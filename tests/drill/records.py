@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from sandbox.drill.record import Clock, Event, Node, Pod, Pool, Record, Role, Step, Work
+from drill.world.record import Clock, Event, Node, Pod, Pool, Record, Role, Step, Work
 
 MACHINE = "Standard_NC24ads_A100_v4"
 LENGTH = 5400.0

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from drill.play.answering import answering
 from sandbox.base.errors import SandboxError
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import NAMES
-from sandbox.drill.answering import answering
 from sandbox.kubernetes.errors import Unreachable
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drill.world.capacity import Capacity, checked
+from drill.world.record import Pool, Step
 from sandbox.base.errors import SandboxError
-from sandbox.drill.capacity import Capacity, checked
-from sandbox.drill.record import Pool, Step
 
 ZONAL = Pool("t4", "T4", "spot", gpus=1, least=0, most=8, zones=("eu-1", "eu-2"))
 ANYWHERE = Pool("a100", "A100", "spot", gpus=1, least=0, most=4)

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.drill.checks.bounds import bound
-from sandbox.drill.checks.view import View
-from sandbox.drill.record import Pod, Pool, Record
-from sandbox.drill.verdicts import verdicts
+from drill.judge.bounds import bound
+from drill.judge.verdicts import verdicts
+from drill.judge.view import View
+from drill.world.record import Pod, Pool, Record
 from tests.drill import records
 
 

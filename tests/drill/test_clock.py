@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from sandbox.drill.clock import Clock
+from drill.play.clock import Clock
 
 
 def test_events_come_in_their_order_and_settle_once_a_moment() -> None:

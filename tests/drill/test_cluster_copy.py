@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from drill.play.cluster_copy import copy
 from sandbox.base.errors import SandboxError
-from sandbox.drill.cluster_copy import copy
 from sandbox.kubernetes.errors import ApiError
 
 Object = dict[str, Any]

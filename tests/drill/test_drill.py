@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
+from drill.play.captured import Captured
+from drill.play.clock import Clock
+from drill.play.drill import Drill
+from drill.world.basis import Basis
+from drill.world.scenario import Scenario
+from drill.world.workloads import CHECKPOINT, RUN_FOR, WORK
+from sandbox.autoscaler.world import World
 from sandbox.cloud.node_groups import Gpus
-from sandbox.cluster.autoscaler.world import World
-from sandbox.drill.basis import Basis
-from sandbox.drill.captured import Captured
-from sandbox.drill.clock import Clock
-from sandbox.drill.drill import Drill
-from sandbox.drill.scenario import Scenario
-from sandbox.drill.workloads import CHECKPOINT, RUN_FOR, WORK
 from sandbox.kubernetes.errors import ApiError, Unreachable
 from tests.drill import records
 from tests.drill.test_machines import AZURE, Cloud

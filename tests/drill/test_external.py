@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from drill.play.clock import Clock
+from drill.play.external import chosen
+from drill.play.machines import Active
+from drill.world.scenario import Place
+from sandbox.autoscaler.world import Decision
 from sandbox.base.errors import SandboxError
-from sandbox.cluster.autoscaler.world import Decision
-from sandbox.drill.clock import Clock
-from sandbox.drill.external import chosen
-from sandbox.drill.machines import Active
-from sandbox.drill.scenario import Place
 from tests.drill.external_bench import FIRST, GOING, GROUP, MACHINE, OD_GROUP, SPOT_GROUP, ZONE, Bench
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from drill.world.fitting import require
+from drill.world.record import Pool
+from drill.world.scenario import Scenario
 from sandbox.base.errors import SandboxError
-from sandbox.drill.fitting import require
-from sandbox.drill.record import Pool
-from sandbox.drill.scenario import Scenario
 
 SPOT = Pool("t4", "NC4", "spot", 1, 0, 8, ("eu-1", "eu-2"))
 TWIN = Pool("t4od", "NC4", "on-demand", 1, 0, 2)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from drill import command
+from drill.folder import writable
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
-from sandbox.drill import command
-from sandbox.drill.folder import writable
 from tests.drill import records
 
 
@@ -49,7 +49,7 @@ def test_the_result_is_printed_before_a_disk_is_full(
     def full(*others: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("sandbox.drill.report.write", full)
+    monkeypatch.setattr("drill.report.write", full)
     with pytest.raises(SandboxError, match="No space left on device"):
         drill(tmp_path, tmp_path / "report", monkeypatch, lambda *others: (records.spot_gone(), None, []))
     assert "Work lost for good" in capsys.readouterr().out

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.drill.hindsight import MOST_ARCS, hindsight
-from sandbox.drill.pieces import cost
-from sandbox.drill.record import Node, Pool, Record, Step
-from sandbox.drill.weeks import WEEK, week
+from drill.judge.hindsight import MOST_ARCS, hindsight
+from drill.judge.pieces import cost
+from drill.world.record import Node, Pool, Record, Step
+from drill.world.weeks import WEEK, week
 from tests.drill.gpu_records import SPOT, TWIN, add, levels, record
 
 H = 3600.0

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sandbox.drill import record
-from sandbox.drill.clock import Clock
-from sandbox.drill.kubelet import COLLECTED, LEAST, START, STOP, Kubelets
-from sandbox.drill.workloads import CHECKPOINT, GPUS, INDEX, ROLE, RUN_FOR, SAVE, WORK
+from drill.play.clock import Clock
+from drill.play.kubelet import COLLECTED, LEAST, START, STOP, Kubelets
+from drill.world import record
+from drill.world.workloads import CHECKPOINT, GPUS, INDEX, ROLE, RUN_FOR, SAVE, WORK
 
 Object = dict[str, Any]
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.drill.hindsight import MOST_ARCS, hindsight
-from sandbox.drill.losses import HOURS, NO_WAY_BACK, NOT_TAKEN, UNEXPLAINED, lost_to
-from sandbox.drill.pieces import cost
-from sandbox.drill.record import Node, Pool, Record
+from drill.judge.hindsight import MOST_ARCS, hindsight
+from drill.judge.losses import HOURS, NO_WAY_BACK, NOT_TAKEN, UNEXPLAINED, lost_to
+from drill.judge.pieces import cost
+from drill.world.record import Node, Pool, Record
 from tests.drill.gpu_records import SPOT, TWIN, add, levels, record
 
 H = 3600.0

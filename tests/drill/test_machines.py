@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from drill.play.captured import Captured
+from drill.play.clock import Clock
+from drill.play.faults import Faults
+from drill.play.machines import Active, Machines
+from drill.world.scenario import CapacityChange, Fault, Place
 from sandbox.cloud.node_groups import Gpus, NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cluster import plugins
-from sandbox.drill.captured import Captured
-from sandbox.drill.clock import Clock
-from sandbox.drill.faults import Faults
-from sandbox.drill.machines import Active, Machines
-from sandbox.drill.scenario import CapacityChange, Fault, Place
 
 Object = dict[str, Any]
 AZURE, GCP = plugins.plugin("azure").spot, plugins.plugin("gcp").spot

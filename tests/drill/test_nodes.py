@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from sandbox.drill import record
-from sandbox.drill.clock import Clock
-from sandbox.drill.kubelet import COLLECTED, START
-from sandbox.drill.nodes import PLUGIN, Nodes
-from sandbox.drill.outages import UNNOTICED, tolerated
-from sandbox.drill.scenario import Place
-from sandbox.drill.upgrades import REPLACED
-from sandbox.drill.workloads import GPUS, ROLE, RUN_FOR, WORK
+from drill.play.clock import Clock
+from drill.play.kubelet import COLLECTED, START
+from drill.play.nodes import PLUGIN, Nodes
+from drill.play.outages import UNNOTICED, tolerated
+from drill.play.upgrades import REPLACED
+from drill.world import record
+from drill.world.scenario import Place
+from drill.world.workloads import GPUS, ROLE, RUN_FOR, WORK
 from tests.drill.test_machines import AZURE, GCP
 from tests.drill.test_machines import Bed as Cloud
 

@@ -12,15 +12,15 @@ from typing import Any
 import psutil
 import pytest
 
+from drill.play import real_autoscaler
+from drill.play.real_autoscaler import RealAutoscaler, flags, named
+from drill.play.real_provider import hostnames
+from sandbox.autoscaler.world import Decision
 from sandbox.azure.resources import autoscaler_rules
 from sandbox.base.errors import SandboxError
-from sandbox.cluster.autoscaler.world import Decision
 from sandbox.cluster.control_plane import ControlPlane
-from sandbox.drill import real_autoscaler
-from sandbox.drill.real_autoscaler import RealAutoscaler, flags, named
-from sandbox.drill.real_provider import hostnames
-from tests.sandbox.autoscaler.objects import on_demand
-from tests.sandbox.autoscaler.objects import spot as spot_group
+from sandbox.tests.autoscaler.objects import on_demand
+from sandbox.tests.autoscaler.objects import spot as spot_group
 
 SPOT_GROUP, OD_GROUP = "aks-gpuspot-12345678-vmss", "aks-gpuod-12345678-vmss"
 GROUPS = [spot_group(10), on_demand(4)]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.drill.real_log import Log
-from tests.sandbox.autoscaler.objects import on_demand
-from tests.sandbox.autoscaler.objects import spot as spot_group
+from drill.play.real_log import Log
+from sandbox.tests.autoscaler.objects import on_demand
+from sandbox.tests.autoscaler.objects import spot as spot_group
 
 SPOT_GROUP, OD_GROUP = "aks-gpuspot-12345678-vmss", "aks-gpuod-12345678-vmss"
 GROUPS = [spot_group(10), on_demand(4)]

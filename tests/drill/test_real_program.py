@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
+from drill.play.real_autoscaler import RealAutoscaler, named
+from drill.play.real_provider import first_nodes, refusing
 from sandbox.cloud.node_groups import NodeGroup
-from sandbox.drill.real_autoscaler import RealAutoscaler, named
-from sandbox.drill.real_provider import first_nodes, refusing
 from sandbox.kubernetes.nodes import opened
-from tests import planes
+from sandbox.tests import planes
+from sandbox.tests.autoscaler.objects import GPU, ONE_GPU, SPOT, on_demand
+from sandbox.tests.autoscaler.objects import spot as spot_group
 from tests.drill.test_real_autoscaler import OD_GROUP, SETTINGS, SPOT_GROUP, awaited
-from tests.sandbox.autoscaler.objects import GPU, ONE_GPU, SPOT, on_demand
-from tests.sandbox.autoscaler.objects import spot as spot_group
 
 
 def pod(name: str) -> dict[str, Any]:

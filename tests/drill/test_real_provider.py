@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sandbox.drill.real_autoscaler import flags
-from sandbox.drill.real_provider import config_maps, first_nodes, refusing
-from tests.sandbox.autoscaler.objects import MACHINE, on_demand
-from tests.sandbox.autoscaler.objects import spot as spot_group
-from tests.sandbox.azure.conftest import CLUSTER_ID, POOL, SPOT, Account
+from drill.play.real_autoscaler import flags
+from drill.play.real_provider import config_maps, first_nodes, refusing
+from sandbox.tests.autoscaler.objects import MACHINE, on_demand
+from sandbox.tests.autoscaler.objects import spot as spot_group
+from sandbox.tests.azure.conftest import CLUSTER_ID, POOL, SPOT, Account
 
 SPOT_GROUP, OD_GROUP = "aks-gpuspot-12345678-vmss", "aks-gpuod-12345678-vmss"
 GROUPS = [spot_group(10), on_demand(4)]

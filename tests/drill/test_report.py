@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from drill import report
+from drill.report import charts
+from drill.report.page import LARGEST, page
+from drill.report.timeline import MARKS, STEPS
+from drill.world.record import Record, Step
 from sandbox.base.errors import SandboxError
-from sandbox.drill import report
-from sandbox.drill.record import Record, Step
-from sandbox.drill.report import charts
-from sandbox.drill.report.page import LARGEST, page
-from sandbox.drill.report.timeline import MARKS, STEPS
 from tests.drill import records
 
 EVIL = "<script>alert(1)</script>[bold]\x1b[31m&\"'"

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from sandbox.drill import report
-from sandbox.drill.record import Record
-from sandbox.drill.report.model import Figure
+from drill import report
+from drill.report.model import Figure
+from drill.world.record import Record
 from tests.drill import records
 
 NAMED = ("main", "work tree"), "Both sides have the same work."

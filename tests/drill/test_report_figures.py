@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.drill import report
-from sandbox.drill.record import Step
-from sandbox.drill.report.timeline import sampled, timeline
+from drill import report
+from drill.report.timeline import sampled, timeline
+from drill.world.record import Step
 from tests.drill import records
 
 

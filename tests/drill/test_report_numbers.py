@@ -10,12 +10,12 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from sandbox.drill import report
-from sandbox.drill.outcome import Outcome, Row
-from sandbox.drill.record import Record
-from sandbox.drill.report import charts
-from sandbox.drill.report.model import Number
-from sandbox.drill.report.page import comparison_page, page
+from drill import report
+from drill.judge.outcome import Outcome, Row
+from drill.report import charts
+from drill.report.model import Number
+from drill.report.page import comparison_page, page
+from drill.world.record import Record
 from tests.drill import records
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.drill.checks.rounds import given_up, in_turn
-from sandbox.drill.checks.view import View
-from sandbox.drill.checks.waits import Wait, fallback, waits
-from sandbox.drill.record import Node, Pod, Record, Work
+from drill.judge.rounds import given_up, in_turn
+from drill.judge.view import View
+from drill.judge.waits import Wait, fallback, waits
+from drill.world.record import Node, Pod, Record, Work
 from tests.drill import records
 from tests.drill.changes import red
 

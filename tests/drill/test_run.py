@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from drill.play.captured import Captured
+from drill.play.run import orders, pools, told_apart, undone
+from drill.play.source import declared
+from drill.world.record import Node, Pod
 from sandbox.cloud.node_groups import Gpus
-from sandbox.drill.captured import Captured
-from sandbox.drill.record import Node, Pod
-from sandbox.drill.run import orders, pools, told_apart, undone
-from sandbox.drill.source import declared
 from tests.drill.test_machines import Cloud
 
 

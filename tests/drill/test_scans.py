@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from sandbox.drill.clock import Clock
-from sandbox.drill.scaling import Scans
+from drill.play.clock import Clock
+from drill.play.scaling import Scans
 
 
 class Scanned:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from drill.world import scenario
 from sandbox.base.errors import SandboxError
-from sandbox.drill import scenario
 
 WORK = {"name": "sweep", "role": "trial", "runFor": "10m"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.drill.settling import Settling
-from sandbox.drill.workloads import WORK
+from drill.play.settling import Settling
+from drill.world.workloads import WORK
 
 Object = dict[str, Any]
 

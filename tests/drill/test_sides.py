@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from drill import command
+from drill.judge.outcome import Row
+from drill.world.basis import Basis
+from drill.world.record import Record
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.yaml_file import read_yaml
 from sandbox.cli.commands import main
-from sandbox.drill import command
-from sandbox.drill.basis import Basis
-from sandbox.drill.outcome import Row
-from sandbox.drill.record import Record
+from sandbox.engine import environment
 from sandbox.engine.cloud_file import CloudFile, Entry
-from sandbox.report import environment
-from sandbox.report.revision import Revision
-from sandbox.report.worker import Outcome
+from sandbox.engine.revision import Revision
+from sandbox.engine.worker import Outcome
 from tests.drill import records
 
 QUOTAS = {"westeurope": {"cores": 100}}
@@ -82,7 +82,7 @@ def compared(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> 
     monkeypatch.setattr(command, "_record", record)
     monkeypatch.setattr(command, "_check", lambda *others: None)
     # Charts take seconds to draw.
-    monkeypatch.setattr("sandbox.drill.report.write", lambda *others: [])
+    monkeypatch.setattr("drill.report.write", lambda *others: [])
     done = CliRunner().invoke(main, ["drill", "spot-gone", "--report-dir", str(folder / "report"), *arguments])
     assert done.exit_code == 0, done.output
     return seen, done.output

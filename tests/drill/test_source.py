@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from drill.play.captured import Captured
+from drill.play.source import opened
 from sandbox.cloud.spot_state import Bound
-from sandbox.drill.captured import Captured
-from sandbox.drill.source import opened
-from tests.sandbox.spot_bed import on_azure
+from sandbox.tests.spot_bed import on_azure
 
 
 def test_the_copy_has_the_machines_that_the_live_stack_was_denied(tmp_path: Path) -> None:

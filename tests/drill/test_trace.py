@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from drill.world.capacity import Capacity
+from drill.world.record import Step
+from drill.world.trace import MOST_BYTES, read_trace
 from sandbox.base.errors import SandboxError
-from sandbox.drill.capacity import Capacity
-from sandbox.drill.record import Step
-from sandbox.drill.trace import MOST_BYTES, read_trace
 
 
 def written(folder: Path, content: object) -> Path:

@@ -8,7 +8,7 @@ from itertools import groupby
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.drill.transport import Transport
+from drill.judge.transport import Transport
 
 amounts = st.integers(0, 2)
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.drill.policies import Trial
-from sandbox.drill.scenario import Scenario
-from sandbox.drill.tune import UNNEEDED, Setting, Tuned, axes, tune
-from sandbox.drill.tuned_file import changed, difference
+from drill.tune.policies import Trial
+from drill.tune.tune import UNNEEDED, Setting, Tuned, axes, tune
+from drill.tune.tuned_file import changed, difference
+from drill.world.scenario import Scenario
 from tests.drill.in_memory_stack import stack
 
 FILE = """\

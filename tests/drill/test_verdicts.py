@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.drill.outcome import Saved
-from sandbox.drill.record import Event, Node, Pod, Record, Work
-from sandbox.drill.verdicts import failed
+from drill.judge.outcome import Saved
+from drill.judge.verdicts import failed
+from drill.world.record import Event, Node, Pod, Record, Work
 from tests.drill import records
 from tests.drill.changes import (
     BACK,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox.drill.record import Node, Pod, Record, Role, Work
-from sandbox.drill.verdicts import failed
+from drill.judge.verdicts import failed
+from drill.world.record import Node, Pod, Record, Role, Work
 from tests.drill import records
 from tests.drill.changes import COMPLETE, FALLBACK, FULL, PLATFORM, WAIT, judged, late_on_demand, red
 

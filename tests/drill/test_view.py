@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.drill.checks.spans import moment, seconds, span
-from sandbox.drill.checks.view import View
-from sandbox.drill.record import Event, Node, Step
+from drill.judge.spans import moment, seconds, span
+from drill.judge.view import View
+from drill.world.record import Event, Node, Step
 from tests.drill import records
 
 

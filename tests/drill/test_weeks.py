@@ -12,9 +12,9 @@ from statistics import mean, median
 
 import pytest
 
-from sandbox.drill.measurements import Lengths, Measurement, alike, measurements
-from sandbox.drill.record import Step
-from sandbox.drill.weeks import WEEK, Trace, drawn, week
+from drill.world.measurements import Lengths, Measurement, alike, measurements
+from drill.world.record import Step
+from drill.world.weeks import WEEK, Trace, drawn, week
 
 SPELLS = 1500
 """Spells drawn of each row, in stretches as long as it was measured, so that its begin and its end cut as many of them."""

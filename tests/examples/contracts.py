@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from components.layer.scheduling import contract
-from config import stackfile
 from config.clouds import registry
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool, node_pools
+from config.stack_file import loader
 from tests.components.program import PROJECT, stack_config
 
 
@@ -32,7 +32,7 @@ def config_map(stack: str) -> dict[str, Any]:
 
 def _spec(stack: str) -> ClusterSpec:
     settings = stack_config(PROJECT / f"Pulumi.{stack}.yaml")
-    spec, _ = stackfile.read({key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}, stack)
+    spec, _ = loader.read({key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}, stack)
     assert spec
     return spec
 

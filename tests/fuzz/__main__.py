@@ -6,8 +6,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from config import stackfile
-from config.problems import report
+from config.base.problems import report
+from config.stack_file import loader
 from tests.fuzz import files, verdict
 
 file = files.mutated(*map(int, sys.argv[1:3]))
@@ -16,6 +16,6 @@ with tempfile.TemporaryDirectory() as folder:
     raw = files.delivered(file, Path(folder))
 if raw is None:
     sys.exit("it is refused before the program gets it")
-spec, problems = stackfile.read(raw)
+spec, problems = loader.read(raw)
 print("accepted" if spec else report(problems))
 print(*verdict.faults(spec, problems, raw), sep="\n")

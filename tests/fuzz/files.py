@@ -11,7 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from config import bounds, top
+from config.model import bounds
+from config.stack_file import top_keys
 from sandbox.base.errors import SandboxError
 from sandbox.engine import workspace
 from tests.fuzz import corpus, mutations, texts
@@ -72,7 +73,7 @@ def delivered(file: File, folder: Path) -> dict[str, Any] | None:
             return None
         # As the program chooses among all keys: those of other programs are none of its own.
         project = corpus.PREFIX.removesuffix(":")
-        named = {key: top.setting(key if ":" in key else corpus.PREFIX + key, project) for key in config}
+        named = {key: top_keys.setting(key if ":" in key else corpus.PREFIX + key, project) for key in config}
         settings = {name: config[key] for key, name in named.items() if name}
     return {key: bounds.parsed(_text(value)) for key, value in settings.items()}
 

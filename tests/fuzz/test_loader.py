@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from config import stackfile
-from config.problems import Problem
+from config.base.problems import Problem
+from config.stack_file import loader
 from tests.fuzz import files, verdict
 from tests.fuzz.files import File
 
@@ -26,7 +26,7 @@ def judged(file: File, folder: Path) -> tuple[str, list[str]]:
         nonlocal raw
         raw = files.delivered(file, folder)
         if raw is not None:
-            answer[:] = stackfile.read(raw)
+            answer[:] = loader.read(raw)
 
     if fault := files.fault_of(load):
         return "broken", [fault]
@@ -85,14 +85,14 @@ def test_a_number_is_always_the_same_file() -> None:
 
 
 def test_a_fault_is_reported_with_the_smallest_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = stackfile.read
+    read = loader.read
 
     def broken(raw: dict[str, Any]) -> Any:
         if isinstance(raw.get("pools"), list):
             raise ZeroDivisionError("planted")
         return read(raw)
 
-    monkeypatch.setattr(stackfile, "read", broken)
+    monkeypatch.setattr(loader, "read", broken)
     file = next(file for file in map(files.mutated, range(100)) if file.settings and "pools" in file.settings)
     what, faults = judged(file, tmp_path)
     assert what == "broken"

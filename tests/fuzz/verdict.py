@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from config.problems import LONGEST, Problem
+from config.base.problems import LONGEST, Problem
 from tests.fuzz import corpus
 
 _INTERNAL = re.compile(

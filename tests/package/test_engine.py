@@ -22,8 +22,8 @@ from components.package.provider import Package
 from components.package.schema import TOKEN
 from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.home import Home
+from sandbox.tests import commands
 from sandbox.toolchain import programs
-from tests import commands
 
 pytestmark = pytest.mark.engine
 

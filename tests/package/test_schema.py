@@ -13,8 +13,8 @@ from components import references
 from components.output_types import ClusterOutputs
 from components.package.provider import Package
 from components.package.settings import SETTINGS
-from config import stackfile
 from config.model.fields import Model
+from config.stack_file import loader
 
 SCHEMA = json.loads(Package().schema or "")
 TYPES = SCHEMA["types"]
@@ -36,10 +36,10 @@ MODELS = {model.__name__: model for annotation in SETTINGS.values() for model in
 
 
 def test_the_arguments_are_the_keys_of_a_stack_file() -> None:
-    (unknown,) = [problem for problem in stackfile.read({"x": 1})[1] if problem.path == "x"]
+    (unknown,) = [problem for problem in loader.read({"x": 1})[1] if problem.path == "x"]
     assert set(COMPONENT["inputProperties"]) == set(unknown.remedy.rpartition("keys here: ")[2].split(", "))
     # An existing cluster needs the least.
-    missing = stackfile.read({"cloud": {"provider": "existing", "name": "ours", "kubeconfig": {"file": "x"}}})[1]
+    missing = loader.read({"cloud": {"provider": "existing", "name": "ours", "kubeconfig": {"file": "x"}}})[1]
     assert {"cloud", *(problem.path for problem in missing)} == set(COMPONENT["requiredInputs"])
     assert all(spec["description"] for spec in COMPONENT["inputProperties"].values())
 

@@ -10,7 +10,6 @@ from typing import Any
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from config import stackfile
 from config.clouds import registry
 from config.clouds.gcp import compute_class
 from config.clouds.traits import Cloud
@@ -20,7 +19,8 @@ from config.model.taint import Taint
 from config.placement import contract, node_pools, pods
 from config.placement.growth import growth_order
 from config.placement.node_pools import NodePool
-from sandbox.cluster.autoscaler.fit import misfit, tolerates
+from config.stack_file import loader
+from sandbox.autoscaler.fit import misfit, tolerates
 from tests.admission.corpus import Golden, corpus
 from tests.parity.drawn import SORTS, Settings, neutral, on_aks, on_gke
 
@@ -42,7 +42,7 @@ class Side:
 
     @classmethod
     def of(cls, raw: Settings) -> Side:
-        spec, problems = stackfile.read(raw)
+        spec, problems = loader.read(raw)
         assert spec, [str(problem) for problem in problems]
         return cls(spec, registry.of(spec.cloud))
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from sandbox.cluster import clusters
-from tests.admission.api import Api
+from sandbox.tests.api import Api
+from sandbox.tests.stack import Stack
 from tests.admission.bed import eventually
 from tests.admission.corpus import corpus
 from tests.admission.posting import decision
 from tests.parity.drawn import Settings, neutral, on_aks, on_gke
 from tests.parity.test_parity import Side, landings, portable
-from tests.sandbox.stack import Stack
 
 pytestmark = pytest.mark.slow
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from policy.rules import RULES
+from sandbox.tests.stack import PROJECT, Stack
 from tests.policy import cases
 from tests.policy.cases import Case
-from tests.sandbox.stack import PROJECT, Stack
 
 pytestmark = pytest.mark.engine
 

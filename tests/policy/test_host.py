@@ -18,7 +18,7 @@ import pytest
 from sandbox.base.home import Home
 from sandbox.engine.policies import Pack, hosted, install
 from sandbox.engine.policy_plugin import VARIABLE
-from tests.reaper import running
+from sandbox.tests.reaper import running
 
 pytestmark = pytest.mark.process
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from config import stackfile
+from config.stack_file import loader
 from policy.declared import Declared, unversioned
 from policy.rules import RULES
 from tests.components.program import PROJECT, declare, stack_config
@@ -41,7 +41,7 @@ def test_the_pages_production_stacks_keep_every_rule_and_leave_no_question_open(
 ) -> None:
     assert broken(path, monkeypatch) == set()
     settings = {key.removeprefix("kubeflow-spot:"): value for key, value in stack_config(path).items()}
-    assert stackfile.read(settings, "prod-gke")[1] == []
+    assert loader.read(settings, "prod-gke")[1] == []
 
 
 OPEN = {"ipEndpoint": "public"}

@@ -31,7 +31,7 @@ from sandbox.engine.clouds import plugin_of
 from sandbox.kubernetes import manifests
 from sandbox.kubernetes.client import Client
 from sandbox.kubernetes.errors import ApiError
-from tests.sandbox.stack import Stack, until
+from sandbox.tests.stack import Stack, until
 
 FOLDER = Path(__file__).parent
 STACKS = ("dev", "staging", "prod")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.sandbox.stack import Standing
-from tests.subjects import Subject
+from sandbox.tests.stack import Standing
+from sandbox.tests.subjects import Subject
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.sandbox.stack import Stack
-from tests.subjects import Subject
+from sandbox.tests.stack import Stack
+from sandbox.tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
 

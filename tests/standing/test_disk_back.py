@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from sandbox.tests.stack import Standing, until
 from sandbox.toolchain.programs import ensure
-from tests.kubeflow.tree import PROJECT
-from tests.sandbox.stack import Standing, until
+from tests.overlay.tree import PROJECT
 
 # The volume controller is the same on every cloud; a disk is lost too seldom for each run.
 pytestmark = [pytest.mark.engine, pytest.mark.slow]

@@ -9,8 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.sandbox.stack import Stack
-from tests.subjects import Subject
+from sandbox.tests.stack import Stack
+from sandbox.tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
 

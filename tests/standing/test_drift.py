@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from tests.sandbox.killing import stored
-from tests.sandbox.stack import PROJECT, Stack, until
-from tests.subjects import Subject
+from sandbox.tests.killing import stored
+from sandbox.tests.stack import PROJECT, Stack, until
+from sandbox.tests.subjects import Subject
 
 pytestmark = [pytest.mark.engine, pytest.mark.repeats]
 

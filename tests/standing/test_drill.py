@@ -14,15 +14,16 @@ from typing import Any
 
 import pytest
 
+from drill.judge.verdicts import verdicts
+from drill.play import run, source
+from drill.play.real_autoscaler import VARIABLE
+from drill.play.source import Copy
+from drill.world import scenario
+from drill.world.record import Record
+from drill.world.scenario import Scenario
 from sandbox.base.home import Home
-from sandbox.drill import run, scenario, source
-from sandbox.drill.real_autoscaler import VARIABLE
-from sandbox.drill.record import Record
-from sandbox.drill.scenario import Scenario
-from sandbox.drill.source import Copy
-from sandbox.drill.verdicts import verdicts
-from tests.sandbox.stack import Standing, until
-from tests.subjects import Subject
+from sandbox.tests.stack import Standing, until
+from sandbox.tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
 

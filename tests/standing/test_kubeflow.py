@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from sandbox.tests.stack import Standing
+from sandbox.tests.subjects import Subject
 from sandbox.toolchain.programs import ensure
-from tests.kubeflow.test_own_secrets import MAKE, PUBLISHED
-from tests.kubeflow.tree import MANIFESTS, OVERLAY
-from tests.sandbox.stack import Standing
-from tests.subjects import Subject
+from tests.overlay.test_own_secrets import MAKE, PUBLISHED
+from tests.overlay.tree import MANIFESTS, OVERLAY
 
 pytestmark = pytest.mark.engine
 

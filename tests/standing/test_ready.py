@@ -9,17 +9,17 @@ import pytest
 import yaml
 from kubernetes import client, config
 
-from ready import judge, reader
-from ready import stack as stacks
-from ready.checks import declared
-from ready.findings import Exit, State, exit_status
-from ready.snapshot import PATHS
-from tests.admission.api import Api, Refused
+from checks import stack as stacks
+from checks.findings import Exit, State, exit_status
+from checks.ready import judge, reader
+from checks.ready.checks import declared
+from checks.ready.snapshot import PATHS
+from sandbox.tests.api import Api, Refused
+from sandbox.tests.stack import PROJECT, Standing, until
+from sandbox.tests.subjects import Subject
+from tests.checks.ready.capture import load, snapshot
+from tests.checks.ready.test_findings import bad
 from tests.docs.pages import DOCS, blocks
-from tests.ready.capture import load, snapshot
-from tests.ready.test_findings import bad
-from tests.sandbox.stack import PROJECT, Standing, until
-from tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
 
@@ -60,7 +60,7 @@ def test_a_stack_that_is_up_is_ready_and_as_its_file_says(stack: Standing, subje
     live, recorded = snapshot(stack), load(subject.name)
     for part in ("validatingPolicies", "validatingBindings", "mutatingPolicies", "storageClasses", "daemonSets"):
         names = [{item["metadata"]["name"] for item in taken.parts[part]} for taken in (live, recorded)]
-        assert names[0] == names[1], "record anew: python -m tests.ready.capture"
+        assert names[0] == names[1], "record anew: python -m tests.checks.ready.capture"
 
 
 def test_a_real_defect_is_named_and_nothing_else(stack: Standing) -> None:

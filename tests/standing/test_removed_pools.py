@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.pods import notebook
-from tests.sandbox.stack import Stack
-from tests.subjects import DEV, Subject
+from sandbox.tests.pods import notebook
+from sandbox.tests.stack import Stack
+from sandbox.tests.subjects import DEV, Subject
 
 pytestmark = [
     pytest.mark.engine,
-    # On both clouds: tests/sandbox/test_removals.py, by previews.
+    # On both clouds: tests/stacks/test_removals.py, by previews.
     pytest.mark.parametrize("subject", [DEV], ids=["dev"], indirect=True, scope="session"),
 ]
 

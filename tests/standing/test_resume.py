@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from drill.judge.verdicts import verdicts
+from drill.play import run, source
+from drill.world import scenario
+from drill.world.record import Record
+from drill.world.scenario import Scenario
+from drill.world.workloads import PIECE, STEP
 from sandbox.base.home import Home
-from sandbox.drill import run, scenario, source
-from sandbox.drill.record import Record
-from sandbox.drill.scenario import Scenario
-from sandbox.drill.verdicts import verdicts
-from sandbox.drill.workloads import PIECE, STEP
 from sandbox.kubernetes.client import Object
-from tests.sandbox.stack import Standing
-from tests.subjects import Subject
+from sandbox.tests.stack import Standing
+from sandbox.tests.subjects import Subject
 from tests.training import EVERY, STEPS, Training, undisturbed
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from tests.sandbox.stack import Stack
+from sandbox.tests.stack import Stack
 
 pytestmark = pytest.mark.engine
 

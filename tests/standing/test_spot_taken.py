@@ -10,8 +10,8 @@ import pytest
 
 from sandbox.cloud.spot import SpotFacts
 from sandbox.cluster import plugins
-from tests.sandbox.stack import Stack, until
-from tests.subjects import Subject
+from sandbox.tests.stack import Stack, until
+from sandbox.tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.sandbox.pods import node_of, run_pod, unschedulable
-from tests.sandbox.stack import Stack, Standing, until
-from tests.subjects import GKE_CLASS, Subject
+from sandbox.tests.pods import node_of, run_pod, unschedulable
+from sandbox.tests.stack import Stack, Standing, until
+from sandbox.tests.subjects import GKE_CLASS, Subject
 
 pytestmark = pytest.mark.engine
 

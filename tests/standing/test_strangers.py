@@ -23,8 +23,8 @@ import yaml
 from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.home import Home
 from sandbox.cluster import clusters
-from tests.sandbox.stack import Stack, until
-from tests.subjects import Subject
+from sandbox.tests.stack import Stack, until
+from sandbox.tests.subjects import Subject
 
 pytestmark = pytest.mark.engine
 
@@ -78,7 +78,7 @@ def attack(ports: list[int], calls: dict[str, Call], user: int | None) -> dict[s
     """Return what these calls of the engine's monitor give to a user."""
     task = json.dumps({"user": user, "ports": ports, "calls": calls})
     done = subprocess.run(
-        [sys.executable, "-m", "tests.sandbox.stranger"], input=task, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "sandbox.tests.stranger"], input=task, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     answers: dict[str, Any] = json.loads(done.stdout)

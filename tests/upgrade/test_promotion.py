@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox.killing import killed, stored
-from tests.sandbox.stack import Stack
+from sandbox.tests.killing import killed, stored
+from sandbox.tests.stack import Stack
 from tests.upgrade.case import FOLDER, PROJECT, changed, read
 
 pytestmark = pytest.mark.engine

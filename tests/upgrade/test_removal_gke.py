@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from components.layer import discovery, running
-from config import stackfile
 from config.clouds import registry
 from config.clouds.gcp.settings import Gcp
 from config.model.cluster import Cluster
 from config.model.queueing import Queueing
 from config.model.workloads import Workloads
+from config.stack_file import loader
 from tests.components.emulated_google import EmulatedGoogle
 from tests.upgrade.case import changed, lines
 from tests.upgrade.removal import Removal, Ups, check, optional, uncounted
@@ -62,7 +62,7 @@ def test_a_key_of_another_cloud_is_refused_so_that_it_is_never_removed(key: str)
         settings["systemPool"] |= NOT_ON_GKE[key]
     else:
         settings["pools"][2] |= NOT_ON_GKE[key]
-    spec, problems = stackfile.read(settings, "test")
+    spec, problems = loader.read(settings, "test")
     assert spec is None
     assert {problem.path.split(".", 1)[-1] for problem in problems if not problem.warning} <= {
         "spot.maxPrice",

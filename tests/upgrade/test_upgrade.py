@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.stack import Stack
+from sandbox.tests.stack import Stack
 from tests.upgrade.case import PROJECT, Case, Step, cases, lines
 
 pytestmark = pytest.mark.engine

@@ -31,6 +31,8 @@ SETTINGS = {
 def checkout(tmp_path: Path) -> Path:
     for name in ("pyproject.toml", "uv.lock", "README.md", "LICENSE"):
         shutil.copy(PROJECT / name, tmp_path)
+    (tmp_path / "sandbox").mkdir()
+    shutil.copy(PROJECT / "sandbox" / "pyproject.toml", tmp_path / "sandbox")
     return tmp_path
 
 

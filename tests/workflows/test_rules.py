@@ -136,4 +136,6 @@ def test_the_options_of_sandbox_commands_exist() -> None:
 
 def command(name: str) -> click.Command:
     assert isinstance(sandbox, click.Group)
-    return sandbox.commands[name]
+    found = sandbox.get_command(click.Context(sandbox), name)
+    assert found
+    return found

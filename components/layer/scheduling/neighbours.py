@@ -13,8 +13,8 @@ import pulumi
 from pydantic import ValidationError
 
 from components.layer import names
+from config.base.problems import Problem, report
 from config.model.scheduling import GuardException, Scheduling
-from config.problems import Problem, report
 
 KEY = "guard.json"
 """Key of the contract's ConfigMap; missing where a stack excepts no pod and guards what every stack does by default."""

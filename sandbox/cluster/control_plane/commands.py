@@ -255,11 +255,9 @@ def kwok(settings: Settings, stages: list[Path]) -> Command:
 
 
 def autoscaler(settings: Settings) -> Command:
-    """The cloud's own loops (see `sandbox.cluster.autoscaler`), in this Python."""
+    """The cloud's own loops (see `sandbox.autoscaler`), in this Python."""
     server = [f"--directory={settings.directory}", f"--port={settings.ports['kube-apiserver']}"]
     environment = {"PYTHONPATH": str(CHECKOUT)}
     if sys.pycache_prefix:
         environment["PYTHONPYCACHEPREFIX"] = os.fspath(sys.pycache_prefix)
-    return Command(
-        [sys.executable, "-P", "-m", "sandbox.cluster.autoscaler", *server, *settings.loops], [], environment
-    )
+    return Command([sys.executable, "-P", "-m", "sandbox.autoscaler", *server, *settings.loops], [], environment)

@@ -28,7 +28,7 @@ class ControlPlane:
 
     `directory` has everything: certificates, data, logs, records of the processes, kubeconfigs. `version` is a
     Kubernetes version such as "1.36", "1.35.3" or GKE's "1.35.7-gke.1240000", which nodes show and the API server's
-    `/version` does not. `cloud` is "azure" or "gcp". With `loops`, arguments of `python -m sandbox.cluster.autoscaler`, a sixth
+    `/version` does not. `cloud` is "azure" or "gcp". With `loops`, arguments of `python -m sandbox.autoscaler`, a sixth
     process does the cloud's own work inside the cluster. `timed` is for a cluster whose time somebody else keeps: without kwok, and
     without the controllers that act when time has passed.
     """

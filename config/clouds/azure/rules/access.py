@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from config.base.problems import Problem
 from config.clouds.azure.rules import ids
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
-from config.draft import Draft
-from config.problems import Problem
 from config.rules import examples
+from config.rules.draft import Draft
 from config.rules.network import everybody
 
 _PATH = "cloud.access"

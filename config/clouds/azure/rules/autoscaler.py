@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
+from config.base.problems import Problem
 from config.clouds.azure import unready
 from config.clouds.azure.autoscaler import AzureAutoscaler, pinned_autoscaler
 from config.clouds.azure.rules.expander import grown
 from config.clouds.azure.settings import Azure
 from config.clouds.azure.unready import Bounds
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus
 from config.model.growth import seconds
 from config.model.pool import Pool
 from config.placement import names
-from config.problems import Problem
 from config.rules.chains import accepted_wait
+from config.rules.draft import Draft, has_gpus
 
 _PATH = "cloud.autoscaler"
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from config import near
+from config.base import near
+from config.base.problems import Problem, as_path
 from config.clouds.azure.regions import READ, ZONES_OF, other_cloud, regions
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
-from config.draft import Draft, most_nodes
 from config.model.pool import AnyPool
-from config.problems import Problem, as_path
-from config.reading import known, of_each
+from config.model.reading import known, of_each
+from config.rules.draft import Draft, most_nodes
 
 _TIER_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
 _PUBLIC_NAMES = (".vault.azure.net", ".azmk8s.io")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.azure.pool import settings_of, spot_of
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.pool import AnyPool, Pool
-from config.problems import Problem
+from config.rules.draft import Draft
 
 _DEFAULT_GB = 128
 """The size in GB of an ephemeral disk that names none (learn.microsoft.com/azure/aks/concepts-storage)."""

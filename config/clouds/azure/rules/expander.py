@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
+from config.base.problems import Problem
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.gpu import DevicePluginOptions
 from config.model.growth import Growth
 from config.model.pool import Pool
+from config.model.reading import of_each
 from config.model.spec import ClusterSpec
 from config.placement import expressions
 from config.placement.growth import growth_order
 from config.placement.node_pools import node_pools
-from config.problems import Problem
-from config.reading import of_each
+from config.rules.draft import Draft
 
 _STEP = 10
 """The program's own lines stand in steps of ten (`components.layer.autoscaler.priorities`)."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.azure.forms import GUID
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
-from config.draft import Draft
-from config.problems import Problem
+from config.rules.draft import Draft
 from config.rules.texts import texts
 
 

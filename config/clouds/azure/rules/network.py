@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.azure.forms import NETWORK_NAME
 from config.clouds.azure.network import NODE_SUBNET
 from config.clouds.azure.pool import settings_of
 from config.clouds.azure.rules import ids
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.fields import FORMS
 from config.model.pool import AnyPool
-from config.problems import Problem
+from config.rules.draft import Draft
 from config.rules.network import PATH, not_of_existing
 
 _OTHER_SERVICES = {

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from itertools import combinations
 
+from config.base.problems import Problem
 from config.clouds.azure.network import NODE_SUBNET, AzureNetwork
 from config.clouds.azure.pool import settings_of
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus, most_with_twin
 from config.model.pool import AnyPool, Pool
-from config.problems import Problem
-from config.reading import known, of_each
+from config.model.reading import known, of_each
+from config.rules.draft import Draft, has_gpus, most_with_twin
 from config.rules.network import PATH, are_ranges, readable_ranges
 
 # learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of these.

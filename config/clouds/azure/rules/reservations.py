@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.azure.rules import ids
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.pool import Pool
-from config.problems import Problem
+from config.rules.draft import Draft
 
 _TYPE = "Microsoft.Compute/capacityReservationGroups"
 _ID = r"(?i)/subscriptions/[^/\s]+/resourceGroups/[^/\s]+/providers/[^/\s]+(/[^/\s]+/[^/\s]+)+"

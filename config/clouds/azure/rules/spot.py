@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.azure.pool import spot_of
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.pool import Pool
-from config.problems import Problem
+from config.rules.draft import Draft
 
 _DEAREST = 1000
 """Dollars an hour. The dearest machine of the price list (November 2026) costs 128 on demand; what is above is another unit, or

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft
-from config.problems import Problem
+from config.rules.draft import Draft
 
 
 def _nodes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

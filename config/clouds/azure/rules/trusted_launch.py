@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.azure.pool import nodes_of
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus
 from config.model.pool import Pool
-from config.problems import Problem
+from config.rules.draft import Draft, has_gpus
 
 
 def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.azure.settings import Azure
 from config.clouds.azure.versions import versions
 from config.clouds.traits import Cloud
 from config.clouds.versions import number
-from config.draft import Draft
-from config.problems import Problem
+from config.rules.draft import Draft
 from config.rules.versions import KEPT, offered
 
 _OFFICIAL, _LONG = "KubernetesOfficial", "AKSLongTermSupport"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.azure.kept import MOST, kept_group
 from config.clouds.azure.regions import other_cloud
 from config.clouds.azure.rules import ids
 from config.clouds.azure.settings import Azure
 from config.clouds.traits import Cloud
-from config.draft import Draft
-from config.problems import Problem
-from config.reading import of_each
+from config.model.reading import of_each
+from config.rules.draft import Draft
 from config.rules.workloads import checkpoints, profiles
 
 _ACCOUNT = r"[a-z0-9]{3,24}"

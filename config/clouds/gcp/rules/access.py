@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from config.base.problems import Problem
 from config.clouds.gcp.settings import Gcp, GcpAccess
 from config.clouds.traits import Cloud
-from config.draft import Draft
-from config.problems import Problem
-from config.reading import known
+from config.model.reading import known
+from config.rules.draft import Draft
 from config.rules.network import everybody
 
 _PATH = "cloud.access"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.gcp.pool import GcpPool, options_of
 from config.clouds.traits import Cloud
-from config.draft import Draft, most_nodes
 from config.model.fields import given
 from config.model.pool import AnyPool, Pool
-from config.problems import Problem
-from config.reading import known
+from config.model.reading import known
+from config.rules.draft import Draft, most_nodes
 
 
 def _one_kind(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from config import near
+from config.base import near
+from config.base.problems import Problem, as_path
 from config.clouds.gcp.channels import all_channels, channels
 from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.zones import READ, zones
 from config.clouds.traits import Cloud
 from config.clouds.versions import number
-from config.draft import Draft
 from config.model.pool import AnyPool
-from config.problems import Problem, as_path
+from config.rules.draft import Draft
 from config.rules.labels import of_the_cloud
 from config.rules.versions import KEPT, offered
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.gcp.pool import nodes_of
 from config.clouds.gcp.traits import DISKS_AS_REPORTED, boot_disks
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.pool import AnyPool, Capacity, Pool
 from config.placement import names
-from config.problems import Problem
+from config.rules.draft import Draft
 
 _HYPERDISK = ("hyperdisk-balanced",)
 _ALONE = frozenset({"c4", "n4"})

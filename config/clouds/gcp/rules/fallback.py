@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.gcp import compute_class
 from config.clouds.gcp.settings import Gcp, GcpFallback
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus
 from config.model.fields import Unreadable
 from config.model.pool import Pool
 from config.model.taint import Taint
 from config.placement import admission, names
-from config.problems import Problem
+from config.rules.draft import Draft, has_gpus
 from config.rules.items import each_taint
 
 _PATH = "cloud.fallback"

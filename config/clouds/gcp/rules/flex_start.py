@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.gcp.machines import not_by_flex_start
 from config.clouds.gcp.pool import options_of
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus
 from config.model.growth import seconds
 from config.model.pool import Capacity, Pool
 from config.placement import names
-from config.problems import Problem
 from config.rules.chains import accepted_wait
+from config.rules.draft import Draft, has_gpus
 
 _SINCE = (1, 32)
 """For GPUs 1.32.2-gke.1652000 (page dws, "Requirements"); 1.33.0-gke.1712000 is for TPUs, which no pool has."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.gcp.pool import options_of
 from config.clouds.machines import Machine
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus, own_machine
 from config.model.pool import Pool
-from config.problems import Problem
+from config.rules.draft import Draft, has_gpus, own_machine
 
 _MOST_CLIENTS = 48
 """Most clients of a GPU, by time-sharing and by MPS (page timesharing-gpus; GKE's autoscaler)."""

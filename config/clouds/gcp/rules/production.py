@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.gcp.settings import Gcp
 from config.clouds.traits import Cloud
-from config.draft import Draft
-from config.problems import Problem
+from config.rules.draft import Draft
 from config.rules.production import undecided
 
 

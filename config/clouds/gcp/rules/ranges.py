@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from itertools import combinations
 
+from config.base.problems import Problem
 from config.clouds.gcp.settings import Gcp, GcpNetwork
 from config.clouds.traits import Cloud
-from config.draft import Draft, most_with_twin
 from config.model.fields import Unreadable
 from config.model.pool import AnyPool
-from config.problems import Problem
-from config.reading import known, of_each
+from config.model.reading import known, of_each
+from config.rules.draft import Draft, most_with_twin
 from config.rules.network import PATH, are_ranges, readable_ranges
 
 _TAKEN = 4

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from config import near
+from config.base import near
+from config.base.problems import Problem
 from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.zones import READ, zones
 from config.clouds.traits import Cloud
-from config.draft import Draft
-from config.problems import Problem
-from config.reading import doubled, of_each
+from config.model.reading import doubled, of_each
+from config.rules.draft import Draft
 
 _MULTI_REGIONS = ("asia", "europe", "us")
 """docs.cloud.google.com/artifact-registry/docs/repositories/repo-locations"""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.pool import Pool
-from config.problems import Problem
-from config.reading import known
+from config.model.reading import known
+from config.rules.draft import Draft
 
 _NAME = r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"
 _RESERVATION = rf"(projects/[^/\s]+/reservations/)?{_NAME}(/reservationBlocks/{_NAME}(/reservationSubBlocks/{_NAME})?)?"

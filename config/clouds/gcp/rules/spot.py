@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.gcp.pool import options_of
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.pool import Capacity, Pool
-from config.problems import Problem
+from config.rules.draft import Draft
 
 _GRACE_SINCE = (1, 35)
 """Page spot-vms: from 1.35.0-gke.1171000."""

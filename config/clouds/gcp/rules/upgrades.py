@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.draft import Draft
 from config.model.pool import AnyPool
-from config.problems import Problem
+from config.rules.draft import Draft
 
 _MOST_AT_ONCE = 20
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.gcp.settings import Gcp
 from config.clouds.traits import Cloud
-from config.draft import Draft
-from config.problems import Problem
+from config.rules.draft import Draft
 from config.rules.workloads import checkpoints
 
 _BUCKET = r"[a-z0-9][a-z0-9_-]{1,61}[a-z0-9]"

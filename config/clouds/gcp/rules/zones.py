@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.problems import Problem
 from config.clouds.gcp.machines import accelerator
 from config.clouds.gcp.settings import Gcp
 from config.clouds.gcp.zones import gpu_zones, zones
 from config.clouds.traits import Cloud
-from config.draft import Draft, has_gpus
 from config.model.pool import Pool
-from config.problems import Problem
+from config.rules.draft import Draft, has_gpus
 
 _SHOWN = 6
 """Regions named in a message."""

@@ -1,0 +1,1 @@
+"""Checks by reading: of a cluster (`checks.ready`) and of a cloud account (`checks.preflight`)."""

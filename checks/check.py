@@ -1,0 +1,71 @@
+"""Check: one question to a subject (a cluster, an account in a cloud), and the words of its findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from checks.findings import Finding, State
+
+S = TypeVar("S")
+
+
+class NotSeen(Exception):
+    """A part of the subject that the user could not read. The text names it and says why."""
+
+
+class NotCompared(Exception):
+    """The check compares with something that the subject does not have; another check says so."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A finding without the name of its check."""
+
+    state: State
+    says: str
+    remedy: str = ""
+
+
+def ok(says: str) -> Said:
+    """What is as it should be."""
+    return Said(State.OK, says)
+
+
+def note(says: str, remedy: str = "") -> Said:
+    """What is worth knowing; nothing is wrong."""
+    return Said(State.NOTE, says, remedy)
+
+
+def wrong(says: str, remedy: str) -> Said:
+    """A defect, and what to do."""
+    return Said(State.WRONG, says, remedy)
+
+
+@dataclass(frozen=True)
+class Check(Generic[S]):
+    """One check. `judge` yields what it finds; it says `ok` itself."""
+
+    name: str
+    judge: Callable[[S], Iterable[Said]]
+    source: str = ""
+    right: str = "docs/ready.md lists the rights"
+    """Where to look when the user may not read something."""
+
+    def findings(self, subject: S) -> Iterator[Finding]:
+        """All findings. A part that was not seen ends the check, and is a finding of its own."""
+        try:
+            for said in self.judge(subject):
+                yield Finding(self.name, said.state, said.says, said.remedy, self.source)
+        except NotSeen as unseen:
+            yield Finding(self.name, State.UNSEEN, str(unseen), f"give the user the right to read it: {self.right}")
+        except NotCompared as why:
+            yield Finding(self.name, State.NOTE, f"not compared: {why}")
+
+
+def some(names: Iterable[str]) -> str:
+    """The first three names, and how many more there are."""
+    ordered = sorted(names)
+    shown = ", ".join(ordered[:3])
+    return f"{shown} and {len(ordered) - 3} more" if len(ordered) > 3 else shown

@@ -1,0 +1,86 @@
+"""Quotas: what pools draw from a limit, and whether the limit holds it. The same arithmetic on every cloud."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from checks.check import Said, note, ok, some, wrong
+from checks.preflight.demand import Need
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One pool's part of one quota."""
+
+    quota: str
+    pool: str
+    each: int
+    """Units of one node: vCPUs or GPUs."""
+    least: int
+    """Nodes that an `up` asks for; 0 for a pool that starts at none."""
+    first: int
+    """The same, or 1 for a pool that has none: the first pod needs one."""
+    most: int
+    """Nodes that it may still get."""
+
+
+def drawn_of(need: Need, quota: str, each: int, up: int) -> Drawn:
+    """What a pool still draws from a quota, in which its `up` nodes that are there count as used already."""
+    least, first, most = (max(0, count - up) for count in (need.least, need.first, need.most))
+    return Drawn(quota, need.pool, each, least, first, most)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A quota as the cloud counts it."""
+
+    limit: float
+    used: float
+
+    @property
+    def left(self) -> int:
+        """Units that are free."""
+        return max(0, int(self.limit - self.used))
+
+
+def judge(drawn: Iterable[Drawn], limits: dict[str, Limit | None], unit: str, remedy: str) -> Iterator[Said]:
+    """Each quota against what the pools draw. None for a limit that the cloud does not list.
+
+    Too little for the nodes of the first `up`, or for one node of the largest pool, is wrong. Less than one node of each pool, or
+    than all pools at their `maxNodes`, is a note: the pools of a chain are alternatives, and it goes on when a quota ends.
+    """
+    by_quota: dict[str, list[Drawn]] = {}
+    for part in drawn:
+        by_quota.setdefault(part.quota, []).append(part)
+    fine: list[str] = []
+    for quota, parts in sorted(by_quota.items()):
+        limit = limits.get(quota)
+        need = max(sum(part.each * part.least for part in parts), *(part.each * part.first for part in parts))
+        first = sum(part.each * part.first for part in parts)
+        most = sum(part.each * part.most for part in parts)
+        pools = some(part.pool for part in parts)
+        if limit is None:
+            yield note(f"{quota} is not listed; {pools} draw {first} to {most} {unit} from it", remedy)
+        elif limit.left < need:
+            yield wrong(
+                f"{quota} has {limit.left} of {limit.limit:.0f} {unit} left; the first nodes of {pools} need {need} at least",
+                remedy,
+            )
+        elif limit.left < first:
+            yield note(
+                f"{quota} has {limit.left} {unit} left; one node of each of {pools} at the same time needs {first}",
+                remedy,
+            )
+        elif limit.left < most:
+            yield note(f"{quota} has {limit.left} {unit} left; {pools} at maxNodes need {most}", remedy)
+        else:
+            fine.append(f"{quota} {limit.left} for {most}")
+    if fine:
+        yield ok(f"{unit} left for the pools at maxNodes: {', '.join(fine)}")
+
+
+def reserved(pools: Iterable[str]) -> Iterator[Said]:
+    """What is said of pools that draw from no quota, because their machines were counted when they were reserved."""
+    if names := some(pools):
+        yield note(f"the machines of {names} are reserved, and their quota was counted then: it was not asked for them")

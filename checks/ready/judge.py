@@ -1,0 +1,28 @@
+"""All checks of a cluster, in the order of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from checks.check import Check
+from checks.findings import Finding
+from checks.ready.checks import drains, growth, kubernetes, mesh, placement, pools, room
+from checks.ready.cluster import Cluster
+from checks.ready.intent import Intent
+from checks.ready.snapshot import Snapshot
+
+CHECKS: tuple[Check[Cluster], ...] = (
+    *kubernetes.CHECKS,
+    *room.CHECKS,
+    *placement.CHECKS,
+    *pools.CHECKS,
+    *growth.CHECKS,
+    *mesh.CHECKS,
+    *drains.CHECKS,
+)
+
+
+def findings(snapshot: Snapshot, more: Iterable[Check[Cluster]] = (), intent: Intent | None = None) -> list[Finding]:
+    """What every check says of a snapshot, and `more` of them. Pure: the same snapshot, the same findings."""
+    cluster = Cluster(snapshot, intent)
+    return [finding for check in (*CHECKS, *more) for finding in check.findings(cluster)]

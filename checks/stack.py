@@ -1,0 +1,85 @@
+"""Reads a stack file by the program's own loader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from checks.findings import Finding, State, Unasked
+from config.model.spec import ClusterSpec
+from config.stack_file import loader
+
+ENCRYPTED = "[encrypted]"
+"""Stands for a setting that Pulumi alone can read."""
+
+
+@dataclass(frozen=True)
+class StackFile:
+    """A checked stack file."""
+
+    spec: ClusterSpec
+    notes: tuple[Finding, ...]
+    """What the program warns of when it reads the file."""
+    others: Mapping[str, str]
+    """Settings of other programs, such as those of a provider, by their whole key; a secret is `ENCRYPTED`."""
+
+
+def load(folder: Path, stack: str) -> StackFile:
+    """`Pulumi.STACK.yaml`. Raises `Unasked` with every problem of the file."""
+    config = _config(folder, stack)
+    spec, problems = loader.read(_settings(config), stack)
+    if spec is None:
+        lines = "\n".join(f"  {problem}" for problem in problems if not problem.warning)
+        raise Unasked(f"Pulumi.{stack}.yaml is faulty, so nothing was asked:\n{lines}")
+    notes = tuple(
+        Finding("stack-file", State.NOTE, f"{problem.path}: {problem.what}", problem.remedy, "docs/stack-file.md")
+        for problem in problems
+    )
+    return StackFile(spec, notes, _others(config))
+
+
+def read(folder: Path, stack: str) -> ClusterSpec:
+    """The spec alone. Raises `Unasked`."""
+    return load(folder, stack).spec
+
+
+def _others(config: Mapping[str, Any]) -> dict[str, str]:
+    plain: dict[str, str] = {}
+    for key, value in config.items():
+        if not isinstance(key, str) or key.startswith(loader.PREFIX):
+            continue
+        if isinstance(value, bool):
+            plain[key] = str(value).lower()  # as Pulumi hands it to a provider
+        elif isinstance(value, str | int | float):
+            plain[key] = str(value)
+        elif isinstance(value, dict) and "secure" in value:
+            plain[key] = ENCRYPTED
+    return plain
+
+
+def _config(folder: Path, stack: str) -> Mapping[str, Any]:
+    path = folder / f"Pulumi.{stack}.yaml"
+    try:
+        content = YAML(typ="safe", pure=True).load(path.read_text())
+    except FileNotFoundError:
+        known = ", ".join(sorted(other.name[7:-5] for other in folder.glob("Pulumi.*.yaml"))) or "none"
+        raise Unasked(f"{path.name}: there is no such stack file here; there are: {known}") from None
+    except (OSError, UnicodeDecodeError, YAMLError, ValueError):
+        raise Unasked(f"{path.name}: cannot be read as YAML") from None
+    config = (content or {}).get("config") if isinstance(content, dict) else None
+    if not isinstance(config, dict):
+        raise Unasked(f"{path.name}: has no `config`")
+    return config
+
+
+def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key.removeprefix(loader.PREFIX): value
+        for key, value in config.items()
+        if isinstance(key, str) and key.startswith(loader.PREFIX)
+    }

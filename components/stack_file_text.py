@@ -1,0 +1,97 @@
+"""The text of the stack file: it shows what Pulumi does not pass on.
+
+Pulumi drops what stands beside `config`, and tells of an object only that something in it is a secret. The text is never
+needed: a file that is elsewhere (`--config-file`, `stackConfigDir`) or cannot be read is as good as empty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import yaml
+from pulumi.runtime import settings
+
+from config.stack_file import top_keys
+
+_ROOT_KEY = re.compile(r"""^["']?([\w-]+(?::\w+)*)["']?:(?=\s|$)""", re.MULTILINE)
+_KEYS_OF_A_PATH = re.compile(r"[^\[\].\"]+")
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as the engine reads it, to which `no` and `off` are texts (YAML 1.2)."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, form) for tag, form in resolvers if tag != "tag:yaml.org,2002:bool" or first in "tTfF"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+class StackFile:
+    """The stack file that lies beside Pulumi.yaml."""
+
+    def __init__(self, text: str, project: str) -> None:
+        self._text, self._project = text, project
+
+    @classmethod
+    def of_this_stack(cls, project: str) -> StackFile:
+        """The current stack's file; an empty one where it is not at hand."""
+        path = Path(settings.get_root_directory() or ".") / f"Pulumi.{pulumi.get_stack()}.yaml"
+        try:
+            return cls(path.read_text(encoding="utf-8"), project)
+        except (OSError, ValueError):
+            return cls("", project)
+
+    def outside(self, passed: Mapping[str, Any]) -> dict[str, Any]:
+        """The program's settings beside `config`, by their keys; `passed` are those that Pulumi passed."""
+        keys = [
+            key
+            for key in _ROOT_KEY.findall(self._text)
+            if key in top_keys.EXAMPLES or top_keys.setting(key, self._project)
+        ]
+        # The settings may be from another file, which has other keys.
+        if not keys or self._config.keys() != passed.keys():
+            return {}
+        return {key: self._content[key] for key in keys if key in self._content}
+
+    def shows(self, path: str, passed: Mapping[str, Any]) -> bool:
+        """Whether the setting that Pulumi passed for this path stands in the file in clear text."""
+        keys = _KEYS_OF_A_PATH.findall(path)
+        value = _at(passed, keys)
+        return value is not None and _at(self._config, keys) == value
+
+    @cached_property
+    def _content(self) -> dict[Any, Any]:
+        try:
+            content = yaml.load(self._text, Loader=_Loader)
+        except (yaml.YAMLError, ValueError, RecursionError):
+            return {}
+        return content if isinstance(content, dict) else {}
+
+    @cached_property
+    def _config(self) -> dict[str, Any]:
+        """The settings below `config`, by their names among the program's own."""
+        config = self._content.get("config")
+        named = {
+            # A key without a namespace is in the project's.
+            top_keys.setting(str(key) if ":" in str(key) else f"{self._project}:{key}", self._project): value
+            for key, value in (config.items() if isinstance(config, dict) else ())
+        }
+        return {name: value for name, value in named.items() if name}
+
+
+def _at(value: Any, keys: list[str]) -> Any:
+    """The value at a path; None where there is none."""
+    for key in keys:
+        if isinstance(value, list) and key.isdigit() and int(key) < len(value):
+            value = value[int(key)]
+        elif isinstance(value, dict) and key in value:
+            value = value[key]
+        else:
+            return None
+    return value

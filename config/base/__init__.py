@@ -1,0 +1,1 @@
+"""Problems with a stack file, and what their messages hide and suggest."""

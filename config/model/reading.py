@@ -1,0 +1,65 @@
+"""Reading of objects that may lack fields, so that a rule reports all it can and its author asks for nothing.
+
+A faulty object raises `Unreadable` for a field it lacks. Only the rule that read the field ends (`config.rules`). A rule about a
+list asks each item by itself (`config.rules.items.each`), or takes from `where` and `of_each` what can be read of the items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from config.base.problems import Problem
+from config.model.fields import Model, Unreadable
+
+T = TypeVar("T")
+V = TypeVar("V")
+D = TypeVar("D")
+
+
+def known(read: Callable[[], V], default: D) -> V | D:
+    """The value, or the default where it asks for an unreadable field."""
+    try:
+        return read()
+    except Unreadable:
+        return default
+
+
+def part(thing: Model, name: str) -> Any:
+    """A field of an object by its name; None when it is unreadable or missing."""
+    return thing.__dict__.get(name)
+
+
+def of_each(items: Iterable[T], read: Callable[[T], V]) -> list[V]:
+    """The values of the items, without those that cannot be read."""
+    values: list[V] = []
+    for item in items:
+        try:
+            values.append(read(item))
+        except Unreadable:
+            continue
+    return values
+
+
+def where(items: Iterable[T], condition: Callable[[T], object]) -> list[T]:
+    """The items of which the condition can be read and is true."""
+    return [item for item, holds in of_each(items, lambda item: (item, condition(item))) if holds]
+
+
+def until_unreadable(problems: Iterator[Problem]) -> Iterator[Problem]:
+    """The problems up to the first question that cannot be answered."""
+    try:
+        yield from problems
+    except Unreadable:
+        return
+
+
+def doubled(items: Iterable[tuple[str, T]], key: Callable[[T], Hashable]) -> Iterator[tuple[str, str, T]]:
+    """Each item whose key an earlier item has: its path, the first one's path, and the item."""
+    first: dict[Hashable, str] = {}
+    for path, item, name in of_each(items, lambda pair: (*pair, key(pair[1]))):
+        # Two of one path are two all the same: a namespace that one secret names twice.
+        if name in first:
+            yield path, first[name], item
+        else:
+            first[name] = path

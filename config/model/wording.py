@@ -1,0 +1,194 @@
+"""The errors of pydantic as problems of a stack file: what is wrong and what to write instead, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from config.base.hiding import hidden, secret_in
+from config.base.problems import Problem, as_path
+from config.model.fields import FORMS, Model
+
+
+def problem(error: ErrorDetails, model: type[Model], path: str) -> Problem:
+    """The problem of one error in the object of this model at `path`."""
+    place = _Place(model, error["loc"])
+    where = path + place.path
+    given = error["input"]
+    context = error.get("ctx", {})
+    is_it = f"is {type_in_words(given) if place.secret else shown(given)}"
+    match error["type"]:
+        case "missing":
+            return Problem(where, "is missing", f"add `{error['loc'][-1]}`")
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return Problem(where, *not_an_object(given, place.keys))
+        case "tuple_type":
+            return Problem(where, *not_a_list(given))
+        case "string_type" if given is None or isinstance(given, dict | list):
+            return Problem(
+                where, f"is {type_in_words(given)}, not text", "write one text; `key: |` goes before several lines"
+            )
+        case "string_type":
+            return Problem(where, f"{is_it}, which YAML does not read as text", _as_text(given, place))
+        case "string_pattern_mismatch" if kind := secret_in(given):
+            form = _form(context["pattern"], place)
+            return Problem(
+                where, f"holds {kind}, which is not shown", f"{form}; make a new one if others may have read it"
+            )
+        case "string_pattern_mismatch":
+            return Problem(where, is_it, _form(context["pattern"], place))
+        case known if known in _REMEDIES:
+            return Problem(where, is_it, _REMEDIES[known].format(**context))
+        case _:
+            return Problem(where, is_it, error["msg"][:1].lower() + error["msg"][1:])
+
+
+def not_an_object(given: Any, keys: list[str]) -> tuple[str, str]:
+    """Problem and remedy of a value in the place of an object with these keys; no keys: with any."""
+    remedy = f"write keys: {', '.join(keys)}" if keys else "write `{key: value}`"
+    return f"is {type_in_words(given)}, not an object", remedy
+
+
+def not_a_list(given: Any, example: str | None = None) -> tuple[str, str]:
+    """Problem and remedy of a value in the place of a list."""
+    remedy = f"write for example `{example}`" if example else "write `[...]`, or one `- ...` a line"
+    return f"is {type_in_words(given)}, not a list", remedy
+
+
+def type_in_words(value: Any) -> str:
+    """A value's type in words, without the value."""
+    kinds = {bool: "true or false", str: "text", list: "a list", dict: "an object"}
+    return "empty" if value is None else kinds.get(type(value), "a number")
+
+
+def shown(value: Any) -> str:
+    """A value as a message shows it: cut, and without what may be a secret."""
+    if value is None:
+        return "empty"
+    if value and isinstance(value, dict | list):
+        return type_in_words(value)
+    text = hidden(str(value)).lower() if isinstance(value, bool) else hidden(repr(value))
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+_LONGEST = 60
+"""Characters of a value in a message."""
+
+
+def _as_text(given: Any, place: _Place) -> str:
+    """The remedy for a number, or for true or false, in the place of a text."""
+    quoted = "put it in quotes" + ("" if place.secret else f': "{shown(given)}"')
+    form = next((form for form in place.forms if not re.search(form, str(given))), None)
+    # In quotes it would be refused for its form.
+    return quoted if form is None or place.secret else _form(form, place)
+
+
+def _form(pattern: str, place: _Place) -> str:
+    """The remedy for a text that does not match."""
+    if pattern in FORMS:
+        return FORMS[pattern]
+    example = "".join(f"write for example {example!r}; " for example in place.examples[:1])
+    # The first sentence says what it is.
+    meaning = f"{place.description.partition('. ')[0].rstrip('.')}; " if place.description else ""
+    if meaning[1:2].islower():
+        meaning = meaning[0].lower() + meaning[1:]
+    # Words and an example say more to most people than a pattern.
+    return (
+        f"{example}{meaning}".removesuffix("; ")
+        if example and meaning
+        else f"{example}{meaning}it must match {pattern}"
+    )
+
+
+_REMEDIES = {
+    "enum": "one of: {expected}",
+    "literal_error": "one of: {expected}",
+    "greater_than_equal": "{ge:g} or more",
+    "greater_than": "more than {gt:g}",
+    "less_than_equal": "{le:g} or less",
+    "string_too_short": "at least {min_length} characters",
+    "string_too_long": "at most {max_length} characters",
+    "too_short": "at least {min_length} entries",
+    "int_type": "write a whole number",
+    "int_parsing": "write a whole number",
+    "int_from_float": "write a whole number",
+    "float_type": "write a number",
+    "float_parsing": "write a number",
+    "finite_number": "write a finite number",
+    "bool_type": "write true or false",
+    "bool_parsing": "write true or false",
+}
+
+
+class _Place:
+    """The place of a value in an object of a model."""
+
+    def __init__(self, model: type[Model], loc: tuple[int | str, ...]) -> None:
+        self.path = ""
+        self.description: str | None = None
+        self.examples: list[Any] = []
+        self._annotation: Any = model
+        self._field: FieldInfo | None = None
+        self.keys = list(by_key(model))
+        for part in loc:
+            if isinstance(part, int):
+                self.path += f"[{part}]"
+                continue
+            field = by_key(next(models(self._annotation))).get(part) if self.keys else None
+            if field is None and not self.keys and get_origin(self._annotation) is not dict:
+                return  # pydantic's name for one of several forms
+            self.path += as_path(part)
+            self.description = field.description if field else None
+            self.examples = (field.examples or []) if field else []
+            self._annotation = field.annotation if field else None
+            self._field = field
+            inner = next(models(self._annotation), None)
+            self.keys = list(by_key(inner)) if inner else []
+
+    @property
+    def secret(self) -> bool:
+        """Whether the value may be a secret, which no message shows."""
+        return holds_secret(self._annotation)
+
+    @property
+    def forms(self) -> list[str]:
+        """The patterns of the text."""
+        parts = [*(self._field.metadata if self._field else ()), *_metadata(self._annotation)]
+        return [str(part.pattern) for part in parts if getattr(part, "pattern", None)]
+
+
+def _metadata(annotation: Any) -> Iterator[Any]:
+    if get_origin(annotation) is Annotated:
+        yield from annotation.__metadata__
+    elif get_origin(annotation) in (Union, UnionType):
+        # One of several forms may match.
+        several = [inner for inner in get_args(annotation) if inner is not type(None)]
+        if len(several) == 1:
+            yield from _metadata(several[0])
+
+
+def by_key(model: type[Model]) -> Mapping[str, FieldInfo]:
+    """The fields of a model by their keys in a stack file."""
+    return {str(field.alias): field for field in model.model_fields.values()}
+
+
+def models(annotation: Any) -> Iterator[type[Model]]:
+    """The models in an annotation, not those inside of models."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        yield annotation
+    for argument in getattr(annotation, "__args__", ()):
+        yield from models(argument)
+
+
+def holds_secret(annotation: Any) -> bool:
+    """Whether a value of this type is or holds a secret."""
+    if annotation is SecretStr:
+        return True
+    inside = [field.annotation for model in models(annotation) for field in model.model_fields.values()]
+    return any(map(holds_secret, (*inside, *getattr(annotation, "__args__", ()))))

@@ -1,0 +1,1 @@
+"""Reads a stack file: settings in, a checked spec or all problems out."""

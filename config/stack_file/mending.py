@@ -1,0 +1,172 @@
+"""Guesses at what a faulty value means, so that what it holds is checked too: misspelt keys, a list in place of an object.
+
+Each guess goes with a problem: nothing is accepted because it was guessed. Paths are in the program's spelling; `Mended.written`
+has the user's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from config.base.near import likely, nearest
+from config.base.problems import MOST, Problem, as_path
+from config.model.fields import Model
+from config.model.wording import by_key, not_a_list, not_an_object, shown
+
+Hint = Callable[[str, type[Model], str], tuple[str, str | None]]
+"""Key, model and path -> the remedy for an unknown key, and the key of the model that it surely means."""
+
+
+def instead(key: str, known: Iterable[str]) -> str:
+    """A remedy for an unknown key."""
+    known = list(known)
+    close = likely(key, known)
+    return (f"did you mean `{close}`? " if close else "") + keys_here(known)
+
+
+def keys_here(known: Iterable[str]) -> str:
+    """A remedy that names all keys of an object."""
+    return f"keys here: {', '.join(known)}"
+
+
+def without_hints(key: str, model: type[Model], path: str) -> tuple[str, str | None]:
+    """A `Hint` by likeness alone."""
+    return instead(key, by_key(model)), nearest(key, by_key(model))
+
+
+@dataclass
+class Mended:
+    """The guesses of a stack file."""
+
+    problems: list[Problem] = field(default_factory=list)
+    written: dict[str, str] = field(default_factory=dict)
+    """The user's spelling of a path, by the program's."""
+    guessed: set[str] = field(default_factory=set)
+    """Objects that the user wrote in another form: what they lack is no problem of its own."""
+    examples: dict[str, str] = field(default_factory=dict)
+    """What to write in place of a wrong value, by path."""
+    hint: Hint = without_hints
+
+    def as_written(self, path: str) -> str:
+        """A path as the user spells it."""
+        return respelled(path, self.written)
+
+    def value(self, value: Any, annotation: Any, path: str) -> Any:
+        """The value with every guess made, for a place of this type."""
+        annotation = _structure(annotation)
+        if isinstance(annotation, type):
+            return self._object(value, annotation, path)
+        if get_origin(annotation) is tuple:
+            return self._list(value, get_args(annotation)[0], path)
+        return value
+
+    def _object(self, value: Any, model: type[Model], path: str) -> Any:
+        if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+            self._add(path, *not_an_object(value, list(by_key(model))))
+            self.guessed.add(path)
+            self.written[path] = f"{self.as_written(path)}[0]"
+            return self._object(value[0], model, path)
+        meant = model.meant_by(value) if isinstance(value, str) else None
+        if meant:
+            keys = ", ".join(by_key(model))
+            self._add(
+                path, f"is {shown(value)}, which is text and not an object", f"write `{_flow(meant)}`; keys: {keys}"
+            )
+            self.guessed.add(path)
+            self.written |= {path + as_path(key): self.as_written(path) for key in meant}
+            return meant
+        if not isinstance(value, dict):
+            return value
+        fields = by_key(model)
+        mended: dict[Any, Any] = {}
+        for key, item in value.items():
+            target = key
+            if key not in fields:
+                # A hint compares many names: none for a problem that no report shows.
+                hinted = len(self.problems) < MOST
+                remedy, meant_key = self.hint(str(key), model, path) if hinted else (keys_here(fields), None)
+                self._add(path + as_path(str(key)), "is not a key of this object", remedy)
+                if meant_key is None or meant_key in value or meant_key in mended:
+                    continue
+                target = meant_key
+                if fields[target].is_required():
+                    self._add(path + as_path(target), "is missing", f"add `{target}`")
+                self.written[path + as_path(target)] = self.as_written(path) + as_path(str(key))
+            mended[target] = self.value(item, fields[target].annotation, path + as_path(target))
+        return mended
+
+    def _list(self, value: Any, inner: Any, path: str) -> Any:
+        if isinstance(value, list):
+            return [self.value(item, inner, f"{path}[{index}]") for index, item in enumerate(value)]
+        model: type[Model] | None = _model(inner)
+        if isinstance(value, dict) and model:
+            self._add(path, *not_a_list(value, self.examples.get(path)))
+            return self._items(value, model, path)
+        plain = model is None or (isinstance(value, str) and model.meant_by(value))
+        if plain and isinstance(value, str | int | float) and not isinstance(value, bool):
+            self._add(path, *not_a_list(value))
+            self.written[f"{path}[0]"] = self.as_written(path)
+            return [self.value(value, inner, f"{path}[0]")]
+        return value
+
+    def _items(self, value: dict[Any, Any], model: type[Model], path: str) -> list[Any]:
+        """An object in place of a list: its only item, or several by their names."""
+        fields = by_key(model)
+        by_name = "name" in fields and all(isinstance(item, dict) for item in value.values())
+        if not by_name or any(nearest(str(key), fields) for key in value):
+            self.written[f"{path}[0]"] = self.as_written(path)
+            self.guessed.add(f"{path}[0]")
+            return [self.value(value, model, f"{path}[0]")]
+        items = []
+        for index, (name, item) in enumerate(value.items()):
+            self.guessed.add(f"{path}[{index}]")
+            self.written[f"{path}[{index}]"] = self.as_written(path) + as_path(str(name))
+            items.append(self.value({"name": str(name), **item}, model, f"{path}[{index}]"))
+        return items
+
+    def _add(self, path: str, what: str, remedy: str) -> None:
+        self.problems.append(Problem(self.as_written(path), what, remedy))
+
+
+def respelled(path: str, spelling: dict[str, str]) -> str:
+    """The path with its longest known beginning replaced."""
+    for end in range(len(path), 0, -1):
+        if (end == len(path) or path[end] in ".[") and path[:end] in spelling:
+            return spelling[path[:end]] + path[end:]
+    return path
+
+
+def _structure(annotation: Any) -> Any:
+    """The model, or the list type, of an annotation that has one; else the annotation itself."""
+    if get_origin(annotation) is Annotated:
+        return _structure(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        several = [_structure(inner) for inner in get_args(annotation) if inner is not type(None)]
+        return several[0] if len(several) == 1 else None
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        return annotation
+    return annotation if get_origin(annotation) is tuple else None
+
+
+def _model(annotation: Any) -> type[Model] | None:
+    structure = _structure(annotation)
+    return structure if isinstance(structure, type) else None
+
+
+def _flow(meant: dict[str, Any]) -> str:
+    """An object of texts as YAML."""
+    return "{" + ", ".join(f"{key}: {_quoted(value)}" for key, value in meant.items()) + "}"
+
+
+_WORDS_OF_YAML = ("true", "false", "null", "yes", "no", "on", "off")
+
+
+def _quoted(text: str) -> str:
+    # Plain words and names; not those that YAML reads as a number, or as true or false.
+    plain = re.fullmatch(r"[A-Za-z][\w./-]*", text) and text.lower() not in _WORDS_OF_YAML
+    return text if plain else json.dumps(text)

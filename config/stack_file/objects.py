@@ -1,0 +1,138 @@
+"""Plain data -> an object of the vocabulary, and a problem for everything about it that is wrong.
+
+A faulty object is made without the fields that cannot be read: a rule that asks for one of those stops
+(`config.model.fields.Unreadable`), and all others still run. Of a list of plain values the readable ones stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Annotated, Any, TypeVar, cast, get_origin
+
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
+
+from config.base.problems import Problem, as_path
+from config.model.fields import Model, Some
+from config.model.wording import models, problem
+from config.stack_file.mending import Mended, respelled
+
+M = TypeVar("M", bound=Model)
+
+
+def read(value: Any, model: type[M], path: str, problems: list[Problem]) -> M | None:
+    """The object at `path` as far as it can be read; None when it is none at all. Adds to `problems`."""
+    reading = Reading()
+    read_object = reading.object(value, model, path)
+    problems += reading.problems()
+    return read_object
+
+
+@dataclass
+class Reading:
+    """The objects of a file as far as they can be read, and what is wrong with them."""
+
+    mended: Mended = field(default_factory=Mended)
+    _errors: list[Problem] = field(default_factory=list)
+    _kept: dict[str, str] = field(default_factory=dict)
+    """The place of an item of a list in the file, by its place among the readable ones."""
+
+    def object(self, value: Any, model: type[M], path: str) -> M | None:
+        """The object at `path`, which is in the program's spelling; None when it is none at all."""
+        value = self.mended.value(value, model, path)
+        try:
+            return model.model_validate(value)
+        except ValidationError as invalid:
+            for error in invalid.errors():
+                found = problem(error, model, path)
+                if self.follows_a_guess(found):
+                    continue
+                self._errors.append(replace(found, path=self.mended.as_written(found.path)))
+            return self._without_unreadable(value, model, path) if isinstance(value, dict) else None
+
+    def problems(self) -> list[Problem]:
+        """What is wrong so far; one problem a path."""
+        by_path: dict[str, list[Problem]] = {}
+        for found in [*self.mended.problems, *self._errors]:
+            by_path.setdefault(found.path, []).append(found)
+        return [_combined(same) for same in by_path.values()]
+
+    def follows_a_guess(self, found: Problem) -> bool:
+        """Whether it says what an object lacks that the user wrote in another form, which is a problem already."""
+        return found.what == "is missing" and found.path.rpartition(".")[0] in self.mended.guessed
+
+    def of_rule(self, found: Problem) -> Problem:
+        """A rule's problem with the path in the user's spelling."""
+        return replace(found, path=self.mended.as_written(respelled(found.path, self._kept)))
+
+    def _without_unreadable(self, value: dict[str, Any], model: type[M], path: str) -> M:
+        kept: dict[str, Any] = {}
+        lost: list[str] = []
+        for name, info in model.model_fields.items():
+            if info.alias in value:
+                inside = path + as_path(str(info.alias))
+                values = list(self._readable(value[info.alias], _adapter(model, name), info.annotation, inside))
+                if values:
+                    kept[name] = values[0]
+                else:
+                    lost.append(name)
+        given = {name for name, info in model.model_fields.items() if info.alias in value}
+        partial = cast(M, model.model_construct(_fields_set=given, **kept))
+        for name in lost:
+            partial.__dict__.pop(name, None)
+        return partial
+
+    def _readable(self, value: Any, adapter: TypeAdapter[Any], annotation: Any, path: str) -> Iterator[Any]:
+        """The field's value, or what can be read of an object, list or map; nothing when nothing can."""
+        try:
+            yield adapter.validate_python(value)
+            return
+        except ValidationError:
+            inner = next(models(annotation), None)
+        many = get_origin(annotation)
+        if many is dict and isinstance(value, dict):
+            entries = ([*self._readable({key: item}, adapter, None, path)] for key, item in value.items())
+            yield {key: item for entry_values in entries for entry in entry_values for key, item in entry.items()}
+        elif many is tuple and isinstance(value, list):
+            yield from self._items(value, adapter, inner, path)
+        elif many is not tuple and inner and isinstance(value, dict):
+            yield self._without_unreadable(value, inner, path)
+
+    def _items(
+        self, value: list[Any], adapter: TypeAdapter[Any], inner: type[Model] | None, path: str
+    ) -> Iterator[tuple[Any, ...]]:
+        """The list's items: objects all of them, each as far as it can be read; of plain values the readable ones."""
+        if inner:
+            yield tuple(
+                self._without_unreadable(item, inner, f"{path}[{index}]") if isinstance(item, dict) else _empty(inner)
+                for index, item in enumerate(value)
+            )
+            return
+        numbered = [
+            (index, item) for index, one in enumerate(value) for (item,) in self._readable([one], adapter, None, path)
+        ]
+        for place, (index, _) in enumerate(numbered):
+            self._kept[f"{path}[{place}]"] = f"{path}[{index}]"
+        if numbered:
+            yield Some(item for _, item in numbered)
+
+
+def _empty(model: type[Model]) -> Model:
+    """An object of which nothing can be read."""
+    empty = model.model_construct(_fields_set=set(model.model_fields))
+    for name in model.model_fields:
+        empty.__dict__.pop(name, None)
+    return empty
+
+
+def _combined(same: list[Problem]) -> Problem:
+    """A value that fits none of several forms gives an error for each."""
+    return Problem(same[0].path, same[0].what, "; or ".join(dict.fromkeys(problem.remedy for problem in same)))
+
+
+@cache
+def _adapter(model: type[Model], name: str) -> TypeAdapter[Any]:
+    info = model.model_fields[name]
+    form: Any = Annotated[(info.annotation, *info.metadata, BeforeValidator(model.number(name)))]
+    return TypeAdapter(form)

@@ -1,0 +1,79 @@
+"""Settings that must be Pulumi secrets: a clear or a made-up text in their place is an error, and no message shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, get_args, get_origin
+
+from pydantic import SecretStr
+
+from config.base import placeholders
+from config.base.problems import Problem, as_path
+from config.model.fields import Model
+from config.model.wording import by_key, holds_secret
+from config.stack_file import kubeconfig
+
+IsSecret = Callable[[str], bool]
+"""Whether a setting at a path, in the user's spelling, came as a Pulumi secret."""
+
+
+def problems(
+    settings: Mapping[str, Any],
+    types: Mapping[str, Any],
+    is_secret: IsSecret | None,
+    prefix: str,
+    as_written: Callable[[str], str],
+) -> Iterator[Problem]:
+    """A problem for each secret in clear text and for each placeholder. `is_secret` is None where nobody knows.
+
+    What came as a secret and looks like a placeholder may be a password all the same: that is a warning.
+    """
+    for key, value in settings.items():
+        for path, text in _secrets(value, types[key], key):
+            written = as_written(path)
+            remedy = f"pulumi config set --secret --path '{prefix}{written}'"
+            if placeholders.ONLY.fullmatch(text) and is_secret and is_secret(written):
+                yield Problem(
+                    written,
+                    "looks like a placeholder, in which nothing puts a value (its text is not shown)",
+                    f"leave it if it is the value itself, or set that: `{remedy}`"
+                    if prefix
+                    else "leave it if it is the value itself, or pass that, as a secret",
+                    warning=True,
+                )
+            elif placeholders.ONLY.fullmatch(text):
+                yield Problem(
+                    written,
+                    "is a placeholder, in which nothing puts a value (its text is not shown)",
+                    f"set the value itself: `{remedy}`" if prefix else "pass the value itself, as a secret",
+                )
+            elif is_secret and not is_secret(written) and _must_be_hidden(path, text):
+                yield Problem(
+                    written,
+                    "is in clear text, for everybody who reads this file or its history (it is not shown here)",
+                    f"make a new one, and set it with `{remedy}`"
+                    if prefix
+                    else "make a new one, and pass it as a secret (`pulumi.Output.secret`, `Config.require_secret`)",
+                )
+
+
+def _must_be_hidden(path: str, text: str) -> bool:
+    # A kubeconfig that names a login program holds no secret.
+    return not path.endswith(".contents") or kubeconfig.holds_secret(text)
+
+
+def _secrets(value: Any, annotation: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Path and text of each setting of the type SecretStr."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        for key, field in by_key(annotation).items() if isinstance(value, dict) else ():
+            if key in value and holds_secret(field.annotation):
+                yield from _secrets(value[key], field.annotation, path + as_path(key))
+    elif annotation is SecretStr:
+        if isinstance(value, str):
+            yield path, value
+    elif get_origin(annotation) is tuple:
+        for index, item in enumerate(value if isinstance(value, list) else ()):
+            yield from _secrets(item, get_args(annotation)[0], f"{path}[{index}]")
+    else:
+        for inner in get_args(annotation):
+            yield from _secrets(value, inner, path)

@@ -1,0 +1,133 @@
+"""The source of a drill: a stack that is up, of which the drill makes its copy."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from drill.play.answering import answering
+from drill.play.captured import Captured
+from drill.play.cluster_copy import await_policies, copy, refuse_events
+from sandbox.autoscaler.api import ApiServer
+from sandbox.base import locks
+from sandbox.base.checkpoint import Checkpoint
+from sandbox.base.errors import SandboxError
+from sandbox.base.home import Home
+from sandbox.base.notices import Notify
+from sandbox.cloud.cloud import EmulatedCloud
+from sandbox.cluster import clusters, plugins
+from sandbox.cluster.control_plane import ControlPlane
+from sandbox.cluster.control_plane.ports import read_ports
+from sandbox.cluster.control_plane.start import start
+from sandbox.kubernetes.client import Client
+from sandbox.toolchain import programs
+
+
+@dataclass(frozen=True)
+class CopiedCloud:
+    """A copy of a stack's emulated cloud."""
+
+    provider: str
+    version: str
+    cluster: str
+    """The cluster's cloud id."""
+    cloud: Any
+    captured: Captured
+    outputs: dict[str, Any]
+    """The stack's outputs."""
+    classes: list[dict[str, Any]]
+    """GKE's ComputeClasses as the stack declares them, whatever the cluster has by now."""
+
+
+@dataclass(frozen=True)
+class Copy(CopiedCloud):
+    """A copy of a stack's cloud and cluster, for one drill."""
+
+    client: Client
+    api: ApiServer
+    plane: ControlPlane
+
+
+def opened(provider: str, folder: Path, captured: Captured) -> EmulatedCloud:
+    """The copy of an emulated cloud in a folder. It has all its machines: what `sandbox capacity` and `evict` did to the stack is
+    no part of a scenario."""
+    cloud = plugins.opened(provider, folder, captured)
+    cloud.restore()
+    return cloud
+
+
+def _anything(copy: CopiedCloud) -> None:
+    pass
+
+
+def declared(state: Checkpoint, kind: str) -> list[dict[str, Any]]:
+    """The Kubernetes objects of a kind as the stack's program declares them."""
+    found = [resource.get("inputs") or {} for resource in state.resources()]
+    return [body for body in found if body.get("kind") == kind]
+
+
+def cloud_of(home: Home, folder: Path, name: str | None = None) -> tuple[ControlPlane, CopiedCloud]:
+    """Copy the emulated cloud of a running stack into a new folder; its control plane, which goes on, beside it.
+
+    `name` is that of another cluster of the emulated cloud. Raises SandboxError for a stack that is not up.
+    """
+    if not clusters.planes(home.clusters):
+        raise SandboxError(
+            f"stack {home.stack!r} is not up: bring it up first, or name a stack file with --config-file"
+        )
+    source = clusters.of_stack(home, name)
+    if not source.running():
+        raise SandboxError(f"not every process of stack {home.stack!r} runs: `up` restarts them")
+    cluster = clusters.cluster_of(source.directory)
+    assert cluster is not None
+    folder.mkdir(parents=True, mode=0o700)
+    with locks.lock_stack(home):
+        shutil.copytree(home.cloud, folder / "cloud")
+        state = Checkpoint(home)
+        outputs, classes = state.outputs(), declared(state, "ComputeClass")
+    captured = Captured()
+    cloud = opened(source.cloud, folder / "cloud", captured)
+    return source, CopiedCloud(source.cloud, source.version, cluster, cloud, captured, outputs, classes)
+
+
+@contextmanager
+def copied(
+    home: Home,
+    folder: Path,
+    notify: Notify,
+    check: Callable[[CopiedCloud], None] = _anything,
+    name: str | None = None,
+) -> Iterator[Copy]:
+    """Copy a running stack's cluster into a new folder; the copy's processes end afterwards.
+
+    `name` is that of another cluster of the emulated cloud. `check` gets the cloud before a process starts. Raises SandboxError
+    for a stack that is not up, and what `check` raises.
+    """
+    source, copied_cloud = cloud_of(home, folder, name)
+    check(copied_cloud)
+    directory = folder / "clusters" / "copy"
+    # By these settings a later command finds the processes of a drill that was killed.
+    clusters.note(
+        directory,
+        {"version": source.version, "cloud": source.cloud, "service_cidr": source.service_cidr, "timed": True},
+    )
+    plane = clusters.plane(directory)
+    start(plane, programs.ensure(list(clusters.PROGRAMS), notify), notify)
+    live, own = Client(source.admin_kubeconfig), Client(plane.admin_kubeconfig)
+    try:
+        with answering(home.stack, plane):
+            number = copy(live, own)
+            await_policies(own)
+            refuse_events(own)
+            notify(f"the cluster's {number} declared objects are copied; the stack itself stays as it is")
+            ports = read_ports(plane.directory / "ports.json")
+            api = ApiServer(plane.directory, ports["kube-apiserver"])
+            yield Copy(**vars(copied_cloud), client=own, api=api, plane=plane)
+    finally:
+        live.close()
+        own.close()
+        plane.stop()

@@ -1,0 +1,254 @@
+"""Scenarios: the work and the faults of a drill, as data.
+
+The project's own are in `scenarios/`; a file of the same shape is one too.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+
+from drill.world import scenario_texts as texts
+from drill.world.record import Role
+from sandbox.base.errors import SandboxError
+from sandbox.base.yaml_file import read_yaml
+
+Shortage = Literal["at-once", "20s", "provision-time"]
+"""How the autoscaler learns that the cloud has no spot machine: the request is refused; the machines are known to have failed
+20 s later; or they just do not come, and the request times out."""
+
+Nodes = Annotated[int | Literal["all"], BeforeValidator(texts.nodes)]
+Duration = Annotated[float, BeforeValidator(texts.seconds)]
+Span = Annotated[tuple[float, float], BeforeValidator(texts.spread)]
+Amount = Annotated[int | str, BeforeValidator(texts.amount)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+
+SAVE = 2.0
+"""Seconds of `saveTakes` by default. Assumed: a step and a small model. examples/training saves in less (docs/checkpoints.md)."""
+
+ENDING = ("Job", "Workflow")
+"""Kinds of work that end."""
+
+
+class Workload(_Strict):
+    """Some work of one kind. `count` objects arrive one after the other, each of `pods` pods."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$")]
+    role: Role
+    kind: Literal["Job", "StatefulSet", "Deployment", "Workflow"] = "Job"
+    count: Amount = 1
+    pods: Amount = 1
+    parallelism: Amount | None = None
+    """Pods of a Job at the same time; all by default."""
+    at: Duration = 0.0
+    every: Duration = 0.0
+    """Seconds between two objects."""
+    drawn: bool = False
+    """Whether the times between two objects are drawn (exponentially), with `every` as their mean."""
+    run_for: Span | None = None
+    """How long a Job's pod works; a range is drawn from, evenly on a logarithmic scale."""
+    checkpoint_every: Duration | None = None
+    save_takes: Duration = SAVE
+    """Seconds from SIGTERM until a pod that keeps checkpoints has ended its step and saved: nothing is lost where the notice is
+    as long."""
+    gpus: Annotated[int, Field(ge=0, le=16)] = 1
+    cpu: str = "500m"
+    memory: str = "1Gi"
+    namespace: Literal["kubeflow", "team-a"] = "team-a"
+    greedy: bool = False
+    """Whether it tolerates every taint and requires spot, as nobody's notebook may."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Workload:
+        if (self.kind in ENDING) != (self.run_for is not None):
+            raise ValueError("a Job or a Workflow has `runFor`, and nothing else has")
+        for name, kinds in (("parallelism", ("Job",)), ("checkpoint_every", ENDING)):
+            if self.kind not in kinds and getattr(self, name) is not None:
+                raise ValueError(f"`{to_camel(name)}` does nothing for a {self.kind}: leave it out, or make it a Job")
+        if self.kind == "Workflow" and self.pods != 1:
+            raise ValueError("`pods` does nothing for a Workflow, whose step is one pod: write `count`")
+        if "save_takes" in self.model_fields_set and (self.kind != "Job" or self.checkpoint_every is None):
+            raise ValueError("`saveTakes` is of a Job with `checkpointEvery`: others do not save after SIGTERM")
+        if self.drawn and not self.every:
+            raise ValueError("`drawn` draws around `every`: write `every`, such as 5m")
+        return self
+
+
+class Eviction(_Strict):
+    """The cloud takes spot machines back."""
+
+    pool: str = "*"
+    zone: str = "*"
+    nodes: Nodes = "all"
+    notice: bool = True
+    """Whether the cloud gives its notice; without, the machine is gone at once."""
+    within: Duration = 0.0
+    """The time in which they go, one after the other."""
+
+
+class CapacityChange(_Strict):
+    """The number of spot machines of a kind that a zone can give; none for no bound. Surplus machines are evicted."""
+
+    machine: str = "*"
+    zone: str = "*"
+    """A zone, `first` for the first of each pool's, or all."""
+    nodes: int | None = None
+    share: Annotated[int, Field(ge=0, le=100)] | None = None
+    """In place of `nodes`: a share of each pool's maximum, in percent."""
+    within: Duration = 0.0
+
+    @model_validator(mode="after")
+    def _plain(self) -> CapacityChange:
+        if (self.nodes or 0) < 0:
+            raise ValueError("`nodes` is not negative: write 0 for none")
+        if self.share is not None and self.nodes is not None:
+            raise ValueError("write `nodes` or `share`")
+        return self
+
+
+class Place(_Strict):
+    """Pools to which a fault applies."""
+
+    pool: str = "*"
+    capacity: Literal["spot", "on-demand", "*"] = "spot"
+    nodes: Nodes = "all"
+    seconds: Duration = 0.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, given: Any) -> Any:
+        """A pool that is named is meant, spot or not."""
+        if isinstance(given, dict) and given.get("pool", "*") != "*":
+            return {"capacity": "*", **given}
+        return given
+
+
+class Fault(_Strict):
+    """Something that happens at a time: exactly one of the others."""
+
+    at: Duration
+    until: Duration | None = None
+    capacity: CapacityChange | None = None
+    evict: Eviction | None = None
+    refuse: Place | None = None
+    """The cloud refuses requests at once."""
+    silent: Place | None = None
+    """The cloud accepts requests, and the machines never register."""
+    slow: Place | None = None
+    """Machines register so many `seconds` later than usual."""
+    late_plugin: Place | None = None
+    """The device plugin reports GPUs so many `seconds` later than usual."""
+    unready: Place | None = None
+    """Nodes that exist are not Ready."""
+    upgrade: Place | None = None
+    """Nodes are replaced, one after the other."""
+    scan_before_cordon: Place | None = None
+    """The autoscaler scans between the taint of an eviction's notice and the cordon."""
+    restart_autoscaler: bool = False
+
+    @model_validator(mode="after")
+    def _one(self) -> Fault:
+        given = [name for name in FAULTS if getattr(self, name)]
+        if len(given) != 1:
+            raise ValueError(f"write exactly one of {', '.join(to_camel(name) for name in FAULTS)}")
+        if self.until is not None and self.until <= self.at:
+            raise ValueError("`until` is not after `at`")
+        if self.until is not None and given[0] not in _LASTING:
+            remedy = "; write a later fault `capacity: {nodes: null}`" if self.capacity else ""
+            raise ValueError(f"`until` does nothing for `{to_camel(given[0])}`, which has no end: leave it out{remedy}")
+        if isinstance(place := getattr(self, given[0]), Place):
+            _fits(given[0], place)
+        return self
+
+
+def _fits(fault: str, place: Place) -> None:
+    """Raises ValueError for a key of a place that this fault does not read, and for one without which it does nothing."""
+    name = to_camel(fault)
+    if place.nodes != "all" and fault not in _COUNTED:
+        raise ValueError(f"`{name}.nodes` does nothing: the fault is about whole pools; name them with `pool`")
+    if fault in _DELAYED and not place.seconds:
+        raise ValueError(f"`{name}.seconds` is missing: write by how much later, such as 2m")
+    if place.seconds and fault not in _DELAYED:
+        raise ValueError(f"`{name}.seconds` does nothing: leave it out; the fault lasts from `at` to `until`")
+
+
+_LASTING = ("refuse", "silent", "slow", "late_plugin", "unready", "scan_before_cordon")
+FAULTS = ("capacity", "evict", *_LASTING, "upgrade", "restart_autoscaler")
+_DELAYED = ("slow", "late_plugin")
+"""Those that need `seconds`."""
+_COUNTED = ("unready", "upgrade")
+"""Those that may be about some nodes of their pools."""
+
+
+class Scenario(_Strict):
+    """A scenario."""
+
+    description: str
+    length: Annotated[float, BeforeValidator(texts.length)]
+    work: list[Workload]
+    faults: list[Fault] = []
+    drawn_capacity: bool = False
+    """Whether the capacity over time is drawn from measurements."""
+    boot: Duration = 100.0
+    """Seconds from the request to the registration of a machine. Assumed: machines with GPUs were seen to take 4 to 11 minutes."""
+    notice: Duration | None = None
+    """Seconds from the notice of an eviction until the machine is gone; None for what the cloud promises."""
+    shortage: Shortage | None = None
+    """None for the signal that is assumed of the cloud (`drill.play.machines.signal`)."""
+    slowdown: Annotated[float, Field(ge=1)] = 2.0
+    """Work should be done within so many times its need after its submission."""
+    retries: bool = True
+    """Whether Workflows have the defaults of kubeflow/components/retry."""
+
+    @model_validator(mode="after")
+    def _within(self) -> Scenario:
+        late = [f"faults[{n}].at" for n, fault in enumerate(self.faults) if fault.at > self.length]
+        late += [f"work[{n}].at" for n, work in enumerate(self.work) if work.at > self.length]
+        if late:
+            raise ValueError(f"{', '.join(late)}: after the end of the scenario, `length`")
+        names = [work.name for work in self.work]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"work: the name {', '.join(twice)} is there twice")
+        return self
+
+
+DEFAULT = "spot-gone-and-back"
+
+
+def names() -> list[str]:
+    """The project's own scenarios."""
+    folder = files(__package__).joinpath("scenarios")
+    return sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+
+
+def load(name: str) -> Scenario:
+    """A scenario by its name, or of a file. Raises SandboxError, with every problem and its path."""
+    if name in names():
+        path = Path(str(files(__package__).joinpath("scenarios", f"{name}.yaml")))
+    else:
+        path = Path(name)
+        if not path.is_file():
+            raise SandboxError(
+                f"there is no scenario {name!r}, nor a file of that name; there are: {', '.join(names())}"
+            )
+    try:
+        return Scenario.model_validate(read_yaml(path))
+    except ValidationError as wrong:
+        problems = [f"  {_path(each['loc'])}: {each['msg'].removeprefix('Value error, ')}" for each in wrong.errors()]
+        raise SandboxError("\n".join([f"{path.name} is no scenario:", *problems])) from None
+
+
+def _path(place: tuple[int | str, ...]) -> str:
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+    return text.removeprefix(".") or "the file"
+
+
+ROLES = get_args(Role)

@@ -1,0 +1,115 @@
+"""Applying: stages of objects to a real API server, by server-side apply."""
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from overlay.stages import Object, Stages
+from sandbox.base.notices import Notify
+from sandbox.kubernetes.client import Client
+from sandbox.kubernetes.errors import ApiError
+
+MANAGER = "kubectl"
+"""The name under which the documentation's command applies: a second `kubectl apply` finds its own fields."""
+
+_AT_ONCE = 4
+_ROUNDS = 5
+_PAUSE = 1.0
+"""Seconds before what was refused is tried again: a kind may not be served yet, an account not be made yet."""
+_PATIENCE = 120
+"""How often new kinds are looked for. Seventy of them take an API server on a busy machine a minute."""
+_INVALID = 422
+_SHOWN = 160
+"""Characters of a refusal in a line of progress."""
+_STEP = 200
+"""Objects between two lines of progress."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An object, or a workload's pods, that the API server does not take."""
+
+    what: str
+    """Kind, namespace and name."""
+    why: str
+
+
+def name(body: Object) -> str:
+    """Kind, namespace and name of an object, for messages."""
+    metadata = body["metadata"]
+    place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
+    return f"{body['kind']} {place}{metadata['name']}"
+
+
+def apply(client: Client, wanted: Stages, notify: Notify, pause: Callable[[float], None] = time.sleep) -> list[Refusal]:
+    """Apply all stages; what is refused is tried again a few times. Returns what stays refused."""
+    refused: list[Refusal] = []
+    for title, objects, dry in (
+        ("definitions", wanted.definitions, False),
+        ("namespaces", wanted.namespaces, False),
+        ("objects", wanted.others, False),
+        ("webhook configurations, as a dry run", wanted.webhooks, True),
+    ):
+        if objects:
+            notify(f"applying {len(objects)} {title}")
+            refused += _stage(client, objects, dry, notify, pause)
+        if objects is wanted.definitions:
+            _await_served(client, objects, notify, pause)
+    return refused
+
+
+def _await_served(
+    client: Client, definitions: Sequence[Object], notify: Notify, pause: Callable[[float], None]
+) -> None:
+    """Return when the kinds are served, or after a while: objects of the others are then refused by name."""
+    left = list(definitions)
+    for _ in range(_PATIENCE):
+        left = [body for body in left if not _served(client, body)]
+        if not left:
+            return
+        notify(f"  {len(left)} kinds are not served yet, such as {left[0]['metadata']['name']}")
+        pause(_PAUSE)
+
+
+def _served(client: Client, definition: Object) -> bool:
+    live = client.get(definition["apiVersion"], definition["kind"], definition["metadata"]["name"]) or {}
+    conditions = live.get("status", {}).get("conditions") or []
+    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
+
+
+def _stage(
+    client: Client, objects: Sequence[Object], dry: bool, notify: Notify, pause: Callable[[float], None]
+) -> list[Refusal]:
+    refused: list[Refusal] = []
+    left = list(objects)
+    for attempt in range(1, _ROUNDS + 1):
+        again: list[tuple[Object, Refusal]] = []
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            answers = pool.map(lambda body: _applied(client, body, dry), left)
+            for number, (body, (why, may_help)) in enumerate(zip(left, answers, strict=True), 1):
+                refusal = Refusal(name(body), why)
+                if why and may_help and attempt < _ROUNDS:
+                    again.append((body, refusal))
+                elif why:
+                    refused.append(refusal)
+                if number % _STEP == 0:
+                    notify(f"  {number} of {len(left)}")
+        if not again:
+            break
+        first = again[0][1]
+        notify(f"  {len(again)} to be tried again, such as {first.what}: {first.why[:_SHOWN]}")
+        left = [body for body, _ in again]
+        pause(_PAUSE)
+    return refused
+
+
+def _applied(client: Client, body: Object, dry: bool) -> tuple[str, bool]:
+    """Why the API server refuses an object, empty when it has taken it; and whether another try may help."""
+    try:
+        if "namespace" not in body["metadata"] and client.namespaced(body):
+            body = {**body, "metadata": {**body["metadata"], "namespace": "default"}}
+        client.apply(body, MANAGER, dry_run=dry, force=True)
+    except ApiError as refused:
+        return str(refused), refused.status != _INVALID
+    return "", False

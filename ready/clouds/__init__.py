@@ -1,9 +1,0 @@
-"""The clouds that `ready` knows more of than Kubernetes says. A further one is a module here and a line below."""
-
-from __future__ import annotations
-
-from ready.clouds.azure import AZURE
-from ready.clouds.facts import CloudFacts
-from ready.clouds.gcp import GCP
-
-CLOUDS: tuple[CloudFacts, ...] = (AZURE, GCP)

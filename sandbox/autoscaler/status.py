@@ -1,0 +1,78 @@
+"""The autoscaler's status, which the real one writes into the ConfigMap `cluster-autoscaler-status` (learn.microsoft.com/azure/aks/
+cluster-autoscaler; the fields are those of kubernetes/autoscaler 1.36.1, clusterstate/api/types.go).
+
+Of the fields only those that this autoscaler knows. The real one writes it with each scan; here it is written when it changes, so
+that a stack at rest changes nothing.
+"""
+
+from collections.abc import Sequence, Set
+from datetime import UTC, datetime
+from typing import Any
+
+import yaml
+
+from sandbox.autoscaler.api import ApiServer, Unanswered
+from sandbox.autoscaler.fit import reports_ready
+from sandbox.autoscaler.shapes import Object
+from sandbox.cloud.node_groups import NodeGroup
+
+NAME = "cluster-autoscaler-status"
+_MAPS = "/api/v1/namespaces/kube-system/configmaps"
+
+
+def document(groups: Sequence[NodeGroup], nodes: Sequence[Object], backed_off: Set[str]) -> dict[str, Any]:
+    """The status without its times. Groups that are not autoscaled are not in it."""
+    ready = {node["metadata"]["name"] for node in nodes if reports_ready(node)}
+    joined = {node["metadata"]["name"] for node in nodes}
+    return {
+        "autoscalerStatus": "Running",
+        "clusterWide": {"health": {"status": "Healthy", "nodeCounts": _counts(joined, ready)}},
+        "nodeGroups": [
+            {
+                "name": group.name,
+                "health": {
+                    "status": "Healthy",
+                    "nodeCounts": _counts(joined & {*group.nodes}, ready & {*group.nodes}),
+                    "cloudProviderTarget": len(group.nodes),
+                    "minSize": group.least,
+                    "maxSize": group.most,
+                },
+                "scaleUp": {"status": _scale_up(group, joined, backed_off)},
+            }
+            for group in sorted(groups, key=lambda group: group.name)
+            if group.most is not None
+        ],
+    }
+
+
+def _counts(joined: Set[str], ready: Set[str]) -> dict[str, Any]:
+    return {"registered": {"total": len(joined), "ready": len(ready), "notStarted": len(joined - ready)}}
+
+
+def _scale_up(group: NodeGroup, joined: Set[str], backed_off: Set[str]) -> str:
+    if group.name in backed_off:
+        return "Backoff"
+    return "InProgress" if {*group.nodes} - joined else "NoActivity"
+
+
+class Status:
+    """The ConfigMap of one cluster."""
+
+    def __init__(self, api: ApiServer) -> None:
+        self._api = api
+        self._written: dict[str, Any] | None = None
+
+    def write(self, now: dict[str, Any]) -> bool:
+        """Write a status that differs from the last one; whether the cluster has it now."""
+        if now == self._written:
+            return True
+        text = yaml.safe_dump({"time": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f +0000 UTC}", **now}, sort_keys=False)
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME}, "data": {"status": text}}
+        try:
+            if self._written is None:
+                self._api.create(_MAPS, body)  # one that a former process made stays
+            self._api.patch(f"{_MAPS}/{NAME}", {"data": body["data"]})
+        except Unanswered:
+            return False
+        self._written = now
+        return True
