@@ -1,4 +1,4 @@
-"""Changes that a live cluster cannot take: every one is refused at once, before anything is declared (docs/adr/0008, 0031)."""
+"""Changes that a live cluster cannot take: every one is refused at once, before anything is declared (docs/adr/0018)."""
 
 from __future__ import annotations
 

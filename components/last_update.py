@@ -1,6 +1,6 @@
 """LastUpdate: values that a stack exported at its last update: the place of its own cluster, and settings that a cloud keeps.
 
-An edit of the stack file never moves a cluster (docs/adr/0031): the engine would delete it and make another. The settings are an
+An edit of the stack file never moves a cluster (docs/adr/0018): the engine would delete it and make another. The settings are an
 output of the stack, read as a stack reference does (https://www.pulumi.com/docs/iac/concepts/stacks/#stackreferences). A
 program that does not export it keeps nothing.
 """

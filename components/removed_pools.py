@@ -1,4 +1,4 @@
-"""Pools that an edit of the stack file removes, judged by what runs on them (docs/adr/0069).
+"""Pools that an edit of the stack file removes, judged by what runs on them (docs/adr/0018).
 
 A removed pool is a live one that the stack made and that its file no longer declares. Another
 generation of a declared pool is none: `generation` is the user's word for that pool.

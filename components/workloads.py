@@ -1,6 +1,6 @@
 """Storage for users' work, whatever the cloud: what the next update remembers of it, and how its readers learn of it.
 
-Data must not go by an edit of a file: a bucket that the stack file drops stays in the cloud (docs/adr/0053), and one that it
+Data must not go by an edit of a file: a bucket that the stack file drops stays in the cloud (docs/adr/0024), and one that it
 renames is refused.
 """
 

@@ -1,1 +1,1 @@
-"""`ready`: whether a cluster is ready for Kubeflow on spot GPUs. It only reads (ADR 56)."""
+"""`ready`: whether a cluster is ready for Kubeflow on spot GPUs. It only reads (ADR 28)."""

@@ -1,4 +1,4 @@
-"""Properties that only another AKS cluster can have: an edit never replaces a cluster (docs/adr/0031).
+"""Properties that only another AKS cluster can have: an edit never replaces a cluster (docs/adr/0018).
 
 AKS never changes some of them. For the others azure-native knows replacement only (`forceNew` in its metadata).
 """

@@ -1,4 +1,4 @@
-"""Properties of a pool that AKS never changes, and the refusal of a change of them (docs/adr/0008).
+"""Properties of a pool that AKS never changes, and the refusal of a change of them (docs/adr/0018).
 
 Spot pools are replaced. An on-demand pool in use, a twin as well, is not: the stack file is compared with the live pool, and
 every difference refused at once, before anything is declared.

@@ -2,7 +2,7 @@
 
 AKS requires a count in every request although the autoscaler owns it (pulumi-azure-native issue 2943), and applies it: a count
 from the last update would switch off machines that were added since. `ignore_changes` would send that old count.
-Decision: docs/adr/0006.
+Decision: docs/adr/0014.
 """
 
 from __future__ import annotations

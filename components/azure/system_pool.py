@@ -2,7 +2,7 @@
 
 AKS makes a cluster with a pool, and refuses a request for a cluster that moves the version of some pools
 (NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged). azure-native cannot declare a pool that came with its cluster as a
-resource: it creates nothing that exists. A template can put an existing pool. Decision: docs/adr/0023.
+resource: it creates nothing that exists. A template can put an existing pool. Decision: docs/adr/0015.
 """
 
 from __future__ import annotations

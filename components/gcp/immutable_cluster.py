@@ -1,4 +1,4 @@
-"""Properties that only another GKE cluster can have: an edit never replaces a cluster (docs/adr/0031).
+"""Properties that only another GKE cluster can have: an edit never replaces a cluster (docs/adr/0018).
 
 `components.last_update` guards project, location and name. The others force a new resource in terraform-provider-google
 (resource_container_cluster.go, resource_compute_subnetwork.go).

@@ -1,4 +1,4 @@
-"""Properties of a pool and of the cluster that GKE never changes, and the refusal of a change of them (docs/adr/0008, 0029).
+"""Properties of a pool and of the cluster that GKE never changes, and the refusal of a change of them (docs/adr/0018, 0016).
 
 Spot pools are replaced: they hold nothing that must not be evicted. An on-demand pool, a twin as well, is not: the stack file is
 compared with the live pool, and every difference refused at once, before anything is declared. Settings are refused too that GKE

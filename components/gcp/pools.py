@@ -1,7 +1,7 @@
 """Node pools as GKE holds them: pure translations, and the resource that is declared.
 
 Only the initial number of nodes is sent: `nodeCount` left out follows the autoscaler in the state. Every other unset property is
-sent as GKE's documented default, because the provider keeps the old value of a property that is left out (docs/adr/0029).
+sent as GKE's documented default, because the provider keeps the old value of a property that is left out (docs/adr/0016).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The parts of a Cluster, one translation each: from the stack file's words to GKE's own. Pure.
 
 A setting that can be switched off again is sent either way, or as long as the live cluster has it: the provider keeps the old
-value of a setting that is left out (Optional and Computed in its schema), and its preview shows nothing (docs/adr/0029).
+value of a setting that is left out (Optional and Computed in its schema), and its preview shows nothing (docs/adr/0016).
 """
 
 from __future__ import annotations

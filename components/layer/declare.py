@@ -34,7 +34,7 @@ def declare_layer(
             # Without it every cluster update, which makes the kubeconfig unknown, previews the whole layer as replaced.
             cluster_identifier=spec.name,
             # By default a changed ConfigMap or Secret is deleted and made anew; without its ConfigMap the autoscaler's choice is
-            # random for that moment (docs/adr/0004).
+            # random for that moment (docs/adr/0017).
             enable_config_map_mutable=True,
             enable_secret_mutable=True,
             upsert_existing_objects=upsert,
@@ -42,7 +42,7 @@ def declare_layer(
         )
 
     # The constant identifier hides a replaced cluster from the layer, so each object follows the cluster by options
-    # (docs/adr/0005). An existing cluster stays when the stack goes, so its objects are deleted one by one.
+    # (docs/adr/0017). An existing cluster stays when the stack goes, so its objects are deleted one by one.
     # Deleted first: an `up` that ended half-way leaves objects of the cluster that is gone, and deleting them afterwards takes
     # those of the same names from the new one.
     new_cluster = cluster.new_cluster

@@ -34,7 +34,7 @@ class Package(Provider):
     """Constructs clusters.
 
     Not the SDK's own host for components (`pulumi.provider.experimental`): it reads annotations of classes of its own kind, to
-    which every model of the stack file would have to be copied by hand (docs/adr/0037).
+    which every model of the stack file would have to be copied by hand (docs/adr/0013).
     """
 
     def __init__(self) -> None:

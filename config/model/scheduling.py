@@ -62,7 +62,7 @@ class GuardRule(StrEnum):
 
 LIFTED = (GuardRule.TOLERATES_SPOT, GuardRule.REQUIRES_SPOT, GuardRule.TOLERATES_GPU)
 """Rules that an exception lifts by default: those that concern the pod itself. A pod that breaks another harms pods of others, or
-passes the scheduler and every taint (docs/adr/0044, docs/adr/0064)."""
+passes the scheduler and every taint (docs/adr/0021)."""
 
 
 class GuardException(Model):

@@ -22,7 +22,7 @@ def growth_order(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> 
     that of the cheapest useful GPU hour, or of the smallest machine where a price is not known. In a chain a spot pool whose
     useful GPU hour is dearer than the twin's stands behind the twin, as overflow. An on-demand pool of no chain stands before the
     first larger twin, for pods that are kept off spot. No two share a rank: between equals the autoscaler chooses at random
-    (docs/adr/0025).
+    (docs/adr/0022).
     """
     system = [spec.system_pool.name] if spec.system_pool else []
     without = _laid_out([pool for pool in pools if not pool.gpus], spec, cloud)

@@ -30,7 +30,7 @@ of this key; another key would need one written in every pod (kubernetes PR 5583
 
 PLUGIN_CONFIG_LABEL = "nvidia.com/device-plugin.config"
 """The label by which a node's device plugin takes one of several configurations (k8s-device-plugin README, "Updating Per-Node
-Configuration With a Node Label"). The value is the pool's POOL_LABEL (docs/adr/0013)."""
+Configuration With a Node Label"). The value is the pool's POOL_LABEL (docs/adr/0019)."""
 
 CRITICAL_ADDONS_TAINT = Taint(key="CriticalAddonsOnly", value="true")
 """learn.microsoft.com/azure/aks/use-system-pools"""

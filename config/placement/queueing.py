@@ -2,7 +2,7 @@
 
 Work, and roles of distributed jobs, that ask for no GPU pass without waiting, to nodes without GPUs.
 
-Not declared by the stack: a new cluster does not know these kinds before Kueue is installed (docs/adr/0059).
+Not declared by the stack: a new cluster does not know these kinds before Kueue is installed (docs/adr/0025).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _members(pools: Iterable[NodePool], capacity: Capacity) -> tuple[NodePool, .
 
 def _flavor(capacity: Capacity, members: tuple[NodePool, ...]) -> dict[str, Any]:
     """Without a toleration of the GPU taint, which Kubernetes adds to each pod that asks for a GPU: with it, queued work without
-    GPUs would get onto GPU nodes, or be refused by the guard (docs/adr/0024)."""
+    GPUs would get onto GPU nodes, or be refused by the guard (docs/adr/0021)."""
     tolerated = [given.as_manifest() for given in users_tolerations(members) if given.key != GPU_TAINT.key]
     return _object(
         "ResourceFlavor",

@@ -1,6 +1,6 @@
 """The cost of a useful GPU hour: what an hour of GPU work costs that was needed, idle machines and repeated work included.
 
-Shares of a drawn week on dev, measured by drills (docs/adr/0025): the GPU hours of spot machines that work, of those the work that
+Shares of a drawn week on dev, measured by drills (docs/adr/0022): the GPU hours of spot machines that work, of those the work that
 is not done again after an eviction, and the GPU hours of on-demand machines that work. By them a spot machine costs less than an
 on-demand one below about 0.82 of its price (0.79 x 0.943 / 0.91).
 """

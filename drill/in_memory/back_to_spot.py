@@ -1,4 +1,4 @@
-"""The descheduler of `scheduling.backToSpot` in a drill in memory: one pod every two minutes, once an hour each (docs/adr/0049)."""
+"""The descheduler of `scheduling.backToSpot` in a drill in memory: one pod every two minutes, once an hour each (docs/adr/0023)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The timeline as a picture: a specification of Vega-Lite, drawn by vl-convert without browser or network (ADR 48)."""
+"""The timeline as a picture: a specification of Vega-Lite, drawn by vl-convert without browser or network (ADR 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weeks of spot capacity, drawn by machine and zone as it was measured (`drill/world/measurements.py`; ADR 47).
+"""Weeks of spot capacity, drawn by machine and zone as it was measured (`drill/world/measurements.py`; ADR 6).
 
 Each machine in each zone follows one measured row: spells and gaps by its percentiles and its share of time. A whole group
 comes and goes at once, apart from short times with a part of it. The zones of a machine get different rows, and change together

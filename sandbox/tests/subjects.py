@@ -124,7 +124,7 @@ DEV = Subject(
     quota_messages=('Code="ErrCode_InsufficientVCPUQuota"', "standardDDSv5Family"),
     other_network={"serviceCidr": "172.20.0.0/16"},
     services="172.20.",
-    # The program sends AKS a count within the bounds (docs/adr/0006).
+    # The program sends AKS a count within the bounds (docs/adr/0014).
     bounds_move=(2, 4),
 )
 
@@ -171,7 +171,7 @@ STAGING = Subject(
     quota_messages=("googleapi: Error 403: ", "N2_CPUS"),
     other_network={"dataplane": "legacy"},
     services="10.20.",
-    # GKE keeps a minimum, and removes no node for a lower maximum (docs/adr/0017).
+    # GKE keeps a minimum, and removes no node for a lower maximum (docs/adr/0001).
     bounds_move=(3, 4),
 )
 

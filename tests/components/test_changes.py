@@ -1,6 +1,6 @@
 """Changes of an existing pool by a changed stack file: a replacement, an update in place, or an error alone.
 
-Decision: docs/adr/0008.
+Decision: docs/adr/0018.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def test_what_holds_data_stays_when_the_engine_forgets_it_and_rights_go(
     declared: Declared = request.getfixturevalue(cloud)
     kept = {f"{r.type} {r.name}": r for r in declared.resources if r.options.get("retainOnDelete")}
     assert kept.keys() == {name for name in KEPT if name.startswith("gcp:") == (cloud == "gke")}
-    # What deletes by age goes where it is a resource of its own (docs/adr/0053).
+    # What deletes by age goes where it is a resource of its own (docs/adr/0024).
     assert bool(declared.of("azure-native:storage:ManagementPolicy")) == (cloud == "aks")
     assert any("lifecycleRules" in resource.inputs for resource in kept.values()) == (cloud == "gke")
 

@@ -87,7 +87,7 @@ def test_a_stacks_name_decides_none_of_them(cloud: str) -> None:
     here, there = (loader.read(copy.deepcopy(FILES[cloud]), stack)[0] for stack in ("prod", "dev"))
     assert here is not None
     assert there is not None
-    # Only what deletes a cluster by mistake (docs/adr/0031)
+    # Only what deletes a cluster by mistake (docs/adr/0018)
     assert here.cluster.model_copy(update={"protect": False}) == there.cluster
     assert here.cloud == there.cloud
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -69,3 +70,27 @@ def test_contributing_names_only_files_that_exist() -> None:
         if not any(next(PROJECT.glob(place + pattern), None) for place in places):
             missing.append(path)
     assert missing == []
+
+
+DECISIONS = sorted((DOCS / "adr").glob("0*.md"))
+
+
+def test_a_decision_has_a_status_and_is_linked_both_ways() -> None:
+    assert len(DECISIONS) <= 30
+    linked = {page.name: {link.partition("#")[0] for link in pages.links(page)} for page in DECISIONS}
+    for name, links in linked.items():
+        text = (DOCS / "adr" / name).read_text()
+        assert re.search(r"^Status: (accepted|proposed)$", text, re.MULTILINE), name
+        for other in links & linked.keys():
+            assert name in linked[other], f"{other} does not link {name}"
+
+
+def test_every_decision_is_in_the_index_and_named_elsewhere() -> None:
+    index = (DOCS / "adr" / "README.md").read_text()
+    grep = ["git", "grep", "-hoE", r"ADR [0-9]+\b|adr/[0-9]{4}", "--", ":!docs/adr", ":!CHANGELOG.md"]
+    found = subprocess.run(grep, cwd=PROJECT, capture_output=True, text=True, check=True).stdout
+    named = {int(number) for number in re.findall(r"\d+", found)}
+    for page in DECISIONS:
+        title = page.read_text().splitlines()[0].partition(". ")[2]
+        assert f"[{title}]({page.name})" in index
+        assert int(page.name[:4]) in named, page.name

@@ -141,7 +141,7 @@ def test_an_edit_never_replaces_a_cluster_and_a_forced_replacement_takes_the_who
     replaced = stack.run("up", ok=None)
     program.write_text(ordinary)
     if replaced.returncode:
-        # The program does not know that existing pools will be created again, and AKS creates one at a time (docs/adr/0023).
+        # The program does not know that existing pools will be created again, and AKS creates one at a time (docs/adr/0015).
         assert "SetVNetOwnershipFailed" in replaced.stdout
         stack.run("up")
     assert cluster() != first

@@ -71,7 +71,7 @@ def test_out_of_band_changes_are_detected_and_reverted(stack: Stack, subject: Su
         ("update", f"{cluster}-{subject.spot}", [subject.label.format(key=key) for key in sorted(labels)]),
     ]
     if aks:
-        # On GKE the program sends no count, so a count beyond the bounds is not compared (docs/adr/0018).
+        # On GKE the program sends no count, so a count beyond the bounds is not compared (docs/adr/0016).
         template = "properties.template"
         changed = [f"{template}.metadata", f"{template}.resources[0].properties.count"]
         expected.append(("update", f"{cluster}-system-pool", changed))

@@ -1,4 +1,4 @@
-"""NVIDIA's DCGM exporter: metrics of GPUs for Prometheus, one pod a node. Not by its Helm chart: docs/adr/0033."""
+"""NVIDIA's DCGM exporter: metrics of GPUs for Prometheus, one pod a node. Not by its Helm chart: docs/adr/0019."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NVIDIA's device plugin, for clouds that do not bring one. Not by its Helm chart: docs/adr/0033."""
+"""NVIDIA's device plugin, for clouds that do not bring one. Not by its Helm chart: docs/adr/0019."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The descheduler that moves pods which ask for it back to spot (docs/adr/0049). It evicts; the scheduler finds the new node.
+"""The descheduler that moves pods which ask for it back to spot (docs/adr/0023). It evicts; the scheduler finds the new node.
 
 Upstream: kubernetes-sigs/descheduler v0.36.0, kubernetes/deployment and kubernetes/base.
 """

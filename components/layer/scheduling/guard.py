@@ -5,7 +5,7 @@ Two policies have the same rules. In the platform's namespaces every pod is kept
 broken cluster needs, so their policy admits pods that it cannot judge, and never looks at node agents. In profile namespaces every
 pod that does not end by itself is kept off (`workload_kinds.ENDS`), with any labels and of any controller: notebooks, viewers,
 dashboards, datastores and KServe's predictors are such pods. There a pod without a GPU may not tolerate the GPU taint either: the
-autoscaler would buy a GPU node for it (docs/adr/0024).
+autoscaler would buy a GPU node for it (docs/adr/0021).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Limits of unready nodes, beyond which AKS' cluster autoscaler stops for every pool (docs/adr/0026).
+"""Limits of unready nodes, beyond which AKS' cluster autoscaler stops for every pool (docs/adr/0023).
 
 It stops where more than `ok-total-unready-count` nodes and more than `max-total-unready-percentage` of all are unready
 (kubernetes/autoscaler 1.36.1, clusterstate.go, IsClusterHealthy), so that it does not empty a cluster whose nodes it cannot see.

@@ -1,4 +1,4 @@
-"""Questions to a production stack that leaves to AKS' defaults who gets in and what is kept (docs/adr/0045).
+"""Questions to a production stack that leaves to AKS' defaults who gets in and what is kept (docs/adr/0011).
 
 They warn and never refuse, and nothing is decided in the file's stead: several of these settings change a running cluster.
 """

@@ -1,4 +1,4 @@
-"""Questions to a production stack that leaves to GKE's defaults who gets in and whose keys are used (docs/adr/0045).
+"""Questions to a production stack that leaves to GKE's defaults who gets in and whose keys are used (docs/adr/0011).
 
 They warn and never refuse. Dataplane V2, private nodes, logs and workload identity are this program's defaults in every stack.
 """
