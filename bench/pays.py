@@ -17,8 +17,6 @@ from random import Random
 from statistics import mean
 from typing import Any
 
-from bench import pictures
-from bench.weeks import SIGNALS, ends, read, trial, up
 from drill.in_memory.stack import Stack
 from drill.judge.outcome import outcome
 from drill.judge.pieces import cost
@@ -27,6 +25,9 @@ from drill.world.capacity import ALL
 from drill.world.measurements import DAY, Measurement, alike
 from drill.world.record import Record, Step
 from drill.world.weeks import WEEK, Trace, drawn, shuffled
+
+from bench import pictures
+from bench.weeks import SIGNALS, ends, read, trial, up
 
 SEEDS = range(31, 51)
 SHARES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.95)

@@ -20,7 +20,6 @@ from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
 
-from bench.drills import PROJECT, sandbox
 from drill.in_memory import stack as stacks
 from drill.in_memory.stack import Stack
 from drill.judge.hindsight import hindsight
@@ -31,6 +30,8 @@ from drill.tune.policies import POLICIES, Trial, compared
 from drill.world import scenario as scenarios
 from sandbox.base.home import Home
 from sandbox.kubernetes.client import Client
+
+from bench.drills import PROJECT, sandbox
 
 STACKS = ("dev", "staging", "prod")
 JUDGED = range(11, 21)

@@ -59,7 +59,12 @@ class Check(Generic[S]):
             for said in self.judge(subject):
                 yield Finding(self.name, said.state, said.says, said.remedy, self.source)
         except NotSeen as unseen:
-            yield Finding(self.name, State.UNSEEN, str(unseen), f"give the user the right to read it: {self.right}")
+            yield Finding(
+                self.name,
+                State.UNSEEN,
+                str(unseen),
+                f"give the user the right to read it: {self.right}",
+            )
         except NotCompared as why:
             yield Finding(self.name, State.NOTE, f"not compared: {why}")
 

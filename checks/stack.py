@@ -37,7 +37,13 @@ def load(folder: Path, stack: str) -> StackFile:
         lines = "\n".join(f"  {problem}" for problem in problems if not problem.warning)
         raise Unasked(f"Pulumi.{stack}.yaml is faulty, so nothing was asked:\n{lines}")
     notes = tuple(
-        Finding("stack-file", State.NOTE, f"{problem.path}: {problem.what}", problem.remedy, "docs/stack-file.md")
+        Finding(
+            "stack-file",
+            State.NOTE,
+            f"{problem.path}: {problem.what}",
+            problem.remedy,
+            "docs/stack-file.md",
+        )
         for problem in problems
     )
     return StackFile(spec, notes, _others(config))
@@ -67,8 +73,12 @@ def _config(folder: Path, stack: str) -> Mapping[str, Any]:
     try:
         content = YAML(typ="safe", pure=True).load(path.read_text())
     except FileNotFoundError:
-        known = ", ".join(sorted(other.name[7:-5] for other in folder.glob("Pulumi.*.yaml"))) or "none"
-        raise Unasked(f"{path.name}: there is no such stack file here; there are: {known}") from None
+        known = (
+            ", ".join(sorted(other.name[7:-5] for other in folder.glob("Pulumi.*.yaml"))) or "none"
+        )
+        raise Unasked(
+            f"{path.name}: there is no such stack file here; there are: {known}"
+        ) from None
     except (OSError, UnicodeDecodeError, YAMLError, ValueError):
         raise Unasked(f"{path.name}: cannot be read as YAML") from None
     config = (content or {}).get("config") if isinstance(content, dict) else None

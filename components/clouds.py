@@ -10,9 +10,9 @@ import pulumi
 from components.target import Stack, Target
 
 TARGETS = {
-    "azure": "components.azure.target:AksTarget",
-    "existing": "components.existing.target:AnyCluster",
-    "gcp": "components.gcp.target:GkeTarget",
+    "azure": "components.azure.azure_target:AksTarget",
+    "existing": "components.existing.existing_target:AnyCluster",
+    "gcp": "components.gcp.gcp_target:GkeTarget",
 }
 """By `cloud.provider` of the stack file, the class of the cloud's target."""
 

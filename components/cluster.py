@@ -6,8 +6,8 @@ import pulumi
 
 from components import clouds, workloads
 from components.last_update import INSTANCE, LastUpdate
+from components.layer import layer_plan as layer_plan
 from components.layer import names
-from components.layer import plan as layer_plan
 from components.layer.declare import declare_layer
 from components.outputs import outputs
 from components.target import Outputs, Stack

@@ -20,7 +20,9 @@ def changed(path: str, pool: str, changes: Iterable[Change], remedy: str) -> Ite
     """A problem for each change of a live pool. `path` is the pool's in the stack file, `pool` its name."""
     for key, now, declared in changes:
         where = key if key.startswith("cloud.") else f"{path}.{key}"
-        yield Problem(where, f"{pool}: is {now} in the cluster and cannot become {declared}", remedy)
+        yield Problem(
+            where, f"{pool}: is {now} in the cluster and cannot become {declared}", remedy
+        )
 
 
 def word(value: Any) -> str:
@@ -48,5 +50,7 @@ def refuse(problems: Iterable[Problem]) -> None:
     """Raise `pulumi.RunError`, which prints without a traceback, for any problem."""
     refused = sorted(problems)
     if refused:
-        head = f"{len(refused)} change{'s' if len(refused) > 1 else ''} refused; nothing was declared."
+        head = (
+            f"{len(refused)} change{'s' if len(refused) > 1 else ''} refused; nothing was declared."
+        )
         raise pulumi.RunError("\n".join([head, *(f"  {problem}" for problem in refused)]))

@@ -71,14 +71,18 @@ class LastUpdate:
             outputs = outputs_of(stack)
         except Exception as failed:
             # The SDK raises plain Exception for every error of a call.
-            raise pulumi.RunError(f"the outputs of the last update of {stack} cannot be read: {failed}") from None
+            raise pulumi.RunError(
+                f"the outputs of the last update of {stack} cannot be read: {failed}"
+            ) from None
         exported = {key: value for key, value in outputs.items() if isinstance(value, Mapping)}
         shown = _shown_pools(outputs)
         own = exported.get(OUTPUT, {})
         # A component with the name of the cluster that the stack's own program declared before has the same resources.
         if component == own.get(COMPONENT) or (COMPONENT not in own and component == own.get(NAME)):
             return cls({**shown, **own})
-        found = [value for value in exported.values() if component and value.get(COMPONENT) == component]
+        found = [
+            value for value in exported.values() if component and value.get(COMPONENT) == component
+        ]
         return cls({**shown, **found[0]} if found else {})
 
     @property
@@ -138,7 +142,11 @@ class LastUpdate:
         """Yield a problem for each part in which `place` differs from the place of the last update."""
         before = self.place
         if before and before.keys() != place.keys():
-            yield Problem("cloud", f"the stack has made the cluster {before['clusterName']}, which would go", LOSE_IT)
+            yield Problem(
+                "cloud",
+                f"the stack has made the cluster {before['clusterName']}, which would go",
+                LOSE_IT,
+            )
             return
         for part, then in before.items():
             # A value that the preview does not know yet says nothing of a move.

@@ -99,7 +99,9 @@ class SchedulingOutput(TypedDict):
         ]
     ]
     guard: NotRequired[Annotated[str, "The guard's mode."]]
-    shortfall: NotRequired[Annotated[Sequence[str], "What this Kubernetes version cannot do, and what to do instead."]]
+    shortfall: NotRequired[
+        Annotated[Sequence[str], "What this Kubernetes version cannot do, and what to do instead."]
+    ]
 
 
 class ContractPool(TypedDict):
@@ -146,8 +148,12 @@ class WorkloadsOutput(TypedDict, total=False):
     """Storage for users' work."""
 
     checkpoints: Annotated[CheckpointsOutput, "The storage of checkpoints."]
-    profiles: Annotated[Sequence[ProfileAccessOutput], "The profiles that reach their own part of it."]
-    storageClass: Annotated[str, "A StorageClass of volumes that stay, and are not bound to one zone."]
+    profiles: Annotated[
+        Sequence[ProfileAccessOutput], "The profiles that reach their own part of it."
+    ]
+    storageClass: Annotated[
+        str, "A StorageClass of volumes that stay, and are not bound to one zone."
+    ]
 
 
 class ClusterOutputs(TypedDict):
@@ -162,9 +168,13 @@ class ClusterOutputs(TypedDict):
     kubernetesVersion: Annotated[str, "The cluster's Kubernetes version."]
     release: Annotated[str, "The name of the release."]
     overrides: Annotated[Sequence[OverriddenPin], "Pins of the release that the settings override."]
-    systemPool: NotRequired[Annotated[SystemPoolOutput, "The system pool of a cluster that this component makes."]]
+    systemPool: NotRequired[
+        Annotated[SystemPoolOutput, "The system pool of a cluster that this component makes."]
+    ]
     pools: Annotated[Sequence[NodePool], "The pools, twins among them."]
-    devicePlugin: Annotated[DevicePluginOutput, "Which pools have NVIDIA's device plugin from whom."]
+    devicePlugin: Annotated[
+        DevicePluginOutput, "Which pools have NVIDIA's device plugin from whom."
+    ]
     expander: Annotated[Sequence[ExpanderTierOutput], "Lines of the priority expander's ConfigMap."]
     acceptedWait: Annotated[
         str, "How long a pod may wait for a node (growth.acceptedWait): what drills judge waits by."
@@ -172,13 +182,19 @@ class ClusterOutputs(TypedDict):
     fallbackOrder: Annotated[str, "What keeps the order in which pools grow, or why nothing does."]
     computeClass: NotRequired[Annotated[ComputeClassOutput, "GKE: the ComputeClass."]]
     scheduling: Annotated[SchedulingOutput, "Placement by default, and the guard."]
-    contract: NotRequired[Annotated[ContractOutput, "The ConfigMap that tells users' tools about the pools."]]
+    contract: NotRequired[
+        Annotated[ContractOutput, "The ConfigMap that tells users' tools about the pools."]
+    ]
     workloads: NotRequired[Annotated[WorkloadsOutput, "Storage for users' work."]]
     kubeflowValues: Annotated[
-        Mapping[str, Any], "For the kustomize components in `kubeflow/`: an object that kustomize reads."
+        Mapping[str, Any],
+        "For the kustomize components in `kubeflow/`: an object that kustomize reads.",
     ]
     queueing: NotRequired[
-        Annotated[Mapping[str, Any], "With `queueing.enabled`: a List of Kueue's objects for `kubectl apply`."]
+        Annotated[
+            Mapping[str, Any],
+            "With `queueing.enabled`: a List of Kueue's objects for `kubectl apply`.",
+        ]
     ]
     remembered: Annotated[
         Mapping[str, Any],

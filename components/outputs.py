@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from components import last_update, links, output_types, removed_pools, workloads
-from components.layer.plan import LayerPlan
+from components.layer.layer_plan import LayerPlan
 from components.layer.scheduling import contract
 from components.output_types import PodToleration, SystemPoolOutput
 from components.target import Cluster, Outputs, Stack, Target
 from config.clouds.traits import Cloud
 from config.model.taint import Toleration
-from config.placement import kubeflow, pods, queueing
+from config.placement import kubeflow, pods, queue_objects
 from config.placement.node_pools import NodePool
 
 
-def outputs(stack: Stack, cloud: Cloud, target: Target, plan: LayerPlan, cluster: Cluster) -> Outputs:
+def outputs(
+    stack: Stack, cloud: Cloud, target: Target, plan: LayerPlan, cluster: Cluster
+) -> Outputs:
     """All outputs by name; the kubeconfig among them is secret."""
     spec = stack.spec
     return {
@@ -28,18 +30,26 @@ def outputs(stack: Stack, cloud: Cloud, target: Target, plan: LayerPlan, cluster
         **plan.outputs,
         "acceptedWait": spec.growth.accepted_wait,
         **({"workloads": shown} if (shown := workloads.shown(spec, cluster.workloads)) else {}),
-        "kubeflowValues": kubeflow.values(stack.node_pools, cloud, spec.cloud, _whose(stack, plan, cluster)),
+        "kubeflowValues": kubeflow.values(
+            stack.node_pools, cloud, spec.cloud, _whose(stack, plan, cluster)
+        ),
         **({"queueing": queues} if (queues := _queues(stack)) else {}),
         last_update.OUTPUT: _remembered(stack, target, plan),
     }
 
 
 def _queues(stack: Stack) -> dict[str, Any] | None:
-    return queueing.objects(stack.node_pools, stack.spec.queueing, stack.spec.release.kueue_version)
+    return queue_objects.objects(
+        stack.node_pools, stack.spec.queueing, stack.spec.release.kueue_version
+    )
 
 
 def _whose(stack: Stack, plan: LayerPlan, cluster: Cluster) -> dict[str, Any]:
-    return {"stack": stack.instance, "cluster": cluster.outputs["clusterName"], "kubernetes": plan.version}
+    return {
+        "stack": stack.instance,
+        "cluster": cluster.outputs["clusterName"],
+        "kubernetes": plan.version,
+    }
 
 
 def _system_pool(pool: NodePool) -> SystemPoolOutput:
@@ -64,7 +74,10 @@ def _pool(pool: NodePool) -> output_types.NodePool:
         "maxNodes": pool.max_nodes,
         "gpus": pool.gpus,
         "labels": dict(pool.labels),
-        "taints": [{"key": taint.key, "value": taint.value, "effect": taint.effect.value} for taint in pool.taints],
+        "taints": [
+            {"key": taint.key, "value": taint.value, "effect": taint.effect.value}
+            for taint in pool.taints
+        ],
         "tolerations": [_toleration(toleration) for toleration in pods.users_tolerations([pool])],
     }
     if pool.largest_request:
@@ -84,7 +97,10 @@ def _toleration(toleration: Toleration) -> PodToleration:
 def _remembered(stack: Stack, target: Target, plan: LayerPlan) -> dict[str, Any]:
     """The values that the next update compares with (`components.last_update`)."""
     system = [stack.system_pool] if stack.system_pool else []
-    settings_by_pool = {pool.name: last_update.lasting_settings(pool.source) for pool in (*stack.node_pools, *system)}
+    settings_by_pool = {
+        pool.name: last_update.lasting_settings(pool.source)
+        for pool in (*stack.node_pools, *system)
+    }
     settings_by_pool = {name: settings for name, settings in settings_by_pool.items() if settings}
     return {
         last_update.NAME: stack.spec.name,

@@ -20,4 +20,10 @@ NAME = "unknown-{0}"
 def all_clouds() -> Mapping[str, str]:
     """The references of all clouds. Those that have one path have one text."""
     folders = [target.rpartition(".")[0] for target in clouds.TARGETS.values()]
-    return {path: text for folder in folders for path, text in import_module(f"{folder}.references").REFERENCES.items()}
+    return {
+        path: text
+        for folder in folders
+        for path, text in import_module(
+            f"{folder}.{folder.rpartition('.')[2]}_references"
+        ).REFERENCES.items()
+    }

@@ -39,7 +39,9 @@ def wire(value: Any) -> Any:
 def from_wire(kind: type[T], content: Mapping[str, Any]) -> T:
     """Return arguments of an SDK's class with this content, which has the names of the wire; what it does not know is left out."""
     names = _types.input_type_py_to_pulumi_names(kind)
-    return kind(**{own: content[name] for own, name in names.items() if content.get(name) is not None})
+    return kind(
+        **{own: content[name] for own, name in names.items() if content.get(name) is not None}
+    )
 
 
 def reading(opts: pulumi.ResourceOptions | None, package: str) -> pulumi.InvokeOptions:
@@ -83,4 +85,6 @@ def outputs_of(stack: str) -> Mapping[str, Any]:
 
     Repeat a refused read for 1.5 seconds. Raise plain `Exception` for every refusal after that.
     """
-    return dict(pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value["outputs"])
+    return dict(
+        pulumi.runtime.invoke("pulumi:pulumi:readStackOutputs", {"name": stack}).value["outputs"]
+    )

@@ -27,7 +27,9 @@ class _Loader(yaml.SafeLoader):
 
 
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, form) for tag, form in resolvers if tag != "tag:yaml.org,2002:bool" or first in "tTfF"]
+    first: [
+        (tag, form) for tag, form in resolvers if tag != "tag:yaml.org,2002:bool" or first in "tTfF"
+    ]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 
@@ -79,7 +81,9 @@ class StackFile:
         config = self._content.get("config")
         named = {
             # A key without a namespace is in the project's.
-            top_keys.setting(str(key) if ":" in str(key) else f"{self._project}:{key}", self._project): value
+            top_keys.setting(
+                str(key) if ":" in str(key) else f"{self._project}:{key}", self._project
+            ): value
             for key, value in (config.items() if isinstance(config, dict) else ())
         }
         return {name: value for name, value in named.items() if name}

@@ -17,16 +17,27 @@ Progress = Callable[[float, float], None]
 @click.command()
 @click.argument("scenario", required=False, default="")
 @click.option("--list", "listed", is_flag=True, help="List the scenarios.")
-@click.option("--config-file", type=FILE, help="Bring the stack up by this stack file, beside a running one.")
 @click.option(
-    "--against", metavar="REV|FILE", default="", help="Run it by a revision's or another stack file's settings as well."
+    "--config-file", type=FILE, help="Bring the stack up by this stack file, beside a running one."
 )
 @click.option(
-    "--cloud", type=FILE, help="A cloud file for stacks that come up anew, instead of the running stack's own."
+    "--against",
+    metavar="REV|FILE",
+    default="",
+    help="Run it by a revision's or another stack file's settings as well.",
+)
+@click.option(
+    "--cloud",
+    type=FILE,
+    help="A cloud file for stacks that come up anew, instead of the running stack's own.",
 )
 @click.option("--cluster", help="Another cluster of the emulated cloud.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="What is drawn, is drawn by this."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="What is drawn, is drawn by this.",
 )
 @click.option(
     "--factor",
@@ -46,9 +57,17 @@ Progress = Callable[[float, float], None]
     type=click.Choice(["at-once", "20s", "provision-time"]),
     help="How the cloud says that it has no spot machine, in place of the scenario's own.",
 )
-@click.option("--tune", is_flag=True, help="Search the settings that cost least within the accepted wait, in memory.")
-@click.option("--report-dir", type=FOLDER, help="Write the report there instead of the stack's folder.")
-@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object and nothing else.")
+@click.option(
+    "--tune",
+    is_flag=True,
+    help="Search the settings that cost least within the accepted wait, in memory.",
+)
+@click.option(
+    "--report-dir", type=FOLDER, help="Write the report there instead of the stack's folder."
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the report as one JSON object and nothing else."
+)
 @stack_options
 def drill(
     home: Home,
@@ -84,10 +103,14 @@ def drill(
     directory = report_dir or home.root / f"{home.stack}+drill"
     if tune:
         if scenario or against or traces or factor:
-            raise click.UsageError("--tune draws weeks of its own: leave out SCENARIO, --against, --trace and --factor")
+            raise click.UsageError(
+                "--tune draws weeks of its own: leave out SCENARIO, --against, --trace and --factor"
+            )
         from drill.tune import tune_command
 
-        asked = tune_command.Request(seed, config_file, directory, as_json, shortage, cluster, cloud)
+        asked = tune_command.Request(
+            seed, config_file, directory, as_json, shortage, cluster, cloud
+        )
         tune_command.run(home, asked, to_stderr)
         return
     request = command.Request(

@@ -82,13 +82,18 @@ class Side:
 
 
 def drill(
-    home: Home, request: Request, notify: Notify, progress: Callable[[str], Callable[[float, float], None]]
+    home: Home,
+    request: Request,
+    notify: Notify,
+    progress: Callable[[str], Callable[[float, float], None]],
 ) -> bool:
     """Run the drill and write its report; False when a verdict is red. Raises SandboxError."""
     scenario = scenarios.load(request.scenario)
     if request.shortage:
         scenario = scenario.model_copy(update={"shortage": request.shortage})
-    traced = [step for machine, zone, path in request.traces for step in read_trace(path, machine, zone)]
+    traced = [
+        step for machine, zone, path in request.traces for step in read_trace(path, machine, zone)
+    ]
     sides = _sides(home, request)
     with _alone(home), writable(request.directory):
         for side in sides[1:]:
@@ -99,12 +104,16 @@ def drill(
         reports = [_report(first, policies)]
         for side in sides[1:]:
             same = counted.worked(first)
-            found, _, rows = _record(home, side, scenario, request, traced, same, notify, progress(side.name))
+            found, _, rows = _record(
+                home, side, scenario, request, traced, same, notify, progress(side.name)
+            )
             reports.append(_report(found, rows))
     result: report.Report | report.Comparison = reports[0]
     if len(reports) == 2:
         names = (sides[0].name, sides[1].name)
-        result = report.compared(reports[0], reports[1], names, basis.sentence(scenario, counted, names[0]))
+        result = report.compared(
+            reports[0], reports[1], names, basis.sentence(scenario, counted, names[0])
+        )
     # Before the files: a disk that is full meanwhile must not take the result with it.
     if request.as_json:
         click.echo(report.to_json(result))
@@ -142,7 +151,10 @@ def _sides(home: Home, request: Request) -> list[Side]:
         names = [str(each) if alike else each.name for each in (own, other)]
         return [Side(names[0], given), Side(names[1], other)]
     revision = Revision.of(home.project, request.against, "--against", "no file, and no revision")
-    return [Side(revision.name, revision=revision), Side(given.name if given else "work tree", given)]
+    return [
+        Side(revision.name, revision=revision),
+        Side(given.name if given else "work tree", given),
+    ]
 
 
 def _record(
@@ -186,7 +198,11 @@ def _record(
                 notify=notify,
             )
             stack = stacks.of(home.stack, copy, copy.client)
-            return record, counted, _policies(stack, scenario, request, record, counted, steps, notify)
+            return (
+                record,
+                counted,
+                _policies(stack, scenario, request, record, counted, steps, notify),
+            )
 
 
 def _policies(
@@ -217,12 +233,18 @@ def _check(home: Home, side: Side, request: Request, notify: Notify) -> None:
         scratch.build(notify)
         own = environment.of(home.project, scratch.folder / "base+packages")
         cloud = request.cloud or _kept_cloud(home, scratch.folder)
-        outcome = scratch.run("preview", home.stack, home.project, own, notify, cloud, side.config_file)
+        outcome = scratch.run(
+            "preview", home.stack, home.project, own, notify, cloud, side.config_file
+        )
     if outcome.errors:
-        raise SandboxError(f"{side.name}: stack {home.stack!r} would not come up:\n" + "\n".join(outcome.errors))
+        raise SandboxError(
+            f"{side.name}: stack {home.stack!r} would not come up:\n" + "\n".join(outcome.errors)
+        )
 
 
-def brought_up(home: Home, side: Side, scratch: Scratch, cloud: Path | None, notify: Notify) -> Home:
+def brought_up(
+    home: Home, side: Side, scratch: Scratch, cloud: Path | None, notify: Notify
+) -> Home:
     """The stack, brought up in a scratch folder by the files of a side."""
     project = home.project
     if side.revision:
@@ -232,10 +254,18 @@ def brought_up(home: Home, side: Side, scratch: Scratch, cloud: Path | None, not
     notify(f"{side.name}: bringing the stack up beside yours")
     own = environment.of(project, scratch.folder / "base+packages")
     outcome = scratch.run(
-        "up", home.stack, project, own, notify, cloud or _kept_cloud(home, scratch.folder), side.config_file
+        "up",
+        home.stack,
+        project,
+        own,
+        notify,
+        cloud or _kept_cloud(home, scratch.folder),
+        side.config_file,
     )
     if outcome.errors:
-        raise SandboxError(f"{side.name}: stack {home.stack!r} did not come up:\n" + "\n".join(outcome.errors))
+        raise SandboxError(
+            f"{side.name}: stack {home.stack!r} did not come up:\n" + "\n".join(outcome.errors)
+        )
     return Home(home.stack, project, scratch.folder, side.config_file)
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from overlay.stages import Object, Stages
 from sandbox.base.notices import Notify
+from sandbox.kubernetes.api_errors import ApiError
 from sandbox.kubernetes.client import Client
-from sandbox.kubernetes.errors import ApiError
 
 MANAGER = "kubectl"
 """The name under which the documentation's command applies: a second `kubectl apply` finds its own fields."""
@@ -42,7 +42,9 @@ def name(body: Object) -> str:
     return f"{body['kind']} {place}{metadata['name']}"
 
 
-def apply(client: Client, wanted: Stages, notify: Notify, pause: Callable[[float], None] = time.sleep) -> list[Refusal]:
+def apply(
+    client: Client, wanted: Stages, notify: Notify, pause: Callable[[float], None] = time.sleep
+) -> list[Refusal]:
     """Apply all stages; what is refused is tried again a few times. Returns what stays refused."""
     refused: list[Refusal] = []
     for title, objects, dry in (
@@ -73,13 +75,20 @@ def _await_served(
 
 
 def _served(client: Client, definition: Object) -> bool:
-    live = client.get(definition["apiVersion"], definition["kind"], definition["metadata"]["name"]) or {}
+    live = (
+        client.get(definition["apiVersion"], definition["kind"], definition["metadata"]["name"])
+        or {}
+    )
     conditions = live.get("status", {}).get("conditions") or []
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
 
 def _stage(
-    client: Client, objects: Sequence[Object], dry: bool, notify: Notify, pause: Callable[[float], None]
+    client: Client,
+    objects: Sequence[Object],
+    dry: bool,
+    notify: Notify,
+    pause: Callable[[float], None],
 ) -> list[Refusal]:
     refused: list[Refusal] = []
     left = list(objects)

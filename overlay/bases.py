@@ -82,7 +82,9 @@ def address(entry: str) -> Address | None:
     return Address(entry, said["url"], said["repository"], said["path"], ref)
 
 
-def copied(manifests: Path, bases: Mapping[str, Path], folder: Path) -> tuple[Path, dict[str, Path]]:
+def copied(
+    manifests: Path, bases: Mapping[str, Path], folder: Path
+) -> tuple[Path, dict[str, Path]]:
     """Copy manifests and bases into a folder, so that addresses in them can be replaced.
 
     Without bases nothing is copied.
@@ -108,7 +110,9 @@ def _copy(source: Path, target: Path) -> None:
     shutil.copytree(source.resolve(), target, symlinks=True, ignore=ignored)
 
 
-def replace(start: Path, bases: Mapping[str, Path]) -> tuple[dict[str, list[Address]], list[Address]]:
+def replace(
+    start: Path, bases: Mapping[str, Path]
+) -> tuple[dict[str, list[Address]], list[Address]]:
     """Replace addresses by copies of bases in all kustomizations that one kustomization leads to.
 
     Returns the addresses that each base stands for, and those that are left.
@@ -180,7 +184,9 @@ def _compared(base: str, place: Path, named: list[Address]) -> Checkout:
         at = _version(place, each, base)
         folder = each.url.removeprefix(base).strip("/")
         if not (place / folder).exists():
-            raise SandboxError(f"{place} is no checkout of {base}: it has no {folder}, which {each.entry} names")
+            raise SandboxError(
+                f"{place} is no checkout of {base}: it has no {folder}, which {each.entry} names"
+            )
     return Checkout(base, at)
 
 
@@ -200,7 +206,9 @@ def _version(place: Path, wanted: Address, base: str) -> str:
     # A branch that was not checked out is known as one of origin.
     refs = (f"{name}^{{commit}}" for name in (wanted.ref, f"origin/{wanted.ref}"))
     commits = [
-        each for ref in refs if (each := _git(place, "rev-parse", "--verify", "--quiet", "--end-of-options", ref))
+        each
+        for ref in refs
+        if (each := _git(place, "rev-parse", "--verify", "--quiet", "--end-of-options", ref))
     ]
     at = _git(place, "describe", "--tags", "--always", "--dirty") or ""
     if head in commits:
@@ -217,7 +225,11 @@ def _git(folder: Path, *arguments: str) -> str | None:
     """Return what git says of a folder; None if it fails, or is not installed."""
     try:
         done = subprocess.run(
-            ["git", "--no-optional-locks", *arguments], cwd=folder, capture_output=True, text=True, check=False
+            ["git", "--no-optional-locks", *arguments],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
         )
     except FileNotFoundError:
         return None
@@ -236,7 +248,9 @@ def unfetched(left: Iterable[Address], given: Mapping[str, Path]) -> str:
             # One repository at two versions: each folder of it is named by itself.
             options[each.url] = f"{each.place}/{each.path}"
     fetches = "\n".join(dict.fromkeys(f"  {each.fetch}" for each in left))
-    words = " ".join(f"--base {shlex.quote(base)} {shlex.quote(place)}" for base, place in options.items())
+    words = " ".join(
+        f"--base {shlex.quote(base)} {shlex.quote(place)}" for base, place in options.items()
+    )
     return (
         f"Where there is network, fetch what the manifests name and no --base stands for:\n{fetches}\n"
         f'Bring it beside this folder, and give it to the command: make kubeflow ... KUBEFLOW_OPTIONS="{words}"'

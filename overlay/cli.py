@@ -22,7 +22,11 @@ _FOLDER = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=
     type=_FOLDER,
     help="A checkout of kubeflow/manifests, at the tag of the kustomization.",
 )
-@click.option("--kustomization", type=_FOLDER, help="The folder of yours; by default kubeflow/ and the stack's cloud.")
+@click.option(
+    "--kustomization",
+    type=_FOLDER,
+    help="The folder of yours; by default kubeflow/ and the stack's cloud.",
+)
 @click.option(
     "--base",
     "bases",
@@ -39,7 +43,9 @@ _FOLDER = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=
     show_default=True,
     help="Seconds to wait for pods and volumes.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON object and nothing else.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the report as one JSON object and nothing else."
+)
 @stack_options
 def kubeflow(
     home: Home,

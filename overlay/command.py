@@ -43,7 +43,9 @@ def install(request: Request, kubectl: Path, notify: Notify) -> Report:
     began = time.monotonic()
     values = request.outputs.get("kubeflowValues")
     if not isinstance(values, dict):
-        raise SandboxError("the stack has no output kubeflowValues: bring it up with this version of the program")
+        raise SandboxError(
+            "the stack has no output kubeflowValues: bring it up with this version of the program"
+        )
     sources = Sources(request.root, request.manifests, values, request.version, request.bases)
     rendered = render(sources, kubectl, request.folder, notify)
     client = Client(request.kubeconfig)
@@ -53,7 +55,9 @@ def install(request: Request, kubectl: Path, notify: Notify) -> Report:
         client.close()
 
 
-def _applied(client: Client, rendered: Rendered, timeout: float, notify: Notify, began: float) -> Report:
+def _applied(
+    client: Client, rendered: Rendered, timeout: float, notify: Notify, began: float
+) -> Report:
     ordered = stages(rendered.objects)
     refused = applying.apply(client, ordered, notify)
     observed = _settle(client, rendered.objects, timeout, notify)

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from overlay.applying import Refusal, name
 from overlay.stages import Object
 
-_POOL, _CAPACITY, _ACCELERATOR = (f"kubeflow-spot.dev/{label}" for label in ("pool", "capacity", "accelerator"))
+_POOL, _CAPACITY, _ACCELERATOR = (
+    f"kubeflow-spot.dev/{label}" for label in ("pool", "capacity", "accelerator")
+)
 _ON_DEMAND = "on-demand"
 _REPLICATED = ("Deployment", "StatefulSet")
 WORKLOADS = (*_REPLICATED, "DaemonSet")
@@ -100,7 +102,11 @@ def observe(objects: Iterable[Object], live: Live) -> Observed:
         ],
         [Refusal(_pod(pod), _waits(pod)) for pod in (*replicated, *agents) if not _runs(pod)],
         _absent(wanted, own, live.events),
-        [_claim(claim) for claim in live.claims if _key({"kind": "PersistentVolumeClaim", **claim}) in claims],
+        [
+            _claim(claim)
+            for claim in live.claims
+            if _key({"kind": "PersistentVolumeClaim", **claim}) in claims
+        ],
     )
 
 
@@ -139,15 +145,21 @@ def _runs(pod: Object) -> bool:
 
 
 def _over(pod: Object) -> bool:
-    return "deletionTimestamp" in pod["metadata"] or pod.get("status", {}).get("phase") in ("Succeeded", "Failed")
+    return "deletionTimestamp" in pod["metadata"] or pod.get("status", {}).get("phase") in (
+        "Succeeded",
+        "Failed",
+    )
 
 
 def _waits(pod: Object) -> str:
     """Why a pod does not run, as its conditions say."""
     conditions = pod.get("status", {}).get("conditions") or []
-    said = [condition.get("message", "") for condition in conditions if condition["status"] != "True"]
+    said = [
+        condition.get("message", "") for condition in conditions if condition["status"] != "True"
+    ]
     return next(
-        (message for message in said if message), "has a node and has not started" if _node(pod) else "no node yet"
+        (message for message in said if message),
+        "has a node and has not started" if _node(pod) else "no node yet",
     )
 
 
@@ -164,7 +176,10 @@ def _pools(
 ) -> list[Pool]:
     names = sorted({(labels.get(_POOL, "-"), _kind(labels)) for labels in nodes.values()})
     members = {
-        key: {node for node, labels in nodes.items() if (labels.get(_POOL, "-"), _kind(labels)) == key} for key in names
+        key: {
+            node for node, labels in nodes.items() if (labels.get(_POOL, "-"), _kind(labels)) == key
+        }
+        for key in names
     }
     return [
         Pool(
@@ -177,7 +192,9 @@ def _pools(
     ]
 
 
-def _absent(wanted: Mapping[Key, int], own: Mapping[Key, list[Object]], events: Sequence[Object]) -> list[Refusal]:
+def _absent(
+    wanted: Mapping[Key, int], own: Mapping[Key, list[Object]], events: Sequence[Object]
+) -> list[Refusal]:
     """Workloads without all their pods, with what the API server told their controllers."""
     refused = {
         (event["metadata"]["namespace"], event["involvedObject"]["name"]): event.get("message", "")
@@ -207,4 +224,9 @@ def _claim(claim: Object) -> Claim:
     spec, metadata = claim["spec"], claim["metadata"]
     size = spec["resources"]["requests"]["storage"]
     bound = claim.get("status", {}).get("phase") == "Bound"
-    return Claim(f"{metadata['namespace']}/{metadata['name']}", size, spec.get("storageClassName") or "-", bound)
+    return Claim(
+        f"{metadata['namespace']}/{metadata['name']}",
+        size,
+        spec.get("storageClassName") or "-",
+        bound,
+    )

@@ -32,7 +32,11 @@ class Target:
     """Whether the component takes the object out of what is applied."""
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+        return (
+            f"{self.kind} {self.namespace}/{self.name}"
+            if self.namespace
+            else f"{self.kind} {self.name}"
+        )
 
 
 def read(file: Path) -> list[Any]:
@@ -41,7 +45,9 @@ def read(file: Path) -> list[Any]:
     import yaml
 
     try:
-        return [document for document in yaml.load_all(file.read_text(), yaml.CSafeLoader) if document]
+        return [
+            document for document in yaml.load_all(file.read_text(), yaml.CSafeLoader) if document
+        ]
     except OSError as error:
         raise SandboxError(f"{file}: {error.strerror}") from error
     except yaml.YAMLError as error:
@@ -80,10 +86,18 @@ def targets(component: Path, beside: Iterable[Path] = ()) -> list[Target]:
     kustomization = one(component / FILE)
     own = {brought for folder in (component, *beside) for brought in _brought(folder)}
     wanted = (
-        Target(component.name, selected["kind"], selected["name"], selected.get("namespace", ""), "$patch" in selected)
+        Target(
+            component.name,
+            selected["kind"],
+            selected["name"],
+            selected.get("namespace", ""),
+            "$patch" in selected,
+        )
         for selected in _selected(component, kustomization)
     )
-    return list(dict.fromkeys(t for t in wanted if (t.kind, t.name) not in own and t.kind != _VALUES))
+    return list(
+        dict.fromkeys(t for t in wanted if (t.kind, t.name) not in own and t.kind != _VALUES)
+    )
 
 
 def _brought(component: Path) -> Iterator[tuple[str, str]]:
@@ -121,7 +135,9 @@ def missing(wanted: Iterable[Target], objects: Sequence[Object]) -> list[Target]
             names.add(_GENERATED.sub("", metadata["name"]))
         for name in names:
             places |= {(kind, name, metadata.get("namespace", "")), (kind, name, "")}
-    return [target for target in wanted if (target.kind, target.name, target.namespace) not in places]
+    return [
+        target for target in wanted if (target.kind, target.name, target.namespace) not in places
+    ]
 
 
 def explained(absent: Sequence[Target], objects: Sequence[Object]) -> str:

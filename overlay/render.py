@@ -73,7 +73,11 @@ def render(sources: Sources, kubectl: Path, folder: Path, notify: Notify) -> Ren
     Raises SandboxError where kustomize fails; and where the manifests lack objects that components patch, with their names.
     """
     prepared = prepare(sources, folder)
-    wanted = [target for component in prepared.components for target in overlay.targets(component, prepared.components)]
+    wanted = [
+        target
+        for component in prepared.components
+        for target in overlay.targets(component, prepared.components)
+    ]
     notify(f"rendering {_named(sources.manifests)} with {len(prepared.components)} components")
     try:
         objects = kustomize(kubectl, folder / "overlay")
@@ -102,7 +106,9 @@ def prepare(sources: Sources, folder: Path) -> Prepared:
         shutil.rmtree(folder)
     manifests, copies = bases.copied(sources.manifests, sources.bases, folder)
     chosen = overlay.components(sources.root)
-    left_out = [component.name for component in chosen if not overlay.fits(component, sources.version)]
+    left_out = [
+        component.name for component in chosen if not overlay.fits(component, sources.version)
+    ]
     chosen = [component for component in chosen if component.name not in left_out]
     named, tag = _write(sources, chosen, manifests, folder)
     used, addresses = bases.replace(manifests / named.path, copies)
@@ -111,7 +117,9 @@ def prepare(sources: Sources, folder: Path) -> Prepared:
     return Prepared(folder, tag, chosen, left_out, checkouts, addresses)
 
 
-def _write(sources: Sources, chosen: Sequence[Path], manifests: Path, folder: Path) -> tuple[Address, str]:
+def _write(
+    sources: Sources, chosen: Sequence[Path], manifests: Path, folder: Path
+) -> tuple[Address, str]:
     """Write two kustomizations, the manifests with components (`overlay`) and without (`plain`).
 
     Returns the manifests' address and its tag.
@@ -143,12 +151,20 @@ def _write(sources: Sources, chosen: Sequence[Path], manifests: Path, folder: Pa
     values = folder / "values"
     _put(values / _VALUES, sources.values)
     _put(values / FILE, {"resources": [_VALUES]})
-    kept: Object = {key: kustomization[key] for key in ("sortOptions", "labels") if key in kustomization}
-    for name, resources, components in (("plain", [plain], ()), ("overlay", [plain, values, *others], chosen)):
+    kept: Object = {
+        key: kustomization[key] for key in ("sortOptions", "labels") if key in kustomization
+    }
+    for name, resources, components in (
+        ("plain", [plain], ()),
+        ("overlay", [plain, values, *others], chosen),
+    ):
         # Kustomize takes no absolute paths.
         place = folder / name
         body = {**kept, "resources": [os.path.relpath(path, place) for path in resources]}
-        _put(place / FILE, {**body, "components": [os.path.relpath(path, place) for path in components]})
+        _put(
+            place / FILE,
+            {**body, "components": [os.path.relpath(path, place) for path in components]},
+        )
     return addresses[0], tag
 
 
@@ -171,9 +187,15 @@ def kustomize(kubectl: Path, folder: Path) -> list[Object]:
     # Only here: most commands never read YAML.
     import yaml
 
-    done = subprocess.run([kubectl, "kustomize", folder], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [kubectl, "kustomize", folder], capture_output=True, text=True, check=False
+    )
     if done.returncode:
-        said = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith(_NOISE)]
+        said = [
+            line
+            for line in done.stderr.splitlines()
+            if line.strip() and not line.startswith(_NOISE)
+        ]
         raise SandboxError("kustomize: " + "\n".join(said).removeprefix("error: "))
     return [body for body in yaml.load_all(done.stdout, yaml.CSafeLoader) if body]
 

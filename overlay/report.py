@@ -40,21 +40,36 @@ class Report:
         classes = sorted({claim.storage_class for claim in seen.claims})
         return [
             Verdict("Objects taken", not self.refused, f"{taken} of {self.stages.count}"),
-            Verdict("Refused", not self.refused and not seen.absent, str(len(self.refused) + len(seen.absent))),
-            Verdict("Pods running", seen.running == seen.wanted, f"{seen.running} of {seen.wanted}"),
-            Verdict("Misplaced: not on an on-demand CPU node", not seen.misplaced, str(len(seen.misplaced))),
+            Verdict(
+                "Refused",
+                not self.refused and not seen.absent,
+                str(len(self.refused) + len(seen.absent)),
+            ),
+            Verdict(
+                "Pods running", seen.running == seen.wanted, f"{seen.running} of {seen.wanted}"
+            ),
+            Verdict(
+                "Misplaced: not on an on-demand CPU node",
+                not seen.misplaced,
+                str(len(seen.misplaced)),
+            ),
             Verdict("Pending", not seen.pending, str(len(seen.pending))),
             Verdict(
                 "Datastores bound",
                 len(bound) == len(seen.claims),
-                f"{len(bound)} of {len(seen.claims)} claims" + (f", class {', '.join(classes)}" if classes else ""),
+                f"{len(bound)} of {len(seen.claims)} claims"
+                + (f", class {', '.join(classes)}" if classes else ""),
             ),
             # What the manifests bring, everybody can read.
             Verdict("Secrets with a public value", None, ", ".join(self._public) or "none"),
             *self._checkouts,
             Verdict("Components", None, ", ".join(self.rendered.components) or "none"),
             *(
-                [Verdict("Left out, Kubernetes is too old", None, ", ".join(self.rendered.left_out))]
+                [
+                    Verdict(
+                        "Left out, Kubernetes is too old", None, ", ".join(self.rendered.left_out)
+                    )
+                ]
                 if self.rendered.left_out
                 else []
             ),
@@ -69,18 +84,34 @@ class Report:
     @property
     def _checkouts(self) -> list[Verdict]:
         """Which checkouts are the versions that are asked for, and which could not be compared."""
-        known = [f"{each.base.rpartition('/')[2]} {each.at}" for each in self.rendered.checkouts if each.at]
+        known = [
+            f"{each.base.rpartition('/')[2]} {each.at}"
+            for each in self.rendered.checkouts
+            if each.at
+        ]
         unknown = [each.base for each in self.rendered.checkouts if not each.at]
         return [
-            *([Verdict("Checkouts of the version asked for", True, ", ".join(known))] if known else []),
-            *([Verdict("Versions not compared: no git there", None, ", ".join(unknown))] if unknown else []),
+            *(
+                [Verdict("Checkouts of the version asked for", True, ", ".join(known))]
+                if known
+                else []
+            ),
+            *(
+                [Verdict("Versions not compared: no git there", None, ", ".join(unknown))]
+                if unknown
+                else []
+            ),
         ]
 
     @property
     def _public(self) -> list[str]:
         """The Secrets that are applied with a value; what a controller fills has none."""
         secrets = [body for body in self.rendered.objects if body["kind"] == "Secret"]
-        return [name(body).removeprefix("Secret ") for body in secrets if body.get("data") or body.get("stringData")]
+        return [
+            name(body).removeprefix("Secret ")
+            for body in secrets
+            if body.get("data") or body.get("stringData")
+        ]
 
     @property
     def ok(self) -> bool:
@@ -94,7 +125,11 @@ class Report:
             [f"refused: {each.what}: {each.why}" for each in (*self.refused, *seen.absent)],
             [f"misplaced: {each}" for each in seen.misplaced],
             [f"pending: {each.what}: {each.why}" for each in seen.pending],
-            [f"not bound: claim {claim.what}, class {claim.storage_class}" for claim in seen.claims if not claim.bound],
+            [
+                f"not bound: claim {claim.what}, class {claim.storage_class}"
+                for claim in seen.claims
+                if not claim.bound
+            ],
         )
         lines = []
         for group in groups:

@@ -41,7 +41,9 @@ def stages(objects: Iterable[Object]) -> Stages:
             converted = (body["spec"].get("conversion") or {}).get("strategy") == "Webhook"
             conversions += converted
             definitions.append(
-                {**body, "spec": {**body["spec"], "conversion": {"strategy": "None"}}} if converted else body
+                {**body, "spec": {**body["spec"], "conversion": {"strategy": "None"}}}
+                if converted
+                else body
             )
         elif body["kind"] == "Namespace":
             namespaces.append(body)

@@ -31,5 +31,7 @@ class Cloud:
     """Rights over everything for nodes or workloads."""
     checks: Mapping[str, Check] = field(default_factory=dict)
     """By rule (`policy.rules.hardening`), the check of a setting that the cloud has."""
-    logs: Callable[[Sequence[Declared]], Iterator[tuple[Declared, Finding]]] = lambda resources: iter(())
+    logs: Callable[[Sequence[Declared]], Iterator[tuple[Declared, Finding]]] = lambda resources: (
+        iter(())
+    )
     """Clusters whose logs nobody keeps, in all resources of a stack."""

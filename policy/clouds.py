@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from policy.azure.cloud import CLOUD as AZURE
+from policy.azure.azure_cloud import CLOUD as AZURE
 from policy.cloud import Cloud
 from policy.declared import Declared
-from policy.gcp.cloud import CLOUD as GCP
+from policy.gcp.gcp_cloud import CLOUD as GCP
 from policy.pool import Pool
 
 CLOUDS: tuple[Cloud, ...] = (

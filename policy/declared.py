@@ -54,7 +54,11 @@ class Declared:
         """The resource in a question about the stack. Its values are outputs: those of the provider's schema, no others."""
         needs = frozenset(needed.urn for needed in resource.dependencies)
         return cls(
-            unversioned(resource.resource_type), plain(resource.props), resource.opts.protect, resource.urn, needs
+            unversioned(resource.resource_type),
+            plain(resource.props),
+            resource.opts.protect,
+            resource.urn,
+            needs,
         )
 
     def get(self, path: str) -> Any:

@@ -61,7 +61,9 @@ def decide(stack: str, request: proto.ConfigureAnalyzerRequest) -> None:
     A rule that the request does not name gets its level too: to read a missing entry makes one, whose level is advisory.
     """
     sent = request.policyConfig
-    configured = json_format.MessageToDict(sent[stacks.NAME].properties) if stacks.NAME in sent else {}
+    configured = (
+        json_format.MessageToDict(sent[stacks.NAME].properties) if stacks.NAME in sent else {}
+    )
     production = stacks.is_production(stack, configured)
     for rule in RULES:
         if rule.name not in sent or sent[rule.name].enforcementLevel == proto.REMEDIATE:

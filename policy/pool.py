@@ -32,7 +32,8 @@ class Taints:
         if self.listed is UNKNOWN or not isinstance(self.listed, tuple):
             return False
         return not any(
-            taint.key is UNKNOWN or (taint.key in keys and taint.effect in _KEEP_OFF) for taint in self.listed
+            taint.key is UNKNOWN or (taint.key in keys and taint.effect in _KEEP_OFF)
+            for taint in self.listed
         )
 
     def written(self, key: str, value: str) -> str:

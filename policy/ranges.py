@@ -6,7 +6,10 @@ import ipaddress
 from collections.abc import Iterable
 from typing import Any
 
-_PRIVATE = [ipaddress.IPv4Network(text) for text in ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16")]
+_PRIVATE = [
+    ipaddress.IPv4Network(text)
+    for text in ("10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16")
+]
 """Nobody on the internet has these (RFC 1918, RFC 6598)."""
 
 _ALL_OF_IPV6 = 2**128
@@ -23,7 +26,11 @@ def public_addresses(ranges: Iterable[Any]) -> int:
     new = [network for network in known if isinstance(network, ipaddress.IPv6Network)]
     everything, private = _size(old), _size(old + _PRIVATE) - _size(old)
     ours = sum(network.num_addresses for network in _PRIVATE) - private
-    share = sum(network.num_addresses for network in ipaddress.collapse_addresses(new)) * _ALL_OF_IPV4 // _ALL_OF_IPV6
+    share = (
+        sum(network.num_addresses for network in ipaddress.collapse_addresses(new))
+        * _ALL_OF_IPV4
+        // _ALL_OF_IPV6
+    )
     return everything - ours + share
 
 

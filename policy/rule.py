@@ -44,7 +44,9 @@ class Rule:
     """Pages that recommend it."""
     check: Callable[[Declared, Settings], Iterable[Finding]] | None = None
     """The check of one resource; None for a rule about the stack."""
-    check_stack: Callable[[Sequence[Declared], Settings], Iterable[tuple[Declared, Finding]]] | None = None
+    check_stack: (
+        Callable[[Sequence[Declared], Settings], Iterable[tuple[Declared, Finding]]] | None
+    ) = None
     """The check of resources that belong together, which the engine asks for after the last one."""
     production: bool = False
     """Whether only production stacks must keep it."""
@@ -65,7 +67,14 @@ class Rule:
         self, resources: Sequence[Declared], configured: Settings | None = None
     ) -> list[tuple[Declared, Finding]]:
         """The settings of a stack's resources that break the rule; none for a rule about one resource."""
-        return list(self.check_stack(resources, self._with_defaults(configured))) if self.check_stack else []
+        return (
+            list(self.check_stack(resources, self._with_defaults(configured)))
+            if self.check_stack
+            else []
+        )
 
     def _with_defaults(self, configured: Settings | None) -> Settings:
-        return {**{name: setting.schema["default"] for name, setting in self.settings.items()}, **(configured or {})}
+        return {
+            **{name: setting.schema["default"] for name, setting in self.settings.items()},
+            **(configured or {}),
+        }

@@ -15,7 +15,11 @@ _NAMES = ("prod", "production")
 
 SETTINGS: Mapping[str, Setting] = {
     "names": Setting(
-        {**_TEXTS, "default": list(_NAMES), "description": "Names of production stacks, beside the default's."}
+        {
+            **_TEXTS,
+            "default": list(_NAMES),
+            "description": "Names of production stacks, beside the default's.",
+        }
     ),
     "prefixes": Setting(
         {
@@ -32,7 +36,10 @@ def is_production(stack: str, configured: Mapping[str, Any] | None = None) -> bo
     name = stack.rpartition("/")[2]
     # A list that names the stacks of one team must not take the rules from `prod`.
     chosen: dict[str, list[str]] = {
-        key: [*setting.schema["default"], *(configured or {}).get(key, ())] for key, setting in SETTINGS.items()
+        key: [*setting.schema["default"], *(configured or {}).get(key, ())]
+        for key, setting in SETTINGS.items()
     }
     # An empty text begins every name.
-    return name in chosen["names"] or any(prefix and name.startswith(prefix) for prefix in chosen["prefixes"])
+    return name in chosen["names"] or any(
+        prefix and name.startswith(prefix) for prefix in chosen["prefixes"]
+    )

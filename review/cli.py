@@ -11,10 +11,15 @@ from sandbox.cli.options import FILE
 @click.command()
 @click.argument("file", type=FILE)
 @click.option(
-    "--longest", type=click.IntRange(min=1), help="Characters at most; by default those of a comment on GitHub."
+    "--longest",
+    type=click.IntRange(min=1),
+    help="Characters at most; by default those of a comment on GitHub.",
 )
 @click.option(
-    "--pointer", metavar="URL", default="", help="The address of the whole report, shown where parts are left out."
+    "--pointer",
+    metavar="URL",
+    default="",
+    help="The address of the whole report, shown where parts are left out.",
 )
 def report(file: Path, longest: int | None, pointer: str) -> None:
     """Render a report.json of `preview --base` as Markdown. The file need not be trusted."""
@@ -26,7 +31,13 @@ def report(file: Path, longest: int | None, pointer: str) -> None:
 @click.command("diff-release")
 @click.argument("before")
 @click.argument("after")
-@click.option("--cwd", "-C", default=PROJECT, type=click.Path(exists=True, path_type=Path), help="Another checkout.")
+@click.option(
+    "--cwd",
+    "-C",
+    default=PROJECT,
+    type=click.Path(exists=True, path_type=Path),
+    help="Another checkout.",
+)
 def diff_release(before: str, after: str, cwd: Path) -> None:
     """Explain what changes for a stack that moves from release BEFORE to release AFTER."""
     from review import releases

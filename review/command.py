@@ -63,7 +63,9 @@ def _reasons(report: Report) -> set[str]:
     for stack in report.stacks:
         if stack.status == Status.FAILED:
             reasons.add("failed")
-        reasons |= {change.op.value for change in stack.changes if change.op in (Op.REPLACE, Op.DELETE)}
+        reasons |= {
+            change.op.value for change in stack.changes if change.op in (Op.REPLACE, Op.DELETE)
+        }
         if any(violation.level == Level.MANDATORY for violation in stack.violations):
             reasons.add("policy")
     return reasons

@@ -21,13 +21,26 @@ from sandbox.engine.worker import Outcome
 
 IRRELEVANT = (
     *("docs/", "tests/", "bench/", "examples/", ".github/", ".ci/", ".sandbox/"),
-    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", ".gitignore", "renovate.json5"),
+    *(
+        "README.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "LICENSE",
+        "Makefile",
+        ".gitignore",
+        "renovate.json5",
+    ),
 )
 """Files that no stack depends on: the program reads none of them. All other files count, unknown ones too."""
 
 
 def compare(
-    project: Path, revision: Revision, scratch: Scratch, notify: Notify, only: str = "", cloud: Path | None = None
+    project: Path,
+    revision: Revision,
+    scratch: Scratch,
+    notify: Notify,
+    only: str = "",
+    cloud: Path | None = None,
 ) -> Report:
     """Compare the work tree with a revision, for all stacks or `only` one.
 
@@ -38,10 +51,14 @@ def compare(
     revision.copy(base)
     differing = revision.differing()
     # A stack file that git ignores is the user's own.
-    stacks = sorted({_stack(path) for path in (*(path.name for path in base.iterdir()), *differing)} - {""})
+    stacks = sorted(
+        {_stack(path) for path in (*(path.name for path in base.iterdir()), *differing)} - {""}
+    )
     selected = [only] if only else stacks
     if only and only not in stacks:
-        raise SandboxError(f"there is no stack {only!r}; stacks here: {', '.join(stacks) or 'none'}")
+        raise SandboxError(
+            f"there is no stack {only!r}; stacks here: {', '.join(stacks) or 'none'}"
+        )
     touched = [stack for stack in selected if _touched(stack, differing)]
     comparison = _Comparison(project, base, scratch, notify, cloud, revision)
     if touched:
@@ -56,7 +73,9 @@ def compare(
             raise
     unchanged = (StackReport(stack=stack, status=Status.UNCHANGED) for stack in selected)
     all_reports = tuple(reports.get(report.stack, report) for report in unchanged)
-    return Report(base=f"{revision.name} ({revision.commit[:12]})", head=revision.head(), stacks=all_reports)
+    return Report(
+        base=f"{revision.name} ({revision.commit[:12]})", head=revision.head(), stacks=all_reports
+    )
 
 
 def _stack(path: str) -> str:
@@ -67,14 +86,29 @@ def _stack(path: str) -> str:
 
 def _touched(stack: str, differing: Iterable[str]) -> bool:
     """Whether the stack depends on one of the files."""
-    return any(_stack(path) == stack if _stack(path) else not path.startswith(IRRELEVANT) for path in differing)
+    return any(
+        _stack(path) == stack if _stack(path) else not path.startswith(IRRELEVANT)
+        for path in differing
+    )
 
 
 class _Comparison:
     def __init__(
-        self, project: Path, base: Path, scratch: Scratch, notify: Notify, cloud: Path | None, revision: Revision
+        self,
+        project: Path,
+        base: Path,
+        scratch: Scratch,
+        notify: Notify,
+        cloud: Path | None,
+        revision: Revision,
     ) -> None:
-        self._project, self._base, self._scratch, self._notify, self._cloud = project, base, scratch, notify, cloud
+        self._project, self._base, self._scratch, self._notify, self._cloud = (
+            project,
+            base,
+            scratch,
+            notify,
+            cloud,
+        )
         self._revision = revision
         self._before = self._after = Environment()
 
@@ -98,12 +132,16 @@ class _Comparison:
             before = self._scratch.run("up", stack, self._base, self._before, notify, self._cloud)
             if before.errors:
                 errors = "\n".join(before.errors)
-                raise SandboxError(f"the base does not run: stack {stack!r} did not come up:\n{errors}")
+                raise SandboxError(
+                    f"the base does not run: stack {stack!r} did not come up:\n{errors}"
+                )
         else:
             status = Status.NEW
         notify("previewing the work tree")
         try:
-            after = self._scratch.run("preview", stack, self._project, self._after, notify, self._cloud)
+            after = self._scratch.run(
+                "preview", stack, self._project, self._after, notify, self._cloud
+            )
         except SandboxError as died:
             after = Outcome(errors=[str(died)])
         changes = tuple(Change.model_validate(change, strict=False) for change in after.changes)
@@ -114,9 +152,13 @@ class _Comparison:
             release_changes=self._release_changes(before, after),
             changes=changes,
             replaced_pools=pools.replaced(changes, _pools(before)),
-            violations=tuple(Violation.model_validate(broken, strict=False) for broken in after.violations),
+            violations=tuple(
+                Violation.model_validate(broken, strict=False) for broken in after.violations
+            ),
             cost=None if after.errors else self._cost(file, before, after),
-            drill=self._drill(stack, changes, before, after) if status == Status.PREVIEWED and not after.errors else "",
+            drill=self._drill(stack, changes, before, after)
+            if status == Status.PREVIEWED and not after.errors
+            else "",
             warnings=tuple(after.warnings),
             errors=tuple(after.errors),
         )
@@ -124,13 +166,16 @@ class _Comparison:
     def _drill(self, stack: str, changes: Iterable[Change], before: Outcome, after: Outcome) -> str:
         """The command names the revision as the user did, or by its commit where that is more than a plain name."""
         named = (self._revision.name, self._revision.commit)
-        written = (drill.command(stack, name, changes, before.outputs, after.outputs) for name in named)
+        written = (
+            drill.command(stack, name, changes, before.outputs, after.outputs) for name in named
+        )
         return next(filter(None, written), "")
 
     def _cost(self, file: str, before: Outcome, after: Outcome) -> Cost | None:
         # Prices depend on the location, which the change may move.
         old, new = (
-            _place(folder / file) if (folder / file).exists() else ("", "") for folder in (self._base, self._project)
+            _place(folder / file) if (folder / file).exists() else ("", "")
+            for folder in (self._base, self._project)
         )
         # An older program has a system pool without an output for it: priced on one side alone it would look new.
         system = not before.outputs or "systemPool" in before.outputs
@@ -139,14 +184,19 @@ class _Comparison:
     def _release_changes(self, before: Outcome, after: Outcome) -> tuple[str, ...]:
         old, new = before.outputs.get("release"), after.outputs.get("release")
         # Also for one release: the base may have it in another state, as a candidate or against the rules.
-        return tuple(releases.difference(self._base, old, self._project, new)) if old and new else ()
+        return (
+            tuple(releases.difference(self._base, old, self._project, new)) if old and new else ()
+        )
 
 
 def _pools(outcome: Outcome, *, system: bool = True) -> list[dict[str, Any]]:
     """The pools in a stack's outputs, the system pool first."""
     pools = outcome.outputs.get("pools")
     # Another program may use the name for something else, and an output of a new resource is a text until the resource exists.
-    all_pools = [outcome.outputs.get("systemPool") if system else None, *(pools if isinstance(pools, list) else [])]
+    all_pools = [
+        outcome.outputs.get("systemPool") if system else None,
+        *(pools if isinstance(pools, list) else []),
+    ]
     return [pool for pool in all_pools if isinstance(pool, dict)]
 
 
@@ -154,6 +204,8 @@ def _place(stack_file: Path) -> tuple[str, str]:
     """The cloud and the location that a stack file names; empty where it names none."""
     settings = read_yaml(stack_file).get("config") or {}
     entries = settings.items() if isinstance(settings, dict) else ()
-    clouds = (value for key, value in entries if str(key).endswith(":cloud") and isinstance(value, dict))
+    clouds = (
+        value for key, value in entries if str(key).endswith(":cloud") and isinstance(value, dict)
+    )
     cloud = next(clouds, {})
     return str(cloud.get("provider", "")), str(cloud.get("location", ""))

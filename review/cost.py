@@ -34,7 +34,9 @@ def cost(
     """
     if place_after[0] not in CLOUDS:
         return None
-    before, after = ({str(pool.get("name", "")): pool for pool in pools} for pools in (pools_before, pools_after))
+    before, after = (
+        {str(pool.get("name", "")): pool for pool in pools} for pools in (pools_before, pools_after)
+    )
     if not before and not after:
         return None
     sources: set[str] = set()
@@ -49,7 +51,9 @@ _Side = tuple[Place, Mapping[str, Any] | None]
 
 
 def _pool(name: str, before: _Side, after: _Side, sources: set[str]) -> PoolCost:
-    ranges = [None if pool is None else _range(place, pool, sources) for place, pool in (before, after)]
+    ranges = [
+        None if pool is None else _range(place, pool, sources) for place, pool in (before, after)
+    ]
     existing = [pool for _, pool in (before, after) if pool is not None]
     return PoolCost(
         pool=name,
@@ -97,7 +101,10 @@ def monthly(cost: Cost) -> tuple[str, str]:
 
 
 def _totals(cost: Cost, hours: int, digits: int) -> tuple[str, str]:
-    before, after = _sum(pool.before for pool in cost.pools), _sum(pool.after for pool in cost.pools)
+    before, after = (
+        _sum(pool.before for pool in cost.pools),
+        _sum(pool.after for pool in cost.pools),
+    )
     return _written(before, hours, digits), _written(after, hours, digits)
 
 

@@ -27,9 +27,15 @@ def details() -> Iterable[Detail]:
     yield detail
     for steps in (
         [{"value": most} for most in (2_000, 300, 80, 0)],
-        [{"properties": most, "sentence": length} for most, length in ((20, 2_000), (6, 600), (2, 200))],
+        [
+            {"properties": most, "sentence": length}
+            for most, length in ((20, 2_000), (6, 600), (2, 200))
+        ],
         [{"rows": most} for most in (100, 40, 15, 5)],
-        [{"error": most, "name": length} for most, length in ((4_000, 120), (1_000, 60), (300, 40))],
+        [
+            {"error": most, "name": length}
+            for most, length in ((4_000, 120), (1_000, 60), (300, 40))
+        ],
         [{"loud": most, "rows": 3} for most in (100, 40, 15, 5)],
         [{"stacks": most} for most in (60, 20, 6, 2, 0)],
     ):

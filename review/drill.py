@@ -15,7 +15,14 @@ _STACK = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 _REVISION = r"[A-Za-z0-9][A-Za-z0-9._/~^-]{0,199}"
 _COMMAND = "uv run sandbox drill {scenario} --stack {stack} --against {revision}"
 
-SCENARIOS = ("spot-silent", "spot-gone-and-back", "eviction-storm", "zone-lost", "burst-from-zero", "mixed-day")
+SCENARIOS = (
+    "spot-silent",
+    "spot-gone-and-back",
+    "eviction-storm",
+    "zone-lost",
+    "burst-from-zero",
+    "mixed-day",
+)
 """The scenarios that a report may name, in the order in which it does."""
 _OURS = re.compile(
     re.escape(_COMMAND)
@@ -49,14 +56,25 @@ _POOLS = {
 }
 """Properties of pools by the scenario that shows them; `spot-gone-and-back` for others."""
 _MOST = ("maxCount", "autoscaling.maxNodeCount", "autoscaling.totalMaxNodeCount")
-_IDLE = ("orchestratorVersion", "version", "tags", "resourceLabels", "nodeConfig.resourceLabels", "upgradeSettings")
+_IDLE = (
+    "orchestratorVersion",
+    "version",
+    "tags",
+    "resourceLabels",
+    "nodeConfig.resourceLabels",
+    "upgradeSettings",
+)
 """Properties of pools that decide nothing about where pods go: they change with every release and every tag."""
 _ORDER = ("kubernetes:cloud.google.com/v1:ComputeClass",)
 _EXPANDER = re.compile(r"kubernetes:core/v1:ConfigMap .*-expander")
 
 
 def command(
-    stack: str, revision: str, changes: Iterable[Change], before: Mapping[str, Any], after: Mapping[str, Any]
+    stack: str,
+    revision: str,
+    changes: Iterable[Change],
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
 ) -> str:
     """The commands, a line for each scenario that shows one of the changes; empty where none does, or for names that a shell might
     run.
@@ -111,14 +129,18 @@ def _of_pool(change: Change, path: str, before: Mapping[str, Any]) -> Iterator[s
         # where spot is gone the on-demand pool is short.
         yield "spot-gone-and-back" if _capacity(change, before) == "on-demand" else "eviction-storm"
         return
-    yield next((name for name, paths in _POOLS.items() if _under(path, paths)), "spot-gone-and-back")
+    yield next(
+        (name for name, paths in _POOLS.items() if _under(path, paths)), "spot-gone-and-back"
+    )
 
 
 def _capacity(change: Change, before: Mapping[str, Any]) -> str:
     """The capacity of a change's pool; empty where the stack's outputs do not have it."""
     found = before.get("pools")
     by_name = (
-        {str(pool.get("name")): pool for pool in found if isinstance(pool, Mapping)} if isinstance(found, list) else {}
+        {str(pool.get("name")): pool for pool in found if isinstance(pool, Mapping)}
+        if isinstance(found, list)
+        else {}
     )
     return str(by_name.get(pool_name(change.name, by_name), {}).get("capacity", ""))
 
@@ -134,4 +156,6 @@ def ours(command: str) -> bool:
     lines = [line for line in found if line]
     if len(lines) < len(found):
         return False
-    return command == _written(lines[0]["stack"], lines[0]["revision"], [line["scenario"] for line in lines])
+    return command == _written(
+        lines[0]["stack"], lines[0]["revision"], [line["scenario"] for line in lines]
+    )

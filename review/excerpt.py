@@ -57,7 +57,9 @@ def _lines(first: list[str], second: list[str]) -> tuple[str, str]:
         return "\n".join(first) if first else "…", "\n".join(second) if second else "…"
     removed, added = list[str](), list[str]()
     # Not by `ndiff`, whose time grows with the cube of the lines.
-    for kind, start, end, other_start, other_end in difflib.SequenceMatcher(None, first, second).get_opcodes():
+    for kind, start, end, other_start, other_end in difflib.SequenceMatcher(
+        None, first, second
+    ).get_opcodes():
         if kind != "equal":
             removed += first[start:end]
             added += second[other_start:other_end]

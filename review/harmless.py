@@ -29,7 +29,9 @@ _FILTERED = rf"#|:(?=\S)|(?i:GH-(?=\d))|[0-9A-Fa-f]{{6}}(?=[0-9A-Fa-f])|{_LINKED
 """GitHub's filters would match after these."""
 
 _IN_TEXT = re.compile(rf"(?P<part>{_FILTERED})|(?P<markup>{_MARKUP})|(?P<dollar>\$)|(?P<line>\n)")
-_IN_BLOCK = re.compile(rf"(?P<part>{_LINKED}|:|[0-9A-Fa-f]{{32}}(?=[0-9A-Fa-f]))|(?P<markup>{_MARKUP})|(?P<dollar>\$)")
+_IN_BLOCK = re.compile(
+    rf"(?P<part>{_LINKED}|:|[0-9A-Fa-f]{{32}}(?=[0-9A-Fa-f]))|(?P<markup>{_MARKUP})|(?P<dollar>\$)"
+)
 _SPACES = re.compile("(?<= ) |^ | $")
 
 # Invisible letters, marks and symbols: Unicode's Default_Ignorable_Code_Point, Hangul fillers, the empty Braille cell.
@@ -61,12 +63,16 @@ def code(value: str) -> str:
 def block(value: str) -> str:
     """Several lines. No fence: its end would depend on its content, and an `@` could not be separated. The end of this HTML
     block is `</pre>` and nothing else (spec.commonmark.org, "HTML blocks", start condition 1)."""
-    return f"<pre>{_IN_BLOCK.sub(_in_block, visible(_unbroken(value).strip(_LINE), keep=_LINE))}</pre>"
+    return (
+        f"<pre>{_IN_BLOCK.sub(_in_block, visible(_unbroken(value).strip(_LINE), keep=_LINE))}</pre>"
+    )
 
 
 def visible(value: str, keep: str = "") -> str:
     """A text with escapes for invisible characters and for those that turn the direction of writing (trojansource.codes)."""
-    return re.sub(r"[^\x20-\x7e]", lambda match: match[0] if match[0] in keep else _visible(match[0]), value)
+    return re.sub(
+        r"[^\x20-\x7e]", lambda match: match[0] if match[0] in keep else _visible(match[0]), value
+    )
 
 
 def _visible(character: str) -> str:

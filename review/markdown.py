@@ -47,13 +47,17 @@ class _TooLongError(Exception):
 
 
 class _Page:
-    def __init__(self, report: Report, detail: Detail, longest: int, pointer: str, *, cut: bool) -> None:
+    def __init__(
+        self, report: Report, detail: Detail, longest: int, pointer: str, *, cut: bool
+    ) -> None:
         self.report, self.detail, self.pointer, self.cut = report, detail, pointer, cut
         self.left = longest
 
     def drawn(self) -> str:
         stacks = sorted(self.report.stacks, key=urgency)
-        against = f"Compared with {self._code(self.report.base)}, at {self._code(self.report.head)}."
+        against = (
+            f"Compared with {self._code(self.report.base)}, at {self._code(self.report.head)}."
+        )
         if not stacks:
             return f"There is no stack. {against}\n"
         if not any(map(has_details, stacks)):
@@ -81,7 +85,9 @@ class _Page:
             for stack in stacks[: self.detail.stacks]
         ]
         heads = ["stack", "", "create:", "update:", "replace:", "delete:", "policy", "cost a month"]
-        return "\n\n".join(filter(None, [_table(heads, rows), self._more(len(stacks) - len(rows), "stacks")]))
+        return "\n\n".join(
+            filter(None, [_table(heads, rows), self._more(len(stacks) - len(rows), "stacks")])
+        )
 
     # One stack
 
@@ -89,7 +95,10 @@ class _Page:
         parts = [
             f"### {self._code(stack.stack)}",
             self._alarm(stack),
-            *(self._spent(block(_short(error, self.detail.error))) for error in stack.errors[: self.detail.loud]),
+            *(
+                self._spent(block(_short(error, self.detail.error)))
+                for error in stack.errors[: self.detail.loud]
+            ),
             self._more(len(stack.errors) - self.detail.loud, "errors"),
             self._release(stack),
             self._pools(stack.replaced_pools),
@@ -107,7 +116,9 @@ class _Page:
         if stack.status == Status.FAILED:
             return "> [!CAUTION]\n> It cannot be previewed."
         lost = {op: [change for change in stack.changes if change.op == op] for op in LOUD}
-        broken = list(dict.fromkeys(rule.policy for rule in stack.violations if rule.level == Level.MANDATORY))
+        broken = list(
+            dict.fromkeys(rule.policy for rule in stack.violations if rule.level == Level.MANDATORY)
+        )
         sentences = [
             f"**{word}** {self._listed(things, lambda change: self._code(change.name))}."
             for word, things in (("Replaces", lost[Op.REPLACE]), ("Deletes", lost[Op.DELETE]))
@@ -123,7 +134,9 @@ class _Page:
         before, after = stack.release
         if before == after and not stack.release_changes:
             return ""
-        named = [self._code(release) for release in dict.fromkeys(stack.release) if release is not None]
+        named = [
+            self._code(release) for release in dict.fromkeys(stack.release) if release is not None
+        ]
         head = f"**Release** {' → '.join(named)}"
         return "\n".join([head, "", *self._items(stack.release_changes, self._text)]).rstrip()
 
@@ -137,7 +150,9 @@ class _Page:
             "**Pools that lose all their nodes**",
             "\n".join(map(self._pool, shown)),
             self._more(len(replaced) - len(shown), "pools"),
-            _folded("Commands that list what really runs there", block("\n".join(looks))) if looks else "",
+            _folded("Commands that list what really runs there", block("\n".join(looks)))
+            if looks
+            else "",
         ]
         return "\n\n".join(filter(None, parts))
 
@@ -160,7 +175,9 @@ class _Page:
             ]
             for change in rows
         ]
-        return "\n\n".join(filter(None, [_table(heads, drawn), self._more(len(changes) - len(rows), "resources")]))
+        return "\n\n".join(
+            filter(None, [_table(heads, drawn), self._more(len(changes) - len(rows), "resources")])
+        )
 
     def _kept(self, changes: Sequence[Change]) -> list[Change]:
         ordered = _ordered(changes)
@@ -171,7 +188,9 @@ class _Page:
         first = sorted(properties, key=lambda changed: not changed.replaces)
         return self._listed(
             first,
-            lambda changed: f"**{self._code(changed.path)}**" if changed.replaces else self._code(changed.path),
+            lambda changed: (
+                f"**{self._code(changed.path)}**" if changed.replaces else self._code(changed.path)
+            ),
             self.detail.properties,
         )
 
@@ -189,7 +208,9 @@ class _Page:
         ]
         if not rows:
             return ""
-        return _folded("Values before and after", _table(["resource", "property", "before", "after"], rows))
+        return _folded(
+            "Values before and after", _table(["resource", "property", "before", "after"], rows)
+        )
 
     def _value(self, value: str | None) -> str:
         return "" if value is None else self._spent(code(_short(value, self.detail.value)))
@@ -200,7 +221,9 @@ class _Page:
         first = sorted(violations, key=lambda broken: broken.level != Level.MANDATORY)
         rows = [
             [
-                f"**{broken.level.value}**" if broken.level == Level.MANDATORY else broken.level.value,
+                f"**{broken.level.value}**"
+                if broken.level == Level.MANDATORY
+                else broken.level.value,
                 self._code(broken.policy),
                 self._code(broken.resource) if broken.resource else "the stack",
                 self._text(broken.message),
@@ -208,14 +231,21 @@ class _Page:
             for broken in first[: self.detail.rows]
         ]
         table = _table(["policy", "", "resource", "what is wrong, and the remedy"], rows)
-        return "\n\n".join(filter(None, [table, self._more(len(first) - len(rows), "broken policies")]))
+        return "\n\n".join(
+            filter(None, [table, self._more(len(first) - len(rows), "broken policies")])
+        )
 
     def _cost(self, stack: StackReport) -> str:
         if stack.cost is None:
             return ""
         priced, kept = stack.cost, stack.cost.pools[: self.detail.rows]
         rows = [
-            [self._code(pool.pool), self._code(pool.machine), self._text(pool.capacity), *cost.hourly(pool)]
+            [
+                self._code(pool.pool),
+                self._code(pool.machine),
+                self._text(pool.capacity),
+                *cost.hourly(pool),
+            ]
             for pool in kept
         ]
         heads = ["machines of", "machine", "capacity", "before, an hour:", "after, an hour:"]
@@ -235,7 +265,9 @@ class _Page:
         before, after = cost.monthly(priced)
         shown = f"{after}, as before" if before == after else f"{before} → <b>{after}</b>"
         unpriced = sum(pool.unpriced for pool in priced.pools)
-        apart = f"; {unpriced:,} of {len(priced.pools):,} pools have no known price" if unpriced else ""
+        apart = (
+            f"; {unpriced:,} of {len(priced.pools):,} pools have no known price" if unpriced else ""
+        )
         return f"{self._text(priced.currency)} {shown}{apart}"
 
     def _warnings(self, warnings: Sequence[str]) -> str:
@@ -259,7 +291,9 @@ class _Page:
         return f"and {number:,} more {things}".rstrip() + f": {self._whole()}" if number > 0 else ""
 
     def _whole(self) -> str:
-        linked = f"[the artifact]({self.pointer})" if _URL.fullmatch(self.pointer) else "report.json"
+        linked = (
+            f"[the artifact]({self.pointer})" if _URL.fullmatch(self.pointer) else "report.json"
+        )
         return f"all of it is in {linked}"
 
     def _code(self, name: str) -> str:

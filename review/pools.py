@@ -13,7 +13,9 @@ from sandbox.base.cloud_types import CLUSTERS, POOLS, SPOT_TAINTS
 from sandbox.engine.changes import Change, Op
 
 _LABEL = "kubeflow-spot.dev/pool"
-_REFUSED = "Unless it is an older generation, pulumi up refuses that while pods run there, and names them."
+_REFUSED = (
+    "Unless it is an older generation, pulumi up refuses that while pods run there, and names them."
+)
 _KEEPS_AWAY = ("NoSchedule", "NoExecute")
 
 # The value of a label (kubernetes.io/docs/concepts/overview/working-with-objects/labels).
@@ -26,7 +28,9 @@ done"""
 _OURS = re.compile(_VALUE.join(map(re.escape, _LOOK.format(label=_LABEL, value="\0").split("\0"))))
 
 
-def replaced(changes: Iterable[Change], pools_before: Sequence[Mapping[str, Any]]) -> tuple[ReplacedPool, ...]:
+def replaced(
+    changes: Iterable[Change], pools_before: Sequence[Mapping[str, Any]]
+) -> tuple[ReplacedPool, ...]:
     """The pools that lose all nodes, with all pools of a replaced cluster; `pools_before` is the base's output `pools`."""
     by_name = {str(pool.get("name", "")): pool for pool in pools_before}
     by_pool: dict[str, ReplacedPool] = {}
@@ -37,10 +41,14 @@ def replaced(changes: Iterable[Change], pools_before: Sequence[Mapping[str, Any]
         if change.type in POOLS:
             name = pool_name(change.name, by_name)
             pool = by_name.get(name, {})
-            by_pool[name] = _replaced(name, pool, why, _REFUSED if change.op == Op.DELETE and _kept(pool) else "")
+            by_pool[name] = _replaced(
+                name, pool, why, _REFUSED if change.op == Op.DELETE and _kept(pool) else ""
+            )
         elif change.type in CLUSTERS:
             for name, pool in by_name.items():
-                by_pool.setdefault(name, _replaced(name, pool, tuple(f"{path} of the cluster" for path in why)))
+                by_pool.setdefault(
+                    name, _replaced(name, pool, tuple(f"{path} of the cluster" for path in why))
+                )
     return tuple(by_pool[name] for name in sorted(by_pool))
 
 
@@ -55,7 +63,9 @@ def _kept(pool: Mapping[str, Any]) -> bool:
     return bool(pool) and pool.get("capacity") != "spot"
 
 
-def _replaced(name: str, pool: Mapping[str, Any], why: tuple[str, ...], more: str = "") -> ReplacedPool:
+def _replaced(
+    name: str, pool: Mapping[str, Any], why: tuple[str, ...], more: str = ""
+) -> ReplacedPool:
     fewest, most = pool.get("minNodes"), pool.get("maxNodes")
     return ReplacedPool(
         pool=name,
@@ -106,7 +116,9 @@ def _list(value: Any) -> list[Any]:
 
 def look(label: str) -> str:
     """The commands that list the pods on a pool's nodes; empty for a text that is no label, which a shell might run."""
-    return _LOOK.format(label=_LABEL, value=shlex.quote(label)) if re.fullmatch(_VALUE, label) else ""
+    return (
+        _LOOK.format(label=_LABEL, value=shlex.quote(label)) if re.fullmatch(_VALUE, label) else ""
+    )
 
 
 def ours(command: str) -> bool:

@@ -32,7 +32,9 @@ Content = dict[str, Any]
 
 def _folder(project: Path) -> Path:
     """The folder of a checkout's releases."""
-    return next((project / place for place in _FOLDERS if (project / place).is_dir()), project / _FOLDERS[0])
+    return next(
+        (project / place for place in _FOLDERS if (project / place).is_dir()), project / _FOLDERS[0]
+    )
 
 
 def names(project: Path) -> list[str]:
@@ -46,7 +48,9 @@ def explain(project: Path, before: str, after: str) -> list[str]:
     for name in (before, after):
         if name not in names(project):
             known = ", ".join(names(project)) or "none"
-            raise SandboxError(f"there is no release {name!r} in {_folder(project)}; releases there: {known}")
+            raise SandboxError(
+                f"there is no release {name!r} in {_folder(project)}; releases there: {known}"
+            )
     return difference(project, before, project, after)
 
 
@@ -63,7 +67,12 @@ def difference(before_project: Path, before: str, after_project: Path, after: st
     if _rank(after) >= _rank(before):
         return [*pins, *_notes(before_project, before, after_project, after)]
     head = f"This goes back: {after} is older than {before}."
-    return [head, *pins, *_given_up(before_project, before, after), *_release_notes(after_project, after)]
+    return [
+        head,
+        *pins,
+        *_given_up(before_project, before, after),
+        *_release_notes(after_project, after),
+    ]
 
 
 class _Unreadable(Exception):
@@ -118,8 +127,12 @@ def _pins(title: str, schema: Content, old: Content, new: Content) -> Iterator[s
 
 
 def _lower(version: Any, other: Any) -> bool:
-    first, second = (re.match(r"(\d{1,3})\.(\d{1,3})(?!\d)", str(text)) for text in (version, other))
-    return bool(first and second and (int(first[1]), int(first[2])) < (int(second[1]), int(second[2])))
+    first, second = (
+        re.match(r"(\d{1,3})\.(\d{1,3})(?!\d)", str(text)) for text in (version, other)
+    )
+    return bool(
+        first and second and (int(first[1]), int(first[2])) < (int(second[1]), int(second[2]))
+    )
 
 
 def _resolved(schema: Content, key: str) -> Content:
@@ -138,7 +151,9 @@ def _sentence(title: str, before: Any, after: Any) -> str:
         return f"{title}: pinned from now on, {_shown(after)}."
     if after is None:
         return f"{title}: no longer pinned; was {_shown(before)}."
-    old, new = (_IMAGE.fullmatch(value) if isinstance(value, str) else None for value in (before, after))
+    old, new = (
+        _IMAGE.fullmatch(value) if isinstance(value, str) else None for value in (before, after)
+    )
     if old and new and old["name"] == new["name"]:
         if old["tag"] == new["tag"]:
             digests = f"{_short(old['digest'])} -> {_short(new['digest'])}"

@@ -38,5 +38,9 @@ def count(stack: StackReport, op: Op) -> str:
 
 def policy(stack: StackReport) -> str:
     by_level = {level: sum(broken.level == level for broken in stack.violations) for level in Level}
-    parts = [f"{by_level[level]:,} {level.value}" for level in (Level.MANDATORY, Level.ADVISORY) if by_level[level]]
+    parts = [
+        f"{by_level[level]:,} {level.value}"
+        for level in (Level.MANDATORY, Level.ADVISORY)
+        if by_level[level]
+    ]
     return f"**{', '.join(parts)}**" if by_level[Level.MANDATORY] else ", ".join(parts)

@@ -17,14 +17,20 @@ def render(file: Path, longest: int | None = None, pointer: str = "") -> str:
     with file.open("rb") as opened:
         content = opened.read(_LARGEST + 1)
     if len(content) > _LARGEST:
-        raise SandboxError(f"{file} is larger than a report can be: more than {_LARGEST // 1024**2} MiB")
+        raise SandboxError(
+            f"{file} is larger than a report can be: more than {_LARGEST // 1024**2} MiB"
+        )
     try:
         report = Report.model_validate_json(content)
     except ValidationError as error:
         # The types of errors are pydantic's words; locations and values may be the file's.
         problems = error.errors(include_url=False, include_context=False, include_input=False)
         if any(problem["loc"] == ("format",) for problem in problems):
-            raise SandboxError(f"{file} is a report of another format; this version reads format {FORMAT}") from None
+            raise SandboxError(
+                f"{file} is a report of another format; this version reads format {FORMAT}"
+            ) from None
         kinds = ", ".join(sorted({problem["type"] for problem in problems}))
-        raise SandboxError(f"{file} is no report of `preview --base`: {len(problems)} problems ({kinds})") from None
+        raise SandboxError(
+            f"{file} is no report of `preview --base`: {len(problems)} problems ({kinds})"
+        ) from None
     return markdown.render(report, longest=longest or markdown.LONGEST, pointer=pointer)

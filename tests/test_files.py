@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
@@ -15,7 +16,8 @@ FOLDERS = (
     *("bench", "kubeflow", "examples", "tests"),
 )
 
-LONGEST = 300
+LONGEST = 345
+"""About 300 lines, as the formatter breaks them at 100 columns."""
 TABLES = {
     "tests/admission/escapes.py",
     "tests/policy/cases.py",
@@ -23,7 +25,6 @@ TABLES = {
     "sandbox/tests/azure/walk/clusters.py",
     "sandbox/tests/azure/walk/networks.py",
     "sandbox/tests/gcp/walk/clusters.py",
-    "sandbox/tests/gcp/walk/networks.py",
 }
 """Rows of data, read one at a time."""
 
@@ -74,3 +75,16 @@ def test_a_repeated_run_is_detected() -> None:
     moved = "# elsewhere\n    " + "\n    )\n    ".join(lines)
     assert runs(text, moved) == ["value0 = 0"]
     assert runs(text, moved.replace("value3", "another")) == []
+
+
+LAYERS = ("config", "components", "policy", "checks", "drill", "review", "overlay", "sandbox")
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_the_name_of_a_file_stands_for_one_file_of_its_layer(layer: str) -> None:
+    names = Counter(
+        path.name
+        for path in (PROJECT / layer).rglob("*.py")
+        if not path.name.startswith("__") and "tests" not in path.relative_to(PROJECT / layer).parts
+    )
+    assert [name for name, count in names.items() if count > 1] == []

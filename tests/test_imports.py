@@ -103,7 +103,9 @@ def test_config_imports_no_sdk() -> None:
         assert not [name for name in imports(path) if name.partition(".")[0] in sdks], path
 
 
-CLOUDS = sorted(path.name for path in (PROJECT / "config/clouds").iterdir() if (path / "registration.py").exists())
+CLOUDS = sorted(
+    path.name for path in (PROJECT / "config/clouds").iterdir() if (path / f"{path.name}_registration.py").exists()
+)
 
 
 def test_names_are_compared_in_one_module() -> None:
@@ -174,8 +176,8 @@ def test_only_settings_reads_the_stacks_configuration() -> None:
     [
         "config.placement.node_pools",
         "config.stack_file.loader",
-        "sandbox.azure.plugin",
-        "sandbox.gcp.plugin",
+        "sandbox.azure.azure_plugin",
+        "sandbox.gcp.gcp_plugin",
         "sandbox.autoscaler.__main__",
     ],
 )
@@ -202,15 +204,15 @@ print(*sys.modules)
 @pytest.mark.parametrize(
     ("stack", "ours"),
     [
-        ("Pulumi.dev.yaml", {"components.azure.cluster", "pulumi_azure_native"}),
-        ("Pulumi.staging.yaml", {"components.gcp.cluster", "pulumi_gcp"}),
+        ("Pulumi.dev.yaml", {"components.azure.azure_cluster", "pulumi_azure_native"}),
+        ("Pulumi.staging.yaml", {"components.gcp.gcp_cluster", "pulumi_gcp"}),
     ],
 )
 def test_a_cloud_and_its_sdk_are_loaded_only_where_they_are_used(stack: str, ours: set[str]) -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", RUN, stack], cwd=PROJECT, capture_output=True, text=True, check=True
     ).stdout.split()
-    clouds = ("components.azure.cluster", "pulumi_azure_native", "components.gcp.cluster", "pulumi_gcp")
+    clouds = ("components.azure.azure_cluster", "pulumi_azure_native", "components.gcp.gcp_cluster", "pulumi_gcp")
     assert {name for name in loaded if name in clouds} == ours
     # The client that reads an existing cluster: half a second.
     assert "kubernetes" not in loaded

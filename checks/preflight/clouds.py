@@ -25,11 +25,17 @@ def read(demand: Demand, account: str | None) -> Answers:
 
 def findings(answers: Answers) -> list[Finding]:
     """What every check says of the answers. Pure: the same answers, the same findings."""
-    return [found for check in _module(answers.demand, "checks").CHECKS for found in check.findings(answers)]
+    return [
+        found
+        for check in _module(answers.demand, "checks").CHECKS
+        for found in check.findings(answers)
+    ]
 
 
 def _module(demand: Demand, name: str):  # type: ignore[no-untyped-def]
     package = _CLOUDS.get(demand.cloud.provider)
     if package is None:
-        raise Unasked("a cluster that is known by its kubeconfig alone has no cloud to ask: use `ready`")
-    return import_module(f"{package}.{name}")
+        raise Unasked(
+            "a cluster that is known by its kubeconfig alone has no cloud to ask: use `ready`"
+        )
+    return import_module(f"{package}.{demand.cloud.provider}_{name}")

@@ -76,7 +76,12 @@ class Demand:
 def demand(spec: ClusterSpec, settings: Mapping[str, str] | None = None) -> Demand:
     """The demand of a checked stack file."""
     cloud = registry.of(spec.cloud)
-    return Demand(spec, cloud, tuple(_need(pool, spec, cloud) for pool in all_pools(spec, cloud)), settings or {})
+    return Demand(
+        spec,
+        cloud,
+        tuple(_need(pool, spec, cloud) for pool in all_pools(spec, cloud)),
+        settings or {},
+    )
 
 
 def all_pools(spec: ClusterSpec, cloud: Cloud) -> tuple[NodePool, ...]:

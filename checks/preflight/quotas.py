@@ -44,7 +44,9 @@ class Limit:
         return max(0, int(self.limit - self.used))
 
 
-def judge(drawn: Iterable[Drawn], limits: dict[str, Limit | None], unit: str, remedy: str) -> Iterator[Said]:
+def judge(
+    drawn: Iterable[Drawn], limits: dict[str, Limit | None], unit: str, remedy: str
+) -> Iterator[Said]:
     """Each quota against what the pools draw. None for a limit that the cloud does not list.
 
     Too little for the nodes of the first `up`, or for one node of the largest pool, is wrong. Less than one node of each pool, or
@@ -56,12 +58,17 @@ def judge(drawn: Iterable[Drawn], limits: dict[str, Limit | None], unit: str, re
     fine: list[str] = []
     for quota, parts in sorted(by_quota.items()):
         limit = limits.get(quota)
-        need = max(sum(part.each * part.least for part in parts), *(part.each * part.first for part in parts))
+        need = max(
+            sum(part.each * part.least for part in parts),
+            *(part.each * part.first for part in parts),
+        )
         first = sum(part.each * part.first for part in parts)
         most = sum(part.each * part.most for part in parts)
         pools = some(part.pool for part in parts)
         if limit is None:
-            yield note(f"{quota} is not listed; {pools} draw {first} to {most} {unit} from it", remedy)
+            yield note(
+                f"{quota} is not listed; {pools} draw {first} to {most} {unit} from it", remedy
+            )
         elif limit.left < need:
             yield wrong(
                 f"{quota} has {limit.left} of {limit.limit:.0f} {unit} left; the first nodes of {pools} need {need} at least",
@@ -73,7 +80,9 @@ def judge(drawn: Iterable[Drawn], limits: dict[str, Limit | None], unit: str, re
                 remedy,
             )
         elif limit.left < most:
-            yield note(f"{quota} has {limit.left} {unit} left; {pools} at maxNodes need {most}", remedy)
+            yield note(
+                f"{quota} has {limit.left} {unit} left; {pools} at maxNodes need {most}", remedy
+            )
         else:
             fine.append(f"{quota} {limit.left} for {most}")
     if fine:
@@ -83,4 +92,6 @@ def judge(drawn: Iterable[Drawn], limits: dict[str, Limit | None], unit: str, re
 def reserved(pools: Iterable[str]) -> Iterator[Said]:
     """What is said of pools that draw from no quota, because their machines were counted when they were reserved."""
     if names := some(pools):
-        yield note(f"the machines of {names} are reserved, and their quota was counted then: it was not asked for them")
+        yield note(
+            f"the machines of {names} are reserved, and their quota was counted then: it was not asked for them"
+        )

@@ -13,8 +13,8 @@ from typing import Literal
 from checks.check import NotCompared, Said, note, ok
 from checks.preflight.answers import Answers, Document
 from checks.preflight.demand import Demand, Need
-from config.placement import names
-from config.placement.growth import growth_order
+from config.placement import object_names
+from config.placement.growth_order import growth_order
 from config.placement.node_pools import node_pools
 
 Level = Literal["high", "medium", "low"]
@@ -39,14 +39,20 @@ def wanted(demand: Demand) -> tuple[Need, ...]:
 
 def told(answers: Answers, part: str) -> tuple[Mapping[str, Document], list[str]]:
     """Return the answers of this part by name, and why others are missing. Raises `NotCompared` where none was asked."""
-    documents = {name: found for name, found in answers.parts.items() if name.startswith(f"{part} ")}
-    unseen = [f"{name}: {why}" for name, why in answers.unseen.items() if name.startswith(f"{part} ")]
+    documents = {
+        name: found for name, found in answers.parts.items() if name.startswith(f"{part} ")
+    }
+    unseen = [
+        f"{name}: {why}" for name, why in answers.unseen.items() if name.startswith(f"{part} ")
+    ]
     if wanted(answers.demand) and not documents and not unseen:
         raise NotCompared(f"{part} could not be asked, because the stack's region is not known")
     return documents, unseen
 
 
-def judge(demand: Demand, scores: Mapping[str, Score], unseen: Sequence[str], remedy: str) -> Iterator[Said]:
+def judge(
+    demand: Demand, scores: Mapping[str, Score], unseen: Sequence[str], remedy: str
+) -> Iterator[Said]:
     """Say the score of each spot pool, and the order by it. `scores` is by pool, `unseen` has why some were not told."""
     pools = wanted(demand)
     if not pools:
@@ -60,7 +66,10 @@ def judge(demand: Demand, scores: Mapping[str, Score], unseen: Sequence[str], re
     now, better = _orders(demand, scores)
     words = f"spot now, for each pool at its most nodes: {', '.join(shown)}"
     if better != now:
-        yield note(f"{words}; the order is {', '.join(now)}", f"growth.order: [{', '.join(better)}], while that holds")
+        yield note(
+            f"{words}; the order is {', '.join(now)}",
+            f"growth.order: [{', '.join(better)}], while that holds",
+        )
     elif any(score.level != "high" for score in scores.values()):
         yield note(f"{words}; no other order is better")
     else:
@@ -77,11 +86,13 @@ def _orders(demand: Demand, scores: Mapping[str, Score]) -> tuple[list[str], lis
     now = [name for name in grown if name in pools and pools[name].gpus]
     better = list(now)
     for source in demand.spec.pools:
-        twin = names.twin_name(source, demand.cloud)
+        twin = object_names.twin_name(source, demand.cloud)
         until = now.index(twin) if twin in now else len(now)
-        places = [now.index(name) for name in names.chain(source) if name in now]
+        places = [now.index(name) for name in object_names.chain(source) if name in now]
         places = sorted(place for place in places if place < until and now[place] in scores)
-        steps = sorted((better[place] for place in places), key=lambda name: _RANK[scores[name].level])
+        steps = sorted(
+            (better[place] for place in places), key=lambda name: _RANK[scores[name].level]
+        )
         for place, name in zip(places, steps, strict=True):
             better[place] = name
     return now, better

@@ -41,7 +41,9 @@ class Starting(ValueError):
 def read(config_map: Object) -> tuple[Group, ...]:
     """The groups in a ConfigMap. Raises as `read_status`."""
     annotations = (config_map.get("metadata") or {}).get("annotations") or {}
-    return read_status(str((config_map.get("data") or {}).get("status", "")), annotations.get(_UPDATED, ""))
+    return read_status(
+        str((config_map.get("data") or {}).get("status", "")), annotations.get(_UPDATED, "")
+    )
 
 
 def read_status(text: str, updated: str = "") -> tuple[Group, ...]:

@@ -88,7 +88,12 @@ class Node:
     def plain(self) -> bool:
         """Whether a pod without tolerations and affinity, such as Kubeflow's own, belongs here."""
         blocking = [taint for taint in self.taints if taint.effect != Effect.PREFER_NO_SCHEDULE]
-        return self.ready and not self.cordoned and not blocking and self.labels.get(CAPACITY_LABEL) != "spot"
+        return (
+            self.ready
+            and not self.cordoned
+            and not blocking
+            and self.labels.get(CAPACITY_LABEL) != "spot"
+        )
 
     def free(self, resource: str) -> float:
         """The part of a resource that no pod has requested."""
@@ -142,13 +147,19 @@ class Cluster:
                 totals = used.setdefault(name, {})
                 for resource, amount in requests(pod["spec"]).items():
                     totals[resource] = totals.get(resource, 0.0) + amount
-        return tuple(_node(item, used.get(item["metadata"]["name"], {})) for item in self.objects("nodes"))
+        return tuple(
+            _node(item, used.get(item["metadata"]["name"], {})) for item in self.objects("nodes")
+        )
 
     @cached_property
     def cloud(self) -> CloudFacts | None:
         """The cloud that made the nodes, by their provider id; None for another one. Raises NotSeen."""
-        ids = [str((item.get("spec") or {}).get("providerID", "")) for item in self.objects("nodes")]
-        return next((cloud for cloud in CLOUDS if any(id.startswith(cloud.provider_id) for id in ids)), None)
+        ids = [
+            str((item.get("spec") or {}).get("providerID", "")) for item in self.objects("nodes")
+        ]
+        return next(
+            (cloud for cloud in CLOUDS if any(id.startswith(cloud.provider_id) for id in ids)), None
+        )
 
     @cached_property
     def contract(self) -> Contract:
@@ -161,7 +172,9 @@ class Cluster:
             raise NoContract("the cluster has no contract that says what is declared")
         if len(published) > 1 and not self.intent.bounds:
             stacks = ", ".join(sorted(item["metadata"]["name"] for item in published))
-            raise NotCompared(f"several stacks are in the cluster ({stacks}), and no stack file says which is meant")
+            raise NotCompared(
+                f"several stacks are in the cluster ({stacks}), and no stack file says which is meant"
+            )
         config_map = max(published, key=self._pools_of_file)
         labels = config_map["metadata"].get("labels") or {}
         data = config_map.get("data") or {}
@@ -173,7 +186,12 @@ class Cluster:
             raise BrokenContract(f"{missing.args[0]} is missing") from None
         except (TypeError, AttributeError, json.JSONDecodeError) as wrong:
             raise BrokenContract(f"its JSON: {wrong}") from None
-        return Contract(labels.get("app.kubernetes.io/instance", ""), data.get("release", ""), pools, checkpoints)
+        return Contract(
+            labels.get("app.kubernetes.io/instance", ""),
+            data.get("release", ""),
+            pools,
+            checkpoints,
+        )
 
     def _pools_of_file(self, config_map: Object) -> int:
         text = str((config_map.get("data") or {}).get("pools.json"))
@@ -203,7 +221,9 @@ class Cluster:
         """The seconds from a time in ISO 8601 to the snapshot; None where one of the two is not known."""
         if not self.snapshot.taken or not time:
             return None
-        return (datetime.fromisoformat(self.snapshot.taken) - datetime.fromisoformat(time)).total_seconds()
+        return (
+            datetime.fromisoformat(self.snapshot.taken) - datetime.fromisoformat(time)
+        ).total_seconds()
 
     def young(self, node: Node) -> bool:
         """Whether the node joined a moment ago; False where a snapshot does not say when it was taken."""
@@ -220,7 +240,9 @@ class Cluster:
         """The taints of a node without those that come and go."""
         clouds = self.cloud.passing_taints if self.cloud else ""
         passing = [_PASSING, *([re.compile(clouds)] if clouds else [])]
-        return {taint for taint in node.taints if not any(form.match(taint.key) for form in passing)}
+        return {
+            taint for taint in node.taints if not any(form.match(taint.key) for form in passing)
+        }
 
 
 def minor(version: str) -> tuple[int, int]:
@@ -256,7 +278,10 @@ def requests(spec: Object) -> dict[str, float]:
 def _add(total: dict[str, float], container: Object) -> None:
     asked = container.get("resources") or {}
     # Without a request the limit is the request.
-    for resource, amount in {**(asked.get("limits") or {}), **(asked.get("requests") or {})}.items():
+    for resource, amount in {
+        **(asked.get("limits") or {}),
+        **(asked.get("requests") or {}),
+    }.items():
         total[resource] = total.get(resource, 0.0) + number(amount)
 
 
@@ -284,7 +309,9 @@ def _node(item: Object, used: Mapping[str, float]) -> Node:
 
 def _taint(taint: Object) -> Taint:
     # Without validation: a node may have a taint that no stack file may declare, such as one without a value.
-    return Taint.model_construct(key=taint["key"], value=taint.get("value") or "", effect=Effect(taint["effect"]))
+    return Taint.model_construct(
+        key=taint["key"], value=taint.get("value") or "", effect=Effect(taint["effect"])
+    )
 
 
 def _pool(item: Object) -> Pool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from checks.ready.quantities import number
 from config.clouds import registry
-from config.clouds.azure.settings import Azure
+from config.clouds.azure.azure_settings import Azure
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
 from config.model.taint import Effect

@@ -22,7 +22,9 @@ CHECKS: tuple[Check[Cluster], ...] = (
 )
 
 
-def findings(snapshot: Snapshot, more: Iterable[Check[Cluster]] = (), intent: Intent | None = None) -> list[Finding]:
+def findings(
+    snapshot: Snapshot, more: Iterable[Check[Cluster]] = (), intent: Intent | None = None
+) -> list[Finding]:
     """What every check says of a snapshot, and `more` of them. Pure: the same snapshot, the same findings."""
     cluster = Cluster(snapshot, intent)
     return [finding for check in (*CHECKS, *more) for finding in check.findings(cluster)]

@@ -30,7 +30,9 @@ def opened(kubeconfig: str | None, context: str | None = None) -> Any:
     except ConfigException as wrong:
         raise Unasked(f"{name} cannot be used: {line(wrong)}") from None
     except OSError as failed:
-        raise Unasked(f"{failed.filename}, which {name} names, cannot be read: {failed.strerror}") from None
+        raise Unasked(
+            f"{failed.filename}, which {name} names, cannot be read: {failed.strerror}"
+        ) from None
     except Exception:
         # PyYAML's and the client's errors of a file that is none; they may show a line that holds a token.
         raise Unasked(f"{name} is no kubeconfig") from None
@@ -39,7 +41,9 @@ def opened(kubeconfig: str | None, context: str | None = None) -> Any:
     return api
 
 
-def _refuse_nobody(configuration: Any, name: str, user: Mapping[str, Any] | None, said: list[str]) -> None:
+def _refuse_nobody(
+    configuration: Any, name: str, user: Mapping[str, Any] | None, said: list[str]
+) -> None:
     """Raises `Unasked` where the client goes on as nobody though the user has a login: it only logs that
     (kubernetes 37.0, config/kube_config.py), and every 403 that follows would look like a missing right."""
     if user is None:
@@ -66,10 +70,14 @@ def _user(path: str | None, context: str | None) -> Mapping[str, Any] | None:
     """The user of the context; None where the context names one that the file does not have."""
     from kubernetes.config import kube_config
 
-    content = kube_config.KubeConfigMerger(path or kube_config.KUBE_CONFIG_DEFAULT_LOCATION).config.value
+    content = kube_config.KubeConfigMerger(
+        path or kube_config.KUBE_CONFIG_DEFAULT_LOCATION
+    ).config.value
     contexts = {item.value["name"]: item.value["context"] for item in content["contexts"]}
     name = contexts[context or content["current-context"]].get("user")
-    users = {item.value["name"]: item.value.get("user") or {} for item in content.get("users") or ()}
+    users = {
+        item.value["name"]: item.value.get("user") or {} for item in content.get("users") or ()
+    }
     return users.get(name) if name else {}
 
 

@@ -64,7 +64,11 @@ def _part(api: Any, path: str) -> Any:
     while True:
         joint = "&" if "?" in path else "?"
         content = _get(api, f"{path}{joint}limit={_PAGE}{proceed}")
-        if content is None or not str(content.get("kind", "")).endswith("List") or "items" not in content:
+        if (
+            content is None
+            or not str(content.get("kind", "")).endswith("List")
+            or "items" not in content
+        ):
             return content
         items += [_slim(item) for item in content["items"]]
         following = (content.get("metadata") or {}).get("continue")
@@ -80,7 +84,9 @@ def _get(api: Any, path: str) -> dict[str, Any] | None:
         return None
     if answer.status == 401:
         # Not a missing right: an expired token is refused everywhere, and no role mends it.
-        raise Unasked(f"the API server {host} does not accept the kubeconfig's credentials (401): log in again")
+        raise Unasked(
+            f"the API server {host} does not accept the kubeconfig's credentials (401): log in again"
+        )
     if answer.status != 200:
         raise _Refused(f"{answer.status} {answer.reason}")
     try:
@@ -100,7 +106,9 @@ def _ask(api: Any, path: str) -> Any:
     host = api.configuration.host
     header = {"Accept": "application/json"}
     try:
-        request = api.param_serialize("GET", path, header_params=header, auth_settings=["BearerToken"])
+        request = api.param_serialize(
+            "GET", path, header_params=header, auth_settings=["BearerToken"]
+        )
         answer = api.call_api(*request, _request_timeout=_SECONDS)
         answer.read()
     except ApiException as refused:  # no trust in its certificate
@@ -113,5 +121,7 @@ def _ask(api: Any, path: str) -> Any:
 def _slim(item: dict[str, Any]) -> dict[str, Any]:
     metadata = item.get("metadata") or {}
     metadata.pop("managedFields", None)
-    (metadata.get("annotations") or {}).pop("kubectl.kubernetes.io/last-applied-configuration", None)
+    (metadata.get("annotations") or {}).pop(
+        "kubectl.kubernetes.io/last-applied-configuration", None
+    )
     return item

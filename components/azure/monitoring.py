@@ -12,7 +12,7 @@ from pulumi_azure_native import containerservice, monitor, operationalinsights
 
 from components import links
 from components.azure.placed import Placed
-from config.clouds.azure.settings import AzureLogs, AzureMonitoring
+from config.clouds.azure.azure_settings import AzureLogs, AzureMonitoring
 from config.model.reference import Reference
 
 _LOG_STREAMS = ["Microsoft-ContainerLogV2", "Microsoft-KubeEvents", "Microsoft-KubePodInventory"]
@@ -31,7 +31,12 @@ class Monitoring(pulumi.ComponentResource):
     """The id; None when no logs are kept."""
 
     def __init__(
-        self, name: str, spec: AzureMonitoring, placed: Placed, *, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        spec: AzureMonitoring,
+        placed: Placed,
+        *,
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("kubeflow-spot:azure:Monitoring", name, None, opts)
         self._name, self._spec, self._placed = name, spec, placed
@@ -39,7 +44,9 @@ class Monitoring(pulumi.ComponentResource):
         self._logs_name = _fitted(placed.cluster, "-logs")
         self._metrics_name = _fitted(placed.cluster, "-metrics")
         self.log_workspace = self._log_workspace(spec.logs) if spec.logs else None
-        self._metric_workspace = self._monitor_workspace(spec.metrics.workspace) if spec.metrics else None
+        self._metric_workspace = (
+            self._monitor_workspace(spec.metrics.workspace) if spec.metrics else None
+        )
         self.register_outputs({"logWorkspace": self.log_workspace})
 
     def watch(self, cluster: containerservice.ManagedCluster) -> None:
@@ -88,7 +95,9 @@ class Monitoring(pulumi.ComponentResource):
                 }
             },
         )
-        destination = monitor.LogAnalyticsDestinationArgs(name="workspace", workspace_resource_id=workspace)
+        destination = monitor.LogAnalyticsDestinationArgs(
+            name="workspace", workspace_resource_id=workspace
+        )
         return monitor.DataCollectionRule(
             f"{self._name}-logs",
             **self._placed.inputs,
@@ -101,7 +110,10 @@ class Monitoring(pulumi.ComponentResource):
         )
 
     def _keep_control_plane_logs(
-        self, cluster: containerservice.ManagedCluster, spec: AzureLogs, workspace: pulumi.Output[str]
+        self,
+        cluster: containerservice.ManagedCluster,
+        spec: AzureLogs,
+        workspace: pulumi.Output[str],
     ) -> None:
         if not spec.control_plane:
             return
@@ -115,7 +127,10 @@ class Monitoring(pulumi.ComponentResource):
             workspace_id=workspace,
             # Tables of AKS' own (AKSControlPlane, AKSAudit), not the catch-all AzureDiagnostics.
             log_analytics_destination_type="Dedicated",
-            logs=[monitor.DiagnosticsLogSettingsArgs(category=category, enabled=True) for category in categories],
+            logs=[
+                monitor.DiagnosticsLogSettingsArgs(category=category, enabled=True)
+                for category in categories
+            ],
             opts=self._child,
         )
 
@@ -125,25 +140,37 @@ class Monitoring(pulumi.ComponentResource):
             **self._placed.inputs,
             data_collection_endpoint_name=self._metrics_name,
             kind="Linux",
-            network_acls=monitor.DataCollectionEndpointNetworkAclsArgs(public_network_access="Enabled"),
+            network_acls=monitor.DataCollectionEndpointNetworkAclsArgs(
+                public_network_access="Enabled"
+            ),
             opts=self._child,
         )
-        forwarder = monitor.PrometheusForwarderDataSourceArgs(name="PrometheusDataSource", streams=_METRIC_STREAMS)
-        account = monitor.MonitoringAccountDestinationArgs(name="workspace", account_resource_id=workspace)
+        forwarder = monitor.PrometheusForwarderDataSourceArgs(
+            name="PrometheusDataSource", streams=_METRIC_STREAMS
+        )
+        account = monitor.MonitoringAccountDestinationArgs(
+            name="workspace", account_resource_id=workspace
+        )
         return monitor.DataCollectionRule(
             f"{self._name}-metrics",
             **self._placed.inputs,
             data_collection_rule_name=self._metrics_name,
             kind="Linux",
             data_collection_endpoint_id=endpoint.id,
-            data_sources=monitor.DataCollectionRuleDataSourcesArgs(prometheus_forwarder=[forwarder]),
+            data_sources=monitor.DataCollectionRuleDataSourcesArgs(
+                prometheus_forwarder=[forwarder]
+            ),
             destinations=monitor.DataCollectionRuleDestinationsArgs(monitoring_accounts=[account]),
             data_flows=[monitor.DataFlowArgs(streams=_METRIC_STREAMS, destinations=["workspace"])],
             opts=self._child,
         )
 
     def _associate(
-        self, what: str, association: str, rule: monitor.DataCollectionRule, cluster: containerservice.ManagedCluster
+        self,
+        what: str,
+        association: str,
+        rule: monitor.DataCollectionRule,
+        cluster: containerservice.ManagedCluster,
     ) -> None:
         # Deleted by itself, not with the cluster: a rule does not go while something is associated with it.
         monitor.DataCollectionRuleAssociation(

@@ -28,4 +28,8 @@ class Placed:
     @property
     def inputs(self) -> Inputs:
         """The inputs."""
-        return {"resource_group_name": self.resource_group, "location": self.location, "tags": self.tags}
+        return {
+            "resource_group_name": self.resource_group,
+            "location": self.location,
+            "tags": self.tags,
+        }

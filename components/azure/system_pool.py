@@ -12,7 +12,7 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice, resources
 
-from components.azure.live import LiveCluster
+from components.azure.azure_live import LiveCluster
 from components.azure.placed import Placed
 from components.resources import explain_refusal, wire
 

@@ -30,7 +30,11 @@ def seconds(failures: int) -> float:
 async def again(args: pulumi.ErrorHookArgs) -> bool:
     """Whether the engine is to send a refused request again, after a wait."""
     failures = len(args.errors)
-    if args.failed_operation != "create" or failures > _MOST or not any(part in args.errors[0] for part in PASSING):
+    if (
+        args.failed_operation != "create"
+        or failures > _MOST
+        or not any(part in args.errors[0] for part in PASSING)
+    ):
         return False
     await asyncio.sleep(seconds(failures))
     return True
@@ -46,4 +50,6 @@ def hooks(name: str) -> pulumi.ResourceHookBinding | None:
     known = monitor_supports_feature(resource_pb2.RESOURCE_MONITOR_FEATURE_ERROR_HOOKS)
     if pulumi.runtime.is_dry_run() or not (calls_hooks and known):
         return None
-    return pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"kubeflow-spot:azure:{name}", again)])
+    return pulumi.ResourceHookBinding(
+        on_error=[pulumi.ErrorHook(f"kubeflow-spot:azure:{name}", again)]
+    )

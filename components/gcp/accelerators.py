@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pulumi_gcp import container
 
-from config.clouds.gcp.machines import accelerator
-from config.clouds.gcp.pool import GcpPool, options_of
-from config.clouds.gcp.traits import partition_size
+from config.clouds.gcp.gcp_machines import accelerator
+from config.clouds.gcp.gcp_pool import GcpPool, options_of
+from config.clouds.gcp.gcp_traits import partition_size
 from config.placement.node_pools import NodePool
 
 _STRATEGIES = {"time-slicing": "TIME_SHARING", "mps": "MPS"}

@@ -9,7 +9,7 @@ import pulumi
 from pulumi_gcp import compute, kms, organizations, projects
 
 from components import links
-from config.clouds.gcp.settings import Gcp
+from config.clouds.gcp.gcp_settings import Gcp
 from config.model.reference import Reference
 
 KEY_ROLE = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
@@ -27,8 +27,16 @@ def declare(name: str, cloud: Gcp, parent: pulumi.Resource) -> list[pulumi.Resou
     """
     kept = pulumi.ResourceOptions(parent=parent, retain_on_delete=True)
     encryption, network = cloud.encryption, cloud.network.existing
-    keys = (encryption.secrets_key, encryption.boot_disk_key) if encryption.grant_access else (None, None)
-    host = network.project if network and network.grant_access and network.project != cloud.project else None
+    keys = (
+        (encryption.secrets_key, encryption.boot_disk_key)
+        if encryption.grant_access
+        else (None, None)
+    )
+    host = (
+        network.project
+        if network and network.grant_access and network.project != cloud.project
+        else None
+    )
     if not (any(keys) or host):
         return []
     agents = _agents_number(cloud.project, parent)
@@ -36,7 +44,11 @@ def declare(name: str, cloud: Gcp, parent: pulumi.Resource) -> list[pulumi.Resou
 
     def key(ending: str, key: Reference, member: str) -> pulumi.Resource:
         return kms.CryptoKeyIAMMember(
-            f"{name}-{ending}", crypto_key_id=links.output(key), role=KEY_ROLE, member=member, opts=kept
+            f"{name}-{ending}",
+            crypto_key_id=links.output(key),
+            role=KEY_ROLE,
+            member=member,
+            opts=kept,
         )
 
     def subnet(ending: str, subnet: Reference, member: str) -> pulumi.Resource:
@@ -59,7 +71,9 @@ def declare(name: str, cloud: Gcp, parent: pulumi.Resource) -> list[pulumi.Resou
         declared.append(key("disks-key", disks, compute_engine))
     if host and network:
         google = f"serviceAccount:{agents}@cloudservices.gserviceaccount.com"
-        member = projects.IAMMember(f"{name}-host", project=host, role=HOST_ROLE, member=kubernetes, opts=kept)
+        member = projects.IAMMember(
+            f"{name}-host", project=host, role=HOST_ROLE, member=kubernetes, opts=kept
+        )
         declared += [
             member,
             subnet("subnet-kubernetes", network.subnet, kubernetes),
@@ -69,16 +83,16 @@ def declare(name: str, cloud: Gcp, parent: pulumi.Resource) -> list[pulumi.Resou
 
 
 def _agents_number(project: str, parent: pulumi.Resource) -> str:
-    remedy = (
-        "write `grantAccess: false` under cloud.encryption and cloud.network.existing, and have the owners grant it"
-    )
+    remedy = "write `grantAccess: false` under cloud.encryption and cloud.network.existing, and have the owners grant it"
     return number(project, parent, "the service agents' names", f"\n  or {remedy}")
 
 
 def number(project: str, parent: pulumi.Resource, needed: str, otherwise: str = "") -> str:
     """Return the number of a project. Raises `pulumi.RunError` when it cannot be read; `needed` says what contains it."""
     try:
-        return organizations.get_project(project_id=project, opts=pulumi.InvokeOptions(parent=parent)).number
+        return organizations.get_project(
+            project_id=project, opts=pulumi.InvokeOptions(parent=parent)
+        ).number
     except Exception as failed:
         # The SDK raises plain Exception for every error of a provider.
         reason = " ".join(str(failed).split())

@@ -7,7 +7,7 @@ from typing import Any
 
 from pulumi_gcp import container
 
-from components.gcp.live import LiveCluster, block, config
+from components.gcp.gcp_live import LiveCluster, block, config
 
 _KEY = "compute.googleapis.com/reservation-name"
 
@@ -44,7 +44,9 @@ def held(reservation: str, name: str, project: str, live: LiveCluster) -> bool:
         return _whole(value, project).partition(_BLOCKS)[0]
 
     return any(
-        of(named(pool)) == of(reservation) for other, pool in live.pools.items() if other != name and named(pool)
+        of(named(pool)) == of(reservation)
+        for other, pool in live.pools.items()
+        if other != name and named(pool)
     )
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pulumi
 
-from components.gcp.live import LiveCluster, config
-from components.gcp.pools import EFFECTS
-from config.clouds.gcp.traits import FLEX_START, PREEMPTIBLE, SPOT
+from components.gcp.gcp_live import LiveCluster, config
+from components.gcp.gcp_pools import EFFECTS
+from config.clouds.gcp.gcp_traits import FLEX_START, PREEMPTIBLE, SPOT
 from config.model.spec import ClusterSpec
 
 _EFFECTS = {google: effect.value for effect, google in EFFECTS.items()}

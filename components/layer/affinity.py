@@ -10,6 +10,8 @@ def only_where(condition: k8s.core.v1.NodeSelectorRequirementArgs) -> k8s.core.v
     terms = [k8s.core.v1.NodeSelectorTermArgs(match_expressions=[condition])]
     return k8s.core.v1.AffinityArgs(
         node_affinity=k8s.core.v1.NodeAffinityArgs(
-            required_during_scheduling_ignored_during_execution=k8s.core.v1.NodeSelectorArgs(node_selector_terms=terms)
+            required_during_scheduling_ignored_during_execution=k8s.core.v1.NodeSelectorArgs(
+                node_selector_terms=terms
+            )
         )
     )

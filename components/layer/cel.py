@@ -10,7 +10,9 @@ LABELS = "has(object.metadata.labels) ? object.metadata.labels : {}"
 NAME = "object.metadata.?name.orValue(object.metadata.?generateName.orValue(''))"
 """The object's name, or the beginning of the name that it will get."""
 
-NOT_BY_DAEMON_SETS = "request.userInfo.username != 'system:serviceaccount:kube-system:daemon-set-controller'"
+NOT_BY_DAEMON_SETS = (
+    "request.userInfo.username != 'system:serviceaccount:kube-system:daemon-set-controller'"
+)
 """Pods that the controller of DaemonSets did not create. The user's name is proof; anybody may write an owner."""
 
 NOT_OF_A_DAEMON_SET = """\
@@ -26,8 +28,13 @@ def value(plain: Any) -> str:
     The API server wants values of one type in a map or a list; `dyn` hides the types of those that are not.
     """
     if isinstance(plain, dict):
-        mixed = len({type(item) for item in plain.values()}) > 1 or any(isinstance(v, dict) for v in plain.values())
-        entries = (f"{value(key)}: {f'dyn({value(item)})' if mixed else value(item)}" for key, item in plain.items())
+        mixed = len({type(item) for item in plain.values()}) > 1 or any(
+            isinstance(v, dict) for v in plain.values()
+        )
+        entries = (
+            f"{value(key)}: {f'dyn({value(item)})' if mixed else value(item)}"
+            for key, item in plain.items()
+        )
         return "{" + ", ".join(entries) + "}"
     if isinstance(plain, list | tuple):
         return f"[{', '.join(map(value, plain))}]"

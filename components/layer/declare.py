@@ -12,8 +12,8 @@ from components.layer.autoscaler.compute_class import ComputeClass
 from components.layer.autoscaler.expander import PriorityExpander
 from components.layer.gpu.dcgm import DcgmExporter
 from components.layer.gpu.device_plugin import DevicePlugin
+from components.layer.layer_plan import LayerPlan
 from components.layer.part import Inside
-from components.layer.plan import LayerPlan
 from components.layer.pull_secrets import PullSecrets
 from components.layer.scheduling import plan as scheduling_plan
 from components.layer.storage_class import StorageClass
@@ -22,7 +22,12 @@ from config.clouds.traits import Cloud
 
 
 def declare_layer(
-    name: str, stack: Stack, cloud: Cloud, plan: LayerPlan, cluster: Cluster, opts: pulumi.ResourceOptions
+    name: str,
+    stack: Stack,
+    cloud: Cloud,
+    plan: LayerPlan,
+    cluster: Cluster,
+    opts: pulumi.ResourceOptions,
 ) -> None:
     """Everything that this stack has inside the cluster."""
     spec = stack.spec
@@ -53,7 +58,9 @@ def declare_layer(
         delete_before_replace=True if new_cluster else None,
     )
     inside = Inside(stack.instance, opts, follows)
-    DevicePlugin(f"{name}-device-plugin", plan.device_plugin.pools, spec.release.device_plugin_image, inside)
+    DevicePlugin(
+        f"{name}-device-plugin", plan.device_plugin.pools, spec.release.device_plugin_image, inside
+    )
     if plan.exporter.pools:
         DcgmExporter(f"{name}-dcgm", plan.exporter.pools, spec.release.dcgm_exporter_image, inside)
     if plan.expander.declared is not None:
@@ -64,7 +71,9 @@ def declare_layer(
             # ownership is settled: with another one the object would be replaced.
             own = provider(f"{name}-expander", upsert=take_ownership)
             inside_own = replace(inside, child=pulumi.ResourceOptions(provider=own))
-        PriorityExpander(f"{name}-expander", plan.expander.declared, inside_own, take_ownership=take_ownership)
+        PriorityExpander(
+            f"{name}-expander", plan.expander.declared, inside_own, take_ownership=take_ownership
+        )
     if plan.compute_class.name:
         ComputeClass(f"{name}-compute-class", plan.compute_class, inside)
     if spec.image_pull_secrets:

@@ -61,7 +61,9 @@ def read(kubeconfig: str, key: str, compute_class: str | None = None) -> Content
 
     with connected(kubeconfig, key) as api:
         version = get(key, "the version", client.VersionApi(api).get_code)
-        daemon_sets = get(key, "DaemonSets", client.AppsV1Api(api).list_daemon_set_for_all_namespaces)
+        daemon_sets = get(
+            key, "DaemonSets", client.AppsV1Api(api).list_daemon_set_for_all_namespaces
+        )
         # The kind is missing in a cluster without the operator.
         custom = client.CustomObjectsApi(api)
         operators = ("nvidia.com", "v1", "clusterpolicies")
@@ -110,7 +112,12 @@ def connected(kubeconfig: str, key: str) -> Iterator[ApiClient]:
 
 
 def get(
-    key: str, what: str, call: Callable[..., Any], *arguments: str, rights: str = _RIGHTS, **query: str
+    key: str,
+    what: str,
+    call: Callable[..., Any],
+    *arguments: str,
+    rights: str = _RIGHTS,
+    **query: str,
 ) -> dict[str, Any] | None:
     """Return the answer as plain data; None when no object has that name.
 

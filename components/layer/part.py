@@ -32,7 +32,9 @@ class Part(pulumi.ComponentResource):
 
     def after(self, *others: pulumi.Resource) -> pulumi.ResourceOptions:
         """Return the options of an object that comes after others."""
-        return pulumi.ResourceOptions.merge(self.child, pulumi.ResourceOptions(depends_on=list(others)))
+        return pulumi.ResourceOptions.merge(
+            self.child, pulumi.ResourceOptions(depends_on=list(others))
+        )
 
 
 def metadata(name: str, instance: str, namespace: str | None = None) -> k8s.meta.v1.ObjectMetaArgs:

@@ -11,7 +11,9 @@ from pulumi_kubernetes.admissionregistration import v1
 from components.layer.part import Part, metadata
 
 Mutating = tuple[v1.MutatingAdmissionPolicyInitArgs, v1.MutatingAdmissionPolicyBindingInitArgs]
-Validating = tuple[v1.ValidatingAdmissionPolicyInitArgs, v1.ValidatingAdmissionPolicyBindingInitArgs]
+Validating = tuple[
+    v1.ValidatingAdmissionPolicyInitArgs, v1.ValidatingAdmissionPolicyBindingInitArgs
+]
 
 Resources = Mapping[str, Sequence[str]]
 """Plural names of resources by their API group."""
@@ -41,7 +43,9 @@ def mutating(
         match_constraints=_match(resources, ["CREATE"], namespaces),
         match_conditions=_conditions(conditions),
         variables=_variables(variables) if variables else None,
-        mutations=[v1.MutationArgs(patch_type="JSONPatch", json_patch=v1.JSONPatchArgs(expression=patch))],
+        mutations=[
+            v1.MutationArgs(patch_type="JSONPatch", json_patch=v1.JSONPatchArgs(expression=patch))
+        ],
     )
     binding = v1.MutatingAdmissionPolicyBindingSpecArgs(policy_name=name)
     return (
@@ -71,10 +75,14 @@ def validating(
         variables=_variables(variables),
         validations=[validation],
     )
-    binding = v1.ValidatingAdmissionPolicyBindingSpecArgs(policy_name=name, validation_actions=[action])
+    binding = v1.ValidatingAdmissionPolicyBindingSpecArgs(
+        policy_name=name, validation_actions=[action]
+    )
     return (
         v1.ValidatingAdmissionPolicyInitArgs(metadata=metadata(name, instance), spec=spec),
-        v1.ValidatingAdmissionPolicyBindingInitArgs(metadata=metadata(name, instance), spec=binding),
+        v1.ValidatingAdmissionPolicyBindingInitArgs(
+            metadata=metadata(name, instance), spec=binding
+        ),
     )
 
 
@@ -84,7 +92,9 @@ def declare(part: Part, name: str, policy: Mutating | Validating) -> None:
     mutates = isinstance(arguments, v1.MutatingAdmissionPolicyInitArgs)
     # The two kinds take no other's arguments: a type checker cannot join the pairs.
     declared: Any = v1.MutatingAdmissionPolicy if mutates else v1.ValidatingAdmissionPolicy
-    bound: Any = v1.MutatingAdmissionPolicyBinding if mutates else v1.ValidatingAdmissionPolicyBinding
+    bound: Any = (
+        v1.MutatingAdmissionPolicyBinding if mutates else v1.ValidatingAdmissionPolicyBinding
+    )
     bound(f"{name}-binding", binding, part.after(declared(name, arguments, part.child)))
 
 

@@ -24,7 +24,9 @@ def service_account(
             f"{name}-binding",
             metadata=of_cluster,
             role_ref=k8s.rbac.v1.RoleRefArgs(api_group=group, kind="ClusterRole", name=account),
-            subjects=[k8s.rbac.v1.SubjectArgs(kind="ServiceAccount", name=account, namespace=namespace)],
+            subjects=[
+                k8s.rbac.v1.SubjectArgs(kind="ServiceAccount", name=account, namespace=namespace)
+            ],
             opts=part.child,
         ),
     )

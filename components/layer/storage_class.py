@@ -12,7 +12,9 @@ from components.layer.part import Inside, Part, metadata
 class StorageClass(Part):
     """The class. Nothing of it changes later: Kubernetes takes no other parameters or policy for an existing one."""
 
-    def __init__(self, name: str, title: str, disks: tuple[str, Mapping[str, str]], inside: Inside) -> None:
+    def __init__(
+        self, name: str, title: str, disks: tuple[str, Mapping[str, str]], inside: Inside
+    ) -> None:
         """`title` is its name in the cluster; `disks` are the driver and its parameters."""
         super().__init__("kubeflow-spot:addons:StorageClass", name, inside)
         provisioner, parameters = disks

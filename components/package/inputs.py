@@ -43,8 +43,14 @@ class Arguments:
     def exposed(self) -> list[Problem]:
         """A problem for each secret where the settings keep none."""
         what = "is a secret or holds one, and appears in names, plans and outputs"
-        remedy = "pass it plain (`Output.unsecret`); secrets are " + " and ".join(".".join(keys) for keys in SECRETS)
-        return [Problem(shown(path), what, remedy) for path in sorted(self.secret, key=shown) if not self._kept(path)]
+        remedy = "pass it plain (`Output.unsecret`); secrets are " + " and ".join(
+            ".".join(keys) for keys in SECRETS
+        )
+        return [
+            Problem(shown(path), what, remedy)
+            for path in sorted(self.secret, key=shown)
+            if not self._kept(path)
+        ]
 
     def _kept(self, path: Path) -> bool:
         keys = tuple(part for part in path if isinstance(part, str))
@@ -52,7 +58,9 @@ class Arguments:
 
 
 async def read(
-    inputs: Mapping[str, Any], references: Mapping[str, str], remembered: Mapping[str, str] | None = None
+    inputs: Mapping[str, Any],
+    references: Mapping[str, str],
+    remembered: Mapping[str, str] | None = None,
 ) -> Arguments:
     """The arguments once all that is to be known now is known.
 
@@ -84,7 +92,9 @@ def _holds(whole: Any, keys: tuple[str, ...]) -> bool:
     """Whether an object, or any in a list, has these keys one in the other."""
     if isinstance(whole, list):
         return any(_holds(item, keys) for item in whole)
-    return not keys or (isinstance(whole, dict) and keys[0] in whole and _holds(whole[keys[0]], keys[1:]))
+    return not keys or (
+        isinstance(whole, dict) and keys[0] in whole and _holds(whole[keys[0]], keys[1:])
+    )
 
 
 class _Reader:
@@ -104,10 +114,16 @@ class _Reader:
         if isinstance(value, Unknown):
             return self._unknown(path, source)
         if isinstance(value, dict):
-            items = {key: await self.value(item, (*path, key), _part(source, key)) for key, item in value.items()}
+            items = {
+                key: await self.value(item, (*path, key), _part(source, key))
+                for key, item in value.items()
+            }
             return {key: item for key, item in items.items() if item is not None}
         if isinstance(value, list):
-            return [await self.value(item, (*path, index), _part(source, index)) for index, item in enumerate(value)]
+            return [
+                await self.value(item, (*path, index), _part(source, index))
+                for index, item in enumerate(value)
+            ]
         if source is not None and isinstance(value, str) and self._reference(path):
             self.arguments.links[path] = Reference(value, source=source)
         # The engine sends every number as a float.

@@ -21,7 +21,7 @@ from components.output_types import ClusterOutputs
 from components.package import inputs as arguments
 from components.package import schema
 from components.package.inputs import Arguments
-from components.package.settings import REQUIRED, SETTINGS
+from components.package.package_settings import REQUIRED, SETTINGS
 from config.base.problems import Problem, report
 from config.model.spec import ClusterSpec
 from config.stack_file import loader
@@ -42,14 +42,22 @@ class Package(Provider):
         super().__init__(number, json.dumps(schema.document(number, SETTINGS, REQUIRED)))
 
     def construct(
-        self, name: str, resource_type: str, inputs: pulumi.Inputs, options: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        resource_type: str,
+        inputs: pulumi.Inputs,
+        options: pulumi.ResourceOptions | None = None,
     ) -> ConstructResult:
         """Declare the component. Raises `pulumi.InputPropertiesError` with the path of everything that is wrong."""
         if resource_type != schema.TOKEN:
             raise _refusal(f"{resource_type} is not in this package, which has {schema.TOKEN}")
         # A coroutine, to wait for the inputs.
-        cluster: pulumi.Output[KubeflowCluster] = pulumi.Output.from_input(_cluster(name, inputs, options))
-        outputs = {key: cluster.apply(partial(_output, key)) for key in ClusterOutputs.__annotations__}
+        cluster: pulumi.Output[KubeflowCluster] = pulumi.Output.from_input(
+            _cluster(name, inputs, options)
+        )
+        outputs = {
+            key: cluster.apply(partial(_output, key)) for key in ClusterOutputs.__annotations__
+        }
         return ConstructResult(cluster.apply(lambda declared: declared.urn), outputs)
 
 
@@ -57,14 +65,18 @@ def _output(key: str, cluster: KubeflowCluster) -> pulumi.Output[Any]:
     return pulumi.Output.from_input(cluster.outputs.get(key))
 
 
-async def _cluster(name: str, inputs: pulumi.Inputs, options: pulumi.ResourceOptions | None) -> KubeflowCluster:
+async def _cluster(
+    name: str, inputs: pulumi.Inputs, options: pulumi.ResourceOptions | None
+) -> KubeflowCluster:
     # A stack may have several components, and two of them may be in one cluster.
     instance = names.instance(f"{pulumi.get_stack()}/{name}")
     try:
         last = LastUpdate.read(name)
         given = await arguments.read(inputs, references.all_clouds(), last.get(_INPUTS))
         last = replace(last, exported={COMPONENT: name, _INPUTS: given.known()})
-        return KubeflowCluster(name, _spec(given), instance=instance, last_update=last, opts=options)
+        return KubeflowCluster(
+            name, _spec(given), instance=instance, last_update=last, opts=options
+        )
     except pulumi.RunError as refused:
         # As it is, without the error's class before it.
         raise _refusal(str(refused)) from None
@@ -76,8 +88,13 @@ def _spec(given: Arguments) -> ClusterSpec:
         raise _refusal(report(exposed))
     unknown = {problem.path for problem in given.problems}
     made_up = {arguments.shown(path) for path, link in given.links.items() if link.made_up}
-    spec, file_problems = loader.read(given.raw, pulumi.get_stack(), prefix="", is_secret=given.is_secret)
-    problems = [*given.problems, *(problem for problem in file_problems if not _follows(problem, unknown))]
+    spec, file_problems = loader.read(
+        given.raw, pulumi.get_stack(), prefix="", is_secret=given.is_secret
+    )
+    problems = [
+        *given.problems,
+        *(problem for problem in file_problems if not _follows(problem, unknown)),
+    ]
     for problem in problems:
         # A warning about a made-up text would be about nothing.
         if problem.warning and problem.path not in made_up:
@@ -106,7 +123,10 @@ def _refusal(message: str, *problems: Problem) -> pulumi.InputPropertiesError:
     # Never without a list: the SDK's server then fails by itself, "'Status' object has no attribute 'trailing_metadata'".
     return pulumi.InputPropertiesError(
         message,
-        [{"property_path": problem.path, "reason": f"{problem.what}; {problem.remedy}"} for problem in problems],
+        [
+            {"property_path": problem.path, "reason": f"{problem.what}; {problem.remedy}"}
+            for problem in problems
+        ],
     )
 
 

@@ -11,7 +11,17 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
@@ -43,7 +53,8 @@ def document(version: str, settings: dict[str, Any], required: tuple[str, ...]) 
         "description": "A Kubeflow-ready cluster with spot GPU pools on AKS or GKE",
         "license": "Apache-2.0",
         "language": {
-            language: {"respectSchemaVersion": True} for language in ("nodejs", "python", "csharp", "java", "go")
+            language: {"respectSchemaVersion": True}
+            for language in ("nodejs", "python", "csharp", "java", "go")
         },
         "resources": {
             TOKEN: {
@@ -64,7 +75,9 @@ def _object(model: type[Model], path: str, types: dict[str, Any]) -> None:
     types[model.__name__] = {
         "type": "object",
         "description": inspect.cleandoc(model.__doc__ or ""),
-        "properties": {key: _of_field(field, f"{path}.{key}", types) for key, field in fields.items()},
+        "properties": {
+            key: _of_field(field, f"{path}.{key}", types) for key, field in fields.items()
+        },
         "required": sorted(key for key, field in fields.items() if field.is_required()),
     }
 
@@ -123,7 +136,9 @@ def _property(annotation: Any, path: str, types: dict[str, Any]) -> dict[str, An
         return _described({"type": "array", "items": _bare(items)}, items.get("description", ""))
     if origin in (dict, Mapping):
         items = _property(arguments[1], path, types)
-        return _described({"type": "object", "additionalProperties": _bare(items)}, items.get("description", ""))
+        return _described(
+            {"type": "object", "additionalProperties": _bare(items)}, items.get("description", "")
+        )
     if is_typeddict(annotation):
         if annotation.__name__ not in types:
             types[annotation.__name__] = _typed(annotation, types)
@@ -137,7 +152,10 @@ def _property(annotation: Any, path: str, types: dict[str, Any]) -> dict[str, An
             _object(annotation, path, types)
         return {"$ref": f"#/types/{PACKAGE}:index:{annotation.__name__}"}
     if isinstance(annotation, type) and issubclass(annotation, Enum):
-        return {"type": "string", "description": f"One of: {', '.join(item.value for item in annotation)}."}
+        return {
+            "type": "string",
+            "description": f"One of: {', '.join(item.value for item in annotation)}.",
+        }
     return {"type": _PLAIN[annotation]}
 
 
@@ -147,9 +165,16 @@ def _union(options: list[Any], path: str, types: dict[str, Any]) -> dict[str, An
     if len(schemas) == 1:
         return schemas[0]
     if all("$ref" in option for option in schemas):
-        by_provider = {provider: option["$ref"] for option in schemas for provider in _provider(option, types)}
-        return {"oneOf": schemas, "discriminator": {"propertyName": "provider", "mapping": by_provider}}
-    about = " Or: ".join(dict.fromkeys(option["description"] for option in schemas if "description" in option))
+        by_provider = {
+            provider: option["$ref"] for option in schemas for provider in _provider(option, types)
+        }
+        return {
+            "oneOf": schemas,
+            "discriminator": {"propertyName": "provider", "mapping": by_provider},
+        }
+    about = " Or: ".join(
+        dict.fromkeys(option["description"] for option in schemas if "description" in option)
+    )
     return _described({"type": "string"}, about)
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 _SECRETS = {
     # RFC 7468; the text may be cut, and a line break may be written as \\n.
     "a private key": re.compile(
-        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|(?=['\"`])|\Z)", re.DOTALL
+        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|(?=['\"`])|\Z)",
+        re.DOTALL,
     ),
     # The base64 of the same first line, as kubeconfigs have it.
     "an encoded private key": re.compile(r"LS0tLS1CRUdJTi[A-Za-z0-9+/=]*"),
@@ -28,7 +29,15 @@ _SECRETS = {
     "a password": re.compile(r"(?<=://)[^/@:\s]*:[^/@\s]+(?=@)"),
 }
 
-LOGIN_FIELDS = ("password", "token", "client-key-data", "id-token", "refresh-token", "access-token", "client-secret")
+LOGIN_FIELDS = (
+    "password",
+    "token",
+    "client-key-data",
+    "id-token",
+    "refresh-token",
+    "access-token",
+    "client-secret",
+)
 """Fields of a kubeconfig that hold a secret (kubernetes.io/docs/reference/config-api/kubeconfig.v1)."""
 
 LOGIN = re.compile(rf"""['"]?\b({"|".join(LOGIN_FIELDS)})['"]?\s*[:=]\s*(?!\.\.\.)[^\s,}}]+""")

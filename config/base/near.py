@@ -51,7 +51,9 @@ def likely(name: str, known: Iterable[str]) -> str | None:
     """The known name that a wrong one may mean: for a hint, which nothing is read by."""
     known = list(known)
     same_sense = [other for other in known if says_no(other) == says_no(name)]
-    return nearest(name, known) or next(iter(difflib.get_close_matches(name, same_sense, n=1)), None)
+    return nearest(name, known) or next(
+        iter(difflib.get_close_matches(name, same_sense, n=1)), None
+    )
 
 
 @lru_cache(4096)
@@ -65,14 +67,25 @@ def opposite(name: str, known: Iterable[str]) -> str | None:
     if not says_no(name):
         return None
     subject = re.sub("^disabled?|disabled$", "", bare(name))
-    others = {re.sub("^enabled?|enabled$", "", bare(other)): other for other in known if not says_no(other)}
-    close = [subject] if subject in others else difflib.get_close_matches(subject, others, n=1, cutoff=NEAR)
+    others = {
+        re.sub("^enabled?|enabled$", "", bare(other)): other
+        for other in known
+        if not says_no(other)
+    }
+    close = (
+        [subject]
+        if subject in others
+        else difflib.get_close_matches(subject, others, n=1, cutoff=NEAR)
+    )
     return others[close[0]] if close else None
 
 
 def question(written: str, known: Iterable[str], most: int = 3) -> str:
     """`did you mean a or b? `, the nearest first, with a space behind it; empty where no name is near. Case does not count."""
     spelled = {name.lower(): name for name in known}
-    close = [spelled[name] for name in difflib.get_close_matches(written.strip().lower(), spelled, n=most, cutoff=NEAR)]
+    close = [
+        spelled[name]
+        for name in difflib.get_close_matches(written.strip().lower(), spelled, n=most, cutoff=NEAR)
+    ]
     *first, last = close or [""]
     return f"did you mean {', '.join(first)}{' or ' if first else ''}{last}? " if close else ""

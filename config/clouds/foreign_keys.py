@@ -26,4 +26,7 @@ ForeignKeys: TypeAlias = Callable[[], Mapping[tuple[str, str], ForeignKey]]
 def read(folder: str) -> Mapping[tuple[str, str], ForeignKey]:
     """The table foreign_keys.csv beside the module `folder`, which passes its `__file__`."""
     table = rows(folder, "foreign_keys")
-    return {(row["object"], row["name"]): ForeignKey(row["key"], row.get("remedy") or "") for row in table}
+    return {
+        (row["object"], row["name"]): ForeignKey(row["key"], row.get("remedy") or "")
+        for row in table
+    }

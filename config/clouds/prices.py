@@ -34,7 +34,10 @@ def price(provider: str, location: str, machine: str, capacity: Capacity) -> flo
 def _prices() -> dict[tuple[str, str, str], tuple[float | None, float | None]]:
     with FILE.open(newline="", encoding="utf-8") as file:
         return {
-            (row["provider"], row["region"], row["machine"].lower()): (_number(row["on_demand"]), _number(row["spot"]))
+            (row["provider"], row["region"], row["machine"].lower()): (
+                _number(row["on_demand"]),
+                _number(row["spot"]),
+            )
             for row in csv.DictReader(file)
         }
 

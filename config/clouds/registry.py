@@ -78,7 +78,9 @@ def of(settings: CloudSettings) -> Cloud:
 
 def with_machine(size: str) -> Cloud | None:
     """The cloud whose machine sizes look like this one; None when no cloud's do."""
-    return next((cloud.traits for cloud in registrations() if re.fullmatch(cloud.machine_form, size)), None)
+    return next(
+        (cloud.traits for cloud in registrations() if re.fullmatch(cloud.machine_form, size)), None
+    )
 
 
 def likely(sizes: Iterable[str]) -> Cloud:
@@ -86,20 +88,28 @@ def likely(sizes: Iterable[str]) -> Cloud:
     sizes = tuple(sizes)
     with_machines = [cloud for cloud in registrations() if cloud.machine_form]
     return max(
-        with_machines, key=lambda cloud: sum(re.fullmatch(cloud.machine_form, size) is not None for size in sizes)
+        with_machines,
+        key=lambda cloud: sum(re.fullmatch(cloud.machine_form, size) is not None for size in sizes),
     ).traits
 
 
 def named_like(provider: str) -> Registration | None:
     """The cloud that a wrong provider surely means; None when none is like it."""
-    names = {name: cloud for cloud in registrations() for name in (cloud.provider, *cloud.also_called)}
+    names = {
+        name: cloud for cloud in registrations() for name in (cloud.provider, *cloud.also_called)
+    }
     close = nearest(provider, names, _ALIKE)
     return names[close] if close else None
 
 
 def most_alike(sizes: Iterable[str]) -> Registration | None:
     """The cloud that most of these machine sizes look like; None when none does."""
-    fits = [cloud for size in sizes for cloud in registrations() if re.fullmatch(cloud.machine_form, size)]
+    fits = [
+        cloud
+        for size in sizes
+        for cloud in registrations()
+        if re.fullmatch(cloud.machine_form, size)
+    ]
     return max(fits, key=fits.count) if fits else None
 
 
@@ -131,7 +141,10 @@ def release_file_model() -> type[ReleaseFile]:
 
 @cache
 def _registrations(packages: tuple[str, ...]) -> tuple[Registration, ...]:
-    return tuple(import_module(f"{package}.registration").REGISTRATION for package in packages)
+    return tuple(
+        import_module(f"{package}.{package.rpartition('.')[2]}_registration").REGISTRATION
+        for package in packages
+    )
 
 
 @cache
@@ -148,5 +161,7 @@ def _keys(own: type[Model], shared: type[Model]) -> Iterator[str]:
         if name not in shared.model_fields:
             yield name
             continue
-        for inner, less in zip(models(info.annotation), models(shared.model_fields[name].annotation), strict=True):
+        for inner, less in zip(
+            models(info.annotation), models(shared.model_fields[name].annotation), strict=True
+        ):
             yield from (f"{name}.{key}" for key in _keys(inner, less))

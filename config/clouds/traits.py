@@ -141,7 +141,9 @@ class Cloud(Protocol):
         known."""
         return None
 
-    def workspace_disks(self, settings: CloudSettings | None) -> tuple[str, Mapping[str, str]] | None:
+    def workspace_disks(
+        self, settings: CloudSettings | None
+    ) -> tuple[str, Mapping[str, str]] | None:
         """Return the same of volumes for notebooks: of any size, and for machines with GPUs."""
         return self.durable_disks(settings)
 

@@ -53,7 +53,9 @@ class Unusable:
         return self.what
 
 
-_TOO_DEEP = Unusable(f"is nested more than {DEPTH} deep", "write the keys of docs/stack-file.md; none is so deep")
+_TOO_DEEP = Unusable(
+    f"is nested more than {DEPTH} deep", "write the keys of docs/stack-file.md; none is so deep"
+)
 _TOO_LARGE = Unusable(f"is a number beyond {NUMBER:,}", f"a number from -{NUMBER} to {NUMBER}")
 _NO_NUMBER = Unusable("is not a finite number", "write a finite number")
 
@@ -74,7 +76,9 @@ def parsed(text: str | None) -> Any:
 def kept(raw: Mapping[Any, Any]) -> tuple[dict[str, Any], list[Problem]]:
     """The settings without what is beyond a bound, and a problem for each such value or key."""
     problems: list[Problem] = []
-    return {key: _Values(problems).bounded(raw[key], path, 1) for key, path in _keys(raw, "", problems)}, problems
+    return {
+        key: _Values(problems).bounded(raw[key], path, 1) for key, path in _keys(raw, "", problems)
+    }, problems
 
 
 def without_echoes(problems: Iterable[Problem], beyond: list[Problem]) -> Iterator[Problem]:
@@ -102,7 +106,10 @@ class _Values:
             entries = _keys(value, path, self._problems)
             return {key: self.bounded(value[key], inner, depth + 1) for key, inner in entries}
         if isinstance(value, list):
-            return [self.bounded(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
+            return [
+                self.bounded(item, f"{path}[{index}]", depth + 1)
+                for index, item in enumerate(value)
+            ]
         return value
 
     def _fault(self, value: Any, depth: int) -> Unusable | None:
@@ -119,11 +126,16 @@ class _Values:
                 return _NO_NUMBER
             return _TOO_LARGE if abs(value) > NUMBER else None
         elif value is not None and not isinstance(value, bool):
-            return Unusable("is a value that no stack file has", "a text, a number, true, false, a list or an object")
+            return Unusable(
+                "is a value that no stack file has",
+                "a text, a number, true, false, a list or an object",
+            )
         return None
 
 
-def _keys(entries: Mapping[Any, Any], path: str, problems: list[Problem]) -> Iterator[tuple[str, str]]:
+def _keys(
+    entries: Mapping[Any, Any], path: str, problems: list[Problem]
+) -> Iterator[tuple[str, str]]:
     """The keys that can be used, each with its path."""
     for key in entries:
         fault = (
@@ -131,7 +143,11 @@ def _keys(entries: Mapping[Any, Any], path: str, problems: list[Problem]) -> Ite
             if isinstance(key, str)
             else Unusable("is no text", "put it in quotes")
         )
-        shown = _printable(key[: KEY if fault is None else _SHOWN]) if isinstance(key, str) else repr(key)
+        shown = (
+            _printable(key[: KEY if fault is None else _SHOWN])
+            if isinstance(key, str)
+            else repr(key)
+        )
         inner = path + as_path(shown) if path else shown or '""'
         if not path and key == "":
             fault = Unusable("is empty", "write one of the keys of docs/stack-file.md")
@@ -141,7 +157,9 @@ def _keys(entries: Mapping[Any, Any], path: str, problems: list[Problem]) -> Ite
             yield key, inner
 
 
-def _fault_of_text(text: str, most: int, unprintable: re.Pattern[str] = _UNPRINTABLE) -> Unusable | None:
+def _fault_of_text(
+    text: str, most: int, unprintable: re.Pattern[str] = _UNPRINTABLE
+) -> Unusable | None:
     if len(text) > most:
         return Unusable(f"has {len(text):,} characters", f"at most {most:,} characters")
     if strange := unprintable.search(text):

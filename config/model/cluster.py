@@ -27,7 +27,9 @@ class Cluster(Model):
         examples=["ml-dev"],
     )
     tags: dict[str, str] = Field(
-        {}, description="Tags (on Google Cloud: labels) of the cloud's resources.", examples=[{"environment": "dev"}]
+        {},
+        description="Tags (on Google Cloud: labels) of the cloud's resources.",
+        examples=[{"environment": "dev"}],
     )
     protect: bool | None = Field(
         None,
@@ -41,7 +43,9 @@ class Cluster(Model):
         examples=[["t4od"]],
     )
     kubernetes_version: KubernetesVersion | None = Field(
-        None, description="The Kubernetes version, in quotes. Default: the release's.", examples=["1.35"]
+        None,
+        description="The Kubernetes version, in quotes. Default: the release's.",
+        examples=["1.35"],
     )
     reason: str | None = Field(
         None,

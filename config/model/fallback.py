@@ -35,7 +35,9 @@ class Fallback(Model):
         description="The name of another spot pool, of a flex-start pool, or of an on-demand pool with a `reservation`.",
         examples=["t4big"],
     )
-    on_demand: OnDemand | None = Field(None, description="The on-demand twin; the last step of a chain.")
+    on_demand: OnDemand | None = Field(
+        None, description="The on-demand twin; the last step of a chain."
+    )
 
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:

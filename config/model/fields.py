@@ -42,15 +42,24 @@ LabelKey = Annotated[
 """https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set"""
 
 LabelValue = Annotated[
-    str, form(rf"^({_NAME})?$", "at most 63 letters, digits, -, _ and ., first and last a letter or digit")
+    str,
+    form(
+        rf"^({_NAME})?$", "at most 63 letters, digits, -, _ and ., first and last a letter or digit"
+    ),
 ]
 """Same page as `LabelKey`: at most 63 characters, may be empty."""
 
-Cidr = Annotated[str, form(r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$", "an IPv4 range, such as 10.8.0.0/16")]
+Cidr = Annotated[
+    str, form(r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$", "an IPv4 range, such as 10.8.0.0/16")
+]
 """An IPv4 range such as `10.0.0.0/16`; `config.rules` checks that it is one."""
 
 Namespace = Annotated[
-    str, form(rf"^{_DNS}$", "a namespace's name: at most 63 lower-case letters, digits and -, such as team-a")
+    str,
+    form(
+        rf"^{_DNS}$",
+        "a namespace's name: at most 63 lower-case letters, digits and -, such as team-a",
+    ),
 ]
 """https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/"""
 
@@ -64,16 +73,27 @@ DeviceClass = Annotated[
 """https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/device-class-v1/"""
 
 Zone = Annotated[
-    str, form(r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$", "a zone: at most 63 lower-case letters, digits and -")
+    str,
+    form(
+        r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$",
+        "a zone: at most 63 lower-case letters, digits and -",
+    ),
 ]
 """Any cloud's zone; `Cloud.zone_form` is narrower, and a rule checks it."""
-Seconds = Annotated[str, form(r"^[1-9][0-9]{0,5}s$", "whole seconds of at most six digits, such as 10s")]
+Seconds = Annotated[
+    str, form(r"^[1-9][0-9]{0,5}s$", "whole seconds of at most six digits, such as 10s")
+]
 """Such as `10s`."""
-Minutes = Annotated[str, form(r"^[1-9][0-9]{0,5}m$", "whole minutes of at most six digits, such as 10m")]
+Minutes = Annotated[
+    str, form(r"^[1-9][0-9]{0,5}m$", "whole minutes of at most six digits, such as 10m")
+]
 """Such as `10m`."""
 Duration = Annotated[
     str,
-    form(r"^(0|[1-9][0-9]{0,5})(s|m|h)$", "a whole number of at most six digits with a unit, such as 30s, 5m or 1h"),
+    form(
+        r"^(0|[1-9][0-9]{0,5})(s|m|h)$",
+        "a whole number of at most six digits with a unit, such as 30s, 5m or 1h",
+    ),
 ]
 """Such as `30s`, `5m` or `1h`."""
 
@@ -145,4 +165,8 @@ class Model(BaseModel):
 
 def given(thing: Model, *names: str) -> list[str]:
     """The fields that the stack file sets, readable or not. A key without a value, which YAML allows, sets none."""
-    return [name for name in names if name in thing.model_fields_set and thing.__dict__.get(name, "") is not None]
+    return [
+        name
+        for name in names
+        if name in thing.model_fields_set and thing.__dict__.get(name, "") is not None
+    ]

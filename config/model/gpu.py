@@ -19,7 +19,9 @@ class GpuSharing(Model):
         description="`time-slicing`: pods take turns, with no limit on memory; `mps`: each pod gets its share of memory and "
         "cores."
     )
-    replicas: int = Field(ge=2, description="Pods that a GPU, or a MIG instance, takes at a time.", examples=[4])
+    replicas: int = Field(
+        ge=2, description="Pods that a GPU, or a MIG instance, takes at a time.", examples=[4]
+    )
 
 
 class DevicePluginOptions(Model):

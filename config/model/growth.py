@@ -34,8 +34,12 @@ class ExpanderTier(Model):
 class ExpanderOptions(Model):
     """The ConfigMap of the cluster autoscaler's priority expander, of which a cluster has one."""
 
-    take_ownership: bool = Field(False, description="Whether the stack replaces the ConfigMap of an existing cluster.")
-    other_groups: tuple[ExpanderTier, ...] = Field((), description="Further lines to keep in the ConfigMap.")
+    take_ownership: bool = Field(
+        False, description="Whether the stack replaces the ConfigMap of an existing cluster."
+    )
+    other_groups: tuple[ExpanderTier, ...] = Field(
+        (), description="Further lines to keep in the ConfigMap."
+    )
 
 
 class Growth(Model):

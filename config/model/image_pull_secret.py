@@ -19,12 +19,19 @@ class ImagePullSecret(Model):
         examples=["acr-auth"],
     )
     server: str = Field(
-        min_length=1, max_length=1000, description="The registry's host.", examples=["example.azurecr.io"]
+        min_length=1,
+        max_length=1000,
+        description="The registry's host.",
+        examples=["example.azurecr.io"],
     )
     username: str = Field(min_length=1, description="The login's name.", examples=["puller"])
     password: SecretStr = Field(
-        min_length=1, description="The login's password; set it with `pulumi config set --secret --path`."
+        min_length=1,
+        description="The login's password; set it with `pulumi config set --secret --path`.",
     )
     namespaces: tuple[Namespace, ...] = Field(
-        ("default",), min_length=1, description="Existing namespaces that get the Secret.", examples=[["team-a"]]
+        ("default",),
+        min_length=1,
+        description="Existing namespaces that get the Secret.",
+        examples=[["team-a"]],
     )

@@ -34,7 +34,11 @@ class OsDisk(Model):
     """A node's system disk."""
 
     size_gb: int | None = Field(
-        None, ge=30, le=2048, description="The disk's size in GB. Default: the cloud's choice.", examples=[128]
+        None,
+        ge=30,
+        le=2048,
+        description="The disk's size in GB. Default: the cloud's choice.",
+        examples=[128],
     )
 
 
@@ -77,7 +81,11 @@ class AnyPool(Model):
     )
     os_disk: OsDisk = Field(OsDisk(), description="The system disk of each node.")
     max_pods: int | None = Field(
-        None, ge=10, le=250, description="Most pods on a node. Default: the cloud's.", examples=[110]
+        None,
+        ge=10,
+        le=250,
+        description="Most pods on a node. Default: the cloud's.",
+        examples=[110],
     )
     upgrade: Upgrade | None = Field(
         None,
@@ -165,7 +173,8 @@ class Pool(AnyPool):
         None, description="Lets several pods run on each GPU. Default: a GPU is one pod's."
     )
     install_driver: bool = Field(
-        True, description="Whether the cloud installs NVIDIA's driver; false for the GPU Operator's own."
+        True,
+        description="Whether the cloud installs NVIDIA's driver; false for the GPU Operator's own.",
     )
     generation: str | None = Field(
         None,
@@ -211,7 +220,8 @@ class SystemPool(AnyPool):
 
     absent: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(
-            ("capacity", "spot", "fallback", "reservation"), "remove it: the system pool is always bought on demand"
+            ("capacity", "spot", "fallback", "reservation"),
+            "remove it: the system pool is always bought on demand",
         ),
         **dict.fromkeys(
             ("gpus", "gpuModel", "gpuSharing", "mig"),
@@ -221,7 +231,9 @@ class SystemPool(AnyPool):
         "labels": "remove it: label a pool under `pools`",
     }
 
-    name: str = Field("system", description="The pool's name; it is the pool's identity.", examples=["system"])
+    name: str = Field(
+        "system", description="The pool's name; it is the pool's identity.", examples=["system"]
+    )
     min_nodes: int = Field(2, ge=1, description="Least nodes of the pool.")
     max_nodes: int = Field(ge=1, description="Most nodes of the pool.", examples=[4])
     critical_addons_only: bool = Field(
@@ -229,5 +241,9 @@ class SystemPool(AnyPool):
         description="Whether the pool is tainted CriticalAddonsOnly=true:NoSchedule; needs another on-demand pool without taints.",
     )
     max_pods: int | None = Field(
-        None, ge=30, le=250, description="Most pods on a node. Default: the cloud's.", examples=[110]
+        None,
+        ge=30,
+        le=250,
+        description="Most pods on a node. Default: the cloud's.",
+        examples=[110],
     )

@@ -54,7 +54,9 @@ def until_unreadable(problems: Iterator[Problem]) -> Iterator[Problem]:
         return
 
 
-def doubled(items: Iterable[tuple[str, T]], key: Callable[[T], Hashable]) -> Iterator[tuple[str, str, T]]:
+def doubled(
+    items: Iterable[tuple[str, T]], key: Callable[[T], Hashable]
+) -> Iterator[tuple[str, str, T]]:
     """Each item whose key an earlier item has: its path, the first one's path, and the item."""
     first: dict[Hashable, str] = {}
     for path, item, name in of_each(items, lambda pair: (*pair, key(pair[1]))):

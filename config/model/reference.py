@@ -32,7 +32,9 @@ class Reference:
         return None if self.made_up else self.text
 
     def __format__(self, spec: str) -> str:
-        raise TypeError(f"{self!r} cannot be formatted: write its `text`, or a resource's input by `components.links`")
+        raise TypeError(
+            f"{self!r} cannot be formatted: write its `text`, or a resource's input by `components.links`"
+        )
 
     def __str__(self) -> str:
         return format(self)
@@ -47,7 +49,13 @@ class Text:
     @property
     def pattern(self) -> str | None:
         """The regular expression of the text, as in `pydantic.StringConstraints`."""
-        return next((getattr(item, "pattern", None) for item in get_args(self.annotation)[1:]), None)
+        return next(
+            (getattr(item, "pattern", None) for item in get_args(self.annotation)[1:]), None
+        )
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(Reference, handler.generate_schema(self.annotation))
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(
+            Reference, handler.generate_schema(self.annotation)
+        )

@@ -17,7 +17,10 @@ IMAGE = r"^[a-z0-9][a-z0-9.-]*(:[0-9]+)?(/[a-z0-9][a-z0-9._-]*)+:[A-Za-z0-9_][A-
 KubernetesVersion = Annotated[str, form(VERSION, 'a version in quotes, such as "1.35" or "1.35.7"')]
 Image = Annotated[
     str,
-    form(IMAGE, "an image by tag and digest, registry.example.com/team/image:v1.2.3@sha256:<64 hexadecimal digits>"),
+    form(
+        IMAGE,
+        "an image by tag and digest, registry.example.com/team/image:v1.2.3@sha256:<64 hexadecimal digits>",
+    ),
 ]
 """An image by digest, so that its content cannot change; by tag as well, for the reader."""
 
@@ -26,7 +29,11 @@ KueueVersion = Annotated[str, form(KUEUE, "a version of Kueue, such as 0.14.8")]
 
 def all_of(model: type[Model]) -> dict[str, Any]:
     """For the schema of a cloud's pins: what a stack file may leave out has to be in a release."""
-    return {"required": sorted(str(field.alias) for field in model.model_fields.values() if field.default is None)}
+    return {
+        "required": sorted(
+            str(field.alias) for field in model.model_fields.values() if field.default is None
+        )
+    }
 
 
 class ReleaseFile(Model):
@@ -43,13 +50,15 @@ class ReleaseFile(Model):
         title="notes", description="sentences for a reader who moves a stack to this release"
     )
     kubernetes_version: KubernetesVersion = Field(
-        title="Kubernetes version", description="of clusters that this program makes, and of their pools"
+        title="Kubernetes version",
+        description="of clusters that this program makes, and of their pools",
     )
     device_plugin_image: Image = Field(
         title="image of NVIDIA's device plugin", description="where the cloud does not bring one"
     )
     dcgm_exporter_image: Image = Field(
-        title="image of NVIDIA's DCGM exporter", description="where `dcgmExporter.enabled` asks for it"
+        title="image of NVIDIA's DCGM exporter",
+        description="where `dcgmExporter.enabled` asks for it",
     )
     kueue_version: KueueVersion = Field(
         "0.14.8",
@@ -87,8 +96,8 @@ PINS: Mapping[str, str] = {
 class Override(Model):
     """One pin that a stack takes from elsewhere than its release."""
 
-    pin: Literal["kubernetesVersion", "devicePluginImage", "dcgmExporterImage", "kueueVersion"] = Field(
-        description="The pin to override."
+    pin: Literal["kubernetesVersion", "devicePluginImage", "dcgmExporterImage", "kueueVersion"] = (
+        Field(description="The pin to override.")
     )
     value: str = Field(
         min_length=1,
@@ -124,7 +133,9 @@ def pinned(release: Release, pin: str) -> str:
 
 def changed(release: Release, overrides: Iterable[Override]) -> Release:
     """The release with the stack's overrides in place of its pins."""
-    return release.model_copy(update={_field(override.pin): override.value for override in overrides})
+    return release.model_copy(
+        update={_field(override.pin): override.value for override in overrides}
+    )
 
 
 def _field(pin: str) -> str:

@@ -24,7 +24,9 @@ class Placement(StrEnum):
 class KindDefaults(Model):
     """The placement of one workload kind's pods when neither they nor their namespace have a label."""
 
-    gpu: Placement = Field(Placement.PREFER_SPOT, description="The placement of pods that request a GPU.")
+    gpu: Placement = Field(
+        Placement.PREFER_SPOT, description="The placement of pods that request a GPU."
+    )
     cpu: Placement = Field(Placement.ON_DEMAND, description="The placement of other pods.")
 
 
@@ -32,7 +34,8 @@ class Defaults(Model):
     """Placement by workload kind. Pods of other kinds stay on-demand unless they are labelled."""
 
     pipeline_step: KindDefaults = Field(
-        KindDefaults(), description="Steps of Kubeflow Pipelines, and of other workflows of Argo, that are retried."
+        KindDefaults(),
+        description="Steps of Kubeflow Pipelines, and of other workflows of Argo, that are retried.",
     )
     training_worker: KindDefaults = Field(
         KindDefaults(),
@@ -70,7 +73,9 @@ class GuardException(Model):
 
     namespace: Namespace = Field(description="The pods' namespace.", examples=["team-a"])
     selector: dict[LabelKey, LabelValue] = Field(
-        min_length=1, description="Labels that the pods must all have.", examples=[{"app": "batch-scorer"}]
+        min_length=1,
+        description="Labels that the pods must all have.",
+        examples=[{"app": "batch-scorer"}],
     )
     reason: str = Field(
         min_length=8,
@@ -128,12 +133,16 @@ class Guard(Model):
         "a claim may then tolerate the GPU taint, and quotas count these classes.",
         examples=[["gpu.nvidia.com"]],
     )
-    exceptions: tuple[GuardException, ...] = Field((), description="Pods for which rules of the guard are lifted.")
+    exceptions: tuple[GuardException, ...] = Field(
+        (), description="Pods for which rules of the guard are lifted."
+    )
 
     @property
     def guarded_namespaces(self) -> tuple[str, ...]:
         """The namespaces of both lists, each once."""
-        return tuple(dict.fromkeys((*self.platform_namespaces, *self.additional_platform_namespaces)))
+        return tuple(
+            dict.fromkeys((*self.platform_namespaces, *self.additional_platform_namespaces))
+        )
 
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:
@@ -186,7 +195,9 @@ class BackToSpot(Model):
 class Scheduling(Model):
     """Placement by default, and the guard."""
 
-    enabled: bool = Field(True, description="Whether the stack puts policies, contract and quotas into the cluster.")
+    enabled: bool = Field(
+        True, description="Whether the stack puts policies, contract and quotas into the cluster."
+    )
     defaults: Defaults = Field(Defaults(), description="Placement by workload kind.")
     grace_period_seconds: int | None = Field(
         None,
@@ -201,9 +212,16 @@ class Scheduling(Model):
         "one cluster have different values, and each has profiles of its own. Default: all profiles.",
         examples=[{"example.com/team": "vision"}],
     )
-    guard: Guard = Field(Guard(), description="The policy that keeps pods which must not be evicted off spot.")
-    contract: Contract = Field(Contract(), description="The ConfigMap that tells users' tools about the pools.")
-    profiles: tuple[Profile, ...] = Field((), description="Kubeflow profiles that get quotas or a PodDefault.")
+    guard: Guard = Field(
+        Guard(), description="The policy that keeps pods which must not be evicted off spot."
+    )
+    contract: Contract = Field(
+        Contract(), description="The ConfigMap that tells users' tools about the pools."
+    )
+    profiles: tuple[Profile, ...] = Field(
+        (), description="Kubeflow profiles that get quotas or a PodDefault."
+    )
     back_to_spot: BackToSpot | None = Field(
-        None, description="Moves pods that ask for it back to spot. Default: pods stay where they run."
+        None,
+        description="Moves pods that ask for it back to spot. Default: pods stay where they run.",
     )

@@ -21,15 +21,19 @@ class ClusterSpec(Model):
     """A whole stack file, checked."""
 
     release: SerializeAsAny[Release] = Field(
-        description="The pinned bundle: Kubernetes version, images, autoscaler defaults.", examples=["r2026-11"]
+        description="The pinned bundle: Kubernetes version, images, autoscaler defaults.",
+        examples=["r2026-11"],
     )
     """With the pins that the stack overrides."""
     overrides: tuple[Overridden, ...] = Field(
-        (), description="Pins that the stack takes from elsewhere than its release, each with a reason."
+        (),
+        description="Pins that the stack takes from elsewhere than its release, each with a reason.",
     )
     """With what the release has, for the outputs."""
     cluster: Cluster = Field(description="The cluster's name, tags and protection.")
-    cloud: SerializeAsAny[CloudSettings] = Field(description="The cloud, and the settings that only it has.")
+    cloud: SerializeAsAny[CloudSettings] = Field(
+        description="The cloud, and the settings that only it has."
+    )
     system_pool: SerializeAsAny[SystemPool] | None = Field(
         description="The on-demand pool of the cluster's own pods. Required for a new cluster."
     )
@@ -38,17 +42,27 @@ class ClusterSpec(Model):
     image_pull_secrets: tuple[ImagePullSecret, ...] = Field(
         (), description="Secrets for registries that a node's identity cannot pull from."
     )
-    device_plugin: DevicePluginOptions = Field(DevicePluginOptions(), description="NVIDIA's device plugin.")
+    device_plugin: DevicePluginOptions = Field(
+        DevicePluginOptions(), description="NVIDIA's device plugin."
+    )
     dcgm_exporter: DcgmExporter = Field(
-        DcgmExporter(enabled=False), description="NVIDIA's exporter of GPU metrics. Default: not installed."
+        DcgmExporter(enabled=False),
+        description="NVIDIA's exporter of GPU metrics. Default: not installed.",
     )
     expander: ExpanderOptions = Field(
-        ExpanderOptions(), description="The ConfigMap of the cluster autoscaler's priority expander."
+        ExpanderOptions(),
+        description="The ConfigMap of the cluster autoscaler's priority expander.",
     )
-    growth: Growth = Field(Growth(), description="The order in which pools grow, where it is not the program's own.")
+    growth: Growth = Field(
+        Growth(), description="The order in which pools grow, where it is not the program's own."
+    )
     scheduling: Scheduling = Field(Scheduling(), description="Placement by default, and the guard.")
-    workloads: Workloads = Field(Workloads(), description="Storage for users' work, and the profiles' access to it.")
-    queueing: Queueing = Field(Queueing(), description="Queues of Kueue for work that waits for GPUs.")
+    workloads: Workloads = Field(
+        Workloads(), description="Storage for users' work, and the profiles' access to it."
+    )
+    queueing: Queueing = Field(
+        Queueing(), description="Queues of Kueue for work that waits for GPUs."
+    )
 
     @property
     def name(self) -> str:

@@ -25,9 +25,12 @@ class Taint(Model):
     """A Kubernetes node taint."""
 
     key: LabelKey = Field(description="The taint's key.", examples=["example.com/team"])
-    value: Annotated[LabelValue, Field(min_length=1)] = Field(description="The taint's value.", examples=["vision"])
+    value: Annotated[LabelValue, Field(min_length=1)] = Field(
+        description="The taint's value.", examples=["vision"]
+    )
     effect: Effect = Field(
-        Effect.NO_SCHEDULE, description="What happens to pods that do not tolerate the taint, in Kubernetes' words."
+        Effect.NO_SCHEDULE,
+        description="What happens to pods that do not tolerate the taint, in Kubernetes' words.",
     )
 
     def __str__(self) -> str:

@@ -32,14 +32,20 @@ def problem(error: ErrorDetails, model: type[Model], path: str) -> Problem:
             return Problem(where, *not_a_list(given))
         case "string_type" if given is None or isinstance(given, dict | list):
             return Problem(
-                where, f"is {type_in_words(given)}, not text", "write one text; `key: |` goes before several lines"
+                where,
+                f"is {type_in_words(given)}, not text",
+                "write one text; `key: |` goes before several lines",
             )
         case "string_type":
-            return Problem(where, f"{is_it}, which YAML does not read as text", _as_text(given, place))
+            return Problem(
+                where, f"{is_it}, which YAML does not read as text", _as_text(given, place)
+            )
         case "string_pattern_mismatch" if kind := secret_in(given):
             form = _form(context["pattern"], place)
             return Problem(
-                where, f"holds {kind}, which is not shown", f"{form}; make a new one if others may have read it"
+                where,
+                f"holds {kind}, which is not shown",
+                f"{form}; make a new one if others may have read it",
             )
         case "string_pattern_mismatch":
             return Problem(where, is_it, _form(context["pattern"], place))
@@ -190,5 +196,7 @@ def holds_secret(annotation: Any) -> bool:
     """Whether a value of this type is or holds a secret."""
     if annotation is SecretStr:
         return True
-    inside = [field.annotation for model in models(annotation) for field in model.model_fields.values()]
+    inside = [
+        field.annotation for model in models(annotation) for field in model.model_fields.values()
+    ]
     return any(map(holds_secret, (*inside, *getattr(annotation, "__args__", ()))))

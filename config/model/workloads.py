@@ -94,7 +94,9 @@ class Workloads(Model):
     checkpoints: Checkpoints | None = Field(
         None, description="A bucket or blob container for checkpoints. Default: none."
     )
-    profiles: tuple[ProfileAccess, ...] = Field((), description="Profiles that reach the checkpoints.")
+    profiles: tuple[ProfileAccess, ...] = Field(
+        (), description="Profiles that reach the checkpoints."
+    )
     storage_class: str | None = Field(
         None,
         pattern=worded(

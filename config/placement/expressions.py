@@ -49,4 +49,6 @@ def _compiled(expression: str) -> Any:
         return re2.compile(expression, options)
     except re2.error as wrong:
         reason = wrong.args[0]
-        raise ValueError(reason.decode(errors="replace") if isinstance(reason, bytes) else reason) from wrong
+        raise ValueError(
+            reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+        ) from wrong

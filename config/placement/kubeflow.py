@@ -17,7 +17,10 @@ _LOCAL = {"config.kubernetes.io/local-config": "true"}
 
 
 def values(
-    pools: Iterable[NodePool], cloud: Cloud, settings: CloudSettings | None, of: Mapping[str, Any] | None = None
+    pools: Iterable[NodePool],
+    cloud: Cloud,
+    settings: CloudSettings | None,
+    of: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The object that `kubeflow/values` holds, as kustomize reads it.
 
@@ -31,14 +34,23 @@ def values(
     affinity, tolerations = [], []
     if lines:
         affinity = [{"configKey": key, "displayName": _TITLE, "affinity": lines["affinity"]}]
-        tolerations = [{"groupKey": key, "displayName": _TITLE, "tolerations": lines["tolerations"]}]
-    disks = {"disk": cloud.durable_disks(settings), "workspaceDisk": cloud.workspace_disks(settings)}
+        tolerations = [
+            {"groupKey": key, "displayName": _TITLE, "tolerations": lines["tolerations"]}
+        ]
+    disks = {
+        "disk": cloud.durable_disks(settings),
+        "workspaceDisk": cloud.workspace_disks(settings),
+    }
     whose = {f"{PREFIX}/{key}": value for key, value in (of or {}).items()}
     return {
         "apiVersion": f"{PREFIX}/v1",
         "kind": "KubeflowValues",
         "metadata": {"name": "values", "annotations": {**_LOCAL, **whose}},
-        **{key: {"provisioner": disk[0], "parameters": dict(disk[1])} for key, disk in disks.items() if disk},
+        **{
+            key: {"provisioner": disk[0], "parameters": dict(disk[1])}
+            for key, disk in disks.items()
+            if disk
+        },
         "spawner": {"affinityConfig": _field(affinity), "tolerationGroup": _field(tolerations)},
     }
 

@@ -15,7 +15,7 @@ from config.model.gpu import GpuSharing
 from config.model.pool import AnyPool, Capacity, Pool, SystemPool
 from config.model.spec import ClusterSpec
 from config.model.taint import Taint
-from config.placement import names
+from config.placement import object_names
 
 PREFIX = "kubeflow-spot.dev"
 """Domain of the labels this program owns, the same on every cloud."""
@@ -117,7 +117,9 @@ def spot_notice(pools: Iterable[AnyPool], cloud: Cloud) -> int | None:
     if cloud.spot_notice is None:
         return None
     spot = (pool for pool in pools if isinstance(pool, Pool) and pool.taken_back)
-    return min((cloud.own_notice(pool) or cloud.spot_notice for pool in spot), default=cloud.spot_notice)
+    return min(
+        (cloud.own_notice(pool) or cloud.spot_notice for pool in spot), default=cloud.spot_notice
+    )
 
 
 def spot_grace(pools: Iterable[AnyPool], cloud: Cloud) -> int:
@@ -159,9 +161,9 @@ def _expand(spec: ClusterSpec, stack: _Stack) -> Iterator[NodePool]:
         least, most = pool.least_nodes(spec.cloud), pool.most_nodes(spec.cloud)
         if least is None:
             least = 0 if cloud.gpus(pool)[0] or pool.reclaimable else pool.share_count(spec.cloud)
-        own = names.cloud_name(pool, cloud)
+        own = object_names.cloud_name(pool, cloud)
         yield _node_pool(pool, stack, own, pool.name, pool.capacity, (least, most))
-        twin, label = names.twin_cloud_name(pool, cloud), names.twin_name(pool, cloud)
+        twin, label = object_names.twin_cloud_name(pool, cloud), object_names.twin_name(pool, cloud)
         if twin and label:
             most = next(step.on_demand.max_nodes for step in pool.fallback if step.on_demand)
             yield _node_pool(pool, stack, twin, label, Capacity.ON_DEMAND, (0, most))
@@ -172,7 +174,9 @@ def _own_labels(label: str, capacity: Capacity) -> dict[str, str]:
     return {CAPACITY_LABEL: capacity.value, POOL_LABEL: label}
 
 
-def _node_pool(pool: Pool, stack: _Stack, name: str, label: str, bought: Capacity, bounds: tuple[int, int]) -> NodePool:
+def _node_pool(
+    pool: Pool, stack: _Stack, name: str, label: str, bought: Capacity, bounds: tuple[int, int]
+) -> NodePool:
     cloud, pool_class = stack.cloud, stack.pool_class
     count, model = cloud.gpus(pool)
     spot = bought in (Capacity.SPOT, Capacity.PREEMPTIBLE)
@@ -187,9 +191,18 @@ def _node_pool(pool: Pool, stack: _Stack, name: str, label: str, bought: Capacit
     if count:
         labels[ACCELERATOR_LABEL] = model
         taints.add(GPU_TAINT)
-        if has_plugin_config(pool) and stack.own_plugin and pool.install_driver and not clouds_plugin:
+        if (
+            has_plugin_config(pool)
+            and stack.own_plugin
+            and pool.install_driver
+            and not clouds_plugin
+        ):
             labels[PLUGIN_CONFIG_LABEL] = label
-    selector = {pool_class.key: pool_class.name} if pool_class and count and cloud.may_join_class(pool) else {}
+    selector = (
+        {pool_class.key: pool_class.name}
+        if pool_class and count and cloud.may_join_class(pool)
+        else {}
+    )
     if pool_class and selector:
         labels |= selector
         taints.add(pool_class.taint)

@@ -40,7 +40,9 @@ def usable(pools: Iterable[NodePool], placement: Placement, *, gpu: bool) -> tup
         Placement.REQUIRE_SPOT: (Capacity.SPOT,),
         Placement.ON_DEMAND: (Capacity.ON_DEMAND,) if gpu else (),
     }[placement]
-    suitable = tuple(pool for pool in pools if bool(pool.gpus) == gpu and pool.capacity in capacities)
+    suitable = tuple(
+        pool for pool in pools if bool(pool.gpus) == gpu and pool.capacity in capacities
+    )
     return tuple(pool for pool in suitable if not pool.gpu_sharing) or suitable
 
 
@@ -65,7 +67,9 @@ def users_tolerations(pools: Iterable[NodePool]) -> tuple[Toleration, ...]:
     is refused: the pod of a Job keeps its finalizer and can never be deleted (kubernetes 1.36.2, plugin/pkg/admission).
     """
     return tuple(
-        Toleration(key=given.key, operator="Exists", effect=given.effect) if given.key == GPU_TAINT.key else given
+        Toleration(key=given.key, operator="Exists", effect=given.effect)
+        if given.key == GPU_TAINT.key
+        else given
         for given in tolerations(pools)
     )
 
@@ -86,7 +90,15 @@ def spot_taints(pools: Iterable[NodePool], cloud: Cloud) -> tuple[Taint, ...]:
     known by the taints that no on-demand pool has.
     """
     pools, own = tuple(pools), set(cloud.spot_taints)
-    unmarked = [pool for pool in pools if pool.capacity == Capacity.SPOT and not own & set(pool.taints)]
-    of_on_demand = {taint for pool in pools if pool.capacity == Capacity.ON_DEMAND for taint in pool.taints}
-    separating = own | ({taint for pool in unmarked for taint in pool.taints} - of_on_demand - {GPU_TAINT})
-    return tuple(taint for taint in sorted(separating, key=str) if taint.effect != Effect.PREFER_NO_SCHEDULE)
+    unmarked = [
+        pool for pool in pools if pool.capacity == Capacity.SPOT and not own & set(pool.taints)
+    ]
+    of_on_demand = {
+        taint for pool in pools if pool.capacity == Capacity.ON_DEMAND for taint in pool.taints
+    }
+    separating = own | (
+        {taint for pool in unmarked for taint in pool.taints} - of_on_demand - {GPU_TAINT}
+    )
+    return tuple(
+        taint for taint in sorted(separating, key=str) if taint.effect != Effect.PREFER_NO_SCHEDULE
+    )

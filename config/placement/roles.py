@@ -51,14 +51,25 @@ class WorkloadObject:
 
 
 def _workload_object(entry: Mapping[str, Any]) -> WorkloadObject:
-    of_pods = {f"{pods['at']}.{pods.get('labels', 'metadata.labels')}": pods for pods in entry.get("pods", ())}
-    of_workers = [path for path, pods in of_pods.items() if not re.match(LEADER, pods.get("role", ""))]
+    of_pods = {
+        f"{pods['at']}.{pods.get('labels', 'metadata.labels')}": pods
+        for pods in entry.get("pods", ())
+    }
+    of_workers = [
+        path for path, pods in of_pods.items() if not re.match(LEADER, pods.get("role", ""))
+    ]
     labels, within = (*of_pods, *entry.get("labels", ())), entry.get("within", "")
     first = (*of_workers, *labels)[0] if labels else ""
     place = f"the labels of the pods in {within}" if within else first.replace("{}", ".*")
     place = place.replace("[]", "[*]")
     return WorkloadObject(
-        entry["kind"], entry["group"], entry["resource"], labels, tuple(entry["ignored"]), place, within
+        entry["kind"],
+        entry["group"],
+        entry["resource"],
+        labels,
+        tuple(entry["ignored"]),
+        place,
+        within,
     )
 
 

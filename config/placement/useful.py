@@ -22,7 +22,9 @@ KEPT: Mapping[Capacity, float] = {Capacity.SPOT: 0.943, Capacity.ON_DEMAND: 1.0}
 """The share of the work that is not done again."""
 
 
-def useful_gpu_hour(pool: NodePool, spec: ClusterSpec, cloud: Cloud, needed: int = 1) -> float | None:
+def useful_gpu_hour(
+    pool: NodePool, spec: ClusterSpec, cloud: Cloud, needed: int = 1
+) -> float | None:
     """Return US dollars for a useful hour of one GPU, for work that needs so many GPUs; None without GPUs or a known price.
 
     Machines are paid whole: a pod of one GPU alone on a machine of four costs the four.
@@ -30,4 +32,9 @@ def useful_gpu_hour(pool: NodePool, spec: ClusterSpec, cloud: Cloud, needed: int
     paid = price(cloud.provider, spec.cloud.place or "", pool.machine, pool.capacity)
     if paid is None or not pool.gpus:
         return None
-    return paid * math.ceil(needed / pool.gpus) / needed / (WORKING[pool.capacity] * KEPT[pool.capacity])
+    return (
+        paid
+        * math.ceil(needed / pool.gpus)
+        / needed
+        / (WORKING[pool.capacity] * KEPT[pool.capacity])
+    )

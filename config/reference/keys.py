@@ -13,7 +13,7 @@ from config.model.fields import Model
 from config.model.release import Override
 from config.model.spec import ClusterSpec
 from config.model.wording import models
-from config.rules import existing
+from config.rules import existing_rules
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,11 @@ def other_clouds_keys(cloud: Registration) -> list[str]:
     """Keys of a pool, as attributes, that a cloud does not have."""
     others = registry.keys_of_other_clouds(cloud.provider)
     # An object with a key of theirs is among those that existing nodes do not have.
-    return others if cloud.traits.makes_pools else [*existing.DESCRIBED, *(key for key in others if "." not in key)]
+    return (
+        others
+        if cloud.traits.makes_pools
+        else [*existing_rules.DESCRIBED, *(key for key in others if "." not in key)]
+    )
 
 
 def _top(name: str, info: FieldInfo) -> Key:
@@ -66,8 +70,16 @@ def sections() -> list[Section]:
     by_model: dict[type[Model], Section] = {}
     for key in top_keys():
         for model in key.models:
-            provider = next((cloud.provider for cloud in registry.registrations() if cloud.settings is model), "")
-            _walk(model, f"{key.name}[]" if key.many else key.name, by_model, f" ({provider})" if provider else "")
+            provider = next(
+                (cloud.provider for cloud in registry.registrations() if cloud.settings is model),
+                "",
+            )
+            _walk(
+                model,
+                f"{key.name}[]" if key.many else key.name,
+                by_model,
+                f" ({provider})" if provider else "",
+            )
     return list(by_model.values())
 
 
@@ -75,5 +87,7 @@ def _walk(model: type[Model], path: str, by_model: dict[type[Model], Section], n
     by_model.setdefault(model, Section(model)).paths.append(path + note)
     for info in model.model_fields.values():
         for inner in models(info.annotation):
-            many = any(get_origin(part) is tuple for part in (info.annotation, *get_args(info.annotation)))
+            many = any(
+                get_origin(part) is tuple for part in (info.annotation, *get_args(info.annotation))
+            )
             _walk(inner, f"{path}.{info.alias}" + ("[]" if many else ""), by_model, note)

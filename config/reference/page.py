@@ -29,7 +29,9 @@ def page() -> str:
     for section in keys.sections():
         node = definitions[section.model.__name__]
         text += ["", f"## {heading(section)}", "", _summary(section.model), ""]
-        text += _table([_row(section, info, node) for info in section.model.model_fields.values()], HEAD)
+        text += _table(
+            [_row(section, info, node) for info in section.model.model_fields.values()], HEAD
+        )
     return "\n".join(text)
 
 
@@ -41,7 +43,9 @@ def _definitions() -> Node:
 
 def heading(section: Section) -> str:
     """The title of an object's table: where it stands in the file."""
-    places = [path.removesuffix(f" ({name})") for path in section.paths for name in [_provider(section)]]
+    places = [
+        path.removesuffix(f" ({name})") for path in section.paths for name in [_provider(section)]
+    ]
     shown = ", ".join(f"`{place}`" for place in dict.fromkeys(places))
     provider = _provider(section)
     return shown + (f" with provider {provider}" if provider else "")
@@ -54,10 +58,23 @@ def anchor(section: Section) -> str:
 
 def _top_rows() -> Iterator[list[str]]:
     for key in keys.top_keys():
-        links = [f"[{_provider(section) or 'object'}](#{anchor(section)})" for section in _sections(key.models)]
+        links = [
+            f"[{_provider(section) or 'object'}](#{anchor(section)})"
+            for section in _sections(key.models)
+        ]
         shown = " or ".join(links) or "text"
-        required = {"release": "yes", "cloud": "yes", "cluster": "new clusters", "systemPool": "new clusters"}
-        yield [f"`{key.name}`", f"list of {shown}" if key.many else shown, required.get(key.name, "no"), key.meaning]
+        required = {
+            "release": "yes",
+            "cloud": "yes",
+            "cluster": "new clusters",
+            "systemPool": "new clusters",
+        }
+        yield [
+            f"`{key.name}`",
+            f"list of {shown}" if key.many else shown,
+            required.get(key.name, "no"),
+            key.meaning,
+        ]
 
 
 def _row(section: Section, info: FieldInfo, definition: Node) -> list[str]:
@@ -110,7 +127,9 @@ def _words(node: Any) -> str:
 
 
 def _text(node: Node) -> str:
-    shown = {any_case(pattern): words for pattern, words in FORMS.items()}.get(node.get("pattern", ""))
+    shown = {any_case(pattern): words for pattern, words in FORMS.items()}.get(
+        node.get("pattern", "")
+    )
     return f"text: {shown}" if shown else "text"
 
 

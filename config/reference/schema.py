@@ -23,7 +23,7 @@ from config.clouds.traits import Cloud
 from config.model.fields import Model
 from config.model.wording import models
 from config.reference.keys import Key, other_clouds_keys, top_keys
-from config.rules import existing
+from config.rules import existing_rules
 
 Node: TypeAlias = dict[str, Any]
 
@@ -31,7 +31,12 @@ PROJECT = "kubeflow-spot"
 _FOLDER = Path(__file__).resolve().parents[1] / "clouds"
 _SECURE: Node = {
     "type": "object",
-    "properties": {"secure": {"type": "string", "description": "set it with `pulumi config set --secret --path`"}},
+    "properties": {
+        "secure": {
+            "type": "string",
+            "description": "set it with `pulumi config set --secret --path`",
+        }
+    },
     "required": ["secure"],
     "additionalProperties": False,
 }
@@ -41,9 +46,14 @@ def schema() -> Node:
     """The whole schema."""
     keys = top_keys()
     every = [model for key in keys for model in key.models]
-    _, generated = models_json_schema([(model, "validation") for model in every], ref_template="#/definitions/{model}")
+    _, generated = models_json_schema(
+        [(model, "validation") for model in every], ref_template="#/definitions/{model}"
+    )
     # Without the docstrings: an editor shows them in place of the key's own description.
-    definitions = {name: _plain({**node, "description": None}) for name, node in sorted(generated["$defs"].items())}
+    definitions = {
+        name: _plain({**node, "description": None})
+        for name, node in sorted(generated["$defs"].items())
+    }
     for cloud in registry.registrations():
         _needs_a_place(definitions[cloud.settings.__name__])
     return {
@@ -93,10 +103,16 @@ def _top(key: Key) -> Node:
         return shown | {"enum": [*releases.names(), releases.CANDIDATE]}
     if key.name == "cloud":
         chosen = [
-            {"if": {"properties": {"provider": {"const": cloud.provider}}}, "then": _ref(cloud.settings.__name__)}
+            {
+                "if": {"properties": {"provider": {"const": cloud.provider}}},
+                "then": _ref(cloud.settings.__name__),
+            }
             for cloud in registry.registrations()
         ]
-        provider = {"enum": [cloud.provider for cloud in registry.registrations()], "description": "the cloud"}
+        provider = {
+            "enum": [cloud.provider for cloud in registry.registrations()],
+            "description": "the cloud",
+        }
         return shown | {
             "type": "object",
             "properties": {"provider": provider},
@@ -110,30 +126,39 @@ def _top(key: Key) -> Node:
 def _given(cloud: Mapping[str, Any], then: Node) -> Node:
     """A condition on `cloud`, and the schema of files that meet it."""
     condition = {"type": "object", "properties": {**cloud}, "required": list(cloud)}
-    return {"if": {"properties": {_named("cloud"): condition}, "required": [_named("cloud")]}, "then": then}
+    return {
+        "if": {"properties": {_named("cloud"): condition}, "required": [_named("cloud")]},
+        "then": then,
+    }
 
 
 def _existing(here: Node, cloud: Registration) -> Node:
     """Keys that are not allowed for an existing cluster: its owner decides them."""
     then = _without_a_cluster()
-    then["properties"][_named("cloud")] = {"properties": _unless(cloud.settings, cloud.traits.keys_of_added_pools)}
+    then["properties"][_named("cloud")] = {
+        "properties": _unless(cloud.settings, cloud.traits.keys_of_added_pools)
+    }
     return _given({**here, "existingCluster": {"type": "object"}}, then)
 
 
 def _without_a_cluster() -> Node:
-    named = {to_camel(name): False for name in existing.CLUSTER}
+    named = {to_camel(name): False for name in existing_rules.CLUSTER}
     return {"properties": {_named("systemPool"): False, _named("cluster"): {"properties": named}}}
 
 
 def _unless(model: type[Model], kept: Collection[str]) -> Node:
     """The keys of a model, and below it, that are not among those kept, each forbidden, as properties."""
     first = {key.partition(".")[0] for key in kept}
-    forbidden: Node = {str(info.alias): False for name, info in model.model_fields.items() if name not in first}
+    forbidden: Node = {
+        str(info.alias): False for name, info in model.model_fields.items() if name not in first
+    }
     for name in first:
         below = {key.partition(".")[2] for key in kept if key.startswith(f"{name}.")}
         if below:
             info = model.model_fields[name]
-            forbidden[str(info.alias)] = {"properties": _unless(next(models(info.annotation)), below)}
+            forbidden[str(info.alias)] = {
+                "properties": _unless(next(models(info.annotation)), below)
+            }
     return forbidden
 
 
@@ -145,13 +170,19 @@ def _new(here: Node) -> Node:
         _named("cluster"): {"required": ["name"]},
         _named("expander"): {"properties": {"takeOwnership": {"const": False}}},
     }
-    return {"if": condition, "then": {"required": [_named("cluster"), _named("systemPool")], "properties": properties}}
+    return {
+        "if": condition,
+        "then": {"required": [_named("cluster"), _named("systemPool")], "properties": properties},
+    }
 
 
 def _narrowed(registration: Registration) -> Node:
     """The narrower values of one cloud, where the models allow those of any."""
     cloud = registration.traits
-    nodes: Node = {"machine": _machine(registration), "zones": {"items": {"pattern": _whole(cloud.zone_form)}}}
+    nodes: Node = {
+        "machine": _machine(registration),
+        "zones": {"items": {"pattern": _whole(cloud.zone_form)}},
+    }
     for path in other_clouds_keys(registration):
         _forbid(nodes, path)
     capacities = [*(str(capacity) for capacity in cloud.added), "on-demand"]
@@ -163,12 +194,17 @@ def _narrowed(registration: Registration) -> Node:
     }
     bounded: Node = {"required": ["maxNodes"]}
     if cloud.max_nodes_are_of_a_zone:
-        per_zone = {"required": [cloud.provider], "properties": {cloud.provider: {"required": ["maxNodesPerZone"]}}}
+        per_zone = {
+            "required": [cloud.provider],
+            "properties": {cloud.provider: {"required": ["maxNodesPerZone"]}},
+        }
         bounded = {"anyOf": [bounded, per_zone]}
     return {
         "properties": {
             _named("pools"): {"items": {"properties": pool, **bounded}},
-            _named("systemPool"): {"properties": {**nodes, "name": {"pattern": _whole(cloud.pool_name)}}},
+            _named("systemPool"): {
+                "properties": {**nodes, "name": {"pattern": _whole(cloud.pool_name)}}
+            },
             _named("cluster"): {"properties": {"name": {"pattern": _whole(cloud.cluster_name)}}},
         }
     }
@@ -185,8 +221,14 @@ def _machine(cloud: Registration) -> Node:
     """A machine of the cloud, or one that no catalogue knows; none that is retired."""
     if not cloud.machine_form:
         return {}
-    others = [other.machine_form for other in registry.registrations() if other.machine_form and other is not cloud]
-    retired = sorted(machine.size for machine in cloud.traits.machines.values() if machine.status == "retired")
+    others = [
+        other.machine_form
+        for other in registry.registrations()
+        if other.machine_form and other is not cloud
+    ]
+    retired = sorted(
+        machine.size for machine in cloud.traits.machines.values() if machine.status == "retired"
+    )
     foreign = {"not": {"anyOf": [{"pattern": _whole(form)} for form in others]}} if others else {}
     return {
         "anyOf": [{"pattern": _whole(cloud.machine_form)}, foreign],
@@ -231,7 +273,9 @@ def _plain(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
     if node.get("format") == "password":
-        text = {key: value for key, value in node.items() if key in ("type", "minLength", "pattern")}
+        text = {
+            key: value for key, value in node.items() if key in ("type", "minLength", "pattern")
+        }
         return {"description": node.get("description", "a secret"), "anyOf": [text, _SECURE]}
     plain = {
         key: _plain(value) if key not in ("default", "examples", "enum", "const") else value
@@ -258,7 +302,9 @@ def any_case(pattern: str) -> str:
     def both(match: re.Match[str]) -> str:
         part = match[0]
         if part[0] == "[":
-            ranges = "".join(f"{a.upper()}-{b.upper()}" for a, b in re.findall(r"([a-z])-([a-z])", part))
+            ranges = "".join(
+                f"{a.upper()}-{b.upper()}" for a, b in re.findall(r"([a-z])-([a-z])", part)
+            )
             return f"{part[:-1]}{ranges}]"
         return part if part[0] == "\\" else f"[{part.lower()}{part.upper()}]"
 

@@ -35,7 +35,9 @@ class Refused(Exception):
 @cache
 def names(directory: Path = DIRECTORY) -> tuple[str, ...]:
     """The names a stack file is meant to give as its release, oldest first."""
-    return tuple(sorted(path.stem for path in directory.glob("r*.toml") if re.fullmatch(_FORM, path.stem)))
+    return tuple(
+        sorted(path.stem for path in directory.glob("r*.toml") if re.fullmatch(_FORM, path.stem))
+    )
 
 
 def known(name: object, directory: Path = DIRECTORY) -> bool:
@@ -71,10 +73,13 @@ def load(name: str, directory: Path = DIRECTORY) -> Release:
             "put it back (git checkout), and write a new release instead",
         )
     problems: list[Problem] = []
-    release = objects.read({**_parsed(file, content), "name": name}, registry.release_model(), file, problems)
+    release = objects.read(
+        {**_parsed(file, content), "name": name}, registry.release_model(), file, problems
+    )
     if problems or release is None:
         raise Refused(
-            f"config/releases/{file} cannot be used: {problems[0].path}: {problems[0].what}", problems[0].remedy
+            f"config/releases/{file} cannot be used: {problems[0].path}: {problems[0].what}",
+            problems[0].remedy,
         )
     if release.released and not recorded:
         raise Refused(
@@ -88,7 +93,9 @@ def digests(directory: Path = DIRECTORY) -> dict[str, str]:
     """The SHA-256 of each released file when it was released, by the file's name."""
     record = directory / "released.sha256"
     # A star before the name is what sha256sum writes on Windows.
-    rows = re.findall(r"^([0-9a-f]{64}) [ *](\S+)$", record.read_text() if record.exists() else "", re.MULTILINE)
+    rows = re.findall(
+        r"^([0-9a-f]{64}) [ *](\S+)$", record.read_text() if record.exists() else "", re.MULTILINE
+    )
     return {file: digest for digest, file in rows}
 
 

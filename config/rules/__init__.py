@@ -75,7 +75,10 @@ def _problems(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for rule in rules.of_the_file:
         yield from until_unreadable(rule(draft, cloud))
     if draft.cloud:
-        for cloud_rule in (*rules.of_the_cloud, *(rules.of_a_new_cluster if draft.makes_cluster else ())):
+        for cloud_rule in (
+            *rules.of_the_cloud,
+            *(rules.of_a_new_cluster if draft.makes_cluster else ()),
+        ):
             yield from until_unreadable(cloud_rule(draft.cloud, draft, cloud))
     for index, pool in draft.pools.items():
         for pool_rule in rules.of_a_pool:

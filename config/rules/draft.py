@@ -83,7 +83,9 @@ class Draft:
         """
         if self.cluster and self.cluster.kubernetes_version:
             return "cluster.kubernetesVersion", self.cluster.kubernetes_version
-        for path, override in where(self.written_overrides(), lambda pair: pair[1].pin == "kubernetesVersion"):
+        for path, override in where(
+            self.written_overrides(), lambda pair: pair[1].pin == "kubernetesVersion"
+        ):
             if not re.fullmatch(VERSION, override.value):
                 raise Unreadable("value")
             return f"{path}.value", override.value

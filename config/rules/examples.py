@@ -12,7 +12,7 @@ from ipaddress import IPv4Network
 from config.base.problems import Problem
 from config.clouds.traits import Cloud
 from config.rules.draft import Draft
-from config.rules.texts import parts, texts
+from config.rules.text_rules import parts, texts
 
 _GUID = re.compile(r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _SHOWN_GUIDS = frozenset({"2b0f5c1e-8f0e-4d3a-9c57-1f6f1f0a7c11"})
@@ -25,7 +25,9 @@ _HOST = re.compile(r"(?:^|[/@.])example\.(?:com|net|org|azurecr\.io|vault\.azure
 
 _PROJECT = re.compile(r"(?:^|@|projects/)(?:example-[-a-z0-9]+|my-project)(?:$|\.iam\.|/)")
 
-RANGES = tuple(map(IPv4Network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "198.18.0.0/15")))
+RANGES = tuple(
+    map(IPv4Network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "198.18.0.0/15"))
+)
 """Addresses of documentation (RFC 5737) and of measurements (RFC 2544), which no caller has."""
 
 
@@ -33,14 +35,20 @@ def guid(text: str) -> str | None:
     """Return a GUID in a text that nobody's object has: nothing but zeros in front, or two or three digits again and again."""
     for found in _GUID.findall(text):
         lower = found.lower()
-        if lower.startswith("00000000-0000-") or len({*lower} - {"-"}) <= 3 or lower in _SHOWN_GUIDS:
+        if (
+            lower.startswith("00000000-0000-")
+            or len({*lower} - {"-"}) <= 3
+            or lower in _SHOWN_GUIDS
+        ):
             return str(found)
     return None
 
 
 def digest(text: str) -> str | None:
     """Return hexadecimal digits in a text that repeat themselves, as no digest's do."""
-    return next((found for found in _HEX.findall(text) if found == (found[:16] * 4)[: len(found)]), None)
+    return next(
+        (found for found in _HEX.findall(text) if found == (found[:16] * 4)[: len(found)]), None
+    )
 
 
 def public_key(text: str) -> str | None:

@@ -42,7 +42,9 @@ def each_step(rule: StepRule) -> PoolRule:
     @wraps(rule)
     def whole(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         for number, step in enumerate(pool.fallback):
-            yield from until_unreadable(rule(f"{path}.fallback[{number}]", number, step, pool, draft, cloud))
+            yield from until_unreadable(
+                rule(f"{path}.fallback[{number}]", number, step, pool, draft, cloud)
+            )
 
     return whole
 
@@ -53,6 +55,8 @@ def each_taint(rule: TaintRule) -> PoolRule:
     @wraps(rule)
     def whole(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         for number, taint in enumerate(pool.taints):
-            yield from until_unreadable(rule(f"{path}.taints[{number}]", number, taint, pool, draft, cloud))
+            yield from until_unreadable(
+                rule(f"{path}.taints[{number}]", number, taint, pool, draft, cloud)
+            )
 
     return whole

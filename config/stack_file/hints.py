@@ -43,7 +43,10 @@ class Hints:
         if foreign and foreign.remedy:
             return foreign.remedy, None
         if other := opposite(key, fields):
-            return f"write `{other}: false` for `{key}: true`: the meaning is the other way round", None
+            return (
+                f"write `{other}: false` for `{key}: true`: the meaning is the other way round",
+                None,
+            )
         if own and own in fields:
             return _meant([own]), own
         if inside := [own] if own else _shallowest(key, _by_name(model)):
@@ -61,7 +64,11 @@ class Hints:
         places = [own] if own else _shallowest(key, self._everywhere)
         if near:
             return _meant([near]) + (f" write `{prefix}{near}`" if prefix else ""), near
-        return (f"{_meant(places)} keys here: {', '.join(self.top)}" if places else instead(key, self.top)), None
+        return (
+            f"{_meant(places)} keys here: {', '.join(self.top)}"
+            if places
+            else instead(key, self.top)
+        ), None
 
     @cached_property
     def _everywhere(self) -> Places:
@@ -69,7 +76,9 @@ class Hints:
             place
             for top, annotation in self.top.items()
             for model in models(annotation)
-            for place in _places(model, f"{top}[]." if get_origin(annotation) is tuple else f"{top}.")
+            for place in _places(
+                model, f"{top}[]." if get_origin(annotation) is tuple else f"{top}."
+            )
         )
 
 
@@ -106,7 +115,9 @@ def _named(paths: Iterable[str]) -> Places:
 
 
 def _is_list(annotation: Any) -> bool:
-    several = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    several = (
+        get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    )
     return any(get_origin(one) is tuple for one in several)
 
 

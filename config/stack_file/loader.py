@@ -74,7 +74,9 @@ def read(
     reading.mended.hint = Hints(types)
     lists = [key for key, type in types.items() if get_origin(type) is tuple]
     reading.mended.examples = {key: _example(key, settings) for key in lists}
-    settings = {key: reading.mended.value(value, types[key], key) for key, value in settings.items()}
+    settings = {
+        key: reading.mended.value(value, types[key], key) for key, value in settings.items()
+    }
     release = _release(settings["release"], problems) if "release" in settings else None
     cloud = _cloud(settings.get("cloud"), registration, reading)
     file = _File(settings, reading, problems)
@@ -85,7 +87,8 @@ def read(
         cloud,
         file.object("systemPool", registry.system_pool_model()),
         pools,
-        all_pools=isinstance(written := settings.get("pools", []), list) and len(pools) == len(written),
+        all_pools=isinstance(written := settings.get("pools", []), list)
+        and len(pools) == len(written),
         unread_pools=len(written) - len(pools) if isinstance(written, list) else 0,
         makes_cluster=not _exists_already(settings.get("cloud"), registration),
         image_pull_secrets=file.items("imagePullSecrets", ImagePullSecret),
@@ -103,11 +106,17 @@ def read(
     problems += _missing(raw, settings, draft, prefix, reading.mended)
     problems += secrets.problems(settings, types, is_secret, prefix, reading.mended.as_written)
     problems += reading.problems()
-    of_rules = [reading.of_rule(problem) for problem in rules.check(draft) if not reading.follows_a_guess(problem)]
+    of_rules = [
+        reading.of_rule(problem)
+        for problem in rules.check(draft)
+        if not reading.follows_a_guess(problem)
+    ]
     problems = _joined(problems, of_rules)
     problems = [*bounds.without_echoes(problems, beyond)]
     # A key may be a secret too, which somebody wrote at a wrong place.
-    problems = sorted({Problem(hidden(p.path), hidden(p.what), hidden(p.remedy), p.warning) for p in problems})
+    problems = sorted(
+        {Problem(hidden(p.path), hidden(p.what), hidden(p.remedy), p.warning) for p in problems}
+    )
     if any(not problem.warning for problem in problems):
         return None, problems
     # Each is missing only together with a problem.
@@ -118,7 +127,9 @@ def read(
         ClusterSpec(
             release=changed(release, overrides),
             overrides=tuple(
-                Overridden(override.pin, override.value, pinned(release, override.pin), override.reason)
+                Overridden(
+                    override.pin, override.value, pinned(release, override.pin), override.reason
+                )
                 for override in overrides
             ),
             cluster=_guarded(draft),
@@ -171,14 +182,20 @@ def _missing(
         written = mended.written.get(key)
         misspelt = written is not None and written in raw and ":" not in written
         if key not in settings or misspelt:
-            yield Problem(key, "is missing", f"write for example `{prefix}{key}: {_example(key, settings)}`")
+            yield Problem(
+                key, "is missing", f"write for example `{prefix}{key}: {_example(key, settings)}`"
+            )
 
 
 def _example(key: str, settings: Mapping[str, Any]) -> str:
     """An example of a top key, in the words of the file's cloud."""
     cloud = settings.get("cloud")
     own = registry.registration(cloud.get("provider")) if isinstance(cloud, dict) else None
-    examples = {**top_keys.EXAMPLES, **registry.registrations()[0].examples, **(own.examples if own else {})}
+    examples = {
+        **top_keys.EXAMPLES,
+        **registry.registrations()[0].examples,
+        **(own.examples if own else {}),
+    }
     return examples[key].replace("{latest}", releases.names()[-1])
 
 
@@ -186,7 +203,9 @@ def _exists_already(cloud: Any, registration: Registration | None) -> bool:
     """Whether the settings are about an existing cluster, readable or not."""
     if not isinstance(cloud, dict):
         return False
-    return "existingCluster" in cloud or (registration is not None and not registration.traits.makes_pools)
+    return "existingCluster" in cloud or (
+        registration is not None and not registration.traits.makes_pools
+    )
 
 
 def _registration(settings: dict[str, Any], mended: Mended) -> Registration | None:
@@ -201,18 +220,28 @@ def _registration(settings: dict[str, Any], mended: Mended) -> Registration | No
     if not isinstance(cloud, dict):
         shown = [f"`{cloud.examples['cloud']}`" for cloud in clouds if "cloud" in cloud.examples]
         mended.problems.append(
-            Problem("cloud", f"is {wording.type_in_words(cloud)}, not an object", f"write {', or '.join(shown)}")
+            Problem(
+                "cloud",
+                f"is {wording.type_in_words(cloud)}, not an object",
+                f"write {', or '.join(shown)}",
+            )
         )
         return None
     written = cloud.get("provider")
     registration = registry.registration(written)
     if registration is None:
-        what = f"is {wording.shown(written)}" if isinstance(written, str) else f"is {wording.type_in_words(written)}"
+        what = (
+            f"is {wording.shown(written)}"
+            if isinstance(written, str)
+            else f"is {wording.type_in_words(written)}"
+        )
         what = what if "provider" in cloud else "is missing"
         likely = top_keys.provider(cloud, settings)
         providers = ", ".join(cloud.provider for cloud in clouds)
         guess = f"did you mean `{likely.provider}`? " if likely else ""
-        mended.problems.append(Problem(mended.as_written(f"{path}.provider"), what, f"{guess}one of: {providers}"))
+        mended.problems.append(
+            Problem(mended.as_written(f"{path}.provider"), what, f"{guess}one of: {providers}")
+        )
         if likely:
             guessed = {**cloud, "provider": likely.provider}
             settings["cloud"] = [guessed] if in_a_list else guessed
@@ -221,7 +250,9 @@ def _registration(settings: dict[str, Any], mended: Mended) -> Registration | No
     return registration
 
 
-def _cloud(value: Any, registration: Registration | None, reading: objects.Reading) -> CloudSettings | None:
+def _cloud(
+    value: Any, registration: Registration | None, reading: objects.Reading
+) -> CloudSettings | None:
     return reading.object(value, registration.settings, "cloud") if registration else None
 
 
@@ -234,7 +265,9 @@ def _release(value: Any, problems: list[Problem]) -> Release | None:
             problems.append(refused.problem)
     elif isinstance(value, str) and releases.from_a_newer_program(value):
         what = f"{value} is newer than this program, whose newest release is {releases.names()[-1]}"
-        problems.append(Problem("release", what, f"update the checkout (git pull, uv sync), or write {choices}"))
+        problems.append(
+            Problem("release", what, f"update the checkout (git pull, uv sync), or write {choices}")
+        )
     else:
         what = (
             f"there is no release {value!r}"
@@ -249,7 +282,7 @@ def _overrides(draft: Draft) -> list[Override]:
     """The overrides of a file without errors: those under `overrides`, and that of `cluster`."""
     overrides = list(draft.overrides.values())
     if draft.cluster and draft.cluster.kubernetes_version:
-        assert draft.cluster.reason  # `config.rules.cluster` refuses one without
+        assert draft.cluster.reason  # `config.rules.cluster_rules` refuses one without
         version, reason = draft.cluster.kubernetes_version, draft.cluster.reason
         overrides.append(Override(pin="kubernetesVersion", value=version, reason=reason))
     return overrides
@@ -271,7 +304,12 @@ class _File:
         """The objects of a list as far as they can be read, by index."""
         value = self.settings.get(key, [])
         if not isinstance(value, list):
-            self.problems.append(Problem(key, *wording.not_a_list(value, _example(key, self.settings))))
+            self.problems.append(
+                Problem(key, *wording.not_a_list(value, _example(key, self.settings)))
+            )
             return {}
-        items = {index: self.reading.object(item, model, f"{key}[{index}]") for index, item in enumerate(value)}
+        items = {
+            index: self.reading.object(item, model, f"{key}[{index}]")
+            for index, item in enumerate(value)
+        }
         return {index: item for index, item in items.items() if item is not None}

@@ -75,7 +75,9 @@ class Mended:
         if meant:
             keys = ", ".join(by_key(model))
             self._add(
-                path, f"is {shown(value)}, which is text and not an object", f"write `{_flow(meant)}`; keys: {keys}"
+                path,
+                f"is {shown(value)}, which is text and not an object",
+                f"write `{_flow(meant)}`; keys: {keys}",
             )
             self.guessed.add(path)
             self.written |= {path + as_path(key): self.as_written(path) for key in meant}
@@ -89,7 +91,9 @@ class Mended:
             if key not in fields:
                 # A hint compares many names: none for a problem that no report shows.
                 hinted = len(self.problems) < MOST
-                remedy, meant_key = self.hint(str(key), model, path) if hinted else (keys_here(fields), None)
+                remedy, meant_key = (
+                    self.hint(str(key), model, path) if hinted else (keys_here(fields), None)
+                )
                 self._add(path + as_path(str(key)), "is not a key of this object", remedy)
                 if meant_key is None or meant_key in value or meant_key in mended:
                     continue

@@ -72,7 +72,11 @@ class Reading:
         for name, info in model.model_fields.items():
             if info.alias in value:
                 inside = path + as_path(str(info.alias))
-                values = list(self._readable(value[info.alias], _adapter(model, name), info.annotation, inside))
+                values = list(
+                    self._readable(
+                        value[info.alias], _adapter(model, name), info.annotation, inside
+                    )
+                )
                 if values:
                     kept[name] = values[0]
                 else:
@@ -83,7 +87,9 @@ class Reading:
             partial.__dict__.pop(name, None)
         return partial
 
-    def _readable(self, value: Any, adapter: TypeAdapter[Any], annotation: Any, path: str) -> Iterator[Any]:
+    def _readable(
+        self, value: Any, adapter: TypeAdapter[Any], annotation: Any, path: str
+    ) -> Iterator[Any]:
         """The field's value, or what can be read of an object, list or map; nothing when nothing can."""
         try:
             yield adapter.validate_python(value)
@@ -92,8 +98,15 @@ class Reading:
             inner = next(models(annotation), None)
         many = get_origin(annotation)
         if many is dict and isinstance(value, dict):
-            entries = ([*self._readable({key: item}, adapter, None, path)] for key, item in value.items())
-            yield {key: item for entry_values in entries for entry in entry_values for key, item in entry.items()}
+            entries = (
+                [*self._readable({key: item}, adapter, None, path)] for key, item in value.items()
+            )
+            yield {
+                key: item
+                for entry_values in entries
+                for entry in entry_values
+                for key, item in entry.items()
+            }
         elif many is tuple and isinstance(value, list):
             yield from self._items(value, adapter, inner, path)
         elif many is not tuple and inner and isinstance(value, dict):
@@ -105,12 +118,16 @@ class Reading:
         """The list's items: objects all of them, each as far as it can be read; of plain values the readable ones."""
         if inner:
             yield tuple(
-                self._without_unreadable(item, inner, f"{path}[{index}]") if isinstance(item, dict) else _empty(inner)
+                self._without_unreadable(item, inner, f"{path}[{index}]")
+                if isinstance(item, dict)
+                else _empty(inner)
                 for index, item in enumerate(value)
             )
             return
         numbered = [
-            (index, item) for index, one in enumerate(value) for (item,) in self._readable([one], adapter, None, path)
+            (index, item)
+            for index, one in enumerate(value)
+            for (item,) in self._readable([one], adapter, None, path)
         ]
         for place, (index, _) in enumerate(numbered):
             self._kept[f"{path}[{place}]"] = f"{path}[{index}]"
@@ -128,7 +145,9 @@ def _empty(model: type[Model]) -> Model:
 
 def _combined(same: list[Problem]) -> Problem:
     """A value that fits none of several forms gives an error for each."""
-    return Problem(same[0].path, same[0].what, "; or ".join(dict.fromkeys(problem.remedy for problem in same)))
+    return Problem(
+        same[0].path, same[0].what, "; or ".join(dict.fromkeys(problem.remedy for problem in same))
+    )
 
 
 @cache

@@ -11,7 +11,7 @@ from config.base import placeholders
 from config.base.problems import Problem, as_path
 from config.model.fields import Model
 from config.model.wording import by_key, holds_secret
-from config.stack_file import kubeconfig
+from config.stack_file import kubeconfig_secrets
 
 IsSecret = Callable[[str], bool]
 """Whether a setting at a path, in the user's spelling, came as a Pulumi secret."""
@@ -45,7 +45,9 @@ def problems(
                 yield Problem(
                     written,
                     "is a placeholder, in which nothing puts a value (its text is not shown)",
-                    f"set the value itself: `{remedy}`" if prefix else "pass the value itself, as a secret",
+                    f"set the value itself: `{remedy}`"
+                    if prefix
+                    else "pass the value itself, as a secret",
                 )
             elif is_secret and not is_secret(written) and _must_be_hidden(path, text):
                 yield Problem(
@@ -59,7 +61,7 @@ def problems(
 
 def _must_be_hidden(path: str, text: str) -> bool:
     # A kubeconfig that names a login program holds no secret.
-    return not path.endswith(".contents") or kubeconfig.holds_secret(text)
+    return not path.endswith(".contents") or kubeconfig_secrets.holds_secret(text)
 
 
 def _secrets(value: Any, annotation: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -75,7 +75,8 @@ def setting(key: str, project: str) -> str | None:
     if namespace == project:
         return name
     misspelt = bare(namespace) == bare(project) or (
-        _words(namespace) <= _words(project) and nearest(namespace, [project], _SAME_NAMESPACE) is not None
+        _words(namespace) <= _words(project)
+        and nearest(namespace, [project], _SAME_NAMESPACE) is not None
     )
     return key if namespace and misspelt and nearest(name, EXAMPLES) else None
 
@@ -84,7 +85,9 @@ def _words(name: str) -> int:
     return len(re.split("[-_]", name))
 
 
-def meant(raw: Mapping[str, Any], outside: Mapping[str, Any], prefix: str, mended: Mended) -> dict[str, Any]:
+def meant(
+    raw: Mapping[str, Any], outside: Mapping[str, Any], prefix: str, mended: Mended
+) -> dict[str, Any]:
     """The settings by their right keys: what stands under a wrong one that surely means another is read as that one.
 
     `outside` are settings beside `config`. `prefix` goes before a top key of the stack file, which a message shows.
@@ -95,10 +98,17 @@ def meant(raw: Mapping[str, Any], outside: Mapping[str, Any], prefix: str, mende
         namespace, _, name = key.rpartition(":")
         if key in settings and key not in outside:
             continue
-        remedy, target = (f"write `{prefix}{name}`", name) if name in EXAMPLES else hints.of_the_file(name, prefix)
+        remedy, target = (
+            (f"write `{prefix}{name}`", name)
+            if name in EXAMPLES
+            else hints.of_the_file(name, prefix)
+        )
         what = "is not a setting of this program"
         if key in outside:
-            what, remedy = "stands beside `config`, where Pulumi drops it", f"move it below `config:`; {remedy}"
+            what, remedy = (
+                "stands beside `config`, where Pulumi drops it",
+                f"move it below `config:`; {remedy}",
+            )
         elif namespace:
             what = f"is in the namespace {namespace}, which this program does not read"
         mended.problems.append(Problem(key, what, remedy))
@@ -115,5 +125,9 @@ def provider(cloud: Mapping[str, Any], settings: Mapping[str, Any]) -> Registrat
     named = registry.named_like(written) if isinstance(written, str) else None
     pools = settings.get("pools")
     listed = [settings.get("systemPool"), *(pools if isinstance(pools, list) else [])]
-    sizes = [pool["machine"] for pool in listed if isinstance(pool, dict) and isinstance(pool.get("machine"), str)]
+    sizes = [
+        pool["machine"]
+        for pool in listed
+        if isinstance(pool, dict) and isinstance(pool.get("machine"), str)
+    ]
     return named or registry.most_alike(sizes)

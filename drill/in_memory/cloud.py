@@ -17,7 +17,11 @@ from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
 def _without_gpus(template: dict[str, Any]) -> dict[str, Any]:
     """A node as it registers: of the nominal size that the autoscaler expects, whose GPUs the device plugin is yet to report."""
     sizes = {
-        part: {key: value for key, value in template["status"][part].items() if not key.startswith(devices.PREFIX)}
+        part: {
+            key: value
+            for key, value in template["status"][part].items()
+            if not key.startswith(devices.PREFIX)
+        }
         for part in ("capacity", "allocatable")
     }
     return {**template, "status": {**template["status"], **sizes}}
@@ -86,9 +90,13 @@ class Pools:
         if name in self._captured.nodes:
             return
         zones = self._stack.zones[group.pool]
-        zone = zones[len([each for each in self._captured.nodes if each.startswith(group.pool)]) % len(zones)]
+        zone = zones[
+            len([each for each in self._captured.nodes if each.startswith(group.pool)]) % len(zones)
+        ]
         body = _without_gpus(group.template)
         metadata = {**body["metadata"], "name": name}
         named = {**body, "apiVersion": "v1", "kind": "Node", "metadata": metadata}
         labels = {**metadata["labels"], "kubernetes.io/hostname": name}
-        self._captured.nodes[name] = rezoned({**named, "metadata": {**metadata, "labels": labels}}, zone)
+        self._captured.nodes[name] = rezoned(
+            {**named, "metadata": {**metadata, "labels": labels}}, zone
+        )

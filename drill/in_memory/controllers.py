@@ -122,7 +122,9 @@ class Controllers:
             self._daemons = {key: uid for key, uid in self._daemons.items() if key[1] != name}
             return
         name = after["metadata"]["name"]
-        self.nodes[name] = Node(after, {}, reports_ready(after) and not after["spec"].get("unschedulable"))
+        self.nodes[name] = Node(
+            after, {}, reports_ready(after) and not after["spec"].get("unschedulable")
+        )
         whole = amounts(after["status"].get("allocatable") or {})
         if self._whole.get(name) != whole:
             self._whole[name], self._free[name] = whole, dict(whole)
@@ -135,7 +137,10 @@ class Controllers:
         owners, self._owners = self._owners, set()
         made = False
         for kind in ("Job", "StatefulSet", "Deployment"):
-            for uid in sorted(owners & self._objects.objects[kind].keys(), key=lambda uid: int(uid.rpartition("-")[2])):
+            for uid in sorted(
+                owners & self._objects.objects[kind].keys(),
+                key=lambda uid: int(uid.rpartition("-")[2]),
+            ):
                 for index in self._lacking(kind, self._objects.objects[kind][uid]):
                     self._make(kind, self._objects.objects[kind][uid], index)
                     made = True
@@ -150,7 +155,9 @@ class Controllers:
             taken |= self._done.get(owner["metadata"]["uid"], set())
             running = sum(phase not in _ENDED for _, phase in phases)
             room = spec["parallelism"] - running
-            return [each for each in range(spec["completions"]) if each not in taken][: max(0, room)]
+            return [each for each in range(spec["completions"]) if each not in taken][
+                : max(0, room)
+            ]
         live = [pod for pod, phase in phases if phase not in _ENDED]
         if kind == "Deployment":
             live = [pod for pod in live if not pod["metadata"].get("deletionTimestamp")]
@@ -159,8 +166,16 @@ class Controllers:
     def _make(self, kind: str, owner: Object, index: int) -> None:
         self._number += 1
         template, metadata = owner["spec"]["template"], owner["metadata"]
-        notes = {**(template["metadata"].get("annotations") or {}), **({INDEX: str(index)} if kind == "Job" else {})}
-        reference = {"kind": _CONTROLLERS[kind], "name": metadata["name"], "uid": metadata["uid"], "controller": True}
+        notes = {
+            **(template["metadata"].get("annotations") or {}),
+            **({INDEX: str(index)} if kind == "Job" else {}),
+        }
+        reference = {
+            "kind": _CONTROLLERS[kind],
+            "name": metadata["name"],
+            "uid": metadata["uid"],
+            "controller": True,
+        }
         self._objects.create(
             {
                 "apiVersion": "v1",
@@ -184,7 +199,9 @@ class Controllers:
             labels, taints = node.body["metadata"]["labels"], node.body["spec"].get("taints") or []
             for uid, body in self._objects.objects["DaemonSet"].items():
                 template = body["spec"]["template"]
-                if (uid, name) in self._daemons or not daemon_fits(template["spec"], name, labels, taints):
+                if (uid, name) in self._daemons or not daemon_fits(
+                    template["spec"], name, labels, taints
+                ):
                     continue
                 self._number += 1
                 made = True
@@ -197,7 +214,12 @@ class Controllers:
                         "namespace": metadata["namespace"],
                         "labels": (template.get("metadata") or {}).get("labels") or {},
                         "ownerReferences": [
-                            {"kind": "DaemonSet", "name": metadata["name"], "uid": uid, "controller": True}
+                            {
+                                "kind": "DaemonSet",
+                                "name": metadata["name"],
+                                "uid": uid,
+                                "controller": True,
+                            }
                         ],
                     },
                     # The controller adds tolerations; what they allow was decided above.
@@ -215,7 +237,12 @@ class Controllers:
         for uid, pod in list(self._pending.items()):
             if uid not in self._asked:
                 found, spec = _needs(pod), pod["spec"]
-                parts = (sorted(found.items()), spec.get("nodeSelector"), spec.get("affinity"), spec.get("tolerations"))
+                parts = (
+                    sorted(found.items()),
+                    spec.get("nodeSelector"),
+                    spec.get("affinity"),
+                    spec.get("tolerations"),
+                )
                 self._asked[uid] = found, repr(parts)
             needs, key = self._asked[uid]
             node = None if key in hopeless else self._best(pod, needs)
@@ -225,7 +252,9 @@ class Controllers:
                 self._objects.replace("Pod", pod, placed)
                 continue
             hopeless.add(key)
-            if not any(each["type"] == "PodScheduled" for each in pod["status"].get("conditions") or ()):
+            if not any(
+                each["type"] == "PodScheduled" for each in pod["status"].get("conditions") or ()
+            ):
                 self._new_left = True
                 status = {**pod["status"], "conditions": [_LEFT]}
                 self._pending[uid] = self._objects.replace("Pod", pod, {**pod, "status": status})
@@ -237,20 +266,36 @@ class Controllers:
         fits = []
         for name, node in self.nodes.items():
             body, free = node.body, self._free[name]
-            if not node.open or any(amount > free.get(key, 0) for key, amount in needs.items() if amount):
+            if not node.open or any(
+                amount > free.get(key, 0) for key, amount in needs.items() if amount
+            ):
                 continue
-            if not misfit(pod["spec"], name, body["metadata"]["labels"], body["spec"].get("taints") or []):
+            if not misfit(
+                pod["spec"], name, body["metadata"]["labels"], body["spec"].get("taints") or []
+            ):
                 fits.append(name)
-        weights = {name: _weight(preferred, self.nodes[name].body["metadata"]["labels"]) for name in fits}
+        weights = {
+            name: _weight(preferred, self.nodes[name].body["metadata"]["labels"]) for name in fits
+        }
         most = max(weights.values(), default=0) or 1
         for name in fits:
             free, whole = self._free[name], self._whole[name]
-            left = [(free[key] - needs.get(key, 0)) / whole[key] for key in ("cpu", "memory") if whole.get(key)]
-            found.append((2 * 100 * weights[name] / most + 100 * sum(left) / max(1, len(left)), name))
+            left = [
+                (free[key] - needs.get(key, 0)) / whole[key]
+                for key in ("cpu", "memory")
+                if whole.get(key)
+            ]
+            found.append(
+                (2 * 100 * weights[name] / most + 100 * sum(left) / max(1, len(left)), name)
+            )
         return max(found, key=lambda each: (each[0], each[1]))[1] if found else None
 
 
-_CONTROLLERS: Mapping[str, str] = {"Job": "Job", "StatefulSet": "StatefulSet", "Deployment": "ReplicaSet"}
+_CONTROLLERS: Mapping[str, str] = {
+    "Job": "Job",
+    "StatefulSet": "StatefulSet",
+    "Deployment": "ReplicaSet",
+}
 
 
 def _index(pod: Object) -> int:

@@ -8,8 +8,8 @@ from typing import Any
 
 from drill.play.observed import PATHS, Listener
 from drill.world.workloads import WORK
+from sandbox.kubernetes.api_errors import ApiError
 from sandbox.kubernetes.client import Object
-from sandbox.kubernetes.errors import ApiError
 
 _ENDED = ("Succeeded", "Failed")
 
@@ -46,7 +46,9 @@ class Objects:
     def close(self) -> None:
         """Nothing is open."""
 
-    def request(self, request: Callable[[Any], Any], *, missing: bool = False, in_turn: bool = False) -> None:
+    def request(
+        self, request: Callable[[Any], Any], *, missing: bool = False, in_turn: bool = False
+    ) -> None:
         """Put down a request; with `missing` a 404 or a conflict is no error."""
         (self._first if in_turn else self._requests).append((request, missing))
 
@@ -67,14 +69,18 @@ class Objects:
 
     # What a drill asks of `Client`.
 
-    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
+    def get(
+        self, api_version: str, kind: str, name: str, namespace: str | None = None
+    ) -> Object | None:
         """The object, or None when it is missing."""
         if kind == "ConfigMap":
             return self._maps.get((namespace or "", name))
         uid = self._uids.get((kind, namespace or "", name))
         return None if uid is None else self.objects[kind][uid]
 
-    def apply(self, body: Object, field_manager: str, *, dry_run: bool = False, force: bool = False) -> Object:
+    def apply(
+        self, body: Object, field_manager: str, *, dry_run: bool = False, force: bool = False
+    ) -> Object:
         """Apply a namespace: there are none here."""
         return body
 
@@ -95,7 +101,13 @@ class Objects:
         return made
 
     def patch(
-        self, api_version: str, kind: str, name: str, namespace: str | None, change: Object, part: str = ""
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None,
+        change: Object,
+        part: str = "",
     ) -> Object:
         """Merge a change into an object: conditions by their type, other lists as a whole. A missing object stays missing."""
         before = self.get(api_version, kind, name, namespace)
@@ -108,13 +120,23 @@ class Objects:
         return after
 
     def delete(
-        self, api_version: str, kind: str, name: str, namespace: str | None = None, *, at_once: bool = False
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None = None,
+        *,
+        at_once: bool = False,
     ) -> None:
         """Delete an object; a pod on a node has its grace period, unless it has ended or `at_once`."""
         before = self.get(api_version, kind, name, namespace)
         if before is None:
             return
-        placed = kind == "Pod" and before["spec"].get("nodeName") and before["status"].get("phase") not in _ENDED
+        placed = (
+            kind == "Pod"
+            and before["spec"].get("nodeName")
+            and before["status"].get("phase") not in _ENDED
+        )
         if placed and not at_once:
             self._end(before, float(before["spec"].get("terminationGracePeriodSeconds", 30)))
             return

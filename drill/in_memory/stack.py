@@ -57,7 +57,9 @@ class Stack:
         """The stack with other maxima of pools."""
         return replace(
             self,
-            groups=tuple(replace(each, most=most.get(each.pool, each.most)) for each in self.groups),
+            groups=tuple(
+                replace(each, most=most.get(each.pool, each.most)) for each in self.groups
+            ),
             pools=tuple(replace(each, most=most.get(each.name, each.most)) for each in self.pools),
         )
 
@@ -68,13 +70,17 @@ class Stack:
     def with_consolidation(self, minutes: int) -> Stack:
         """Return the stack whose ComputeClasses remove unused nodes after so many minutes."""
         policy = {"autoscalingPolicy": {"consolidationDelayMinutes": minutes}}
-        return replace(self, classes=tuple({**body, "spec": {**body["spec"], **policy}} for body in self.classes))
+        return replace(
+            self,
+            classes=tuple({**body, "spec": {**body["spec"], **policy}} for body in self.classes),
+        )
 
     @property
     def consolidation(self) -> int | None:
         """The minutes after which unused nodes go by the ComputeClasses; None where they say nothing."""
         found = [
-            (body["spec"].get("autoscalingPolicy") or {}).get("consolidationDelayMinutes") for body in self.classes
+            (body["spec"].get("autoscalingPolicy") or {}).get("consolidationDelayMinutes")
+            for body in self.classes
         ]
         return found[0] if found else None
 
@@ -82,15 +88,26 @@ class Stack:
         """The stack whose pools grow in another order."""
         place = {name: number for number, name in enumerate(order)}
         classes = [
-            {**body, "spec": {**body["spec"], "priorities": sorted(body["spec"]["priorities"], key=_rank(place))}}
+            {
+                **body,
+                "spec": {
+                    **body["spec"],
+                    "priorities": sorted(body["spec"]["priorities"], key=_rank(place)),
+                },
+            }
             for body in self.classes
         ]
         maps = dict(self.maps)
         if _EXPANDER in maps:
             groups = {group.pool: group.name for group in self.groups}
-            lines = [f"{10 * (len(order) - place[name]) + 10}: ['^{re.escape(groups[name])}$']" for name in order]
+            lines = [
+                f"{10 * (len(order) - place[name]) + 10}: ['^{re.escape(groups[name])}$']"
+                for name in order
+            ]
             maps[_EXPANDER] = {"priorities": "\n".join([*lines, "1: ['.*']"])}
-        orders = tuple(tuple((name,) for name in order if name in _named(tiers)) for tiers in self.orders)
+        orders = tuple(
+            tuple((name,) for name in order if name in _named(tiers)) for tiers in self.orders
+        )
         return replace(self, classes=tuple(classes), maps=maps, orders=orders)
 
 
@@ -102,7 +119,9 @@ def _named(tiers: Tiers) -> set[str]:
 
 
 def _rank(place: Mapping[str, int]) -> Callable[[Mapping[str, Any]], int]:
-    return lambda rule: min((place[name] for name in rule.get("nodepools") or () if name in place), default=len(place))
+    return lambda rule: min(
+        (place[name] for name in rule.get("nodepools") or () if name in place), default=len(place)
+    )
 
 
 def of(name: str, copy: CopiedCloud, client: Client) -> Stack:
@@ -128,11 +147,15 @@ def of(name: str, copy: CopiedCloud, client: Client) -> Stack:
         classes=tuple(copy.classes),
         daemon_sets=tuple(_declared(body) for body in client.list("apps/v1", "DaemonSet")),
         maps=maps,
-        placement=(copy.outputs.get("contract") or {}).get("snippets", {}).get("gpu-prefer-spot", {}),
+        placement=(copy.outputs.get("contract") or {})
+        .get("snippets", {})
+        .get("gpu-prefer-spot", {}),
         basis=basis.of(copy.cloud, copy.cluster),
         accepted_wait=accepted_wait(copy),
         price_source="; ".join(sorted(sources(copy, found))),
-        back_to_spot=any(each["metadata"]["name"].endswith("-back-to-spot") for each in deployments),
+        back_to_spot=any(
+            each["metadata"]["name"].endswith("-back-to-spot") for each in deployments
+        ),
     )
 
 
@@ -142,4 +165,9 @@ def _kept(copy: CopiedCloud, group: NodeGroup) -> bool:
 
 def _declared(body: Object) -> Object:
     metadata = {key: body["metadata"][key] for key in ("name", "namespace")}
-    return {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": body["spec"]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": metadata,
+        "spec": body["spec"],
+    }

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Literal
 
 from drill.in_memory.back_to_spot import gpus_in_use
-from drill.in_memory.run import placed
+from drill.in_memory.run_in_memory import placed
 from drill.in_memory.stack import Stack
 from drill.play.drill import Drill
 from drill.play.life import Life
@@ -58,7 +58,12 @@ class UniformProgress:
     def _look(self, drill: Drill) -> None:
         for life in list(drill.kubelets.lives.values()):
             work = life.work
-            if work is None or not life.record.spot or life.record.ended is not None or work.needs is None:
+            if (
+                work is None
+                or not life.record.spot
+                or life.record.ended is not None
+                or work.needs is None
+            ):
                 continue
             running = life.record.started is not None
             now = drill.clock.now

@@ -53,7 +53,11 @@ def bound(view: View, pod: Pod) -> Bound | None:
         return plain
     longer = _of_requests(view, pod, plain, _stages(view, pod))
     if pod.reach and _passed(view, pod):
-        longer = max(longer, _of_requests(view, pod, plain, _all_stages(view, pod)), key=lambda each: each.length)
+        longer = max(
+            longer,
+            _of_requests(view, pod, plain, _all_stages(view, pod)),
+            key=lambda each: each.length,
+        )
     return max(plain, longer, key=lambda each: each.length)
 
 
@@ -66,7 +70,10 @@ def _plain(view: View, pod: Pod) -> Bound | None:
 
 
 def _of_requests(view: View, pod: Pod, plain: Bound, stages: list[Pool]) -> Bound:
-    provision, scan = view.setting("maxNodeProvisionTime") or PROVISION, view.setting("scanInterval") or SCAN
+    provision, scan = (
+        view.setting("maxNodeProvisionTime") or PROVISION,
+        view.setting("scanInterval") or SCAN,
+    )
     at, restarted, again = view.due(pod) + GPU_AGE, 0, 0
     for turn, pool in enumerate(in_turn(stages, provision + scan)):
         end, further = given_up(view.requests.get(pool.name, []), at, provision)
@@ -109,7 +116,11 @@ def excuse(view: View, pod: Pod) -> str:
 
 def _has_room(view: View, pool: Pool, at: float) -> bool:
     """Whether a spot pool should have grown; unready nodes for which the autoscaler passes it over do not count."""
-    return view.room(pool, at) > 0 and at_hand(view, pool, at) in ("", UNHEALTHY) and not view.booting(pool.name, at)
+    return (
+        view.room(pool, at) > 0
+        and at_hand(view, pool, at) in ("", UNHEALTHY)
+        and not view.booting(pool.name, at)
+    )
 
 
 def _own(view: View, pod: Pod) -> list[Pool]:
@@ -138,18 +149,27 @@ def _stages(view: View, pod: Pod) -> list[Pool]:
         return []
     twins = _twins(view, pod)
     own = max(
-        (chain for each in twins for chain in view.chains(pod, each.name)), key=len, default=view.spot_for(pod)[:1]
+        (chain for each in twins for chain in view.chains(pod, each.name)),
+        key=len,
+        default=view.spot_for(pod)[:1],
     )
     if not pod.reach:
         return own
-    passed = [each for each in view.twins_for(pod) if each not in twins and view.full(each, pod.created)]
+    passed = [
+        each for each in view.twins_for(pod) if each not in twins and view.full(each, pod.created)
+    ]
     others = [pool for each in passed for chain in view.chains(pod, each.name) for pool in chain]
     return list({pool.name: pool for pool in (*others, *own)}.values())
 
 
 def _all_stages(view: View, pod: Pod) -> list[Pool]:
     """The spot pools before any on-demand pool that a pod may use, in the order of the stack file."""
-    names = {pool.name for twin in view.twins_for(pod) for chain in view.chains(pod, twin.name) for pool in chain}
+    names = {
+        pool.name
+        for twin in view.twins_for(pod)
+        for chain in view.chains(pod, twin.name)
+        for pool in chain
+    }
     return [pool for pool in view.record.pools if pool.name in names]
 
 

@@ -17,7 +17,10 @@ def machine_seconds(view: View, node: Node) -> float:
     """The seconds of a node that are paid for: from its request to its end. A node that never registered was no machine."""
     if node.registered is None and node.ready is None:
         return 0.0
-    return max(0.0, (view.end if node.gone is None else min(node.gone, view.end)) - max(node.requested, 0.0))
+    return max(
+        0.0,
+        (view.end if node.gone is None else min(node.gone, view.end)) - max(node.requested, 0.0),
+    )
 
 
 def machine_hours(view: View, pool: Pool) -> float:
@@ -39,7 +42,9 @@ def cost(view: View, best: float | None, saved: Saved | None) -> Verdict:
     """The cost against on demand alone by the same work, and against the best possible; bounds only for a drawn week."""
     name = "Cost of GPU nodes"
     week = view.record.scenario == "week"
-    bound = f"at most {WORST} times the best possible, and less than on demand alone" if week else ""
+    bound = (
+        f"at most {WORST} times the best possible, and less than on demand alone" if week else ""
+    )
     actual = paid(view)
     if actual is None:
         pools = [pool.name for pool in view.record.pools if pool.gpus and pool.price is None]
@@ -49,14 +54,18 @@ def cost(view: View, best: float | None, saved: Saved | None) -> Verdict:
     if best is None:
         return Verdict(name, None, text, bound, view.record.price_source)
     if not best:
-        return Verdict(name, None, text, bound, "The best possible costs nothing: no work needed a GPU node.")
+        return Verdict(
+            name, None, text, bound, "The best possible costs nothing: no work needed a GPU node."
+        )
     ratio = actual / best
     text += f", {ratio:.2f} times the best possible ({best:,.2f} USD)"
     if not week:
         why = "A bound holds for drawn weeks only: in a short drill single nodes decide the ratio."
         return Verdict(name, None, text, bound, why)
     if saved and saved.share <= 0:
-        return Verdict(name, False, text, bound, "Spot saves nothing here: on demand alone costs no more.")
+        return Verdict(
+            name, False, text, bound, "Spot saves nothing here: on demand alone costs no more."
+        )
     why = "The best possible knows the capacity of the whole week in advance."
     if ratio > WORST:
         why = "The table says what it is lost to."

@@ -85,7 +85,13 @@ def hindsight(
     """
     missing = unpriced(record)
     if missing:
-        return Best(None, None, 0.0, 0.0, f"No price is known for {', '.join(missing)}, so there is no least cost.")
+        return Best(
+            None,
+            None,
+            0.0,
+            0.0,
+            f"No price is known for {', '.join(missing)}, so there is no least cost.",
+        )
     spot = markets(record, all_zones=all_zones)
     reached = Reach(record, dict(reach or {}), weaker_to_stronger=all_machines)
     found = pieces(record)
@@ -98,7 +104,8 @@ def hindsight(
     for group, left in zip(groups, rest, strict=True):
         on_demand[group.price] += left / 1000
         cheapest = min(
-            group.machines & reached.on_demand.keys(), key=lambda machine: (reached.on_demand[machine], machine)
+            group.machines & reached.on_demand.keys(),
+            key=lambda machine: (reached.on_demand[machine], machine),
         )
         seconds += left / 1000 / gpus[cheapest]
     return Best(
@@ -124,7 +131,9 @@ def _explanation(cells: list[int], exact: bool) -> str:
     return f"{text} Time was cut into stretches of {stretch} s, which can lower it a little."
 
 
-def _cells(found: Collection[Piece], spot: Collection[Market], length: float, most_arcs: int) -> tuple[list[int], bool]:
+def _cells(
+    found: Collection[Piece], spot: Collection[Market], length: float, most_arcs: int
+) -> tuple[list[int], bool]:
     """The bounds of cells, in milliseconds: every moment at which something changes, or equal stretches if those are too many."""
     movable = [piece for piece in found if piece.spot]
     windows = {at for piece in movable for at in (_down(piece.begin), _up(piece.end))}
@@ -143,7 +152,10 @@ def _cells(found: Collection[Piece], spot: Collection[Market], length: float, mo
 
 def _arcs(found: Iterable[Piece], cells: list[int], machines: int, *, exact: bool) -> int:
     """The number of arcs at most."""
-    alike = {(*_window(piece, cells), _likeness(piece, exact), piece.gpus, piece.pools) for piece in found}
+    alike = {
+        (*_window(piece, cells), _likeness(piece, exact), piece.gpus, piece.pools)
+        for piece in found
+    }
     return sum((last - first) * (1 + machines) for first, last, *_ in alike)
 
 
@@ -161,7 +173,13 @@ def _groups(found: Iterable[Piece], reached: Reach, cells: list[int], exact: boo
     alike: dict[tuple[object, ...], list[Piece]] = defaultdict(list)
     for piece in found:
         # The pools are in it so that groups are the same whatever is reached: costs can be compared with each other.
-        likeness = (_likeness(piece, exact), piece.gpus, piece.spot, piece.pools, reached.machines(piece))
+        likeness = (
+            _likeness(piece, exact),
+            piece.gpus,
+            piece.spot,
+            piece.pools,
+            reached.machines(piece),
+        )
         alike[*_window(piece, cells), *likeness].append(piece)
     groups = [
         _Group(
@@ -179,7 +197,9 @@ def _groups(found: Iterable[Piece], reached: Reach, cells: list[int], exact: boo
     return sorted(groups, key=lambda group: group.last)
 
 
-def _flow(groups: list[_Group], spot: Mapping[str, Market], cells: list[int]) -> tuple[dict[str, float], list[int]]:
+def _flow(
+    groups: list[_Group], spot: Mapping[str, Market], cells: list[int]
+) -> tuple[dict[str, float], list[int]]:
     """GPU seconds on each spot machine, and the GPU milliseconds of each group that stay on demand."""
     flow = Transport()
     there = {name: _there(market, cells) for name, market in spot.items()}
@@ -203,7 +223,12 @@ def _flow(groups: list[_Group], spot: Mapping[str, Market], cells: list[int]) ->
                     flow.arc(source, step := flow.node(), group.gpus * length)
                 for name in ups:
                     flow.arc(step, sinks[name, cell], group.gpus * there[name][cell][0])
-    _send(flow, {source: group.price for source, group in zip(sources, groups, strict=True)}, spot, sinks)
+    _send(
+        flow,
+        {source: group.price for source, group in zip(sources, groups, strict=True)},
+        spot,
+        sinks,
+    )
     used = dict.fromkeys(spot, 0.0)
     for (name, cell), sink in sinks.items():
         used[name] += (there[name][cell][1] - flow.room[sink]) / 1000
@@ -211,11 +236,18 @@ def _flow(groups: list[_Group], spot: Mapping[str, Market], cells: list[int]) ->
 
 
 def _send(
-    flow: Transport, values: Mapping[int, float], spot: Mapping[str, Market], sinks: Mapping[tuple[str, int], int]
+    flow: Transport,
+    values: Mapping[int, float],
+    spot: Mapping[str, Market],
+    sinks: Mapping[tuple[str, int], int],
 ) -> None:
     """Work goes to spot by what it saves, most first."""
     pairs = sorted(
-        {(round(value - market.price, 9), value, name) for value in values.values() for name, market in spot.items()},
+        {
+            (round(value - market.price, 9), value, name)
+            for value in values.values()
+            for name, market in spot.items()
+        },
         reverse=True,
     )
     for gain, equal in groupby(pairs, key=lambda pair: pair[0]):
@@ -227,7 +259,9 @@ def _send(
             again = False
             for _, value, machine in same:
                 sources = [source for source in values if values[source] == value]
-                sent = flow.send(sources, [sink for (name, _), sink in sinks.items() if name == machine])
+                sent = flow.send(
+                    sources, [sink for (name, _), sink in sinks.items() if name == machine]
+                )
                 # A flow between one pair may open a path between another of the same gain.
                 again = again or (sent > 0 and len(same) > 1)
 

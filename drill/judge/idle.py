@@ -29,7 +29,9 @@ def idle(record: Record) -> dict[str, Idle]:
         if run.pod.node is not None:
             by_node[run.pod.node].append(run)
     found = {name: Idle() for name in pools}
-    changes: dict[str, dict[float, list[int]]] = {name: defaultdict(lambda: [0, 0]) for name in pools}
+    changes: dict[str, dict[float, list[int]]] = {
+        name: defaultdict(lambda: [0, 0]) for name in pools
+    }
     for node in record.nodes:
         if node.pool not in pools or node.ready is None:
             continue
@@ -42,7 +44,10 @@ def idle(record: Record) -> dict[str, Idle]:
             steps[begin][1] += 1
             steps[until][1] -= 1
         gpus = pools[node.pool].gpus
-        ran = sum((min(run.end, end) - max(run.begin, node.ready)) * run.pod.gpus for run in by_node[node.name])
+        ran = sum(
+            (min(run.end, end) - max(run.begin, node.ready)) * run.pod.gpus
+            for run in by_node[node.name]
+        )
         found[node.pool].beside += sum(until - begin for begin, until in busy) - ran / gpus
     for name, steps in changes.items():
         _sweep(found[name], steps, pools[name].least or 0)

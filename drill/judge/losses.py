@@ -30,7 +30,11 @@ class Loss:
 
 
 def lost_to(
-    record: Record, best: Best, *, reach: Mapping[str, Collection[str]] | None = None, most_arcs: int = MOST_ARCS
+    record: Record,
+    best: Best,
+    *,
+    reach: Mapping[str, Collection[str]] | None = None,
+    most_arcs: int = MOST_ARCS,
 ) -> list[Loss]:
     """The rows, the largest first, and `not explained` last; none where a price is unknown.
 
@@ -49,16 +53,39 @@ def lost_to(
     machines = hindsight(record, reach=reach, all_zones=False, most_arcs=most_arcs)
     if own.cost is None or machines.cost is None:
         return []
-    rows = [*_boots(record), *idle_rows(record), *_repeated(record), *_on_demand_beside_spot(record, reach or {})]
+    rows = [
+        *_boots(record),
+        *idle_rows(record),
+        *_repeated(record),
+        *_on_demand_beside_spot(record, reach or {}),
+    ]
     useful = sum(_dollars(run.pool, run.pod.gpus, run.useful - run.begin) for run in runs(record))
     beside = sum(row.amount for row in rows if row.cause in (NO_WAY_BACK, NOT_TAKEN))
     rows += [
         Loss("", HOURS, "", 0.0, useful - own.cost - beside),
-        Loss("", "a chain without a machine of the stack that had spot", "fallback", 0.0, own.cost - machines.cost),
-        Loss("", "a zone with spot that the pools do not have", "zones", 0.0, machines.cost - best.cost),
+        Loss(
+            "",
+            "a chain without a machine of the stack that had spot",
+            "fallback",
+            0.0,
+            own.cost - machines.cost,
+        ),
+        Loss(
+            "",
+            "a zone with spot that the pools do not have",
+            "zones",
+            0.0,
+            machines.cost - best.cost,
+        ),
     ]
-    rows = sorted((row for row in rows if abs(row.amount) >= 5e-7), key=lambda row: (-row.amount, row.pool, row.cause))
-    return [*rows, Loss("", UNEXPLAINED, "", 0.0, total - best.cost - sum(row.amount for row in rows))]
+    rows = sorted(
+        (row for row in rows if abs(row.amount) >= 5e-7),
+        key=lambda row: (-row.amount, row.pool, row.cause),
+    )
+    return [
+        *rows,
+        Loss("", UNEXPLAINED, "", 0.0, total - best.cost - sum(row.amount for row in rows)),
+    ]
 
 
 NO_WAY_BACK = "on demand after spot had come back: nothing moves a running pod"
@@ -76,7 +103,9 @@ def _boots(record: Record) -> Iterator[Loss]:
     for node in record.nodes:
         if node.pool in pools:
             until = node.ready if node.ready is not None else record.clock.length
-            seconds[node.pool] += min(paid(node, record.clock.length), max(0.0, until - max(0.0, node.requested)))
+            seconds[node.pool] += min(
+                paid(node, record.clock.length), max(0.0, until - max(0.0, node.requested))
+            )
     for name, time in seconds.items():
         yield Loss(name, "machines that boot", "", time, time * (pools[name].price or 0.0) / HOUR)
 
@@ -86,7 +115,13 @@ def idle_rows(record: Record) -> Iterator[Loss]:
     pools = gpu_pools(record)
     for name, found in idle(record).items():
         each = (pools[name].price or 0.0) / HOUR
-        yield Loss(name, "nodes without a pod that `minNodes` keeps", "minNodes", found.kept, found.kept * each)
+        yield Loss(
+            name,
+            "nodes without a pod that `minNodes` keeps",
+            "minNodes",
+            found.kept,
+            found.kept * each,
+        )
         yield Loss(
             name,
             "nodes without a pod, until they count as unneeded",
@@ -94,7 +129,13 @@ def idle_rows(record: Record) -> Iterator[Loss]:
             found.unneeded,
             found.unneeded * each,
         )
-        yield Loss(name, "GPUs left empty beside pods of the same node", "machine", found.beside, found.beside * each)
+        yield Loss(
+            name,
+            "GPUs left empty beside pods of the same node",
+            "machine",
+            found.beside,
+            found.beside * each,
+        )
 
 
 def _repeated(record: Record) -> Iterator[Loss]:
@@ -153,7 +194,10 @@ def _on_demand_beside_spot(record: Record, reach: Mapping[str, Collection[str]])
         for run in begins.get(at, ()):
             if run.pool.capacity == "spot":
                 used[model(run.pool)] += run.pod.gpus
-        free = {name: None if (nodes := there[name]) is None else nodes * spot[name].gpus - used[name] for name in spot}
+        free = {
+            name: None if (nodes := there[name]) is None else nodes * spot[name].gpus - used[name]
+            for name in spot
+        }
         for run in begins.get(at, ()):
             fits = fitting.get((run.pod.work, run.pool.name), frozenset())
             if run.pool.capacity == "on-demand" and run.pod.spot and fits:
@@ -164,10 +208,14 @@ def _on_demand_beside_spot(record: Record, reach: Mapping[str, Collection[str]])
         for use in uses.values():
             _move(use, free, {name: spot[name].price for name in use.fits}, until - at)
     for use in uses.values():
-        yield Loss(use.pool.name, NOT_TAKEN if use.refused else NO_WAY_BACK, "", use.moved, use.saved)
+        yield Loss(
+            use.pool.name, NOT_TAKEN if use.refused else NO_WAY_BACK, "", use.moved, use.saved
+        )
 
 
-def _move(use: _Use, free: dict[str, int | None], prices: Mapping[str, float], seconds: float) -> None:
+def _move(
+    use: _Use, free: dict[str, int | None], prices: Mapping[str, float], seconds: float
+) -> None:
     """Put as much of a use as fits onto free spot machines, the cheapest first."""
     left, own = use.now, (use.pool.price or 0.0) / use.pool.gpus
     for name in sorted(prices, key=lambda name: (prices[name], name)):

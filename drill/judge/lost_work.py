@@ -43,13 +43,19 @@ def lost(view: View) -> Verdict:
     """A piece of work that failed, or has no pod any more although it is not finished."""
     pods = by_work(view)
     gone = [
-        work.name for work in view.record.work if work.failed or _never_came_back(view, work, pods.get(work.name, []))
+        work.name
+        for work in view.record.work
+        if work.failed or _never_came_back(view, work, pods.get(work.name, []))
     ]
     reasons = sorted({work.failed for work in view.record.work if work.failed})
     why = "Every piece of work is finished or still has a pod."
     if gone:
-        why = f"Lost: {first(gone)}. " + (first(reasons) if reasons else "No pod replaced the one that ended.")
-    return Verdict("Work lost for good", not gone, f"{len(gone):,} of {len(view.record.work):,}", "0", why)
+        why = f"Lost: {first(gone)}. " + (
+            first(reasons) if reasons else "No pod replaced the one that ended."
+        )
+    return Verdict(
+        "Work lost for good", not gone, f"{len(gone):,} of {len(view.record.work):,}", "0", why
+    )
 
 
 def _never_came_back(view: View, work: Work, pods: list[Pod]) -> bool:
@@ -64,15 +70,29 @@ def _never_came_back(view: View, work: Work, pods: list[Pod]) -> bool:
 def doubled(view: View) -> Verdict:
     """A piece of work finished twice, or run by two pods at once."""
     pods = by_work(view)
-    twice = [work.name for work in view.record.work if work.times > 1 or _at_once(view, work, pods.get(work.name, []))]
-    why = f"Done twice: {first(twice)}." if twice else "No piece of work was finished twice or had two running pods."
-    return Verdict("Work done twice", not twice, f"{len(twice):,} of {len(view.record.work):,}", "0", why)
+    twice = [
+        work.name
+        for work in view.record.work
+        if work.times > 1 or _at_once(view, work, pods.get(work.name, []))
+    ]
+    why = (
+        f"Done twice: {first(twice)}."
+        if twice
+        else "No piece of work was finished twice or had two running pods."
+    )
+    return Verdict(
+        "Work done twice", not twice, f"{len(twice):,} of {len(view.record.work):,}", "0", why
+    )
 
 
 def _at_once(view: View, work: Work, pods: list[Pod]) -> bool:
-    if work.needs is None:  # A Deployment starts a replica before the old one ends, by its own strategy.
+    if (
+        work.needs is None
+    ):  # A Deployment starts a replica before the old one ends, by its own strategy.
         return False
-    running = sorted((pod.started, pod.ended or view.end) for pod in pods if pod.started is not None)
+    running = sorted(
+        (pod.started, pod.ended or view.end) for pod in pods if pod.started is not None
+    )
     return any(ended - begun > OVERLAP for (_, ended), (begun, _) in pairwise(running))
 
 
@@ -80,23 +100,27 @@ def repeated(view: View) -> Verdict:
     """Work lost since the last checkpoint: at most one interval for each pod and eviction."""
     name, bound = "Work done again", "one checkpoint interval a pod and eviction"
     work = {each.name: each for each in view.record.work}
-    ended = [pod for pod in view.record.pods if pod.how in ("evicted", "drained") and pod.work in work]
+    ended = [
+        pod for pod in view.record.pods if pod.how in ("evicted", "drained") and pod.work in work
+    ]
     if not ended:
-        return Verdict(name, None, "no pod was evicted or drained", bound, "The scenario ended no running pod.")
+        return Verdict(
+            name, None, "no pod was evicted or drained", bound, "The scenario ended no running pod."
+        )
     over = [pod for pod in ended if pod.lost > _interval(work[pod.work]) + 1]
     worst = max(ended, key=lambda pod: pod.lost)
-    measured = (
-        f"{span(sum(pod.lost for pod in ended))} by {counted(len(ended), 'pod')}; at most {span(worst.lost)} a pod"
-    )
+    measured = f"{span(sum(pod.lost for pod in ended))} by {counted(len(ended), 'pod')}; at most {span(worst.lost)} a pod"
     if not over:
-        words = "Each saved at its notice." if not worst.lost else "Pods went on from their last checkpoint."
+        words = (
+            "Each saved at its notice."
+            if not worst.lost
+            else "Pods went on from their last checkpoint."
+        )
         return Verdict(name, True, measured, bound, words)
     without = [pod.name for pod in over if work[pod.work].checkpoint is None]
     why = f"More than that: {first([pod.name for pod in over])}."
     if without:
-        why += (
-            f" {counted(len(without), 'pod')} worked longer than {span(SHORT)} without a checkpoint: let it write one."
-        )
+        why += f" {counted(len(without), 'pod')} worked longer than {span(SHORT)} without a checkpoint: let it write one."
     return Verdict(name, False, measured, bound, why)
 
 
@@ -110,9 +134,13 @@ def complete(view: View) -> Verdict:
     """Every piece of work that ends has ended, runs, or began too late to be done; what serves has its nodes."""
     name, bound = "Work completes", "all done, running, or not yet due"
     ending = [work for work in view.record.work if work.needs is not None]
-    serving = [pod.name for pod in view.record.pods if pod.role in SERVING and _without_a_node(view, pod)]
+    serving = [
+        pod.name for pod in view.record.pods if pod.role in SERVING and _without_a_node(view, pod)
+    ]
     if not ending and not serving:
-        return Verdict(name, None, "no work that ends", bound, "The scenario has only work that serves.")
+        return Verdict(
+            name, None, "no work that ends", bound, "The scenario has only work that serves."
+        )
     pods = by_work(view)
     states: dict[str, list[str]] = defaultdict(list)
     for work in ending:

@@ -53,7 +53,9 @@ def markets(record: Record, *, all_zones: bool) -> dict[str, Market]:
                 place += 1
             there = _least(most, capacity.total(machine, zones, at))
             levels.append((at, there if there is None else max(there, own[place][1])))
-        found[name] = Market(pools[0].gpus, min(pool.price or 0.0 for pool in pools) / pools[0].gpus, levels)
+        found[name] = Market(
+            pools[0].gpus, min(pool.price or 0.0 for pool in pools) / pools[0].gpus, levels
+        )
     return found
 
 
@@ -84,7 +86,9 @@ class Reach:
     reverse. Whoever knows the constraints of the work's pods names pools in `named`, by the name of the work: then those count.
     """
 
-    def __init__(self, record: Record, named: dict[str, Collection[str]], *, weaker_to_stronger: bool) -> None:
+    def __init__(
+        self, record: Record, named: dict[str, Collection[str]], *, weaker_to_stronger: bool
+    ) -> None:
         self._pools = gpu_pools(record)
         self._named = named
         self._wide = weaker_to_stronger
@@ -120,7 +124,9 @@ class Reach:
 
     def price(self, piece: Piece) -> float:
         """The lowest price on demand of the piece's machines, for a GPU and hour."""
-        return min(self.on_demand[machine] for machine in self.machines(piece) if machine in self.on_demand)
+        return min(
+            self.on_demand[machine] for machine in self.machines(piece) if machine in self.on_demand
+        )
 
 
 def _chains(pools: Iterable[Pool]) -> list[set[str]]:
@@ -136,7 +142,11 @@ def _chains(pools: Iterable[Pool]) -> list[set[str]]:
 
 def unpriced(record: Record) -> list[str]:
     """The GPU pools without a price of their own, or on demand."""
-    return sorted(pool.name for pool in gpu_pools(record).values() if pool.price is None or _on_demand(pool) is None)
+    return sorted(
+        pool.name
+        for pool in gpu_pools(record).values()
+        if pool.price is None or _on_demand(pool) is None
+    )
 
 
 def _on_demand(pool: Pool) -> float | None:

@@ -61,7 +61,9 @@ def paid(node: Node, length: float) -> float:
     """
     if node.registered is None and node.ready is None:
         return 0.0
-    return max(0.0, (length if node.gone is None else min(node.gone, length)) - max(0.0, node.requested))
+    return max(
+        0.0, (length if node.gone is None else min(node.gone, length)) - max(0.0, node.requested)
+    )
 
 
 def cost(record: Record) -> float | None:
@@ -85,7 +87,11 @@ def runs(record: Record) -> list[Run]:
     """
     works = {work.name: work for work in record.work}
     return sorted(
-        (run for name, pods in _pods(record).items() for run in _kept(_raw(pods, record), works.get(name))),
+        (
+            run
+            for name, pods in _pods(record).items()
+            for run in _kept(_raw(pods, record), works.get(name))
+        ),
         key=lambda run: run.begin,
     )
 

@@ -43,7 +43,13 @@ def platform(view: View) -> Verdict:
     asking = [pod.name for pod in kept if pod not in wrong and _asks_for_spot(view, pod)]
     measured = f"{len(wrong) + len(asking):,} of {counted(len(kept), 'pod')}"
     if not wrong and not asking:
-        return Verdict(name, True, measured, "0 pods, at any moment", "Read from each pod's node, from begin to end.")
+        return Verdict(
+            name,
+            True,
+            measured,
+            "0 pods, at any moment",
+            "Read from each pod's node, from begin to end.",
+        )
     seen = [f"{pod.name} on {pod.pool} at {moment(pod.bound or 0)}" for pod in wrong]
     seen += [f"{pod} was admitted and can run on nothing but spot" for pod in asking]
     why = f"{first(seen)}. The guard of the stack refuses such pods: is it on?"
@@ -51,7 +57,11 @@ def platform(view: View) -> Verdict:
 
 
 def _misplaced(pod: Pod, pool: Pool | None) -> bool:
-    return pool is not None and pod.bound is not None and (pool.capacity == "spot" or (pool.gpus > 0 and not pod.gpus))
+    return (
+        pool is not None
+        and pod.bound is not None
+        and (pool.capacity == "spot" or (pool.gpus > 0 and not pod.gpus))
+    )
 
 
 def _asks_for_spot(view: View, pod: Pod) -> bool:
@@ -70,7 +80,10 @@ def share(view: View) -> Verdict:
 
     Pods that took a free place on demand, on a node that existed before them, requested nothing.
     """
-    name, bound = "On spot while there was spot", f"at least {ENOUGH:.0%} of the pods for which there was spot"
+    name, bound = (
+        "On spot while there was spot",
+        f"at least {ENOUGH:.0%} of the pods for which there was spot",
+    )
     on_spot, missed, free_places, without = 0, [], 0, 0
     for pod in view.record.pods:
         if not movable(pod):
@@ -124,7 +137,11 @@ def _requests_on_demand(view: View) -> list[list[Node]]:
     """The nodes of on-demand pools that spot pools fall back to, by request; those that an upgrade adds are none."""
     requests: dict[tuple[str, float], list[Node]] = defaultdict(list)
     for node in view.record.nodes:
-        if node.requested > 0 and view.pools[node.pool].capacity == "on-demand" and view.before(node.pool):
+        if (
+            node.requested > 0
+            and view.pools[node.pool].capacity == "on-demand"
+            and view.before(node.pool)
+        ):
             requests[node.pool, node.requested].append(node)
     decided: dict[str, list[float]] = defaultdict(list)
     for event in view.record.events:
@@ -147,12 +164,18 @@ def _too_early(view: View, node: Node, together: int) -> bool:
     return _all_chains(view, waiting, node, lambda view, pool, at: at_hand(view, pool, at) == "")
 
 
-def _all_chains(view: View, pods: list[Pod], node: Node, usable: Callable[[View, Pool, float], bool]) -> bool:
+def _all_chains(
+    view: View, pods: list[Pod], node: Node, usable: Callable[[View, Pool, float], bool]
+) -> bool:
     """Whether each chain by which pods come to a node had a usable spot pool when the node was requested.
 
     Each, as a record need not say to which chain a pod belongs.
     """
-    chains = {tuple(pool.name for pool in chain): chain for pod in pods for chain in view.chains(pod, node.pool)}
+    chains = {
+        tuple(pool.name for pool in chain): chain
+        for pod in pods
+        for chain in view.chains(pod, node.pool)
+    }
     found = [any(usable(view, pool, node.requested) for pool in chain) for chain in chains.values()]
     return bool(found) and all(found)
 
@@ -173,7 +196,11 @@ def back(view: View) -> Verdict:
             for each in view.of_pool(name)
             if free + 2 * scan < each.requested < until
         ]
-        late += [f"{node.pool} at {moment(node.requested)}" for node in twins if _too_early(view, node, 1)]
+        late += [
+            f"{node.pool} at {moment(node.requested)}"
+            for node in twins
+            if _too_early(view, node, 1)
+        ]
     bound = "on spot as soon as its back-off is over"
     if not used and not late:
         return Verdict(
@@ -183,7 +210,9 @@ def back(view: View) -> Verdict:
             bound,
             "Nothing asked for spot after it had returned.",
         )
-    measured = f"asked for within {span(max(used))} of the first need" if used else "no new spot node"
+    measured = (
+        f"asked for within {span(max(used))} of the first need" if used else "no new spot node"
+    )
     why = (
         f"{counted(len(used), 'return')} of capacity brought new nodes."
         if not late
@@ -199,12 +228,20 @@ def _once(names: list[str]) -> list[str]:
 
 
 def _twins(view: View, pool: Pool) -> list[str]:
-    return [name for name in pool.fallback if name in view.pools and view.pools[name].capacity == "on-demand"]
+    return [
+        name
+        for name in pool.fallback
+        if name in view.pools and view.pools[name].capacity == "on-demand"
+    ]
 
 
 def _asked(view: View, pool: Pool, at: float, until: float) -> float | None:
     """The seconds from the first need of a node in a span to the first request of a spot node that came; None without one."""
-    came = [node for node in view.of_pool(pool.name) if at <= node.requested < until and node.registered is not None]
+    came = [
+        node
+        for node in view.of_pool(pool.name)
+        if at <= node.requested < until and node.registered is not None
+    ]
     if not came:
         return None
     node = min(came, key=lambda node: node.requested)
@@ -239,13 +276,31 @@ def moves(view: View) -> Verdict:
     moved: dict[str, list[float]] = defaultdict(list)
     for pod in view.record.pods:
         node = view.nodes.get(pod.node or "")
-        if pod.how == "drained" and pod.ended is not None and (node is None or node.why != "upgraded"):
+        if (
+            pod.how == "drained"
+            and pod.ended is not None
+            and (node is None or node.why != "upgraded")
+        ):
             moved[pod.work].append(pod.ended)
     if not moved:
-        return Verdict(name, True, "none", bound, "No pod left its node but by its own end, an eviction or an upgrade.")
-    often = [work for work, times in moved.items() if any(b - a < HOUR for a, b in pairwise(sorted(times)))]
-    measured = f"{sum(len(times) for times in moved.values()):,} of {counted(len(moved), 'piece')} of work"
+        return Verdict(
+            name,
+            True,
+            "none",
+            bound,
+            "No pod left its node but by its own end, an eviction or an upgrade.",
+        )
+    often = [
+        work
+        for work, times in moved.items()
+        if any(b - a < HOUR for a, b in pairwise(sorted(times)))
+    ]
+    measured = (
+        f"{sum(len(times) for times in moved.values()):,} of {counted(len(moved), 'piece')} of work"
+    )
     why = (
-        f"More often: {first(often)}." if often else "Drained by a scale-down or a remedy, and started again elsewhere."
+        f"More often: {first(often)}."
+        if often
+        else "Drained by a scale-down or a remedy, and started again elsewhere."
     )
     return Verdict(name, not often, measured, bound, why)

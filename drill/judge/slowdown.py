@@ -14,7 +14,10 @@ from drill.world.scenario_texts import first
 def slowdown(view: View) -> Verdict:
     """Work of a drawn week is done within the accepted wait and `slowdown` times its need; in other scenarios a note."""
     record = view.record
-    name, bound = "Slowdown of work", f"{record.slowdown:g} times its need, and {span(record.accepted_wait)} of waiting"
+    name, bound = (
+        "Slowdown of work",
+        f"{record.slowdown:g} times its need, and {span(record.accepted_wait)} of waiting",
+    )
     ending = [work for work in record.work if work.needs]
     done = [_times(work) for work in ending if work.finished is not None]
     if not done:
@@ -36,4 +39,9 @@ def _times(work: Work) -> float:
 def _late(view: View, work: Work) -> float:
     """Seconds by which work is later than asked; not above 0 for work in time."""
     end = view.end if work.finished is None else work.finished
-    return end - work.submitted - view.record.accepted_wait - view.record.slowdown * (work.needs or 0.0)
+    return (
+        end
+        - work.submitted
+        - view.record.accepted_wait
+        - view.record.slowdown * (work.needs or 0.0)
+    )

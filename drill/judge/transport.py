@@ -80,7 +80,9 @@ class Transport:
         node = start
         while True:
             if node in ends and self.room[node]:
-                amount = min(self.supply[start], self.room[node], *(self._left[arc] for arc in path))
+                amount = min(
+                    self.supply[start], self.room[node], *(self._left[arc] for arc in path)
+                )
                 for arc in path:
                     self._left[arc] -= amount
                     self._left[arc ^ 1] += amount

@@ -21,10 +21,19 @@ def turns(record: Record) -> dict[str, float]:
     found = {}
     for group in groups.values():
         ended = sorted(work.finished for work in group if work.finished is not None)
-        begun = sorted((work for work in group if work.name in first), key=lambda work: first[work.name].created)
+        begun = sorted(
+            (work for work in group if work.name in first),
+            key=lambda work: first[work.name].created,
+        )
         for number, work in enumerate(begun):
             pod = first[work.name]
             before = number - (len(group) if work.at_once is None else work.at_once)
-            turn = work.submitted if before < 0 else ended[before] if before < len(ended) else pod.created
+            turn = (
+                work.submitted
+                if before < 0
+                else ended[before]
+                if before < len(ended)
+                else pod.created
+            )
             found[pod.name] = min(pod.created, max(work.submitted, turn))
     return found

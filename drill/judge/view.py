@@ -56,7 +56,9 @@ class View:
         for pool in self.spot_pools:
             if name in pool.fallback:
                 between = pool.fallback[: pool.fallback.index(name)]
-                chains.append([pool, *(self.pools[each] for each in between if self._is_spot(each))])
+                chains.append(
+                    [pool, *(self.pools[each] for each in between if self._is_spot(each))]
+                )
         return chains
 
     def allowed_pools(self, pod: Pod) -> list[Pool]:
@@ -65,18 +67,30 @@ class View:
             names = set(pod.reach)
         elif pod.pool in self.pools:
             own = self.pools[pod.pool]
-            names = {own.name, *own.fallback, *(pool.name for chain in self.before(own.name) for pool in chain)}
+            names = {
+                own.name,
+                *own.fallback,
+                *(pool.name for chain in self.before(own.name) for pool in chain),
+            }
         else:
             names = set(self.pools)
         return [pool for pool in self.record.pools if pool.name in names and pool.gpus >= pod.gpus]
 
     def spot_for(self, pod: Pod) -> list[Pool]:
         """The spot pools that can take a pod which may run there."""
-        return [pool for pool in self.allowed_pools(pod) if pool.capacity == "spot"] if pod.spot else []
+        return (
+            [pool for pool in self.allowed_pools(pod) if pool.capacity == "spot"]
+            if pod.spot
+            else []
+        )
 
     def twins_for(self, pod: Pod) -> list[Pool]:
         """The on-demand pools that can take a pod when spot does not come."""
-        return [pool for pool in self.allowed_pools(pod) if pool.capacity == "on-demand" and self.before(pool.name)]
+        return [
+            pool
+            for pool in self.allowed_pools(pod)
+            if pool.capacity == "on-demand" and self.before(pool.name)
+        ]
 
     def chains(self, pod: Pod, twin: str) -> list[list[Pool]]:
         """The spot pools that are tried for a pod before an on-demand pool, by chain."""
@@ -121,7 +135,9 @@ class View:
         """
         names = frozenset(pool.name for pool in pools)
         booted = self._booted(names)
-        meanwhile = [took for requested, ready, took in booted if requested <= until and ready >= since]
+        meanwhile = [
+            took for requested, ready, took in booted if requested <= until and ready >= since
+        ]
         if not booted and names != frozenset(self.pools):
             return self.registration(self.record.pools, since, until)
         return max(meanwhile or [took for _, _, took in booted], default=0.0)
@@ -141,7 +157,9 @@ class View:
         return any(
             node.requested
             <= at
-            < min(each for each in (node.ready, node.gone, node.requested + self._provision) if each)
+            < min(
+                each for each in (node.ready, node.gone, node.requested + self._provision) if each
+            )
             for node in self.of_pool(pool)
         )
 
@@ -166,7 +184,10 @@ class View:
     @cached_property
     def requests(self) -> dict[str, list[float]]:
         """The moments at which nodes of a pool were requested."""
-        return {name: sorted({node.requested for node in nodes}) for name, nodes in self._of_pool.items()}
+        return {
+            name: sorted({node.requested for node in nodes})
+            for name, nodes in self._of_pool.items()
+        }
 
     @cached_property
     def backoffs(self) -> dict[str, list[tuple[float, float]]]:
@@ -175,7 +196,9 @@ class View:
 
     def backed_off_until(self, pool: str, at: float) -> float | None:
         """The end of the back-off that a pool is in; None outside of one."""
-        return next((end for begin, end in self.backoffs.get(pool, ()) if begin - LOOP <= at < end), None)
+        return next(
+            (end for begin, end in self.backoffs.get(pool, ()) if begin - LOOP <= at < end), None
+        )
 
     def refused(self, pool: str, at: float, within: float) -> bool:
         """Whether a request for a pool was refused or given up in the seconds before a moment."""
@@ -211,7 +234,11 @@ class View:
 
     def pending(self, at: float) -> list[Pod]:
         """The pods with GPUs that had no node at a moment."""
-        return [pod for pod in self._waiting.get(int(at // _SLICE), ()) if pod.created < at <= self._until(pod)]
+        return [
+            pod
+            for pod in self._waiting.get(int(at // _SLICE), ())
+            if pod.created < at <= self._until(pod)
+        ]
 
     def _until(self, pod: Pod) -> float:
         return min((at for at in (pod.bound, pod.ended) if at is not None), default=self.end)
@@ -275,7 +302,10 @@ class View:
                 held[pool.machine, node.zone].append(node)
                 if node.zone:  # A step without a zone bounds all zones together.
                     held[pool.machine, ""].append(node)
-        return {place: _ends([node for node in nodes if node.registered is not None]) for place, nodes in held.items()}
+        return {
+            place: _ends([node for node in nodes if node.registered is not None])
+            for place, nodes in held.items()
+        }
 
     @cached_property
     def steps_at(self) -> list[float]:
@@ -285,7 +315,9 @@ class View:
 
 def _ends(nodes: Iterable[Node]) -> tuple[list[float], list[float]]:
     kept = list(nodes)
-    return sorted(node.requested for node in kept), sorted(node.gone for node in kept if node.gone is not None)
+    return sorted(node.requested for node in kept), sorted(
+        node.gone for node in kept if node.gone is not None
+    )
 
 
 def _alive(ends: tuple[list[float], list[float]] | None, at: float) -> int:

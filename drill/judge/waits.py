@@ -70,7 +70,14 @@ def _judged(view: View, name: str, text: str, measured: list[Wait], well: str) -
     strange = [wait for wait in measured if wait.unexpected]
     if strange:
         why = f"{counted(len(strange), 'pod')} waited longer than the timers alone imply."
-        return Verdict(name, True, text, _accepted(view), " ".join([why, *_reasons(view, strange)]), explained=True)
+        return Verdict(
+            name,
+            True,
+            text,
+            _accepted(view),
+            " ".join([why, *_reasons(view, strange)]),
+            explained=True,
+        )
     return Verdict(name, True, text, _accepted(view), held_text(measured) or well)
 
 
@@ -80,10 +87,14 @@ def _reasons(view: View, late: list[Wait]) -> list[str]:
     if full := [wait for wait in late if wait.full]:
         pools = sorted({name for wait in full for name in wait.full.split(", ")})
         limits = ", ".join(f"{pool} at its maximum of {view.pools[pool].most}" for pool in pools)
-        found.append(f"{counted(len(full), 'pod')} waited for {limits}: raise {TWIN}, or accept the wait.")
+        found.append(
+            f"{counted(len(full), 'pod')} waited for {limits}: raise {TWIN}, or accept the wait."
+        )
     rest = [wait for wait in late if not wait.full]
     if absent := [wait.pod.name for wait in rest if wait.pod.created - view.due(wait.pod) > RETRY]:
-        found.append(f"Their work had no pod for a part of it: {first(absent)}. Is there a ResourceQuota?")
+        found.append(
+            f"Their work had no pod for a part of it: {first(absent)}. Is there a ResourceQuota?"
+        )
     nowhere = [wait.pod for wait in rest if _cannot_fall_back(view, wait)]
     if nowhere:
         found.append(
@@ -100,7 +111,12 @@ def _reasons(view: View, late: list[Wait]) -> list[str]:
 
 def _cannot_fall_back(view: View, wait: Wait) -> bool:
     pod = wait.pod
-    return bool(wait.unexpected and pod.spot and pod.gpus and not any(twin.most != 0 for twin in view.twins_for(pod)))
+    return bool(
+        wait.unexpected
+        and pod.spot
+        and pod.gpus
+        and not any(twin.most != 0 for twin in view.twins_for(pod))
+    )
 
 
 def held_text(measured: list[Wait]) -> str:
@@ -111,7 +127,9 @@ def held_text(measured: list[Wait]) -> str:
     most = max(held, key=lambda wait: wait.length).bound or Bound(0.0, 0)
     why = []
     if most.restarted:
-        why.append(f"{counted(most.restarted, 'further request')} for the same pool restarted its timer")
+        why.append(
+            f"{counted(most.restarted, 'further request')} for the same pool restarted its timer"
+        )
     if most.again:
         why.append(
             f"{counted(most.again, 'request')} came again, because the back-off of a pool (5 min at first) was over while another"
@@ -129,11 +147,19 @@ def terms(view: View, most: Bound) -> str:
     stages = most.pools + most.again
     parts = [f"{GPU_AGE:.0f} s age of GPU pods"]
     if stages:
-        parts.append(("" if stages == 1 else f"{stages} x ") + f"{span(provision or 0)} provision time")
+        parts.append(
+            ("" if stages == 1 else f"{stages} x ") + f"{span(provision or 0)} provision time"
+        )
     if most.restarted:
         parts[-1] += f" restarted {most.restarted} times"
     parts.append(("" if stages < 2 else f"{stages} x ") + f"{span(scan or 0)} scan")
-    return " + ".join([*parts, f"{span(most.extra - RETRY)} registration", f"{RETRY:.0f} s retry of the scheduler"])
+    return " + ".join(
+        [
+            *parts,
+            f"{span(most.extra - RETRY)} registration",
+            f"{RETRY:.0f} s retry of the scheduler",
+        ]
+    )
 
 
 def fallback(view: View, measured: list[Wait]) -> Verdict:
@@ -144,7 +170,9 @@ def fallback(view: View, measured: list[Wait]) -> Verdict:
         return Verdict(name, None, "no pod fell back", "", "Spot took all pods that may run there.")
     worst = max(dropped, key=lambda wait: wait.length)
     text = f"{span(worst.length)} at most, {counted(len(dropped), 'pod')}"
-    return _judged(view, name, text, dropped, "Every pod ran on demand within what the settings imply.")
+    return _judged(
+        view, name, text, dropped, "Every pod ran on demand within what the settings imply."
+    )
 
 
 def fallen(view: View, measured: list[Wait]) -> list[Wait]:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from sandbox.base.errors import SandboxError
 from sandbox.cluster.control_plane import ControlPlane
-from sandbox.kubernetes.errors import Unreachable
+from sandbox.kubernetes.api_errors import Unreachable
 
 _SERVER = "kube-apiserver"
 _LINES = 3

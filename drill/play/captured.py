@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sandbox.cloud.clusters import NodesAlone
+from sandbox.cloud.cluster_runtime import NodesAlone
 
 Object = dict[str, Any]
 

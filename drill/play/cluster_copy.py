@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator
 
 from sandbox.base.errors import SandboxError
+from sandbox.kubernetes.api_errors import ApiError
 from sandbox.kubernetes.client import Client, Object
-from sandbox.kubernetes.errors import ApiError
 
 _MANAGER = "sandbox-drill"
 _SKIPPED = {
@@ -24,12 +24,29 @@ _SKIPPED = {
         "CSINode",
         "VolumeAttachment",
     ),
-    *("APIService", "FlowSchema", "PriorityLevelConfiguration", "CertificateSigningRequest", "PersistentVolume"),
-    *("ComponentStatus", "StorageVersion", "StorageVersionMigration", "ServiceCIDR", "IPAddress", "PodTemplate"),
+    *(
+        "APIService",
+        "FlowSchema",
+        "PriorityLevelConfiguration",
+        "CertificateSigningRequest",
+        "PersistentVolume",
+    ),
+    *(
+        "ComponentStatus",
+        "StorageVersion",
+        "StorageVersionMigration",
+        "ServiceCIDR",
+        "IPAddress",
+        "PodTemplate",
+    ),
 }
 _FIRST = ("Namespace", "CustomResourceDefinition", "PriorityClass", "ServiceAccount")
 """Kinds that others need."""
-_LAST = ("ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicyBinding", "ValidatingWebhookConfiguration")
+_LAST = (
+    "ValidatingAdmissionPolicyBinding",
+    "MutatingAdmissionPolicyBinding",
+    "ValidatingWebhookConfiguration",
+)
 """Kinds that might refuse a copy."""
 _CONFIG_MAPS = (
     *("kube-root-ca.crt", "extension-apiserver-authentication"),
@@ -82,7 +99,12 @@ def _made(kind: str, body: Object) -> bool:
         case "PriorityClass":
             return bool(name.startswith("system-"))
         case "Namespace":
-            return name in ("default", "kube-system", "kube-public", "kube-node-lease") and not _labelled(metadata)
+            return name in (
+                "default",
+                "kube-system",
+                "kube-public",
+                "kube-node-lease",
+            ) and not _labelled(metadata)
         case "Secret":
             return body.get("type") == "kubernetes.io/service-account-token"
         case "ClusterRole" | "ClusterRoleBinding" | "Role" | "RoleBinding":
@@ -96,14 +118,24 @@ def _labelled(metadata: Object) -> bool:
 
 def _bare(body: Object) -> Object:
     """An object as somebody would declare it."""
-    metadata = {k: v for k, v in body["metadata"].items() if k in ("name", "namespace", "labels", "annotations")}
-    bare = {key: value for key, value in body.items() if key not in ("status", "metadata")} | {"metadata": metadata}
+    metadata = {
+        k: v
+        for k, v in body["metadata"].items()
+        if k in ("name", "namespace", "labels", "annotations")
+    }
+    bare = {key: value for key, value in body.items() if key not in ("status", "metadata")} | {
+        "metadata": metadata
+    }
     if body["kind"] == "Service":
-        bare["spec"] = {k: v for k, v in body["spec"].items() if k not in ("clusterIP", "clusterIPs")}
+        bare["spec"] = {
+            k: v for k, v in body["spec"].items() if k not in ("clusterIP", "clusterIPs")
+        }
     if body["kind"] == "PersistentVolumeClaim":
         bare["spec"] = {key: value for key, value in body["spec"].items() if key != "volumeName"}
         metadata["annotations"] = {
-            key: value for key, value in metadata.get("annotations", {}).items() if "volume.kubernetes.io" not in key
+            key: value
+            for key, value in metadata.get("annotations", {}).items()
+            if "volume.kubernetes.io" not in key
         }
     if body["kind"] == "ServiceAccount":
         bare.pop("secrets", None)
@@ -142,7 +174,12 @@ def await_policies(target: Client) -> None:
     A policy of its own, made last, is asked until it refuses. Raises SandboxError.
     """
     name = "drill-probe"
-    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["configmaps"],
+    }
     policy = {
         "matchConstraints": {"resourceRules": [{**rule, "resourceNames": [name]}]},
         "validations": [{"expression": "false", "message": name}],
@@ -153,8 +190,14 @@ def await_policies(target: Client) -> None:
         ("ValidatingAdmissionPolicyBinding", {"policyName": name, "validationActions": ["Deny"]}),
     ]
     for kind, spec in parts:
-        target.apply({"apiVersion": group, "kind": kind, "metadata": {"name": name}, "spec": spec}, _MANAGER)
-    probe = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}}
+        target.apply(
+            {"apiVersion": group, "kind": kind, "metadata": {"name": name}, "spec": spec}, _MANAGER
+        )
+    probe = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "default"},
+    }
     until = time.monotonic() + _SECONDS
     while True:
         try:

@@ -19,8 +19,8 @@ from drill.world.scenario import ENDING, Scenario, Workload
 from sandbox.autoscaler import expander
 from sandbox.autoscaler.api import ApiServer
 from sandbox.cloud.spot import SpotFacts
+from sandbox.kubernetes.api_errors import ApiError
 from sandbox.kubernetes.client import Client, Object
-from sandbox.kubernetes.errors import ApiError
 
 
 @dataclass
@@ -72,11 +72,19 @@ class Drill:
             self.scenario.shortage,
         )
         self.machines.told = self._told
-        self.nodes = Nodes(self.clock, self.observed, self.client, self.machines, self.settling, facts)
+        self.nodes = Nodes(
+            self.clock, self.observed, self.client, self.machines, self.settling, facts
+        )
         self.machines.join = self.nodes.join
         self.kubelets = self.nodes.kubelets
         self.faults = Faults(
-            self.clock, self.machines, self.nodes, self.random, self._restart, self.event, self.counted.nodes
+            self.clock,
+            self.machines,
+            self.nodes,
+            self.random,
+            self._restart,
+            self.event,
+            self.counted.nodes,
         )
         self.hands = Hands(self.clock, self.observed, self.machines, self.nodes, self.event)
         self._changed = True
@@ -172,11 +180,19 @@ class Drill:
             at = work.at
             for number in range(self.counted.amount(work.count)):
                 self.clock.at(at, lambda work=work, number=number: self._submit(work, number))  # type: ignore[misc]
-                at += self.random.expovariate(1 / work.every) if work.drawn and work.every else work.every
+                at += (
+                    self.random.expovariate(1 / work.every)
+                    if work.drawn and work.every
+                    else work.every
+                )
 
     def _submit(self, work: Workload, number: int) -> None:
         pods = self.counted.amount(work.pods)
-        at_once = min(pods, self.counted.amount(work.parallelism)) if work.parallelism is not None else pods
+        at_once = (
+            min(pods, self.counted.amount(work.parallelism))
+            if work.parallelism is not None
+            else pods
+        )
         run_for = None
         if work.run_for:
             least, most = work.run_for
@@ -190,7 +206,11 @@ class Drill:
         if not work.greedy or work.kind in ENDING:
             pieces = [
                 record.Work(
-                    piece, work.role, self.clock.now, needs, work.checkpoint_every if needs == run_for else None
+                    piece,
+                    work.role,
+                    self.clock.now,
+                    needs,
+                    work.checkpoint_every if needs == run_for else None,
                 )
                 for piece, needs in workloads.pieces(work, name, pods, run_for).items()
             ]
@@ -200,7 +220,9 @@ class Drill:
         if work.kind in ENDING:
             for piece in pieces:
                 piece.at_once = at_once
-            self.settling.expected[name] = lambda: min(at_once, sum(piece.finished is None for piece in pieces))
+            self.settling.expected[name] = lambda: min(
+                at_once, sum(piece.finished is None for piece in pieces)
+            )
         self.kubelets.work |= {piece.name: piece for piece in pieces}
         try:
             # Here and now: what comes first has its pods first.

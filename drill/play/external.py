@@ -22,7 +22,7 @@ from drill.play.real_provider import GROUP, first_nodes, refusing
 from drill.play.scaling import GOING, Hands, event
 from drill.world import record
 from drill.world.kinds import spot
-from sandbox.autoscaler.options import Options, Profile
+from sandbox.autoscaler.autoscaler_options import Options, Profile
 from sandbox.autoscaler.world import Decision, World
 from sandbox.base.errors import SandboxError
 from sandbox.cloud.node_groups import NodeGroup
@@ -87,7 +87,9 @@ class External:
     ) -> None:
         self._program, self._clock, self._observed, self._client = program, clock, observed, client
         self._machines, self._nodes, self._events = machines, nodes, events
-        self._groups = {group.name: group for group in machines.groups().groups if group.least is not None}
+        self._groups = {
+            group.name: group for group in machines.groups().groups if group.least is not None
+        }
         self._provision = Profile.of(machines.groups().profile, Options()).provision_time
         self._origin: float | None = None
         """The drill's begin in seconds since 1970."""
@@ -153,19 +155,31 @@ class External:
         if own is None or group.least is None:
             self._nodes.join(body)
             return
-        conditions = [each for each in own["status"].get("conditions", []) if each["type"] != "Ready"]
+        conditions = [
+            each for each in own["status"].get("conditions", []) if each["type"] != "Ready"
+        ]
         self._nodes.join({**own, "status": {**own["status"], "conditions": conditions}})
         self._machines.nodes[name].ready = self._clock.now
         self._known.add(name)
 
     def _look(self, now: float, bodies: Iterable[Mapping[str, Any]]) -> None:
-        own = {b["metadata"]["name"]: b for b in bodies if GROUP in (b["metadata"].get("annotations") or {})}
+        own = {
+            b["metadata"]["name"]: b
+            for b in bodies
+            if GROUP in (b["metadata"].get("annotations") or {})
+        }
         for group in self._groups.values():
             new = [
-                n for n, b in own.items() if n not in self._known and b["metadata"]["annotations"][GROUP] == group.name
+                n
+                for n, b in own.items()
+                if n not in self._known and b["metadata"]["annotations"][GROUP] == group.name
             ]
             asked = self._asked.get(group.name)
-            coming = asked is not None and len(new) < asked.after - asked.before and now < asked.at + _IN_FORCE
+            coming = (
+                asked is not None
+                and len(new) < asked.after - asked.before
+                and now < asked.at + _IN_FORCE
+            )
             if new and not coming:
                 self._known.update(new)
                 self._request(now, group, [own[name] for name in sorted(new)])
@@ -220,12 +234,20 @@ class External:
         for node in list(self._machines.nodes.values()):
             late = node.registered is None and now > node.requested + self._provision
             group = self._machines.group(node.pool)
-            if late and node.name in self._known and self._timed_out.get(group.name, -1.0) > node.requested:
+            if (
+                late
+                and node.name in self._known
+                and self._timed_out.get(group.name, -1.0) > node.requested
+            ):
                 self._end(node.name, "never registered")
 
     def _refuse(self, now: float) -> None:
         """Have the API server refuse nodes of the groups that the cloud has no machine for."""
-        texts = {g.name: self._machines.refusal(g) for g in self._groups.values() if self._has_none(now, g)}
+        texts = {
+            g.name: self._machines.refusal(g)
+            for g in self._groups.values()
+            if self._has_none(now, g)
+        }
         if texts == self._refused:
             return
         self._refused = texts

@@ -39,25 +39,44 @@ class Faults:
     def plan(self, steps: Sequence[record.Step], faults: Sequence[Fault]) -> None:
         """Plan all faults."""
         for step in steps:
-            self._clock.at(step.at, lambda step=step: self._set_capacity(step.machine, step.zone, step.nodes, _WITHIN))  # type: ignore[misc]
+            self._clock.at(
+                step.at,
+                lambda step=step: self._set_capacity(step.machine, step.zone, step.nodes, _WITHIN),
+            )  # type: ignore[misc]
         for fault in faults:
             self._clock.at(fault.at, lambda fault=fault: self._begin_fault(fault))  # type: ignore[misc]
 
     def _begin_fault(self, fault: Fault) -> None:
         if fault.capacity:
             change = fault.capacity
-            self._set_capacity(change.machine, change.zone, change.nodes, change.within, change.share)
+            self._set_capacity(
+                change.machine, change.zone, change.nodes, change.within, change.share
+            )
             return
         if fault.evict:
-            running = [n for n in self._machines.running("*", fault.evict.zone, fault.evict.pool) if n.noticed is None]
-            count = len(running) if fault.evict.nodes == "all" else min(len(running), fault.evict.nodes)
+            running = [
+                n
+                for n in self._machines.running("*", fault.evict.zone, fault.evict.pool)
+                if n.noticed is None
+            ]
+            count = (
+                len(running) if fault.evict.nodes == "all" else min(len(running), fault.evict.nodes)
+            )
             self._evict_all(running[:count], fault.evict.within, notice=fault.evict.notice)
             return
         if fault.restart_autoscaler:
             self._restart()
             self._report("fault", "", "the autoscaler is restarted", 0)
             return
-        for kind in ("refuse", "silent", "slow", "late_plugin", "unready", "upgrade", "scan_before_cordon"):
+        for kind in (
+            "refuse",
+            "silent",
+            "slow",
+            "late_plugin",
+            "unready",
+            "upgrade",
+            "scan_before_cordon",
+        ):
             if place := getattr(fault, kind):
                 self._report("fault", _name(place), f"begin of {kind.replace('_', ' ')}", 0)
                 self._begin(kind, place, fault.until)
@@ -90,7 +109,11 @@ class Faults:
                 found.setdefault((name, known), []).append((place.zone, size))
         for (name, _), places in found.items():
             # A share is one of what the pools can have in these zones together.
-            parts = None if share is None else spread(sum(most for _, most in places) * share // 100, len(places))
+            parts = (
+                None
+                if share is None
+                else spread(sum(most for _, most in places) * share // 100, len(places))
+            )
             for number, (each, _) in enumerate(places):
                 limit = nodes if parts is None else parts[number]
                 self._machines.set_limit(name, each, limit)
@@ -98,7 +121,9 @@ class Faults:
         self._machines.revive()
         self._evict_all(self._machines.surplus(), within)
 
-    def _evict_all(self, nodes: Sequence[record.Node], within: float, *, notice: bool = True) -> None:
+    def _evict_all(
+        self, nodes: Sequence[record.Node], within: float, *, notice: bool = True
+    ) -> None:
         by_pool: dict[str, int] = {}
         for node in nodes:
             by_pool[node.pool] = by_pool.get(node.pool, 0) + 1

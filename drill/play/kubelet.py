@@ -136,7 +136,11 @@ class Kubelets:
 
     def _start(self, uid: str) -> None:
         life = self.alive(uid)
-        if life is None or life.pod["metadata"].get("deletionTimestamp") or life.node not in self.pools:
+        if (
+            life is None
+            or life.pod["metadata"].get("deletionTimestamp")
+            or life.node not in self.pools
+        ):
             return
         if self._waits(uid, lambda: self._start(uid)):
             return
@@ -162,16 +166,24 @@ class Kubelets:
 
     def _finish(self, uid: str, token: int) -> None:
         life = self.alive(uid)
-        if life is None or life.tokens != token or self._waits(uid, lambda: self._finish(uid, token)):
+        if (
+            life is None
+            or life.tokens != token
+            or self._waits(uid, lambda: self._finish(uid, token))
+        ):
             return
         code = self.executor.finish(uid)
         self._end(life, "failed" if code else "succeeded")
         if life.work and not code:
             life.work.times += 1
-            life.work.finished = life.work.finished if life.work.finished is not None else self.clock.now
+            life.work.finished = (
+                life.work.finished if life.work.finished is not None else self.clock.now
+            )
         self._status(
             life.pod,
-            pod_status.ended(life.pod, *(("Failed", code, "Error") if code else ("Succeeded", 0, "Completed"))),
+            pod_status.ended(
+                life.pod, *(("Failed", code, "Error") if code else ("Succeeded", 0, "Completed"))
+            ),
         )
 
     def _stop(self, uid: str) -> None:
@@ -205,7 +217,11 @@ class Kubelets:
                 continue
             if life.record.ended is None:
                 self._end(life, self.leaving.get(node, "evicted"), noticed=False)
-            wait = 0.0 if of_daemon_set(life.pod) or life.pod["metadata"].get("deletionTimestamp") else COLLECTED
+            wait = (
+                0.0
+                if of_daemon_set(life.pod) or life.pod["metadata"].get("deletionTimestamp")
+                else COLLECTED
+            )
             self.clock.after(wait, lambda uid=uid: self._collect(uid))  # type: ignore[misc]
         self.leaving.pop(node, None)
 
@@ -214,9 +230,17 @@ class Kubelets:
         if life is None:
             return
         if (life.pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
-            condition = {**_DISRUPTED, "reason": "DeletionByPodGC", "lastTransitionTime": pod_status.real_time()}
+            condition = {
+                **_DISRUPTED,
+                "reason": "DeletionByPodGC",
+                "lastTransitionTime": pod_status.real_time(),
+            }
             status = pod_status.ended(life.pod, "Failed", 137, "Error")
-            self._status(life.pod, {**status, "conditions": [*status["conditions"], condition]}, then_delete=True)
+            self._status(
+                life.pod,
+                {**status, "conditions": [*status["conditions"], condition]},
+                then_delete=True,
+            )
         else:
             self._delete(life.pod)
 
@@ -233,7 +257,9 @@ class Kubelets:
         # Who saves has stopped working; STOP or a short grace is counted as work that is lost.
         until = self.clock.now if on_notice is None else max(on_notice, own.started)
         done = min(saved + until - own.started, life.needs)
-        at_checkpoints = max(saved, done // life.checkpoint * life.checkpoint) if life.checkpoint else 0.0
+        at_checkpoints = (
+            max(saved, done // life.checkpoint * life.checkpoint) if life.checkpoint else 0.0
+        )
         kept = at_checkpoints if on_notice is None else done
         own.lost = done - kept
         self.progress[own.work] = kept
@@ -251,7 +277,9 @@ class Kubelets:
         metadata = pod["metadata"]
 
         def send(client: Client) -> Object:
-            answer = client.patch("v1", "Pod", metadata["name"], metadata["namespace"], {"status": status}, "status")
+            answer = client.patch(
+                "v1", "Pod", metadata["name"], metadata["namespace"], {"status": status}, "status"
+            )
             if then_delete:
                 client.delete("v1", "Pod", metadata["name"], metadata["namespace"], at_once=True)
             return answer
@@ -261,11 +289,22 @@ class Kubelets:
     def _delete(self, pod: Object) -> None:
         metadata = pod["metadata"]
         phase = (pod.get("status") or {}).get("phase")
-        status = None if phase in ("Succeeded", "Failed") else pod_status.ended(pod, "Failed", 143, "Error")
+        status = (
+            None
+            if phase in ("Succeeded", "Failed")
+            else pod_status.ended(pod, "Failed", 143, "Error")
+        )
 
         def send(client: Client) -> None:
             if status is not None:
-                client.patch("v1", "Pod", metadata["name"], metadata["namespace"], {"status": status}, "status")
+                client.patch(
+                    "v1",
+                    "Pod",
+                    metadata["name"],
+                    metadata["namespace"],
+                    {"status": status},
+                    "status",
+                )
             client.delete("v1", "Pod", metadata["name"], metadata["namespace"], at_once=True)
 
         self.observed.request(send, missing=True)

@@ -15,7 +15,7 @@ from drill.world.kinds import applies, machine_of, name_of, spot
 from drill.world.shortage import FAILED_AFTER, signal
 from drill.world.zones import REGION, rezoned, spread, zone_of, zones_of
 from sandbox.autoscaler.fit import misfit
-from sandbox.cloud.cloud import EmulatedCloud
+from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cloud.spot import SpotFacts
 
@@ -51,7 +51,13 @@ class Machines:
         facts: SpotFacts,
         shortage: scenario.Shortage | None = None,
     ) -> None:
-        self._cloud, self._cluster, self._clock, self._captured, self._boot = cloud, cluster, clock, captured, boot
+        self._cloud, self._cluster, self._clock, self._captured, self._boot = (
+            cloud,
+            cluster,
+            clock,
+            captured,
+            boot,
+        )
         self._facts, self.shortage = facts, shortage or signal(facts)
         self.failed: set[str] = set()
         """Machines that the cloud could not make, as the autoscaler sees by now."""
@@ -99,7 +105,11 @@ class Machines:
     def reach(self, pod: Object) -> tuple[str, ...]:
         """The pools that a pod's selectors and required affinity allow, whatever it tolerates."""
         groups = self.groups().groups
-        return tuple(g.pool for g in groups if not misfit(pod["spec"], "", g.template["metadata"]["labels"], ()))
+        return tuple(
+            g.pool
+            for g in groups
+            if not misfit(pod["spec"], "", g.template["metadata"]["labels"], ())
+        )
 
     def zones(self, group: NodeGroup) -> list[str]:
         """The zones of a pool, as its nodes have them."""
@@ -123,7 +133,11 @@ class Machines:
             self._groups = None
             new = sorted(self._captured.nodes.keys() - before)
             for number, name in enumerate(new[:granted]):
-                self._add(group, name, zone_of(self._captured.nodes[name]) if places is None else places[number])
+                self._add(
+                    group,
+                    name,
+                    zone_of(self._captured.nodes[name]) if places is None else places[number],
+                )
             for name in new[granted:]:
                 self._never_make(group, name)
         if granted + silent < by:
@@ -256,10 +270,16 @@ class Machines:
         machine = machine_of(group)
         used = {zone: len(self._running(machine, zone)) for zone in self.zones(group)}
         own = {zone: len(self._running(machine, zone, group.pool)) for zone in self.zones(group)}
-        absent = [node.zone for node in self._absent.values() if node.pool == group.pool and node.name != again]
+        absent = [
+            node.zone
+            for node in self._absent.values()
+            if node.pool == group.pool and node.name != again
+        ]
         places = []
         for _ in range(by):
-            free = [z for z in used if (most := self.limits.get((machine, z))) is None or used[z] < most]
+            free = [
+                z for z in used if (most := self.limits.get((machine, z))) is None or used[z] < most
+            ]
             if group.zone_most is not None:
                 free = [z for z in free if own[z] + absent.count(z) < group.zone_most]
             if not free:
@@ -273,7 +293,9 @@ class Machines:
     def _add(self, group: NodeGroup, name: str, zone: str, *, ready: bool = False) -> None:
         self.enter(group, name, zone, rezoned(self._captured.nodes[name], zone), ready=ready)
 
-    def enter(self, group: NodeGroup, name: str, zone: str, body: Object, *, ready: bool = False) -> None:
+    def enter(
+        self, group: NodeGroup, name: str, zone: str, body: Object, *, ready: bool = False
+    ) -> None:
         """A machine is requested; its node, `body`, joins when it registers."""
         node = record.Node(name, group.pool, zone, self._clock.now)
         self.nodes[name] = node
@@ -283,7 +305,9 @@ class Machines:
             self.join(body)
         elif not self.fault("silent", group):
             slow = self.fault("slow", group)
-            self._clock.after(self._boot + (slow.seconds if slow else 0.0), lambda: self._register(node))
+            self._clock.after(
+                self._boot + (slow.seconds if slow else 0.0), lambda: self._register(node)
+            )
 
     def _register(self, node: record.Node) -> None:
         # One that was lost while it booted, and made anew with its name, registers when that one has booted.
@@ -292,7 +316,14 @@ class Machines:
 
     def fault(self, kind: str, group: NodeGroup) -> scenario.Place | None:
         """A pool's fault of a kind, while it lasts."""
-        return next((fault.place for fault in self.active if fault.kind == kind and applies(fault.place, group)), None)
+        return next(
+            (
+                fault.place
+                for fault in self.active
+                if fault.kind == kind and applies(fault.place, group)
+            ),
+            None,
+        )
 
     def refusal(self, group: NodeGroup) -> str:
         """The cloud's words where it has no machine."""

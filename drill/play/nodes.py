@@ -41,7 +41,12 @@ class Nodes:
         settling: Settling,
         facts: SpotFacts,
     ) -> None:
-        self._clock, self._observed, self._client, self._machines = clock, observed, client, machines
+        self._clock, self._observed, self._client, self._machines = (
+            clock,
+            observed,
+            client,
+            machines,
+        )
         self._settling, self._facts = settling, facts
         self._pools: dict[str, str] = {}
         self._maps: dict[tuple[str, str], Mapping[str, str] | None] = {}
@@ -100,7 +105,12 @@ class Nodes:
     def plugin(self, pod: Object) -> None:
         """A DaemonSet's pod that runs on a GPU node may be the device plugin."""
         owner, node = controller(pod), pod["spec"].get("nodeName")
-        if not owner or owner["kind"] != "DaemonSet" or not node or (pod.get("status") or {}).get("phase") != "Running":
+        if (
+            not owner
+            or owner["kind"] != "DaemonSet"
+            or not node
+            or (pod.get("status") or {}).get("phase") != "Running"
+        ):
             return
         own = self._machines.nodes.get(node)
         if own is None or own.ready is not None or own.registered is None:
@@ -153,7 +163,9 @@ class Nodes:
 
     def _evict_by(self, client: Client, pod: Object, grace: float, why: record.PodEnd) -> bool:
         """Evict a pod with at most so many seconds to end, and note why it ends; whether it may be evicted."""
-        allowed = client.evict(pod["metadata"]["name"], pod["metadata"]["namespace"], int(_grace(pod, grace)))
+        allowed = client.evict(
+            pod["metadata"]["name"], pod["metadata"]["namespace"], int(_grace(pod, grace))
+        )
         life = self.kubelets.lives.get(pod["metadata"]["uid"])
         if allowed and life and life.ending is None:
             life.ending = why
@@ -186,7 +198,9 @@ class Nodes:
         self.set_taint(name, self._facts.taint.as_object(), on=True)
         self._patch_node(name, {"status": {"conditions": [condition]}}, "status")
         if self._facts.pods == "deleted":
-            late = SCANNED if self._machines.fault("scan_before_cordon", self._group_of(name)) else 0.0
+            late = (
+                SCANNED if self._machines.fault("scan_before_cordon", self._group_of(name)) else 0.0
+            )
             self._clock.after(late, lambda: self._drain(name, "evicted", self._facts.grace - late))
             return
         disruption = self._facts.disruption.as_object()
@@ -201,7 +215,9 @@ class Nodes:
     def _pods_on(self, name: str) -> list[Object]:
         """The pods on a node that are no DaemonSet's and have not ended."""
         lives = (self.kubelets.lives[uid] for uid in sorted(self.kubelets.on_node.get(name, ())))
-        return [life.pod for life in lives if life.record.ended is None and not of_daemon_set(life.pod)]
+        return [
+            life.pod for life in lives if life.record.ended is None and not of_daemon_set(life.pod)
+        ]
 
     def _drain(self, name: str, why: record.PodEnd, grace: float) -> None:
         """Cordon a node and evict its pods."""
@@ -244,7 +260,9 @@ class Nodes:
             self._outages.begin(id(place), self._nodes_at(place))
 
     def _patch_node(self, name: str, change: Object, part: str = "") -> None:
-        self._observed.request(lambda client: client.patch("v1", "Node", name, None, change, part), missing=True)
+        self._observed.request(
+            lambda client: client.patch("v1", "Node", name, None, change, part), missing=True
+        )
 
     def set_taint(self, name: str, taint: Object, *, on: bool) -> None:
         """Give a node a taint, or take it away."""
@@ -253,8 +271,12 @@ class Nodes:
             node = client.get("v1", "Node", name)
             if node is None:
                 return None
-            others = [each for each in node["spec"].get("taints") or [] if each["key"] != taint["key"]]
-            return client.patch("v1", "Node", name, None, {"spec": {"taints": [*others, taint] if on else others}})
+            others = [
+                each for each in node["spec"].get("taints") or [] if each["key"] != taint["key"]
+            ]
+            return client.patch(
+                "v1", "Node", name, None, {"spec": {"taints": [*others, taint] if on else others}}
+            )
 
         self._observed.request(send, missing=True)
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from sandbox.autoscaler.api import ApiServer, Unanswered
 from sandbox.base.errors import SandboxError
+from sandbox.kubernetes.api_errors import ApiError
 from sandbox.kubernetes.client import Client, Object
-from sandbox.kubernetes.errors import ApiError
 
 PATHS = {
     "Pod": "/api/v1/pods",
@@ -38,7 +38,12 @@ class Observed:
     """The objects of PATHS, and of further kinds, by uid."""
 
     def __init__(
-        self, api: ApiServer, client: Client, listener: Listener, pause: Pause, more: Mapping[str, str] | None = None
+        self,
+        api: ApiServer,
+        client: Client,
+        listener: Listener,
+        pause: Pause,
+        more: Mapping[str, str] | None = None,
     ) -> None:
         """`more` are further kinds with their paths."""
         self.paths = PATHS | dict(more or {})
@@ -60,7 +65,9 @@ class Observed:
             for item in listed["items"]:
                 self._put(kind, item)
             version = listed["metadata"]["resourceVersion"]
-            Thread(target=self._watch, args=(kind, path, version), daemon=True, name=f"watch {kind}").start()
+            Thread(
+                target=self._watch, args=(kind, path, version), daemon=True, name=f"watch {kind}"
+            ).start()
 
     def close(self) -> None:
         """End the threads."""
@@ -89,7 +96,8 @@ class Observed:
             for request, missing in one_by_one:
                 self._answered(partial(request, self._client), missing)
             for future, missing in [
-                (self._workers.submit(request, self._client), missing) for request, missing in requests
+                (self._workers.submit(request, self._client), missing)
+                for request, missing in requests
             ]:
                 self._answered(future.result, missing)
 
@@ -109,7 +117,9 @@ class Observed:
         while True:
             try:
                 kind, change, item = (
-                    self._events.get(timeout=wait) if not any_event and wait else self._events.get_nowait()
+                    self._events.get(timeout=wait)
+                    if not any_event and wait
+                    else self._events.get_nowait()
                 )
             except queue.Empty:
                 return any_event
@@ -128,7 +138,8 @@ class Observed:
         uid = metadata["uid"]
         before = self.objects[kind].get(uid)
         if uid in self._gone or (
-            before and int(before["metadata"]["resourceVersion"]) >= int(metadata["resourceVersion"])
+            before
+            and int(before["metadata"]["resourceVersion"]) >= int(metadata["resourceVersion"])
         ):
             return
         self.objects[kind][uid] = item

@@ -15,7 +15,12 @@ from sandbox.kubernetes.client import Client, Object
 UNNOTICED = 50.0
 """Seconds until the node controller sees that a kubelet is silent: its --node-monitor-grace-period by default, since 1.32."""
 
-READY = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "kubelet is posting ready status"}
+READY = {
+    "type": "Ready",
+    "status": "True",
+    "reason": "KubeletReady",
+    "message": "kubelet is posting ready status",
+}
 SILENT = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
 _UNREACHABLE = {"key": "node.kubernetes.io/unreachable", "effect": "NoSchedule"}
 # kubernetes.io, page disruptions, "Pod disruption conditions".
@@ -35,7 +40,12 @@ class Outages:
         taint: Callable[[str, Object, bool], None],
         pods: Callable[[str], list[Object]],
     ) -> None:
-        self._clock, self._observed, self._machines, self._kubelets = clock, observed, machines, kubelets
+        self._clock, self._observed, self._machines, self._kubelets = (
+            clock,
+            observed,
+            machines,
+            kubelets,
+        )
         self._patch, self._taint, self._pods = patch, taint, pods
         self._fallen: dict[int, list[record.Node]] = {}
 
@@ -49,7 +59,9 @@ class Outages:
     def end(self, outage: int) -> None:
         """The kubelets that fell silent answer again, but for those that another outage holds, and machines that are gone."""
         for node in self._fallen.pop(outage, []):
-            if self._machines.has(node) and not any(node in nodes for nodes in self._fallen.values()):
+            if self._machines.has(node) and not any(
+                node in nodes for nodes in self._fallen.values()
+            ):
                 name = name_of(node)
                 self._taint(name, _UNREACHABLE, False)
                 self._patch(name, {"status": {"conditions": [READY]}}, "status")
@@ -73,13 +85,19 @@ class Outages:
     def _delete(self, outage: int, node: record.Node, uid: str) -> None:
         """Delete a pod. It goes when its kubelet answers, or with its node."""
         life = self._kubelets.alive(uid)
-        if life is None or not self._lasts(outage, node) or life.pod["metadata"].get("deletionTimestamp"):
+        if (
+            life is None
+            or not self._lasts(outage, node)
+            or life.pod["metadata"].get("deletionTimestamp")
+        ):
             return
         life.ending = life.ending or "evicted"
         name, namespace = life.pod["metadata"]["name"], life.pod["metadata"]["namespace"]
 
         def send(client: Client) -> Object | None:
-            client.patch("v1", "Pod", name, namespace, {"status": {"conditions": [_DELETED]}}, "status")
+            client.patch(
+                "v1", "Pod", name, namespace, {"status": {"conditions": [_DELETED]}}, "status"
+            )
             client.delete("v1", "Pod", name, namespace)
             return client.get("v1", "Pod", name, namespace)
 
@@ -90,5 +108,9 @@ def tolerated(pod: Object) -> float:
     """Seconds that a pod stays on a node that is unreachable: 300 unless it says otherwise (page taint-and-toleration)."""
     taint = {**_UNREACHABLE, "effect": "NoExecute"}
     found = [each for each in pod["spec"].get("tolerations") or [] if tolerates(each, taint)]
-    bounds = [float(each["tolerationSeconds"]) for each in found if each.get("tolerationSeconds") is not None]
+    bounds = [
+        float(each["tolerationSeconds"])
+        for each in found
+        if each.get("tolerationSeconds") is not None
+    ]
     return min(bounds, default=math.inf if found else 0.0)

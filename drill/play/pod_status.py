@@ -10,12 +10,22 @@ def ended(pod: Object, phase: str, code: int, reason: str) -> dict[str, Any]:
     """Return the status of a pod whose containers ended with this code."""
     state = {
         "running": None,
-        "terminated": {"exitCode": code, "reason": reason, "startedAt": real_time(), "finishedAt": real_time()},
+        "terminated": {
+            "exitCode": code,
+            "reason": reason,
+            "startedAt": real_time(),
+            "finishedAt": real_time(),
+        },
     }
     return {
         "phase": phase,
         "conditions": [
-            {"type": kind, "status": "False", "reason": f"Pod{reason}", "lastTransitionTime": real_time()}
+            {
+                "type": kind,
+                "status": "False",
+                "reason": f"Pod{reason}",
+                "lastTransitionTime": real_time(),
+            }
             for kind in ("ContainersReady", "Ready")
         ],
         "containerStatuses": containers(pod, state, ready=False),
@@ -25,7 +35,14 @@ def ended(pod: Object, phase: str, code: int, reason: str) -> dict[str, Any]:
 def containers(pod: Object, state: Object, *, ready: bool) -> list[Object]:
     """Return the statuses of all containers of a pod, in one state."""
     return [
-        {"name": each["name"], "image": each["image"], "imageID": "", "restartCount": 0, "ready": ready, "state": state}
+        {
+            "name": each["name"],
+            "image": each["image"],
+            "imageID": "",
+            "restartCount": 0,
+            "ready": ready,
+            "state": state,
+        }
         for each in pod["spec"]["containers"]
     ]
 

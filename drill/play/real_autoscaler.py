@@ -29,8 +29,8 @@ from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import free_port
 from sandbox.cluster.control_plane.process import Process, stop_all
-from sandbox.kubernetes.errors import ApiError
-from sandbox.kubernetes.nodes import opened
+from sandbox.kubernetes.api_errors import ApiError
+from sandbox.kubernetes.node_objects import opened
 
 VARIABLE = "SANDBOX_AUTOSCALER"
 VERSION = "1.36"
@@ -82,7 +82,9 @@ def named(environment: Mapping[str, str]) -> Path | None:
 def require(program: Path, cloud: str) -> None:
     """Raises SandboxError for a program that cannot be run, and on another cloud than AKS."""
     if cloud != _CLOUD:
-        raise SandboxError(f"{VARIABLE} is for stacks on AKS: this cloud's own autoscaler is another program; unset it")
+        raise SandboxError(
+            f"{VARIABLE} is for stacks on AKS: this cloud's own autoscaler is another program; unset it"
+        )
     if not program.is_file():
         what = "is no file" if program.exists() else "does not exist"
         raise SandboxError(
@@ -98,7 +100,10 @@ def flags(profile: Mapping[str, Any]) -> list[str]:
         raise SandboxError(
             f"cluster-autoscaler {VERSION} has no flag for {', '.join(unknown)}; remove {VARIABLE} or them"
         )
-    values = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in profile.items()}
+    values = {
+        key: str(value).lower() if isinstance(value, bool) else str(value)
+        for key, value in profile.items()
+    }
     return [
         *(f"--{flag}={values[key]}" for key, flag in _FLAGS.items() if key in values),
         *(f"--balancing-ignore-label={label}" for label in _DIFFERENT_IN_EACH_POOL),
@@ -125,7 +130,11 @@ class RealAutoscaler:
         self._program, self._plane, self._groups = program, plane, groups
         self._flags = flags(profile)
         self._process = Process("cluster-autoscaler", directory.absolute())
-        self._log, self._read, self._decisions = Log(groups, datetime.now(UTC).year), 0, list[Decision]()
+        self._log, self._read, self._decisions = (
+            Log(groups, datetime.now(UTC).year),
+            0,
+            list[Decision](),
+        )
 
     @property
     def version(self) -> str:
@@ -142,7 +151,9 @@ class RealAutoscaler:
                 for body in hostnames():
                     client.apply(body, _MANAGER, force=True)
             except ApiError as refused:
-                if refused.status != 404:  # Kubernetes before 1.36 has no such policies: nodes stay without the label.
+                if (
+                    refused.status != 404
+                ):  # Kubernetes before 1.36 has no such policies: nodes stay without the label.
                     raise
         settings = {
             "TZ": "UTC",
@@ -154,7 +165,9 @@ class RealAutoscaler:
         try:
             self._process.launch(self._command(), [], settings)
         except OSError as error:
-            raise SandboxError(f"{VARIABLE}: {self._program} cannot be run: {error.strerror}") from error
+            raise SandboxError(
+                f"{VARIABLE}: {self._program} cannot be run: {error.strerror}"
+            ) from error
         self._read = self._process.log_start
         try:
             self._await_ready()
@@ -166,12 +179,20 @@ class RealAutoscaler:
         """Raises SandboxError, with its last words, when it has ended by itself."""
         if (code := self._process.exit_code()) is not None:
             tail = self._process.log_tail()
-            raise SandboxError(f"{VARIABLE}: {self._program} ended with exit code {code}; its log ends with:\n{tail}")
+            raise SandboxError(
+                f"{VARIABLE}: {self._program} ended with exit code {code}; its log ends with:\n{tail}"
+            )
 
     def stop(self) -> None:
         """End it. Its nodes stay."""
         child = self._process.child
-        pid = child.pid if child and child.poll() is None else alive.pid if (alive := self._process.find()) else None
+        pid = (
+            child.pid
+            if child and child.poll() is None
+            else alive.pid
+            if (alive := self._process.find())
+            else None
+        )
         if pid is not None:
             # By SIGTERM it would delete its nodes (core/static_autoscaler.go, ExitCleanUp). Its group: a script may be first.
             with suppress(ProcessLookupError):
@@ -215,9 +236,17 @@ class RealAutoscaler:
             self.decisions()
             version = self._log.version
             if version and not f"{version}.".startswith(f"{VERSION}."):
-                raise SandboxError(f"{VARIABLE}: {self._program} is cluster-autoscaler {version}; expected {VERSION}")
+                raise SandboxError(
+                    f"{VARIABLE}: {self._program} is cluster-autoscaler {version}; expected {VERSION}"
+                )
             if code is not None or monotonic() > until:
-                state = f"is not ready after {_START:.0f} s" if code is None else f"ended with exit code {code}"
+                state = (
+                    f"is not ready after {_START:.0f} s"
+                    if code is None
+                    else f"ended with exit code {code}"
+                )
                 tail = self._process.log_tail()
-                raise SandboxError(f"{VARIABLE}: {self._program} {state}; {self._process.log} ends with:\n{tail}")
+                raise SandboxError(
+                    f"{VARIABLE}: {self._program} {state}; {self._process.log} ends with:\n{tail}"
+                )
             sleep(0.05)

@@ -26,7 +26,9 @@ _BACKOFF = re.compile(
 _REFUSED = re.compile(r"Failed to scale up: (.*)")
 _UNHEALTHY = re.compile(r"Node group (\S+) is not ready for scaleup - unhealthy")
 _STOPPED = re.compile(r"Cluster is not ready for autoscaling")
-_REMOVED = re.compile(r'Scale-down: removing (?:empty node "(?P<empty>\S+)"|node (?P<drained>\S+), utilization)')
+_REMOVED = re.compile(
+    r'Scale-down: removing (?:empty node "(?P<empty>\S+)"|node (?P<drained>\S+), utilization)'
+)
 _KEPT = re.compile(r"Scale-down: couldn't delete (?:empty )?node \"(\S+)\".*status error: (.*)")
 _SUFFIX = re.compile(r"-[a-z0-9]{5}$")
 """What the provider adds to a group's name (cloudprovider/kwok/kwok_nodegroups.go, IncreaseSize)."""
@@ -69,9 +71,14 @@ class Log:
     def _growth(self, at: float, text: str) -> list[Decision]:
         if not text.startswith("Final scale-up plan: "):
             return []
-        plan = [Decision(at, "scale-up", name, "", int(a), int(b)) for name, a, b in _PLAN.findall(text)]
+        plan = [
+            Decision(at, "scale-up", name, "", int(a), int(b)) for name, a, b in _PLAN.findall(text)
+        ]
         for decision in plan:
-            self._before[decision.group], self._sizes[decision.group] = decision.before, decision.after
+            self._before[decision.group], self._sizes[decision.group] = (
+                decision.before,
+                decision.after,
+            )
         return plan
 
     def _trouble(self, at: float, text: str) -> list[Decision]:
@@ -81,13 +88,25 @@ class Log:
             name = found[1]
             if found[4] != "timeout":  # refused at once: no node of the plan was made
                 self._sizes[name] = self._before.get(name, self._sizes[name])
-            return [Decision(at, "backoff", name, until=_time(found[2]), reason=f"{found[3]}/{found[4]}")]
+            return [
+                Decision(
+                    at, "backoff", name, until=_time(found[2]), reason=f"{found[3]}/{found[4]}"
+                )
+            ]
         if found := _REFUSED.match(text):
             return [Decision(at, "failed", "", reason=found[1])]
         if (found := _UNHEALTHY.match(text)) and self._news(at, found[1]):
-            return [Decision(at, "failed", found[1], reason="more unready nodes than allowed: not an option")]
+            return [
+                Decision(
+                    at, "failed", found[1], reason="more unready nodes than allowed: not an option"
+                )
+            ]
         if _STOPPED.match(text) and self._news(at, ""):
-            return [Decision(at, "failed", "", reason="more unready nodes than allowed: nothing is scaled")]
+            return [
+                Decision(
+                    at, "failed", "", reason="more unready nodes than allowed: nothing is scaled"
+                )
+            ]
         return []
 
     def _removal(self, at: float, text: str) -> list[Decision]:
@@ -100,7 +119,17 @@ class Log:
         name = self._group(found["empty"] or found["drained"])
         before = max(self._sizes[name], 1)
         self._sizes[name] = before - 1
-        return [Decision(at, "scale-down", name, "", before, before - 1, reason="empty" if found["empty"] else "drain")]
+        return [
+            Decision(
+                at,
+                "scale-down",
+                name,
+                "",
+                before,
+                before - 1,
+                reason="empty" if found["empty"] else "drain",
+            )
+        ]
 
     def _group(self, node: str) -> str:
         """The group of a node: one that the provider made, or one of the first."""

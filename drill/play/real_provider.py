@@ -37,7 +37,10 @@ def config_maps(groups: Iterable[NodeGroup]) -> list[Object]:
         "readNodesFrom": "configmap",
         # By annotation: the nodes of pools that are not autoscaled carry the same labels.
         "nodegroups": {"fromNodeAnnotationKey": GROUP},
-        "nodes": {"skipTaint": True, "gpuConfig": {"gpuLabelKey": _GPU_LABEL, "availableGPUTypes": {"nvidia": {}}}},
+        "nodes": {
+            "skipTaint": True,
+            "gpuConfig": {"gpuLabelKey": _GPU_LABEL, "availableGPUTypes": {"nvidia": {}}},
+        },
         "configmap": {"name": "kwok-provider-templates"},
     }
     nodes = {
@@ -80,15 +83,25 @@ def refusing(texts: Mapping[str, str]) -> list[Object]:
     """
     group = f'object.metadata.?annotations[?"{GROUP}"].orValue("")'
     validations = [
-        {"expression": f"{group} != {json.dumps(name)}", "message": text} for name, text in sorted(texts.items())
+        {"expression": f"{group} != {json.dumps(name)}", "message": text}
+        for name, text in sorted(texts.items())
     ]
-    return _policy("Validating", "kwok-no-capacity", {"validations": validations}, ["Deny"]) if texts else []
+    return (
+        _policy("Validating", "kwok-no-capacity", {"validations": validations}, ["Deny"])
+        if texts
+        else []
+    )
 
 
 def _policy(kind: str, name: str, spec: Object, actions: list[str]) -> list[Object]:
     """An admission policy on new nodes and its binding."""
     api = {"apiVersion": "admissionregistration.k8s.io/v1"}
-    rule = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["nodes"], "operations": ["CREATE"]}
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "resources": ["nodes"],
+        "operations": ["CREATE"],
+    }
     spec = {"matchConstraints": {"resourceRules": [rule]}, "failurePolicy": "Fail", **spec}
     bound = {"policyName": name, **({"validationActions": actions} if actions else {})}
     return [
@@ -104,18 +117,36 @@ def _config_map(name: str, data: Mapping[str, str]) -> Object:
 
 def _template(group: NodeGroup) -> Object:
     """A group's node with its bounds, not Ready, as every machine comes."""
-    labels = {key: value for key, value in group.template["metadata"].get("labels", {}).items() if key != _HOSTNAME}
+    labels = {
+        key: value
+        for key, value in group.template["metadata"].get("labels", {}).items()
+        if key != _HOSTNAME
+    }
     bounds = {"name": group.name, "min-count": str(group.least), "max-count": str(group.most)}
     # The size that it counts from; the nodes there are correct it in the first scan.
-    annotations = {f"{_PREFIX}/{key}": value for key, value in {**bounds, "desired-count": str(group.least)}.items()}
+    annotations = {
+        f"{_PREFIX}/{key}": value
+        for key, value in {**bounds, "desired-count": str(group.least)}.items()
+    }
     status = group.template.get("status", {})
-    others = [condition for condition in status.get("conditions", []) if condition["type"] != "Ready"]
-    unready = {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "the machine boots"}
+    others = [
+        condition for condition in status.get("conditions", []) if condition["type"] != "Ready"
+    ]
+    unready = {
+        "type": "Ready",
+        "status": "False",
+        "reason": "KubeletNotReady",
+        "message": "the machine boots",
+    }
     return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": group.name, "labels": labels, "annotations": annotations},
-        "spec": {key: value for key, value in group.template.get("spec", {}).items() if key != "providerID"},
+        "spec": {
+            key: value
+            for key, value in group.template.get("spec", {}).items()
+            if key != "providerID"
+        },
         "status": {**status, "conditions": [*others, unready]},
     }
 
@@ -127,4 +158,8 @@ def _made(template: Object, name: str, group: NodeGroup) -> Object:
         "labels": {**template["metadata"]["labels"], _HOSTNAME: name},
         "annotations": {GROUP: group.name, "kwok.x-k8s.io/node": "fake"},
     }
-    return {**template, "metadata": metadata, "spec": {**template["spec"], "providerID": f"kwok:{name}"}}
+    return {
+        **template,
+        "metadata": metadata,
+        "spec": {**template["spec"], "providerID": f"kwok:{name}"},
+    }

@@ -20,7 +20,7 @@ from drill.world.scenario import Scenario
 from drill.world.scenario_texts import first
 from drill.world.zones import zones_of
 from sandbox.autoscaler import gke_figures
-from sandbox.autoscaler.options import Options, seconds
+from sandbox.autoscaler.autoscaler_options import Options, seconds
 from sandbox.autoscaler.scaler import Autoscaler
 from sandbox.base.notices import Notify
 from sandbox.cloud import prices
@@ -37,9 +37,7 @@ _DISCRETE = (
     "A new machine registers after {boot:.0f} s, a container starts 5 s after its pod is bound, GPUs are reported 10 s after the"
     " device plugin's start, and a pod ends 2 s after SIGTERM: assumed figures.",
 )
-_PIPELINES = (
-    "Argo's own waits pass for nothing: up to 10 s until it looks at a pipeline again, and the back-off of a retry."
-)
+_PIPELINES = "Argo's own waits pass for nothing: up to 10 s until it looks at a pipeline again, and the back-off of a retry."
 _PACED = "Time passes at most {factor:g} times as fast as real time; nothing else changes by that."
 _BARE = (
     "Kubernetes {version} has no MutatingAdmissionPolicy: the drill's training pods carry spot's toleration themselves, as users"
@@ -74,7 +72,9 @@ def run(
     external: External | None = None
 
     def autoscaler() -> Autoscaler | External:
-        return external.restarted() if external else Autoscaler(copy.provider, Options(), Random(seed))
+        return (
+            external.restarted() if external else Autoscaler(copy.provider, Options(), Random(seed))
+        )
 
     drill = Drill(
         scenario,
@@ -100,7 +100,9 @@ def run(
         groups = drill.machines.groups()
         began_with = [replace(group, nodes=group.nodes[: group.least]) for group in groups.groups]
         real = RealAutoscaler(program, copy.plane, began_with, groups.profile, copy.plane.directory)
-        external = External(real, clock, drill.observed, copy.client, drill.machines, drill.nodes, drill.events)
+        external = External(
+            real, clock, drill.observed, copy.client, drill.machines, drill.nodes, drill.events
+        )
     try:
         drill.run()
     finally:
@@ -119,7 +121,9 @@ def run(
         provider="azure" if copy.provider == "azure" else "gcp",
         location=location(copy),
         seed=seed,
-        clock=record.Clock(scenario.length, clock.factor, time.monotonic() - began, tuple(distortions)),
+        clock=record.Clock(
+            scenario.length, clock.factor, time.monotonic() - began, tuple(distortions)
+        ),
         autoscaler=f"cluster-autoscaler {real.version}" if real else STAND_IN,
         settings={key: str(value) for key, value in drill.machines.groups().profile.items()},
         pools=found,
@@ -146,7 +150,9 @@ def pipelined(copy: Copy, scenario: Scenario, notify: Notify) -> Mapping[str, st
     if not any(work.kind == "Workflow" for work in scenario.work):
         return {}
     copy.client.apply(workloads.namespace(argo.NAMESPACE), "sandbox-drill", force=True)
-    argo.start(copy.plane, copy.client, notify, argo.defaults() if scenario.retries else None, argo.AT_ONCE)
+    argo.start(
+        copy.plane, copy.client, notify, argo.defaults() if scenario.retries else None, argo.AT_ONCE
+    )
     return argo.PATHS
 
 
@@ -170,7 +176,9 @@ def undone(notes: Sequence[str]) -> tuple[str, ...]:
     return () if not notes else (f"A program did not do what seemed due: {first(list(notes))}.",)
 
 
-def told_apart(nodes: Sequence[record.Node], pods: Sequence[record.Pod]) -> tuple[list[record.Node], list[record.Pod]]:
+def told_apart(
+    nodes: Sequence[record.Node], pods: Sequence[record.Pod]
+) -> tuple[list[record.Node], list[record.Pod]]:
     """Nodes and pods with a name of its own for each machine.
 
     A machine that the cloud makes anew keeps the name of its node (GKE): the second of a name is called `name#2`.
@@ -187,7 +195,11 @@ def told_apart(nodes: Sequence[record.Node], pods: Sequence[record.Pod]) -> tupl
 
 def _moved(pod: record.Pod, lives: Sequence[record.Node]) -> record.Pod:
     """A pod on the life of its node that had registered last when it was bound."""
-    before = [node for node in lives if node.registered is not None and node.registered <= (pod.bound or 0.0)]
+    before = [
+        node
+        for node in lives
+        if node.registered is not None and node.registered <= (pod.bound or 0.0)
+    ]
     return replace(pod, node=before[-1].name) if before else pod
 
 
@@ -220,7 +232,11 @@ def pools(copy: CopiedCloud, declared: Sequence[Tiers] = ()) -> list[record.Pool
                 most=group.most,
                 zones=tuple(zones_of(copy.cloud, group)),
                 fallback=_after(group.pool, declared),
-                price=None if known is None else known.spot if capacity == "spot" else known.on_demand,
+                price=None
+                if known is None
+                else known.spot
+                if capacity == "spot"
+                else known.on_demand,
                 on_demand_price=known.on_demand if known else None,
             )
         )
@@ -243,7 +259,10 @@ def orders(copy: CopiedCloud) -> list[Tiers]:
     if expander and isinstance(expander, list):
         ranked = sorted(expander, key=lambda tier: -tier["priority"])
         return [[list(tier["pools"]) for tier in ranked]]
-    return [[list(rule.get("nodepools") or ()) for rule in body["spec"]["priorities"]] for body in copy.classes]
+    return [
+        [list(rule.get("nodepools") or ()) for rule in body["spec"]["priorities"]]
+        for body in copy.classes
+    ]
 
 
 def _after(pool: str, declared: Sequence[Tiers]) -> tuple[str, ...]:

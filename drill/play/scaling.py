@@ -27,7 +27,9 @@ _KINDS: dict[str, record.EventKind] = {
 class Hands:
     """The hands of the autoscaler."""
 
-    def __init__(self, clock: Clock, observed: Observed, machines: Machines, nodes: Nodes, report: Report) -> None:
+    def __init__(
+        self, clock: Clock, observed: Observed, machines: Machines, nodes: Nodes, report: Report
+    ) -> None:
         self._clock, self._observed, self._machines = clock, observed, machines
         self._nodes, self._report = nodes, report
 
@@ -59,7 +61,10 @@ class Hands:
         metadata = pod["metadata"]
         change = {"spec": {"tolerations": list(tolerations)}}
         self._observed.request(
-            lambda client: client.patch("v1", "Pod", metadata["name"], metadata["namespace"], change), missing=True
+            lambda client: client.patch(
+                "v1", "Pod", metadata["name"], metadata["namespace"], change
+            ),
+            missing=True,
         )
 
     def decided(self, decision: Decision) -> None:
@@ -113,7 +118,9 @@ class Scans:
             self._scan()
 
 
-def world(observed: Observed, machines: Machines, since: dict[str, float], fixed: dict[str, Any]) -> World:
+def world(
+    observed: Observed, machines: Machines, since: dict[str, float], fixed: dict[str, Any]
+) -> World:
     """The world now. `fixed` has what no drill changes."""
     groups = machines.groups()
     return World(

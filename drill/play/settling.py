@@ -81,7 +81,9 @@ class Settling:
                 last = time.monotonic()
             elif time.monotonic() - last > _QUIET:
                 self.abandoned |= missing
-                self.notes.append(f"did not come within {_QUIET:.0f} s: {', '.join(sorted(map(str, missing)))[:300]}")
+                self.notes.append(
+                    f"did not come within {_QUIET:.0f} s: {', '.join(sorted(map(str, missing)))[:300]}"
+                )
 
     def newly_unschedulable(self) -> bool:
         """Whether the scheduler has left a further pod since this was last asked."""
@@ -160,7 +162,9 @@ class Settling:
         free = resources.of(after["status"].get("allocatable"))
         for uid in self.on_node.get(name, ()):
             free = resources.less(free, self.charged[uid][1])
-        self.nodes[name] = Node(after, free, reports_ready(after) and not after["spec"].get("unschedulable"))
+        self.nodes[name] = Node(
+            after, free, reports_ready(after) and not after["spec"].get("unschedulable")
+        )
         self.bare.add(name)
         self._roomier()
 
@@ -176,7 +180,10 @@ class Settling:
         for name, pods in self.waiting.items():
             if not pods or name in self._full or (name, "fits") in self.abandoned:
                 continue
-            pod = next((pod for uid, pod in pods.items() if uid not in self.untried and not _held(pod)), None)
+            pod = next(
+                (pod for uid, pod in pods.items() if uid not in self.untried and not _held(pod)),
+                None,
+            )
             if pod is None:
                 continue
             if self._fits(name, pod):
@@ -204,7 +211,12 @@ class Settling:
         if uid not in self._classes:
             spec = pod["spec"]
             needs = resources.requests(spec)
-            parts = (sorted(needs.items()), spec.get("tolerations"), spec.get("nodeSelector"), spec.get("affinity"))
+            parts = (
+                sorted(needs.items()),
+                spec.get("tolerations"),
+                spec.get("nodeSelector"),
+                spec.get("affinity"),
+            )
             self._classes[uid] = repr(parts)
             self._requests[self._classes[uid]] = needs
         return self._classes[uid]
@@ -212,26 +224,35 @@ class Settling:
     def _fits(self, name: str, pod: Object) -> bool:
         needs = self._requests[name]
         return any(
-            node.open and not resources.shortage(needs, node.free) and self._allowed(name, pod, key, node)
+            node.open
+            and not resources.shortage(needs, node.free)
+            and self._allowed(name, pod, key, node)
             for key, node in self.nodes.items()
         )
 
     def _allowed(self, name: str, pod: Object, key: str, node: Node) -> bool:
         if (name, key) not in self._misfits:
             labels: Mapping[str, str] = node.body["metadata"]["labels"]
-            self._misfits[name, key] = not misfit(pod["spec"], key, labels, node.body["spec"].get("taints") or [])
+            self._misfits[name, key] = not misfit(
+                pod["spec"], key, labels, node.body["spec"].get("taints") or []
+            )
         return self._misfits[name, key]
 
 
 def _tried(pod: Object) -> bool:
     """Whether the scheduler has looked at a pod."""
-    return any(condition["type"] == "PodScheduled" for condition in (pod.get("status") or {}).get("conditions") or [])
+    return any(
+        condition["type"] == "PodScheduled"
+        for condition in (pod.get("status") or {}).get("conditions") or []
+    )
 
 
 def _replaced(pod: Object) -> bool:
     """Whether a pod is replaced before it has ended: a ReplicaSet does not wait for the end of a pod that is asked to end."""
     owner = controller(pod)
-    return bool(owner and owner["kind"] == "ReplicaSet" and pod["metadata"].get("deletionTimestamp"))
+    return bool(
+        owner and owner["kind"] == "ReplicaSet" and pod["metadata"].get("deletionTimestamp")
+    )
 
 
 def _held(pod: Object) -> bool:
@@ -255,4 +276,6 @@ def _shape(node: Object) -> tuple[Any, ...]:
 def _runs_on(daemon_set: Object, node: Object) -> bool:
     """Whether a DaemonSet has a pod on a node."""
     metadata, taints = node["metadata"], node["spec"].get("taints") or []
-    return daemon_fits(daemon_set["spec"]["template"]["spec"], metadata["name"], metadata["labels"], taints)
+    return daemon_fits(
+        daemon_set["spec"]["template"]["spec"], metadata["name"], metadata["labels"], taints
+    )

@@ -18,7 +18,7 @@ from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
-from sandbox.cloud.cloud import EmulatedCloud
+from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cluster import clusters, plugins
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import read_ports
@@ -91,7 +91,9 @@ def cloud_of(home: Home, folder: Path, name: str | None = None) -> tuple[Control
         outputs, classes = state.outputs(), declared(state, "ComputeClass")
     captured = Captured()
     cloud = opened(source.cloud, folder / "cloud", captured)
-    return source, CopiedCloud(source.cloud, source.version, cluster, cloud, captured, outputs, classes)
+    return source, CopiedCloud(
+        source.cloud, source.version, cluster, cloud, captured, outputs, classes
+    )
 
 
 @contextmanager
@@ -113,7 +115,12 @@ def copied(
     # By these settings a later command finds the processes of a drill that was killed.
     clusters.note(
         directory,
-        {"version": source.version, "cloud": source.cloud, "service_cidr": source.service_cidr, "timed": True},
+        {
+            "version": source.version,
+            "cloud": source.cloud,
+            "service_cidr": source.service_cidr,
+            "timed": True,
+        },
     )
     plane = clusters.plane(directory)
     start(plane, programs.ensure(list(clusters.PROGRAMS), notify), notify)
@@ -123,7 +130,9 @@ def copied(
             number = copy(live, own)
             await_policies(own)
             refuse_events(own)
-            notify(f"the cluster's {number} declared objects are copied; the stack itself stays as it is")
+            notify(
+                f"the cluster's {number} declared objects are copied; the stack itself stays as it is"
+            )
             ports = read_ports(plane.directory / "ports.json")
             api = ApiServer(plane.directory, ports["kube-apiserver"])
             yield Copy(**vars(copied_cloud), client=own, api=api, plane=plane)

@@ -27,10 +27,18 @@ def axes(*timelines: Timeline) -> Axes:
 
 
 def _top(series: Iterable[Series]) -> float:
-    return max((sum(values) for values in zip(*(each.values for each in series), strict=True)), default=0.0)
+    return max(
+        (sum(values) for values in zip(*(each.values for each in series), strict=True)), default=0.0
+    )
 
 
-def spec(timeline: Timeline, colour: Palette, width: int = WIDE, ends: Axes | None = None, title: str = "") -> Spec:
+def spec(
+    timeline: Timeline,
+    colour: Palette,
+    width: int = WIDE,
+    ends: Axes | None = None,
+    title: str = "",
+) -> Spec:
     """The specification of a timeline's picture."""
     chart = Panels(timeline, colour, width, ends or axes(timeline))
     panels = [
@@ -45,7 +53,10 @@ def spec(timeline: Timeline, colour: Palette, width: int = WIDE, ends: Axes | No
         "padding": 6,
         "vconcat": [panel for panel in panels if panel],
         "spacing": 18,
-        "resolve": {"scale": {"color": "independent", "shape": "independent"}, "legend": {"color": "independent"}},
+        "resolve": {
+            "scale": {"color": "independent", "shape": "independent"},
+            "legend": {"color": "independent"},
+        },
         "config": _config(colour, wide=width == WIDE),
     }
     if title:

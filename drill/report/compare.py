@@ -22,7 +22,11 @@ def compared(
     for figure in after.figures:
         earlier = old.get(figure.key)
         # What reads alike is no difference: "from 6.7 to 6.7 hours".
-        if earlier is not None and earlier.value != figure.value and written(earlier) != written(figure):
+        if (
+            earlier is not None
+            and earlier.value != figure.value
+            and written(earlier) != written(figure)
+        ):
             moved.append(_moved(with_, earlier, figure))
     verdicts = {verdict.name: verdict.state for verdict in before.verdicts}
     turned = [
@@ -54,7 +58,9 @@ def _changed(before: Report, after: Report) -> list[str]:
     changed += [f"pool `{name}` removed" for name in old if name not in new]
     changed += [f"a new pool `{name}`" for name in new if name not in old]
     both = [name for name in new if name in old]
-    return changed + [f"{text} pool `{name}`" for name in both for text in _of_pool(old[name], new[name], both)]
+    return changed + [
+        f"{text} pool `{name}`" for name in both for text in _of_pool(old[name], new[name], both)
+    ]
 
 
 def _of_pool(before: PoolUse, after: PoolUse, both: Collection[str]) -> Iterator[str]:
@@ -65,7 +71,10 @@ def _of_pool(before: PoolUse, after: PoolUse, both: Collection[str]) -> Iterator
         yield f"{_number(after.gpus, 'GPU')} on each node of"
     if before.capacity != after.capacity:
         yield f"{after.capacity} capacity for"
-    if None in (after.least, after.most) and (before.least, before.most) != (after.least, after.most):
+    if None in (after.least, after.most) and (before.least, before.most) != (
+        after.least,
+        after.most,
+    ):
         yield "no autoscaling of"
     else:
         if before.least != after.least:
@@ -74,8 +83,14 @@ def _of_pool(before: PoolUse, after: PoolUse, both: Collection[str]) -> Iterator
             yield f"at most {_number(after.most or 0, 'node')} of"
     if sorted(before.zones) != sorted(after.zones):
         yield f"zones {', '.join(after.zones)} for" if any(after.zones) else "no zones for"
-    if [name for name in before.fallback if name in both] != [name for name in after.fallback if name in both]:
-        yield f"fallback {', '.join(f'`{name}`' for name in after.fallback)} of" if after.fallback else "no fallback of"
+    if [name for name in before.fallback if name in both] != [
+        name for name in after.fallback if name in both
+    ]:
+        yield (
+            f"fallback {', '.join(f'`{name}`' for name in after.fallback)} of"
+            if after.fallback
+            else "no fallback of"
+        )
 
 
 def _number(count: int, noun: str) -> str:
@@ -98,7 +113,9 @@ def _differences(before: Report, after: Report) -> list[str]:
 def _moved(with_: str, before: Figure, after: Figure) -> Moved:
     if before.value is None or after.value is None:
         verb, shown = (
-            ("is now", written(after)) if before.value is None else ("is no longer known; it was", written(before))
+            ("is now", written(after))
+            if before.value is None
+            else ("is no longer known; it was", written(before))
         )
         sentence = f"{with_} the {after.name} {verb} {shown}."
     else:
@@ -124,9 +141,14 @@ def _pair(before: Figure, after: Figure) -> str:
     if before.unit != "seconds":
         return f"{written(before, unit=False)} to {written(after)}"
     # The units of `span`, which the table has.
-    units = ((99.5, 1.0, "seconds", 0), (6000.0, 60.0, "minutes", 1), (172800.0, 3600.0, "hours", 1))
+    units = (
+        (99.5, 1.0, "seconds", 0),
+        (6000.0, 60.0, "minutes", 1),
+        (172800.0, 3600.0, "hours", 1),
+    )
     divisor, unit, digits = next(
-        ((divisor, unit, digits) for below, divisor, unit, digits in units if high < below), (86400.0, "days", 1)
+        ((divisor, unit, digits) for below, divisor, unit, digits in units if high < below),
+        (86400.0, "days", 1),
     )
     return f"{(before.value or 0.0) / divisor:,.{digits}f} to {(after.value or 0.0) / divisor:,.{digits}f} {unit}"
 

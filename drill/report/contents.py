@@ -20,7 +20,10 @@ GKE_CAVEAT = (
 
 
 def build(
-    record: Record, best: Best | None = None, losses: Iterable[Loss] = (), policies: Iterable[Row] = ()
+    record: Record,
+    best: Best | None = None,
+    losses: Iterable[Loss] = (),
+    policies: Iterable[Row] = (),
 ) -> Report:
     """The report of a record; `best` is the least cost with hindsight, `losses` what the distance to it is lost to, `policies` the
     stack's settings and fixed policies on the same work.
@@ -41,7 +44,12 @@ def build(
         seed=record.seed,
         autoscaler=record.autoscaler,
         settings=dict(record.settings),
-        clock=Clock(record.clock.length, record.clock.factor, round(record.clock.wall, 1), record.clock.distortions),
+        clock=Clock(
+            record.clock.length,
+            record.clock.factor,
+            round(record.clock.wall, 1),
+            record.clock.distortions,
+        ),
         caveats=caveats,
         capacity_source=record.measured,
         price_source=record.price_source,

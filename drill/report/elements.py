@@ -28,9 +28,15 @@ def element(name: str, /, *children: str, **attributes: str | None) -> Html:
 
 def joined(*children: str) -> Html:
     """Texts and markup one after another."""
-    return Html("".join(child if isinstance(child, Html) else escape(printable(child)) for child in children))
+    return Html(
+        "".join(
+            child if isinstance(child, Html) else escape(printable(child)) for child in children
+        )
+    )
 
 
 def printable(text: str) -> str:
     """A text without control characters: they move cursors in a terminal, and XML has none."""
-    return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text
+    )

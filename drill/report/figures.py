@@ -71,7 +71,9 @@ def pools(view: View) -> tuple[PoolUse, ...]:
 
 def _peak(nodes: Sequence[Node]) -> int:
     changes = [(node.registered, 1) for node in nodes if node.registered is not None]
-    changes += [(node.gone, -1) for node in nodes if node.registered is not None and node.gone is not None]
+    changes += [
+        (node.gone, -1) for node in nodes if node.registered is not None and node.gone is not None
+    ]
     most = now = 0
     for _, change in sorted(changes):
         now += change
@@ -91,7 +93,14 @@ def not_moved(view: View) -> tuple[NotMoved, ...]:
             continue
         hours, extra = _stayed(view, twin, list(spot.values()))
         if view.of_pool(twin.name):
-            rows.append(NotMoved(twin.name, tuple(spot), round(hours, 2), None if extra is None else round(extra, 2)))
+            rows.append(
+                NotMoved(
+                    twin.name,
+                    tuple(spot),
+                    round(hours, 2),
+                    None if extra is None else round(extra, 2),
+                )
+            )
     return tuple(rows)
 
 
@@ -100,7 +109,11 @@ def _stayed(view: View, twin: Pool, spot: list[Pool]) -> tuple[float, float | No
     for node in view.of_pool(twin.name):
         for begin, end in _movable(view, node):
             changes += [(begin, 1), (end, -1)]
-    moments = sorted({at for at, _ in changes} | {at for at in view.steps_at if 0 < at < view.end} | _turns(view, spot))
+    moments = sorted(
+        {at for at, _ in changes}
+        | {at for at in view.steps_at if 0 < at < view.end}
+        | _turns(view, spot)
+    )
     by_time: dict[float, int] = defaultdict(int)
     for at, change in changes:
         by_time[at] += change
@@ -122,7 +135,12 @@ def _stayed(view: View, twin: Pool, spot: list[Pool]) -> tuple[float, float | No
 def _turns(view: View, spot: list[Pool]) -> set[float]:
     """The moments at which the room of spot pools changes because their nodes come or go."""
     nodes = [node for pool in spot for node in view.of_pool(pool.name)]
-    return {at for node in nodes for at in (node.requested, node.gone) if at is not None and 0 < at < view.end}
+    return {
+        at
+        for node in nodes
+        for at in (node.requested, node.gone)
+        if at is not None and 0 < at < view.end
+    }
 
 
 def _movable(view: View, node: Node) -> list[tuple[float, float]]:
@@ -148,7 +166,11 @@ def numbers(record: Record, found: Iterable[Verdict], saved: Saved | None) -> tu
     """Return the four numbers that a report begins with; the wait has the state of its verdict."""
     own, states = outcome(record), {verdict.name: verdict.state for verdict in found}
     waited, accepted = states["Longest wait for a node"], span(record.accepted_wait)
-    words = f"Too long: {accepted} are accepted." if waited == "red" else f"For a node; {accepted} are accepted."
+    words = (
+        f"Too long: {accepted} are accepted."
+        if waited == "red"
+        else f"For a node; {accepted} are accepted."
+    )
     return (
         _saved(saved, states["Cost of GPU nodes"]),
         Number("Longest wait", span(own.longest_wait), words, waited),
@@ -157,7 +179,11 @@ def numbers(record: Record, found: Iterable[Verdict], saved: Saved | None) -> tu
             "no GPU work" if own.on_spot is None else f"{own.on_spot:.0%}",
             "Of the hours in which GPUs worked.",
         ),
-        Number("Work done again", f"{own.again:.1%}", "Of the hours in which GPUs worked: lost with a machine."),
+        Number(
+            "Work done again",
+            f"{own.again:.1%}",
+            "Of the hours in which GPUs worked: lost with a machine.",
+        ),
     )
 
 
@@ -171,10 +197,14 @@ def _saved(saved: Saved | None, cost: State) -> Number:
         words = f"{-saved.share:.0%} more than on demand alone ({alone}), by the same work."
         # Only a drawn week has a bound for the cost: elsewhere it is said, and no error.
         return Number(name, more, words, "red" if cost == "red" else "explained")
-    return Number(name, f"{saved.share:.0%}", f"{saved.alone - saved.ours:,.2f} of {alone}, by the same work.")
+    return Number(
+        name, f"{saved.share:.0%}", f"{saved.alone - saved.ours:,.2f} of {alone}, by the same work."
+    )
 
 
-def figures(view: View, found: Sequence[Verdict], best: Best | None, moved: Sequence[NotMoved]) -> tuple[Figure, ...]:
+def figures(
+    view: View, found: Sequence[Verdict], best: Best | None, moved: Sequence[NotMoved]
+) -> tuple[Figure, ...]:
     """The numbers that comparisons show, in their order."""
     measured = waits.waits(view)
     fallen = waits.fallen(view, measured)
@@ -184,9 +214,17 @@ def figures(view: View, found: Sequence[Verdict], best: Best | None, moved: Sequ
     least = None if best is None else _cents(best.cost)
     pods = view.record.pods
     return (
-        Figure("red_verdicts", "red verdicts", sum(verdict.ok is False for verdict in found), "verdicts"),
         Figure(
-            "longest_wait", "longest wait", _round(max((wait.length for wait in measured), default=None)), "seconds"
+            "red_verdicts",
+            "red verdicts",
+            sum(verdict.ok is False for verdict in found),
+            "verdicts",
+        ),
+        Figure(
+            "longest_wait",
+            "longest wait",
+            _round(max((wait.length for wait in measured), default=None)),
+            "seconds",
         ),
         Figure(
             "time_to_fall_back",
@@ -202,9 +240,18 @@ def figures(view: View, found: Sequence[Verdict], best: Best | None, moved: Sequ
             round(on_nodes["spot"] / running, 4) if running else None,
             "share",
         ),
-        Figure("restarts", "pods evicted or drained", sum(pod.how in _ENDED for pod in pods), "pods"),
-        Figure("work_repeated", "work done again", _round(sum(pod.lost for pod in pods)), "seconds"),
-        Figure("finished", "finished work", sum(work.finished is not None for work in view.record.work), "pieces"),
+        Figure(
+            "restarts", "pods evicted or drained", sum(pod.how in _ENDED for pod in pods), "pods"
+        ),
+        Figure(
+            "work_repeated", "work done again", _round(sum(pod.lost for pod in pods)), "seconds"
+        ),
+        Figure(
+            "finished",
+            "finished work",
+            sum(work.finished is not None for work in view.record.work),
+            "pieces",
+        ),
         Figure("spot_hours", "spot machine-hours", round(hours["spot"], 2), "hours"),
         Figure("on_demand_hours", "on-demand machine-hours", round(hours["on-demand"], 2), "hours"),
         Figure(
@@ -233,9 +280,16 @@ def _cents(value: float | None) -> float | None:
 
 
 def _hours(view: View, band: str) -> float:
-    return sum(cost.machine_hours(view, pool) for pool in view.record.pools if pool.gpus and pool.capacity == band)
+    return sum(
+        cost.machine_hours(view, pool)
+        for pool in view.record.pools
+        if pool.gpus and pool.capacity == band
+    )
 
 
 def _pod_hours(view: View, band: str) -> float:
     names = {pool.name for pool in view.record.pools if pool.capacity == band}
-    return sum(_on_node(view, pod) for pod in view.record.pods if movable(pod) and pod.pool in names) / HOUR
+    return (
+        sum(_on_node(view, pod) for pod in view.record.pods if movable(pod) and pod.pool in names)
+        / HOUR
+    )

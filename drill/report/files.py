@@ -27,11 +27,16 @@ def write(report: Report | Comparison, directory: Path) -> list[Path]:
     All are written beside their places first and then moved: raises OSError, of a full disk too, and leaves the earlier files.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    return _replace(directory, _comparison_files(report) if isinstance(report, Comparison) else _report_files(report))
+    return _replace(
+        directory,
+        _comparison_files(report) if isinstance(report, Comparison) else _report_files(report),
+    )
 
 
 def _report_files(report: Report) -> dict[str, bytes]:
-    drawn = charts.spec(report.timeline, light, title=f"Drill {report.scenario}, stack {report.stack}")
+    drawn = charts.spec(
+        report.timeline, light, title=f"Drill {report.scenario}, stack {report.stack}"
+    )
     return {
         "report.html": page(report).encode(),
         "timeline.svg": charts.svg(drawn).encode(),
@@ -48,9 +53,15 @@ def _comparison_files(comparison: Comparison) -> dict[str, bytes]:
     ends = charts.axes(comparison.before.timeline, comparison.after.timeline)
     for name, report in (("before", comparison.before), ("after", comparison.after)):
         drawn = charts.spec(
-            report.timeline, light, ends=ends, title=f"Drill {report.scenario}, stack {report.stack}, {name}"
+            report.timeline,
+            light,
+            ends=ends,
+            title=f"Drill {report.scenario}, stack {report.stack}, {name}",
         )
-        files |= {f"timeline-{name}.svg": charts.svg(drawn).encode(), f"timeline-{name}.png": charts.png(drawn)}
+        files |= {
+            f"timeline-{name}.svg": charts.svg(drawn).encode(),
+            f"timeline-{name}.png": charts.png(drawn),
+        }
     return files
 
 
@@ -86,7 +97,9 @@ def read(file: Path) -> Report:
     except OSError as error:
         raise SandboxError(f"{file} cannot be read: {error.strerror}") from None
     if len(content) > _LARGEST:
-        raise SandboxError(f"{file} is larger than a report of a drill can be: more than {_LARGEST // 1024**2} MiB")
+        raise SandboxError(
+            f"{file} is larger than a report of a drill can be: more than {_LARGEST // 1024**2} MiB"
+        )
     try:
         report = TypeAdapter(Report).validate_json(content)
     except ValidationError as error:

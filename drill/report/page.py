@@ -35,7 +35,13 @@ def page(report: Report) -> str:
     """The page of one report: the timeline, four numbers, the verdicts, then the figures."""
     body = joined(
         _head(f"Drill: {report.scenario}", report),
-        element("div", _timeline(report, charts.axes(report.timeline)), _numbers(report), _sum(report), class_="first"),
+        element(
+            "div",
+            _timeline(report, charts.axes(report.timeline)),
+            _numbers(report),
+            _sum(report),
+            class_="first",
+        ),
         element("h2", "What was asked, and what came out"),
         _verdicts(report),
         *(_table(table) for table in tables(report)),
@@ -55,7 +61,9 @@ def comparison_page(comparison: Comparison) -> str:
         _numbers_of_both(before, after),
         _sum(after, "After: "),
         element("h2", "What differs"),
-        element("ul", *(element("li", moved.sentence.replace("`", "")) for moved in comparison.moved))
+        element(
+            "ul", *(element("li", moved.sentence.replace("`", "")) for moved in comparison.moved)
+        )
         if comparison.moved
         else element("p", SAME),
         *(_table(table) for table in comparison_tables(comparison)),
@@ -91,7 +99,9 @@ def _document(title: str, body: Html) -> str:
 
 
 def _colours() -> str:
-    light, dark = ("".join(f"--{name}:{value};" for name, value in each.items()) for each in (LIGHT, DARK))
+    light, dark = (
+        "".join(f"--{name}:{value};" for name, value in each.items()) for each in (LIGHT, DARK)
+    )
     # Paper is white, whatever the reader's screen is.
     return f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
 
@@ -165,14 +175,19 @@ def _verdicts(report: Report) -> Html:
         rows.append(
             element(
                 "tr",
-                element("td", element("span", verdict.state, class_=f"state {_STATES[verdict.state]}")),
+                element(
+                    "td", element("span", verdict.state, class_=f"state {_STATES[verdict.state]}")
+                ),
                 element("th", verdict.name, scope="row"),
                 element("td", verdict.measured, element("div", verdict.why, class_="why")),
                 element("td", verdict.bound, data_label="bound:"),
             )
         )
     head = element(
-        "thead", element("tr", *(element("th", name, scope="col") for name in ("", "Asked", "Measured", "Bound")))
+        "thead",
+        element(
+            "tr", *(element("th", name, scope="col") for name in ("", "Asked", "Measured", "Bound"))
+        ),
     )
     return element("table", head, element("tbody", *rows), class_="verdicts")
 
@@ -192,7 +207,11 @@ def _table(table: Table) -> Html:
     if not table.rows:
         return Html("")
     head = element(
-        "tr", *(element("th", column.name, scope="col", class_=_side(column.number)) for column in table.columns)
+        "tr",
+        *(
+            element("th", column.name, scope="col", class_=_side(column.number))
+            for column in table.columns
+        ),
     )
     rows = [
         element(
@@ -214,4 +233,6 @@ def _side(number: bool) -> str | None:
 
 
 def _facts(pairs: Sequence[tuple[str, str]]) -> Html:
-    return element("dl", *(joined(element("dt", name), element("dd", value)) for name, value in pairs))
+    return element(
+        "dl", *(joined(element("dt", name), element("dd", value)) for name, value in pairs)
+    )

@@ -109,14 +109,19 @@ class Panels:
                 },
                 "shape": {
                     "field": "kind",
-                    "scale": {"domain": kinds, "range": [_SHAPES.get(kind, "circle") for kind in kinds]},
+                    "scale": {
+                        "domain": kinds,
+                        "range": [_SHAPES.get(kind, "circle") for kind in kinds],
+                    },
                     "legend": None,
                 },
                 "color": {
                     "field": "kind",
                     "scale": {
                         "domain": kinds,
-                        "range": [self.colour("alarm" if kind in _ALARMS else "mark") for kind in kinds],
+                        "range": [
+                            self.colour("alarm" if kind in _ALARMS else "mark") for kind in kinds
+                        ],
                     },
                     "legend": None,
                 },
@@ -154,7 +159,11 @@ class Panels:
                         "format": ",d",
                     },
                 },
-                "color": {"field": "name", "scale": {"domain": names, "range": self._bands(series)}, "sort": names},
+                "color": {
+                    "field": "name",
+                    "scale": {"domain": names, "range": self._bands(series)},
+                    "sort": names,
+                },
                 "order": {"field": "order"},
             },
         }
@@ -177,8 +186,20 @@ class Panels:
         alarms = sorted({self.at(mark.at) for mark in self.timeline.marks if mark.kind in _ALARMS})
         if not alarms or len(alarms) > _MOST_RULES:
             return []
-        mark = {"type": "rule", "strokeDash": [3, 3], "color": self.colour("alarm"), "opacity": 0.8, "aria": False}
-        return [{"data": {"values": [{"at": at} for at in alarms]}, "mark": mark, "encoding": {"x": self.x()}}]
+        mark = {
+            "type": "rule",
+            "strokeDash": [3, 3],
+            "color": self.colour("alarm"),
+            "opacity": 0.8,
+            "aria": False,
+        }
+        return [
+            {
+                "data": {"values": [{"at": at} for at in alarms]},
+                "mark": mark,
+                "encoding": {"x": self.x()},
+            }
+        ]
 
     def _hover(self, series: tuple[Series, ...]) -> Spec:
         """Invisible columns that say the values of a step."""
@@ -188,7 +209,9 @@ class Panels:
         rows = [
             {
                 "at": self.at(times[index]),
-                "end": self.at(times[index + stride] if index + stride < len(times) else self.timeline.length),
+                "end": self.at(
+                    times[index + stride] if index + stride < len(times) else self.timeline.length
+                ),
                 "words": f"{moment(times[index])}  "
                 + ", ".join(f"{each.name}: {each.values[index]:,g}" for each in series),
             }
@@ -213,10 +236,18 @@ class Panels:
         rows = []
         for each in self.timeline.capacity:
             place = each.machine + (
-                f", {each.zone if 'zone' in each.zone else 'zone ' + each.zone}" if each.zone else ""
+                f", {each.zone if 'zone' in each.zone else 'zone ' + each.zone}"
+                if each.zone
+                else ""
             )
             wide = (each.end - each.begin) / self.ends.length > (0.05 if self.wide else 0.12)
-            amount = "no bound" if each.nodes is None else "none" if not each.nodes else counted(each.nodes, "node")
+            amount = (
+                "no bound"
+                if each.nodes is None
+                else "none"
+                if not each.nodes
+                else counted(each.nodes, "node")
+            )
             rows.append(
                 {
                     "at": self.at(each.begin),
@@ -232,7 +263,12 @@ class Panels:
         kinds = ["no bound", "some", "none"]
         colours = [self.colour(name) for name in ("spot-1", "some", "none")]
         strips = {
-            "mark": {"type": "rect", "height": 14, "stroke": self.colour("line"), "strokeWidth": 0.5},
+            "mark": {
+                "type": "rect",
+                "height": 14,
+                "stroke": self.colour("line"),
+                "strokeWidth": 0.5,
+            },
             "encoding": {
                 "x": self.x(title=True),
                 "x2": {"field": "end"},
@@ -255,7 +291,10 @@ class Panels:
                 "y": y,
                 "text": {"field": "shown"},
                 "color": {
-                    "condition": {"test": "datum.kind == 'no bound'", "value": self.colour("paper")},
+                    "condition": {
+                        "test": "datum.kind == 'no bound'",
+                        "value": self.colour("paper"),
+                    },
                     "value": self.colour("ink"),
                 },
             },

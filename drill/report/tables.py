@@ -33,7 +33,9 @@ class Table:
 
 def verdict_rows(report: Report) -> list[Verdict]:
     """The verdicts, red ones first, then those that hold by an explanation, in their order otherwise."""
-    return sorted(report.verdicts, key=lambda verdict: (verdict.state != "red", verdict.state != "explained"))
+    return sorted(
+        report.verdicts, key=lambda verdict: (verdict.state != "red", verdict.state != "explained")
+    )
 
 
 def sentence(report: Report) -> str:
@@ -44,7 +46,14 @@ def sentence(report: Report) -> str:
 
 def tables(report: Report) -> list[Table]:
     """The tables of a report after its verdicts."""
-    return [_policies(report), _figures(report), _placed(report), _pools(report), _not_moved(report), _losses(report)]
+    return [
+        _policies(report),
+        _figures(report),
+        _placed(report),
+        _pools(report),
+        _not_moved(report),
+        _losses(report),
+    ]
 
 
 def _policies(report: Report) -> Table:
@@ -137,7 +146,9 @@ def _pools(report: Report) -> Table:
         for each in used
     )
     note = (
-        f"Prices: {report.price_source}. Machines only, from their request to their end." if report.price_source else ""
+        f"Prices: {report.price_source}. Machines only, from their request to their end."
+        if report.price_source
+        else ""
     )
     return Table("Machine-hours and cost", columns, rows[:MOST_ROWS], note)
 
@@ -168,7 +179,13 @@ def _not_moved(report: Report) -> Table:
 
 
 def _losses(report: Report) -> Table:
-    columns = (Column("Pool"), Column("Lost to"), Column("Setting"), Column("Machine-hours", True), Column("USD", True))
+    columns = (
+        Column("Pool"),
+        Column("Lost to"),
+        Column("Setting"),
+        Column("Machine-hours", True),
+        Column("USD", True),
+    )
     rows = tuple(
         (
             each.pool or "all",
@@ -183,7 +200,9 @@ def _losses(report: Report) -> Table:
 
 
 def _more(rows: Sequence[object]) -> str:
-    return f"{len(rows) - MOST_ROWS:,} more rows are in report.json." if len(rows) > MOST_ROWS else ""
+    return (
+        f"{len(rows) - MOST_ROWS:,} more rows are in report.json." if len(rows) > MOST_ROWS else ""
+    )
 
 
 def facts(report: Report) -> list[tuple[str, str]]:
@@ -222,7 +241,9 @@ def settings_sentences(comparison: Comparison) -> list[str]:
 def comparison_tables(comparison: Comparison) -> list[Table]:
     """The tables of a comparison: changed settings, moved figures, turned verdicts."""
     changed = Table(
-        "Changed settings", (Column("After"),), tuple((text.replace("`", ""),) for text in comparison.changed)
+        "Changed settings",
+        (Column("After"),),
+        tuple((text.replace("`", ""),) for text in comparison.changed),
     )
     figures = Table(
         "Figures that moved",

@@ -26,7 +26,12 @@ _STATES: dict[State, Text] = {
     "red": Text("red", "bold red"),
     "note": Text("note", "dim"),
 }
-_COLOURS: dict[State, str] = {"holds": "bold", "explained": "bold yellow", "red": "bold red", "note": "bold"}
+_COLOURS: dict[State, str] = {
+    "holds": "bold",
+    "explained": "bold yellow",
+    "red": "bold red",
+    "note": "bold",
+}
 
 
 def text(report: Report | Comparison) -> RenderableType:
@@ -50,7 +55,9 @@ def _report(report: Report) -> RenderableType:
 
 def _comparison(comparison: Comparison) -> RenderableType:
     after = comparison.after
-    parts: list[RenderableType] = [_text(caveat, "yellow") for caveat in (*after.caveats, *comparison.comparable)]
+    parts: list[RenderableType] = [
+        _text(caveat, "yellow") for caveat in (*after.caveats, *comparison.comparable)
+    ]
     parts += [
         _text(f"Drill: {after.scenario}, two settings", "bold"),
         *(_text(words) for words in settings_sentences(comparison)),
@@ -64,7 +71,13 @@ def _comparison(comparison: Comparison) -> RenderableType:
 
 def _numbers(*reports: Report) -> Grid:
     """Return the four numbers, a column for each report: one, or before and after."""
-    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=len(reports) == 2, header_style="dim")
+    grid = Grid(
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        show_header=len(reports) == 2,
+        header_style="dim",
+    )
     for name in ("", "Before", "After") if len(reports) == 2 else ("", ""):
         grid.add_column(name, overflow="fold")
     grid.add_column(overflow="fold")
@@ -76,14 +89,18 @@ def _numbers(*reports: Report) -> Grid:
 
 
 def _verdicts(report: Report) -> Grid:
-    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=True, header_style="dim")
+    grid = Grid(
+        box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=True, header_style="dim"
+    )
     for name in ("", "Asked", "Measured", "Bound"):
         grid.add_column(name, overflow="fold")
     for verdict in verdict_rows(report):
         measured = _text(verdict.measured)
         if verdict.why:
             measured.append(f"\n{printable(verdict.why)}", "dim")
-        grid.add_row(_STATES[verdict.state], _text(verdict.name), measured, _text(verdict.bound, "dim"))
+        grid.add_row(
+            _STATES[verdict.state], _text(verdict.name), measured, _text(verdict.bound, "dim")
+        )
     return grid
 
 

@@ -29,10 +29,18 @@ def timeline(record: Record) -> Timeline:
     length = record.clock.length
     changes = {0.0}
     for node in record.nodes:
-        changes |= {at for at in (node.requested, node.ready, node.gone) if at is not None and 0 < at < length}
+        changes |= {
+            at
+            for at in (node.requested, node.ready, node.gone)
+            if at is not None and 0 < at < length
+        }
     for pod in record.pods:
         if pod.gpus:
-            changes |= {at for at in (pod.created, pod.bound, pod.ended) if at is not None and 0 < at < length}
+            changes |= {
+                at
+                for at in (pod.created, pod.bound, pod.ended)
+                if at is not None and 0 < at < length
+            }
     exact = len(changes) <= STEPS
     times = sorted(changes) if exact else [length * step / STEPS for step in range(STEPS)]
     return Timeline(
@@ -50,7 +58,11 @@ def sampled(spans: _Spans, times: Sequence[float], end: float) -> tuple[float, .
     """The number of spans at each step, as the mean over the step."""
     changes = sorted(
         [(max(begin, 0.0), 1) for begin, stop in spans if begin < stop and begin < end]
-        + [(max(stop, 0.0), -1) for begin, stop in spans if begin < stop and stop < end and begin < end]
+        + [
+            (max(stop, 0.0), -1)
+            for begin, stop in spans
+            if begin < stop and stop < end and begin < end
+        ]
     )
     values, count, index = [], 0, 0
     for begin, stop in zip(times, [*times[1:], end], strict=True):
@@ -68,20 +80,29 @@ def sampled(spans: _Spans, times: Sequence[float], end: float) -> tuple[float, .
 
 def _nodes(record: Record, times: Sequence[float]) -> Iterable[Series]:
     end = record.clock.length
-    ready = {pool.name: _ready([node for node in record.nodes if node.pool == pool.name], end) for pool in record.pools}
+    ready = {
+        pool.name: _ready([node for node in record.nodes if node.pool == pool.name], end)
+        for pool in record.pools
+    }
     plain = [spans for pool in record.pools if not pool.gpus for spans in ready[pool.name]]
     if plain:
         yield Series("pools without GPUs", "other", sampled(plain, times, end))
     bands: tuple[Band, Band] = ("on-demand", "spot")
     for band in bands:
-        grown = [pool for pool in record.pools if pool.gpus and pool.capacity == band and ready[pool.name]]
+        grown = [
+            pool
+            for pool in record.pools
+            if pool.gpus and pool.capacity == band and ready[pool.name]
+        ]
         shown, rest = _largest(grown, {name: len(spans) for name, spans in ready.items()})
         for pool in shown:
             yield Series(pool.name, band, sampled(ready[pool.name], times, end))
         if rest:
             together = [spans for pool in rest for spans in ready[pool.name]]
             yield Series(
-                f"{len(rest)} more {'on demand' if band == 'on-demand' else band}", band, sampled(together, times, end)
+                f"{len(rest)} more {'on demand' if band == 'on-demand' else band}",
+                band,
+                sampled(together, times, end),
             )
     yield Series("requested, not ready", "booting", sampled(_booting(record), times, end))
 
@@ -90,23 +111,35 @@ def _largest(pools: list[Pool], sizes: dict[str, int]) -> tuple[list[Pool], list
     if len(pools) <= POOLS:
         return pools, []
     kept = set(sorted((pool.name for pool in pools), key=lambda name: -sizes[name])[: POOLS - 1])
-    return [pool for pool in pools if pool.name in kept], [pool for pool in pools if pool.name not in kept]
+    return [pool for pool in pools if pool.name in kept], [
+        pool for pool in pools if pool.name not in kept
+    ]
 
 
 def _ready(nodes: Iterable[Node], end: float) -> _Spans:
-    return [(node.ready, end if node.gone is None else node.gone) for node in nodes if node.ready is not None]
+    return [
+        (node.ready, end if node.gone is None else node.gone)
+        for node in nodes
+        if node.ready is not None
+    ]
 
 
 def _booting(record: Record) -> _Spans:
     end = record.clock.length
-    return [(node.requested, min(at for at in (node.ready, node.gone, end) if at is not None)) for node in record.nodes]
+    return [
+        (node.requested, min(at for at in (node.ready, node.gone, end) if at is not None))
+        for node in record.nodes
+    ]
 
 
 def _pods(record: Record, times: Sequence[float]) -> Iterable[Series]:
     end = record.clock.length
     capacity = {pool.name: pool.capacity for pool in record.pools}
     asking = [pod for pod in record.pods if pod.gpus]
-    names: tuple[tuple[Band, str], ...] = (("on-demand", "running on demand"), ("spot", "running on spot"))
+    names: tuple[tuple[Band, str], ...] = (
+        ("on-demand", "running on demand"),
+        ("spot", "running on spot"),
+    )
     for band, name in names:
         there = [
             (pod.bound, end if pod.ended is None else pod.ended)
@@ -131,7 +164,9 @@ def _capacity(record: Record) -> list[Stretch]:
     for (machine, zone), changes in sorted(steps.items()):
         ends = [at for at, _ in changes[1:]] + [record.clock.length]
         row = [
-            Stretch(machine, zone, at, end, nodes) for (at, nodes), end in zip(changes, ends, strict=True) if end > at
+            Stretch(machine, zone, at, end, nodes)
+            for (at, nodes), end in zip(changes, ends, strict=True)
+            if end > at
         ]
         if row and row[0].begin > 0:
             row.insert(0, Stretch(machine, zone, 0.0, row[0].begin, None))
@@ -149,7 +184,9 @@ def _summed(steps: _Steps) -> _Steps:
         places = list(group)
         now: dict[tuple[str, str], int | None] = {}
         for at in sorted({at for place in places for at, _ in steps[place]}):
-            now |= {place: nodes for place in places for moment, nodes in steps[place] if moment == at}
+            now |= {
+                place: nodes for place in places for moment, nodes in steps[place] if moment == at
+            }
             known = [nodes for nodes in now.values() if nodes is not None]
             total = None if len(known) < len(now) else sum(known)
             summed.setdefault((machine, f"{len(places)} zones"), []).append((at, total))
@@ -161,7 +198,11 @@ def _joined(row: list[Stretch], most: int, length: float) -> list[Stretch]:
     shortest = length / most
     kept: list[list[Stretch]] = []
     for stretch in row:
-        if kept and kept[-1][-1].nodes != stretch.nodes and stretch.end - kept[-1][0].begin > shortest:
+        if (
+            kept
+            and kept[-1][-1].nodes != stretch.nodes
+            and stretch.end - kept[-1][0].begin > shortest
+        ):
             kept.append([stretch])
         elif kept:
             kept[-1].append(stretch)
@@ -177,11 +218,20 @@ def _joined(row: list[Stretch], most: int, length: float) -> list[Stretch]:
 
 
 def _marks(record: Record) -> Iterable[Mark]:
-    shown = [event for event in record.events if event.kind != "capacity" and 0 <= event.at <= record.clock.length]
-    for kind, group in groupby(sorted(shown, key=lambda event: (event.kind, event.at)), key=lambda event: event.kind):
+    shown = [
+        event
+        for event in record.events
+        if event.kind != "capacity" and 0 <= event.at <= record.clock.length
+    ]
+    for kind, group in groupby(
+        sorted(shown, key=lambda event: (event.kind, event.at)), key=lambda event: event.kind
+    ):
         events = list(group)
         if len(events) <= MARKS:
-            yield from (Mark(round(event.at, 2), kind, max(event.nodes, 1), _short(event.text)) for event in events)
+            yield from (
+                Mark(round(event.at, 2), kind, max(event.nodes, 1), _short(event.text))
+                for event in events
+            )
             continue
         width = record.clock.length / MARKS
         for _, near in groupby(events, key=lambda event: int(event.at // width)):
@@ -189,8 +239,14 @@ def _marks(record: Record) -> Iterable[Mark]:
 
 
 def _together(kind: str, events: list[Event]) -> Mark:
-    text = events[0].text if len(events) == 1 else f"{counted(len(events), 'event')}, the first: {events[0].text}"
-    return Mark(round(events[0].at, 2), kind, sum(max(event.nodes, 1) for event in events), _short(text))
+    text = (
+        events[0].text
+        if len(events) == 1
+        else f"{counted(len(events), 'event')}, the first: {events[0].text}"
+    )
+    return Mark(
+        round(events[0].at, 2), kind, sum(max(event.nodes, 1) for event in events), _short(text)
+    )
 
 
 def _short(text: str) -> str:

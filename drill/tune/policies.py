@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from drill.in_memory import back_to_spot
-from drill.in_memory import run as in_memory
-from drill.in_memory.run import Admit, admit_by_defaults
+from drill.in_memory import run_in_memory as in_memory
+from drill.in_memory.run_in_memory import Admit, admit_by_defaults
 from drill.in_memory.stack import Stack
 from drill.in_memory.uniform_progress import UniformProgress
 from drill.judge.outcome import ALONE, OURS, Row, outcome
@@ -53,7 +53,11 @@ class Trial:
             seed=self.seed,
             steps=self.steps,
             admit=admit,
-            follow=uniform.follow if uniform else back_to_spot.follow if own.back_to_spot else lambda drill: None,
+            follow=uniform.follow
+            if uniform
+            else back_to_spot.follow
+            if own.back_to_spot
+            else lambda drill: None,
         )
 
 
@@ -82,7 +86,9 @@ def greedy(stack: Stack) -> Stack:
     first: dict[str, int] = {}
     for number, name in enumerate(stack.order):
         first.setdefault(groups[name] or name, number)
-    return stack.with_order(sorted(stack.order, key=lambda name: (first[groups[name] or name], name not in spot)))
+    return stack.with_order(
+        sorted(stack.order, key=lambda name: (first[groups[name] or name], name not in spot))
+    )
 
 
 def uniform(stack: Stack) -> Stack:
@@ -105,7 +111,11 @@ def _accelerator(stack: Stack, pool: str) -> str:
 
 
 def _without(stack: Stack, capacity: record.Capacity, *, enlarged: bool) -> Stack:
-    other = {_accelerator(stack, pool.name) for pool in stack.pools if pool.gpus and pool.capacity != capacity}
+    other = {
+        _accelerator(stack, pool.name)
+        for pool in stack.pools
+        if pool.gpus and pool.capacity != capacity
+    }
     gone = {
         pool.name: 0
         for pool in stack.pools

@@ -15,9 +15,13 @@ from statistics import mean
 from drill.in_memory.stack import Stack
 from drill.judge.outcome import ALONE, Outcome, outcome
 from drill.tune.policies import Trial
-from sandbox.autoscaler.options import seconds
+from sandbox.autoscaler.autoscaler_options import seconds
 
-UNNEEDED, AFTER_ADD, PROVISION = "scaleDownUnneededTime", "scaleDownDelayAfterAdd", "maxNodeProvisionTime"
+UNNEEDED, AFTER_ADD, PROVISION = (
+    "scaleDownUnneededTime",
+    "scaleDownDelayAfterAdd",
+    "maxNodeProvisionTime",
+)
 TIMES: Mapping[str, Sequence[str]] = {
     # A GPU machine boots for some minutes, which are paid as well: a shorter time than two scans buys nothing.
     UNNEEDED: ("1m", "2m", "3m", "5m", "10m"),
@@ -48,7 +52,11 @@ class Setting:
         changed = stack.with_most(dict(self.most)).with_profile(dict(self.times))
         changed = changed.with_order(self.order) if self.order else changed
         changed = changed.with_consolidation(self.consolidation) if self.consolidation else changed
-        return changed if self.back_to_spot is None else replace(changed, back_to_spot=self.back_to_spot)
+        return (
+            changed
+            if self.back_to_spot is None
+            else replace(changed, back_to_spot=self.back_to_spot)
+        )
 
 
 @dataclass(frozen=True)
@@ -70,7 +78,10 @@ class Judged:
 
     def beyond(self, accepted: float) -> float:
         """Seconds by which waits exceed the accepted one, together; unfinished work counts as well."""
-        return sum(max(0.0, each.longest_wait - accepted) + 60.0 * each.unfinished for each in self.outcomes)
+        return sum(
+            max(0.0, each.longest_wait - accepted) + 60.0 * each.unfinished
+            for each in self.outcomes
+        )
 
 
 @dataclass(frozen=True)
@@ -118,7 +129,9 @@ def tune(
             better = min(options, key=lambda each: (each.beyond(accepted), each.usd), default=best)
             if _preferred(better, best, accepted):
                 best, changed = better, True
-                notify(f"{axis}: {best.usd:,.2f} USD a week, longest wait {best.longest_wait / 60:.1f} min")
+                notify(
+                    f"{axis}: {best.usd:,.2f} USD a week, longest wait {best.longest_wait / 60:.1f} min"
+                )
     last = _with_work(stack, judging, pool)
     within = sorted(known.values(), key=lambda each: (each.beyond(accepted), each.usd))[:8]
     other = replace(best.setting, back_to_spot=not stack.back_to_spot)
@@ -143,12 +156,20 @@ def axes(stack: Stack, now: Setting) -> Iterator[tuple[str, list[Setting]]]:
     spot = {pool.name for pool in stack.pools if pool.capacity == "spot" and pool.gpus}
     for pool in current.pools:
         if pool.gpus and pool.capacity == "on-demand" and pool.most is not None:
-            most = {each.name: each.most or 0 for each in current.pools if each.gpus and each.name not in spot}
+            most = {
+                each.name: each.most or 0
+                for each in current.pools
+                if each.gpus and each.name not in spot
+            }
             top = max(8, sum(each.most or 0 for each in stack.pools if each.name in spot))
             sizes = sorted({1, 2, 3, 4, 6, 8, 12, 16, top} - {pool.most})
             yield (
                 f"{pool.name}.maxNodes",
-                [replace(now, most=tuple(sorted({**most, pool.name: size}.items()))) for size in sizes if size <= top],
+                [
+                    replace(now, most=tuple(sorted({**most, pool.name: size}.items())))
+                    for size in sizes
+                    if size <= top
+                ],
             )
     if stack.provider == "azure":
         for key, values in TIMES.items():
@@ -163,7 +184,10 @@ def axes(stack: Stack, now: Setting) -> Iterator[tuple[str, list[Setting]]]:
             )
     if stack.classes:
         others = [minutes for minutes in CONSOLIDATION if minutes != current.consolidation]
-        yield "consolidationDelayMinutes", [replace(now, consolidation=minutes) for minutes in others]
+        yield (
+            "consolidationDelayMinutes",
+            [replace(now, consolidation=minutes) for minutes in others],
+        )
     yield "order", [replace(now, order=order) for order in _orders(current)]
 
 
@@ -195,7 +219,9 @@ def _worked(stack: Stack, trial: Trial) -> Stack:
     return replace(stack, basis=stack.basis.worked(trial.run(stack)))
 
 
-def _judge(settings: Sequence[Setting], worked: Worked, pool: Executor, policy: str = "") -> list[Judged]:
+def _judge(
+    settings: Sequence[Setting], worked: Worked, pool: Executor, policy: str = ""
+) -> list[Judged]:
     jobs = [(setting, stack, trial, policy) for setting in settings for stack, trial in worked]
     outcomes = list(pool.map(_outcome, jobs))
     number = len(worked)

@@ -75,7 +75,9 @@ def run(home: Home, request: Request, notify: Notify) -> None:
             for seed in range(request.seed, request.seed + 2 * SEEDS)
         ]
         accepted = stack.accepted_wait
-        notify(f"drawn weeks {request.seed} to {request.seed + SEEDS - 1} choose, the {SEEDS} after them judge")
+        notify(
+            f"drawn weeks {request.seed} to {request.seed + SEEDS - 1} choose, the {SEEDS} after them judge"
+        )
         with ProcessPoolExecutor() as pool:
             tuned = tune(stack, weeks[:SEEDS], weeks[SEEDS:], accepted, pool, notify)
     text = difference(path.read_text(), path.name, tuned.chosen, stack, sources)
@@ -85,7 +87,9 @@ def run(home: Home, request: Request, notify: Notify) -> None:
         _print(Console(), tuned, text, path.name, accepted)
     with writing(request.directory):
         (request.directory / FILE).write_text(text)
-    notify(f"the difference is {request.directory / FILE}: `git apply` takes it; {path.name} stays as it is")
+    notify(
+        f"the difference is {request.directory / FILE}: `git apply` takes it; {path.name} stays as it is"
+    )
 
 
 def as_json(tuned: Tuned, text: str) -> dict[str, Any]:
@@ -94,7 +98,15 @@ def as_json(tuned: Tuned, text: str) -> dict[str, Any]:
 
 
 def _print(console: Console, tuned: Tuned, text: str, name: str, accepted: float) -> None:
-    table = Table("Setting", "USD a week", "Saved against alone", "Longest wait", "On spot", "Done again", box=None)
+    table = Table(
+        "Setting",
+        "USD a week",
+        "Saved against alone",
+        "Longest wait",
+        "On spot",
+        "Done again",
+        box=None,
+    )
     rows: list[tuple[str, Judged]] = [
         ("on demand alone", tuned.alone),
         ("as it is", tuned.before),
@@ -117,7 +129,9 @@ def _print(console: Console, tuned: Tuned, text: str, name: str, accepted: float
         f" {tuned.tried} settings were tried. Regret: {tuned.regret:,.2f} USD a week less by the best of the last eight.\n",
         highlight=False,
     )
-    console.print(text or f"{name}: nothing to change.", highlight=False, markup=False, soft_wrap=True)
+    console.print(
+        text or f"{name}: nothing to change.", highlight=False, markup=False, soft_wrap=True
+    )
 
 
 def _mean(judged: Judged, figure: Callable[[Outcome], float]) -> str:

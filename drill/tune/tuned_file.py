@@ -15,7 +15,9 @@ from drill.tune.tune import Setting
 _PREFIX = "kubeflow-spot:"
 
 
-def difference(text: str, path: str, setting: Setting, stack: Stack, sources: Mapping[str, str]) -> str:
+def difference(
+    text: str, path: str, setting: Setting, stack: Stack, sources: Mapping[str, str]
+) -> str:
     """The unified difference of a stack file; empty where nothing changes. `sources` has the stack file's pool of each pool."""
     after = changed(text, setting, stack, sources)
     lines = difflib.unified_diff(
@@ -43,7 +45,9 @@ def changed(text: str, setting: Setting, stack: Stack, sources: Mapping[str, str
         fallback["consolidationDelayMinutes"] = setting.consolidation
     if setting.order:
         config.setdefault(f"{_PREFIX}growth", {})["order"] = [
-            name for name in setting.order if any(pool.name == name and pool.gpus for pool in stack.pools)
+            name
+            for name in setting.order
+            if any(pool.name == name and pool.gpus for pool in stack.pools)
         ]
     out = io.StringIO()
     yaml.dump(content, out)

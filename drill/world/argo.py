@@ -15,8 +15,8 @@ from sandbox.base.home import PROJECT
 from sandbox.base.notices import Notify
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.process import Process, stop_all
+from sandbox.kubernetes.api_errors import ApiError
 from sandbox.kubernetes.client import Client, Object
-from sandbox.kubernetes.errors import ApiError
 from sandbox.toolchain import programs, sources
 
 VERSION = "argoproj.io/v1alpha1"
@@ -49,7 +49,9 @@ def defaults() -> Object:
     try:
         body: Object = yaml.safe_load(path.read_text())
     except OSError as error:
-        raise SandboxError(f"{error}: a drill with Workflows runs from a checkout of the project") from error
+        raise SandboxError(
+            f"{error}: a drill with Workflows runs from a checkout of the project"
+        ) from error
     body["spec"]["templateDefaults"]["retryStrategy"].pop("backoff", None)
     return body
 
@@ -120,7 +122,9 @@ def _await(process: Process, client: Client) -> None:
             if refused.status != 404 or monotonic() > until:
                 raise
             sleep(0.05)
-    while not ((client.get(VERSION, "Workflow", _MANAGER, NAMESPACE) or {}).get("status") or {}).get("phase"):
+    while not (
+        (client.get(VERSION, "Workflow", _MANAGER, NAMESPACE) or {}).get("status") or {}
+    ).get("phase"):
         if process.exit_code() is not None or monotonic() > until:
             raise SandboxError(f"{PROGRAM} does not work:\n{process.log_tail()}")
         sleep(0.02)
@@ -134,4 +138,8 @@ def configure(client: Client, defaults: Mapping[str, Any] | None) -> None:
     if defaults is not None:
         data[DEFAULTS] = yaml.safe_dump(dict(defaults))
     metadata = {"name": CONFIG_MAP, "namespace": NAMESPACE}
-    client.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}, _MANAGER, force=True)
+    client.apply(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data},
+        _MANAGER,
+        force=True,
+    )

@@ -86,12 +86,22 @@ def of(cloud: Any, cluster: str) -> Basis:
 
 def sentence(scenario: Scenario, basis: Basis, side: str) -> str:
     """One sentence about the work and the spot capacity of both sides of a comparison; `side` is the name of the first."""
-    amounts = [amount for work in scenario.work for amount in (work.count, work.pods, work.parallelism)]
-    kinds = [kind for kind in basis.gpus if any(str(amount).endswith(f"% of {kind}") for amount in amounts)]
-    sized = scenario.drawn_capacity or any(fault.capacity and fault.capacity.share for fault in scenario.faults)
+    amounts = [
+        amount for work in scenario.work for amount in (work.count, work.pods, work.parallelism)
+    ]
+    kinds = [
+        kind
+        for kind in basis.gpus
+        if any(str(amount).endswith(f"% of {kind}") for amount in amounts)
+    ]
+    sized = scenario.drawn_capacity or any(
+        fault.capacity and fault.capacity.share for fault in scenario.faults
+    )
     counted = []
     if kinds:
-        counted.append(f"shares of {' and '.join(f'the {basis.gpus[kind]:,} GPUs {_WORDS[kind]}' for kind in kinds)}")
+        counted.append(
+            f"shares of {' and '.join(f'the {basis.gpus[kind]:,} GPUs {_WORDS[kind]}' for kind in kinds)}"
+        )
     if sized:
         counted.append("spot capacity for its spot pools")
     what = "Both sides have the same work" + (" and the same spot capacity" if sized else "")

@@ -46,24 +46,38 @@ class Capacity:
 
         Without zones the cloud chooses: then it is the zones that steps name for the machine.
         """
-        found = [self.at(machine, zone, now) for zone in tuple(zones) or self.zones(machine) or (REGION,)]
+        found = [
+            self.at(machine, zone, now) for zone in tuple(zones) or self.zones(machine) or (REGION,)
+        ]
         return None if None in found else sum(nodes for nodes in found if nodes is not None)
 
     def zones(self, machine: str) -> tuple[str, ...]:
         """The zones that steps name for a machine, in the order of their names."""
         if machine not in self._zones:
-            named = {step.zone for step in self._steps if step.machine in (machine, ALL)} - {ALL, REGION}
+            named = {step.zone for step in self._steps if step.machine in (machine, ALL)} - {
+                ALL,
+                REGION,
+            }
             self._zones[machine] = tuple(sorted(named))
         return self._zones[machine]
 
     def _of(self, machine: str, zone: str) -> tuple[list[float], list[int | None]]:
         if (machine, zone) not in self._found:
-            matching = [step for step in self._steps if step.machine in (machine, ALL) and step.zone in (zone, ALL)]
-            self._found[machine, zone] = [step.at for step in matching], [step.nodes for step in matching]
+            matching = [
+                step
+                for step in self._steps
+                if step.machine in (machine, ALL) and step.zone in (zone, ALL)
+            ]
+            self._found[machine, zone] = (
+                [step.at for step in matching],
+                [step.nodes for step in matching],
+            )
         return self._found[machine, zone]
 
 
-def checked(steps: Sequence[Step], pools: Iterable[Pool], *, path: str = "capacity", now: float = 0.0) -> Capacity:
+def checked(
+    steps: Sequence[Step], pools: Iterable[Pool], *, path: str = "capacity", now: float = 0.0
+) -> Capacity:
     """The capacity of these steps, for a stack with these pools, at second `now` of its drill.
 
     Raises SandboxError with every problem and its place, such as `capacity[2].nodes`.
@@ -74,20 +88,28 @@ def checked(steps: Sequence[Step], pools: Iterable[Pool], *, path: str = "capaci
             f"{path}: the stack has no spot pool; add `capacity: spot` to a pool, or take a stack that has one"
         )
     problems = [
-        problem for place, step in enumerate(steps) for problem in _problems(step, spot, f"{path}[{place}]", now)
+        problem
+        for place, step in enumerate(steps)
+        for problem in _problems(step, spot, f"{path}[{place}]", now)
     ]
     if problems:
         more = [f"and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         raise SandboxError(
-            "\n  ".join([f"{count} in the capacity; the stack is as it was:", *problems[:_SHOWN], *more])
+            "\n  ".join(
+                [f"{count} in the capacity; the stack is as it was:", *problems[:_SHOWN], *more]
+            )
         )
     return Capacity(steps)
 
 
 def _problems(step: Step, spot: Sequence[Pool], path: str, now: float) -> Iterator[str]:
     at: object = step.at
-    if isinstance(at, bool) or not isinstance(at, int | float) or (isinstance(at, float) and not math.isfinite(at)):
+    if (
+        isinstance(at, bool)
+        or not isinstance(at, int | float)
+        or (isinstance(at, float) and not math.isfinite(at))
+    ):
         yield f"{path}.at is {_shown(at)}: write seconds from the drill's begin"
     elif at < now:
         yield f"{path}.at is {_shown(at)}, which is in the past: write {now:g} or more"

@@ -12,7 +12,9 @@ from sandbox.base.errors import SandboxError
 def require(scenario: Scenario, pools: Sequence[Pool]) -> None:
     """Raises SandboxError, with every problem, for a stack without spot pools, and for names that the stack does not have."""
     if not any(pool.capacity == "spot" for pool in pools):
-        raise SandboxError("the stack has no spot pool: there is nothing that a drill could take away")
+        raise SandboxError(
+            "the stack has no spot pool: there is nothing that a drill could take away"
+        )
     problems = [
         f"  faults[{number}].{problem}"
         for number, fault in enumerate(scenario.faults)
@@ -25,7 +27,9 @@ def require(scenario: Scenario, pools: Sequence[Pool]) -> None:
 def _problems(fault: Fault, pools: Sequence[Pool]) -> Iterator[str]:
     spot = [pool for pool in pools if pool.capacity == "spot"]
     if change := fault.capacity:
-        yield from _unknown("capacity.machine", change.machine, sorted({pool.machine for pool in spot}))
+        yield from _unknown(
+            "capacity.machine", change.machine, sorted({pool.machine for pool in spot})
+        )
         named = [pool for pool in spot if change.machine in ("*", pool.machine)] or spot
         yield from _unknown("capacity.zone", change.zone, _zones(named), "first")
     for name in FAULTS:
@@ -35,7 +39,9 @@ def _problems(fault: Fault, pools: Sequence[Pool]) -> Iterator[str]:
             named = [pool for pool in spot if place.pool in ("*", pool.name)] or spot
             yield from _unknown("evict.zone", place.zone, _zones(named))
         elif isinstance(place, Place):
-            unknown = list(_unknown(f"{to_camel(name)}.pool", place.pool, sorted(pool.name for pool in pools)))
+            unknown = list(
+                _unknown(f"{to_camel(name)}.pool", place.pool, sorted(pool.name for pool in pools))
+            )
             yield from unknown
             if not unknown and not any(_about(place, pool) for pool in pools):
                 which = "it" if place.pool == "*" else f"pool {place.pool!r}"

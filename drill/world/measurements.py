@@ -59,7 +59,10 @@ class Lengths:
     def _lines(self) -> tuple[tuple[float, float, float, float], ...]:
         """The end of each line and its begin, as parts of all lengths; the length at its begin, and the growth to its end."""
         points = ((0.1, self.short), (0.5, self.median), (0.9, self.long), (1.0, self.longest))
-        return tuple((high, low, begin, math.log(end / begin)) for (low, begin), (high, end) in pairwise(points))
+        return tuple(
+            (high, low, begin, math.log(end / begin))
+            for (low, begin), (high, end) in pairwise(points)
+        )
 
     def at(self, part: float) -> float:
         """The length below which this part of all lengths is, 0 to 1: the inverse of the distribution."""
@@ -71,7 +74,11 @@ class Lengths:
 
 def _middle(shorter: float, longer: float) -> float:
     """The mean of lengths whose logarithms are spread evenly between two."""
-    return shorter if longer <= shorter * (1 + 1e-9) else (longer - shorter) / math.log(longer / shorter)
+    return (
+        shorter
+        if longer <= shorter * (1 + 1e-9)
+        else (longer - shorter) / math.log(longer / shorter)
+    )
 
 
 @dataclass(frozen=True)
@@ -138,4 +145,8 @@ def alike(gpus: int, most: int) -> Sequence[Measurement]:
     asked = 1 if most <= 2 or gpus == 0 or gpus >= 8 else 4 if most <= 9 else 16
     kind = 0 if gpus == 0 else 8 if gpus >= 8 else 1
     # Machines that were never lost in two days say nothing about spells.
-    return [row for row in measurements() if row.gpus == kind and row.nodes == asked and row.total_losses > 0]
+    return [
+        row
+        for row in measurements()
+        if row.gpus == kind and row.nodes == asked and row.total_losses > 0
+    ]

@@ -17,7 +17,12 @@ DAG_DRIVER, DRIVER, EXECUTOR, STEP = (
     "system-container-executor",
     "system-container-impl",
 )
-_RETRY = ("retry-max-count", "retry-backoff-duration", "retry-backoff-factor", "retry-backoff-max-duration")
+_RETRY = (
+    "retry-max-count",
+    "retry-backoff-duration",
+    "retry-backoff-factor",
+    "retry-backoff-max-duration",
+)
 _PATCH = "pod-spec-patch"
 _OWN = "piece"
 """A parameter of our own: the name of the task, for annotations of its pods."""
@@ -65,7 +70,10 @@ def pipeline(
     retried = [task for task in tasks if task.retry]
     templates = [
         {"name": "entrypoint", "dag": {"tasks": _entry()}},
-        {"name": "root", "dag": {"tasks": [each for task in tasks for each in _task(task, outputs=outputs)]}},
+        {
+            "name": "root",
+            "dag": {"tasks": [each for task in tasks for each in _task(task, outputs=outputs)]},
+        },
         _driver(DAG_DRIVER, "execution-id", notes, outputs=outputs),
         _driver(DRIVER, _PATCH, notes, outputs=outputs),
         *(_executor(own, retry=False) if len(retried) < len(tasks) else ()),
@@ -94,23 +102,37 @@ def _entry() -> list[Object]:
 
 def _task(task: Task, *, outputs: bool) -> list[Object]:
     driver = f"{task.name}-driver"
-    patch = f"{{{{tasks.{driver}.outputs.parameters.{_PATCH}}}}}" if outputs else json.dumps(task.spec)
+    patch = (
+        f"{{{{tasks.{driver}.outputs.parameters.{_PATCH}}}}}" if outputs else json.dumps(task.spec)
+    )
     values: dict[str, str] = {_OWN: task.name, _PATCH: patch}
     if task.retry:
         retry = task.retry
-        values |= dict(zip(_RETRY, map(str, (retry.count, retry.backoff, retry.factor, retry.longest)), strict=True))
+        values |= dict(
+            zip(
+                _RETRY,
+                map(str, (retry.count, retry.backoff, retry.factor, retry.longest)),
+                strict=True,
+            )
+        )
     depends = " && ".join(f"{each}.Succeeded" for each in task.after)
     return [
         _call(driver, DRIVER, {_OWN: driver}, depends),
         _call(task.name, _named(EXECUTOR, task.retry is not None), values, f"{driver}.Succeeded")
-        | ({"when": f"{{{{tasks.{driver}.outputs.parameters.condition}}}} != false"} if outputs else {}),
+        | (
+            {"when": f"{{{{tasks.{driver}.outputs.parameters.condition}}}} != false"}
+            if outputs
+            else {}
+        ),
     ]
 
 
 def _call(name: str, template: str, values: dict[str, str], depends: str = "") -> Object:
     call: Object = {"name": name, "template": template}
     if values:
-        call["arguments"] = {"parameters": [{"name": key, "value": value} for key, value in values.items()]}
+        call["arguments"] = {
+            "parameters": [{"name": key, "value": value} for key, value in values.items()]
+        }
     return call | ({"depends": depends} if depends else {})
 
 
@@ -148,7 +170,13 @@ def _executor(notes: Object, *, retry: bool) -> list[Object]:
         "inputs": inputs,
         "podSpecPatch": _parameter(_PATCH),
         "container": {"image": "example.invalid/work:1", "command": ["work"]},
-        "initContainers": [{"name": "kfp-launcher", "image": "example.invalid/launcher:1", "command": ["launcher-v2"]}],
+        "initContainers": [
+            {
+                "name": "kfp-launcher",
+                "image": "example.invalid/launcher:1",
+                "command": ["launcher-v2"],
+            }
+        ],
         "volumes": [{"name": "kfp-launcher", "emptyDir": {}}],
         **notes,
     }

@@ -16,7 +16,16 @@ Role = Literal["training", "trial", "pipeline", "notebook", "predictor", "platfo
 NodeEnd = Literal["evicted", "scale-down", "never registered", "lost", "upgraded"]
 PodEnd = Literal["succeeded", "evicted", "drained", "failed", "removed"]
 EventKind = Literal[
-    "scale-up", "refused", "backoff", "failed", "scale-down", "evicted", "capacity", "fault", "moved", "note"
+    "scale-up",
+    "refused",
+    "backoff",
+    "failed",
+    "scale-down",
+    "evicted",
+    "capacity",
+    "fault",
+    "moved",
+    "note",
 ]
 
 

@@ -28,7 +28,9 @@ Amount = Annotated[int | str, BeforeValidator(texts.amount)]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True
+    )
 
 
 SAVE = 2.0
@@ -72,11 +74,19 @@ class Workload(_Strict):
             raise ValueError("a Job or a Workflow has `runFor`, and nothing else has")
         for name, kinds in (("parallelism", ("Job",)), ("checkpoint_every", ENDING)):
             if self.kind not in kinds and getattr(self, name) is not None:
-                raise ValueError(f"`{to_camel(name)}` does nothing for a {self.kind}: leave it out, or make it a Job")
+                raise ValueError(
+                    f"`{to_camel(name)}` does nothing for a {self.kind}: leave it out, or make it a Job"
+                )
         if self.kind == "Workflow" and self.pods != 1:
-            raise ValueError("`pods` does nothing for a Workflow, whose step is one pod: write `count`")
-        if "save_takes" in self.model_fields_set and (self.kind != "Job" or self.checkpoint_every is None):
-            raise ValueError("`saveTakes` is of a Job with `checkpointEvery`: others do not save after SIGTERM")
+            raise ValueError(
+                "`pods` does nothing for a Workflow, whose step is one pod: write `count`"
+            )
+        if "save_takes" in self.model_fields_set and (
+            self.kind != "Job" or self.checkpoint_every is None
+        ):
+            raise ValueError(
+                "`saveTakes` is of a Job with `checkpointEvery`: others do not save after SIGTERM"
+            )
         if self.drawn and not self.every:
             raise ValueError("`drawn` draws around `every`: write `every`, such as 5m")
         return self
@@ -163,7 +173,9 @@ class Fault(_Strict):
             raise ValueError("`until` is not after `at`")
         if self.until is not None and given[0] not in _LASTING:
             remedy = "; write a later fault `capacity: {nodes: null}`" if self.capacity else ""
-            raise ValueError(f"`until` does nothing for `{to_camel(given[0])}`, which has no end: leave it out{remedy}")
+            raise ValueError(
+                f"`until` does nothing for `{to_camel(given[0])}`, which has no end: leave it out{remedy}"
+            )
         if isinstance(place := getattr(self, given[0]), Place):
             _fits(given[0], place)
         return self
@@ -173,11 +185,15 @@ def _fits(fault: str, place: Place) -> None:
     """Raises ValueError for a key of a place that this fault does not read, and for one without which it does nothing."""
     name = to_camel(fault)
     if place.nodes != "all" and fault not in _COUNTED:
-        raise ValueError(f"`{name}.nodes` does nothing: the fault is about whole pools; name them with `pool`")
+        raise ValueError(
+            f"`{name}.nodes` does nothing: the fault is about whole pools; name them with `pool`"
+        )
     if fault in _DELAYED and not place.seconds:
         raise ValueError(f"`{name}.seconds` is missing: write by how much later, such as 2m")
     if place.seconds and fault not in _DELAYED:
-        raise ValueError(f"`{name}.seconds` does nothing: leave it out; the fault lasts from `at` to `until`")
+        raise ValueError(
+            f"`{name}.seconds` does nothing: leave it out; the fault lasts from `at` to `until`"
+        )
 
 
 _LASTING = ("refuse", "silent", "slow", "late_plugin", "unready", "scan_before_cordon")
@@ -226,7 +242,11 @@ DEFAULT = "spot-gone-and-back"
 def names() -> list[str]:
     """The project's own scenarios."""
     folder = files(__package__).joinpath("scenarios")
-    return sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+    return sorted(
+        entry.name.removesuffix(".yaml")
+        for entry in folder.iterdir()
+        if entry.name.endswith(".yaml")
+    )
 
 
 def load(name: str) -> Scenario:
@@ -242,7 +262,10 @@ def load(name: str) -> Scenario:
     try:
         return Scenario.model_validate(read_yaml(path))
     except ValidationError as wrong:
-        problems = [f"  {_path(each['loc'])}: {each['msg'].removeprefix('Value error, ')}" for each in wrong.errors()]
+        problems = [
+            f"  {_path(each['loc'])}: {each['msg'].removeprefix('Value error, ')}"
+            for each in wrong.errors()
+        ]
         raise SandboxError("\n".join([f"{path.name} is no scenario:", *problems])) from None
 
 

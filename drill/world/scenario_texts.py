@@ -28,7 +28,9 @@ def spread(value: Any) -> tuple[float, float]:
     both = _SPREAD.fullmatch(value) if isinstance(value, str) else None
     least, most = (seconds(both[1]), seconds(both[2])) if both else (seconds(value),) * 2
     if not 0 < least <= most:
-        raise ValueError(f"{value!r} is not a range of times: write the shorter first, such as 10m-4h")
+        raise ValueError(
+            f"{value!r} is not a range of times: write the shorter first, such as 10m-4h"
+        )
     return least, most
 
 

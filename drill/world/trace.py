@@ -57,7 +57,9 @@ def _content(path: Path) -> tuple[float, list[int]]:
         raise SandboxError(f"the trace {path} is not JSON: {_short(broken)}") from None
     problems = _problems(content)
     if problems:
-        raise SandboxError("\n  ".join([f"the trace {path} is not of the published shape, {_SHAPE}:", *problems]))
+        raise SandboxError(
+            "\n  ".join([f"the trace {path} is not of the published shape, {_SHAPE}:", *problems])
+        )
     return content["metadata"]["gap_seconds"], content["data"]
 
 
@@ -70,18 +72,23 @@ def _problems(content: Any) -> list[str]:
     if gap is None:
         problems.append("metadata.gap_seconds is missing: write the seconds between two numbers")
     elif not _is_number(gap) or not 1 <= gap <= MOST_SECONDS:
-        problems.append(f"metadata.gap_seconds is {_short(gap)}: write seconds from 1 to {MOST_SECONDS}")
+        problems.append(
+            f"metadata.gap_seconds is {_short(gap)}: write seconds from 1 to {MOST_SECONDS}"
+        )
     data = content.get("data")
     if not isinstance(data, list) or not data:
         return [*problems, "data is missing or empty: write the numbers of available instances"]
     wrong = [place for place, nodes in enumerate(data) if not _is_count(nodes)]
     problems += [
-        f"data[{place}] is {_short(data[place])}: write a whole number from 0 to {MOST_NODES}" for place in wrong[:10]
+        f"data[{place}] is {_short(data[place])}: write a whole number from 0 to {MOST_NODES}"
+        for place in wrong[:10]
     ]
     if len(wrong) > 10:
         problems.append(f"and {len(wrong) - 10} more numbers")
     if not problems and gap is not None and gap * len(data) > MOST_SECONDS:
-        problems.append(f"data has {len(data)} numbers, {gap:g} s apart: a trace lasts at most {MOST_SECONDS} s")
+        problems.append(
+            f"data has {len(data)} numbers, {gap:g} s apart: a trace lasts at most {MOST_SECONDS} s"
+        )
     return problems
 
 

@@ -65,7 +65,9 @@ def week(
     steps = [
         Step(at=at, machine=machine, zone=zone, nodes=nodes)
         for machine in machines
-        for zone, trace in _traces(seed, machine, zones or (ALL,), most[machine], gpus_by_machine[machine])
+        for zone, trace in _traces(
+            seed, machine, zones or (ALL,), most[machine], gpus_by_machine[machine]
+        )
         for at, nodes in trace
     ]
     return sorted(steps, key=lambda step: step.at)
@@ -75,7 +77,9 @@ Trace = list[tuple[int, int]]
 """Seconds, and the nodes that are there from then on; the first at 0."""
 
 
-def _traces(seed: int, machine: str, zones: Sequence[str], most: int, gpus: int) -> Iterable[tuple[str, Trace]]:
+def _traces(
+    seed: int, machine: str, zones: Sequence[str], most: int, gpus: int
+) -> Iterable[tuple[str, Trace]]:
     rows = shuffled(alike(gpus, most), Random(f"{seed} {machine}"))
     others: list[int] = []
     for place, zone in enumerate(zones):
@@ -87,7 +91,9 @@ def _traces(seed: int, machine: str, zones: Sequence[str], most: int, gpus: int)
 
 def shuffled(rows: Sequence[Measurement], draws: Random) -> list[Measurement]:
     """The rows in a drawn order. `Random.shuffle` is not kept the same between versions of Python."""
-    return [row for _, row in sorted(((draws.random(), row) for row in rows), key=lambda pair: pair[0])]
+    return [
+        row for _, row in sorted(((draws.random(), row) for row in rows), key=lambda pair: pair[0])
+    ]
 
 
 def drawn(row: Measurement, most: int, draws: Random, seconds: int = WEEK) -> Trace:
@@ -102,7 +108,9 @@ def drawn(row: Measurement, most: int, draws: Random, seconds: int = WEEK) -> Tr
     return _window(changes, _BEFORE, _BEFORE + seconds)
 
 
-def _spell(begin: float, length: float, row: Measurement, most: int, draws: Random) -> Iterable[tuple[float, int]]:
+def _spell(
+    begin: float, length: float, row: Measurement, most: int, draws: Random
+) -> Iterable[tuple[float, int]]:
     """The nodes there during one spell: all of them, but for parts at its begin, at its end and now and then between."""
     if most == 1:
         return [(begin, 1)]
@@ -122,7 +130,11 @@ def _spell(begin: float, length: float, row: Measurement, most: int, draws: Rand
         if stop > start:
             changes += [(begin + start, 1 + int(draws.random() * (most - 1))), (begin + stop, most)]
     # A part of no length leaves the whole; the gap's own change ends the spell.
-    return [(at, nodes) for at, nodes in ([(begin, most)] if rise == 0 else []) + changes if at < begin + length]
+    return [
+        (at, nodes)
+        for at, nodes in ([(begin, most)] if rise == 0 else []) + changes
+        if at < begin + length
+    ]
 
 
 def _part(most: float, often: float, draws: Random) -> float:
@@ -162,7 +174,10 @@ def _turned(trace: Trace, others: Sequence[int], draws: Random) -> Trace:
         return trace
     moments = WEEK // _GRID
     own, whole = _seen(trace), (1 << moments) - 1
-    wanted = [(other, _together(own.bit_count() / moments, other.bit_count() / moments) * moments) for other in others]
+    wanted = [
+        (other, _together(own.bit_count() / moments, other.bit_count() / moments) * moments)
+        for other in others
+    ]
     off = []
     for turn in range(moments):
         turned = ((own << turn) | (own >> (moments - turn))) & whole

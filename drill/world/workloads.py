@@ -7,8 +7,17 @@ from drill.world.pipelines import TASK, Task, pipeline
 from drill.world.scenario import Workload
 
 PREFIX = "drill.kubeflow-spot.dev"
-ROLE, WORK, GPUS, SPOT = f"{PREFIX}/role", f"{PREFIX}/work", f"{PREFIX}/gpus", f"{PREFIX}/may-run-on-spot"
-RUN_FOR, CHECKPOINT, SAVE = f"{PREFIX}/run-for", f"{PREFIX}/checkpoint-every", f"{PREFIX}/save-takes"
+ROLE, WORK, GPUS, SPOT = (
+    f"{PREFIX}/role",
+    f"{PREFIX}/work",
+    f"{PREFIX}/gpus",
+    f"{PREFIX}/may-run-on-spot",
+)
+RUN_FOR, CHECKPOINT, SAVE = (
+    f"{PREFIX}/run-for",
+    f"{PREFIX}/checkpoint-every",
+    f"{PREFIX}/save-takes",
+)
 """Annotations of pods: seconds, as text."""
 INDEX = "batch.kubernetes.io/job-completion-index"
 PIECE = f"{PREFIX}/piece"
@@ -31,11 +40,20 @@ NAMESPACES = {
 
 def namespace(name: str) -> Object:
     """A namespace of Kubeflow's, or a profile's."""
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": NAMESPACES[name]}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": name, "labels": NAMESPACES[name]},
+    }
 
 
 def workload(
-    work: Workload, number: int, pods: int, at_once: int, run_for: float | None, tolerations: Sequence[Object] = ()
+    work: Workload,
+    number: int,
+    pods: int,
+    at_once: int,
+    run_for: float | None,
+    tolerations: Sequence[Object] = (),
 ) -> Object:
     """The object with this number of some work, of so many pods; work that ends and asks for GPUs has these tolerations."""
     name = f"{work.name}-{number}"
@@ -55,7 +73,10 @@ def workload(
     if work.role == "pipeline":
         # argo-workflows 3.7.3, workflow/controller/operator.go: each try of a step with a retry strategy has a number.
         annotations["workflows.argoproj.io/node-name"] = f"{name}.{STEP}(0)"
-    template = {"metadata": {"labels": labels, "annotations": annotations}, "spec": _spec(work, tolerations)}
+    template = {
+        "metadata": {"labels": labels, "annotations": annotations},
+        "spec": _spec(work, tolerations),
+    }
     metadata = {
         "name": name,
         "namespace": work.namespace,
@@ -73,7 +94,12 @@ def workload(
                 "template": template,
                 # A pod that is lost with its machine is no failure of the work.
                 "podFailurePolicy": {
-                    "rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]
+                    "rules": [
+                        {
+                            "action": "Ignore",
+                            "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}],
+                        }
+                    ]
                 },
             }
             return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
@@ -90,7 +116,9 @@ def workload(
     return {"apiVersion": "apps/v1", "kind": work.kind, "metadata": metadata, "spec": spec}
 
 
-def _workflow(work: Workload, name: str, notes: dict[str, str], tolerations: Sequence[Object]) -> Object:
+def _workflow(
+    work: Workload, name: str, notes: dict[str, str], tolerations: Sequence[Object]
+) -> Object:
     """A pipeline of one step, with its two drivers: three pieces of work."""
     resources = _spec(work, tolerations)["containers"][0]["resources"]
     spec: Object = {"containers": [{"name": "main", "resources": resources}]}
@@ -116,7 +144,9 @@ def pieces(work: Workload, name: str, pods: int, run_for: float | None) -> dict[
         case "Job":
             return {f"{name}/{index}": run_for for index in range(pods)}
         case "Workflow":
-            return {f"{name}/{each}": DRIVER_SECONDS for each in DRIVERS} | {f"{name}/{STEP}": run_for}
+            return {f"{name}/{each}": DRIVER_SECONDS for each in DRIVERS} | {
+                f"{name}/{STEP}": run_for
+            }
     return {name: None}
 
 
@@ -127,7 +157,10 @@ def _labels(work: Workload, name: str) -> dict[str, str]:
         case "predictor":
             return {"serving.kserve.io/inferenceservice": name, "component": "predictor"}
         case "pipeline":
-            return {"workflows.argoproj.io/workflow": name, "pipelines.kubeflow.org/v2_component": "true"}
+            return {
+                "workflows.argoproj.io/workflow": name,
+                "pipelines.kubeflow.org/v2_component": "true",
+            }
     return {}
 
 
@@ -152,7 +185,11 @@ def _spec(work: Workload, tolerations: Sequence[Object]) -> Object:
                     "nodeSelectorTerms": [
                         {
                             "matchExpressions": [
-                                {"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}
+                                {
+                                    "key": "kubeflow-spot.dev/capacity",
+                                    "operator": "In",
+                                    "values": ["spot"],
+                                }
                             ]
                         }
                     ]

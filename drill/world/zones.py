@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sandbox.cloud.cloud import EmulatedCloud
+from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.node_groups import NodeGroup
 
 Object = dict[str, Any]
@@ -35,6 +35,7 @@ def rezoned(node: Object, zone: str) -> Object:
     if before == zone:
         return node
     labels = {
-        key: zone if value == before and "zone" in key else value for key, value in node["metadata"]["labels"].items()
+        key: zone if value == before and "zone" in key else value
+        for key, value in node["metadata"]["labels"].items()
     }
     return {**node, "metadata": {**node["metadata"], "labels": labels}}

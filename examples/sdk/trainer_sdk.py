@@ -24,7 +24,9 @@ def main() -> None:
         ),
         options=[
             Name("llm-sdk"),
-            TrainerCommand(["python", "/code/train.py", "--gpu", "--checkpoints", "/checkpoints/llm-sdk"]),
+            TrainerCommand(
+                ["python", "/code/train.py", "--gpu", "--checkpoints", "/checkpoints/llm-sdk"]
+            ),
         ],
     )
 

@@ -23,7 +23,14 @@ def by_cloud(name: str) -> Callable[[Declared, Settings], Iterator[Finding]]:
     return check
 
 
-def _rule(name: str, refuses: str, reason: str, *sources: str, production: bool = True, advisory: bool = False) -> Rule:
+def _rule(
+    name: str,
+    refuses: str,
+    reason: str,
+    *sources: str,
+    production: bool = True,
+    advisory: bool = False,
+) -> Rule:
     check = by_cloud(name)
     return Rule(name, refuses, reason, sources, check, production=production, advisory=advisory)
 

@@ -14,7 +14,16 @@ _SHARED = ("hostNetwork", "hostPID", "hostIPC")
 
 _HARMLESS = frozenset(
     (
-        *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE"),
+        *(
+            "AUDIT_WRITE",
+            "CHOWN",
+            "DAC_OVERRIDE",
+            "FOWNER",
+            "FSETID",
+            "KILL",
+            "MKNOD",
+            "NET_BIND_SERVICE",
+        ),
         *("SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
     )
 )
@@ -23,7 +32,9 @@ _HARMLESS = frozenset(
 
 def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
     namespace, name = declared.get("metadata.namespace"), declared.get("metadata.name")
-    if UNKNOWN in (namespace, name) or _is_allowed(f"{namespace or 'default'}/{name}", settings["allowed"]):
+    if UNKNOWN in (namespace, name) or _is_allowed(
+        f"{namespace or 'default'}/{name}", settings["allowed"]
+    ):
         return
     for path, pod in pods.declared_in(declared):
         for field in _SHARED:
@@ -41,8 +52,13 @@ def _of_container(path: str, container: Any) -> Iterator[Finding]:
     if at(container, "securityContext.privileged") is True:
         yield _finding(f"{path}.securityContext.privileged", "root of the node")
     added = at(container, "securityContext.capabilities.add")
-    if any(isinstance(name, str) and name.removeprefix("CAP_") not in _HARMLESS for name in _list(added)):
-        yield _finding(f"{path}.securityContext.capabilities.add", "rights that no container has by itself")
+    if any(
+        isinstance(name, str) and name.removeprefix("CAP_") not in _HARMLESS
+        for name in _list(added)
+    ):
+        yield _finding(
+            f"{path}.securityContext.capabilities.add", "rights that no container has by itself"
+        )
     for index, port in enumerate(_list(at(container, "ports"))):
         number = at(port, "hostPort")
         if isinstance(number, int | float) and number:
@@ -50,7 +66,9 @@ def _of_container(path: str, container: Any) -> Iterator[Finding]:
 
 
 def _finding(path: str, problem: str) -> Finding:
-    return Finding(path, problem, f"leave it out, or add NAMESPACE/NAME to `allowed` of {PODS.name}")
+    return Finding(
+        path, problem, f"leave it out, or add NAMESPACE/NAME to `allowed` of {PODS.name}"
+    )
 
 
 def _is_allowed(name: str, patterns: list[str]) -> bool:

@@ -17,7 +17,11 @@ def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
         for at_path, container in pods.containers(path, pod):
             image = at(container, "image")
             if isinstance(image, str) and not _DIGEST.fullmatch(image):
-                yield Finding(f"{at_path}.image", "an image by its tag alone", "add the digest: name:tag@sha256:...")
+                yield Finding(
+                    f"{at_path}.image",
+                    "an image by its tag alone",
+                    "add the digest: name:tag@sha256:...",
+                )
 
 
 IMAGES = Rule(

@@ -15,7 +15,11 @@ def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
     # The contract with users' tools has the cluster's release.
     contract = declared.type == _CONFIG_MAP and declared.get("metadata.namespace") == "kube-public"
     if contract and declared.get("data.release") == _CANDIDATE:
-        yield Finding("data.release", "a release that may still change", "name one in the stack file that is released")
+        yield Finding(
+            "data.release",
+            "a release that may still change",
+            "name one in the stack file that is released",
+        )
 
 
 RELEASE = Rule(

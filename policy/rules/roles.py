@@ -12,7 +12,9 @@ from policy.declared import UNKNOWN, Declared, at
 from policy.rule import Finding, Rule, Setting, Settings
 from policy.rules.hardening import by_cloud
 
-_BINDING = re.compile(r"kubernetes:rbac\.authorization\.k8s\.io/v\w+:(?P<kind>Cluster)?RoleBinding(Patch)?")
+_BINDING = re.compile(
+    r"kubernetes:rbac\.authorization\.k8s\.io/v\w+:(?P<kind>Cluster)?RoleBinding(Patch)?"
+)
 _CLUSTER_ROLE = re.compile(r"kubernetes:rbac\.authorization\.k8s\.io/v\w+:ClusterRole(Patch)?")
 _EVERY_WORKLOAD = re.compile(r"system:(nodes?(:.+)?|serviceaccounts?(:.+)?)")
 _MASTERS = "system:masters"
@@ -34,8 +36,14 @@ def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
     everything = bool(binding["kind"]) or declared.get("metadata.namespace") == "kube-system"
     for path, subject in _subjects(declared):
         if at(subject, "name") == _MASTERS:
-            yield Finding(path, "a group whose rights nobody can take away", "bind the role to a group of your own")
-        elif everything and declared.get("roleRef.name") == "cluster-admin" and _is_workload(subject):
+            yield Finding(
+                path,
+                "a group whose rights nobody can take away",
+                "bind the role to a group of your own",
+            )
+        elif (
+            everything and declared.get("roleRef.name") == "cluster-admin" and _is_workload(subject)
+        ):
             yield Finding(
                 path,
                 "an intruder in one such pod has the cluster",
@@ -97,7 +105,9 @@ def _subjects(declared: Declared) -> Iterator[tuple[str, Any]]:
 
 def _is_workload(subject: Any) -> bool:
     kind, name = at(subject, "kind"), at(subject, "name")
-    return kind == "ServiceAccount" or (isinstance(name, str) and bool(_EVERY_WORKLOAD.fullmatch(name)))
+    return kind == "ServiceAccount" or (
+        isinstance(name, str) and bool(_EVERY_WORKLOAD.fullmatch(name))
+    )
 
 
 _ALLOWED = Setting(

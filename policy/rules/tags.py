@@ -10,7 +10,9 @@ from policy.rule import Finding, Rule, Setting, Settings
 
 
 def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
-    path = next((cloud.tags[declared.type] for cloud in clouds.CLOUDS if declared.type in cloud.tags), None)
+    path = next(
+        (cloud.tags[declared.type] for cloud in clouds.CLOUDS if declared.type in cloud.tags), None
+    )
     tags = declared.get(path) if path else UNKNOWN
     if path is None or tags is UNKNOWN:
         return
@@ -18,7 +20,11 @@ def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
     present = {name.lower() for name, value in (tags or {}).items() if value != ""}
     lacking = [name for name in settings["names"] if name.lower() not in present]
     if lacking:
-        yield Finding(path, f"no {' and no '.join(lacking)}", "say so (`cluster.tags` in a stack file of this program)")
+        yield Finding(
+            path,
+            f"no {' and no '.join(lacking)}",
+            "say so (`cluster.tags` in a stack file of this program)",
+        )
 
 
 TAGS = Rule(

@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.autoscaler.api import ApiServer
 from sandbox.autoscaler.loop import Loop, Settings
 from sandbox.autoscaler.provisioner import Provisioner
-from sandbox.cloud.clusters import NodesAlone
+from sandbox.cloud.cluster_runtime import NodesAlone
 from sandbox.cluster import plugins
 
 
@@ -20,7 +20,7 @@ class Nodes(NodesAlone):
 
     def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
         # Only here: most scans change no node.
-        from sandbox.kubernetes import nodes as kubernetes_nodes
+        from sandbox.kubernetes import node_objects as kubernetes_nodes
 
         with kubernetes_nodes.opened(self._kubeconfig) as client:
             kubernetes_nodes.apply(client, nodes)

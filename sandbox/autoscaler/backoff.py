@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass
 
-from sandbox.autoscaler.options import SLACK, Options
+from sandbox.autoscaler.autoscaler_options import SLACK, Options
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sandbox.autoscaler import fit
-from sandbox.autoscaler.options import Options, Profile
+from sandbox.autoscaler.autoscaler_options import Options, Profile
 from sandbox.autoscaler.shapes import Object, PodInfo
 from sandbox.autoscaler.snapshot import Node, Snapshot
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from random import Random
 from threading import Event
 
-from sandbox.autoscaler import devices, expander, journal, status
+from sandbox.autoscaler import devices, expander, journal, status_map
 from sandbox.autoscaler.api import ApiServer, Mirror, Object
+from sandbox.autoscaler.autoscaler_options import Options
 from sandbox.autoscaler.journal import Journal
 from sandbox.autoscaler.live import LiveHands
-from sandbox.autoscaler.options import Options
 from sandbox.autoscaler.scaler import Autoscaler
-from sandbox.autoscaler.status import Status
+from sandbox.autoscaler.status_map import Status
 from sandbox.autoscaler.world import World
 from sandbox.cloud.node_groups import NodeGroups, ScalableCloud
 from sandbox.cluster import plugins
@@ -103,7 +103,7 @@ class Loop:
         world = World(fleet.groups, nodes, pods, self._since, daemon_sets, (), fleet.profile, priorities, classes)
         upcoming = self._scaler.scan(now, world, self._hands)
         written = not self._status or self._status.write(
-            status.document(fleet.groups, nodes, self._scaler.backed_off(now))
+            status_map.document(fleet.groups, nodes, self._scaler.backed_off(now))
         )
         self._log_hopeless()
         self._pending = self._scaler.wakes() < float("inf") or not written

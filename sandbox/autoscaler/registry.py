@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sandbox.autoscaler.autoscaler_options import Options, Profile, due
 from sandbox.autoscaler.backoff import BackOff
-from sandbox.autoscaler.options import Options, Profile, due
 from sandbox.autoscaler.snapshot import Snapshot
 from sandbox.autoscaler.world import Decision
 from sandbox.cloud.node_groups import NodeGroup

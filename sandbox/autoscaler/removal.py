@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from sandbox.autoscaler.autoscaler_options import Options, Profile, due
 from sandbox.autoscaler.drainable import Drain
-from sandbox.autoscaler.options import Options, Profile, due
 from sandbox.autoscaler.shapes import PodInfo
 from sandbox.autoscaler.snapshot import Node, Snapshot
 from sandbox.autoscaler.world import Decision, Hands

@@ -9,10 +9,10 @@ from collections.abc import Sequence, Set
 from random import Random
 
 from sandbox.autoscaler import growth, journal, migration, packing
+from sandbox.autoscaler.autoscaler_options import Options, Profile, due, seconds
 from sandbox.autoscaler.behaviour import OF_CLOUD, Behaviour
 from sandbox.autoscaler.drainable import Drain
 from sandbox.autoscaler.growth import Growth, Limits
-from sandbox.autoscaler.options import Options, Profile, due, seconds
 from sandbox.autoscaler.registry import Registry
 from sandbox.autoscaler.removal import Removals
 from sandbox.autoscaler.rooms import Placement, Room, closed, open_to_pods, room

@@ -6,8 +6,8 @@ Rules of cluster-autoscaler 1.36.1, processors/nodeinfosprovider/mixed_nodeinfos
 from __future__ import annotations
 
 from sandbox.autoscaler import shapes
+from sandbox.autoscaler.autoscaler_options import due
 from sandbox.autoscaler.fit import daemon_fits
-from sandbox.autoscaler.options import due
 from sandbox.autoscaler.rooms import HOSTNAME, Room, open_to_pods
 from sandbox.autoscaler.shapes import Object, Shape
 from sandbox.autoscaler.snapshot import STARTUP_TAINTS, TO_BE_DELETED, Node, Snapshot

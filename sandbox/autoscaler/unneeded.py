@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from sandbox.autoscaler.autoscaler_options import Options, Profile, due
 from sandbox.autoscaler.drainable import Drain
 from sandbox.autoscaler.moves import Moves
-from sandbox.autoscaler.options import Options, Profile, due
 from sandbox.autoscaler.registry import Registry
 from sandbox.autoscaler.removal import Removals
 from sandbox.autoscaler.rooms import Placement, Room, open_to_pods, room

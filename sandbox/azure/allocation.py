@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from sandbox.azure import ids
-from sandbox.azure.errors import AzureRefused, aks
-from sandbox.azure.machines import machines
-from sandbox.azure.quotas import CORES, LOW_PRIORITY, Excess, Quotas
-from sandbox.azure.resources import network, subnet_rules
-from sandbox.azure.resources.cluster_path import CLUSTER, pools_of
+from sandbox.azure import azure_ids
+from sandbox.azure.azure_errors import AzureRefused, aks
+from sandbox.azure.azure_machines import machines
+from sandbox.azure.azure_quotas import CORES, LOW_PRIORITY, Excess, Quotas
+from sandbox.azure.resources import azure_network, azure_subnet_rules
+from sandbox.azure.resources.azure_cluster_path import CLUSTER, pools_of
 from sandbox.cloud.state import Record, Resources
 
 Nodes = Mapping[str, int]
@@ -33,7 +33,7 @@ class Shortage:
 
 
 def nodes_now(resources: Resources) -> Nodes:
-    return {ids.key(pool.id): pool.body["count"] for _, pool in _pools(resources)}
+    return {azure_ids.key(pool.id): pool.body["count"] for _, pool in _pools(resources)}
 
 
 def quota_at_the_door(resources: Resources, before: Nodes, quotas: Quotas) -> AzureRefused | None:
@@ -56,9 +56,9 @@ def shortages(resources: Resources, before: Nodes, quotas: Quotas) -> list[Short
             resources, cluster, pool, granted
         )
         if short is None:
-            granted[ids.key(pool.id)] = pool.body["count"]
+            granted[azure_ids.key(pool.id)] = pool.body["count"]
         else:
-            pool.body["count"] = before.get(ids.key(pool.id), 0)
+            pool.body["count"] = before.get(azure_ids.key(pool.id), 0)
             refused.append(short)
     return refused
 
@@ -83,19 +83,19 @@ def _spot_quota(resources: Resources, cluster: Record, pool: Record, had: Nodes,
 
 def _subnet_full(resources: Resources, cluster: Record, pool: Record, had: Nodes) -> Shortage | None:
     """AKS compares a subnet with the cluster's own pools alone; those of others it meets when it takes addresses."""
-    needed = subnet_rules.taken(cluster.body["networkProfile"], pool.body, _added(pool, had))
+    needed = azure_subnet_rules.taken(cluster.body["networkProfile"], pool.body, _added(pool, had))
     for id, addresses in needed.items():
         subnet = resources.get(id)
         if subnet is None:
             continue
         used = sum(
-            subnet_rules.taken(c.body["networkProfile"], p.body, had.get(ids.key(p.id), 0))[id]
+            azure_subnet_rules.taken(c.body["networkProfile"], p.body, had.get(azure_ids.key(p.id), 0))[id]
             for c, p in _pools(resources)
         )
-        if used + addresses > subnet_rules.usable(subnet):
+        if used + addresses > azure_subnet_rules.usable(subnet):
             # karpenter-provider-azure #734, Azure/AKS #2531
             text = (
-                f"Subnet {ids.last(id)} with address prefix {','.join(network.prefixes(subnet.body))} does not have enough "
+                f"Subnet {azure_ids.last(id)} with address prefix {','.join(azure_network.prefixes(subnet.body))} does not have enough "
                 f"capacity for {addresses} IP addresses."
             )
             return Shortage(pool, "SubnetIsFull", text)
@@ -113,7 +113,7 @@ def _excess(
     for cluster, pool in _pools(resources):
         if _place(cluster) == _place(beside):
             for quota in _counted(pool):
-                used[quota] += had.get(ids.key(pool.id), 0) * _vcpus(pool)
+                used[quota] += had.get(azure_ids.key(pool.id), 0) * _vcpus(pool)
     same = [pool for cluster, pool in grown if _place(cluster) == _place(beside) and name in _counted(pool)]
     required = sum(_added(pool, had) * _vcpus(pool) for pool in same)
     if used[name] + required <= limit:
@@ -132,7 +132,7 @@ def _grown(resources: Resources, before: Nodes) -> Iterator[_Pool]:
 
 
 def _added(pool: Record, before: Nodes) -> int:
-    return int(pool.body["count"]) - before.get(ids.key(pool.id), 0)
+    return int(pool.body["count"]) - before.get(azure_ids.key(pool.id), 0)
 
 
 def _counted(pool: Record) -> tuple[str, ...]:

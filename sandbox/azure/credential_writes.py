@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-from sandbox.azure import ids
-from sandbox.azure.errors import arm
+from sandbox.azure import azure_ids
+from sandbox.azure.azure_errors import arm
 
 _PART = "/federatedidentitycredentials/"
 _SECONDS = 0.05
@@ -28,21 +28,21 @@ class CredentialWrites:
     @contextmanager
     def around(self, id: str) -> Iterator[None]:
         """The write of the resource with this id, of any type. Raises `Refused` while its identity has another one."""
-        if _PART not in ids.key(id):
+        if _PART not in azure_ids.key(id):
             yield
             return
-        identity = ids.parent(id)
+        identity = azure_ids.parent(id)
         with self._lock:
-            if ids.key(identity) in self._busy:
+            if azure_ids.key(identity) in self._busy:
                 text = (
                     f"Too many Federated Identity Credentials are written concurrently for the managed identity '{identity}'. "
                     "Concurrent Federated Identity Credentials writes under the same managed identity are not supported."
                 )
                 raise arm("ConcurrentFederatedIdentityCredentialsWritesForSingleManagedIdentity", text, status=409)
-            self._busy.add(ids.key(identity))
+            self._busy.add(azure_ids.key(identity))
         try:
             self._wait(_SECONDS)
             yield
         finally:
             with self._lock:
-                self._busy.discard(ids.key(identity))
+                self._busy.discard(azure_ids.key(identity))

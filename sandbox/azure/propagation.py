@@ -13,9 +13,9 @@ in the memory of one provider: the next command meets what is known everywhere.
 from collections.abc import Callable, Sequence
 from threading import Lock
 
-from sandbox.azure import errors, ids
-from sandbox.azure.errors import AzureRefused
-from sandbox.azure.resources.identity import IDENTITY, ROLE, role_unknown
+from sandbox.azure import azure_errors, azure_ids
+from sandbox.azure.azure_errors import AzureRefused
+from sandbox.azure.resources.azure_identity import IDENTITY, ROLE, role_unknown
 from sandbox.azure.resources.roles import DEFINITION
 from sandbox.cloud.state import Body
 
@@ -23,13 +23,15 @@ FEDERATED = "azure-native:managedidentity:FederatedIdentityCredential"
 
 
 def _graph(identity: str) -> AzureRefused:
-    return errors.arm(
+    return azure_errors.arm(
         "NotFound", "MS Graph resource not found during Federated Identity Credential creation.", status=404
     )
 
 
 def _parent(identity: str) -> AzureRefused:
-    return errors.parent_not_found("userAssignedIdentities/federatedIdentityCredentials", ids.last(identity))
+    return azure_errors.parent_not_found(
+        "userAssignedIdentities/federatedIdentityCredentials", azure_ids.last(identity)
+    )
 
 
 _OF_AN_IDENTITY: tuple[Callable[[str], AzureRefused], ...] = (_parent, _graph)
@@ -57,16 +59,16 @@ class Propagation:
             named = str(wanted.get("roleDefinitionId", ""))
             due = self._key(DEFINITION, named)
         elif token == FEDERATED:
-            named = ids.parent(id)
+            named = azure_ids.parent(id)
             due = self._key(IDENTITY, named)
         else:
             return
         with self._lock:
             refusals = self._due.get(due)
             if refusals:
-                raise refusals.pop(0)(ids.last(named))
+                raise refusals.pop(0)(azure_ids.last(named))
 
     @staticmethod
     def _key(token: str, id: str) -> str:
         # An assignment names a role with its subscription, and the role's own id is at its scope.
-        return f"{token} {ids.last(id).lower() if token == DEFINITION else ids.key(id)}"
+        return f"{token} {azure_ids.last(id).lower() if token == DEFINITION else azure_ids.key(id)}"

@@ -1,6 +1,6 @@
 """Azure's regions, as far as a rule depends on one."""
 
-from sandbox.azure.errors import AzureRefused, arm
+from sandbox.azure.azure_errors import AzureRefused, arm
 from sandbox.cloud.facts import tables
 
 

@@ -7,9 +7,9 @@ names in the AKS documentation, which run ahead of the node counts].
 
 from collections.abc import Collection
 
-from sandbox.azure import ids
-from sandbox.azure.nodes import node_name
-from sandbox.azure.resources.cluster_path import POOL
+from sandbox.azure import azure_ids
+from sandbox.azure.azure_nodes import node_name
+from sandbox.azure.resources.azure_cluster_path import POOL
 from sandbox.cloud.node_groups import Bounds, ScaleRefused
 from sandbox.cloud.state import Body, Record, Resources
 
@@ -64,7 +64,7 @@ def zones(resources: Resources, pool: Record) -> dict[str, str]:
 
 
 def _node(pool: Record, number: int) -> str:
-    return node_name(ids.parent(pool.id), pool.body["name"], number)
+    return node_name(azure_ids.parent(pool.id), pool.body["name"], number)
 
 
 def _brought_in_line(resources: Resources, pool: Record) -> tuple[list[int], int]:

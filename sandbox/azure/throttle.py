@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import ceil
 from threading import Lock
 
-from sandbox.azure import ids
-from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure import azure_ids
+from sandbox.azure.azure_errors import AzureRefused, aks
 
 _BURST = 20
 _SECONDS = 60.0
@@ -47,7 +47,7 @@ class Throttle:
         """0 when a PUT is taken, else how many seconds too early it is."""
         with self._lock:
             now = self._clock()
-            bucket = self._buckets.setdefault(ids.key(id), _Bucket(_BURST, now))
+            bucket = self._buckets.setdefault(azure_ids.key(id), _Bucket(_BURST, now))
             bucket.tokens = min(_BURST, bucket.tokens + (now - bucket.at) / _SECONDS)
             bucket.at = now
             if bucket.tokens < 1:
@@ -59,7 +59,7 @@ class Throttle:
 def throttled(id: str, seconds: int) -> AzureRefused:
     # provider-upjet-azure #809 for pools; the same for clusters in AKS' error page throttled-429, which names the
     # subscription in place of the object.
-    pool = ids.arm_type(id).endswith("/agentPools")
+    pool = azure_ids.arm_type(id).endswith("/agentPools")
     handler, what = ("PutAgentPoolHandler", "agentpool") if pool else ("PutManagedClusterHandler", "managedcluster")
     text = (
         f"The {handler}.PUT request limit has been exceeded for {what} {id}, please retry again in {seconds} seconds."

@@ -16,9 +16,9 @@ from sandbox.base import locks
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.notices import discard, to_stderr
-from sandbox.cli import outputs, plugins
+from sandbox.cli import outputs, plugged_commands
 from sandbox.cli.options import FILE, FOLDER, file_options, named_by_user, policy_options, stack_options
-from sandbox.cli.out_of_band import capacity, delete, edit, evict, scale
+from sandbox.cli.out_of_band_commands import capacity, delete, edit, evict, scale
 from sandbox.cli.terminal import command_line, planes, require_running
 from sandbox.cluster import clusters
 from sandbox.engine.events import Steps
@@ -34,7 +34,7 @@ _NOT_WITH_BASE = (
 )
 
 
-class _Cli(plugins.PluggedGroup):
+class _Cli(plugged_commands.PluggedGroup):
     """Prints expected errors as text; any other exception is a defect and keeps its traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -132,7 +132,7 @@ def preview(
             raise click.UsageError(f"--{option.replace('_', '-')} does nothing {word} --base")
     if base is not None:
         stack = home.stack if named_by_user("stack") else ""
-        if not plugins.load(plugins.PREVIEW_OF_A_BASE)(
+        if not plugged_commands.load(plugged_commands.PREVIEW_OF_A_BASE)(
             home,
             stack,
             base,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sandbox.cloud.cloud import EmulatedCloud
-from sandbox.cloud.clusters import ClusterRuntime
+from sandbox.cloud.cluster_runtime import ClusterRuntime
+from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.provider import CloudProvider
 from sandbox.cloud.quotas import Quotas
 from sandbox.cloud.spot import SpotFacts

@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox.cloud import ids, spot_state
 from sandbox.cloud.node_groups import TAKEN_BACK, Machines, NodeView, ScaleRefused
-from sandbox.cloud.nodes import silent
+from sandbox.cloud.node_names import silent
 from sandbox.cloud.spot import Condition, SpotFacts, Taint
 from sandbox.cloud.spot_state import Bound
 from sandbox.cloud.state import Body, Record, Resources

@@ -12,9 +12,9 @@ from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.home import Home
-from sandbox.cloud.clusters import Endpoint
+from sandbox.cloud.cluster_runtime import Endpoint
 from sandbox.cloud.ids import key
-from sandbox.cloud.nodes import is_silent
+from sandbox.cloud.node_names import is_silent
 from sandbox.cluster import plugins
 from sandbox.cluster.control_plane import ControlPlane
 
@@ -90,7 +90,7 @@ class LocalClusters:
     def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
         """Make the cluster's nodes exactly these, and wait until all are Ready but those whose kubelet is silent."""
         # Only here: most commands never ask the API server.
-        from sandbox.kubernetes import nodes as kubernetes_nodes
+        from sandbox.kubernetes import node_objects as kubernetes_nodes
 
         with kubernetes_nodes.opened(plane(self.folder(cluster_id)).admin_kubeconfig) as client:
             kubernetes_nodes.apply(client, nodes)

@@ -16,8 +16,8 @@ import yaml
 
 from sandbox.cloud.differences import differences
 from sandbox.cloud.provider import UNKNOWN, Diff, Failure, Props, Provider, Refused, Resource, contains_unknown
+from sandbox.kubernetes.api_errors import ApiError, Unreachable
 from sandbox.kubernetes.client import Client
-from sandbox.kubernetes.errors import ApiError, Unreachable
 from sandbox.kubernetes.kubeconfig import Unusable
 
 _FORCE_NEW = {

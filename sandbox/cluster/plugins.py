@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.cloud import quotas
-from sandbox.cloud.cloud import EmulatedCloud
-from sandbox.cloud.clusters import ClusterRuntime
+from sandbox.cloud.cluster_runtime import ClusterRuntime
+from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.plugin import Plugin
 from sandbox.cloud.quotas import Quotas
 
@@ -24,7 +24,7 @@ def plugin(name: str) -> Plugin:
     """The plugin of a cloud. Raises KeyError for a name that is no cloud's."""
     if name not in NAMES:
         raise KeyError(name)
-    loaded: Plugin = importlib.import_module(f"sandbox.{name}.plugin").PLUGIN
+    loaded: Plugin = importlib.import_module(f"sandbox.{name}.{name}_plugin").PLUGIN
     return loaded
 
 
@@ -39,9 +39,9 @@ def quotas_of(name: str, all: Mapping[str, Any]) -> Any:
 def install(name: str, kubeconfig: Path, version: str) -> None:
     """Put a cloud's own objects into a cluster of a version, and wait until their kinds are served. Raises SandboxError."""
     # Only here: most commands never ask the API server.
-    from sandbox.kubernetes import manifests, nodes
+    from sandbox.kubernetes import manifests, node_objects
 
-    with nodes.opened(kubeconfig) as client:
+    with node_objects.opened(kubeconfig) as client:
         manifests.install(client, plugin(name).objects(version), plugin(name).manager)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.base.home import Home
-from sandbox.cloud.cloud import EmulatedCloud
+from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.node_groups import PoolStatus
 from sandbox.cloud.plugin import Plugin
 from sandbox.cloud.provider import Provider

@@ -143,13 +143,13 @@ def _end_pods(home: Home, notice: _Notice, began: float, factor: float) -> None:
     """End the pods on machines under notice, as far as the time allows."""
     # Only here: most commands never ask the API server.
     from sandbox.cluster import eviction
-    from sandbox.kubernetes import nodes
+    from sandbox.kubernetes import node_objects
 
     plane = clusters.of_cluster(home.clusters, parent(notice.pool_id))
     if plane is None:
         return
     facts, end = notice.facts, began + notice.facts.notice / factor
-    with nodes.opened(plane.admin_kubeconfig) as client:
+    with node_objects.opened(plane.admin_kubeconfig) as client:
         eviction.report(client, notice.nodes, facts, _stamp(timedelta(seconds=end - time.monotonic())))
         _wait(began + facts.reaction / factor)
         pods = eviction.pods_of(client, notice.nodes)

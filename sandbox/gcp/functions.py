@@ -8,14 +8,14 @@ from typing import Any
 
 from sandbox.cloud.provider import Props, Refused
 from sandbox.cloud.schema import Fields, Shape
-from sandbox.gcp import ids
-from sandbox.gcp.cloud import GcpCloud
-from sandbox.gcp.resources.cluster_path import CLUSTER
-from sandbox.gcp.resources.network import NETWORK
-from sandbox.gcp.resources.resource_type import Settings
-from sandbox.gcp.resources.subnet_rules import SUBNETWORK
-from sandbox.gcp.resources.table import TYPES
-from sandbox.gcp.schema import STORED
+from sandbox.gcp import gcp_ids
+from sandbox.gcp.gcp_cloud import GcpCloud
+from sandbox.gcp.gcp_schema import STORED
+from sandbox.gcp.resources.gcp_cluster_path import CLUSTER
+from sandbox.gcp.resources.gcp_network import NETWORK
+from sandbox.gcp.resources.gcp_resource_type import Settings
+from sandbox.gcp.resources.gcp_subnet_rules import SUBNETWORK
+from sandbox.gcp.resources.gcp_table import TYPES
 
 _GET_CLUSTER = "gcp:container/getCluster:getCluster"
 _GET_SUBNETWORK = "gcp:compute/getSubnetwork:getSubnetwork"
@@ -47,7 +47,7 @@ def network(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
     if body is None:
         raise Refused(f"{id} not found")
     names = ("name", "project", "gatewayIpv4", "networkId", "numericId", "selfLink")
-    links = [ids.self_link(subnet) for subnet in cloud.subnetworks(id)]
+    links = [gcp_ids.self_link(subnet) for subnet in cloud.subnetworks(id)]
     return {
         "id": id,
         "description": body.get("description", ""),
@@ -60,7 +60,7 @@ def network(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
 def subnetwork(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
     _arguments(args, {"name", "project", "region", "selfLink"}, set())
     if "selfLink" in args:
-        id = ids.path(args["selfLink"])
+        id = gcp_ids.path(args["selfLink"])
     elif "name" not in args:
         raise Refused("one of `self_link` or `name` must be specified")
     else:
@@ -91,7 +91,7 @@ def project(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
         "id": f"projects/{id}",
         "labels": {},
         "name": id,
-        "number": ids.project_number(id),
+        "number": gcp_ids.project_number(id),
         "orgId": "",
         "projectId": id,
         "pulumiLabels": {},

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from sandbox.cloud import spot_state
 from sandbox.cloud.node_groups import MANY, Bounds, ScaleRefused
 from sandbox.cloud.state import Body, Record, Resources
-from sandbox.gcp import ids
-from sandbox.gcp.nodes import node_name
-from sandbox.gcp.resources.cluster_path import POOL
+from sandbox.gcp import gcp_ids
+from sandbox.gcp.gcp_nodes import node_name
+from sandbox.gcp.resources.gcp_cluster_path import POOL
 
 GROUP = "sandbox:InstanceGroup"
 """No type of the gcp provider: the program never sees these."""
@@ -99,7 +99,7 @@ def resize(resources: Resources, pool: Record, count: int, *, force: bool = Fals
     """Give a pool so many machines in all its zones together. Raises ScaleRefused outside its bounds, but not by `force`."""
     limits = (None if force else bounds(pool.body)) or Bounds(0, MANY)
     if not limits.least <= count <= limits.most:
-        title = ids.last(pool.id)
+        title = gcp_ids.last(pool.id)
         raise ScaleRefused(f"pool {title} takes {limits.least} to {limits.most} nodes, not {count}")
     while (now := size(resources, pool)) < count:
         _add(resources, pool, _growing(resources, pool, limits))
@@ -120,7 +120,7 @@ def remove(resources: Resources, pool: Record, nodes: Collection[str]) -> None:
         zone: [n for n in _numbers(resources, pool, zone) if node_name(pool.id, zone, n) not in nodes]
         for zone in pool.body["nodeLocations"]
     }
-    title = ids.last(pool.id)
+    title = gcp_ids.last(pool.id)
     for zone, numbers in left.items():
         if len(numbers) < min(limits.zone_least, len(_numbers(resources, pool, zone))):
             raise ScaleRefused(f"pool {title} keeps {limits.zone_least} nodes in {zone}")
@@ -210,7 +210,7 @@ def _in_order(
     candidates = [(zone, count) for zone, count in counts if may(count)]
     candidates = [(zone, count) for zone, count in candidates if zone in preferred] or candidates
     if not candidates:
-        raise ScaleRefused(f"no zone of pool {ids.last(pool.id)} can change")
+        raise ScaleRefused(f"no zone of pool {gcp_ids.last(pool.id)} can change")
     if (pool.body.get("autoscaling") or {}).get("locationPolicy") == "ANY":
         return candidates[0][0]
     return min(candidates, key=lambda entry: entry[1] * direction)[0]

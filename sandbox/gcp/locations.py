@@ -6,7 +6,7 @@ Both are read as data from `config/clouds`, whose README has their sources. GPUs
 from functools import cache
 
 from sandbox.cloud.facts import catalogue
-from sandbox.gcp import ids
+from sandbox.gcp import gcp_ids
 
 # https://cloud.google.com/kubernetes-engine/docs/concepts/regional-clusters: three zones of the region by default.
 _ZONES_OF_A_CLUSTER = 3
@@ -33,12 +33,12 @@ def zones(region: str) -> tuple[str, ...]:
 
 def exists(location: str) -> bool:
     """Whether a region or zone is one of Google's."""
-    return location in _regions() or location in zones(ids.region(location))
+    return location in _regions() or location in zones(gcp_ids.region(location))
 
 
 def default_zones(location: str) -> list[str]:
     """The zones of the nodes of a cluster that names none."""
-    return [location] if ids.is_zone(location) else list(zones(location)[:_ZONES_OF_A_CLUSTER])
+    return [location] if gcp_ids.is_zone(location) else list(zones(location)[:_ZONES_OF_A_CLUSTER])
 
 
 def offered(accelerator: str, zone: str) -> bool:

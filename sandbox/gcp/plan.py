@@ -12,7 +12,7 @@ from typing import Any
 from sandbox.cloud.differences import Kind as Change
 from sandbox.cloud.differences import differences
 from sandbox.cloud.provider import UNKNOWN, Props
-from sandbox.gcp.resources.resource_type import GcpType
+from sandbox.gcp.resources.gcp_resource_type import GcpType
 
 
 def zero(value: Any) -> bool:

@@ -12,7 +12,7 @@ from threading import BoundedSemaphore, Lock
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from sandbox.kubernetes.errors import ApiError, Unreachable
+from sandbox.kubernetes.api_errors import ApiError, Unreachable
 from sandbox.kubernetes.kubeconfig import access
 
 Object = dict[str, Any]

@@ -22,7 +22,7 @@ from sandbox.tests import tally
 _LOADED = (
     *("sandbox.cli.commands", "sandbox.engine.session", "sandbox.engine.out_of_band", "sandbox.cli.status"),
     # The program: imports of `__main__.py` come from the checkout itself, for every stack.
-    *("components.settings", "components.cluster", "components.azure.target", "components.gcp.target"),
+    *("components.settings", "components.cluster", "components.azure.azure_target", "components.gcp.gcp_target"),
     # What that loads when it is used, and what tests spare it.
     "sandbox.tests.preloaded",
 )

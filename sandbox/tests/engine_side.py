@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from sandbox.cloud.clusters import Endpoint
+from sandbox.cloud.cluster_runtime import Endpoint
 from sandbox.cloud.provider import Diff, Failure, Provider, Resource
 
 Props = dict[str, Any]

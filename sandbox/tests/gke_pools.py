@@ -8,10 +8,10 @@ from typing import Any
 from sandbox.cloud.node_groups import NodeGroups
 from sandbox.cloud.state import Record, Resources
 from sandbox.cluster.clusters import LocalClusters
-from sandbox.gcp import ids, instance_groups, node_groups
-from sandbox.gcp.machines import machines
-from sandbox.gcp.nodes import node
-from sandbox.gcp.resources.cluster_path import POOL
+from sandbox.gcp import gcp_ids, gcp_node_groups, instance_groups
+from sandbox.gcp.gcp_machines import machines
+from sandbox.gcp.gcp_nodes import node
+from sandbox.gcp.resources.gcp_cluster_path import POOL
 
 CLUSTER = "projects/example-ml/locations/europe-west4/clusters/ml"
 KEY = "cloud.google.com/compute-class"
@@ -63,16 +63,18 @@ class Pools:
 
     def node_groups(self, cluster_id: str) -> NodeGroups:
         cluster = self.resources.records[CLUSTER]
-        groups = [node_groups.group(self.resources, cluster, pool) for pool in self.resources.of(POOL, below=CLUSTER)]
-        return NodeGroups(groups, node_groups.profile(cluster))
+        groups = [
+            gcp_node_groups.group(self.resources, cluster, pool) for pool in self.resources.of(POOL, below=CLUSTER)
+        ]
+        return NodeGroups(groups, gcp_node_groups.profile(cluster))
 
     def grow(self, pool_id: str, by: int) -> None:
-        pool = self.resources.records[ids.key(pool_id)]
+        pool = self.resources.records[gcp_ids.key(pool_id)]
         instance_groups.resize(self.resources, pool, instance_groups.size(self.resources, pool) + by)
         self.apply_nodes(CLUSTER)
 
     def remove(self, pool_id: str, nodes: Collection[str]) -> None:
-        instance_groups.remove(self.resources, self.resources.records[ids.key(pool_id)], nodes)
+        instance_groups.remove(self.resources, self.resources.records[gcp_ids.key(pool_id)], nodes)
         self.apply_nodes(CLUSTER)
 
     def apply_nodes(self, cluster_id: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.cloud.cloud import EmulatedCloud
+from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.tests.azure import conftest as azure
 from sandbox.tests.engine_side import RecordingRuntime

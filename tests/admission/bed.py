@@ -15,21 +15,21 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
-
-from sandbox.azure.cloud import AzureCloud
-from sandbox.azure.provider import AzureProvider
-from sandbox.cloud.clusters import Endpoint
+from sandbox.azure.azure_cloud import AzureCloud
+from sandbox.azure.azure_provider import AzureProvider
+from sandbox.cloud.cluster_runtime import Endpoint
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.start import start
 from sandbox.cluster.plugins import install
-from sandbox.gcp.cloud import GcpCloud
-from sandbox.gcp.provider import GcpProvider
+from sandbox.gcp.gcp_cloud import GcpCloud
+from sandbox.gcp.gcp_provider import GcpProvider
 from sandbox.kubernetes.client import Client
 from sandbox.tests import tally
 from sandbox.tests.api import Api, Object, Refused
 from sandbox.tests.subjects import DEV, Subject
 from sandbox.tests.words import Words
 from sandbox.toolchain.programs import ensure
+
 from tests.admission.rights import OPERATORS, cluster_role
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-
 from sandbox.tests.subjects import Subject
+
 from tests.admission.bed import Bed, standing
 from tests.admission.escapes import ADMINISTRATOR, DEPLOYER, EDITOR, NAMESPACE
 from tests.admission.rights import cluster_role

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.tests.api import Api, Object, Refused, collection
+
 from tests.admission.bed import Bed, eventually
 
 NAMESPACE = "team-a"

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from sandbox.tests.api import Object, Refused
+
 from tests.admission.bed import Bed, eventually
 from tests.admission.operators import NAMESPACE, clear
 from tests.admission.posting import SETTLED, bare, decision, landing, named

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.tests.api import Object
+
 from tests.admission.escapes import (
     GPU,
     NAMESPACE,

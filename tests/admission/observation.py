@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import partial
 
 from sandbox.tests.api import Object, Refused
+
 from tests.admission.additions import plain
 from tests.admission.bed import NAMESPACES, Bed, eventually
 from tests.admission.corpus import STATES, Golden

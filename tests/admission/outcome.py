@@ -6,6 +6,7 @@ import copy
 from dataclasses import dataclass, field
 
 from sandbox.tests.api import Object
+
 from tests.admission.additions import Spec
 from tests.admission.bed import Bed
 from tests.admission.posting import JUDGED

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from drill.world import argo
 from sandbox.tests.api import Object
+
 from tests.admission.projects import Manifest
 from tests.admission.training_stand_ins import Made, child, owned_pod
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-
 from sandbox.tests.api import Object
+
 from tests.admission.operators import NAMESPACE
 
 FOLDER = Path(__file__).parent / "projects"

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Iterator
 
 from sandbox.tests.api import Object
+
 from tests.admission.pipeline_stand_ins import cron_workflow, pipeline_run, task_run, workflow
 from tests.admission.projects import Manifest
 from tests.admission.training_stand_ins import (

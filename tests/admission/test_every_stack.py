@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from components.layer.scheduling import defaults, guard
 from components.resources import wire
 from config.clouds import registry
-from config.clouds.azure.traits import Aks
-from config.clouds.existing.traits import ExistingCluster
+from config.clouds.azure.azure_traits import Aks
+from config.clouds.existing.existing_traits import ExistingCluster
 from config.clouds.traits import Cloud
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
 from config.stack_file import loader
 from sandbox.tests.subjects import DEV
+
 from tests.admission.bed import Bed
 from tests.config.stack import good
 from tests.config.stack import spec as checked

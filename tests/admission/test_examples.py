@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from kubeflow_spot import Contract, ContractError, manifests
-
 from sandbox.tests.subjects import DEV
+
 from tests.admission.bed import Bed
 from tests.admission.corpus import STATES
 from tests.admission.observation import observe

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-
 from sandbox.tests.api import Object
 from sandbox.tests.subjects import DEV
+
 from tests.admission.bed import Bed
 from tests.admission.served import serving
 from tests.admission.test_lost_pods import ONCE, job

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
 from sandbox.tests.api import Object
 from sandbox.tests.subjects import DEV
+
 from tests.admission.bed import Bed, eventually
 from tests.admission.posting import named
 from tests.admission.test_settings import verdict

@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-
 from sandbox.tests.api import Object
 from sandbox.tests.subjects import DEV
 from sandbox.toolchain.programs import ensure
+
 from tests.admission.bed import Bed, eventually
 from tests.admission.operators import NAMESPACE, clear, pods, running, strictly, unfinalized
 from tests.admission.posting import decision, landing

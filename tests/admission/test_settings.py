@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
 from sandbox.tests.api import Object, Refused
 from sandbox.tests.subjects import DEV
+
 from tests.admission.bed import Bed
 from tests.admission.corpus import corpus
 from tests.admission.escapes import (

@@ -11,6 +11,7 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 from sandbox.tests.api import Object
+
 from tests.admission.projects import Manifest
 
 Made = Generator[tuple[str, Object, str | None], Object, None]

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 import yaml
-
 from drill.world import argo
 from drill.world.pipelines import TASK, Retry, Task, pipeline
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.process import stop_all
 from sandbox.kubernetes.client import Client, Object
+
 from tests.admission.bed import eventually
 from tests.apiserver.steps import NAMESPACE, PAUSE, Steps, counted, node, task
 

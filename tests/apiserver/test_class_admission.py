@@ -7,16 +7,16 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
-
 from components.layer.autoscaler import compute_class
 from components.layer.autoscaler.compute_class import ComputeClassPlan
 from components.resources import wire
-from config.clouds.gcp.traits import Gke
+from config.clouds.gcp.gcp_traits import Gke
 from config.clouds.traits import PoolClass
 from config.placement import node_pools
 from config.stack_file import loader
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.tests.api import Api
+
 from tests.components.google import WITH_TWIN, stack
 
 pytestmark = pytest.mark.engine

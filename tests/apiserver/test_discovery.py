@@ -9,7 +9,6 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
-
 from components.layer import discovery
 from components.layer.gpu import existing_plugins
 from sandbox.cluster.control_plane import ControlPlane

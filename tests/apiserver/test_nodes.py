@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from sandbox.cluster.control_plane import ControlPlane
-from sandbox.kubernetes import nodes
+from sandbox.kubernetes import node_objects
 from sandbox.kubernetes.client import Client
 from sandbox.tests.stack import until
 
@@ -31,19 +30,19 @@ def a_pod(name: str, node: str) -> dict[str, Any]:
 
 
 def test_a_new_node_of_the_same_name_has_no_pod_of_the_old_one(api_server: ControlPlane) -> None:
-    with nodes.opened(api_server.admin_kubeconfig) as client:
+    with node_objects.opened(api_server.admin_kubeconfig) as client:
         both = [a_node("comes-again"), a_node("stays")]
-        nodes.apply(client, both)
-        nodes.await_ready(client, both)
+        node_objects.apply(client, both)
+        node_objects.await_ready(client, both)
         assert until(lambda: client.get("v1", "ServiceAccount", "default", "default") is not None)
         for node in ("comes-again", "stays"):
             client.apply(a_pod(f"on-{node}", node), "test")
             assert until(lambda pod=f"on-{node}": phase(client, pod) == "Running")
-        nodes.apply(client, [a_node("stays")])
-        nodes.apply(client, both)
+        node_objects.apply(client, [a_node("stays")])
+        node_objects.apply(client, both)
         assert phase(client, "on-comes-again") == ""
         assert phase(client, "on-stays") == "Running"
-        nodes.apply(client, [])
+        node_objects.apply(client, [])
 
 
 def phase(client: Client, pod: str) -> str:

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sandbox.azure import ids
-from sandbox.azure.cloud import AzureCloud
-from sandbox.azure.provider import AzureProvider
-from sandbox.azure.resources.resource_type import type_of_id
+from sandbox.azure import azure_ids
+from sandbox.azure.azure_cloud import AzureCloud
+from sandbox.azure.azure_provider import AzureProvider
+from sandbox.azure.resources.azure_resource_type import type_of_id
 from sandbox.tests.azure.conftest import CLUSTER, GROUP, NETWORK, SUBNET, RecordingRuntime
+
 from tests.components.emulation import Emulated
 
 NAT = "azure-native:network:NatGateway"
@@ -23,7 +24,7 @@ ROUTES = "azure-native:network:RouteTable"
 _LEAST: dict[str, dict[str, Any]] = {
     "azure-native:containerregistry:Registry": {"sku": {"name": "Standard"}},
     "azure-native:keyvault:Vault": {
-        "properties": {"tenantId": ids.TENANT, "sku": {"family": "A", "name": "standard"}, "accessPolicies": []}
+        "properties": {"tenantId": azure_ids.TENANT, "sku": {"family": "A", "name": "standard"}, "accessPolicies": []}
     },
     "azure-native:compute:DiskEncryptionSet": {
         "activeKey": {"keyUrl": "https://keys.vault.azure.net/keys/disks/1"},
@@ -70,7 +71,7 @@ class EmulatedAzure(Emulated):
         if "existingCluster" in cloud:
             self._cluster(cloud["existingCluster"], _subnets(settings))
 
-    def _group(self, name: str, subscription: str = ids.SUBSCRIPTION) -> None:
+    def _group(self, name: str, subscription: str = azure_ids.SUBSCRIPTION) -> None:
         if (subscription.lower(), name.lower()) not in self._groups:
             self._groups.add((subscription.lower(), name.lower()))
             self.make(GROUP, {"resourceGroupName": name, "location": self._location})
@@ -116,7 +117,7 @@ class EmulatedAzure(Emulated):
         if kind and parameters and kind.token in _LEAST:
             subscription = id.split("/")[2]
             self.provider.configure({"location": self._location, "subscriptionId": subscription})
-            self._group(ids.group_name(id), subscription)
+            self._group(azure_ids.group_name(id), subscription)
             self.make(kind.token, {**parameters, **_LEAST[kind.token]})
             if kind.token.endswith(":StorageAccount"):
                 self.make("azure-native:storage:BlobContainer", {**parameters, "containerName": "checkpoints"})

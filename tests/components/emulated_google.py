@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sandbox.cloud.clusters import Endpoint
-from sandbox.gcp.cloud import GcpCloud
-from sandbox.gcp.provider import GcpProvider
+from sandbox.cloud.cluster_runtime import Endpoint
+from sandbox.gcp.gcp_cloud import GcpCloud
+from sandbox.gcp.gcp_provider import GcpProvider
 from sandbox.gcp.resources import agent_rules
 from sandbox.tests.azure.conftest import RecordingRuntime
+
 from tests.components.emulation import Emulated
 from tests.components.pools import GKE_CLUSTER
 

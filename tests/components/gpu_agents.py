@@ -6,10 +6,11 @@ from typing import Any
 
 from components.layer.gpu import dcgm, device_plugin, mps
 from components.resources import wire
-from config.clouds.azure.traits import Aks
+from config.clouds.azure.azure_traits import Aks
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
+
 from tests.components.program import PROJECT
 from tests.config import stack
 

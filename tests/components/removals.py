@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-
-from components import removed_pools
 from components.last_update import LastUpdate
 from components.layer.running import Running
 from components.removed_pools import LivePool
@@ -16,6 +14,8 @@ from components.target import Stack
 from config.base.problems import Problem
 from config.clouds import registry
 from config.placement.node_pools import NodePool, node_pools, system_pool
+
+from components import removed_pools
 from tests.config import stack as stacks
 
 Settings = dict[str, Any]

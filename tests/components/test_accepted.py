@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from checks.preflight.azure import declared as azure_declared
+from checks.preflight.azure import azure_declared as azure_declared
 from checks.preflight.demand import demand
-from checks.preflight.gcp import declared as gcp_declared
+from checks.preflight.gcp import gcp_declared as gcp_declared
 from components.layer import discovery
 from config.stack_file import loader
 from sandbox.cloud.provider import Resource
+
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.emulation import Emulated

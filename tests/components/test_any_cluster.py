@@ -9,9 +9,9 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
+from components.existing import existing_credentials
+from config.clouds.existing.existing_settings import Existing
 
-from components.existing import credentials
-from config.clouds.existing.settings import Existing
 from tests.components.program import PROJECT, declare, stack_config
 
 pytestmark = pytest.mark.program
@@ -114,7 +114,7 @@ def test_a_tilde_is_the_home_directory(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "config").write_text(KUBECONFIG)
     monkeypatch.setenv("HOME", str(tmp_path))
     cloud = {"provider": "existing", "name": "lab", "kubeconfig": {"file": "~/config"}}
-    assert yaml.safe_load(credentials.kubeconfig(Existing.model_validate(cloud)))["current-context"] == "lab"
+    assert yaml.safe_load(existing_credentials.kubeconfig(Existing.model_validate(cloud)))["current-context"] == "lab"
 
 
 def test_in_any_cluster_only_the_layer_is_declared_and_the_outputs_say_which_labels_nodes_need(

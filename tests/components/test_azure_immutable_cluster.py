@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from components.azure import immutable_cluster
-from components.azure.live import LiveCluster
+from components.azure.azure_live import LiveCluster
 from components.last_update import LastUpdate
-from config.clouds.azure.settings import Azure
+from config.clouds.azure.azure_settings import Azure
+
+from components.azure import azure_immutable_cluster
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIUdLiferxCbbskouGVZQY/ELHjuAdXpjo1/s5u2Qeck"
 
@@ -33,7 +33,8 @@ LIVE: dict[str, Any] = {
 
 def paths(wanted: Azure, **live: Any) -> list[str]:
     return [
-        problem.path for problem in immutable_cluster.problems(wanted, LiveCluster({}, {**LIVE, **live}), LastUpdate())
+        problem.path
+        for problem in azure_immutable_cluster.problems(wanted, LiveCluster({}, {**LIVE, **live}), LastUpdate())
     ]
 
 
@@ -47,7 +48,7 @@ def test_nothing_differs_from_what_aks_filled_in() -> None:
     login = {"adminUsername": "azureuser", "ssh": {"publicKeys": [{"keyData": f"{KEY}\n"}]}}
     assert paths(cloud(ssh={"publicKey": KEY}), linuxProfile=login) == []
     # A missing cluster has no problems.
-    assert list(immutable_cluster.problems(cloud(location="northeurope"), LiveCluster({}), LastUpdate())) == []
+    assert list(azure_immutable_cluster.problems(cloud(location="northeurope"), LiveCluster({}), LastUpdate())) == []
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_nothing_differs_from_what_aks_filled_in() -> None:
     ],
 )
 def test_each_change_and_each_removal_is_refused(changes: dict[str, Any], path: str) -> None:
-    (problem,) = immutable_cluster.problems(cloud(**changes), LiveCluster({}, LIVE), LastUpdate())
+    (problem,) = azure_immutable_cluster.problems(cloud(**changes), LiveCluster({}, LIVE), LastUpdate())
     assert problem.path == path
     by_hand = path in ("cloud.network.policy", "cloud.network.outboundType")
     assert ("az aks update" if by_hand else "`pulumi destroy`, then `pulumi up`") in problem.remedy

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from components.azure import immutable_pools
-from components.azure.live import LiveCluster
+from components.azure.azure_live import LiveCluster
 from components.last_update import LastUpdate
 from config.clouds import registry
-from config.clouds.azure.settings import AzureEncryption
-from config.clouds.azure.traits import Aks
+from config.clouds.azure.azure_settings import AzureEncryption
+from config.clouds.azure.azure_traits import Aks
 from config.model.pool import Pool
 from config.placement import node_pools
-from config.placement.names import next_generation
+from config.placement.object_names import next_generation
+
+from components.azure import azure_immutable_pools
 
 SUBNET = "/resourceGroups/lab/providers/Microsoft.Network/virtualNetworks/lab/subnets/nodes"
 GROUP = "/subscriptions/s/resourceGroups/lab/providers/Microsoft.Compute/capacityReservationGroups/gpus"
@@ -45,7 +45,7 @@ def wanted(**changes: Any) -> dict[str, Any]:
 
 
 def paths(wanted: dict[str, Any], live: dict[str, Any]) -> list[str]:
-    return [problem.path for problem in immutable_pools.differences("pools[1]", wanted, live, "do")]
+    return [problem.path for problem in azure_immutable_pools.differences("pools[1]", wanted, live, "do")]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_another_spelling_and_what_aks_filled_in_are_no_differences(want: dict[s
 )
 def test_a_pool_that_was_made_with_trusted_launch_takes_each_part_and_none(have: dict[str, Any]) -> None:
     for parts in ({"enableSecureBoot": True}, {"enableVTPM": True}, {"enableVTPM": False, "enableSecureBoot": False}):
-        assert not immutable_pools.differs(wanted(securityProfile=parts), live(**have))
+        assert not azure_immutable_pools.differs(wanted(securityProfile=parts), live(**have))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_pool_that_was_made_with_trusted_launch_takes_each_part_and_none(have:
 def test_every_fixed_property_has_its_difference_in_the_stack_files_words(
     want: dict[str, Any], have: dict[str, Any], path: str, text: str
 ) -> None:
-    (problem,) = immutable_pools.differences("pools[1]", wanted(**want), live(**have), "do")
+    (problem,) = azure_immutable_pools.differences("pools[1]", wanted(**want), live(**have), "do")
     assert (problem.path, problem.remedy) == (path, "do")
     assert problem.what.startswith("general: ")
     assert text in problem.what
@@ -123,7 +123,7 @@ def test_every_fixed_property_has_its_difference_in_the_stack_files_words(
 def test_a_pool_that_aks_made_without_its_group_says_what_to_look_at_first() -> None:
     """AKS only warns of a group that it cannot take, so the next `up` meets a pool without one."""
     want = wanted(capacityReservationGroupID=GROUP, maxPods=30)
-    reservation, other = sorted(immutable_pools.differences("pools[1]", want, live(), "do"), reverse=True)
+    reservation, other = sorted(azure_immutable_pools.differences("pools[1]", want, live(), "do"), reverse=True)
     assert (reservation.path, other.path) == ("pools[1].reservation", "pools[1].maxPods")
     assert reservation.what == "general: uses no reservation in the cluster, and AKS adds gpus to no pool that exists"
     assert (other.remedy, reservation.remedy[:4]) == ("do", "do; ")
@@ -154,7 +154,7 @@ def test_the_next_generation_is_the_first_free_letter(now: str | None, names: li
 def system(name: str, **profiles: dict[str, Any]) -> list[str]:
     model = registry.system_pool_model()
     pool = node_pools.system_pool(model(name=name, machine="Standard_D8ds_v5", maxNodes=3), Aks())
-    problems = immutable_pools.system_problems(pool, wanted(name=name), LiveCluster(dict(profiles)), LastUpdate())
+    problems = azure_immutable_pools.system_problems(pool, wanted(name=name), LiveCluster(dict(profiles)), LastUpdate())
     return [f"{problem.path}: {problem.what}" for problem in problems]
 
 
@@ -169,13 +169,13 @@ def test_a_system_pool_that_was_added_by_hand_is_taken() -> None:
 
 def test_a_missing_cluster_has_no_differences() -> None:
     assert system("system") == []
-    assert list(immutable_pools.key_problems(AzureEncryption(), LiveCluster({}))) == []
+    assert list(azure_immutable_pools.key_problems(AzureEncryption(), LiveCluster({}))) == []
 
 
 def test_the_key_of_secrets_that_are_encrypted_cannot_be_removed() -> None:
     kms = {"enabled": True, "keyId": "https://keys.vault.azure.net/keys/etcd/1"}
     properties = {"securityProfile": {"azureKeyVaultKms": kms}}
-    (problem,) = immutable_pools.key_problems(AzureEncryption(), LiveCluster({}, properties))
+    (problem,) = azure_immutable_pools.key_problems(AzureEncryption(), LiveCluster({}, properties))
     assert problem.path == "cloud.encryption.kms"
     kms["enabled"] = False
-    assert list(immutable_pools.key_problems(AzureEncryption(), LiveCluster({}, properties))) == []
+    assert list(azure_immutable_pools.key_problems(AzureEncryption(), LiveCluster({}, properties))) == []

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from components.azure import pools
-from components.azure.live import RETRIED, LiveCluster, retries
+from components.azure.azure_live import RETRIED, LiveCluster, retries
 from components.resources import wire
-from config import releases
 from config.clouds import registry
-from config.clouds.azure.settings import Azure
-from config.clouds.azure.traits import Aks
+from config.clouds.azure.azure_settings import Azure
+from config.clouds.azure.azure_traits import Aks
 from config.model.cluster import Cluster
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
+
+from components.azure import azure_pools
+from config import releases
 from tests.components.azure import ID
 
 Pool, SystemPool = registry.pool_model(), registry.system_pool_model()
@@ -33,7 +33,7 @@ def pool_inputs(live: LiveCluster = NOT_YET, **pool: Any) -> dict[str, dict[str,
         systemPool=SystemPool(machine="Standard_D4ds_v5", maxNodes=3),
         pools=(Pool.model_validate(pool),),
     )
-    return {p.name: wire(pools.profile(p, "1.36", live)) for p in node_pools.node_pools(spec, Aks())}
+    return {p.name: wire(azure_pools.profile(p, "1.36", live)) for p in node_pools.node_pools(spec, Aks())}
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_spot_pool_has_no_upgrade_settings_and_its_twin_has() -> None:
 
 def test_a_system_pool_is_sent_a_surge_and_no_max_unavailable() -> None:
     pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
-    assert wire(pools.profile(node_pools.system_pool(pool, Aks()), "1.36", NOT_YET))["upgradeSettings"] == {
+    assert wire(azure_pools.profile(node_pools.system_pool(pool, Aks()), "1.36", NOT_YET))["upgradeSettings"] == {
         "maxSurge": "1",
         **CORDONED,
     }
@@ -108,7 +108,7 @@ def test_a_system_pool_is_sent_a_surge_and_no_max_unavailable() -> None:
 
 def test_a_live_pool_with_what_aks_added_is_as_the_profile_wants_it() -> None:
     pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
-    profile = wire(pools.profile(node_pools.system_pool(pool, Aks()), "1.36", NOT_YET))
+    profile = wire(azure_pools.profile(node_pools.system_pool(pool, Aks()), "1.36", NOT_YET))
     settings = {"maxSurge": "1", "maxUnavailable": "0", **CORDONED}
     live = {**profile, "nodeTaints": None, "upgradeSettings": settings, "maxPods": 250}
     assert LiveCluster({"system": live}).is_as(profile)

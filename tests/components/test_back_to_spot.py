@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 import pytest
-
 from components.layer.scheduling import back_to_spot
 from components.resources import wire
 from config.clouds import registry
 from config.placement.node_pools import CAPACITY_LABEL, node_pools
 from config.placement.pods import PREFERENCE
 from config.stack_file import loader
+
 from tests.components.features import Settings, plain
 from tests.components.program import Declared, declare
 from tests.config.stack import good, on_gke, spec

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 import yaml
-
 from components.layer import names
 from components.layer.gpu import dcgm, device_plugin, device_plugin_plan, existing_plugins, mps, plugin_config
 from components.layer.gpu.matching import may_run
-from config.clouds.azure.traits import Aks
+from config.clouds.azure.azure_traits import Aks
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
+
 from tests.components.gpu_agents import (
     LABEL,
     environment,

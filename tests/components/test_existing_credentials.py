@@ -9,10 +9,9 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
+from components.existing import existing_credentials
+from config.clouds.existing.existing_settings import Existing
 from pulumi.runtime.invoke import InvokeResult
-
-from components.existing import credentials
-from config.clouds.existing.settings import Existing
 
 TWO: dict[str, Any] = {
     "apiVersion": "v1",
@@ -47,7 +46,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_files_current_context_goes_on_alone_with_the_content_of_its_files(file: Path) -> None:
-    content = yaml.safe_load(credentials.kubeconfig(spec(file=str(file))))
+    content = yaml.safe_load(existing_credentials.kubeconfig(spec(file=str(file))))
     authority = base64.b64encode(b"authority").decode()
     assert content == {
         "apiVersion": "v1",
@@ -63,13 +62,13 @@ def test_a_files_current_context_goes_on_alone_with_the_content_of_its_files(fil
 def test_a_tokens_file_is_named_by_its_whole_path_and_its_content_stays_there(named: str, file: Path) -> None:
     (file.parent / "token").write_text("token-of-me")
     file.write_text(yaml.safe_dump({**TWO, "users": [{"name": "me", "user": {"tokenFile": named}}]}))
-    (user,) = yaml.safe_load(credentials.kubeconfig(spec(file=str(file))))["users"]
+    (user,) = yaml.safe_load(existing_credentials.kubeconfig(spec(file=str(file))))["users"]
     assert user["user"] == {"tokenFile": str(file.parent / named)}
 
 
 def test_contents_are_as_good_as_a_file_and_a_context_can_be_named() -> None:
     text = yaml.safe_dump({**TWO, "clusters": [{"name": "blue", "cluster": {"server": "https://blue"}}]})
-    content = yaml.safe_load(credentials.kubeconfig(spec(contents=text)))
+    content = yaml.safe_load(existing_credentials.kubeconfig(spec(contents=text)))
     assert content["clusters"] == [{"name": "blue", "cluster": {"server": "https://blue"}}]
 
 
@@ -83,18 +82,18 @@ def test_contents_are_as_good_as_a_file_and_a_context_can_be_named() -> None:
 )
 def test_an_unusable_context_is_refused(file: Path, context: str, expected: str) -> None:
     with pytest.raises(pulumi.RunError, match=expected):
-        credentials.kubeconfig(spec(file=str(file), context=context))
+        existing_credentials.kubeconfig(spec(file=str(file), context=context))
 
 
 def test_a_context_without_a_cluster_is_refused() -> None:
     nameless = {"contexts": [{"name": "a", "context": {"user": "u"}}], "clusters": [{"cluster": {"server": "x"}}]}
     with pytest.raises(pulumi.RunError, match="names a cluster or a user that is missing"):
-        credentials.reduced(yaml.safe_dump({**nameless, "users": [{"name": "u", "user": {}}]}), "here", "a")
+        existing_credentials.reduced(yaml.safe_dump({**nameless, "users": [{"name": "u", "user": {}}]}), "here", "a")
 
 
 def test_without_a_current_context_one_must_be_named() -> None:
     with pytest.raises(pulumi.RunError, match=r"contents: no context is the current one\n.*b, g, lost"):
-        credentials.kubeconfig(spec(contents=yaml.safe_dump({**TWO, "current-context": ""})))
+        existing_credentials.kubeconfig(spec(contents=yaml.safe_dump({**TWO, "current-context": ""})))
 
 
 @pytest.mark.parametrize(
@@ -107,13 +106,13 @@ def test_without_a_current_context_one_must_be_named() -> None:
 )
 def test_an_invalid_kubeconfig_is_reported_and_not_shown(text: str) -> None:
     with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig\.contents: is no kubeconfig") as refused:
-        credentials.kubeconfig(spec(contents=text))
+        existing_credentials.kubeconfig(spec(contents=text))
     assert "secret" not in str(refused.value)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig\.file: .*/none cannot be read: No such file"):
-        credentials.kubeconfig(spec(file=str(tmp_path / "none")))
+        existing_credentials.kubeconfig(spec(file=str(tmp_path / "none")))
 
 
 @pytest.fixture
@@ -130,7 +129,7 @@ def other_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("other_stacks")
 def test_an_output_of_another_stack_is_as_good_as_a_file() -> None:
-    content = yaml.safe_load(credentials.kubeconfig(spec(stack="org/clusters/prod")))
+    content = yaml.safe_load(existing_credentials.kubeconfig(spec(stack="org/clusters/prod")))
     assert content["users"] == [{"name": "me", "user": {"token": "token-of-me"}}]
 
 
@@ -148,7 +147,7 @@ def test_an_output_of_another_stack_is_as_good_as_a_file() -> None:
 )
 def test_a_missing_stack_or_output_is_named(source: dict[str, str], expected: str) -> None:
     with pytest.raises(pulumi.RunError, match=expected):
-        credentials.kubeconfig(spec(**source))
+        existing_credentials.kubeconfig(spec(**source))
 
 
 @pytest.mark.parametrize(
@@ -171,7 +170,9 @@ def test_a_credential_in_the_kubeconfig_gives_a_warning_and_is_never_shown(
         "users": [{"name": "me", "user": user}],
         "current-context": "lab",
     }
-    monkeypatch.setattr(credentials, "kubeconfig", lambda spec: credentials.reduced(yaml.safe_dump(document), "here"))
-    credentials.warn_of_secrets(credentials.kubeconfig(spec(contents="...")))
+    monkeypatch.setattr(
+        existing_credentials, "kubeconfig", lambda spec: existing_credentials.reduced(yaml.safe_dump(document), "here")
+    )
+    existing_credentials.warn_of_secrets(existing_credentials.kubeconfig(spec(contents="...")))
     assert ["(" + ", ".join(held) + ")" in text for text in warnings] == ([True] if held else [])
     assert "correct horse" not in "".join(warnings)

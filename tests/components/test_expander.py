@@ -7,13 +7,13 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
-
 from components.layer import names
 from components.layer.autoscaler import expander, priorities
 from components.layer.autoscaler.expander import ExpanderPlan
 from components.layer.autoscaler.priorities import Wanted
 from config.model.growth import ExpanderOptions
 from config.stack_file import loader
+
 from tests.config.stack import good, grown
 
 WANTED = Wanted(("t4", "t4od"), spot={"t4"}, others=("agentpool",))

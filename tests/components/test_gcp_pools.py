@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from components.gcp import pools
-from components.gcp.live import LiveCluster
-from config.clouds.gcp.traits import Gke
+from components.gcp import gcp_pools
+from components.gcp.gcp_live import LiveCluster
+from config.clouds.gcp.gcp_traits import Gke
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.stack_file import loader
+
 from tests.components.google import GENERAL, KEY, L4, WITH_TWIN, stack
 
 ACCOUNT = "lab-nodes@example-lab.iam.gserviceaccount.com"
@@ -29,7 +29,9 @@ def pool_inputs(*stack_pools: dict[str, Any], live: LiveCluster | None = None, *
     read = spec(stack(*stack_pools, **top))
     cloud = read.cloud
     return {
-        pool.name: pools.planned(pool, cloud, ACCOUNT, read.cluster.tags, live or LiveCluster(), cluster="lab").request  # type: ignore[arg-type]
+        pool.name: gcp_pools.planned(
+            pool, cloud, ACCOUNT, read.cluster.tags, live or LiveCluster(), cluster="lab"
+        ).request  # type: ignore[arg-type]
         for pool in node_pools.node_pools(read, Gke())
     }
 
@@ -224,7 +226,7 @@ def test_the_system_pool_is_an_on_demand_pool_like_any_other(critical: bool, tai
     system = {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4, "criticalAddonsOnly": critical}
     read = spec(stack(GENERAL, systemPool=system))
     assert read.system_pool
-    inputs = pools.planned(
+    inputs = gcp_pools.planned(
         node_pools.system_pool(read.system_pool, Gke()), read.cloud, ACCOUNT, {}, LiveCluster(), cluster="lab"
     ).request  # type: ignore[arg-type]
     assert inputs["autoscaling"] == {**total(2, 4), "locationPolicy": "BALANCED"}
@@ -240,11 +242,11 @@ def test_a_machine_is_asked_for_as_google_spells_it() -> None:
     settings["kubeflow-spot:systemPool"] = {"machine": "E2-Standard-4", "maxNodes": 4}
     read = spec(settings)
     assert read.system_pool
-    system = pools.planned(
+    system = gcp_pools.planned(
         node_pools.system_pool(read.system_pool, Gke()), read.cloud, ACCOUNT, {}, LiveCluster(), cluster="lab"
     ).request  # type: ignore[arg-type]
     (general,) = node_pools.node_pools(read, Gke())
-    general_pool = pools.planned(general, read.cloud, ACCOUNT, {}, LiveCluster(), cluster="lab").request  # type: ignore[arg-type]
+    general_pool = gcp_pools.planned(general, read.cloud, ACCOUNT, {}, LiveCluster(), cluster="lab").request  # type: ignore[arg-type]
     assert [inputs["nodeConfig"]["machineType"] for inputs in (system, general_pool)] == [
         "e2-standard-4",
         "n2-standard-8",

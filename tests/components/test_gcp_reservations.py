@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from components.gcp import gcp_immutable_pools
+from components.gcp.gcp_live import LiveCluster
 
-from components.gcp import immutable_pools
-from components.gcp.live import LiveCluster
 from tests.components.google import L4
 from tests.components.test_gcp_pools import pool_inputs
 
@@ -37,7 +37,7 @@ def test_a_reserved_pool_takes_machines_of_its_reservation_alone(name: str, live
         "values": [sent],
     }
     assert not {"spot", "flexStart", "maxRunDuration"} & config.keys()
-    changed = [key for key, _, _ in immutable_pools._changes(inputs, cluster.pools["l4"])]
+    changed = [key for key, _, _ in gcp_immutable_pools._changes(inputs, cluster.pools["l4"])]
     assert ("reservation" in changed) is (live != sent)
 
 

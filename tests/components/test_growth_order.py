@@ -6,19 +6,19 @@ from collections.abc import Iterable, Sequence
 
 import re2
 import yaml
-from hypothesis import HealthCheck, given, settings
-
 from components.layer.autoscaler import expander, priorities
 from components.layer.autoscaler.priorities import Wanted
-from config.clouds.azure.traits import Aks
+from config.clouds.azure.azure_traits import Aks
 from config.model.growth import ExpanderOptions
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
-from config.placement import names, node_pools
-from config.placement.growth import growth_order
+from config.placement import node_pools, object_names
+from config.placement.growth_order import growth_order
 from config.placement.node_pools import NodePool
 from config.stack_file import loader
+from hypothesis import HealthCheck, given, settings
 from sandbox.autoscaler.fit import misfit
+
 from tests.admission.corpus import corpus
 from tests.parity.drawn import Settings, neutral, on_aks
 
@@ -61,14 +61,14 @@ def vcpus(pool: NodePool) -> int:
 def chained_pools(stack: ClusterSpec, size: dict[str, int], most: int) -> set[str]:
     """Pools of the chains that begin with a machine of at most `most` vCPUs, and the pools before them."""
     known: set[str] = set()
-    waiting = [chain for pool in stack.pools if size[pool.name] <= most for chain in [names.chain(pool)]]
+    waiting = [chain for pool in stack.pools if size[pool.name] <= most for chain in [object_names.chain(pool)]]
     while waiting:
         steps = {*waiting.pop()} - known
         known |= steps
         waiting += [
             whole[: whole.index(step)]
             for pool in stack.pools
-            for whole in [names.chain(pool)]
+            for whole in [object_names.chain(pool)]
             for step in steps
             if step in whole
         ]
@@ -90,8 +90,8 @@ def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_ne
         if heads:
             # A pod that tolerates everything: its chain is the one that begins with the smallest machine.
             head = min(heads, key=lambda pool: (size[pool.name], order.index(pool.name)))
-            twin = names.twin_name(head, Aks())
-            chain = [name for name in (*names.chain(head), *([twin] if twin else [])) if name in fitting]
+            twin = object_names.twin_name(head, Aks())
+            chain = [name for name in (*object_names.chain(head), *([twin] if twin else [])) if name in fitting]
             assert [name for name in order if name in chain] == chain
             own = chained_pools(stack, size, size[head.name])
             before = order[: order.index(chain[-1])]

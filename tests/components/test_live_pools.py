@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from components.azure.live import LiveCluster as AksCluster
-from components.gcp.live import LiveCluster as GkeCluster
+from components.azure.azure_live import LiveCluster as AksCluster
+from components.gcp.gcp_live import LiveCluster as GkeCluster
 from components.removed_pools import LivePool
 
 LABELS = {"kubeflow-spot.dev/pool": "x"}

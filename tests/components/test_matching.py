@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from components.layer.gpu.matching import may_run, tolerated
 from config.model.taint import Effect, Taint
 

@@ -9,18 +9,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from components.azure import checkpoints as azure_checkpoints
-from sandbox.azure import access as azure
-from sandbox.azure import ids
-from sandbox.azure.resources.identity import IDENTITY
+from sandbox.azure import azure_access as azure
+from sandbox.azure import azure_ids
+from sandbox.azure.resources.azure_identity import IDENTITY
 from sandbox.cloud.provider import Resource
 from sandbox.cloud.state import Resources, Store
-from sandbox.gcp import access as gcp
-from sandbox.gcp.ids import project_number
+from sandbox.gcp import gcp_access as gcp
+from sandbox.gcp.gcp_ids import project_number
 from sandbox.gcp.resources.bucket import BUCKET_MEMBER, FOLDER, FOLDER_MEMBER
-from sandbox.gcp.resources.resource_type import Settings
-from sandbox.gcp.resources.table import TYPES
+from sandbox.gcp.resources.gcp_resource_type import Settings
+from sandbox.gcp.resources.gcp_table import TYPES
+
+from components.azure import azure_checkpoints as azure_checkpoints
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.program import PROJECT, declare, stack_config
@@ -31,7 +31,7 @@ Check = Callable[[str], bool]
 """Whether a profile may, by its namespace."""
 
 ACCOUNT = (
-    f"/subscriptions/{ids.SUBSCRIPTION}/resourceGroups/lab-checkpoints-labcheckpoints/providers/Microsoft.Storage/storageAccounts/"
+    f"/subscriptions/{azure_ids.SUBSCRIPTION}/resourceGroups/lab-checkpoints-labcheckpoints/providers/Microsoft.Storage/storageAccounts/"
     "labcheckpoints"
 )
 OTHER = ACCOUNT.replace("labcheckpoints", "another")
@@ -145,7 +145,7 @@ def google_after_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable
 
 def principal(resources: Resources, namespace: str) -> str:
     """The object id of a profile's identity."""
-    (identity,) = (r for r in resources.of(IDENTITY) if ids.last(r.id) == f"lab-{namespace}")
+    (identity,) = (r for r in resources.of(IDENTITY) if azure_ids.last(r.id) == f"lab-{namespace}")
     return str(identity.body["principalId"])
 
 
@@ -172,7 +172,7 @@ def test_a_profile_on_aks_reaches_its_own_blobs_and_nothing_else(azure_after_up:
     assert azure.allowed(resources, vision, on_azure("Get Blob", blob="old/vision/1.ckpt"))
     assert not azure.allowed(resources, vision, on_azure("Get Blob", blob="vision/1.ckpt"))
     assert not azure.allowed(resources, vision, on_azure("Get Blob", blob="team-a/run/1.ckpt"))
-    assert not azure.allowed(resources, ids.USER_OBJECT, on_azure("Get Blob", blob="team-a/run/1.ckpt"))
+    assert not azure.allowed(resources, azure_ids.USER_OBJECT, on_azure("Get Blob", blob="team-a/run/1.ckpt"))
 
 
 def test_a_profile_on_gke_reaches_its_own_objects_and_nothing_else(google_after_up: Callable[[], Resources]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from components.layer import running
 from components.layer.running import Running
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pulumi
 import pytest
-
 from components.last_update import LastUpdate
 from components.workloads import refuse_rename
 from config.clouds import registry
 from config.stack_file import loader
-from sandbox.azure import ids
+from sandbox.azure import azure_ids
+
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.program import PROJECT, Declared, declare, stack_config
@@ -155,7 +155,7 @@ def test_clusters_of_one_name_in_two_subscriptions_have_roles_of_their_own_at_on
     """The account's owner is in one of them, and keeps the name that the account had when the stack made it."""
     end = "resourceGroups/shared/providers/Microsoft.Storage/storageAccounts/shared"
     roles: dict[str, dict[str, Any]] = {}
-    for subscription in (ids.SUBSCRIPTION, "11111111-1111-4111-8111-111111111111"):
+    for subscription in (azure_ids.SUBSCRIPTION, "11111111-1111-4111-8111-111111111111"):
         existing = {
             "checkpoints": {"existing": f"/subscriptions/{subscription}/{end}"},
             "profiles": [{"namespace": "team-a"}],
@@ -170,13 +170,13 @@ def test_clusters_of_one_name_in_two_subscriptions_have_roles_of_their_own_at_on
         roles[subscription] = role.inputs
     own, other = roles.values()
     assert own["roleName"] == "kubeflow-spot checkpoints of lab/lab in shared"
-    assert other["roleName"] == f"kubeflow-spot checkpoints of {ids.SUBSCRIPTION}/lab/lab in shared"
+    assert other["roleName"] == f"kubeflow-spot checkpoints of {azure_ids.SUBSCRIPTION}/lab/lab in shared"
     assert own["roleDefinitionId"] != other["roleDefinitionId"]
 
 
 def subscription_end(of_account: str) -> str:
     """The end of a right's name: that of another role is another resource, which is there before the old one goes."""
-    return "-checkpoints" if of_account == ids.SUBSCRIPTION else f"-checkpoints-{ids.SUBSCRIPTION}"
+    return "-checkpoints" if of_account == azure_ids.SUBSCRIPTION else f"-checkpoints-{azure_ids.SUBSCRIPTION}"
 
 
 def contract(declared: Declared) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from config.clouds import registry
 from config.model.spec import ClusterSpec
-from config.placement.growth import growth_order
+from config.placement.growth_order import growth_order
 from config.placement.node_pools import node_pools
 from config.stack_file import loader
 

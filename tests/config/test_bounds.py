@@ -7,10 +7,10 @@ import time
 from typing import Any
 
 import pytest
-
 from config.base.problems import LONGEST, report
 from config.model import bounds
 from config.stack_file import loader
+
 from tests.config.stack import good, with_pool
 from tests.config.test_objects import replaced
 from tests.fuzz import corpus

@@ -6,10 +6,10 @@ import copy
 from typing import Any
 
 import pytest
-
 from config.base.problems import Problem
 from config.model.growth import Growth, seconds
 from config.stack_file import loader
+
 from tests.config.stack import good, on_gke
 
 TIMER, CHAIN = "cloud.autoscaler.maxNodeProvisionTime", "pools[1].fallback"

@@ -6,15 +6,15 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from config.clouds.gcp import compute_class
-from config.clouds.gcp.traits import Gke
+from config.clouds.gcp.gcp_traits import Gke
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
 from config.placement import node_pools as placement
 from config.placement.node_pools import NodePool
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from tests.config.stack import grown, on_gke, spec
 from tests.config.test_placement import NAMES
 

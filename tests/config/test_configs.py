@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import yaml
-
 from config.base.problems import Problem
 from config.stack_file import loader
 

@@ -7,12 +7,12 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-
-from config.clouds.azure.traits import Aks
+from config.clouds.azure.azure_traits import Aks
 from config.placement import contract
 from config.placement import node_pools as placement
 from config.placement.node_pools import NodePool
+from hypothesis import given
+
 from tests.config.stack import good, spec
 from tests.config.test_placement import pool_lists
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 import yaml
-
 from config.rules import examples
 from config.stack_file import loader
+
 from tests.config.stack import GOOD, good, on_gke
 from tests.config.test_configs import settings
 from tests.config.test_safe_lists import fields

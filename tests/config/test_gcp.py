@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from config.base.problems import Problem
-from config.clouds.gcp.traits import Gke
+from config.clouds.gcp.gcp_traits import Gke
 from config.placement import node_pools
 from config.stack_file import loader
+
 from tests.config.stack import good, on_gke, spec
 
 L4 = {"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 8}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-
 from config.clouds import registry
-from config.clouds.azure.traits import Aks
-from config.clouds.existing.traits import ExistingCluster
-from config.clouds.gcp import zones
-from config.clouds.gcp.machines import accelerator
-from config.clouds.gcp.traits import Gke, boot_disks, partition_size, partitions
+from config.clouds.azure.azure_traits import Aks
+from config.clouds.existing.existing_traits import ExistingCluster
+from config.clouds.gcp import gcp_zones
+from config.clouds.gcp.gcp_machines import accelerator
+from config.clouds.gcp.gcp_traits import Gke, boot_disks, partition_size, partitions
 from config.model.pool import Pool
 from config.placement import node_pools
 
@@ -73,7 +72,7 @@ def test_the_default_boot_disk_is_the_first_of_the_family() -> None:
 
 @pytest.mark.parametrize("region", ["asia-southeast3", "europe-north2", "northamerica-south1"])
 def test_young_regions_have_zones(region: str) -> None:
-    assert zones.zones()[region] == (f"{region}-a", f"{region}-b", f"{region}-c")
+    assert gcp_zones.zones()[region] == (f"{region}-a", f"{region}-b", f"{region}-c")
 
 
 def test_remedies_for_keys_of_other_clouds_are_for_keys_that_there_are() -> None:

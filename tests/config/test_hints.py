@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from config.base.problems import MOST
 from config.clouds import registry
 from config.clouds.machines import rows
@@ -13,6 +12,7 @@ from config.model.fields import Model
 from config.model.wording import by_key, models
 from config.stack_file import hints, loader, top_keys
 from config.stack_file.mending import Mended
+
 from tests.config.stack import good, on_gke, with_pool
 
 CLOUD = {"provider": "azure", "location": "westeurope"}

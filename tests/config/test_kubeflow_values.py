@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from config.clouds.azure.settings import Azure
-from config.clouds.azure.traits import Aks
-from config.clouds.existing.traits import ExistingCluster
-from config.clouds.gcp.settings import Gcp
-from config.clouds.gcp.traits import Gke
+from config.clouds.azure.azure_settings import Azure
+from config.clouds.azure.azure_traits import Aks
+from config.clouds.existing.existing_traits import ExistingCluster
+from config.clouds.gcp.gcp_settings import Gcp
+from config.clouds.gcp.gcp_traits import Gke
 from config.placement import contract, kubeflow
+
 from tests.config.test_contract import GENERAL, ON_DEMAND, SPOT, WITH_TWIN, node_pools
 
 

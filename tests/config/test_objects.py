@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
 from config.base.problems import Problem
 from config.stack_file import loader
+
 from tests.config.stack import good, with_pool
 from tests.config.test_configs import HAPPY, settings
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-
 from config.model.pool import Capacity
 from config.placement import useful
 from config.stack_file import loader
+
 from tests.config.stack import good, grown, spec
 
 T4 = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from config.stack_file import loader
 
 from config import releases
-from config.stack_file import loader
 from tests.config.stack import good, on_gke, spec
 from tests.config.test_compute_class import class_name
 

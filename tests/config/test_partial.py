@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from config.clouds import registry
 from config.stack_file import loader
+
 from tests.config.test_configs import ERROR, settings
 
 NOTHING: Any = [[]]

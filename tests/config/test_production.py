@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
-
 from config.stack_file import loader
+
 from tests.config.stack import good, on_gke
 
 KEYS = {

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from config.clouds import registry
+from config.clouds.azure import azure_autoscaler as azure
+from config.clouds.gcp import gcp_autoscaler as gcp
+from config.model.release import IMAGE, PINS, VERSION, Override
 from pydantic import ValidationError
 
 from config import releases
-from config.clouds import registry
-from config.clouds.azure import autoscaler as azure
-from config.clouds.gcp import autoscaler as gcp
-from config.model.release import IMAGE, PINS, VERSION, Override
 from tests.config.stack import good
 from tests.config.test_stackfile import problems, warnings
 

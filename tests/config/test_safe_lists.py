@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
-from pydantic.fields import FieldInfo
-
 from config.clouds import registry
 from config.model.fields import Model
-from config.rules import defaults
+from config.rules import default_rules
 from config.stack_file import loader, top_keys
+from pydantic.fields import FieldInfo
+
 from tests.config.stack import good, on_gke
 
 ONE_ENTRY: dict[str, tuple[dict[str, Any], str]] = {
@@ -68,8 +68,8 @@ def entries(raw: dict[str, Any]) -> dict[str, str]:
 
 def test_every_list_with_a_default_warns_or_is_known_to_be_safe_without() -> None:
     found = {name for name, field in fields().items() if default_of(field) and isinstance(default_of(field), tuple)}
-    assert found == ONE_ENTRY.keys() | defaults.REPLACED.keys()
-    assert not ONE_ENTRY.keys() & defaults.REPLACED.keys()
+    assert found == ONE_ENTRY.keys() | default_rules.REPLACED.keys()
+    assert not ONE_ENTRY.keys() & default_rules.REPLACED.keys()
 
 
 def test_no_map_has_a_default() -> None:

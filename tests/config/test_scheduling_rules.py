@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from config.stack_file import loader
+
 from tests.config.stack import good
 
 T4, A100 = "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4"

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import pytest
-
 from config.base.hiding import hidden
 from config.stack_file import loader
+
 from tests.config.stack import good, with_pool
 from tests.config.test_configs import ERROR, settings
 

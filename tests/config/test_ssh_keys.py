@@ -6,8 +6,8 @@ import base64
 import hashlib
 
 import pytest
-
 from config.stack_file import loader
+
 from tests.config.stack import GOOD, good
 
 BYTES = hashlib.sha256(b"a key that nobody has").digest()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from config import releases
 from config.base.problems import Problem, report
 from config.stack_file import loader
+
+from config import releases
 from tests.config.stack import good, on_gke, with_pool
 
 

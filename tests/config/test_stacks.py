@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from config import releases
 from config.clouds import registry
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.stack_file import loader
+
+from config import releases
 from tests.config.stack import spec
 from tests.config.test_configs import settings
 

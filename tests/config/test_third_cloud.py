@@ -6,11 +6,11 @@ import copy
 from typing import Any
 
 import pytest
-
 from config.clouds import registry
 from config.model.scheduling import Placement
 from config.placement import contract, node_pools, pods
 from config.stack_file import loader
+
 from tests.config.stack import good, grown, spec
 
 STACK: dict[str, Any] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from config.stack_file import loader
+
 from tests.config.stack import GOOD, good, on_gke, with_pool
 
 CPU = {"name": "general", "machine": "n2-standard-8", "maxNodes": 6}

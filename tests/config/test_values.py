@@ -9,13 +9,13 @@ import copy
 from typing import Any
 
 import pytest
-
-from config.clouds.azure.traits import Aks
-from config.clouds.existing.settings import Existing
-from config.clouds.gcp.traits import Gke
+from config.clouds.azure.azure_traits import Aks
+from config.clouds.existing.existing_settings import Existing
+from config.clouds.gcp.gcp_traits import Gke
 from config.clouds.traits import Cloud
 from config.placement.node_pools import NodePool, node_pools, system_pool
 from config.stack_file import loader
+
 from tests.config.stack import GOOD, good, on_gke, spec, with_pool
 
 CPU = {"name": "general", "machine": "n2-standard-8", "maxNodes": 6}

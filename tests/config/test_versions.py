@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from config.clouds.azure.rules import versions as azure_versions
-from config.clouds.gcp.rules import cluster as gcp_cluster
+from config.clouds.azure.rules import azure_version_rules as azure_versions
+from config.clouds.gcp.rules import gcp_cluster_rules as gcp_cluster
 from config.clouds.versions import Versions
 from config.stack_file import loader
+
 from tests.config.stack import good, on_gke
 
 

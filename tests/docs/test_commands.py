@@ -6,13 +6,13 @@ import re
 
 import click
 import pytest
-
-from checks.preflight.azure import checks as azure
-from checks.preflight.gcp import checks as gcp
-from checks.ready import judge
-from components.azure import checkpoints, identity
+from checks.preflight.azure import azure_checks as azure
+from checks.preflight.gcp import gcp_checks as gcp
 from sandbox.cli.commands import main as sandbox
 from sandbox.cloud.facts import tables as tables_of
+
+from checks.ready import judge
+from components.azure import azure_checkpoints, azure_identity
 from tests.docs.pages import DOCS, PROJECT, tables
 
 assert isinstance(sandbox, click.Group)
@@ -44,10 +44,10 @@ def test_the_rights_of_aks_name_every_role_that_the_program_gives() -> None:
     names = tables_of("azure", "roles")["roles"]
     rights = (DOCS / "azure.md").read_text().partition("## Rights")[2].partition("\n## ")[0]
     rows = "\n".join(row for row in rights.splitlines() if ", by the program |" in row)
-    roles = [role for role in vars(identity).values() if isinstance(role, identity.Role)]
+    roles = [role for role in vars(azure_identity).values() if isinstance(role, azure_identity.Role)]
     assert len(roles) >= 6
     assert [names[role.guid]["name"] for role in roles if names[role.guid]["name"] not in rows] == []
-    assert f"`{checkpoints.role_title('GROUP/CLUSTER in ACCOUNT')}`" in rows
+    assert f"`{azure_checkpoints.role_title('GROUP/CLUSTER in ACCOUNT')}`" in rows
 
 
 def test_commands_on_blobs_log_in_because_keys_are_off() -> None:

@@ -14,7 +14,7 @@ from drill.play.machines import Machines
 from drill.play.nodes import Nodes
 from drill.world import kinds, record, zones
 from sandbox.autoscaler.world import Decision, World
-from sandbox.azure.spot import SPOT as FACTS
+from sandbox.azure.azure_spot import SPOT as FACTS
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups
 from sandbox.tests.autoscaler.objects import on_demand, sized
 from sandbox.tests.autoscaler.objects import spot as spot_group

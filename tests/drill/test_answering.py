@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-
 from drill.play.answering import answering
 from sandbox.base.errors import SandboxError
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import NAMES
-from sandbox.kubernetes.errors import Unreachable
+from sandbox.kubernetes.api_errors import Unreachable
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
 from drill.play.captured import Captured
 from drill.world import basis, scenario
 from drill.world.basis import Basis
 from drill.world.weeks import week
+
 from tests.drill.test_machines import Cloud
 
 OWN = Basis({"spot": 8, "on-demand": 2}, {("T4", "1"): 8}, {"T4": 8}, {"T4": 1}, ("1",))

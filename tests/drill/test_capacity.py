@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from drill.world.capacity import Capacity, checked
 from drill.world.record import Pool, Step
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sandbox.base.errors import SandboxError
 
 ZONAL = Pool("t4", "T4", "spot", gpus=1, least=0, most=8, zones=("eu-1", "eu-2"))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from drill.play.cluster_copy import copy
 from sandbox.base.errors import SandboxError
-from sandbox.kubernetes.errors import ApiError
+from sandbox.kubernetes.api_errors import ApiError
 
 Object = dict[str, Any]
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-
 from drill.play.captured import Captured
 from drill.play.clock import Clock
 from drill.play.drill import Drill
@@ -19,7 +18,8 @@ from drill.world.scenario import Scenario
 from drill.world.workloads import CHECKPOINT, RUN_FOR, WORK
 from sandbox.autoscaler.world import World
 from sandbox.cloud.node_groups import Gpus
-from sandbox.kubernetes.errors import ApiError, Unreachable
+from sandbox.kubernetes.api_errors import ApiError, Unreachable
+
 from tests.drill import records
 from tests.drill.test_machines import AZURE, Cloud
 

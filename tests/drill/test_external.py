@@ -6,13 +6,13 @@ import time
 from pathlib import Path
 
 import pytest
-
 from drill.play.clock import Clock
 from drill.play.external import chosen
 from drill.play.machines import Active
 from drill.world.scenario import Place
 from sandbox.autoscaler.world import Decision
 from sandbox.base.errors import SandboxError
+
 from tests.drill.external_bench import FIRST, GOING, GROUP, MACHINE, OD_GROUP, SPOT_GROUP, ZONE, Bench
 
 

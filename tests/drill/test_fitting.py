@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from drill.world.fitting import require
 from drill.world.record import Pool
 from drill.world.scenario import Scenario

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from drill import command
 from drill.folder import writable
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
+
+from drill import command
 from tests.drill import records
 
 

@@ -10,13 +10,13 @@ from itertools import product
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from drill.judge.hindsight import MOST_ARCS, hindsight
 from drill.judge.pieces import cost
 from drill.world.record import Node, Pool, Record, Step
 from drill.world.weeks import WEEK, week
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from tests.drill.gpu_records import SPOT, TWIN, add, levels, record
 
 H = 3600.0

@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-
-from drill.in_memory.run import run
+from drill.in_memory.run_in_memory import run
 from drill.in_memory.stack import Stack
 from drill.judge.outcome import ALONE, OURS, Outcome, outcome, saved
 from drill.tune.policies import GREEDY, POLICIES, SPOT_ALONE, UNIFORM, Trial, compared, plain
 from drill.world.record import Record
 from drill.world.scenario import Scenario
 from sandbox.base.errors import SandboxError
+
 from tests.drill.changes import red
 from tests.drill.in_memory_stack import stack
 

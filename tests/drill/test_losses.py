@@ -6,13 +6,13 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from drill.judge.hindsight import MOST_ARCS, hindsight
 from drill.judge.losses import HOURS, NO_WAY_BACK, NOT_TAKEN, UNEXPLAINED, lost_to
 from drill.judge.pieces import cost
 from drill.world.record import Node, Pool, Record
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from tests.drill.gpu_records import SPOT, TWIN, add, levels, record
 
 H = 3600.0

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-
 from drill.play.captured import Captured
 from drill.play.clock import Clock
 from drill.play.faults import Faults

@@ -11,7 +11,6 @@ from typing import Any
 
 import psutil
 import pytest
-
 from drill.play import real_autoscaler
 from drill.play.real_autoscaler import RealAutoscaler, flags, named
 from drill.play.real_provider import hostnames

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-
 from drill.play.real_log import Log
 from sandbox.tests.autoscaler.objects import on_demand
 from sandbox.tests.autoscaler.objects import spot as spot_group

@@ -10,14 +10,14 @@ from time import sleep
 from typing import Any
 
 import pytest
-
 from drill.play.real_autoscaler import RealAutoscaler, named
 from drill.play.real_provider import first_nodes, refusing
 from sandbox.cloud.node_groups import NodeGroup
-from sandbox.kubernetes.nodes import opened
+from sandbox.kubernetes.node_objects import opened
 from sandbox.tests import planes
 from sandbox.tests.autoscaler.objects import GPU, ONE_GPU, SPOT, on_demand
 from sandbox.tests.autoscaler.objects import spot as spot_group
+
 from tests.drill.test_real_autoscaler import OD_GROUP, SETTINGS, SPOT_GROUP, awaited
 
 

@@ -11,14 +11,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from rich.console import Console
-
-from drill import report
 from drill.report import charts
 from drill.report.page import LARGEST, page
 from drill.report.timeline import MARKS, STEPS
 from drill.world.record import Record, Step
+from rich.console import Console
 from sandbox.base.errors import SandboxError
+
+from drill import report
 from tests.drill import records
 
 EVIL = "<script>alert(1)</script>[bold]\x1b[31m&\"'"

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-
 from drill.play.captured import Captured
 from drill.play.run import orders, pools, told_apart, undone
 from drill.play.source import declared
 from drill.world.record import Node, Pod
 from sandbox.cloud.node_groups import Gpus
+
 from tests.drill.test_machines import Cloud
 
 

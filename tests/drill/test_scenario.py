@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import yaml
-
 from drill.world import scenario
 from sandbox.base.errors import SandboxError
 

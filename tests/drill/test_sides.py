@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-
-from drill import command
 from drill.judge.outcome import Row
 from drill.world.basis import Basis
 from drill.world.record import Record
@@ -22,6 +20,8 @@ from sandbox.engine import environment
 from sandbox.engine.cloud_file import CloudFile, Entry
 from sandbox.engine.revision import Revision
 from sandbox.engine.worker import Outcome
+
+from drill import command
 from tests.drill import records
 
 QUOTAS = {"westeurope": {"cores": 100}}

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 import yaml
-
 from drill.tune.policies import Trial
 from drill.tune.tune import UNNEEDED, Setting, Tuned, axes, tune
 from drill.tune.tuned_file import changed, difference
 from drill.world.scenario import Scenario
+
 from tests.drill.in_memory_stack import stack
 
 FILE = """\

@@ -12,6 +12,7 @@ from config.clouds import registry
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool, node_pools
 from config.stack_file import loader
+
 from tests.components.program import PROJECT, stack_config
 
 

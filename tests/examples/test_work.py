@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
 from config.model.queueing import Queueing
-from config.placement.queueing import objects
+from config.placement.queue_objects import objects
+
 from tests.examples.contracts import described
 from tests.examples.environment import EXAMPLES
 from tests.examples.record import documents, recorded

@@ -15,6 +15,7 @@ from config.model import bounds
 from config.stack_file import top_keys
 from sandbox.base.errors import SandboxError
 from sandbox.engine import workspace
+
 from tests.fuzz import corpus, mutations, texts
 
 SEED = 17

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from components.existing import credentials
+from components.existing import existing_credentials
 from components.layer import discovery
 from config.stack_file import loader
 from sandbox.cloud.provider import Refused
+
 from tests.components.emulation import Emulated
 from tests.components.program import KUBECONFIG, declare
 from tests.components.test_accepted import CLOUDS
@@ -72,7 +72,7 @@ def refusal(raw: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatc
     settings = {f"{corpus.PREFIX}{key}": value for key, value in raw.items()}
     described = raw["cloud"]
     monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
-    monkeypatch.setattr(credentials, "kubeconfig", lambda spec: f"{KUBECONFIG}users: []\n")
+    monkeypatch.setattr(existing_credentials, "kubeconfig", lambda spec: f"{KUBECONFIG}users: []\n")
     cloud: Emulated | None = None
     if described["provider"] in CLOUDS:
         cloud = CLOUDS[described["provider"]](folder / "cloud.json", described)

@@ -10,11 +10,11 @@ from typing import Any
 
 import pulumi
 import pytest
-
 from components.layer import running
 from components.output_types import ClusterOutputs
 from components.package.provider import Package
 from config.stack_file import loader
+
 from tests.components.program import KUBECONFIG, PROJECT, Cloud, CloudRefused, stack_config
 from tests.components.program import running as live_pools
 from tests.components.test_removals_on_each_target import After

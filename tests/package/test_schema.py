@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-
-from components import references
 from components.output_types import ClusterOutputs
+from components.package.package_settings import SETTINGS
 from components.package.provider import Package
-from components.package.settings import SETTINGS
 from config.model.fields import Model
 from config.stack_file import loader
+
+from components import references
 
 SCHEMA = json.loads(Package().schema or "")
 TYPES = SCHEMA["types"]

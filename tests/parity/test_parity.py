@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from hypothesis import HealthCheck, event, given, settings
-from hypothesis import strategies as st
-
 from config.clouds import registry
 from config.clouds.gcp import compute_class
 from config.clouds.traits import Cloud
@@ -17,10 +14,13 @@ from config.model.scheduling import Placement
 from config.model.spec import ClusterSpec
 from config.model.taint import Taint
 from config.placement import contract, node_pools, pods
-from config.placement.growth import growth_order
+from config.placement.growth_order import growth_order
 from config.placement.node_pools import NodePool
 from config.stack_file import loader
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
 from sandbox.autoscaler.fit import misfit, tolerates
+
 from tests.admission.corpus import Golden, corpus
 from tests.parity.drawn import SORTS, Settings, neutral, on_aks, on_gke
 

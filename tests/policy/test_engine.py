@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from policy.rules import RULES
 from sandbox.tests.stack import PROJECT, Stack
+
 from tests.policy import cases
 from tests.policy.cases import Case
 

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pulumi_policy import proxy
-
-from policy.azure import pools as azure
+from policy.azure import azure_pools as azure
 from policy.declared import UNKNOWN, Declared, unversioned
 from policy.declared import plain as plain_of
-from policy.gcp import pools as gcp
+from policy.gcp import gcp_pools as gcp
 from policy.rule import Finding, Rule
 from policy.rules import RULES
+from pulumi_policy import proxy
+
 from tests.policy import cases
 from tests.policy.cases import BREAKING, CASES, KEEPING, Case
 

@@ -29,8 +29,8 @@ from sandbox.cluster.control_plane import ControlPlane
 from sandbox.engine import session
 from sandbox.engine.clouds import plugin_of
 from sandbox.kubernetes import manifests
+from sandbox.kubernetes.api_errors import ApiError
 from sandbox.kubernetes.client import Client
-from sandbox.kubernetes.errors import ApiError
 from sandbox.tests.stack import Stack, until
 
 FOLDER = Path(__file__).parent

@@ -11,16 +11,15 @@ from pathlib import Path
 
 import pytest
 import yaml
-
-from sandbox.azure import access, ids
-from sandbox.azure.resources.identity import IDENTITY
+from sandbox.azure import azure_access, azure_ids
+from sandbox.azure.resources.azure_identity import IDENTITY
 from sandbox.cloud.state import Store
 from sandbox.tests.stack import Stack
 
 pytestmark = pytest.mark.engine
 
 PROGRAM = """\
-from components.azure.checkpoints import Checkpoints
+from components.azure.azure_checkpoints import Checkpoints
 from components.azure.placed import Placed
 from config.model.workloads import Workloads
 
@@ -29,7 +28,7 @@ placed = Placed("lab", "lab", "westeurope", {})
 Checkpoints("lab", workloads, placed, group="lab", keep_group=True, issuer="https://example.com/issuer/")
 """
 PROJECT = {"name": "tiny", "runtime": "python", "options": {"refresh": "always"}}
-GROUP = f"/subscriptions/{ids.SUBSCRIPTION}/resourceGroups/lab"
+GROUP = f"/subscriptions/{azure_ids.SUBSCRIPTION}/resourceGroups/lab"
 CLOUD = {
     "resources": [
         {
@@ -59,8 +58,8 @@ def reads_its_prefix(stack: Stack) -> bool:
     known = store(stack).read()
     (identity,) = known.of(IDENTITY)
     account = f"{GROUP}/providers/Microsoft.Storage/storageAccounts/labcheckpoints"
-    attempt = access.Attempt("Get Blob", account, "checkpoints", "team-a/run/1.ckpt")
-    return access.allowed(known, identity.body["principalId"], attempt)
+    attempt = azure_access.Attempt("Get Blob", account, "checkpoints", "team-a/run/1.ckpt")
+    return azure_access.allowed(known, identity.body["principalId"], attempt)
 
 
 def test_one_up_gives_a_profile_its_rights_and_the_next_one_those_of_an_identity_that_was_deleted(stack: Stack) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from sandbox.tests.stack import Stack, until
 from sandbox.tests.subjects import Subject
 

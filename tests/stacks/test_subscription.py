@@ -11,7 +11,6 @@ from typing import Any
 import psutil
 import pytest
 import yaml
-
 from sandbox.tests.stack import Stack
 
 pytestmark = pytest.mark.engine

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import yaml
-
 from sandbox.tests.stack import Stack
 from sandbox.tests.subjects import Subject
 
@@ -92,9 +91,9 @@ def test_a_change_beyond_the_quota_leaves_the_rest_applied_and_the_next_up_compl
 
 
 UNREFUSED = """
-import components.azure.immutable_cluster, components.gcp.immutable_cluster
+import components.azure.azure_immutable_cluster, components.gcp.gcp_immutable_cluster
 
-for module in (components.azure.immutable_cluster, components.gcp.immutable_cluster):
+for module in (components.azure.azure_immutable_cluster, components.gcp.gcp_immutable_cluster):
     module.problems = lambda *_: ()
 """
 """Lines before the program that switch its checks off: a change that it refuses reaches the engine."""

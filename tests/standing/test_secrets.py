@@ -7,7 +7,6 @@ import json
 import socket
 
 import pytest
-
 from sandbox.tests.stack import Stack
 
 pytestmark = pytest.mark.engine

@@ -5,7 +5,8 @@ Data stays whatever the steps say: what holds some is left in the cloud when the
 
 from __future__ import annotations
 
-from sandbox.azure.ids import SUBSCRIPTION
+from sandbox.azure.azure_ids import SUBSCRIPTION
+
 from tests.upgrade.case import Config
 from tests.upgrade.removal import Removal
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
 from sandbox.tests.killing import killed, stored
 from sandbox.tests.stack import Stack
+
 from tests.upgrade.case import FOLDER, PROJECT, changed, read
 
 pytestmark = pytest.mark.engine

@@ -3,7 +3,7 @@
 The cases stand in `removal_aks`, the stack files in `removal_aks_stacks`.
 
 A preview alone proves little here: azure-native shows a missing property as removed, and AKS may keep it (the emulated AKS does,
-`sandbox.azure.resources.resource_type.merged`). Therefore the cloud's state after the update is compared with that of a stack
+`sandbox.azure.resources.azure_resource_type.merged`). Therefore the cloud's state after the update is compared with that of a stack
 that never had the key.
 """
 
@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from components.layer import discovery
 from config.clouds import registry
-from config.clouds.azure.settings import Azure
+from config.clouds.azure.azure_settings import Azure
 from config.model.cluster import Cluster
 from config.model.queueing import Queueing
 from config.model.workloads import Workloads
 from sandbox.cloud.state import Store
+
 from tests.components.emulated import EmulatedAzure
 from tests.upgrade.case import changed
 from tests.upgrade.removal import Removal, Standing, Ups, check, optional, uncounted, without

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from components.layer import discovery, running
 from config.clouds import registry
-from config.clouds.gcp.settings import Gcp
+from config.clouds.gcp.gcp_settings import Gcp
 from config.model.cluster import Cluster
 from config.model.queueing import Queueing
 from config.model.workloads import Workloads
 from config.stack_file import loader
+
 from tests.components.emulated_google import EmulatedGoogle
 from tests.upgrade.case import changed, lines
 from tests.upgrade.removal import Removal, Ups, check, optional, uncounted

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from sandbox.tests.stack import Stack
+
 from tests.upgrade.case import PROJECT, Case, Step, cases, lines
 
 pytestmark = pytest.mark.engine

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from sandbox.toolchain.programs import ensure
+
 from tests.workflows.files import FOLDER
 
 pytestmark = pytest.mark.process

@@ -23,9 +23,7 @@ _OTHERS = {
     "datanotfoundorstale": "without a score",
 }
 PART = "placementScores"
-_ROLE = (
-    "the role Compute Recommendations Role on the subscription (docs/azure.md, Rights), or leave it: it is advice alone"
-)
+_ROLE = "the role Compute Recommendations Role on the subscription (docs/azure.md, Rights), or leave it: it is advice alone"
 
 
 def questions(demand: Demand, location: str) -> Iterator[tuple[str, Any]]:
@@ -57,8 +55,14 @@ def spot(answers: Answers) -> Iterator[Said]:
     documents, unseen = told(answers, PART)
     scores = {}
     for need in wanted(answers.demand):
-        own = [document for name, document in documents.items() if name.startswith(_question(*_kind(need)))]
-        score = _score(need, [row for document in own for row in document.get("placementScores") or ()])
+        own = [
+            document
+            for name, document in documents.items()
+            if name.startswith(_question(*_kind(need)))
+        ]
+        score = _score(
+            need, [row for document in own for row in document.get("placementScores") or ()]
+        )
         if score:
             scores[need.pool] = score
     yield from judge(answers.demand, scores, unseen, f"give the user {_ROLE}")
@@ -77,6 +81,8 @@ def _score(need: Need, rows: list[Mapping[str, Any]]) -> Score | None:
     level = next((each for each in get_args(Level) if each in own.values()), None)
     shown = {zone: _OTHERS.get(score, score or "without a score") for zone, score in own.items()}
     words = (
-        ", ".join(f"zone {zone} {shown[zone]}" for zone in sorted(shown)) if need.zones else next(iter(shown.values()))
+        ", ".join(f"zone {zone} {shown[zone]}" for zone in sorted(shown))
+        if need.zones
+        else next(iter(shown.values()))
     )
     return Score(level, f"({words})" if need.zones else words)

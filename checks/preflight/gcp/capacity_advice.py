@@ -14,7 +14,7 @@ from checks.check import Said
 from checks.preflight.answers import Answers
 from checks.preflight.demand import Demand
 from checks.preflight.spot import Level, Score, judge, told, wanted
-from config.clouds.gcp.machines import accelerator
+from config.clouds.gcp.gcp_machines import accelerator
 
 PART = "capacityAdvice"
 _ROLE = "the role Compute Viewer on the project (docs/ready.md), or leave it: it is advice alone"
@@ -47,7 +47,11 @@ def questions(demand: Demand, zones: tuple[str, ...]) -> Iterator[tuple[str, Any
 def spot(answers: Answers) -> Iterator[Said]:
     """Say what the advice means for the stack's chains."""
     documents, unseen = told(answers, PART)
-    scores = {name.partition(" ")[2]: score for name, document in documents.items() if (score := _score(document))}
+    scores = {
+        name.partition(" ")[2]: score
+        for name, document in documents.items()
+        if (score := _score(document))
+    }
     yield from judge(answers.demand, scores, unseen, f"give the user {_ROLE}")
 
 
@@ -59,5 +63,9 @@ def _score(document: Any) -> Score | None:
         return None
     level: Level = "high" if chance >= _ENOUGH else "medium" if chance >= _MIDDLE else "low"
     seconds = str(scores.get("estimatedUptime") or "").removesuffix("s")
-    lasting = f", for about {float(seconds) / 3600:.1f} h" if seconds.replace(".", "", 1).isdigit() else ""
+    lasting = (
+        f", for about {float(seconds) / 3600:.1f} h"
+        if seconds.replace(".", "", 1).isdigit()
+        else ""
+    )
     return Score(level, f"{level} ({chance:.1f}{lasting})")

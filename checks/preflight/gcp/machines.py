@@ -8,8 +8,8 @@ from typing import Any
 from checks.check import NotSeen, Said, note, ok, some, wrong
 from checks.preflight.answers import Answers, Document
 from checks.preflight.demand import Need
-from config.clouds.gcp.machines import accelerator
-from config.clouds.gcp.settings import Gcp
+from config.clouds.gcp.gcp_machines import accelerator
+from config.clouds.gcp.gcp_settings import Gcp
 
 _TAKEN = 3
 """Zones that GKE takes of a region where nobody names any (page regional-clusters)."""
@@ -43,14 +43,19 @@ def machines(answers: Answers) -> Iterator[Said]:
     cloud = settings(answers)
     region = answers.part("region")
     if region is None:
-        yield wrong(f"there is no region {cloud.region}, or the project may not use it", "correct `cloud.location`")
+        yield wrong(
+            f"there is no region {cloud.region}, or the project may not use it",
+            "correct `cloud.location`",
+        )
         return
     if region.get("status") == "DOWN":
         yield wrong(f"region {cloud.region} is down", "wait, or choose another region")
         return
     unknown = sorted(set(cloud.zones) - set(map(last, region.get("zones") or ())))
     if unknown:
-        yield wrong(f"region {cloud.region} has no zone {', '.join(unknown)}", "correct `cloud.zones`")
+        yield wrong(
+            f"region {cloud.region} has no zone {', '.join(unknown)}", "correct `cloud.zones`"
+        )
         return
     fine = True
     for need in answers.demand.needs:
@@ -89,9 +94,15 @@ def _of_machine(answers: Answers, need: Need, offered: tuple[str, ...]) -> Itera
         if taken:
             yield wrong(f"{says}, and {', '.join(taken)} is a zone of the cluster's nodes", remedy)
     elif len(zones) <= _TAKEN:
-        yield wrong(f"{says}, and GKE gives a pool without `zones` every zone of {settings(answers).region}", remedy)
+        yield wrong(
+            f"{says}, and GKE gives a pool without `zones` every zone of {settings(answers).region}",
+            remedy,
+        )
     else:
-        yield note(f"{says}: of the {len(zones)} zones of the region GKE takes {_TAKEN}, and may take it", remedy)
+        yield note(
+            f"{says}: of the {len(zones)} zones of the region GKE takes {_TAKEN}, and may take it",
+            remedy,
+        )
 
 
 def _lacking(answers: Answers, need: Need, zone: str) -> list[str]:

@@ -14,7 +14,7 @@ from components.layer.autoscaler.priorities import Wanted
 from config.clouds import registry
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
-from config.placement.growth import growth_order
+from config.placement.growth_order import growth_order
 from config.placement.node_pools import NodePool, node_pools, spot_grace
 
 _PREVIEW = "run `pulumi preview` to see the difference, and `pulumi up`"
@@ -40,7 +40,10 @@ def _declared(spec: ClusterSpec, instance: str, cluster: Cluster) -> Iterator[Sa
     for kind, body in objects(spec, pools, instance, version):
         compared += 1
         name = body["metadata"]["name"]
-        live = next((item for item in cluster.objects(PARTS[kind]) if item["metadata"]["name"] == name), None)
+        live = next(
+            (item for item in cluster.objects(PARTS[kind]) if item["metadata"]["name"] == name),
+            None,
+        )
         if live is None:
             continue  # the check of policies says so
         if path := difference(body["spec"], live.get("spec") or {}, "spec"):
@@ -50,7 +53,9 @@ def _declared(spec: ClusterSpec, instance: str, cluster: Cluster) -> Iterator[Sa
         fine = False
         yield said
     if fine:
-        yield ok(f"{compared} policies and bindings, the contract and the order are as stack {instance} declares them")
+        yield ok(
+            f"{compared} policies and bindings, the contract and the order are as stack {instance} declares them"
+        )
 
 
 def objects(
@@ -69,7 +74,9 @@ def objects(
         yield "ValidatingAdmissionPolicy", wire(policy)
         yield "ValidatingAdmissionPolicyBinding", wire(binding)
     if admission.mutates(version):
-        grace = scheduling.grace_period_seconds or spot_grace((pool.source for pool in pools), cloud)
+        grace = scheduling.grace_period_seconds or spot_grace(
+            (pool.source for pool in pools), cloud
+        )
         namespaces = scheduling.guard.pipeline_namespaces
         for within in ((), namespaces) if namespaces else ((),):
             placement, bound = defaults.policy(scheduling, pools, grace, instance, within)
@@ -82,7 +89,10 @@ def _contract(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) 
         return
     contract = cluster.contract
     if contract.release != spec.release.name:
-        yield wrong(f"the contract is of release {contract.release}, the stack file of {spec.release.name}", _PREVIEW)
+        yield wrong(
+            f"the contract is of release {contract.release}, the stack file of {spec.release.name}",
+            _PREVIEW,
+        )
     live, declared = {pool.label for pool in contract.pools}, {pool.label for pool in pools}
     for label in sorted(declared - live):
         yield wrong(f"the stack file has a pool {label}, and the contract has none", _PREVIEW)
@@ -105,7 +115,11 @@ def _order(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) -> 
         for item in cluster.objects("computeClasses"):
             if item["metadata"]["name"] != wanted.name:
                 continue
-            listed = [pool for rule in item["spec"].get("priorities") or () for pool in rule.get("nodepools") or ()]
+            listed = [
+                pool
+                for rule in item["spec"].get("priorities") or ()
+                for pool in rule.get("nodepools") or ()
+            ]
             expected = [name for name in order if name in listed]
             if listed != expected:
                 yield wrong(
@@ -120,11 +134,18 @@ def difference(declared: Any, live: Any, path: str) -> str:
         if not isinstance(live, Mapping):
             return path
         return next(
-            (found for key in declared if (found := difference(declared[key], live.get(key), f"{path}.{key}"))), ""
+            (
+                found
+                for key in declared
+                if (found := difference(declared[key], live.get(key), f"{path}.{key}"))
+            ),
+            "",
         )
     if isinstance(declared, list | tuple):
         if not isinstance(live, list | tuple) or len(live) != len(declared):
             return path
         pairs = enumerate(zip(declared, live, strict=True))
-        return next((found for index, pair in pairs if (found := difference(*pair, f"{path}[{index}]"))), "")
+        return next(
+            (found for index, pair in pairs if (found := difference(*pair, f"{path}[{index}]"))), ""
+        )
     return "" if declared == live else path

@@ -27,8 +27,13 @@ def _budgets(cluster: Cluster) -> Iterator[Said]:
             continue
         found = True
         spec, namespace = budget["spec"], budget["metadata"]["namespace"]
-        never = str(spec.get("maxUnavailable")) in ("0", "0%") or str(spec.get("minAvailable")) == "100%"
-        fields = ", ".join(f"{key}: {spec[key]}" for key in ("minAvailable", "maxUnavailable") if key in spec)
+        never = (
+            str(spec.get("maxUnavailable")) in ("0", "0%")
+            or str(spec.get("minAvailable")) == "100%"
+        )
+        fields = ", ".join(
+            f"{key}: {spec[key]}" for key in ("minAvailable", "maxUnavailable") if key in spec
+        )
         says = f"PodDisruptionBudget {_name(budget)} ({fields}) allows no eviction of its {budget['status']['expectedPods']} pods"
         if namespace in _SYSTEM and not never:
             yield note(
@@ -48,14 +53,18 @@ def _budgets(cluster: Cluster) -> Iterator[Said]:
             "delete all of these budgets but one, or make their selectors differ",
         )
     if not found:
-        yield ok(f"{len(cluster.objects('budgets'))} PodDisruptionBudgets, and none holds up a drain")
+        yield ok(
+            f"{len(cluster.objects('budgets'))} PodDisruptionBudgets, and none holds up a drain"
+        )
 
 
 def _holds(budget: Object) -> bool:
     """Return whether healthy pods cannot be evicted. Of pods that are not healthy the budget says nothing for long."""
     status = budget.get("status") or {}
     healthy = status.get("currentHealthy", 0) >= status.get("desiredHealthy", 0)
-    return bool(status.get("expectedPods", 0) > 0 == status.get("disruptionsAllowed", 0) and healthy)
+    return bool(
+        status.get("expectedPods", 0) > 0 == status.get("disruptionsAllowed", 0) and healthy
+    )
 
 
 def _covered_twice(cluster: Cluster) -> dict[str, list[str]]:
@@ -63,13 +72,18 @@ def _covered_twice(cluster: Cluster) -> dict[str, list[str]]:
     the eviction ends with 500)."""
     found: dict[str, list[str]] = {}
     ordered = sorted(cluster.objects("budgets"), key=_name)
-    by_namespace = {key: list(group) for key, group in groupby(ordered, lambda item: item["metadata"]["namespace"])}
+    by_namespace = {
+        key: list(group)
+        for key, group in groupby(ordered, lambda item: item["metadata"]["namespace"])
+    }
     for pod in cluster.objects("pods"):
         if (pod.get("status") or {}).get("phase") == "Pending":
             continue  # evicted without a look at budgets
         labels = pod["metadata"].get("labels") or {}
         budgets = by_namespace.get(pod["metadata"]["namespace"], ())
-        names = [_name(budget) for budget in budgets if _selects(budget["spec"].get("selector"), labels)]
+        names = [
+            _name(budget) for budget in budgets if _selects(budget["spec"].get("selector"), labels)
+        ]
         if len(names) > 1:
             found.setdefault(", ".join(names), []).append(_name(pod))
     return found
@@ -79,7 +93,9 @@ def _selects(selector: Any, labels: Mapping[str, str]) -> bool:
     """Return whether a label selector matches; none matches nothing, and an empty one everything (policy/v1)."""
     if selector is None:
         return False
-    same = all(labels.get(key) == value for key, value in (selector.get("matchLabels") or {}).items())
+    same = all(
+        labels.get(key) == value for key, value in (selector.get("matchLabels") or {}).items()
+    )
     return same and all(_matches(term, labels) for term in selector.get("matchExpressions") or ())
 
 
@@ -121,6 +137,12 @@ def _name(item: Object) -> str:
 
 
 CHECKS = (
-    Check("budgets", _budgets, "kubernetes.io/docs/tasks/run-application/configure-pdb; AKS page upgrade-options"),
-    Check("slow-ends", _waited_for, "kubernetes.io/docs/tasks/administer-cluster/safely-drain-node"),
+    Check(
+        "budgets",
+        _budgets,
+        "kubernetes.io/docs/tasks/run-application/configure-pdb; AKS page upgrade-options",
+    ),
+    Check(
+        "slow-ends", _waited_for, "kubernetes.io/docs/tasks/administer-cluster/safely-drain-node"
+    ),
 )

@@ -45,7 +45,8 @@ def _by_priority(cluster: Cluster, cloud: CloudFacts) -> Iterator[Said]:
         return
     if config_map is None:
         yield wrong(
-            f"the ConfigMap {name} is missing: the autoscaler chooses at random, on-demand as soon as spot", _UP
+            f"the ConfigMap {name} is missing: the autoscaler chooses at random, on-demand as soon as spot",
+            _UP,
         )
         return
     try:
@@ -60,11 +61,16 @@ def _by_priority(cluster: Cluster, cloud: CloudFacts) -> Iterator[Said]:
         if rank is None or rank <= priorities.CATCH_ALL:
             faults = True
             yield wrong(f"{name} has no line for pool {pool}, so it grows last", _UP)
-    for rank in sorted({rank for rank in ranks.values() if rank is not None and rank > priorities.CATCH_ALL}):
+    for rank in sorted(
+        {rank for rank in ranks.values() if rank is not None and rank > priorities.CATCH_ALL}
+    ):
         same = [pool for pool in pools if ranks[pool] == rank]
         if len(same) > 1:
             faults = True
-            yield wrong(f"{name} gives {' and '.join(same)} the same priority {rank}: the choice is random", _UP)
+            yield wrong(
+                f"{name} gives {' and '.join(same)} the same priority {rank}: the choice is random",
+                _UP,
+            )
     for group, pool in _foreign(cluster, cloud):
         faults = True
         yield wrong(
@@ -97,16 +103,26 @@ def _by_class(cluster: Cluster, cloud: CloudFacts) -> Iterator[Said]:
     classes = {item["metadata"]["name"]: item for item in cluster.objects("computeClasses")}
     for name, pools in sorted(classed.items()):
         if name not in classes:
-            yield wrong(f"ComputeClass {name} is missing, and {', '.join(pools)} carry its taint", _UP)
+            yield wrong(
+                f"ComputeClass {name} is missing, and {', '.join(pools)} carry its taint", _UP
+            )
             continue
         ordered = [
-            pool for rule in classes[name]["spec"].get("priorities") or () for pool in rule.get("nodepools") or ()
+            pool
+            for rule in classes[name]["spec"].get("priorities") or ()
+            for pool in rule.get("nodepools") or ()
         ]
         absent, unknown = sorted(set(pools) - set(ordered)), sorted(set(ordered) - set(pools))
         if absent:
-            yield wrong(f"ComputeClass {name} does not list {', '.join(absent)}, so they never grow for it", _UP)
+            yield wrong(
+                f"ComputeClass {name} does not list {', '.join(absent)}, so they never grow for it",
+                _UP,
+            )
         if unknown:
-            yield wrong(f"ComputeClass {name} lists {', '.join(unknown)}, which no pool of the contract is", _UP)
+            yield wrong(
+                f"ComputeClass {name} lists {', '.join(unknown)}, which no pool of the contract is",
+                _UP,
+            )
         if not absent and not unknown:
             yield ok(f"ComputeClass {name} orders {', '.join(ordered)}")
 
@@ -154,7 +170,9 @@ def _starting(cluster: Cluster, starting: Starting) -> Said:
     """It says so once, and replaces that after its first look at the cluster."""
     age = cluster.seconds_since(starting.since)
     if age is None or age < _START:
-        return note("the autoscaler has just started, and says Initializing", "ask again in some minutes")
+        return note(
+            "the autoscaler has just started, and says Initializing", "ask again in some minutes"
+        )
     return wrong(
         f"kube-system/cluster-autoscaler-status: {starting}, for {age // 60:.0f} minutes: no pool grows",
         "see its log: it cannot reach the cloud, or may not",
@@ -172,7 +190,9 @@ def _of_group(group: Group, pool: str, spot: bool) -> Iterator[Said]:
     elif group.scale_up == "Backoff":
         says = "is left alone for a while after a failure"
         remedy = "look at quota and capacity; up to 30 minutes later it is tried again"
-        yield (wrong if pool else note)(f"node group {group.name} {says}{why}{'' if pool else _UNKNOWN}", remedy)
+        yield (wrong if pool else note)(
+            f"node group {group.name} {says}{why}{'' if pool else _UNKNOWN}", remedy
+        )
     elif group.health not in ("Healthy", "") and spot:
         yield note(
             f"node group {group.name} is {group.health}: spot machines of it were taken back or stopped",

@@ -39,7 +39,9 @@ def _version(cluster: Cluster) -> Iterator[Said]:
 
 
 def _policies_served(cluster: Cluster) -> Iterator[Said]:
-    served = {resource["name"] for resource in (cluster.part("admission") or {}).get("resources", ())}
+    served = {
+        resource["name"] for resource in (cluster.part("admission") or {}).get("resources", ())
+    }
     if "validatingadmissionpolicies" not in served:
         yield wrong(
             "the API server does not serve ValidatingAdmissionPolicy v1: no guard keeps notebooks off spot",
@@ -65,7 +67,8 @@ def _nodes(cluster: Cluster) -> Iterator[Said]:
     broken = [node.name for node in away if node.name not in passing]
     if broken:
         yield wrong(
-            f"{some(broken)} not Ready", "see `kubectl describe node`; delete the machine if it does not come back"
+            f"{some(broken)} not Ready",
+            "see `kubectl describe node`; delete the machine if it does not come back",
         )
     if passing:
         yield note(
@@ -73,19 +76,29 @@ def _nodes(cluster: Cluster) -> Iterator[Said]:
             "nothing, unless it stays so for long: the autoscaler removes or replaces it",
         )
     if cordoned := [node.name for node in cluster.nodes if node.cordoned and node.ready]:
-        yield note(f"{some(cordoned)} cordoned", "`kubectl uncordon` them when the work on them is done")
+        yield note(
+            f"{some(cordoned)} cordoned", "`kubectl uncordon` them when the work on them is done"
+        )
     if not cluster.nodes:
         yield wrong("the cluster has no node", "raise `systemPool.minNodes`")
     elif not broken:
         yield ok(
-            f"{len(cluster.nodes) - len(passing)} nodes Ready" if passing else f"{len(cluster.nodes)} nodes, all Ready"
+            f"{len(cluster.nodes) - len(passing)} nodes Ready"
+            if passing
+            else f"{len(cluster.nodes)} nodes, all Ready"
         )
 
 
 CHECKS = (
-    Check("version", _version, "kubernetes.io/releases/version-skew-policy; kubeflow/pipelines issue 13457"),
     Check(
-        "policies-served", _policies_served, "kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy"
+        "version",
+        _version,
+        "kubernetes.io/releases/version-skew-policy; kubeflow/pipelines issue 13457",
+    ),
+    Check(
+        "policies-served",
+        _policies_served,
+        "kubernetes.io/docs/reference/access-authn-authz/mutating-admission-policy",
     ),
     Check("nodes", _nodes, "kubernetes.io/docs/reference/node/node-status"),
 )

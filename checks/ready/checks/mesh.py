@@ -12,7 +12,9 @@ _DEFAULT_FOLDER = "/opt/cni/bin"
 
 
 def _named(cluster: Cluster, *names: str) -> Object | None:
-    return next((item for item in cluster.objects("daemonSets") if item["metadata"]["name"] in names), None)
+    return next(
+        (item for item in cluster.objects("daemonSets") if item["metadata"]["name"] in names), None
+    )
 
 
 def _istio(cluster: Cluster) -> Iterator[Said]:
@@ -35,7 +37,10 @@ def _istio(cluster: Cluster) -> Iterator[Said]:
             "compare it with the folder of the container runtime's CNI plugins (its bin_dir)",
         )
     elif cloud and folders and wanted not in folders:
-        yield wrong(f"Istio's CNI agent {where} writes to {shown}; this cloud's nodes read {wanted}", cloud.istio)
+        yield wrong(
+            f"Istio's CNI agent {where} writes to {shown}; this cloud's nodes read {wanted}",
+            cloud.istio,
+        )
     else:
         yield ok(f"Istio's CNI agent {where} writes to {wanted}")
 
@@ -54,7 +59,10 @@ def _cilium(cluster: Cluster) -> Iterator[Said]:
         yield note("Cilium runs, and its settings are not in kube-system/cilium-config", remedy)
         return
     faults = False
-    in_pods = data.get("bpf-lb-sock") == "true" or data.get("kube-proxy-replacement") in ("true", "strict")
+    in_pods = data.get("bpf-lb-sock") == "true" or data.get("kube-proxy-replacement") in (
+        "true",
+        "strict",
+    )
     only_host = data.get("bpf-lb-sock-hostns-only")
     if in_pods and only_host is None and cluster.cloud:
         yield note(
@@ -77,6 +85,14 @@ def _cilium(cluster: Cluster) -> Iterator[Said]:
 
 
 CHECKS = (
-    Check("istio", _istio, "kubeflow/manifests 26.03, README (FAQ); istio.io/latest/docs/setup/additional-setup/cni"),
-    Check("cilium", _cilium, "docs.cilium.io/en/stable/network/servicemesh/istio; kubeflow/manifests README"),
+    Check(
+        "istio",
+        _istio,
+        "kubeflow/manifests 26.03, README (FAQ); istio.io/latest/docs/setup/additional-setup/cni",
+    ),
+    Check(
+        "cilium",
+        _cilium,
+        "docs.cilium.io/en/stable/network/servicemesh/istio; kubeflow/manifests README",
+    ),
 )

@@ -33,20 +33,28 @@ def _contract(cluster: Cluster) -> Iterator[Said]:
     )
     if not readable:
         yield wrong(
-            f"the Role or RoleBinding kube-public/{role} is missing: service accounts cannot read the contract", _UP
+            f"the Role or RoleBinding kube-public/{role} is missing: service accounts cannot read the contract",
+            _UP,
         )
     else:
-        yield ok(f"stack {contract.instance}, release {contract.release}: {len(contract.pools)} pools")
+        yield ok(
+            f"stack {contract.instance}, release {contract.release}: {len(contract.pools)} pools"
+        )
 
 
 def _policies(cluster: Cluster) -> Iterator[Said]:
     contract = cluster.contract
     faults = list(_guard_faults(cluster, contract))
-    served = {resource["name"] for resource in (cluster.part("admission") or {}).get("resources", ())}
+    served = {
+        resource["name"] for resource in (cluster.part("admission") or {}).get("resources", ())
+    }
     if "mutatingadmissionpolicies" in served:
         name = names.object_name(contract.instance, _DEFAULTS)
         faults += _missing(
-            name, "MutatingAdmissionPolicy", cluster.objects("mutatingPolicies"), cluster.objects("mutatingBindings")
+            name,
+            "MutatingAdmissionPolicy",
+            cluster.objects("mutatingPolicies"),
+            cluster.objects("mutatingBindings"),
         )
     yield from faults
     if not any(fault.state == "wrong" for fault in faults):
@@ -54,7 +62,10 @@ def _policies(cluster: Cluster) -> Iterator[Said]:
 
 
 def _guard_faults(cluster: Cluster, contract: Contract) -> Iterator[Said]:
-    policies, bindings = cluster.objects("validatingPolicies"), cluster.objects("validatingBindings")
+    policies, bindings = (
+        cluster.objects("validatingPolicies"),
+        cluster.objects("validatingBindings"),
+    )
     for role in _GUARDS:
         name = names.object_name(contract.instance, role)
         faults = list(_missing(name, "ValidatingAdmissionPolicy", policies, bindings))
@@ -74,22 +85,34 @@ def _guard_faults(cluster: Cluster, contract: Contract) -> Iterator[Said]:
                 "set `scheduling.guard.mode: enforce` if that is not wanted",
             )
         yield from _stale(name, policy, contract)
-        warnings = (((policy.get("status") or {}).get("typeChecking") or {}).get("expressionWarnings")) or ()
+        warnings = (
+            ((policy.get("status") or {}).get("typeChecking") or {}).get("expressionWarnings")
+        ) or ()
         if warnings:
-            yield wrong(f"{name}: the API server warns of {warnings[0].get('fieldRef', 'an expression')}", _UP)
+            yield wrong(
+                f"{name}: the API server warns of {warnings[0].get('fieldRef', 'an expression')}",
+                _UP,
+            )
 
 
 def _stale(name: str, policy: Object, contract: Contract) -> Iterator[Said]:
     """Pools and taints of spot that the guard does not know."""
-    variables: Mapping[str, str] = {item["name"]: item["expression"] for item in policy["spec"].get("variables") or ()}
+    variables: Mapping[str, str] = {
+        item["name"]: item["expression"] for item in policy["spec"].get("variables") or ()
+    }
     known, taints = variables.get("spot", ""), variables.get("taints", "")
     for pool in contract.pools:
         if not pool.spot:
             continue
         if cel.value(pool.label) not in known:
-            yield wrong(f"{name} does not know the spot pool {pool.label}: a pod may require it", _UP)
+            yield wrong(
+                f"{name} does not know the spot pool {pool.label}: a pod may require it", _UP
+            )
         elif pool.taints and not any(cel.value(taint.key) in taints for taint in pool.taints):
-            yield wrong(f"{name} does not know the taints of spot pool {pool.label}: a notebook may tolerate them", _UP)
+            yield wrong(
+                f"{name} does not know the taints of spot pool {pool.label}: a notebook may tolerate them",
+                _UP,
+            )
 
 
 def _missing(name: str, kind: str, policies: object, bindings: object) -> Iterator[Said]:
@@ -104,9 +127,13 @@ def _missing(name: str, kind: str, policies: object, bindings: object) -> Iterat
 def _checkpoints(cluster: Cluster) -> Iterator[Said]:
     checkpoints = cluster.contract.checkpoints
     if not checkpoints:
-        yield note("the contract names no storage for checkpoints: a pod that is evicted from spot starts anew")
+        yield note(
+            "the contract names no storage for checkpoints: a pod that is evicted from spot starts anew"
+        )
     else:
-        yield note(f"checkpoints go to {checkpoints}; whether it answers, a kubeconfig alone does not show")
+        yield note(
+            f"checkpoints go to {checkpoints}; whether it answers, a kubeconfig alone does not show"
+        )
 
 
 CHECKS = (

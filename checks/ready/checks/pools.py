@@ -31,8 +31,14 @@ def _pools(cluster: Cluster) -> Iterator[Said]:
     known = {pool.label for pool in declared}
     for node in cluster.nodes:
         # A node that lost the program's label is in no pool; its cloud or its GPUs give it away.
-        if not node.pool and node.allocatable.get(GPU_TAINT.key) and GPU_TAINT.key not in {t.key for t in node.taints}:
-            yield note(f"{node.name} has GPUs and neither the label of a pool nor a taint: any pod may land on it")
+        if (
+            not node.pool
+            and node.allocatable.get(GPU_TAINT.key)
+            and GPU_TAINT.key not in {t.key for t in node.taints}
+        ):
+            yield note(
+                f"{node.name} has GPUs and neither the label of a pool nor a taint: any pod may land on it"
+            )
     empty = sorted(known - {node.pool for node in cluster.nodes})
     if fine:
         rest = f"; without a node now: {', '.join(empty)}" if empty else ""
@@ -63,7 +69,9 @@ def _differences(cluster: Cluster, pool: Pool, node: Node) -> Iterator[Said]:
 
 def _plugins(cluster: Cluster) -> list[Plugin]:
     """Every device plugin, the program's own among them: no stack is called ''."""
-    return existing_plugins.plugins(cluster.objects("daemonSets"), cluster.objects("gpuOperators"), "")
+    return existing_plugins.plugins(
+        cluster.objects("daemonSets"), cluster.objects("gpuOperators"), ""
+    )
 
 
 def _device_plugin(cluster: Cluster) -> Iterator[Said]:
@@ -76,7 +84,9 @@ def _device_plugin(cluster: Cluster) -> Iterator[Said]:
     for pool in pools:
         serving = [plugin for plugin in plugins if may_run(plugin.pod, pool.labels, pool.taints)]
         # The cloud may have one for each size and image of nodes, by labels that no pool declares; a node gets one of them.
-        several = len(serving) > 1 and not all(brought and plugin.name.startswith(brought) for plugin in serving)
+        several = len(serving) > 1 and not all(
+            brought and plugin.name.startswith(brought) for plugin in serving
+        )
         if several:
             fine = False
             yield wrong(
@@ -90,7 +100,10 @@ def _device_plugin(cluster: Cluster) -> Iterator[Said]:
                 "set `devicePlugin.install: auto` and run `pulumi up`",
             )
     if fine:
-        shown = ", ".join(sorted({str(plugin) for plugin in plugins})) or f"{brought}, which the cloud brings"
+        shown = (
+            ", ".join(sorted({str(plugin) for plugin in plugins}))
+            or f"{brought}, which the cloud brings"
+        )
         yield ok(f"{len(pools)} pools with GPUs: {shown}")
 
 
@@ -111,7 +124,9 @@ def _gpus(cluster: Cluster) -> Iterator[Said]:
                 continue  # the check of nodes says so
             seen += 1
             allocatable = node.allocatable
-            count = int(allocatable.get(GPU_TAINT.key, 0) + allocatable.get(f"{GPU_TAINT.key}.shared", 0))
+            count = int(
+                allocatable.get(GPU_TAINT.key, 0) + allocatable.get(f"{GPU_TAINT.key}.shared", 0)
+            )
             slices = sum(int(amount) for key, amount in allocatable.items() if key.startswith(_MIG))
             total += count + slices
             if count < pool.gpus and not slices:
@@ -130,7 +145,8 @@ def _gpus(cluster: Cluster) -> Iterator[Said]:
         yield ok("no pool has GPUs")
     elif not seen:
         yield note(
-            "no GPU node is up now, so no GPU was seen", "run examples/workloads/training.yaml, and this command again"
+            "no GPU node is up now, so no GPU was seen",
+            "run examples/workloads/training.yaml, and this command again",
         )
     elif fine:
         yield ok(f"{total} allocatable GPUs on {seen} nodes")

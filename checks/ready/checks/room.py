@@ -67,7 +67,11 @@ def _by_status(cluster: Cluster, now: _Room) -> _Room | None:
         return None
     grown: _Room | None = now
     for group in groups:
-        nodes = [node for node in cluster.nodes if cloud.group_of(node.name, node.provider_id) == group.name]
+        nodes = [
+            node
+            for node in cluster.nodes
+            if cloud.group_of(node.name, node.provider_id) == group.name
+        ]
         plain = [node for node in nodes if node.plain]
         if grown and plain:
             grown = _more(grown, group.most - group.target, plain[0].allocatable)
@@ -82,7 +86,9 @@ def _more(room: _Room, count: int, each: Mapping[str, float]) -> _Room | None:
         return room
     if not each:
         return None
-    return _Room(room.cpu + count * each.get("cpu", 0.0), room.gib + count * each.get("memory", 0.0) / GI)
+    return _Room(
+        room.cpu + count * each.get("cpu", 0.0), room.gib + count * each.get("memory", 0.0) / GI
+    )
 
 
 def _for_others(cluster: Cluster, pool: str) -> bool:
@@ -95,14 +101,18 @@ def _for_others(cluster: Cluster, pool: str) -> bool:
 
 
 def _room(cluster: Cluster) -> Iterator[Said]:
-    asked = f"Kubeflow's pods request {MESHED[0]} CPUs and {MESHED[1]:.0f} GiB with Istio's sidecars"
+    asked = (
+        f"Kubeflow's pods request {MESHED[0]} CPUs and {MESHED[1]:.0f} GiB with Istio's sidecars"
+    )
     now = _now(cluster)
     if now.holds(MESHED):
         yield ok(f"{now} are free on plain on-demand nodes; {asked}")
         return
     grown = _grown(cluster, now)
     if grown and grown.holds(MESHED):
-        yield ok(f"{now} are free on plain on-demand nodes, and {grown} when the autoscaler has grown them; {asked}")
+        yield ok(
+            f"{now} are free on plain on-demand nodes, and {grown} when the autoscaler has grown them; {asked}"
+        )
         return
     remedy = "raise `maxNodes` or `minNodes` of an on-demand pool without taints, or choose a larger machine"
     if grown is None:
@@ -121,7 +131,11 @@ def _room(cluster: Cluster) -> Iterator[Said]:
 
 def _volumes(cluster: Cluster) -> Iterator[Said]:
     classes = cluster.objects("storageClasses")
-    marked = [item for item in classes if (item["metadata"].get("annotations") or {}).get(_DEFAULT) == "true"]
+    marked = [
+        item
+        for item in classes
+        if (item["metadata"].get("annotations") or {}).get(_DEFAULT) == "true"
+    ]
     hint = f", such as {cluster.cloud.default_class}" if cluster.cloud else ""
     if not marked:
         yield wrong(
@@ -129,11 +143,20 @@ def _volumes(cluster: Cluster) -> Iterator[Said]:
             f"annotate one{hint}: kubectl annotate storageclass NAME {_DEFAULT}=true",
         )
         return
-    default = max(marked, key=lambda item: (item["metadata"].get("creationTimestamp") or "", item["metadata"]["name"]))
+    default = max(
+        marked,
+        key=lambda item: (
+            item["metadata"].get("creationTimestamp") or "",
+            item["metadata"]["name"],
+        ),
+    )
     name, provisioner = default["metadata"]["name"], default["provisioner"]
     if len(marked) > 1:
         names = ", ".join(sorted(item["metadata"]["name"] for item in marked))
-        yield note(f"several StorageClasses are the default: {names}; the newest, {name}, counts", "leave one")
+        yield note(
+            f"several StorageClasses are the default: {names}; the newest, {name}, counts",
+            "leave one",
+        )
     small = False
     for quota in cluster.objects("quotas"):
         limit = ((quota.get("spec") or {}).get("hard") or {}).get("requests.storage")
@@ -156,6 +179,10 @@ def _volumes(cluster: Cluster) -> Iterator[Said]:
 
 
 CHECKS = (
-    Check("volumes", _volumes, "kubernetes.io/docs/concepts/storage/storage-classes; kubeflow/manifests 26.03, README"),
+    Check(
+        "volumes",
+        _volumes,
+        "kubernetes.io/docs/concepts/storage/storage-classes; kubeflow/manifests 26.03, README",
+    ),
     Check("room", _room, "kubeflow/manifests 26.03, requests of its rendered pods"),
 )

@@ -30,7 +30,10 @@ GCP = CloudFacts(
     pool_of=_pool,
     pool_label="cloud.google.com/gke-nodepool",
     passing_taints=r"cloud\.google\.com/impending-node-termination$",
-    reclaimable_labels={"cloud.google.com/gke-spot": "true", "cloud.google.com/gke-preemptible": "true"},
+    reclaimable_labels={
+        "cloud.google.com/gke-spot": "true",
+        "cloud.google.com/gke-preemptible": "true",
+    },
     default_class="standard-rwo",
     expander=False,
     pool_class="cloud.google.com/compute-class",

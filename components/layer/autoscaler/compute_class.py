@@ -23,7 +23,7 @@ from config.clouds.traits import Cloud, PoolClass
 from config.model.spec import ClusterSpec
 from config.model.taint import Toleration
 from config.placement import admission
-from config.placement.growth import growth_order
+from config.placement.growth_order import growth_order
 from config.placement.node_pools import GPU_TAINT, POOL_LABEL, NodePool
 
 ROLE = "compute-class"
@@ -88,7 +88,11 @@ class ComputeClassPlan:
         if self.name is None:
             return {}
         pools = [pool.name for pool in self.members]
-        shown: ComputeClassOutput = {"name": self.name, "pools": pools, "byDefault": self.by_default}
+        shown: ComputeClassOutput = {
+            "name": self.name,
+            "pools": pools,
+            "byDefault": self.by_default,
+        }
         return {"computeClass": shown}
 
 
@@ -106,7 +110,9 @@ def plan(
     """
     pool_class = cloud.pool_class(spec)
     rank = {pool: number for number, pool in enumerate(growth_order(spec, node_pools, cloud))}
-    members = sorted((pool for pool in node_pools if pool.selector), key=lambda pool: rank[pool.name])
+    members = sorted(
+        (pool for pool in node_pools if pool.selector), key=lambda pool: rank[pool.name]
+    )
     if pool_class is None or not members:
         return ComputeClassPlan()
     labels = names.labels_of(existing or {})
@@ -118,7 +124,9 @@ def plan(
     able = admission.mutates(version) and spec.scheduling.enabled
     # For a new cluster the rules have reported it.
     reported = spec.cloud.existing_name is None or admission.mutates(version)
-    return ComputeClassPlan(pool_class, tuple(members), able, () if reported else (_shortfall(pool_class, version),))
+    return ComputeClassPlan(
+        pool_class, tuple(members), able, () if reported else (_shortfall(pool_class, version),)
+    )
 
 
 def _shortfall(pool_class: PoolClass, version: str) -> str:
@@ -183,7 +191,9 @@ class ComputeClass(Part):
         )
         if plan.by_default:
             class_policy, binding = policy(plan, self.instance)
-            sends = k8s.admissionregistration.v1.MutatingAdmissionPolicy(f"{name}-policy", class_policy, self.child)
+            sends = k8s.admissionregistration.v1.MutatingAdmissionPolicy(
+                f"{name}-policy", class_policy, self.child
+            )
             # Pods must not be sent to a class that does not exist yet.
             k8s.admissionregistration.v1.MutatingAdmissionPolicyBinding(
                 f"{name}-binding", binding, self.after(declared, sends)

@@ -36,7 +36,11 @@ class ExpanderPlan:
 
 
 def plan(
-    wanted: Wanted, options: ExpanderOptions, instance: str, existing: Mapping[str, Any] | None, cluster: str
+    wanted: Wanted,
+    options: ExpanderOptions,
+    instance: str,
+    existing: Mapping[str, Any] | None,
+    cluster: str,
 ) -> ExpanderPlan:
     """The plan for an autoscaler whose expander is `priority`. `existing` is the cluster's ConfigMap, None without one.
 
@@ -60,7 +64,9 @@ def plan(
         return replace(ours, warnings=_warning(dropped))
     wrong = list(priorities.faults(tiers or {}, wanted))
     if tiers and not wrong:
-        return ExpanderPlan(None, _view(tiers, wanted), f"guaranteed by {_MAP}, which is not this stack's")
+        return ExpanderPlan(
+            None, _view(tiers, wanted), f"guaranteed by {_MAP}, which is not this stack's"
+        )
     if unread:
         wrong = [f"the autoscaler refuses it and chooses at random, as {unread}"]
     raise pulumi.RunError(_refusal(tiers, wanted, wrong, cluster, labels))
@@ -98,7 +104,9 @@ def _view(tiers: Tiers, wanted: Wanted) -> list[ExpanderTierOutput]:
 
 def _dropped(tiers: Tiers, own: Tiers) -> dict[int, list[str]]:
     kept = {line for lines in own.values() for line in lines}
-    dropped = {number: [line for line in lines if line not in kept] for number, lines in tiers.items()}
+    dropped = {
+        number: [line for line in lines if line not in kept] for number, lines in tiers.items()
+    }
     return {number: lines for number, lines in dropped.items() if lines}
 
 
@@ -111,7 +119,9 @@ def _warning(dropped: Tiers) -> tuple[str, ...]:
     )
 
 
-def _refusal(tiers: Tiers | None, wanted: Wanted, wrong: list[str], cluster: str, labels: Mapping[str, str]) -> str:
+def _refusal(
+    tiers: Tiers | None, wanted: Wanted, wrong: list[str], cluster: str, labels: Mapping[str, str]
+) -> str:
     another = names.stack(labels)
     # The other stack's own lines move by tens when its pools change.
     lines = priorities.additions(tiers or {}, wanted, last_digit=5 if another else 0)
@@ -135,7 +145,10 @@ def _for_the_map(lines: Tiers, whole: bool) -> list[str]:
 
 def _for_a_stack(lines: Tiers, instance: str) -> list[str]:
     head = f"  add this to the stack file of {instance}:"
-    groups = [f"      - {{priority: {number}, groups: {priorities.listed(some)}}}" for number, some in lines.items()]
+    groups = [
+        f"      - {{priority: {number}, groups: {priorities.listed(some)}}}"
+        for number, some in lines.items()
+    ]
     return [head, "    kubeflow-spot:expander:", "      otherGroups:", *groups]
 
 
@@ -146,11 +159,15 @@ def _indented(text: str) -> str:
 class PriorityExpander(Part):
     """The ConfigMap the autoscaler reads."""
 
-    def __init__(self, name: str, tiers: Tiers, inside: Inside, *, take_ownership: bool = False) -> None:
+    def __init__(
+        self, name: str, tiers: Tiers, inside: Inside, *, take_ownership: bool = False
+    ) -> None:
         super().__init__("kubeflow-spot:addons:PriorityExpander", name, inside)
         called = metadata(NAME, self.instance, NAMESPACE)
         if take_ownership:
             # Its fields have another manager, and the API server would keep them (pulumi-kubernetes, patchForce).
             called.annotations = {"pulumi.com/patchForce": "true"}
-        k8s.core.v1.ConfigMap(name, metadata=called, data={"priorities": priorities.written(tiers)}, opts=self.child)
+        k8s.core.v1.ConfigMap(
+            name, metadata=called, data={"priorities": priorities.written(tiers)}, opts=self.child
+        )
         self.register_outputs({})

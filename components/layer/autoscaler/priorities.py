@@ -63,7 +63,11 @@ def written(tiers: Tiers) -> str:
     Its layout is constant: any other text of the same content would be an update of the ConfigMap in every stack.
     """
     highest_first = {number: list(tiers[number]) for number in sorted(tiers, reverse=True)}
-    return str(yaml.dump(highest_first, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=math.inf))
+    return str(
+        yaml.dump(
+            highest_first, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=math.inf
+        )
+    )
 
 
 class _Dumper(yaml.SafeDumper):
@@ -84,7 +88,13 @@ _Dumper.add_representer(str, _represent)
 def listed(lines: Sequence[str]) -> str:
     """The expressions as one line of YAML, such as `['^aks-t4-', 'aks']`."""
     return str(
-        yaml.safe_dump(list(lines), default_flow_style=True, default_style="'", allow_unicode=True, width=math.inf)
+        yaml.safe_dump(
+            list(lines),
+            default_flow_style=True,
+            default_style="'",
+            allow_unicode=True,
+            width=math.inf,
+        )
     ).strip()
 
 
@@ -108,7 +118,9 @@ def read(text: str | None) -> dict[int, list[str]]:
     for key, value in node.value:
         number, plain = _number(key), _scalar_of(key)
         if type(written.setdefault(number, plain)) is not type(plain):
-            raise ValueError(f"{number} occurs as a number and as a text, and which of them counts is left to chance")
+            raise ValueError(
+                f"{number} occurs as a number and as a text, and which of them counts is left to chance"
+            )
         result[number] = _expressions(number, value)
     return result
 
@@ -161,7 +173,9 @@ def _expressions(number: int, node: yaml.Node) -> list[str]:
     for item in node.value:
         plain = _scalar_of(item)
         # A number becomes a text; an absent value becomes an empty text, which matches every name.
-        line = "" if plain is None else str(plain).lower() if isinstance(plain, bool) else str(plain)
+        line = (
+            "" if plain is None else str(plain).lower() if isinstance(plain, bool) else str(plain)
+        )
         if isinstance(plain, float):
             line = str(item.value)
         if wrong := expressions.fault(line):
@@ -174,7 +188,11 @@ def rank(tiers: Tiers, pool: str) -> int | None:
     """The number by which the autoscaler ranks an AKS pool; None when no line matches, or one below -1, which never wins."""
     # The digits are a cluster's own; lines with certain digits cannot be judged here.
     group = f"aks-{pool}-12345678-vmss"
-    matching = (number for number, lines in tiers.items() if any(expressions.matches(line, group) for line in lines))
+    matching = (
+        number
+        for number, lines in tiers.items()
+        if any(expressions.matches(line, group) for line in lines)
+    )
     return max((number for number in matching if number >= -1), default=None)
 
 
@@ -210,13 +228,18 @@ def additions(tiers: Tiers, wanted: Wanted, last_digit: int = 0) -> dict[int, li
     if len(numbers) < len(rest):
         numbers = _above(top, len(rest), last_digit)
     numbers = numbers + _above(max([top, *numbers]), len(first), last_digit)
-    return {number: [expression(pool)] for number, pool in zip(reversed(numbers), wanted.order, strict=True)}
+    return {
+        number: [expression(pool)]
+        for number, pool in zip(reversed(numbers), wanted.order, strict=True)
+    }
 
 
 def _between(floor: int, ceiling: int, count: int, last_digit: int) -> list[int]:
     """Free numbers, `count` of them, rising; empty when too few are free."""
     for step in (STEP, 1):
-        numbers = [number for number in range(floor + 1, ceiling) if number % step == last_digit % step][:count]
+        numbers = [
+            number for number in range(floor + 1, ceiling) if number % step == last_digit % step
+        ][:count]
         if len(numbers) == count:
             return numbers
     return []

@@ -54,7 +54,9 @@ def plan(
 
 
 def _warnings(
-    node_pools: Iterable[NodePool], pools: Sequence[NodePool], served: Mapping[str, existing_plugins.Plugin]
+    node_pools: Iterable[NodePool],
+    pools: Sequence[NodePool],
+    served: Mapping[str, existing_plugins.Plugin],
 ) -> Iterator[str]:
     for name, exporter in sorted(served.items()):
         yield f"{exporter} reaches the nodes of {name}: they get no DCGM exporter of this stack's"
@@ -69,7 +71,9 @@ def exporters(
     daemon_sets: Iterable[Mapping[str, Any]], policies: Iterable[Mapping[str, Any]], instance: str
 ) -> list[existing_plugins.Plugin]:
     """The exporters among a cluster's DaemonSets, and those its GPU operators will make; not this stack's own."""
-    operators = existing_plugins.operators(policies, "dcgmExporter", "nvidia.com/gpu.deploy.dcgm-exporter")
+    operators = existing_plugins.operators(
+        policies, "dcgmExporter", "nvidia.com/gpu.deploy.dcgm-exporter"
+    )
     return [*operators, *existing_plugins.running(daemon_sets, instance, _is_exporter)]
 
 
@@ -77,10 +81,13 @@ def _is_exporter(name: str, pod: Mapping[str, Any]) -> bool:
     return any("dcgm-exporter" in (container.get("image") or "") for container in pod["containers"])
 
 
-def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> k8s.apps.v1.DaemonSetSpecArgs:
+def daemon_set_spec(
+    pools: Sequence[NodePool], image: str, instance: str
+) -> k8s.apps.v1.DaemonSetSpecArgs:
     """The DaemonSet, as in dcgm-exporter's own chart (4.8.2)."""
     health = k8s.core.v1.ProbeArgs(
-        http_get=k8s.core.v1.HTTPGetActionArgs(path="/health", port="metrics"), initial_delay_seconds=45
+        http_get=k8s.core.v1.HTTPGetActionArgs(path="/health", port="metrics"),
+        initial_delay_seconds=45,
     )
     exporter = k8s.core.v1.ContainerArgs(
         name="exporter",
@@ -103,7 +110,9 @@ def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> k8s
         ),
         liveness_probe=health,
         readiness_probe=health,
-        volume_mounts=[k8s.core.v1.VolumeMountArgs(name="pod-resources", mount_path=_SOCKETS, read_only=True)],
+        volume_mounts=[
+            k8s.core.v1.VolumeMountArgs(name="pod-resources", mount_path=_SOCKETS, read_only=True)
+        ],
     )
     pod = k8s.core.v1.PodSpecArgs(
         automount_service_account_token=False,
@@ -112,7 +121,9 @@ def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> k8s
     )
     # Annotations for a Prometheus that scrapes pods.
     scrape = {"prometheus.io/scrape": "true", "prometheus.io/port": str(PORT)}
-    return node_agent.daemon_set_spec(pools, instance, node_agent.selector(instance, ROLE), pod, scrape)
+    return node_agent.daemon_set_spec(
+        pools, instance, node_agent.selector(instance, ROLE), pod, scrape
+    )
 
 
 def service_spec(instance: str) -> k8s.core.v1.ServiceSpecArgs:
@@ -133,5 +144,7 @@ class DcgmExporter(Part):
         called.labels = {**names.labels(self.instance), **node_agent.selector(self.instance, ROLE)}
         spec = daemon_set_spec(pools, image, self.instance)
         k8s.apps.v1.DaemonSet(name, metadata=called, spec=spec, opts=self.child)
-        k8s.core.v1.Service(f"{name}-service", metadata=called, spec=service_spec(self.instance), opts=self.child)
+        k8s.core.v1.Service(
+            f"{name}-service", metadata=called, spec=service_spec(self.instance), opts=self.child
+        )
         self.register_outputs({})

@@ -17,12 +17,16 @@ from config.placement.node_pools import NodePool
 ROLE = "device-plugin"
 NAMESPACE = "kube-system"
 
-_PRIVILEGED = k8s.core.v1.SecurityContextArgs(capabilities=k8s.core.v1.CapabilitiesArgs(add=["SYS_ADMIN"]))
+_PRIVILEGED = k8s.core.v1.SecurityContextArgs(
+    capabilities=k8s.core.v1.CapabilitiesArgs(add=["SYS_ADMIN"])
+)
 """Capabilities that NVIDIA's chart gives a plugin that may see MIG instances, and every plugin with configurations
 (k8s-device-plugin 0.20, _helpers.tpl). Time-slicing is arithmetic and needs nothing."""
 
 
-def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> k8s.apps.v1.DaemonSetSpecArgs:
+def daemon_set_spec(
+    pools: Sequence[NodePool], image: str, instance: str
+) -> k8s.apps.v1.DaemonSetSpecArgs:
     """The DaemonSet: on nodes of these pools only, with any taints.
 
     A plugin without the spot taint's toleration leaves spot nodes without `nvidia.com/gpu` (Azure/AKS issue 4418); on
@@ -63,12 +67,16 @@ def daemon_set_spec(pools: Sequence[NodePool], image: str, instance: str) -> k8s
         pod.service_account_name = called
         pod.share_process_namespace = True
         pod.init_containers = [plugin_config.manager("nvidia-device-plugin-init", image)]
-        sidecar = plugin_config.manager("nvidia-device-plugin-sidecar", image, signals="nvidia-device-plugin")
+        sidecar = plugin_config.manager(
+            "nvidia-device-plugin-sidecar", image, signals="nvidia-device-plugin"
+        )
         pod.containers = [sidecar, plugin]
     else:
         # The plugin talks to the kubelet alone; only config-manager asks the API server (k8s-device-plugin 0.20, cmd/).
         pod.automount_service_account_token = False
-    return node_agent.daemon_set_spec(pools, instance, node_agent.selector(instance, ROLE), pod, annotations)
+    return node_agent.daemon_set_spec(
+        pools, instance, node_agent.selector(instance, ROLE), pod, annotations
+    )
 
 
 def _environment(mig: bool, with_mps: bool) -> list[k8s.core.v1.EnvVarArgs]:
@@ -86,26 +94,39 @@ class DevicePlugin(Part):
         super().__init__("kubeflow-spot:addons:DevicePlugin", name, inside)
         if pools:
             called = names.object_name(self.instance, ROLE)
-            before = self._configurations(name, called, pools) if plugin_config.needed(pools) else ()
+            before = (
+                self._configurations(name, called, pools) if plugin_config.needed(pools) else ()
+            )
             self._daemon_set(name, called, daemon_set_spec(pools, image, self.instance), before)
             for pool in filter(mps.shared_by_mps, pools):
                 spec = mps.daemon_set_spec(pool, image, self.instance, called)
                 role = f"mps-{pool.label}"
-                self._daemon_set(f"{name}-{role}", names.object_name(self.instance, role), spec, before)
+                self._daemon_set(
+                    f"{name}-{role}", names.object_name(self.instance, role), spec, before
+                )
         self.register_outputs({})
 
-    def _configurations(self, name: str, called: str, pools: Sequence[NodePool]) -> tuple[pulumi.Resource, ...]:
+    def _configurations(
+        self, name: str, called: str, pools: Sequence[NodePool]
+    ) -> tuple[pulumi.Resource, ...]:
         """Declare the ConfigMap, and the right to read the node's label, which names one of its keys."""
         config_map = metadata(called, self.instance, NAMESPACE)
         return (
             k8s.core.v1.ConfigMap(
-                f"{name}-configs", metadata=config_map, data=plugin_config.data(pools), opts=self.child
+                f"{name}-configs",
+                metadata=config_map,
+                data=plugin_config.data(pools),
+                opts=self.child,
             ),
             *service_account(self, name, called, NAMESPACE, plugin_config.RULES),
         )
 
     def _daemon_set(
-        self, name: str, called: str, spec: k8s.apps.v1.DaemonSetSpecArgs, before: Sequence[pulumi.Resource]
+        self,
+        name: str,
+        called: str,
+        spec: k8s.apps.v1.DaemonSetSpecArgs,
+        before: Sequence[pulumi.Resource],
     ) -> None:
         own = metadata(called, self.instance, NAMESPACE)
         k8s.apps.v1.DaemonSet(name, metadata=own, spec=spec, opts=self.after(*before))

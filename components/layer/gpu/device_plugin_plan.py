@@ -64,7 +64,9 @@ def plan(
         return DevicePluginPlan(())
     gpu_pools = [pool for pool in node_pools if pool.gpus]
     served = {pool.name: clouds for pool in gpu_pools if pool.clouds_plugin}
-    served |= left_to((pool for pool in gpu_pools if pool.name not in served), plugins, labels or {})
+    served |= left_to(
+        (pool for pool in gpu_pools if pool.name not in served), plugins, labels or {}
+    )
     for pool in gpu_pools:
         # NVIDIA's GPU operator brings its plugin with its driver; before the driver is installed, ours would crash.
         if not pool.install_driver:
@@ -73,6 +75,10 @@ def plan(
     for name, plugin in sorted(served.items()):
         left[plugin] = (*left.get(plugin, ()), name)
     not_shared = tuple(
-        pool.name for pool in gpu_pools if served.get(pool.name, clouds) is not clouds and pool.gpu_sharing
+        pool.name
+        for pool in gpu_pools
+        if served.get(pool.name, clouds) is not clouds and pool.gpu_sharing
     )
-    return DevicePluginPlan(tuple(pool for pool in gpu_pools if pool.name not in served), left, not_shared, clouds)
+    return DevicePluginPlan(
+        tuple(pool for pool in gpu_pools if pool.name not in served), left, not_shared, clouds
+    )

@@ -42,17 +42,24 @@ def plugins(
 ) -> list[Plugin]:
     """The plugins among a cluster's DaemonSets, and those its GPU operators will make; not this stack's own."""
     label = "nvidia.com/gpu.deploy.device-plugin"
-    plugins = [*operators(policies, "devicePlugin", label), *running(daemon_sets, instance, _is_plugin)]
+    plugins = [
+        *operators(policies, "devicePlugin", label),
+        *running(daemon_sets, instance, _is_plugin),
+    ]
     return sorted({str(plugin): plugin for plugin in plugins}.values(), key=str)
 
 
 def running(
-    daemon_sets: Iterable[Mapping[str, Any]], instance: str, is_one: Callable[[str, Mapping[str, Any]], bool]
+    daemon_sets: Iterable[Mapping[str, Any]],
+    instance: str,
+    is_one: Callable[[str, Mapping[str, Any]], bool],
 ) -> Iterator[Plugin]:
     """DaemonSets, except this stack's own, whose name and pod `is_one` accepts."""
     for daemon_set in daemon_sets:
         metadata, pod = daemon_set["metadata"], daemon_set["spec"]["template"]["spec"]
-        if not names.is_ours(names.labels_of(daemon_set), instance) and is_one(metadata["name"], pod):
+        if not names.is_ours(names.labels_of(daemon_set), instance) and is_one(
+            metadata["name"], pod
+        ):
             yield Plugin(metadata["namespace"], metadata["name"], pod)
 
 
@@ -66,20 +73,28 @@ def operators(policies: Iterable[Mapping[str, Any]], part: str, label: str) -> I
         spec = policy.get("spec") or {}
         if (spec.get(part) or {}).get("enabled", True):
             own = (spec.get("daemonsets") or {}).get("tolerations")
-            yield Plugin("", f"the GPU operator's ClusterPolicy {policy['metadata']['name']}", _pods(label, own))
+            yield Plugin(
+                "",
+                f"the GPU operator's ClusterPolicy {policy['metadata']['name']}",
+                _pods(label, own),
+            )
 
 
 def _pods(label: str, tolerations: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
     """The pods of an operator's DaemonSet (gpu-operator, assets/state-device-plugin and state-dcgm-exporter)."""
     return {
         "nodeSelector": {label: "true"},
-        "tolerations": tolerations or [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
+        "tolerations": tolerations
+        or [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
     }
 
 
 def _is_plugin(name: str, pod: Mapping[str, Any]) -> bool:
     containers = pod.get("containers") or []
-    if any(_program(container) in ("gpu-feature-discovery", "mps-control-daemon") for container in containers):
+    if any(
+        _program(container) in ("gpu-feature-discovery", "mps-control-daemon")
+        for container in containers
+    ):
         return False
     return bool(_PLUGIN.search(name)) or any(
         _program(container) not in _OTHER_PROGRAMS and _is_image(container.get("image") or "")

@@ -16,14 +16,19 @@ def may_run(pod: Mapping[str, Any], labels: Mapping[str, str], taints: Iterable[
     """Whether a pod with this spec may run on a node with these taints and, of all its labels, at least these."""
     return (
         all(tolerated(pod.get("tolerations") or [], taint) for taint in taints)
-        and all(labels.get(key, value) == value for key, value in (pod.get("nodeSelector") or {}).items())
+        and all(
+            labels.get(key, value) == value
+            for key, value in (pod.get("nodeSelector") or {}).items()
+        )
         and _affine(pod, labels)
     )
 
 
 def tolerated(tolerations: Iterable[Mapping[str, Any]], taint: Taint) -> bool:
     """https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"""
-    return taint.effect == Effect.PREFER_NO_SCHEDULE or any(_matches(toleration, taint) for toleration in tolerations)
+    return taint.effect == Effect.PREFER_NO_SCHEDULE or any(
+        _matches(toleration, taint) for toleration in tolerations
+    )
 
 
 def _matches(toleration: Mapping[str, Any], taint: Taint) -> bool:
@@ -46,7 +51,9 @@ def _affine(pod: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     # A term without conditions matches no node (node affinity, API reference of NodeSelectorTerm).
     terms = [term for term in required.get("nodeSelectorTerms") or [] if any(term.values())]
     return any(
-        all(_met(condition, labels) for condition in term.get("matchExpressions") or [])  # names of nodes are unknown
+        all(
+            _met(condition, labels) for condition in term.get("matchExpressions") or []
+        )  # names of nodes are unknown
         for term in terms
     )
 

@@ -36,7 +36,9 @@ def shared_by_mps(pool: NodePool) -> bool:
     return pool.gpu_sharing is not None and pool.gpu_sharing.strategy == "mps"
 
 
-def daemon_set_spec(pool: NodePool, image: str, instance: str, config_map: str) -> k8s.apps.v1.DaemonSetSpecArgs:
+def daemon_set_spec(
+    pool: NodePool, image: str, instance: str, config_map: str
+) -> k8s.apps.v1.DaemonSetSpecArgs:
     """The DaemonSet of one pool. Privileged: it sets the GPUs' compute mode and mounts shared memory on the node."""
     privileged = k8s.core.v1.SecurityContextArgs(privileged=True)
     shm = k8s.core.v1.ContainerArgs(
@@ -46,7 +48,9 @@ def daemon_set_spec(pool: NodePool, image: str, instance: str, config_map: str) 
         security_context=privileged,
         resources=_RESOURCES,
         volume_mounts=[
-            k8s.core.v1.VolumeMountArgs(name="mps-root", mount_path="/mps", mount_propagation="Bidirectional")
+            k8s.core.v1.VolumeMountArgs(
+                name="mps-root", mount_path="/mps", mount_propagation="Bidirectional"
+            )
         ],
     )
     daemon = k8s.core.v1.ContainerArgs(
@@ -56,7 +60,10 @@ def daemon_set_spec(pool: NodePool, image: str, instance: str, config_map: str) 
         env=[k8s.core.v1.EnvVarArgs(name="CONFIG_FILE", value=plugin_config.FILE)],
         security_context=privileged,
         resources=_RESOURCES,
-        volume_mounts=[*MOUNTS, k8s.core.v1.VolumeMountArgs(name="config", mount_path="/config", read_only=True)],
+        volume_mounts=[
+            *MOUNTS,
+            k8s.core.v1.VolumeMountArgs(name="config", mount_path="/config", read_only=True),
+        ],
     )
     file = k8s.core.v1.KeyToPathArgs(key=pool.label, path=plugin_config.FILE.rpartition("/")[2])
     source = k8s.core.v1.ConfigMapVolumeSourceArgs(name=config_map, items=[file])

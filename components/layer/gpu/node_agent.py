@@ -18,14 +18,18 @@ UNPRIVILEGED = k8s.core.v1.SecurityContextArgs(
 
 NODE_NAME = k8s.core.v1.EnvVarArgs(
     name="NODE_NAME",
-    value_from=k8s.core.v1.EnvVarSourceArgs(field_ref=k8s.core.v1.ObjectFieldSelectorArgs(field_path="spec.nodeName")),
+    value_from=k8s.core.v1.EnvVarSourceArgs(
+        field_ref=k8s.core.v1.ObjectFieldSelectorArgs(field_path="spec.nodeName")
+    ),
 )
 """The environment variable by which an agent knows its node."""
 
 
 def of_the_node(name: str, path: str, type: str | None = None) -> k8s.core.v1.VolumeArgs:
     """Return a volume that is a directory of the node."""
-    return k8s.core.v1.VolumeArgs(name=name, host_path=k8s.core.v1.HostPathVolumeSourceArgs(path=path, type=type))
+    return k8s.core.v1.VolumeArgs(
+        name=name, host_path=k8s.core.v1.HostPathVolumeSourceArgs(path=path, type=type)
+    )
 
 
 def selector(instance: str, role: str) -> dict[str, str]:
@@ -45,10 +49,14 @@ def daemon_set_spec(
     `pod` is the rest of its pods' spec, which is completed in place.
     """
     ours = sorted({pool.label for pool in pools})
-    pod.affinity = only_where(k8s.core.v1.NodeSelectorRequirementArgs(key=POOL_LABEL, operator="In", values=ours))
+    pod.affinity = only_where(
+        k8s.core.v1.NodeSelectorRequirementArgs(key=POOL_LABEL, operator="In", values=ours)
+    )
     pod.priority_class_name = "system-node-critical"
     pod.tolerations = [
-        k8s.core.v1.TolerationArgs(key=given.key, operator=given.operator, value=given.value, effect=given.effect)
+        k8s.core.v1.TolerationArgs(
+            key=given.key, operator=given.operator, value=given.value, effect=given.effect
+        )
         for given in tolerations(pools)
     ]
     labels = {**names.labels(instance), **selector}

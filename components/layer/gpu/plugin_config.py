@@ -16,7 +16,13 @@ import yaml
 
 from components.layer.gpu.node_agent import NODE_NAME, UNPRIVILEGED
 from config.model.gpu import GpuSharing
-from config.placement.node_pools import GPU_TAINT, PLUGIN_CONFIG_LABEL, PREFIX, NodePool, has_plugin_config
+from config.placement.node_pools import (
+    GPU_TAINT,
+    PLUGIN_CONFIG_LABEL,
+    PREFIX,
+    NodePool,
+    has_plugin_config,
+)
 
 DIGEST = f"{PREFIX}/config-digest"
 """Annotation of a pod template. The kubelet writes a changed ConfigMap into running pods, but the plugin reads its file
@@ -63,7 +69,10 @@ def _sharing(sharing: GpuSharing) -> dict[str, Any]:
 
 def data(pools: Sequence[NodePool]) -> dict[str, str]:
     """The ConfigMap's content. Pools of whole GPUs have an entry too: their nodes may still carry an earlier label."""
-    return {DEFAULT: _written(config(None)), **{pool.label: _written(config(pool)) for pool in pools}}
+    return {
+        DEFAULT: _written(config(None)),
+        **{pool.label: _written(config(pool)) for pool in pools},
+    }
 
 
 def _written(config: Mapping[str, Any]) -> str:
@@ -99,7 +108,10 @@ def manager(name: str, image: str, *, signals: str | None = None) -> k8s.core.v1
         name=name,
         image=image,
         command=["config-manager"],
-        env=[NODE_NAME, *(k8s.core.v1.EnvVarArgs(name=key, value=value) for key, value in environment.items())],
+        env=[
+            NODE_NAME,
+            *(k8s.core.v1.EnvVarArgs(name=key, value=value) for key, value in environment.items()),
+        ],
         security_context=UNPRIVILEGED,
         resources=k8s.core.v1.ResourceRequirementsArgs(
             requests={"cpu": "10m", "memory": "32Mi"}, limits={"memory": "128Mi"}
@@ -108,5 +120,7 @@ def manager(name: str, image: str, *, signals: str | None = None) -> k8s.core.v1
     )
 
 
-RULES = [k8s.rbac.v1.PolicyRuleArgs(api_groups=[""], resources=["nodes"], verbs=["get", "list", "watch"])]
+RULES = [
+    k8s.rbac.v1.PolicyRuleArgs(api_groups=[""], resources=["nodes"], verbs=["get", "list", "watch"])
+]
 """Rights of config-manager: it watches its own node, which RBAC cannot name."""

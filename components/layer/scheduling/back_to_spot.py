@@ -48,7 +48,10 @@ def policy() -> dict[str, Any]:
     }
     profile = {
         "name": ROLE,
-        "pluginConfig": [{"name": "DefaultEvictor", "args": evictor}, {"name": _PLUGIN, "args": mover}],
+        "pluginConfig": [
+            {"name": "DefaultEvictor", "args": evictor},
+            {"name": _PLUGIN, "args": mover},
+        ],
         "plugins": {"deschedule": {"enabled": [_PLUGIN]}},
     }
     return {
@@ -64,7 +67,11 @@ def rules() -> list[k8s.rbac.v1.PolicyRuleArgs]:
     """The rights of the descheduler: all it reads and does with this policy, found by leaving out each of the upstream's."""
     rule = k8s.rbac.v1.PolicyRuleArgs
     return [
-        rule(api_groups=[""], resources=["nodes", "pods", "persistentvolumeclaims"], verbs=["list", "watch"]),
+        rule(
+            api_groups=[""],
+            resources=["nodes", "pods", "persistentvolumeclaims"],
+            verbs=["list", "watch"],
+        ),
         rule(api_groups=[""], resources=["pods/eviction"], verbs=["create"]),
         rule(api_groups=["events.k8s.io"], resources=["events"], verbs=["create", "patch"]),
     ]
@@ -78,7 +85,12 @@ def deployment_spec(image: str, instance: str) -> k8s.apps.v1.DeploymentSpecArgs
         name="descheduler",
         image=image,
         command=["/bin/descheduler"],
-        args=[f"--policy-config-file=/policy/{_FILE}", "--descheduling-interval=2m", "--leader-elect=false", "--v=2"],
+        args=[
+            f"--policy-config-file=/policy/{_FILE}",
+            "--descheduling-interval=2m",
+            "--leader-elect=false",
+            "--v=2",
+        ],
         resources=k8s.core.v1.ResourceRequirementsArgs(
             requests={"cpu": "20m", "memory": "64Mi"}, limits={"memory": "256Mi"}
         ),
@@ -93,7 +105,9 @@ def deployment_spec(image: str, instance: str) -> k8s.apps.v1.DeploymentSpecArgs
             read_only_root_filesystem=True,
             run_as_non_root=True,
         ),
-        volume_mounts=[k8s.core.v1.VolumeMountArgs(name="policy", mount_path="/policy", read_only=True)],
+        volume_mounts=[
+            k8s.core.v1.VolumeMountArgs(name="policy", mount_path="/policy", read_only=True)
+        ],
     )
     elsewhere = k8s.core.v1.NodeSelectorRequirementArgs(
         key=CAPACITY_LABEL, operator="NotIn", values=[Capacity.SPOT.value]
@@ -113,13 +127,18 @@ def deployment_spec(image: str, instance: str) -> k8s.apps.v1.DeploymentSpecArgs
                 service_account_name=called,
                 priority_class_name="system-cluster-critical",
                 security_context=k8s.core.v1.PodSecurityContextArgs(
-                    run_as_user=1000, seccomp_profile=k8s.core.v1.SeccompProfileArgs(type="RuntimeDefault")
+                    run_as_user=1000,
+                    seccomp_profile=k8s.core.v1.SeccompProfileArgs(type="RuntimeDefault"),
                 ),
                 affinity=only_where(elsewhere),
-                tolerations=[k8s.core.v1.TolerationArgs(key=CRITICAL_ADDONS_TAINT.key, operator="Exists")],
+                tolerations=[
+                    k8s.core.v1.TolerationArgs(key=CRITICAL_ADDONS_TAINT.key, operator="Exists")
+                ],
                 containers=[container],
                 volumes=[
-                    k8s.core.v1.VolumeArgs(name="policy", config_map=k8s.core.v1.ConfigMapVolumeSourceArgs(name=called))
+                    k8s.core.v1.VolumeArgs(
+                        name="policy", config_map=k8s.core.v1.ConfigMapVolumeSourceArgs(name=called)
+                    )
                 ],
             ),
         ),
@@ -138,8 +157,12 @@ class BackToSpot(Part):
         called = names.object_name(self.instance, ROLE)
         own = metadata(called, self.instance, NAMESPACE)
         before = (
-            k8s.core.v1.ConfigMap(f"{name}-policy", metadata=own, data={_FILE: _content()}, opts=self.child),
+            k8s.core.v1.ConfigMap(
+                f"{name}-policy", metadata=own, data={_FILE: _content()}, opts=self.child
+            ),
             *service_account(self, name, called, NAMESPACE, rules()),
         )
-        k8s.apps.v1.Deployment(name, metadata=own, spec=deployment_spec(image, self.instance), opts=self.after(*before))
+        k8s.apps.v1.Deployment(
+            name, metadata=own, spec=deployment_spec(image, self.instance), opts=self.after(*before)
+        )
         self.register_outputs({})

@@ -42,7 +42,9 @@ def own(published: Iterable[Mapping[str, Any]], instance: str) -> Mapping[str, A
     return next((one for one in published if names.is_ours(names.labels_of(one), instance)), None)
 
 
-def choose_name(instance: str, remembered: str | None, published: Iterable[Mapping[str, Any]] | None) -> str:
+def choose_name(
+    instance: str, remembered: str | None, published: Iterable[Mapping[str, Any]] | None
+) -> str:
     """Return the name under which the stack publishes. It never depends on what other stacks publish.
 
     `remembered`: the name of the last update. `published`: the contracts in an existing cluster, None in a new one.
@@ -54,7 +56,9 @@ def choose_name(instance: str, remembered: str | None, published: Iterable[Mappi
     return ours["metadata"]["name"] if ours else f"{NAME}-{instance}"
 
 
-def data(release: str, pools: Sequence[NodePool], placements: Sequence[Placement] = tuple(Placement)) -> dict[str, str]:
+def data(
+    release: str, pools: Sequence[NodePool], placements: Sequence[Placement] = tuple(Placement)
+) -> dict[str, str]:
     """The ConfigMap's content: YAML to be read, JSON for tools. `placements`: the label's values that this cluster heeds."""
     content: dict[str, Any] = {
         "placements": [placement.value for placement in placements],
@@ -106,14 +110,19 @@ def access(
     role = names.object_name(instance, ROLE)
     group = "rbac.authorization.k8s.io"
     called = metadata(role, instance, NAMESPACE)
-    rule = k8s.rbac.v1.PolicyRuleArgs(api_groups=[""], resources=["configmaps"], resource_names=[name], verbs=["get"])
+    rule = k8s.rbac.v1.PolicyRuleArgs(
+        api_groups=[""], resources=["configmaps"], resource_names=[name], verbs=["get"]
+    )
     groups = sorted({SERVICE_ACCOUNTS, *readers})
     return (
         k8s.rbac.v1.RoleInitArgs(metadata=called, rules=[rule]),
         k8s.rbac.v1.RoleBindingInitArgs(
             metadata=called,
             role_ref=k8s.rbac.v1.RoleRefArgs(api_group=group, kind="Role", name=role),
-            subjects=[k8s.rbac.v1.SubjectArgs(api_group=group, kind="Group", name=reader) for reader in groups],
+            subjects=[
+                k8s.rbac.v1.SubjectArgs(api_group=group, kind="Group", name=reader)
+                for reader in groups
+            ],
         ),
     )
 

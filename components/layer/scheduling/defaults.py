@@ -82,11 +82,17 @@ _TERMS = "object.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDurin
 
 def profiles(scheduling: Scheduling) -> k8s.meta.v1.LabelSelectorArgs:
     """Return the selector of the namespaces of this stack's profiles."""
-    return k8s.meta.v1.LabelSelectorArgs(match_labels={**scheduling.profile_labels, **_OF_A_PROFILE})
+    return k8s.meta.v1.LabelSelectorArgs(
+        match_labels={**scheduling.profile_labels, **_OF_A_PROFILE}
+    )
 
 
 def policy(
-    scheduling: Scheduling, pools: Sequence[NodePool], grace: int, instance: str, pipelines_in: Sequence[str] = ()
+    scheduling: Scheduling,
+    pools: Sequence[NodePool],
+    grace: int,
+    instance: str,
+    pipelines_in: Sequence[str] = (),
 ) -> Mutating:
     """Return the policy and its binding. `grace` in seconds, for pods that may run on spot and kept Kubernetes' default.
 
@@ -94,7 +100,10 @@ def policy(
     """
     conditions = {"ends-by-itself": _MAY_MOVE}
     if pipelines_in:
-        conditions = {"of-a-workflow": workload_kinds.WORKFLOW, "ends-by-itself": workload_kinds.ENDS}
+        conditions = {
+            "of-a-workflow": workload_kinds.WORKFLOW,
+            "ends-by-itself": workload_kinds.ENDS,
+        }
     return mutating(
         names.object_name(instance, f"{ROLE}-pipelines" if pipelines_in else ROLE),
         instance,
@@ -119,13 +128,22 @@ def policy(
 
 def _of_namespace(pools: Sequence[NodePool]) -> str:
     """Return the placement that the namespace's label asks for. Pods for which the stack has no spot pool cannot require one."""
-    asked, without = f"namespaceObject.metadata.labels[{cel.value(PLACEMENT_LABEL)}]", waits(pools, "variables.gpu")
-    return asked if without == "false" else f"({asked} == 'require-spot' && {without} ? 'none' : {asked})"
+    asked, without = (
+        f"namespaceObject.metadata.labels[{cel.value(PLACEMENT_LABEL)}]",
+        waits(pools, "variables.gpu"),
+    )
+    return (
+        asked
+        if without == "false"
+        else f"({asked} == 'require-spot' && {without} ? 'none' : {asked})"
+    )
 
 
 def waits(pools: Sequence[NodePool], gpu: str) -> str:
     """Return the test whether a pod that requires spot finds no pool. `gpu`: the test whether it asks for a GPU."""
-    with_gpu, without = (not usable(pools, Placement.REQUIRE_SPOT, gpu=gpus) for gpus in (True, False))
+    with_gpu, without = (
+        not usable(pools, Placement.REQUIRE_SPOT, gpu=gpus) for gpus in (True, False)
+    )
     return cel.value(with_gpu) if with_gpu == without else f"{gpu} == {cel.value(with_gpu)}"
 
 
@@ -148,16 +166,28 @@ def _default(defaults: Defaults, resource: str) -> str:
     chosen = defaults.model_dump(mode="json", by_alias=True)
     values = [chosen[kind][resource] for kind in workload_kinds.KINDS]
     usual = max(set(values), key=values.count)
-    other = {kind: value for kind, value in zip(workload_kinds.KINDS, values, strict=True) if value != usual}
-    cases = "".join(f"variables.kind == {cel.value(kind)} ? {cel.value(value)} : " for kind, value in other.items())
+    other = {
+        kind: value
+        for kind, value in zip(workload_kinds.KINDS, values, strict=True)
+        if value != usual
+    }
+    cases = "".join(
+        f"variables.kind == {cel.value(kind)} ? {cel.value(value)} : "
+        for kind, value in other.items()
+    )
     return cases + cel.value(usual)
 
 
 def _tolerated(pools: Sequence[NodePool], *, gpu: bool) -> str:
     """Tolerations that a pod needs, by `variables.placement`."""
-    given = {place: [t.as_manifest() for t in tolerations(usable(pools, place, gpu=gpu))] for place in Placement}
+    given = {
+        place: [t.as_manifest() for t in tolerations(usable(pools, place, gpu=gpu))]
+        for place in Placement
+    }
     cases = (
-        f"variables.placement == {cel.value(place)} ? {cel.value(some)} :\n" for place, some in given.items() if some
+        f"variables.placement == {cel.value(place)} ? {cel.value(some)} :\n"
+        for place, some in given.items()
+        if some
     )
     return f"({''.join(cases)}[])"
 
@@ -177,5 +207,9 @@ class PlacementDefaults(Part):
         super().__init__("kubeflow-spot:addons:PlacementDefaults", name, inside)
         declare(self, name, policy(scheduling, pools, grace, self.instance))
         if pipelines_in := scheduling.guard.pipeline_namespaces:
-            declare(self, f"{name}-pipelines", policy(scheduling, pools, grace, self.instance, pipelines_in))
+            declare(
+                self,
+                f"{name}-pipelines",
+                policy(scheduling, pools, grace, self.instance, pipelines_in),
+            )
         self.register_outputs({})

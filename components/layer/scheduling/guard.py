@@ -41,7 +41,13 @@ def policies(
         "platform",
         guard,
         instance,
-        variables | {"kept": _kept_in_platform(guard), "mayTrain": "false", "trains": "false", "parks": "false"},
+        variables
+        | {
+            "kept": _kept_in_platform(guard),
+            "mayTrain": "false",
+            "trains": "false",
+            "parks": "false",
+        },
         rules.OTHER_RULES,
         selector=named("In", guard.guarded_namespaces),
         failure="Ignore",
@@ -78,12 +84,18 @@ def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[st
     # Spot pools of other owners have the cloud's own labels.
     ending = [pool for pool in pools if pool.capacity != Capacity.ON_DEMAND]
     labels = {
-        CAPACITY_LABEL: sorted({Capacity.SPOT.value, *(pool.capacity.value for pool in ending)}, reverse=True),
+        CAPACITY_LABEL: sorted(
+            {Capacity.SPOT.value, *(pool.capacity.value for pool in ending)}, reverse=True
+        ),
         POOL_LABEL: sorted(pool.label for pool in ending),
     }
     for key, value in cloud.spot_labels:
         labels.setdefault(key, []).append(value)
-    excepted = {"exceptions": rules.listed(guard.exceptions), "lifted": rules.LIFTED} if guard.exceptions else {}
+    excepted = (
+        {"exceptions": rules.listed(guard.exceptions), "lifted": rules.LIFTED}
+        if guard.exceptions
+        else {}
+    )
     return {
         "label": cel.value(PLACEMENT_LABEL),
         "labels": cel.LABELS,

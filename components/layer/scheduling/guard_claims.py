@@ -37,6 +37,8 @@ def policy(scheduling: Scheduling, instance: str, action: str) -> policies.Valid
         resources={"resource.k8s.io": ["resourceclaims", "resourceclaimtemplates"]},
         operations=["CREATE"],
         variables={"claim": _CLAIM},
-        validation=k8s.admissionregistration.v1.ValidationArgs(expression=_ASKS, message=message, reason="Forbidden"),
+        validation=k8s.admissionregistration.v1.ValidationArgs(
+            expression=_ASKS, message=message, reason="Forbidden"
+        ),
         action=action,
     )

@@ -198,7 +198,11 @@ def _first(rules: Mapping[str, Rule], exceptions: Sequence[GuardException]) -> s
     lifted = {rule.value for entry in exceptions for rule in entry.rules}
     return "".join(
         rule.broken
-        + (f" && !variables.lifted.exists(rules, {cel.value(name)} in rules)" if name in lifted else "")
+        + (
+            f" && !variables.lifted.exists(rules, {cel.value(name)} in rules)"
+            if name in lifted
+            else ""
+        )
         + f" ? {cel.value(name)} :\n"
         for name, rule in rules.items()
     )
@@ -206,7 +210,9 @@ def _first(rules: Mapping[str, Rule], exceptions: Sequence[GuardException]) -> s
 
 def listed(exceptions: Sequence[GuardException]) -> str:
     """The exceptions as a list, each below its reason."""
-    entries = "".join(f"\n// {' '.join(entry.reason.split())}\n{_entry(entry)}," for entry in exceptions)
+    entries = "".join(
+        f"\n// {' '.join(entry.reason.split())}\n{_entry(entry)}," for entry in exceptions
+    )
     return f"[{entries}]"
 
 
@@ -220,7 +226,9 @@ def _entry(entry: GuardException) -> str:
     )
 
 
-def validation(instance: str, others: Mapping[str, Rule]) -> k8s.admissionregistration.v1.ValidationArgs:
+def validation(
+    instance: str, others: Mapping[str, Rule]
+) -> k8s.admissionregistration.v1.ValidationArgs:
     """One validation for all rules: the API server evaluates every message for every pod, and shows only the first."""
     wrong = "".join(
         f"variables.broken == {cel.value(name)} ? {cel.value(f' {rule.words}{_remedy(name, instance)}')} :\n"

@@ -75,7 +75,10 @@ def policy(scheduling: Scheduling, instance: str) -> Validating:
         # The pods that come of an object that this policy cannot read are judged all the same.
         failure="Ignore",
         conditions=_CONDITIONS,
-        variables={"stray": _by_kind(_stray, "false"), "place": _by_kind(lambda kind: cel.value(kind.place), "''")},
+        variables={
+            "stray": _by_kind(_stray, "false"),
+            "place": _by_kind(lambda kind: cel.value(kind.place), "''"),
+        },
         validation=k8s.admissionregistration.v1.ValidationArgs(
             expression="!variables.stray", message_expression=message, reason="Forbidden"
         ),

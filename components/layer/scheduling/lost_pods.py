@@ -184,9 +184,7 @@ request.kind.kind in ['PyTorchJob', 'PaddleJob', 'JAXJob'] ? 'restartPolicy: OnF
 def warning(scheduling: Scheduling, instance: str) -> Validating:
     """Return the policy that warns of jobs with GPUs which do not survive the loss of a pod, and its binding."""
     gpu = workload_kinds.asks_for_gpu("t.is.spec")
-    survives = (
-        f"!variables.ends || !variables.templates.exists(t, {_PLACED} != {cel.value(Placement.ON_DEMAND)} && ({gpu}))"
-    )
+    survives = f"!variables.ends || !variables.templates.exists(t, {_PLACED} != {cel.value(Placement.ON_DEMAND)} && ({gpu}))"
     if scheduling.defaults.other.gpu == Placement.ON_DEMAND:
         but = f"so its pods stay on demand unless a label {PLACEMENT_LABEL} asks for spot"
     else:
@@ -204,7 +202,9 @@ def warning(scheduling: Scheduling, instance: str) -> Validating:
         failure="Ignore",
         conditions={"not-of-another-job": _JUDGED},
         variables={**_VARIABLES, "remedy": _REMEDY},
-        validation=k8s.admissionregistration.v1.ValidationArgs(expression=survives, message_expression=message),
+        validation=k8s.admissionregistration.v1.ValidationArgs(
+            expression=survives, message_expression=message
+        ),
         action="Warn",
     )
 
@@ -256,7 +256,13 @@ class LostPods(Part):
     """The policies in the cluster."""
 
     def __init__(
-        self, name: str, scheduling: Scheduling, inside: Inside, *, marks: bool, on_demand_gpus: int | None
+        self,
+        name: str,
+        scheduling: Scheduling,
+        inside: Inside,
+        *,
+        marks: bool,
+        on_demand_gpus: int | None,
     ) -> None:
         """`marks`: whether the cluster has MutatingAdmissionPolicy. `on_demand_gpus`: None where other pools may have some."""
         super().__init__("kubeflow-spot:addons:LostPods", name, inside)
@@ -264,6 +270,10 @@ class LostPods(Part):
             declare(self, name, policy(scheduling, self.instance))
         declare(self, f"{name}-notice", warning(scheduling, self.instance))
         # Without marks nothing is kept off spot.
-        if marks and on_demand_gpus is not None and scheduling.defaults.other.gpu == Placement.ON_DEMAND:
+        if (
+            marks
+            and on_demand_gpus is not None
+            and scheduling.defaults.other.gpu == Placement.ON_DEMAND
+        ):
             declare(self, f"{name}-guard", refusal(scheduling, self.instance, on_demand_gpus))
         self.register_outputs({})

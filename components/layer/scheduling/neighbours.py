@@ -31,7 +31,9 @@ def published(scheduling: Scheduling) -> dict[str, str]:
 
     Both lists of namespaces are published as one: programs from before the second read it, too.
     """
-    guard = scheduling.guard.model_copy(update={"platform_namespaces": scheduling.guard.guarded_namespaces})
+    guard = scheduling.guard.model_copy(
+        update={"platform_namespaces": scheduling.guard.guarded_namespaces}
+    )
     ours, default = (
         each.model_dump_json(include=_FIELDS, exclude=_ONE_LIST, by_alias=True)
         for each in (scheduling.model_copy(update={"guard": guard}), Scheduling())
@@ -39,7 +41,9 @@ def published(scheduling: Scheduling) -> dict[str, str]:
     return {} if ours == default else {KEY: ours}
 
 
-def check(scheduling: Scheduling, instance: str, contracts: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def check(
+    scheduling: Scheduling, instance: str, contracts: Sequence[Mapping[str, Any]]
+) -> tuple[str, ...]:
     """Return warnings of exceptions without an effect. `contracts`: the ConfigMaps of all stacks in the cluster.
 
     Raise `pulumi.RunError` where this update would forbid pods that another stack excepts; what is forbidden already stays.
@@ -50,14 +54,18 @@ def check(scheduling: Scheduling, instance: str, contracts: Sequence[Mapping[str
     problems: list[Problem] = []
     for stack, other in sorted(settings.items()):
         if other is None:
-            warnings.append(f"scheduling.guard: this program cannot read what the guard of stack {stack!r} excepts")
+            warnings.append(
+                f"scheduling.guard: this program cannot read what the guard of stack {stack!r} excepts"
+            )
             continue
         lost = set(_forbidden(scheduling, other))
         known = set(_forbidden(before, other)) if before else set()
         if lost - known:
             problems.append(_refusal(stack, sorted(lost - known)))
         for pods in sorted(lost & known):
-            warnings.append(f"scheduling.guard forbids {pods}, which stack {stack!r} excepts in the same cluster")
+            warnings.append(
+                f"scheduling.guard forbids {pods}, which stack {stack!r} excepts in the same cluster"
+            )
         for pods in sorted(_forbidden(other, scheduling)):
             warnings.append(
                 f"scheduling.guard: {pods} stay forbidden by the guard of stack {stack!r} in the same cluster"
@@ -88,11 +96,15 @@ def _forbidden(ours: Scheduling, theirs: Scheduling) -> Iterator[str]:
     if ours.guard.mode != "enforce":
         return
     platform, of_both = set(ours.guard.guarded_namespaces), _may_share(ours, theirs)
-    if theirs.guard.mode != "enforce" and (of_both or platform & set(theirs.guard.guarded_namespaces)):
+    if theirs.guard.mode != "enforce" and (
+        of_both or platform & set(theirs.guard.guarded_namespaces)
+    ):
         yield f"pods that break a rule (mode {theirs.guard.mode})"
     if of_both and theirs.guard.device_classes and not ours.guard.device_classes:
         yield "pods with claims of devices"
-    for namespace in platform & set(theirs.guard.pipeline_namespaces) - set(ours.guard.pipeline_namespaces):
+    for namespace in platform & set(theirs.guard.pipeline_namespaces) - set(
+        ours.guard.pipeline_namespaces
+    ):
         yield f"steps of pipelines in {namespace}"
     for entry in theirs.guard.exceptions:
         of_a_profile = entry.namespace not in theirs.guard.guarded_namespaces

@@ -58,7 +58,9 @@ class SchedulingPlan:
             return {"enabled": False}
         shown: SchedulingOutput = {
             "enabled": True,
-            "defaults": self.scheduling.defaults.model_dump(mode="json", by_alias=True) if self.by_default else {},
+            "defaults": self.scheduling.defaults.model_dump(mode="json", by_alias=True)
+            if self.by_default
+            else {},
             "guard": self.scheduling.guard.mode,
         }
         if self.shortfall:
@@ -97,7 +99,9 @@ def plan(
         by_default=admission.mutates(version),
         placements=pod_defaults.heeded(scheduling, pools, version),
         shortfall=tuple(pod_defaults.shortfall(scheduling, pools, version)),
-        conflicts=neighbours.check(scheduling, instance, contracts or ()) if scheduling.enabled else (),
+        conflicts=neighbours.check(scheduling, instance, contracts or ())
+        if scheduling.enabled
+        else (),
         contract=published_as if scheduling.enabled else None,
         on_demand_gpus=_on_demand_gpus(pools) if contracts is None else None,
     )
@@ -106,7 +110,9 @@ def plan(
 def _on_demand_gpus(pools: Sequence[NodePool]) -> int | None:
     """Return the GPUs of all on-demand pools; None where GPUs are cut, whose parts pods ask for by other names."""
     on_demand = [pool for pool in pools if pool.capacity == Capacity.ON_DEMAND]
-    return None if any(pool.mig for pool in on_demand) else sum(pool.most_gpus for pool in on_demand)
+    return (
+        None if any(pool.mig for pool in on_demand) else sum(pool.most_gpus for pool in on_demand)
+    )
 
 
 def declare(
@@ -122,7 +128,9 @@ def declare(
         return
     scheduling, pools = plan.scheduling, plan.pools
     if plan.by_default:
-        grace = scheduling.grace_period_seconds or spot_grace((pool.source for pool in pools), cloud)
+        grace = scheduling.grace_period_seconds or spot_grace(
+            (pool.source for pool in pools), cloud
+        )
         PlacementDefaults(f"{name}-defaults", scheduling, pools, inside, grace=grace)
     elif scheduling.profiles:
         PodDefaults(f"{name}-pod-defaults", scheduling.profiles, pools, inside)
@@ -130,7 +138,13 @@ def declare(
         BackToSpot(f"{name}-back-to-spot", scheduling.back_to_spot.image, inside)
     SpotGuard(f"{name}-guard", scheduling, pools, cloud, inside)
     LabelPlaces(f"{name}-guard-labels", scheduling, inside)
-    LostPods(f"{name}-lost-pods", scheduling, inside, marks=plan.by_default, on_demand_gpus=plan.on_demand_gpus)
+    LostPods(
+        f"{name}-lost-pods",
+        scheduling,
+        inside,
+        marks=plan.by_default,
+        on_demand_gpus=plan.on_demand_gpus,
+    )
     content: dict[str, pulumi.Input[str]] = {
         **contract.data(release, pools, plan.placements),
         **neighbours.published(scheduling),

@@ -48,10 +48,16 @@ def _given(pools: Sequence[NodePool]) -> list[dict[str, str]]:
     mergeTolerations).
     """
     meant = usable(pools, Placement.PREFER_SPOT, gpu=True)
-    return [toleration.as_manifest() for toleration in tolerations(meant) if toleration.key != GPU_TAINT.key]
+    return [
+        toleration.as_manifest()
+        for toleration in tolerations(meant)
+        if toleration.key != GPU_TAINT.key
+    ]
 
 
-def heeded(scheduling: Scheduling, pools: Sequence[NodePool], version: str) -> tuple[Placement, ...]:
+def heeded(
+    scheduling: Scheduling, pools: Sequence[NodePool], version: str
+) -> tuple[Placement, ...]:
     """Values of the placement label that have an effect in a cluster of this version."""
     if admission.mutates(version):
         return tuple(Placement)
@@ -103,7 +109,9 @@ class PodDefaults(Part):
                 f"{name}-{profile.namespace}",
                 api_version="kubeflow.org/v1alpha1",
                 kind="PodDefault",
-                metadata=metadata(names.object_name(self.instance, ROLE), self.instance, profile.namespace),
+                metadata=metadata(
+                    names.object_name(self.instance, ROLE), self.instance, profile.namespace
+                ),
                 spec=spec,
                 opts=self.child,
             )

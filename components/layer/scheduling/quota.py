@@ -64,7 +64,9 @@ def _quota(
 
 NETS = {
     GuardRule.PRIORITY: k8s.core.v1.ScopedResourceSelectorRequirementArgs(
-        scope_name="PriorityClass", operator="In", values=["system-cluster-critical", "system-node-critical"]
+        scope_name="PriorityClass",
+        operator="In",
+        values=["system-cluster-critical", "system-node-critical"],
     ),
     GuardRule.OTHER_NAMESPACES: k8s.core.v1.ScopedResourceSelectorRequirementArgs(
         scope_name="CrossNamespacePodAffinity", operator="Exists"
@@ -87,18 +89,27 @@ def nets(
     if guard.mode != "enforce":
         return
     for profile in profiles:
-        lifted = {rule for entry in guard.exceptions if entry.namespace == profile.namespace for rule in entry.rules}
+        lifted = {
+            rule
+            for entry in guard.exceptions
+            if entry.namespace == profile.namespace
+            for rule in entry.rules
+        }
         for rule, scope in NETS.items():
             if rule not in lifted:
                 selector = k8s.core.v1.ScopeSelectorArgs(match_expressions=[scope])
-                spec = k8s.core.v1.ResourceQuotaSpecArgs(hard={"pods": "0"}, scope_selector=selector)
+                spec = k8s.core.v1.ResourceQuotaSpecArgs(
+                    hard={"pods": "0"}, scope_selector=selector
+                )
                 yield profile, rule, _quota(rule, profile, instance, spec)
 
 
 class Quotas(Part):
     """The ResourceQuotas of each profile. The namespaces must exist."""
 
-    def __init__(self, name: str, profiles: Sequence[Profile], guard: Guard, inside: Inside) -> None:
+    def __init__(
+        self, name: str, profiles: Sequence[Profile], guard: Guard, inside: Inside
+    ) -> None:
         super().__init__("kubeflow-spot:addons:Quotas", name, inside)
         for profile, quota in quotas(profiles, self.instance, guard.device_classes):
             k8s.core.v1.ResourceQuota(f"{name}-{profile.namespace}", quota, self.child)

@@ -93,9 +93,7 @@ def asks_for_gpu(spec: str) -> str:
 
     `compute_class` has a narrower test.
     """
-    return (
-        f"{spec}.containers.exists({_SOME})\n|| (has({spec}.initContainers) && {spec}.initContainers.exists({_SOME}))"
-    )
+    return f"{spec}.containers.exists({_SOME})\n|| (has({spec}.initContainers) && {spec}.initContainers.exists({_SOME}))"
 
 
 GPU = asks_for_gpu("object.spec")
@@ -163,5 +161,7 @@ has({_LABELLED})
 Replicas of the Training Operator may say so (1.9), and Ray's workers do by default. Ray's head and servers are none of them.
 """
 
-WORKFLOW = "has(object.metadata.labels) && 'workflows.argoproj.io/workflow' in object.metadata.labels"
+WORKFLOW = (
+    "has(object.metadata.labels) && 'workflows.argoproj.io/workflow' in object.metadata.labels"
+)
 """Whether the pod says that it belongs to a workflow of Argo's, such as a run of Kubeflow Pipelines."""

@@ -27,7 +27,9 @@ the audiences of their credentials are others
 
 def other_cloud(region: str) -> str | None:
     """Return the cloud of a region that is not in Azure's public one; None for one that is."""
-    return next((cloud for beginning, cloud in _OTHER_CLOUDS.items() if region.startswith(beginning)), None)
+    return next(
+        (cloud for beginning, cloud in _OTHER_CLOUDS.items() if region.startswith(beginning)), None
+    )
 
 
 @cache

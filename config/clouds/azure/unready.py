@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from config.clouds.azure.autoscaler import AzureAutoscaler
+from config.clouds.azure.azure_autoscaler import AzureAutoscaler
 
 STEPS = (60, 75, 90)
 """Percentages beside the release's own. Few, so that another bound of a pool is seldom an update of the cluster as well; none
@@ -74,7 +74,9 @@ def losses(pools: Sequence[Bounds], system: int) -> Iterator[Loss]:
     for gone in (together, *([pool] for pool in pools if not pool.reclaimable)):
         if gone:
             rest = sum(pool.least for pool in pools if pool not in gone)
-            yield Loss(tuple(pool.name for pool in gone), sum(pool.most for pool in gone), system + rest)
+            yield Loss(
+                tuple(pool.name for pool in gone), sum(pool.most for pool in gone), system + rest
+            )
 
 
 def limits(pools: Sequence[Bounds], system: int, pinned: Limits) -> Limits:
@@ -84,16 +86,27 @@ def limits(pools: Sequence[Bounds], system: int, pinned: Limits) -> Limits:
     """
     stopping = [loss for loss in losses(pools, system) if pinned.stopped_by(loss)]
     needed = max((loss.percentage for loss in stopping), default=0)
-    percentage = next((step for step in (pinned.percentage, *STEPS) if step >= needed), max(pinned.percentage, *STEPS))
+    percentage = next(
+        (step for step in (pinned.percentage, *STEPS) if step >= needed),
+        max(pinned.percentage, *STEPS),
+    )
     lost = max((loss.lost for loss in stopping if loss.percentage > percentage), default=0)
-    return Limits(next((count for count in (pinned.count, *_COUNTS) if count >= lost), lost), percentage)
+    return Limits(
+        next((count for count in (pinned.count, *_COUNTS) if count >= lost), lost), percentage
+    )
 
 
-def chosen(own: AzureAutoscaler, release: AzureAutoscaler, pools: Sequence[Bounds], system: int) -> Limits:
+def chosen(
+    own: AzureAutoscaler, release: AzureAutoscaler, pools: Sequence[Bounds], system: int
+) -> Limits:
     """The stack file's limits; what it leaves out follows from the bounds, but a percentage of its own stands as it is."""
     assert release.ok_total_unready_count is not None
     assert release.max_total_unready_percentage is not None
-    count = release.ok_total_unready_count if own.ok_total_unready_count is None else own.ok_total_unready_count
+    count = (
+        release.ok_total_unready_count
+        if own.ok_total_unready_count is None
+        else own.ok_total_unready_count
+    )
     if own.max_total_unready_percentage is not None:
         return Limits(count, own.max_total_unready_percentage)
     derived = limits(pools, system, Limits(count, release.max_total_unready_percentage))

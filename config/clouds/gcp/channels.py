@@ -18,5 +18,8 @@ def channels() -> dict[str, Versions]:
 def all_channels() -> Versions:
     """The versions of all channels together."""
     every = channels().values()
-    first, last = min((each.first for each in every), key=number), max((each.last for each in every), key=number)
+    first, last = (
+        min((each.first for each in every), key=number),
+        max((each.last for each in every), key=number),
+    )
     return Versions(first, last, max(each.read for each in every))

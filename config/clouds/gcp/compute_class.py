@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from config.clouds.gcp.settings import Gcp
+from config.clouds.gcp.gcp_settings import Gcp
 from config.clouds.traits import Cloud
 from config.model.pool import Pool
 from config.placement import admission

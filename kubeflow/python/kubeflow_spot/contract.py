@@ -39,7 +39,9 @@ class Lines:
 
     def as_spec(self) -> dict[str, Any]:
         """The lines as fields of a pod's spec; a field without content is left out."""
-        affinity = {"nodeAffinity": copy.deepcopy(dict(self.node_affinity))} if self.node_affinity else {}
+        affinity = (
+            {"nodeAffinity": copy.deepcopy(dict(self.node_affinity))} if self.node_affinity else {}
+        )
         fields = {
             "tolerations": [dict(toleration) for toleration in self.tolerations],
             "nodeSelector": dict(self.node_selector),
@@ -67,7 +69,11 @@ class Pool:
     def fits(self, requests: Mapping[str, str]) -> bool:
         """Whether a pod with these requests fits an empty node, as far as the contract knows. Raises ValueError."""
         known = self.largest_request
-        return all(amount(asked) <= amount(known[name]) for name, asked in requests.items() if name in known)
+        return all(
+            amount(asked) <= amount(known[name])
+            for name, asked in requests.items()
+            if name in known
+        )
 
 
 @dataclass(frozen=True)
@@ -127,17 +133,27 @@ class Contract:
         data: Mapping[str, str] = config_map.get("data") or {}
         try:
             content = {
-                key.removesuffix(".json"): json.loads(text) for key, text in data.items() if key.endswith(".json")
+                key.removesuffix(".json"): json.loads(text)
+                for key, text in data.items()
+                if key.endswith(".json")
             }
         except ValueError as error:
-            raise ContractError(f"the ConfigMap is no contract of kubeflow-spot: {error}") from error
+            raise ContractError(
+                f"the ConfigMap is no contract of kubeflow-spot: {error}"
+            ) from error
         parts = {key: part for key, part in content.items() if key not in _NO_PARTS}
-        return cls.from_output({**content, "placementLabel": data.get("placementLabel"), "snippets": parts})
+        return cls.from_output(
+            {**content, "placementLabel": data.get("placementLabel"), "snippets": parts}
+        )
 
     @classmethod
     def from_output(cls, output: Mapping[str, Any]) -> Contract:
         """The contract of the stack's output `contract`. Raises ContractError."""
-        missing = [key for key in ("placementLabel", "placements", "pools", "snippets") if output.get(key) is None]
+        missing = [
+            key
+            for key in ("placementLabel", "placements", "pools", "snippets")
+            if output.get(key) is None
+        ]
         if missing:
             raise ContractError(
                 f"no contract of kubeflow-spot: {', '.join(missing)} missing; give the ConfigMap {NAMESPACE}/{NAME} or the"
@@ -166,8 +182,13 @@ class Contract:
     def labels(self, placement: str) -> dict[str, str]:
         """The label that chooses a placement, where the cluster heeds it. Raises ContractError."""
         if placement not in self.placements:
-            known = ", ".join(self.placements) or "none (Kubernetes 1.36 is the first with a placement policy)"
-            raise ContractError(f"this cluster does not heed {self.placement_label}={placement}; it heeds: {known}")
+            known = (
+                ", ".join(self.placements)
+                or "none (Kubernetes 1.36 is the first with a placement policy)"
+            )
+            raise ContractError(
+                f"this cluster does not heed {self.placement_label}={placement}; it heeds: {known}"
+            )
         return {self.placement_label: placement}
 
     def pools_for(self, requests: Mapping[str, str], capacity: str | None = None) -> list[Pool]:
@@ -180,12 +201,16 @@ class Contract:
         return [
             pool
             for pool in self.pools
-            if pool.fits(requests) and pool.gpus >= gpus and (capacity is None or pool.capacity == capacity)
+            if pool.fits(requests)
+            and pool.gpus >= gpus
+            and (capacity is None or pool.capacity == capacity)
         ]
 
     def _snippet(self, name: str) -> Lines:
         if name not in self.snippets:
-            raise ContractError(f"no pool of this cluster is for {name}; there is: {', '.join(sorted(self.snippets))}")
+            raise ContractError(
+                f"no pool of this cluster is for {name}; there is: {', '.join(sorted(self.snippets))}"
+            )
         return self.snippets[name]
 
 

@@ -13,11 +13,15 @@ from kubeflow_spot.contract import PREFERRED, REQUIRED, Contract, ContractError,
 
 Manifest = dict[str, Any]
 
-_TABLE: Mapping[str, Any] = json.loads(resources.files("kubeflow_spot").joinpath("roles.json").read_text())
+_TABLE: Mapping[str, Any] = json.loads(
+    resources.files("kubeflow_spot").joinpath("roles.json").read_text()
+)
 """Kinds of objects with their pod templates, and the roles that lead: the cluster's policies are made from the same file."""
 
 
-def placed(manifest: Mapping[str, Any], lines: Lines, roles: Collection[str] | None = None) -> Manifest:
+def placed(
+    manifest: Mapping[str, Any], lines: Lines, roles: Collection[str] | None = None
+) -> Manifest:
     """Return the manifest with these lines in the pods that may move: a Job's, the workers of the others.
 
     A lost node does not end a job by its workers; its chief, master, launcher and parameter servers stay on demand, unless there is
@@ -28,7 +32,10 @@ def placed(manifest: Mapping[str, Any], lines: Lines, roles: Collection[str] | N
 
 
 def labelled(
-    manifest: Mapping[str, Any], contract: Contract, placement: str, roles: Collection[str] | None = None
+    manifest: Mapping[str, Any],
+    contract: Contract,
+    placement: str,
+    roles: Collection[str] | None = None,
 ) -> Manifest:
     """Return the manifest with the label that chooses a placement on the pods that may move, as `placed` does.
 
@@ -89,11 +96,17 @@ def _changed(
     changed: Manifest = _copied(manifest)
     templates = list(_templates(changed))
     if roles is None:
-        chosen = [template for template in templates if not re.match(_TABLE["leader"], template.role)]
+        chosen = [
+            template for template in templates if not re.match(_TABLE["leader"], template.role)
+        ]
         # A leader that leads nobody is lost like any worker.
         chosen = chosen or (templates if len(templates) == 1 else [])
     else:
-        chosen = [template for template in templates if template.role in {"", *(role.lower() for role in roles)}]
+        chosen = [
+            template
+            for template in templates
+            if template.role in {"", *(role.lower() for role in roles)}
+        ]
     if not chosen:
         found = ", ".join(sorted(template.role for template in templates)) or "none"
         raise ContractError(f"{_name(manifest)} has no pods of such roles; its roles: {found}")
@@ -105,7 +118,11 @@ def _changed(
 def _templates(manifest: Manifest) -> Iterator[_Template]:
     """Yield the pod templates of a manifest, with their roles in lower case; a Pod is its own."""
     group, _, _ = manifest.get("apiVersion", "").rpartition("/")
-    entries = [e for e in _TABLE["kinds"] if e["kind"] == manifest.get("kind") and group in ("", e["group"])]
+    entries = [
+        e
+        for e in _TABLE["kinds"]
+        if e["kind"] == manifest.get("kind") and group in ("", e["group"])
+    ]
     # Without a group the first kind of that name counts: Kubernetes' own Job.
     named: list[Mapping[str, Any]] = [*(e for e in entries if e["group"] == group), *entries, {}]
     entry = named[0]
@@ -113,7 +130,9 @@ def _templates(manifest: Manifest) -> Iterator[_Template]:
         for _, inner in _found(manifest, entry["within"]):
             yield from _templates(inner)
     elif "pods" not in entry:
-        raise ContractError(f"{_name(manifest)}: the pods of this kind are not known here; use place() on their specs")
+        raise ContractError(
+            f"{_name(manifest)}: the pods of this kind are not known here; use place() on their specs"
+        )
     for pods in entry.get("pods", ()):
         for role, template in _found(manifest, pods["at"], pods.get("role", "")):
             # Spark's driver and executor have the fields of a pod's spec that place it, and labels, beside their own.
@@ -148,7 +167,9 @@ def _place(spec: Manifest, lines: Lines) -> None:
     own = spec.get("tolerations") or []
     keys = {toleration.get("key") for toleration in own}
     # One toleration a key: of two, Kubeflow's PodDefaults refuse the pod.
-    if added := [dict(toleration) for toleration in lines.tolerations if toleration["key"] not in keys]:
+    if added := [
+        dict(toleration) for toleration in lines.tolerations if toleration["key"] not in keys
+    ]:
         spec["tolerations"] = [*own, *added]
     if lines.node_selector:
         selector = spec.get("nodeSelector") or {}
@@ -172,14 +193,18 @@ def _joined(own: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
     if required := added.get(REQUIRED):
         present = (joined.get(REQUIRED) or {}).get("nodeSelectorTerms") or [{}]
         joined[REQUIRED] = {
-            "nodeSelectorTerms": [_both(term, more) for term in present for more in required["nodeSelectorTerms"]]
+            "nodeSelectorTerms": [
+                _both(term, more) for term in present for more in required["nodeSelectorTerms"]
+            ]
         }
     return joined
 
 
 def _both(term: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     present = term.get("matchExpressions") or []
-    added = [expression for expression in more.get("matchExpressions", ()) if expression not in present]
+    added = [
+        expression for expression in more.get("matchExpressions", ()) if expression not in present
+    ]
     return {**term, "matchExpressions": [*present, *_copied(added)]}
 
 

@@ -17,13 +17,21 @@ def tolerations(lines: Lines) -> list[Any]:
 
 def affinity(lines: Lines) -> Any:
     """A `V1Affinity`, or None without one."""
-    from kubernetes.client import V1Affinity, V1NodeAffinity, V1NodeSelector, V1PreferredSchedulingTerm
+    from kubernetes.client import (
+        V1Affinity,
+        V1NodeAffinity,
+        V1NodeSelector,
+        V1PreferredSchedulingTerm,
+    )
 
     if not lines.node_affinity:
         return None
     required = lines.node_affinity.get(REQUIRED, {}).get("nodeSelectorTerms")
     preferred = lines.node_affinity.get(PREFERRED, ())
-    terms = [V1PreferredSchedulingTerm(weight=t["weight"], preference=_term(t["preference"])) for t in preferred]
+    terms = [
+        V1PreferredSchedulingTerm(weight=t["weight"], preference=_term(t["preference"]))
+        for t in preferred
+    ]
     return V1Affinity(
         node_affinity=V1NodeAffinity(
             required_during_scheduling_ignored_during_execution=V1NodeSelector(
@@ -44,5 +52,7 @@ def node_selector(lines: Lines) -> dict[str, str] | None:
 def _term(term: Mapping[str, Any]) -> Any:
     from kubernetes.client import V1NodeSelectorRequirement, V1NodeSelectorTerm
 
-    expressions = [V1NodeSelectorRequirement(**expression) for expression in term.get("matchExpressions", ())]
+    expressions = [
+        V1NodeSelectorRequirement(**expression) for expression in term.get("matchExpressions", ())
+    ]
     return V1NodeSelectorTerm(match_expressions=expressions)

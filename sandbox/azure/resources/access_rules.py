@@ -5,10 +5,10 @@ import ipaddress
 import re
 import struct
 
-from sandbox.azure import errors, ids
-from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure import azure_errors, azure_ids
+from sandbox.azure.azure_errors import AzureRefused, aks
 from sandbox.azure.resources import permissions
-from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.azure.resources.azure_cluster_request import ClusterRequest
 from sandbox.cloud import rules
 
 _MOST_RANGES = 200
@@ -134,9 +134,9 @@ def zone_name(request: ClusterRequest) -> AzureRefused | None:
     zone = request.part("apiServerAccessProfile").get("privateDNSZone", "")
     region = re.escape(request.body["location"])
     pattern = rf"([a-z0-9-]{{1,32}}\.)?private(link)?\.{region}\.azmk8s\.io"
-    if not zone.startswith("/") or re.fullmatch(pattern, ids.last(zone), re.IGNORECASE):
+    if not zone.startswith("/") or re.fullmatch(pattern, azure_ids.last(zone), re.IGNORECASE):
         return None
-    text = f"The private DNS zone {ids.last(zone)} should be privatelink.{region}.azmk8s.io or a subzone of it."
+    text = f"The private DNS zone {azure_ids.last(zone)} should be privatelink.{region}.azmk8s.io or a subzone of it."
     return aks("InvalidPrivateDNSZoneResourceID", text, _ZONE_TARGET)
 
 
@@ -178,5 +178,5 @@ def api_server_subnet(request: ClusterRequest) -> AzureRefused | None:
     # ARM's 404; whether AKS reports a missing subnet in these words is UNCONFIRMED.
     subnet = request.part("apiServerAccessProfile").get("subnetId")
     if subnet and request.resources.get(subnet) is None:
-        return errors.resource_not_found(subnet)
+        return azure_errors.resource_not_found(subnet)
     return None

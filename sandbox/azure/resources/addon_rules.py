@@ -1,7 +1,7 @@
 """Rules of AKS on the Container insights add-on (page monitor-aks); codes: list."""
 
-from sandbox.azure.errors import AzureRefused, aks
-from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.azure.azure_errors import AzureRefused, aks
+from sandbox.azure.resources.azure_cluster_request import ClusterRequest
 from sandbox.cloud import rules
 
 _WORKSPACE = "logAnalyticsWorkspaceResourceID"

@@ -2,8 +2,8 @@
 
 import re
 
-from sandbox.azure.errors import AzureRefused, aks
-from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.azure.azure_errors import AzureRefused, aks
+from sandbox.azure.resources.azure_cluster_request import ClusterRequest
 
 # AKS page cluster-autoscaler (2026-07-30). `skip-nodes-with-local-storage` is false in several GETs that users pasted; the REST
 # text says true. No GET shows the three daemonset booleans.

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sandbox.azure import ids
-from sandbox.azure.errors import AzureRefused
+from sandbox.azure import azure_ids
+from sandbox.azure.azure_errors import AzureRefused
 from sandbox.cloud.state import Body, Record, Resources
 
 
@@ -26,7 +26,7 @@ class ClusterPools:
     def subnets(self) -> list[Record]:
         """The subnets of nodes and pods that exist, each once."""
         named = [pool.get(field) for pool in self.pools for field in ("vnetSubnetID", "podSubnetID")]
-        records = {ids.key(id): self.resources.get(id) for id in named if id}
+        records = {azure_ids.key(id): self.resources.get(id) for id in named if id}
         return [record for record in records.values() if record is not None]
 
 

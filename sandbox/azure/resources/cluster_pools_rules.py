@@ -1,7 +1,7 @@
 """Rules of AKS on all pools of a cluster together, inline and standalone."""
 
-from sandbox.azure.errors import AzureRefused, aks
-from sandbox.azure.resources import outbound_rules, range_rules, subnet_rules
+from sandbox.azure.azure_errors import AzureRefused, aks
+from sandbox.azure.resources import azure_range_rules, azure_subnet_rules, outbound_rules
 from sandbox.azure.resources.cluster_pools import ClusterPools, Rule
 from sandbox.cloud import rules
 
@@ -91,10 +91,10 @@ RULES: tuple[Rule, ...] = (
     node_provisioning,
     skew,
     standard_balancer,
-    range_rules.service_range,
-    range_rules.pod_range,
-    subnet_rules.subnet_size,
-    subnet_rules.pod_range_size,
+    azure_range_rules.service_range,
+    azure_range_rules.pod_range,
+    azure_subnet_rules.subnet_size,
+    azure_subnet_rules.pod_range_size,
     outbound_rules.managed_gateway,
     outbound_rules.own_gateway,
     outbound_rules.own_routes,

@@ -1,7 +1,7 @@
 """Rules of AKS on the number of nodes of a pool and of pods of a node."""
 
-from sandbox.azure.errors import AzureRefused, aks
-from sandbox.azure.resources.pool_request import PoolRequest
+from sandbox.azure.azure_errors import AzureRefused, aks
+from sandbox.azure.resources.azure_pool_request import PoolRequest
 from sandbox.cloud import rules
 
 _FEWEST_PODS_A_NODE, _MOST_PODS_A_NODE = 10, 250

@@ -10,11 +10,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox.azure import errors, ids, schema
-from sandbox.azure.errors import AzureRefused, arm
-from sandbox.azure.resources.cluster_path import POOL
-from sandbox.azure.resources.resource_type import AzureType, require_group
-from sandbox.azure.schema import STORED
+from sandbox.azure import azure_errors, azure_ids, azure_schema
+from sandbox.azure.azure_errors import AzureRefused, arm
+from sandbox.azure.azure_schema import STORED
+from sandbox.azure.resources.azure_cluster_path import POOL
+from sandbox.azure.resources.azure_resource_type import AzureType, require_group
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Record, Resources
 
@@ -45,7 +45,7 @@ class Deployment(AzureType):
             "properties": {
                 "mode": properties["mode"],
                 "templateHash": hashlib.sha256(template.encode()).hexdigest()[:20],
-                "correlationId": ids.guid("deployment", id + before),
+                "correlationId": azure_ids.guid("deployment", id + before),
                 "provisioningState": "Running",
             },
         }
@@ -59,7 +59,7 @@ class Deployment(AzureType):
             raise active(id)
 
     def not_found(self, id: str) -> Refused:
-        return errors.deployment_not_found(ids.last(id))
+        return azure_errors.deployment_not_found(azure_ids.last(id))
 
 
 def requests(id: str, wanted: Body) -> Iterator[tuple[str, Body]]:
@@ -83,7 +83,7 @@ def requests(id: str, wanted: Body) -> Iterator[tuple[str, Body]]:
             )
         cluster, pool = name.split("/")
         properties: Body = resource.get("properties") or {}
-        for failure in schema.failures(STORED.inputs_of(POOL), _PARENT | properties):
+        for failure in azure_schema.failures(STORED.inputs_of(POOL), _PARENT | properties):
             raise _invalid(failure.reason).as_read()
         group = id.lower().index("/providers/")
         place = f"{id[:group].replace('/resourceGroups/', '/resourcegroups/')}/providers/Microsoft.ContainerService"
@@ -117,7 +117,7 @@ def end(deployment: Record, state: str) -> None:
 def active(id: str) -> AzureRefused:
     """The refusal of a deployment while the last one of that name runs, also when its `up` was killed meanwhile."""
     # Page common-deployment-errors, DeploymentActive
-    text = f"Unable to edit or replace deployment '{ids.last(id)}': previous deployment is still active."
+    text = f"Unable to edit or replace deployment '{azure_ids.last(id)}': previous deployment is still active."
     return arm("DeploymentActive", text, status=409)
 
 

@@ -6,12 +6,12 @@ The body is that of the azure-cli recording test_monitor_diagnostic_settings_wor
 import copy
 from collections.abc import Iterator
 
-from sandbox.azure import ids
-from sandbox.azure.errors import arm
+from sandbox.azure import azure_ids
+from sandbox.azure.azure_errors import arm
 from sandbox.azure.resources import reference
-from sandbox.azure.resources.cluster_path import CLUSTER
+from sandbox.azure.resources.azure_cluster_path import CLUSTER
+from sandbox.azure.resources.azure_resource_type import AzureType
 from sandbox.azure.resources.monitoring import WORKSPACE
-from sandbox.azure.resources.resource_type import AzureType
 from sandbox.cloud.facts import tables
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Resources
@@ -48,13 +48,17 @@ class DiagnosticSetting(AzureType):
         for other in resources.of(self.token, below=scope):
             for sink in _SINKS:
                 taken = other.body.get(sink)
-                if ids.key(other.id) == ids.key(id) or not taken or ids.key(taken) != ids.key(body.get(sink, "")):
+                if (
+                    azure_ids.key(other.id) == azure_ids.key(id)
+                    or not taken
+                    or azure_ids.key(taken) != azure_ids.key(body.get(sink, ""))
+                ):
                     continue
                 for category in sorted(categories & set(_collected(other.body))):
                     # Azure/bicep-registry-modules #3407 (2024-10)
                     raise arm(
                         "Conflict",
-                        f"Data sink '{body[sink]}' is already used in diagnostic setting '{ids.last(other.id)}' for "
+                        f"Data sink '{body[sink]}' is already used in diagnostic setting '{azure_ids.last(other.id)}' for "
                         f"category '{category}'. Data sinks can't be reused in different settings on the same category "
                         "for the same resource.",
                         status=409,

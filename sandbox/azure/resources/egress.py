@@ -4,8 +4,8 @@ import hashlib
 import ipaddress
 from collections.abc import Callable, Iterator
 
-from sandbox.azure import ids
-from sandbox.azure.errors import arm
+from sandbox.azure import azure_ids
+from sandbox.azure.azure_errors import arm
 from sandbox.azure.resources import reference
 from sandbox.cloud.rules import ResourceRequest
 from sandbox.cloud.state import Body, Resources
@@ -41,7 +41,7 @@ def address(request: ResourceRequest) -> None:
     if not 4 <= request.body["idleTimeoutInMinutes"] <= 30:
         # https://learn.microsoft.com/azure/virtual-network/ip-services/public-ip-addresses; text UNCONFIRMED.
         raise arm("InvalidIdleTimeout", f"The idle timeout of {id} must be between 4 and 30 minutes.").as_read()
-    number = int(hashlib.sha256(ids.key(id).encode()).hexdigest(), 16)
+    number = int(hashlib.sha256(azure_ids.key(id).encode()).hexdigest(), 16)
     request.body.setdefault("ipAddress", str(_NOBODYS[number % _NOBODYS.num_addresses]))
 
 
@@ -75,7 +75,7 @@ def gateway(request: ResourceRequest) -> None:
     for item in addresses:
         public_address = reference.referenced(resources, item, PUBLIC_ADDRESS, id, body["location"])
         for user in reference.users(resources, public_address.id):
-            if ids.key(user) != ids.key(id):
+            if azure_ids.key(user) != azure_ids.key(id):
                 # AKS page on PublicIPAddressInUse; seen for network interfaces.
                 raise arm(
                     "PublicIPAddressInUse",
@@ -154,4 +154,6 @@ def table_held(resources: Resources, id: str, going: str) -> None:
     """Refuse to remove a route table that a subnet has."""
     if reference.users(resources, id, going):
         # Seen in a public log of a Terraform run; AKS error page inuseroutetablecannotbedeleted.
-        raise arm("InUseRouteTableCannotBeDeleted", f"Route table {ids.last(id)} is in use and cannot be deleted.")
+        raise arm(
+            "InUseRouteTableCannotBeDeleted", f"Route table {azure_ids.last(id)} is in use and cannot be deleted."
+        )

@@ -2,10 +2,10 @@
 
 import re
 
-from sandbox.azure import errors
-from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure import azure_errors
+from sandbox.azure.azure_errors import AzureRefused, aks
 from sandbox.azure.resources import permissions
-from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.azure.resources.azure_cluster_request import ClusterRequest
 from sandbox.cloud import rules
 from sandbox.cloud.state import Body
 
@@ -87,7 +87,7 @@ def disks(request: ClusterRequest) -> AzureRefused | None:
         return None
     encryption_set = request.resources.get(set_id)
     if encryption_set is None:
-        return errors.resource_not_found(set_id)
+        return azure_errors.resource_not_found(set_id)
     if encryption_set.body["location"] == request.body["location"]:
         return None
     text = f"Disk encryption set {set_id} is not in the cluster's region {request.body['location']}."

@@ -9,9 +9,9 @@ import re
 from datetime import UTC, date, datetime
 from typing import Any
 
-from sandbox.azure import ids
-from sandbox.azure.errors import AzureRefused, aks
-from sandbox.azure.resources.resource_type import AzureType, require_group, require_parent
+from sandbox.azure import azure_ids
+from sandbox.azure.azure_errors import AzureRefused, aks
+from sandbox.azure.resources.azure_resource_type import AzureType, require_group, require_parent
 from sandbox.cloud.state import Body, Resources
 
 _DEFAULT = "default"
@@ -33,7 +33,7 @@ class MaintenanceConfiguration(AzureType):
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         require_group(resources, id)
         require_parent(resources, id, self.arm_type)
-        name = ids.last(id)
+        name = azure_ids.last(id)
         if name not in _NAMES:
             # Azure/ARO-HCP PR 3260 (2025-11)
             raise _invalid(

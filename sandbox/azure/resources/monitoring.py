@@ -6,10 +6,10 @@ What the service refuses about associations is documented only in part: texts wi
 import copy
 from collections.abc import Iterator
 
-from sandbox.azure import ids
-from sandbox.azure.errors import AzureRefused, arm
+from sandbox.azure import azure_ids
+from sandbox.azure.azure_errors import AzureRefused, arm
 from sandbox.azure.resources import reference
-from sandbox.azure.resources.resource_type import AzureType
+from sandbox.azure.resources.azure_resource_type import AzureType
 from sandbox.cloud.rules import ResourceRequest
 from sandbox.cloud.state import Body, Resources
 
@@ -93,18 +93,18 @@ class Association(AzureType):
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         scope = reference.scope(id)
         reference.require_scope(resources, scope)
-        if ids.arm_type(scope).lower() != _CLUSTER_TYPE.lower():
+        if azure_ids.arm_type(scope).lower() != _CLUSTER_TYPE.lower():
             # Azure/azure-rest-api-specs #25261 (2023-08). The list is longer: these are the emulated ones.
             raise arm(
                 "InvalidResourceType",
-                f"Association cannot be created for resource of type '{ids.arm_type(scope)}'. Supported types are: "
+                f"Association cannot be created for resource of type '{azure_ids.arm_type(scope)}'. Supported types are: "
                 f"{_CLUSTER_TYPE}",
             )
         rule, endpoint = (wanted.get(name) for name in ("dataCollectionRuleId", "dataCollectionEndpointId"))
         if bool(rule) == bool(endpoint):
             text = "Exactly one of dataCollectionRuleId and dataCollectionEndpointId must be specified."
             raise arm("InvalidPayload", text).as_read()
-        if bool(endpoint) != (ids.last(id) == _ENDPOINT_NAME):
+        if bool(endpoint) != (azure_ids.last(id) == _ENDPOINT_NAME):
             text = f"The association of a data collection endpoint, and no other, is named {_ENDPOINT_NAME}."
             raise arm("InvalidAssociationName", text).as_read()
         if rule:

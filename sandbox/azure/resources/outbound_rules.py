@@ -3,9 +3,9 @@
 Codes: list. Texts are ours, except where a source stands beside them.
 """
 
-from sandbox.azure.errors import AzureRefused, aks
+from sandbox.azure.azure_errors import AzureRefused, aks
+from sandbox.azure.resources.azure_cluster_request import ClusterRequest
 from sandbox.azure.resources.cluster_pools import ClusterPools
-from sandbox.azure.resources.cluster_request import ClusterRequest
 from sandbox.cloud import rules
 
 _TARGET = "networkProfile.outboundType"

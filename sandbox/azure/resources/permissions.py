@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from sandbox.azure import ids
-from sandbox.azure.resources.identity import ROLE, assigned
+from sandbox.azure import azure_ids
+from sandbox.azure.resources.azure_identity import ROLE, assigned
 from sandbox.cloud.state import Resources
 
 
@@ -13,7 +13,7 @@ def holds(resources: Resources, identities: Iterable[str], role: str, scope: str
     principals = {record.body["principalId"].lower() for record in records if record is not None}
     return any(
         grant.body["principalId"].lower() in principals
-        and ids.last(grant.body["roleDefinitionId"]).lower() == role
-        and (ids.key(scope) + "/").startswith(ids.key(grant.body["scope"]) + "/")
+        and azure_ids.last(grant.body["roleDefinitionId"]).lower() == role
+        and (azure_ids.key(scope) + "/").startswith(azure_ids.key(grant.body["scope"]) + "/")
         for grant in resources.of(ROLE)
     )

@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from sandbox.azure import errors, ids
-from sandbox.azure.errors import arm
-from sandbox.azure.resources.resource_type import require_group, type_of_id
+from sandbox.azure import azure_errors, azure_ids
+from sandbox.azure.azure_errors import arm
+from sandbox.azure.resources.azure_resource_type import require_group, type_of_id
 from sandbox.cloud.state import Body, Record, Resources
 
 _GUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -27,13 +27,13 @@ def existing(resources: Resources, id: str, token: str) -> Record:
     """The resource of a type that another one names. Raises ARM's 404; other services' words for it are UNCONFIRMED."""
     record = resources.get(id)
     if record is None or record.token != token:
-        raise errors.resource_not_found(id).as_read()
+        raise azure_errors.resource_not_found(id).as_read()
     return record
 
 
 def users(resources: Resources, id: str, going: str = "") -> list[str]:
     """The resources that refer to one, without those below it or below `going`, which would go with it."""
-    target, gone = ids.key(id), tuple(ids.key(root) + "/" for root in (id, going) if root)
+    target, gone = azure_ids.key(id), tuple(azure_ids.key(root) + "/" for root in (id, going) if root)
     others = ((k, r) for k, r in resources.records.items() if not (k + "/").startswith(gone))
     return [record.id for _, record in others if _mentions(record.body, target)]
 
@@ -43,7 +43,7 @@ def _mentions(value: Any, target: str) -> bool:
         return any(_mentions(item, target) for item in value.values())
     if isinstance(value, list):
         return any(_mentions(item, target) for item in value)
-    return isinstance(value, str) and ids.key(value) == target
+    return isinstance(value, str) and azure_ids.key(value) == target
 
 
 def scope(id: str) -> str:
@@ -68,4 +68,4 @@ def require_scope(resources: Resources, scope: str) -> None:
         raise arm("InvalidSubscriptionId", text)
     if type_of_id(scope) is not None and resources.get(scope) is None:
         require_group(resources, scope + "/providers/")
-        raise errors.resource_not_found(scope)
+        raise azure_errors.resource_not_found(scope)

@@ -5,9 +5,9 @@ The groups themselves are not emulated: an id stands for one that exists, with a
 
 import re
 
-from sandbox.azure.errors import AzureRefused, aks, arm
+from sandbox.azure.azure_errors import AzureRefused, aks, arm
 from sandbox.azure.resources import permissions
-from sandbox.azure.resources.pool_request import PoolRequest
+from sandbox.azure.resources.azure_pool_request import PoolRequest
 from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Resources
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from sandbox.azure import ids
-from sandbox.azure.errors import AzureRefused, arm
+from sandbox.azure import azure_ids
+from sandbox.azure.azure_errors import AzureRefused, arm
 from sandbox.azure.resources import reference
-from sandbox.azure.resources.resource_type import AzureType, merged
+from sandbox.azure.resources.azure_resource_type import AzureType, merged
 from sandbox.cloud import rules
 from sandbox.cloud.facts import tables
 from sandbox.cloud.rules import ResourceRequest
@@ -48,7 +48,7 @@ def _matches(action: str, patterns: Iterable[str]) -> bool:
 
 def defined(resources: Resources, guid: str) -> Record | None:
     """The role of the subscription with this GUID."""
-    return next((r for r in resources.of(DEFINITION) if ids.last(r.id).lower() == guid.lower()), None)
+    return next((r for r in resources.of(DEFINITION) if azure_ids.last(r.id).lower() == guid.lower()), None)
 
 
 def known(resources: Resources, guid: str) -> bool:
@@ -71,9 +71,9 @@ def permissions(resources: Resources, guid: str) -> list[Permissions]:
 @rules.as_read
 def guid_form(request: ResourceRequest) -> AzureRefused | None:
     # As of an assignment
-    if _GUID.fullmatch(ids.last(request.id)):
+    if _GUID.fullmatch(azure_ids.last(request.id)):
         return None
-    text = f"The role definition ID '{ids.last(request.id)}' is not valid. The role definition ID must be a GUID."
+    text = f"The role definition ID '{azure_ids.last(request.id)}' is not valid. The role definition ID must be a GUID."
     return arm("InvalidRoleDefinitionId", text)
 
 
@@ -102,8 +102,8 @@ def actions_exist(request: ResourceRequest) -> AzureRefused | None:
 
 def name_is_new(request: ResourceRequest) -> AzureRefused | None:
     # Kong/developer.konghq.com, page on gateway peering, has code and words.
-    name, own = request.body["roleName"].lower(), ids.key(request.id)
-    others = {r.body["roleName"].lower() for r in request.resources.of(DEFINITION) if ids.key(r.id) != own}
+    name, own = request.body["roleName"].lower(), azure_ids.key(request.id)
+    others = {r.body["roleName"].lower() for r in request.resources.of(DEFINITION) if azure_ids.key(r.id) != own}
     if name not in others:
         return None
     text = "A custom role with the same name already exists in this directory. Use a different name."
@@ -133,8 +133,8 @@ class RoleDefinition(AzureType):
 
 
 def in_use(resources: Resources, id: str) -> AzureRefused | None:
-    guid = ids.last(id).lower()
-    if not any(ids.last(r.body["roleDefinitionId"]).lower() == guid for r in resources.of(_ASSIGNMENT)):
+    guid = azure_ids.last(id).lower()
+    if not any(azure_ids.last(r.body["roleDefinitionId"]).lower() == guid for r in resources.of(_ASSIGNMENT)):
         return None
     # Page custom-roles, "Custom role deletion"
     return arm("RoleDefinitionHasAssignments", "There are existing role assignments referencing role.")

@@ -1,7 +1,7 @@
 """Rules of AKS on spot pools and on the settings that only spot pools have."""
 
-from sandbox.azure.errors import AzureRefused, aks
-from sandbox.azure.resources.pool_request import PoolRequest, invalid
+from sandbox.azure.azure_errors import AzureRefused, aks
+from sandbox.azure.resources.azure_pool_request import PoolRequest, invalid
 from sandbox.cloud import rules
 
 

@@ -6,9 +6,9 @@ error-storage-account-name.
 
 from collections.abc import Callable
 
-from sandbox.azure import errors, ids
-from sandbox.azure.errors import AzureRefused, arm
-from sandbox.azure.resources.resource_type import AzureType, merged, require_group
+from sandbox.azure import azure_errors, azure_ids
+from sandbox.azure.azure_errors import AzureRefused, arm
+from sandbox.azure.resources.azure_resource_type import AzureType, merged, require_group
 from sandbox.cloud import rules
 from sandbox.cloud.rules import ResourceRequest
 from sandbox.cloud.state import Body, Record, Resources
@@ -29,7 +29,9 @@ _MOST_RULES = 100
 def name_in_another_group(request: ResourceRequest) -> AzureRefused | None:
     for other in _namesakes(request):
         if other.id.split("/")[2] == request.id.split("/")[2]:
-            text = f"The account {ids.last(request.id)} is already in another resource group in this subscription."
+            text = (
+                f"The account {azure_ids.last(request.id)} is already in another resource group in this subscription."
+            )
             return arm("StorageAccountInAnotherResourceGroup", text, status=409)
     return None
 
@@ -37,14 +39,14 @@ def name_in_another_group(request: ResourceRequest) -> AzureRefused | None:
 def name_taken(request: ResourceRequest) -> AzureRefused | None:
     """A name is unique among all accounts of the cloud."""
     if _namesakes(request):
-        text = f"The storage account named {ids.last(request.id)} is already taken."
+        text = f"The storage account named {azure_ids.last(request.id)} is already taken."
         return arm("StorageAccountAlreadyTaken", text, status=409)
     return None
 
 
 def _namesakes(request: ResourceRequest) -> list[Record]:
-    name, own = ids.last(request.id), ids.key(request.id)
-    return [r for r in request.resources.of(ACCOUNT) if ids.last(r.id) == name and ids.key(r.id) != own]
+    name, own = azure_ids.last(request.id), azure_ids.key(request.id)
+    return [r for r in request.resources.of(ACCOUNT) if azure_ids.last(r.id) == name and azure_ids.key(r.id) != own]
 
 
 @rules.as_read
@@ -113,7 +115,7 @@ def _account(resources: Resources, id: str) -> Record:
     owner = "/".join(id.split("/")[:9])
     record = resources.get(owner)
     if record is None:
-        raise errors.parent_not_found("Microsoft.Storage/storageAccounts", owner)
+        raise azure_errors.parent_not_found("Microsoft.Storage/storageAccounts", owner)
     return record
 
 

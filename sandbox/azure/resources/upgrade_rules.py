@@ -5,8 +5,8 @@ For spot pools see `spot_rules`.
 
 import re
 
-from sandbox.azure.errors import AzureRefused, aks
-from sandbox.azure.resources.pool_request import PoolRequest, invalid
+from sandbox.azure.azure_errors import AzureRefused, aks
+from sandbox.azure.resources.azure_pool_request import PoolRequest, invalid
 from sandbox.cloud import rules
 
 _NODES = re.compile(r"[0-9]{1,4}|[0-9]{1,3}%")

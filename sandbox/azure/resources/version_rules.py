@@ -1,29 +1,29 @@
 """Rules of AKS on the version of a cluster, and on pool versions in a request for the cluster."""
 
-from sandbox.azure import versions
-from sandbox.azure.errors import AzureRefused, aks
-from sandbox.azure.resources.cluster_path import pools_of
-from sandbox.azure.resources.cluster_request import ClusterRequest
+from sandbox.azure import azure_versions
+from sandbox.azure.azure_errors import AzureRefused, aks
+from sandbox.azure.resources.azure_cluster_path import pools_of
+from sandbox.azure.resources.azure_cluster_request import ClusterRequest
 from sandbox.cloud import rules
 
 
 def version(request: ClusterRequest) -> AzureRefused | None:
-    requested = request.body.get("kubernetesVersion", versions.DEFAULT)
+    requested = request.body.get("kubernetesVersion", azure_versions.DEFAULT)
     if request.current is not None and requested == request.current["kubernetesVersion"]:
         return None
-    if versions.long_term_only(requested) and request.body.get("supportPlan") != "AKSLongTermSupport":
+    if azure_versions.long_term_only(requested) and request.body.get("supportPlan") != "AKSLongTermSupport":
         # apecloud/kubeblocks PR 10136, kubernetes-sigs/cluster-api-provider-azure #5953
         return aks(
             "K8sVersionNotSupported",
-            f"Managed cluster {request.name} is on version {versions.patch(requested)}, which is only available for Long-Term "
+            f"Managed cluster {request.name} is on version {azure_versions.patch(requested)}, which is only available for Long-Term "
             "Support (LTS). If you intend to onboard to LTS, please ensure the cluster is in Premium tier and LTS support plan "
             "(see https://aka.ms/aks/enable-lts). Otherwise, use [az aks get-versions] command to get the supported version list "
             "in this region. For more information, please check https://aka.ms/supported-version-list",
         )
-    if versions.patch(requested) is not None:
+    if azure_versions.patch(requested) is not None:
         return None
     # azure-native PR 3550; Microsoft-Defender-for-Cloud #923
-    if versions.alias(requested) in versions.PATCHES:
+    if azure_versions.alias(requested) in azure_versions.PATCHES:
         text = f"Managed cluster {request.name} has invalid version {requested}."
     else:
         text = (
@@ -37,7 +37,7 @@ def version(request: ClusterRequest) -> AzureRefused | None:
 def version_step(request: ClusterRequest) -> AzureRefused | None:
     # AKS page upgrade-aks-cluster: one minor version at a time, and never back; code and text UNCONFIRMED.
     requested, current = request.body.get("kubernetesVersion"), (request.current or {}).get("currentKubernetesVersion")
-    if not requested or not current or versions.minor(requested) - versions.minor(current) in (0, 1):
+    if not requested or not current or azure_versions.minor(requested) - azure_versions.minor(current) in (0, 1):
         return None
     text = f"Upgrading Kubernetes version {current} to {requested} is not allowed."
     return aks("OperationNotAllowed", text, "properties.kubernetesVersion")
@@ -96,7 +96,7 @@ def _moves(request: ClusterRequest) -> bool:
 
 
 def _version(request: ClusterRequest) -> str:
-    return str(request.body.get("kubernetesVersion", versions.DEFAULT))
+    return str(request.body.get("kubernetesVersion", azure_versions.DEFAULT))
 
 
 def _named(request: ClusterRequest) -> dict[str, str]:

@@ -12,7 +12,7 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.notices import Notify
 from sandbox.cluster import plugins
-from sandbox.cluster.control_plane.kubeconfig import encoded, kubeconfig
+from sandbox.cluster.control_plane.plane_kubeconfig import encoded, kubeconfig
 from sandbox.cluster.control_plane.ports import read_ports
 from sandbox.cluster.control_plane.process import Process, stop_all
 

@@ -15,10 +15,10 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.notices import Notify
 from sandbox.cluster.control_plane.certificates import ensure_certificates
-from sandbox.cluster.control_plane.commands import Command, Settings, commands, write_inputs
 from sandbox.cluster.control_plane.plane import KUBELETS, LOOPS, SERVERS, USER, ControlPlane
 from sandbox.cluster.control_plane.ports import choose_ports
 from sandbox.cluster.control_plane.process import Process, stop_all
+from sandbox.cluster.control_plane.program_flags import Command, Settings, commands, write_inputs
 
 OLDEST_EMULATED = 3  # minor versions behind its own that a 1.36 API server can emulate
 START_TIMEOUT = 120.0  # seconds; a start takes about 6, on a machine that builds something else at the time 40

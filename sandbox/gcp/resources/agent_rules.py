@@ -6,10 +6,10 @@ file. Words UNCONFIRMED; the permissions are those of the roles.
 
 from sandbox.cloud import rules
 from sandbox.cloud.state import Resources
-from sandbox.gcp import ids
-from sandbox.gcp.errors import GcpRefused
-from sandbox.gcp.resources.cluster_request import ClusterRequest
-from sandbox.gcp.resources.pool_request import PoolRequest
+from sandbox.gcp import gcp_ids
+from sandbox.gcp.gcp_errors import GcpRefused
+from sandbox.gcp.resources.gcp_cluster_request import ClusterRequest
+from sandbox.gcp.resources.gcp_pool_request import PoolRequest
 
 _KEY_ROLE = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
 _HOST_ROLE = "roles/container.hostServiceAgentUser"
@@ -17,7 +17,7 @@ _NETWORK_ROLE = "roles/compute.networkUser"
 
 
 def _agent(service: str, project: str) -> str:
-    return f"service-{ids.project_number(project)}@{service}.iam.gserviceaccount.com"
+    return f"service-{gcp_ids.project_number(project)}@{service}.iam.gserviceaccount.com"
 
 
 def kubernetes(project: str) -> str:
@@ -32,7 +32,7 @@ def compute(project: str) -> str:
 
 def google(project: str) -> str:
     """The account of Google's APIs in a project."""
-    return f"{ids.project_number(project)}@cloudservices.gserviceaccount.com"
+    return f"{gcp_ids.project_number(project)}@cloudservices.gserviceaccount.com"
 
 
 def _granted(resources: Resources, on: str, role: str, agent: str) -> bool:
@@ -60,7 +60,7 @@ def secrets_key(request: ClusterRequest) -> GcpRefused | None:
 @rules.as_read
 def boot_disk_key(request: PoolRequest) -> GcpRefused | None:
     # Page using-cmek: Compute Engine's agent; terraform-provider-google, TestAccContainerNodePool_withBootDiskKmsKey.
-    key, agent = request.config.get("bootDiskKmsKey"), compute(ids.project_of(request.id))
+    key, agent = request.config.get("bootDiskKmsKey"), compute(gcp_ids.project_of(request.id))
     if request.current is not None or not key or _granted(request.resources, key, _KEY_ROLE, agent):
         return None
     return _denied("cloudkms.cryptoKeyVersions.useToEncrypt", key, agent)
@@ -69,8 +69,8 @@ def boot_disk_key(request: PoolRequest) -> GcpRefused | None:
 @rules.as_read
 def shared_vpc(request: ClusterRequest) -> GcpRefused | None:
     # Page cluster-shared-vpc; terraform-provider-google, TestAccContainerCluster_sharedVpc.
-    subnet = ids.path(request.body["subnetwork"])
-    host = ids.project_of(subnet)
+    subnet = gcp_ids.path(request.body["subnetwork"])
+    host = gcp_ids.project_of(subnet)
     if request.current is not None or host == request.project:
         return None
     agent = kubernetes(request.project)

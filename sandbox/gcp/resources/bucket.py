@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from sandbox.cloud import rules
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Record, Resources
-from sandbox.gcp import conditions, ids, locations
-from sandbox.gcp.errors import GcpRefused, bad_request, invalid
-from sandbox.gcp.resources import identity
-from sandbox.gcp.resources.cluster_path import CLUSTER
-from sandbox.gcp.resources.resource_type import ROLE, GcpType, Settings
+from sandbox.gcp import gcp_conditions, gcp_ids, locations
+from sandbox.gcp.gcp_errors import GcpRefused, bad_request, invalid
+from sandbox.gcp.resources import gcp_identity
+from sandbox.gcp.resources.gcp_cluster_path import CLUSTER
+from sandbox.gcp.resources.gcp_resource_type import ROLE, GcpType, Settings
 
 BUCKET = "gcp:storage/bucket:Bucket"
 BUCKET_MEMBER = "gcp:storage/bucketIAMMember:BucketIAMMember"
@@ -86,7 +86,7 @@ class Bucket(GcpType):
         link = f"https://www.googleapis.com/storage/v1/b/{id}"
         body = {**self.service, **wanted, "name": id, "url": f"gs://{id}", "selfLink": link}
         rules.check(BUCKET_RULES, body)
-        return {**body, **_labels(body), "projectNumber": int(ids.project_number(body.get("project", "")))}
+        return {**body, **_labels(body), "projectNumber": int(gcp_ids.project_number(body.get("project", "")))}
 
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:
         rules.check(BUCKET_RULES, planned)
@@ -106,7 +106,7 @@ def _labels(body: Body) -> Body:
 
 
 @dataclass
-class BucketGrant(identity.GrantRequest):
+class BucketGrant(gcp_identity.GrantRequest):
     """A member of a role at a bucket."""
 
     @property
@@ -129,7 +129,7 @@ def pool_exists(request: BucketGrant) -> GcpRefused | None:
         (cluster.body.get("workloadIdentityConfig") or {}).get("workloadPool") == name
         for cluster in request.resources.of(CLUSTER)
     )
-    if used and match["number"] == ids.project_number(project):
+    if used and match["number"] == gcp_ids.project_number(project):
         return None
     return bad_request(
         f"Identity Pool does not exist ({name}). Please check that you specified a valid resource name as returned in the `name`"
@@ -153,8 +153,8 @@ def condition_form(request: BucketGrant) -> GcpRefused | None:
     if not 1 <= len(condition["title"]) <= 100:
         return invalid("The title of a condition has 1 to 100 characters.")
     try:
-        conditions.read(condition["expression"])
-    except conditions.Malformed as malformed:
+        gcp_conditions.read(condition["expression"])
+    except gcp_conditions.Malformed as malformed:
         return invalid(f"Condition expression compilation failed: {malformed}.")
     return None
 
@@ -167,7 +167,7 @@ MEMBER_RULES: tuple[Callable[[BucketGrant], GcpRefused | None], ...] = (
 )
 
 
-class BucketMember(identity.Member):
+class BucketMember(gcp_identity.Member):
     """`google_storage_bucket_iam_member`. Bindings of one role and member with two conditions are two.
 
     Title, description and expression tell conditions apart, in this order in the id (package tpgiamresource, conditionKey).
@@ -255,7 +255,7 @@ FOLDER_MEMBER_RULES: tuple[Callable[[BucketGrant], GcpRefused | None], ...] = (
 )
 
 
-class FolderMember(identity.Member):
+class FolderMember(gcp_identity.Member):
     """`google_storage_managed_folder_iam_member`, here without conditions, which are refused."""
 
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:

@@ -9,10 +9,10 @@ import re
 
 from sandbox.cloud import rules
 from sandbox.cloud.state import Body
-from sandbox.gcp import ids, instance_groups, versions
-from sandbox.gcp.errors import GcpRefused, bad_request
-from sandbox.gcp.resources.cluster_path import POOL
-from sandbox.gcp.resources.pool_request import PoolRequest
+from sandbox.gcp import gcp_ids, gcp_versions, instance_groups
+from sandbox.gcp.gcp_errors import GcpRefused, bad_request
+from sandbox.gcp.resources.gcp_cluster_path import POOL
+from sandbox.gcp.resources.gcp_pool_request import PoolRequest
 
 # Page dws
 _SINCE = "1.32.2-gke.1652000"
@@ -64,7 +64,7 @@ def autoscaled(request: PoolRequest) -> GcpRefused | None:
 
 @rules.as_read
 def flex_version(request: PoolRequest) -> GcpRefused | None:
-    if request.config.get("flexStart") and versions.number(request.body["version"]) < versions.number(_SINCE):
+    if request.config.get("flexStart") and gcp_versions.number(request.body["version"]) < gcp_versions.number(_SINCE):
         return bad_request(f"Flex_start needs version {_SINCE} or later.")
     return None
 
@@ -123,12 +123,12 @@ def room_in_reservation(request: PoolRequest) -> GcpRefused | None:
     value, first = _specific(request.config), int(request.body.get("initialNodeCount") or 0)
     if not value or request.current or not first:
         return None
-    name = _reservation_of(value, ids.project_of(request.id))
+    name = _reservation_of(value, gcp_ids.project_of(request.id))
     others = [
         pool
         for pool in request.resources.of(POOL)
         if _specific(pool.body["nodeConfig"])
-        and _reservation_of(_specific(pool.body["nodeConfig"]), ids.project_of(pool.id)) == name
+        and _reservation_of(_specific(pool.body["nodeConfig"]), gcp_ids.project_of(pool.id)) == name
     ]
     for zone in request.zones:
         here = [pool for pool in others if zone in pool.body["nodeLocations"]]
@@ -141,7 +141,7 @@ def room_in_reservation(request: PoolRequest) -> GcpRefused | None:
             return GcpRefused(
                 429,
                 "Reservation does not have enough resources for the request: specific reservation"
-                f' "{ids.last(name)}" is insufficient for node pool "{request.name}" at zone "{zone}": required {first} and short'
+                f' "{gcp_ids.last(name)}" is insufficient for node pool "{request.name}" at zone "{zone}": required {first} and short'
                 f" of {short} VM count of machine type {request.config['machineType']}.",
                 "rateLimitExceeded",
             )

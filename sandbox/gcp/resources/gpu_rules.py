@@ -1,10 +1,10 @@
 """Rules of GKE on the GPUs of a pool."""
 
 from sandbox.cloud import rules
-from sandbox.gcp import versions
-from sandbox.gcp.errors import GcpRefused, bad_request
+from sandbox.gcp import gcp_versions
+from sandbox.gcp.gcp_errors import GcpRefused, bad_request
 from sandbox.gcp.locations import offered
-from sandbox.gcp.resources.pool_request import PoolRequest
+from sandbox.gcp.resources.gcp_pool_request import PoolRequest
 
 _MOST_CLIENTS = 48
 _STRATEGIES = ("TIME_SHARING", "MPS")
@@ -105,7 +105,7 @@ def partition(request: PoolRequest) -> GcpRefused | None:
         if size not in _PARTITIONS.get(gpu["type"], ()):
             return bad_request(f'Invalid gpu_partition_size "{size}" for accelerator type "{gpu["type"]}".')
         late = gpu["type"] == "nvidia-rtx-pro-6000"
-        if late and versions.number(request.cluster["masterVersion"]) < versions.number(_RTX_PARTITIONS_FROM):
+        if late and gcp_versions.number(request.cluster["masterVersion"]) < gcp_versions.number(_RTX_PARTITIONS_FROM):
             return bad_request(f"Gpu_partition_size of {gpu['type']} needs version {_RTX_PARTITIONS_FROM} or later.")
     return None
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
-from sandbox.gcp import ids
-from sandbox.gcp.errors import GcpRefused, invalid, no_resource
+from sandbox.gcp import gcp_ids
+from sandbox.gcp.gcp_errors import GcpRefused, invalid, no_resource
 
 NAT = "gcp:compute/routerNat:RouterNat"
 ALL = ("ALL_SUBNETWORKS_ALL_IP_RANGES", "ALL_SUBNETWORKS_ALL_PRIMARY_IP_RANGES")
@@ -33,7 +33,7 @@ class NatRequest:
 
 def router_of(resources: Resources, nat_id: str) -> Record | None:
     project, region, router, _ = nat_id.split("/")
-    return resources.get(ids.regional(project, region, "routers", router))
+    return resources.get(gcp_ids.regional(project, region, "routers", router))
 
 
 @rules.as_read
@@ -57,9 +57,9 @@ def listed_subnetworks(request: NatRequest) -> GcpRefused | None:
 
 @rules.as_read
 def subnetworks_exist(request: NatRequest) -> GcpRefused | None:
-    project, region = ids.project_of(request.router.id), ids.region_of(request.router.id)
+    project, region = gcp_ids.project_of(request.router.id), gcp_ids.region_of(request.router.id)
     for subnet in request.body.get("subnetworks", []):
-        id = ids.regional(project, region, "subnetworks", subnet["name"])
+        id = gcp_ids.regional(project, region, "subnetworks", subnet["name"])
         if request.resources.get(id) is None:
             return no_resource(id)
     return None
@@ -70,14 +70,14 @@ def alone(request: NatRequest) -> GcpRefused | None:
     # The provider's text on source_subnetwork_ip_ranges_to_nat: a NAT for all subnetworks is the only one of a network and region.
     for other in request.resources.of(NAT):
         beside = router_of(request.resources, other.id)
-        if ids.key(other.id) == ids.key(request.id) or beside is None:
+        if gcp_ids.key(other.id) == gcp_ids.key(request.id) or beside is None:
             continue
         same_network = beside.body["network"] == request.router.body["network"]
-        same_region = ids.region_of(beside.id) == ids.region_of(request.router.id)
+        same_region = gcp_ids.region_of(beside.id) == gcp_ids.region_of(request.router.id)
         if same_network and same_region and {request.ranges, other.body["sourceSubnetworkIpRangesToNat"]} & set(ALL):
             return invalid(
                 f"{_FIELD}.sourceSubnetworkIpRangesToNat': '{request.ranges}'. Only one NAT of a network and region can be for "
-                f"all subnetworks; {ids.last(other.id)} exists."
+                f"all subnetworks; {gcp_ids.last(other.id)} exists."
             )
     return None
 

@@ -3,12 +3,12 @@
 from sandbox.cloud import rules
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Record, Resources
-from sandbox.gcp import errors, ids
+from sandbox.gcp import gcp_errors, gcp_ids
+from sandbox.gcp.resources import gcp_network as networks
 from sandbox.gcp.resources import nat_rules
-from sandbox.gcp.resources import network as networks
+from sandbox.gcp.resources.gcp_resource_type import GcpType
+from sandbox.gcp.resources.gcp_subnet_rules import region_exists
 from sandbox.gcp.resources.nat_rules import NAT, NatRequest
-from sandbox.gcp.resources.resource_type import GcpType
-from sandbox.gcp.resources.subnet_rules import region_exists
 
 ROUTER = "gcp:compute/router:Router"
 
@@ -17,9 +17,9 @@ class Router(GcpType):
     """A router of a network, in one region."""
 
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
-        region_exists(ids.region_of(id))
-        network = networks.require_network(resources, ids.project_of(id), wanted.get("network", "default"))
-        return super().create(resources, id, wanted) | {"network": ids.self_link(network.id)}
+        region_exists(gcp_ids.region_of(id))
+        network = networks.require_network(resources, gcp_ids.project_of(id), wanted.get("network", "default"))
+        return super().create(resources, id, wanted) | {"network": gcp_ids.self_link(network.id)}
 
     def removed(self, resources: Resources, record: Record) -> None:
         # A NAT is a part of its router; the provider's id for it is not below the router's.
@@ -34,7 +34,7 @@ class RouterNat(GcpType):
         project, region, router_name, name = id.split("/")
         router = nat_rules.router_of(resources, id)
         if router is None:
-            raise errors.no_resource(ids.regional(project, region, "routers", router_name))
+            raise gcp_errors.no_resource(gcp_ids.regional(project, region, "routers", router_name))
         body = {
             **super().create(resources, id, wanted),
             "name": name,
@@ -48,7 +48,7 @@ class RouterNat(GcpType):
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:
         router = nat_rules.router_of(resources, record.id)
         if router is None:
-            raise errors.no_resource(record.id)
+            raise gcp_errors.no_resource(record.id)
         rules.check(nat_rules.RULES, NatRequest(record.id, planned, router, resources))
         return planned
 

@@ -1,11 +1,11 @@
 """Rules of GKE on the number, zones and upgrades of a pool's nodes."""
 
 from sandbox.cloud import rules
-from sandbox.gcp import ids
-from sandbox.gcp.errors import GcpRefused, bad_request
+from sandbox.gcp import gcp_ids
+from sandbox.gcp.gcp_errors import GcpRefused, bad_request
 from sandbox.gcp.locations import zones as zones_of
-from sandbox.gcp.resources.pool_request import PoolRequest
-from sandbox.gcp.resources.subnet_rules import ranges
+from sandbox.gcp.resources.gcp_pool_request import PoolRequest
+from sandbox.gcp.resources.gcp_subnet_rules import ranges
 
 # https://cloud.google.com/kubernetes-engine/quotas: nodes of a pool in a zone.
 _MOST_NODES = 1000
@@ -67,7 +67,7 @@ def too_many_nodes(request: PoolRequest) -> GcpRefused | None:
 @rules.as_read
 def locations(request: PoolRequest) -> GcpRefused | None:
     # Page regional-clusters: zones of the cluster's region; the words are UNCONFIRMED.
-    region = ids.region(request.cluster["location"])
+    region = gcp_ids.region(request.cluster["location"])
     for zone in request.zones:
         if zone not in zones_of(region):
             return bad_request(
@@ -91,8 +91,8 @@ def pod_range(request: PoolRequest) -> GcpRefused | None:
     name = (request.wanted.get("networkConfig") or {}).get("podRange")
     if name and name not in (ranges(subnet.body) if subnet else {}):
         return bad_request(
-            f'Pod secondary range "{name}" not found in network "{ids.last(request.cluster["network"])}", '
-            f'subnetwork "{ids.last(request.cluster["subnetwork"])}".'
+            f'Pod secondary range "{name}" not found in network "{gcp_ids.last(request.cluster["network"])}", '
+            f'subnetwork "{gcp_ids.last(request.cluster["subnetwork"])}".'
         )
     return None
 

@@ -4,11 +4,11 @@ from typing import Any
 
 from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
-from sandbox.gcp import errors, ids
-from sandbox.gcp.resources import network as networks
-from sandbox.gcp.resources import subnet_rules
-from sandbox.gcp.resources.resource_type import GcpType
-from sandbox.gcp.resources.subnet_rules import SubnetRequest
+from sandbox.gcp import gcp_errors, gcp_ids
+from sandbox.gcp.resources import gcp_network as networks
+from sandbox.gcp.resources import gcp_subnet_rules
+from sandbox.gcp.resources.gcp_resource_type import GcpType
+from sandbox.gcp.resources.gcp_subnet_rules import SubnetRequest
 
 
 class Subnetwork(GcpType):
@@ -19,29 +19,29 @@ class Subnetwork(GcpType):
         if path != "ipCidrRange" or not isinstance(old, str) or not isinstance(new, str):
             return False
         try:
-            return not subnet_rules.network(old).subnet_of(subnet_rules.network(new))  # type: ignore[arg-type]
+            return not gcp_subnet_rules.network(old).subnet_of(gcp_subnet_rules.network(new))  # type: ignore[arg-type]
         except (ValueError, TypeError):
             return False
 
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
-        subnet_rules.region_exists(ids.region_of(id))
-        network = networks.require_network(resources, ids.project_of(id), wanted["network"])
+        gcp_subnet_rules.region_exists(gcp_ids.region_of(id))
+        network = networks.require_network(resources, gcp_ids.project_of(id), wanted["network"])
         body = super().create(resources, id, wanted)
-        body |= {"network": ids.self_link(network.id), "subnetworkId": int(ids.digits(9, id))}
+        body |= {"network": gcp_ids.self_link(network.id), "subnetworkId": int(gcp_ids.digits(9, id))}
         return _checked(resources, id, body, None)
 
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:
         return _checked(resources, record.id, planned, record.body)
 
     def check_delete(self, resources: Resources, id: str) -> None:
-        for cluster in subnet_rules.clusters_in(resources, id):
+        for cluster in gcp_subnet_rules.clusters_in(resources, id):
             # What of a cluster is in its subnet even without nodes is the endpoint of its control plane; the name is ours.
-            project, region = ids.project_of(id), ids.region_of(id)
-            name = f"gke-{cluster.body['name']}-{ids.hexadecimal(8, cluster.id)}-pe"
-            raise errors.in_use("subnetwork", id, f"projects/{project}/regions/{region}/forwardingRules/{name}")
+            project, region = gcp_ids.project_of(id), gcp_ids.region_of(id)
+            name = f"gke-{cluster.body['name']}-{gcp_ids.hexadecimal(8, cluster.id)}-pe"
+            raise gcp_errors.in_use("subnetwork", id, f"projects/{project}/regions/{region}/forwardingRules/{name}")
 
 
 def _checked(resources: Resources, id: str, body: Body, current: Body | None) -> Body:
-    rules.check(subnet_rules.RULES, SubnetRequest(id, body, current, resources))
-    body["gatewayAddress"] = str(subnet_rules.network(body["ipCidrRange"])[1])
+    rules.check(gcp_subnet_rules.RULES, SubnetRequest(id, body, current, resources))
+    body["gatewayAddress"] = str(gcp_subnet_rules.network(body["ipCidrRange"])[1])
     return body

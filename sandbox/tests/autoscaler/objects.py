@@ -7,7 +7,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from sandbox.autoscaler.options import Options
+from sandbox.autoscaler.autoscaler_options import Options
 from sandbox.autoscaler.scaler import Autoscaler
 from sandbox.autoscaler.world import Decision, World
 from sandbox.cloud.node_groups import Gpus, NodeGroup, ScaleRefused

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sandbox.autoscaler.options import Options, seconds
+from sandbox.autoscaler.autoscaler_options import Options, seconds
 
 Object = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from sandbox.autoscaler.options import Options
+from sandbox.autoscaler.autoscaler_options import Options
 from sandbox.autoscaler.scaler import Autoscaler
 from sandbox.autoscaler.world import World
 from sandbox.cloud.node_groups import NodeGroup

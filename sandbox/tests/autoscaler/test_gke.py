@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from sandbox.autoscaler.autoscaler_options import Options
 from sandbox.autoscaler.gke import KEY, requested, tolerations
 from sandbox.autoscaler.gke_figures import FIGURES
-from sandbox.autoscaler.options import Options
 from sandbox.autoscaler.scaler import Autoscaler
 from sandbox.autoscaler.world import World
 from sandbox.cloud.node_groups import NodeGroup

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.autoscaler.options import Options
+from sandbox.autoscaler.autoscaler_options import Options
 from sandbox.autoscaler.scaler import Autoscaler
 from sandbox.autoscaler.world import World
 

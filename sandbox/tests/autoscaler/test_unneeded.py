@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.autoscaler.options import Options
+from sandbox.autoscaler.autoscaler_options import Options
 
 from .objects import GPU, MACHINE, ONE_GPU, SPOT, group, node, pod, sized, spot, training
 from .steps import FIRST, JOB, PLAIN, SECOND, Steps, running

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure import schema
-from sandbox.azure.cloud import AzureCloud
-from sandbox.azure.provider import AzureProvider
-from sandbox.azure.quotas import UNLIMITED, Quotas
+from sandbox.azure import azure_schema
+from sandbox.azure.azure_cloud import AzureCloud
+from sandbox.azure.azure_provider import AzureProvider
+from sandbox.azure.azure_quotas import UNLIMITED, Quotas
 from sandbox.azure.throttle import Throttle
 from sandbox.cloud.provider import Resource
 from sandbox.tests.engine_side import Caller, CheckFailed, Props, RecordingRuntime
@@ -84,7 +84,7 @@ def deployment(pool: str, properties: Props) -> Props:
                 "resources": [
                     {
                         "type": "Microsoft.ContainerService/managedClusters/agentPools",
-                        "apiVersion": schema.STORED.version_of(POOL),
+                        "apiVersion": azure_schema.STORED.version_of(POOL),
                         "name": f"aks/{pool}",
                         "properties": {name: value for name, value in properties.items() if name != "name"},
                     }

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure import ids
+from sandbox.azure import azure_ids
 from sandbox.cloud.state import Resources, Store
 
 from .conftest import CLUSTER_INPUTS, IDENTITY, POOL, REGULAR, SPOT, SYSTEM, Account
@@ -46,7 +46,9 @@ def test_cluster_gets_the_documented_defaults(ready: Account) -> None:
     }
     assert body["fqdn"].startswith("ml-")
     assert body["fqdn"].endswith(".hcp.westeurope.azmk8s.io")
-    assert body["oidcIssuerProfile"]["issuerURL"].startswith(f"https://westeurope.oic.prod-aks.azure.com/{ids.TENANT}/")
+    assert body["oidcIssuerProfile"]["issuerURL"].startswith(
+        f"https://westeurope.oic.prod-aks.azure.com/{azure_ids.TENANT}/"
+    )
     kubelet = body["identityProfile"]["kubeletidentity"]
     assert kubelet["resourceId"].endswith(
         "/resourcegroups/MC_ml_two_westeurope/providers/Microsoft.ManagedIdentity/userAssignedIdentities/two-agentpool"

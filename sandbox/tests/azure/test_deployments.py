@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure import ids
+from sandbox.azure import azure_ids
 from sandbox.cloud.provider import InitFailed, Refused, Resource
 
 from .conftest import CLUSTER_ID, POOL, SPOT, SYSTEM, Account, Props, deployment
@@ -194,7 +194,7 @@ def test_pools_of_one_network_are_made_one_after_the_other(ready: Account) -> No
         except Refused as refused:
             refusals.append(str(refused))
 
-    pool = SPOT | {"resourceName": ids.last(two.id), "vnetSubnetID": f"{subnets}/nodes"}
+    pool = SPOT | {"resourceName": azure_ids.last(two.id), "vnetSubnetID": f"{subnets}/nodes"}
     ready.runtime.before = beside
     ready.create(POOL, pool)
     assert len(refusals) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.azure.errors import AzureRefused
+from sandbox.azure.azure_errors import AzureRefused
 from sandbox.cloud.provider import Resource
 
 from .conftest import GROUP, SUBNET, SYSTEM, Account, CheckFailed, Props

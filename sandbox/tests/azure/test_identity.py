@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from sandbox.azure.azure_errors import AzureRefused
+from sandbox.azure.azure_plugin import PLUGIN
+from sandbox.azure.azure_provider import AzureProvider
 from sandbox.azure.credential_writes import CredentialWrites
-from sandbox.azure.errors import AzureRefused
-from sandbox.azure.plugin import PLUGIN
 from sandbox.azure.propagation import Propagation
-from sandbox.azure.provider import AzureProvider
 from sandbox.azure.resources import reservation_rules
 from sandbox.cloud.state import Store
 

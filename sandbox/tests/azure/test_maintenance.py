@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure.errors import AzureRefused
+from sandbox.azure.azure_errors import AzureRefused
 from sandbox.azure.resources import maintenance
 
 from .conftest import Account, Props

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sandbox.azure.errors import AzureRefused
+from sandbox.azure.azure_errors import AzureRefused
 from sandbox.cloud.provider import Refused
 
 from .conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, Account, Props

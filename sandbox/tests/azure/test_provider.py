@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure.provider import AzureProvider
+from sandbox.azure.azure_provider import AzureProvider
 from sandbox.cloud.provider import UNKNOWN, InitFailed, Refused, Resource
 
 from .conftest import CLUSTER, CLUSTER_INPUTS, GROUP, IDENTITY, POOL, REGULAR, SPOT, SYSTEM, Account, CheckFailed

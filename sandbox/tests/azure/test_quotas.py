@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure.errors import AzureRefused
-from sandbox.azure.quotas import Quotas
+from sandbox.azure.azure_errors import AzureRefused
+from sandbox.azure.azure_quotas import Quotas
 from sandbox.base.errors import SandboxError
 from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.cloud.provider import InitFailed, Resource

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.azure import ids
-from sandbox.azure.errors import AzureRefused
+from sandbox.azure import azure_ids
+from sandbox.azure.azure_errors import AzureRefused
 from sandbox.cloud.provider import InitFailed, Resource
 
 from .conftest import CLUSTER, CLUSTER_INPUTS, IDENTITY, ROLE, Account, CheckFailed, Props
@@ -23,7 +23,7 @@ REGISTRY_INPUTS: Props = {"resourceGroupName": "ml", "registryName": "mlImages",
 VAULT_INPUTS: Props = {
     "resourceGroupName": "ml",
     "vaultName": "keys",
-    "properties": {"tenantId": ids.TENANT, "sku": {"family": "A", "name": "standard"}},
+    "properties": {"tenantId": azure_ids.TENANT, "sku": {"family": "A", "name": "standard"}},
 }
 
 
@@ -115,7 +115,7 @@ def test_kubelet_may_pull_once_its_cluster_is_up(ready: Account, registry: Resou
 def test_role_is_given_once(ready: Account, registry: Resource) -> None:
     cluster = ready.cluster(resourceName="two")
     ready.create(ROLE, pull(registry, kubelet(cluster)))
-    spelled_out = role_definition(ACR_PULL.upper(), f"/subscriptions/{ids.SUBSCRIPTION}")
+    spelled_out = role_definition(ACR_PULL.upper(), f"/subscriptions/{azure_ids.SUBSCRIPTION}")
     for changes in ({}, {"roleDefinitionId": spelled_out}, {"scope": registry.id.upper()}):
         refused = refusal(ready, ROLE, pull(registry, kubelet(cluster), roleAssignmentName=OTHER_NAME) | changes)
         assert (refused.status, refused.code) == (409, "RoleAssignmentExists")
@@ -136,26 +136,26 @@ def test_scope_must_be_there(ready: Account, registry: Resource) -> None:
         (registry.id + "2", "ResourceNotFound"),
         (registry.id.replace("/ml/", "/no/"), "ResourceGroupNotFound"),
         (f"{group}/providers/Microsoft.KeyVault/vaults/keys", "ResourceNotFound"),
-        (registry.id.replace(ids.SUBSCRIPTION, "${SUB}"), "InvalidSubscriptionId"),
-        (registry.id.replace(ids.SUBSCRIPTION, "Pay-As-You-Go"), "InvalidSubscriptionId"),
+        (registry.id.replace(azure_ids.SUBSCRIPTION, "${SUB}"), "InvalidSubscriptionId"),
+        (registry.id.replace(azure_ids.SUBSCRIPTION, "Pay-As-You-Go"), "InvalidSubscriptionId"),
         ("mlImages", "MissingSubscription"),
         ("mlimages.azurecr.io", "MissingSubscription"),
     ):
-        refused = refusal(ready, ROLE, pull(registry, ids.USER_OBJECT, scope=scope))
+        refused = refusal(ready, ROLE, pull(registry, azure_ids.USER_OBJECT, scope=scope))
         assert refused.code == code, scope
     for scope in (
         registry.id,
         group,
-        f"/subscriptions/{ids.SUBSCRIPTION}",
+        f"/subscriptions/{azure_ids.SUBSCRIPTION}",
         # Types that are not emulated are taken as existing.
         f"{group}/providers/Microsoft.ServiceBus/namespaces/mlevents",
         "/providers/Microsoft.Management/managementGroups/ml",
     ):
-        assert ready.create(ROLE, pull(registry, ids.USER_OBJECT, scope=scope)).id.startswith(scope)
+        assert ready.create(ROLE, pull(registry, azure_ids.USER_OBJECT, scope=scope)).id.startswith(scope)
 
 
 def test_role_goes_with_its_scope(ready: Account, registry: Resource) -> None:
-    assignment = ready.create(ROLE, pull(registry, ids.USER_OBJECT))
+    assignment = ready.create(ROLE, pull(registry, azure_ids.USER_OBJECT))
     ready.provider.delete(registry)
     assert ready.provider.read(assignment) is None
 

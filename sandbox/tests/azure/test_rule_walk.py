@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.azure.quotas import Quotas
-from sandbox.cloud import cloud, state
+from sandbox.azure.azure_quotas import Quotas
+from sandbox.cloud import emulated_cloud, state
 from sandbox.tests.rule_walk import take_out, without_rows, without_source
 
 from .conftest import IDENTITY, Account
@@ -65,7 +65,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def walker(world: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Account:
     # No other process works on this state; its locks would take a tenth of the time.
-    for module in (state, cloud):
+    for module in (state, emulated_cloud):
         monkeypatch.setattr(module, "FileLock", lambda *_, **__: nullcontext())
     account = Account(place)
     shutil.copy(world, place)

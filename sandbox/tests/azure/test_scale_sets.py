@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sandbox.azure.quotas import UNLIMITED, Quotas
+from sandbox.azure.azure_quotas import UNLIMITED, Quotas
 from sandbox.cloud.node_groups import Gpus, NodeGroup, ScaleRefused
 from sandbox.cloud.quotas import KEPT
 from sandbox.cluster.plugins import limits

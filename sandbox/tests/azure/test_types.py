@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.azure import ids
-from sandbox.azure.errors import AzureRefused
-from sandbox.azure.resources.table import TYPES
+from sandbox.azure import azure_ids
+from sandbox.azure.azure_errors import AzureRefused
+from sandbox.azure.resources.azure_table import TYPES
 from sandbox.cloud.provider import UNKNOWN, Resource
 
 from .conftest import CLUSTER_INPUTS, REGULAR, SYSTEM, Account, CheckFailed, Props, deployment
 
 GUID = "7f951dda-4ed3-4680-a7ca-43fe172d538d"
-GROUP_ID = ids.group_id(ids.SUBSCRIPTION, "ml")
-CLUSTER_ID = (
-    f"/subscriptions/{ids.SUBSCRIPTION}/resourcegroups/ml/providers/Microsoft.ContainerService/managedClusters/aks"
-)
+GROUP_ID = azure_ids.group_id(azure_ids.SUBSCRIPTION, "ml")
+CLUSTER_ID = f"/subscriptions/{azure_ids.SUBSCRIPTION}/resourcegroups/ml/providers/Microsoft.ContainerService/managedClusters/aks"
 NETWORK_ID = f"{GROUP_ID}/providers/Microsoft.Network"
 WORKSPACE_ID = f"{GROUP_ID}/providers/Microsoft.OperationalInsights/workspaces/logs"
 INSIGHTS_ID = f"{GROUP_ID}/providers/Microsoft.Insights"
@@ -92,7 +90,7 @@ REQUESTS: dict[str, Props] = {
         "identity": {"type": "SystemAssigned"},
     },
     "authorization:RoleAssignment": {
-        "principalId": ids.USER_OBJECT,
+        "principalId": azure_ids.USER_OBJECT,
         "roleAssignmentName": GUID,
         "roleDefinitionId": f"/providers/Microsoft.Authorization/roleDefinitions/{GUID}",
         "scope": f"{GROUP_ID}/providers/Microsoft.ContainerRegistry/registries/mlimages",
@@ -100,7 +98,7 @@ REQUESTS: dict[str, Props] = {
     "keyvault:Vault": {
         "resourceGroupName": "ml",
         "vaultName": "keys",
-        "properties": {"tenantId": ids.TENANT, "sku": {"family": "A", "name": "standard"}},
+        "properties": {"tenantId": azure_ids.TENANT, "sku": {"family": "A", "name": "standard"}},
     },
     "compute:DiskEncryptionSet": {
         "resourceGroupName": "ml",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.cloud.cloud import EmulatedCloud
+from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.cloud.provider import Refused
 from sandbox.tests.azure import conftest as azure

@@ -14,7 +14,7 @@ from sandbox.cluster import clusters
 from sandbox.cluster.clusters import LocalClusters
 from sandbox.engine import out_of_band
 from sandbox.engine.clouds import Clouds
-from sandbox.gcp.cloud import GcpCloud
+from sandbox.gcp.gcp_cloud import GcpCloud
 from sandbox.tests.azure.conftest import CLUSTER_INPUTS, GROUP, SYSTEM, Account
 
 PROVIDERS = "providers/Microsoft.ContainerService/managedClusters"

@@ -6,11 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from sandbox.azure.spot import SPOT as AKS
+from sandbox.azure.azure_spot import SPOT as AKS
 from sandbox.cloud.spot import SpotFacts
 from sandbox.cluster import eviction
-from sandbox.gcp.spot import SPOT as GKE
-from sandbox.kubernetes import nodes
+from sandbox.gcp.gcp_spot import SPOT as GKE
+from sandbox.kubernetes import node_objects
 from sandbox.kubernetes.client import Client
 
 Object = dict[str, Any]
@@ -123,8 +123,8 @@ def test_only_conditions_that_are_other_than_the_clouds_are_changed() -> None:
         return {"status": {"conditions": [{"type": t, "status": s, "reason": r} for t, s, r in conditions]}}
 
     live = node(("Ready", "True", "KubeletReady"), ("VMEventScheduled", "False", "NoVMEventScheduled"))
-    assert nodes.changed_conditions(live, node(("VMEventScheduled", "False", "NoVMEventScheduled"))) == []
-    assert nodes.changed_conditions(live, {"status": {}}) == []
-    (changed,) = nodes.changed_conditions(live, node(("Ready", "Unknown", "NodeStatusUnknown")))
+    assert node_objects.changed_conditions(live, node(("VMEventScheduled", "False", "NoVMEventScheduled"))) == []
+    assert node_objects.changed_conditions(live, {"status": {}}) == []
+    (changed,) = node_objects.changed_conditions(live, node(("Ready", "Unknown", "NodeStatusUnknown")))
     assert changed["status"] == "Unknown"
     assert changed["lastTransitionTime"].endswith("Z")

@@ -20,9 +20,9 @@ from sandbox.cluster.clusters import LocalClusters, plane
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.gcp import workstation
 from sandbox.gcp.auth_plugin import NAME
-from sandbox.kubernetes import nodes as kubernetes_nodes
+from sandbox.kubernetes import node_objects as kubernetes_nodes
+from sandbox.kubernetes.api_errors import ApiError
 from sandbox.kubernetes.client import Client
-from sandbox.kubernetes.errors import ApiError
 from sandbox.tests.gke_pools import CLUSTER, KEY, Object, Pools, a_class, a_pod
 from sandbox.tests.stack import until
 from sandbox.tests.stateful import claim, stateful_set

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure.spot import SPOT
+from sandbox.azure.azure_spot import SPOT
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
-from sandbox.cloud.cloud import EmulatedCloud
+from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.node_groups import Bounds, NodeGroup
 from sandbox.cloud.operations import States
 from sandbox.cloud.plugin import Plugin
@@ -111,10 +111,10 @@ PLUGIN = Plugin(
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """A home where the toy cloud is a third one, by its name alone."""
-    module = ModuleType("sandbox.toy.plugin")
+    module = ModuleType("sandbox.toy.toy_plugin")
     module.PLUGIN = PLUGIN  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "sandbox.toy", ModuleType("sandbox.toy"))
-    monkeypatch.setitem(sys.modules, "sandbox.toy.plugin", module)
+    monkeypatch.setitem(sys.modules, "sandbox.toy.toy_plugin", module)
     monkeypatch.setattr(plugins, "NAMES", (*plugins.NAMES, "toy"))
     monkeypatch.setenv("SANDBOX_HOME", str(tmp_path))
     return Home("dev", tmp_path, tmp_path)

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import yaml
 
-from sandbox.azure.cloud import AzureCloud
+from sandbox.azure.azure_cloud import AzureCloud
 from sandbox.base.errors import SandboxError
 from sandbox.cluster.plugins import limits
 from sandbox.engine import cloud_file
 from sandbox.engine.cloud_file import CloudFile
 from sandbox.engine.clouds import Clouds
-from sandbox.gcp.cloud import GcpCloud
+from sandbox.gcp.gcp_cloud import GcpCloud
 from sandbox.tests.azure.conftest import CLUSTER, CLUSTER_INPUTS, GROUP, POOL, RecordingRuntime
 from sandbox.tests.gcp.conftest import NETWORK
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pulumi import automation
 
-from sandbox.azure.cloud import AzureCloud
-from sandbox.azure.provider import AzureProvider
+from sandbox.azure.azure_cloud import AzureCloud
+from sandbox.azure.azure_provider import AzureProvider
 from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.home import Home
 from sandbox.cloud.provider import Props, Resource

@@ -12,7 +12,7 @@ from sandbox.base.home import Home
 from sandbox.cli.commands import main
 from sandbox.engine import clouds, reclaim
 from sandbox.engine.clouds import Clouds
-from sandbox.gcp.cloud import GcpCloud
+from sandbox.gcp.gcp_cloud import GcpCloud
 from sandbox.tests.azure import conftest as azure
 from sandbox.tests.engine_side import RecordingRuntime
 

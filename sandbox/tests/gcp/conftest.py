@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from sandbox.cloud.provider import Resource
-from sandbox.gcp.cloud import GcpCloud
-from sandbox.gcp.provider import GcpProvider
-from sandbox.gcp.quotas import UNLIMITED, Quotas
+from sandbox.gcp.gcp_cloud import GcpCloud
+from sandbox.gcp.gcp_provider import GcpProvider
+from sandbox.gcp.gcp_quotas import UNLIMITED, Quotas
 from sandbox.tests.engine_side import Caller, Props, RecordingRuntime
 
 NETWORK = "gcp:compute/network:Network"

@@ -9,8 +9,8 @@ import pytest
 
 from sandbox.cloud.node_groups import Gpus
 from sandbox.cloud.state import Record
-from sandbox.gcp.machines import machines
-from sandbox.gcp.nodes import allocatable_disk, gpus, node, node_name, reserved_cpu, reserved_memory, template
+from sandbox.gcp.gcp_machines import machines
+from sandbox.gcp.gcp_nodes import allocatable_disk, gpus, node, node_name, reserved_cpu, reserved_memory, template
 
 PROJECT = "example-ml"
 POOL_ID = f"projects/{PROJECT}/locations/europe-west4/clusters/ml-staging/nodePools/l4"

@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 
-from sandbox.cloud.clusters import Endpoint
+from sandbox.cloud.cluster_runtime import Endpoint
 from sandbox.cloud.provider import Refused
-from sandbox.gcp.quotas import UNLIMITED
+from sandbox.gcp.gcp_quotas import UNLIMITED
 from sandbox.tests.engine_side import Props
 
 from .conftest import (

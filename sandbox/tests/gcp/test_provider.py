@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sandbox.cloud.provider import UNKNOWN, InitFailed, Refused, Resource
-from sandbox.gcp.provider import GcpProvider
+from sandbox.gcp.gcp_provider import GcpProvider
 from sandbox.tests.engine_side import Props
 
 from .conftest import (

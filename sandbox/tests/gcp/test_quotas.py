@@ -13,7 +13,7 @@ from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.quotas import KEPT
 from sandbox.cluster.plugins import limits
-from sandbox.gcp.quotas import UNLIMITED, Quotas
+from sandbox.gcp.gcp_quotas import UNLIMITED, Quotas
 from sandbox.tests.engine_side import Props
 
 from .conftest import CLUSTER, CLUSTER_INPUTS, FLEX, POOL, PROJECT, REGION, REGULAR, SPOT, Project, with_config

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.cloud import cloud, state
+from sandbox.cloud import emulated_cloud, state
 from sandbox.tests.rule_walk import marked, take_out, without_rows, without_source
 
 from .conftest import ACCOUNT, NAT, POOL, REGION, REGULAR, ROUTER, Project
@@ -51,7 +51,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def walker(world: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     # No other process works on this state; its locks would take a tenth of the time.
-    for module in (state, cloud):
+    for module in (state, emulated_cloud):
         monkeypatch.setattr(module, "FileLock", lambda *_, **__: nullcontext())
     shutil.copy(world, place)
     return Project(place)

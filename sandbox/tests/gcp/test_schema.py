@@ -7,16 +7,16 @@ from importlib.metadata import version
 import pytest
 
 from sandbox.cloud.schema import Fields
-from sandbox.gcp import locations, schema
-from sandbox.gcp.machines import machines
-from sandbox.gcp.resources.resource_type import READ_FOR, TABLE, GcpType
-from sandbox.gcp.resources.table import TYPES
+from sandbox.gcp import gcp_schema, locations
+from sandbox.gcp.gcp_machines import machines
+from sandbox.gcp.resources.gcp_resource_type import READ_FOR, TABLE, GcpType
+from sandbox.gcp.resources.gcp_table import TYPES
 
 
 @pytest.mark.process
 def test_the_kept_shapes_are_those_of_the_installed_sdk() -> None:
-    """Imports the SDK, which takes seconds. `python -m sandbox.gcp.schema` writes them again."""
-    assert schema.STORED.file.read_text(encoding="utf-8") == schema.written_from_the_sdk()
+    """Imports the SDK, which takes seconds. `python -m sandbox.gcp.gcp_schema` writes them again."""
+    assert gcp_schema.STORED.file.read_text(encoding="utf-8") == gcp_schema.written_from_the_sdk()
 
 
 def test_what_replaces_and_what_is_computed_was_read_for_the_installed_sdk() -> None:
@@ -40,7 +40,7 @@ def exists(fields: Fields, path: list[str]) -> bool:
 @pytest.mark.parametrize("kind", TYPES.values(), ids=lambda kind: kind.token)
 def test_every_property_that_a_type_speaks_of_is_one_of_its(kind: GcpType) -> None:
     named = kind.replaces | kind.computed | kind.sets | kind.links | kind.maps | {*kind.defaults, *kind.checks}
-    fields = schema.STORED.inputs_of(kind.token)
+    fields = gcp_schema.STORED.inputs_of(kind.token)
     assert {path for path in named | kind.virtual if not exists(fields, path.split("."))} == set()
 
 

@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-
 from checks.findings import Exit, Unasked
-from checks.preflight import clouds, commands
-from checks.ready import commands as ready
+from click.testing import CliRunner
+from config.clouds.existing.existing_traits import ExistingCluster
+
+from checks.preflight import clouds, preflight_command
 from checks.ready import reader
-from config.clouds.existing.traits import ExistingCluster
+from checks.ready import ready_command as ready
 from tests.checks.preflight.recorded import PROJECT, answers, wanted
 from tests.checks.ready.capture import load
 
@@ -31,7 +31,7 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_credentials_the_command_says_one_sentence() -> None:
-    done = CliRunner().invoke(commands.main, ["--stack", "dev"])
+    done = CliRunner().invoke(preflight_command.main, ["--stack", "dev"])
     assert done.exit_code == Exit.UNASKED
     assert done.output.startswith(
         "error: no credentials for Azure, so nothing was asked: Azure CLI not found on path; "
@@ -41,7 +41,7 @@ def test_without_credentials_the_command_says_one_sentence() -> None:
 
 def test_another_cloud_than_the_public_one_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARM_ENVIRONMENT", "usgovernment")
-    done = CliRunner().invoke(commands.main, ["--stack", "dev"])
+    done = CliRunner().invoke(preflight_command.main, ["--stack", "dev"])
     assert (done.exit_code, done.output.count("\n")) == (Exit.UNASKED, 1)
     assert "the environment usgovernment is not Azure's public cloud" in done.output
 
@@ -57,7 +57,7 @@ def test_an_error_that_nobody_foresaw_is_one_sentence_and_never_a_defect(
         with monkeypatch.context() as patched:
             patched.setattr(clouds, "read", lambda demand, account: answers("azure"))
             patched.setattr(clouds, place, fails)
-            done = CliRunner().invoke(commands.main, ["--json"])
+            done = CliRunner().invoke(preflight_command.main, ["--json"])
         assert (done.exit_code, done.output.count("\n")) == (Exit.UNASKED, 1)
         assert re.search(
             r"^error: (interrupted|an error .* in tests/checks/preflight/test_command.py:\d+), so nothing", done.output
@@ -76,7 +76,7 @@ def test_a_faulty_stack_file_is_refused_with_its_problems_before_anything_is_ask
         "list": "has no `config`",
         "other": "there are: dev, list",
     }.items():
-        done = CliRunner().invoke(commands.main, ["--stack", stack])
+        done = CliRunner().invoke(preflight_command.main, ["--stack", stack])
         assert (done.exit_code, "Traceback" in done.output) == (Exit.UNASKED, False)
         assert words in done.output
 
@@ -91,8 +91,8 @@ def test_without_the_group_of_clients_the_command_says_how_to_get_it(monkeypatch
     def missing(*arguments: object) -> None:
         raise ModuleNotFoundError("no", name="azure.identity")
 
-    monkeypatch.setattr("checks.preflight.azure.reading.read", missing)
-    done = CliRunner().invoke(commands.main, [])
+    monkeypatch.setattr("checks.preflight.azure.azure_reading.read", missing)
+    done = CliRunner().invoke(preflight_command.main, [])
     assert done.exit_code == Exit.UNASKED
     assert "azure.identity is not installed: run `make preflight`" in done.output
 
@@ -100,14 +100,16 @@ def test_without_the_group_of_clients_the_command_says_how_to_get_it(monkeypatch
 def test_findings_are_a_table_or_json_and_an_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
     given = answers("azure")
     monkeypatch.setattr(clouds, "read", lambda demand, account: given)
-    done = CliRunner().invoke(commands.main, [])
+    done = CliRunner().invoke(preflight_command.main, [])
     assert done.exit_code == Exit.READY
     assert done.output.splitlines()[-1] == "dev: ready; 9 ok"
     monkeypatch.setattr(clouds, "read", lambda demand, account: replace(given, account="subscription 1"))
-    assert CliRunner().invoke(commands.main, []).output.splitlines()[-1] == "dev in subscription 1: ready; 9 ok"
+    assert (
+        CliRunner().invoke(preflight_command.main, []).output.splitlines()[-1] == "dev in subscription 1: ready; 9 ok"
+    )
     monkeypatch.setattr(clouds, "read", lambda demand, account: given)
     given.part("usages")[0]["limit"] = 0
-    done = CliRunner().invoke(commands.main, ["--json"])
+    done = CliRunner().invoke(preflight_command.main, ["--json"])
     shown = json.loads(done.output)
     assert (done.exit_code, shown["exitStatus"], shown["ready"]) == (Exit.WRONG, 1, False)
     (wrong,) = [finding for finding in shown["findings"] if finding["state"] == "wrong"]
@@ -119,7 +121,7 @@ def test_findings_are_a_table_or_json_and_an_exit_status(monkeypatch: pytest.Mon
 def test_what_the_program_warns_of_in_a_stack_file_is_printed_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clouds, "read", lambda demand, account: answers("azure"))
     monkeypatch.setattr(reader, "snapshot", lambda *arguments: load("dev"))
-    for command in (commands.main, ready.main):
+    for command in (preflight_command.main, ready.main):
         first = json.loads(CliRunner().invoke(command, ["--stack", "prod", "--json"]).output)["findings"][0]
         assert (first["check"], first["state"], first["source"]) == ("stack-file", "note", "docs/stack-file.md")
         assert first["says"].startswith(

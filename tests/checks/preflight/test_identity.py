@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from checks.findings import Unasked
-from checks.preflight.azure import identity as azure
-from checks.preflight.gcp import identity as gcp
+from checks.preflight.azure import azure_identity as azure
+from checks.preflight.gcp import gcp_identity as gcp
 from checks.preflight.settings import Settings
 from checks.stack import ENCRYPTED
 

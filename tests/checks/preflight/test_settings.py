@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 import yaml
-
 from checks.findings import State
-from checks.preflight import clouds
-from checks.preflight.azure import rights
+from checks.preflight.azure import azure_rights
 from checks.preflight.demand import demand
-from checks.preflight.gcp.rights import permissions
-from config.clouds.gcp.settings import Gcp
+from checks.preflight.gcp.gcp_rights import permissions
+from config.clouds.gcp.gcp_settings import Gcp
 from config.stack_file import loader
+
+from checks.preflight import clouds
 from tests.checks.preflight.live import LIVE, Settings, nothing, up_on_gke
 from tests.checks.preflight.recorded import PROJECT, STACKS, answers
 from tests.checks.preflight.reserved import RESERVED, alone, one_of
@@ -214,7 +214,7 @@ def test_rights_at_resources_of_others_are_asked_where_they_are() -> None:
     group = "/subscriptions/11111111-1111-4111-8111-111111111111/resourceGroups/corp"
     vault = f"{group}/providers/Microsoft.ContainerRegistry/registries/images"
     network = {"existing": {"resourceGroup": "corp", "name": "hub", "subnet": "nodes"}}
-    places = rights.places(_answers("azure", _cloud(registry={"id": vault}, network=network)).demand)
+    places = azure_rights.places(_answers("azure", _cloud(registry={"id": vault}, network=network)).demand)
     actions = {place.where: place.actions for place in places}
     assert actions[vault] == ("Microsoft.Authorization/roleAssignments/write",)
     (hub,) = (wanted for where, wanted in actions.items() if where.endswith("/virtualNetworks/hub"))

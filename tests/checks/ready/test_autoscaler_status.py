@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 import yaml
-
 from checks.ready.autoscaler import Group, read_status
 from sandbox.autoscaler.api import Unanswered
-from sandbox.autoscaler.status import Status
+from sandbox.autoscaler.status_map import Status
 from sandbox.tests.autoscaler.objects import group, node, sized
 from sandbox.tests.autoscaler.test_loop import Cloud, Scans
 
@@ -56,7 +55,7 @@ def test_each_change_is_written_once_and_read_as_the_real_ones_is(
 def test_groups_without_autoscaling_are_left_out_and_ready_nodes_counted() -> None:
     from dataclasses import replace
 
-    from sandbox.autoscaler.status import document
+    from sandbox.autoscaler.status_map import document
 
     of = sized(group("a", 3), 2)
     nodes = [node(of, of.nodes[0]), node(of, of.nodes[1], ready=False)]

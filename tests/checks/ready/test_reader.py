@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 import yaml
+from checks.findings import Exit, Unasked
+from checks.ready.snapshot import PATHS, Snapshot
 from click.testing import CliRunner
 from kubernetes import client
-
-from checks.findings import Exit, Unasked
-from checks.ready import commands, judge, kubeconfig, reader
-from checks.ready.snapshot import PATHS, Snapshot
 from sandbox.tests.stack import PROJECT
+
+from checks.ready import judge, kubeconfig, reader, ready_command
 from tests.checks.preflight.wire import served
 from tests.checks.ready.capture import load
 
@@ -60,7 +60,7 @@ def test_an_unusable_kubeconfig_is_one_sentence(text: str | None, says: str, tmp
     path = tmp_path / "config"
     if text:
         path.write_text(text)
-    done = CliRunner().invoke(commands.main, ["--kubeconfig", str(path)])
+    done = CliRunner().invoke(ready_command.main, ["--kubeconfig", str(path)])
     assert done.exit_code == Exit.UNASKED
     assert says in done.output
     assert done.output.count("\n") == 1
@@ -102,7 +102,9 @@ NO_LOGIN: list[tuple[dict[str, Any], str]] = [
 def test_a_login_that_fails_ends_it_and_is_no_missing_right(user: dict[str, Any], says: str, tmp_path: Path) -> None:
     refused = {"/version": {"gitVersion": "v1.36.2"}, "*": 403}
     with served(refused) as (address, asked):
-        done = CliRunner().invoke(commands.main, ["--kubeconfig", _kubeconfig(tmp_path / "config", address, **user)])
+        done = CliRunner().invoke(
+            ready_command.main, ["--kubeconfig", _kubeconfig(tmp_path / "config", address, **user)]
+        )
     assert (done.exit_code, done.output.count("\n"), asked) == (Exit.UNASKED, 1, [])
     assert re.search(says, done.output.strip())
 
@@ -149,7 +151,7 @@ def test_an_error_that_nobody_foresaw_is_one_sentence_and_never_a_defect(monkeyp
         with monkeypatch.context() as patched:
             patched.setattr(reader, "snapshot", lambda *arguments: load("dev"))
             patched.setattr(place, name, fails)
-            done = CliRunner().invoke(commands.main, [])
+            done = CliRunner().invoke(ready_command.main, [])
         assert (done.exit_code, done.output.count("\n")) == (Exit.UNASKED, 1)
         assert re.search(
             r"^error: an error .* in tests/checks/ready/test_reader.py:\d+, .*: KeyError: 'provisioner'$", done.output
@@ -163,9 +165,9 @@ def test_the_command_prints_a_table_or_json_with_an_exit_status(
     cluster = load("dev")
     with served(documents(cluster)) as (address, _):
         path = _kubeconfig(tmp_path / "config", address)
-        table = CliRunner().invoke(commands.main, ["--kubeconfig", path])
-        shown = CliRunner().invoke(commands.main, ["--kubeconfig", path, "--json"])
-        faulty = CliRunner().invoke(commands.main, ["--kubeconfig", path, "--stack", "none"])
+        table = CliRunner().invoke(ready_command.main, ["--kubeconfig", path])
+        shown = CliRunner().invoke(ready_command.main, ["--kubeconfig", path, "--json"])
+        faulty = CliRunner().invoke(ready_command.main, ["--kubeconfig", path, "--stack", "none"])
     assert (table.exit_code, shown.exit_code, faulty.exit_code) == (Exit.READY, Exit.READY, Exit.UNASKED)
     assert table.output.splitlines()[-1].startswith(f"{address}: ready; ")
     document = json.loads(shown.output)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
-
 from config.model.cloud import CloudSettings
 from config.model.fields import Model
+from pydantic import Field
 
 
 class ToyPool(Model):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.azure import ids
-from sandbox.azure.resources import cluster_pools_rules, cluster_rules, version_rules
+from sandbox.azure import azure_ids
+from sandbox.azure.resources import azure_cluster_rules, cluster_pools_rules, version_rules
 from sandbox.cloud.state import Store
 
 from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props
@@ -22,7 +22,7 @@ def _older(account: Account, version: str) -> None:
     """A pool that stayed behind when versions were still offered that are not any more."""
     id = id_of(POOL, resourceGroupName="ml", resourceName="two", agentPoolName="cpu")
     with Store(account.state_file).change() as resources:
-        resources.records[ids.key(id)].body["currentOrchestratorVersion"] = version
+        resources.records[azure_ids.key(id)].body["currentOrchestratorVersion"] = version
 
 
 def _aks(**changes: Any) -> Put:
@@ -38,7 +38,7 @@ ROWS = [
     Row(
         "no identity",
         "1.1",
-        cluster_rules.identity,
+        azure_cluster_rules.identity,
         "InvalidParameter",
         "servicePrincipalProfile",
         confirmed=False,
@@ -48,7 +48,7 @@ ROWS = [
     Row(
         "identity that is not there",
         "1.1",
-        cluster_rules.identity,
+        azure_cluster_rules.identity,
         "ResourceNotFound",
         "'Microsoft.ManagedIdentity/userAssignedIdentities/no' under resource group 'ml' was not found.",
         confirmed=False,
@@ -58,7 +58,7 @@ ROWS = [
     Row(
         "no location",
         "ARM",
-        cluster_rules.location,
+        azure_cluster_rules.location,
         "LocationRequired",
         "The location property is required",
         # The provider always finds one, its own or the group's: only another client can leave it out.
@@ -68,7 +68,7 @@ ROWS = [
     Row(
         "region that does not exist",
         "Azure/AKS #5099",
-        cluster_rules.location,
+        azure_cluster_rules.location,
         "LocationNotAvailableForResourceType",
         "The provided location 'westeuropa' is not available for resource type 'Microsoft.ContainerService/managedClusters'.",
         bad=cluster(location="westeuropa"),
@@ -77,7 +77,7 @@ ROWS = [
     Row(
         "another region",
         "ARM",
-        cluster_rules.moved,
+        azure_cluster_rules.moved,
         "InvalidResourceLocation",
         "already exists in location 'westeurope'",
         given=(cluster(),),
@@ -87,7 +87,7 @@ ROWS = [
     Row(
         "no DNS prefix",
         "1.1",
-        cluster_rules.dns_name,
+        azure_cluster_rules.dns_name,
         "InvalidParameter",
         "Exactly one of dnsPrefix and fqdnSubdomain",
         confirmed=False,
@@ -97,7 +97,7 @@ ROWS = [
     Row(
         "DNS prefix with a dot",
         "page aks-naming-rules",
-        cluster_rules.dns_prefix,
+        azure_cluster_rules.dns_prefix,
         "InvalidParameter",
         "The value of parameter dnsPrefix is invalid.",
         confirmed=False,
@@ -107,7 +107,7 @@ ROWS = [
     Row(
         "another DNS prefix",
         "3",
-        cluster_rules.immutable_change,
+        azure_cluster_rules.immutable_change,
         "PropertyChangeNotAllowed",
         "Changing property 'properties.dnsPrefix' is not allowed.",
         confirmed=False,
@@ -118,7 +118,7 @@ ROWS = [
     Row(
         "public becomes private",
         "page private-clusters",
-        cluster_rules.immutable_change,
+        azure_cluster_rules.immutable_change,
         "PropertyChangeNotAllowed",
         "'properties.apiServerAccessProfile.enablePrivateCluster'",
         confirmed=False,
@@ -247,7 +247,7 @@ ROWS = [
     Row(
         "long-term support below Premium",
         "page long-term-support",
-        cluster_rules.support_plan,
+        azure_cluster_rules.support_plan,
         "BadRequest",
         "needs the Premium tier",
         confirmed=False,
@@ -257,7 +257,7 @@ ROWS = [
     Row(
         "issuer switched off",
         "page use-oidc-issuer",
-        cluster_rules.issuer_stays,
+        azure_cluster_rules.issuer_stays,
         "OIDCIssuerCannotBeDisabled",
         "cannot be disabled",
         confirmed=False,
@@ -268,7 +268,7 @@ ROWS = [
     Row(
         "workload identity without the issuer",
         "page workload-identity-deploy-cluster",
-        cluster_rules.workload_identity,
+        azure_cluster_rules.workload_identity,
         "BadRequest",
         "needs the OIDC issuer",
         confirmed=False,
@@ -326,7 +326,7 @@ ROWS = [
     Row(
         "two pools of one name",
         "1.2",
-        cluster_rules.pools_named_once,
+        azure_cluster_rules.pools_named_once,
         "InvalidParameter",
         "must be unique",
         confirmed=False,
@@ -336,7 +336,7 @@ ROWS = [
     Row(
         "new inline pool on an update",
         "2.1, 7.16",
-        cluster_rules.new_inline_pool,
+        azure_cluster_rules.new_inline_pool,
         "BadRequest",
         "A new agent pool was introduced.",
         given=(cluster(),),
@@ -381,7 +381,7 @@ ROWS = [
     Row(
         "node auto-provisioning with IPv6",
         "2.1",
-        cluster_rules.node_provisioning,
+        azure_cluster_rules.node_provisioning,
         "OperationNotAllowed",
         "unless .properties.networkProfile.ipFamilies is set to one of [IPv4].",
         bad=cluster(nodeProvisioningProfile={"mode": "Auto"}, networkProfile={"ipFamilies": ["IPv4", "IPv6"]}),
@@ -390,7 +390,7 @@ ROWS = [
     Row(
         "node auto-provisioning with a service principal",
         "2.1",
-        cluster_rules.node_provisioning,
+        azure_cluster_rules.node_provisioning,
         "OperationNotAllowed",
         "if .properties.servicePrincipalProfile is specified.",
         confirmed=False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.azure import ids
+from sandbox.azure import azure_ids
 from sandbox.azure.resources import addon_rules, encryption_rules
 
 from .grants import CONTROL, GROUP, GUID, OWN, both, granted
@@ -19,7 +19,7 @@ _VAULT_MADE = Put(
     {
         "resourceGroupName": "ml",
         "vaultName": "keys",
-        "properties": {"tenantId": ids.TENANT, "sku": {"family": "A", "name": "standard"}},
+        "properties": {"tenantId": azure_ids.TENANT, "sku": {"family": "A", "name": "standard"}},
     },
 )
 _CRYPTO_USER = granted("12338af0-0e69-4776-bea7-57ae8d297424", _VAULT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sandbox.azure import allocation
-from sandbox.azure.resources import machine_rules, upgrade_rules
+from sandbox.azure.resources import azure_machine_rules, upgrade_rules
 
 from ..conftest import REGULAR, SPOT
 from .row import Row, cluster, pool
@@ -17,7 +17,7 @@ ROWS = [
     Row(
         "unknown size",
         "2.1",
-        machine_rules.size_known,
+        azure_machine_rules.size_known,
         "InvalidParameter",
         "The requested VM size Standard_NC6 is not available in the current region.",
         bad=pool(REGULAR, vmSize="Standard_NC6"),
@@ -26,7 +26,7 @@ ROWS = [
     Row(
         "B-series in a system pool",
         "2.1",
-        machine_rules.system_size,
+        azure_machine_rules.system_size,
         "SystemPoolSkuTooLow",
         "System node pool must use VM sku with more than 2 cores and 4GB memory. Nodepool name: cpu.",
         bad=pool(REGULAR, mode="System", vmSize="Standard_B4as_v2"),
@@ -35,7 +35,7 @@ ROWS = [
     Row(
         "zone the region does not have",
         "2.1",
-        machine_rules.availability_zones,
+        azure_machine_rules.availability_zones,
         "AvailabilityZoneNotSupported",
         "The zone(s) '4' for resource 'cpu' is not supported. The supported zones for location 'westeurope' are '1,2,3'",
         bad=pool(REGULAR, availabilityZones=["1", "4"]),
@@ -44,7 +44,7 @@ ROWS = [
     Row(
         "region without zones",
         "2.1",
-        machine_rules.availability_zones,
+        azure_machine_rules.availability_zones,
         "AvailabilityZoneNotSupported",
         "The supported zones for location 'westus' are ''",
         given=(cluster(resourceName="west", location="West US"),),
@@ -54,7 +54,7 @@ ROWS = [
     Row(
         "ephemeral disk on no disk",
         "1.2, 2.1, 7.14",
-        machine_rules.ephemeral_disk,
+        azure_machine_rules.ephemeral_disk,
         "VMCacheSizeTooSmall",
         "The virtual machine size Standard_D4s_v5 has a cache size of 0 bytes, but the OS disk requires 137438953472 bytes.",
         bad=pool(REGULAR, osDiskType="Ephemeral"),
@@ -63,7 +63,7 @@ ROWS = [
     Row(
         "ephemeral disk larger than the local one",
         "1.2, 2.1, 7.14",
-        machine_rules.ephemeral_disk,
+        azure_machine_rules.ephemeral_disk,
         "VMCacheSizeTooSmall",
         "has a cache size of 161061273600 bytes",
         bad=pool(_D4DS, osDiskType="Ephemeral", osDiskSizeGB=151),
@@ -72,7 +72,7 @@ ROWS = [
     Row(
         "disk too large",
         "REST specification",
-        machine_rules.disk_size,
+        azure_machine_rules.disk_size,
         "InvalidParameter",
         "osDiskSizeGB 2049",
         confirmed=False,
@@ -82,7 +82,7 @@ ROWS = [
     Row(
         "GPU partitions on a T4",
         "page gpu-multi-instance",
-        machine_rules.gpu_partitions,
+        azure_machine_rules.gpu_partitions,
         "VMSizeDoesNotSupportMIG",
         "Standard_NC4as_T4_v3",
         confirmed=False,

@@ -6,12 +6,12 @@ from typing import Any
 
 from sandbox.azure import allocation
 from sandbox.azure.resources import (
+    azure_pool_rules,
+    azure_range_rules,
+    azure_subnet_rules,
     cluster_pools_rules,
     outbound_rules,
     plugin_rules,
-    pool_rules,
-    range_rules,
-    subnet_rules,
 )
 
 from ..conftest import REGULAR, SPOT, SUBNET, SYSTEM
@@ -39,7 +39,7 @@ ROWS = [
     Row(
         "nodes among gateways",
         "page vpn-gateway-vpn-faq",
-        pool_rules.services_subnet,
+        azure_pool_rules.services_subnet,
         "InvalidParameter",
         "GatewaySubnet is reserved for another service",
         confirmed=False,
@@ -118,7 +118,7 @@ ROWS = [
     Row(
         "range Azure keeps",
         "page configure-azure-cni",
-        range_rules.kept_ranges,
+        azure_range_rules.kept_ranges,
         "InvalidParameter",
         "overlaps with reserved CIDR 172.30.0.0/16",
         confirmed=False,
@@ -128,7 +128,7 @@ ROWS = [
     Row(
         "service range too large",
         "page configure-azure-cni",
-        range_rules.service_range_size,
+        azure_range_rules.service_range_size,
         "InvalidParameter",
         "must be smaller than /12",
         confirmed=False,
@@ -138,7 +138,7 @@ ROWS = [
     Row(
         "DNS service outside the service range",
         "REST text",
-        range_rules.dns_address,
+        azure_range_rules.dns_address,
         "DnsServiceIpOutOfServiceCidr",
         "10.0.0.10 is not in the service CIDR 10.1.0.0/16",
         confirmed=False,
@@ -148,7 +148,7 @@ ROWS = [
     Row(
         "DNS service at the API server's address",
         "page configure-azure-cni",
-        range_rules.dns_address,
+        azure_range_rules.dns_address,
         "DnsServiceIpConflicting",
         "10.0.0.1",
         confirmed=False,
@@ -158,7 +158,7 @@ ROWS = [
     Row(
         "pod range over the service range",
         "page configure-azure-cni",
-        range_rules.ranges_overlap,
+        azure_range_rules.ranges_overlap,
         "PodCidrOverlapServiceCidr",
         "is conflicted with service CIDR 10.0.0.0/16",
         confirmed=False,
@@ -168,7 +168,7 @@ ROWS = [
     Row(
         "service range over a subnet",
         "2.1, 7.17",
-        range_rules.service_range,
+        azure_range_rules.service_range,
         "ServiceCidrOverlapExistingSubnetsCidr",
         "The specified service CIDR 10.100.0.0/24 is conflicted with an existing subnet CIDR 10.100.0.0/20",
         bad=_in("small", {"serviceCidr": "10.100.0.0/24", "dnsServiceIP": "10.100.0.10"}),
@@ -177,7 +177,7 @@ ROWS = [
     Row(
         "pod range over the network",
         "2.1, 7.17",
-        range_rules.pod_range,
+        azure_range_rules.pod_range,
         "NetworkProfileCIDROverlapVNET",
         "NetworkProfile CIDR 10.100.128.0/17 overlaps with reserved VNET CIDR 10.100.0.0/16",
         bad=_in("nodes", {"podCidr": "10.100.128.0/17"}),
@@ -186,7 +186,7 @@ ROWS = [
     Row(
         "pod range over the network of a later pool",
         "2.1, 7.17",
-        range_rules.pod_range,
+        azure_range_rules.pod_range,
         "NetworkProfileCIDROverlapVNET",
         "overlaps with reserved VNET CIDR 10.100.0.0/16",
         given=(_profile(podCidr="10.100.128.0/17"),),
@@ -196,7 +196,7 @@ ROWS = [
     Row(
         "subnet too small for the maximum",
         "2.1, 7.17",
-        subnet_rules.subnet_size,
+        azure_subnet_rules.subnet_size,
         "InsufficientSubnetSize",
         "Pre-allocated IPs 12 exceeds IPs available 11 in Subnet Cidr 10.100.16.0/28, Subnet Name small. If Autoscaler is enabled",
         bad=pool(_SMALL, enableAutoScaling=True, minCount=0, maxCount=12),
@@ -205,7 +205,7 @@ ROWS = [
     Row(
         "subnet too small for two pools",
         "2.1, 7.17",
-        subnet_rules.subnet_size,
+        azure_subnet_rules.subnet_size,
         "InsufficientSubnetSize",
         "Pre-allocated IPs 12",
         given=(pool(_SMALL, count=6),),
@@ -215,7 +215,7 @@ ROWS = [
     Row(
         "subnet too small for the pods in it",
         "2.1, 7.17",
-        subnet_rules.subnet_size,
+        azure_subnet_rules.subnet_size,
         "InsufficientSubnetSize",
         "Pre-allocated IPs 279 exceeds IPs available 251 in Subnet Cidr 10.100.32.0/24, Subnet Name pods.",
         bad=_in("pods", _FLAT, count=9),
@@ -224,7 +224,7 @@ ROWS = [
     Row(
         "subnet of the pods too small",
         "2.1, 7.17",
-        subnet_rules.subnet_size,
+        azure_subnet_rules.subnet_size,
         "InsufficientSubnetSize",
         "Pre-allocated IPs 330 exceeds IPs available 251 in Subnet Cidr 10.100.32.0/24, Subnet Name pods.",
         bad=_in("nodes", _FLAT, podSubnetID=subnet("pods"), count=3),
@@ -233,7 +233,7 @@ ROWS = [
     Row(
         "pod range too small",
         "2.1, 7.17",
-        subnet_rules.pod_range_size,
+        azure_subnet_rules.pod_range_size,
         "InsufficientSubnetSize",
         "Pre-allocated IPs 1280 exceeds IPs available 1024 in Subnet Cidr 10.240.100.0/22, Subnet Name networkProfile.podCIDR.",
         given=(_profile(podCidr="10.240.100.0/22"),),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.azure.resources import cluster_pools_rules, count_rules, machine_rules, pool_rules
+from sandbox.azure.resources import azure_machine_rules, azure_pool_rules, cluster_pools_rules, count_rules
 
 from ..conftest import REGULAR, SPOT, SYSTEM
 from .row import Row, cluster, pool
@@ -16,7 +16,7 @@ ROWS = [
     Row(
         "bad pool name",
         "2.1",
-        pool_rules.name,
+        azure_pool_rules.name,
         "InvalidParameter",
         "The value of parameter agentPoolProfile.name is invalid." + _RULES,
         bad=cluster(agentPoolProfiles=[{**SYSTEM, "name": "Sys"}]),
@@ -168,7 +168,7 @@ ROWS = [
     Row(
         "another size",
         "2.1, 7.9",
-        pool_rules.size_change,
+        azure_pool_rules.size_change,
         "PropertyChangeNotAllowed",
         'Changing property "agentPoolProfile.vmSize" is not allowed in an api-version before "2026-01-02-preview".',
         given=(pool(REGULAR),),
@@ -178,7 +178,7 @@ ROWS = [
     Row(
         "another size, inline",
         "3",
-        pool_rules.size_change,
+        azure_pool_rules.size_change,
         "PropertyChangeNotAllowed",
         "agentPoolProfile.vmSize",
         given=(cluster(),),
@@ -188,7 +188,7 @@ ROWS = [
     Row(
         "regular becomes spot",
         "2.1, 7.9",
-        pool_rules.priority_change,
+        azure_pool_rules.priority_change,
         "BadRequest",
         "ScaleSetPriority is immutable. Provided value is Spot, Please use current value .",
         given=(pool(REGULAR, type="VirtualMachineScaleSets"),),
@@ -198,7 +198,7 @@ ROWS = [
     Row(
         "spot becomes regular",
         "2.1, 7.9",
-        pool_rules.priority_change,
+        azure_pool_rules.priority_change,
         "BadRequest",
         "ScaleSetPriority is immutable. Provided value is Regular, Please use current value Spot.",
         given=(pool(SPOT),),
@@ -209,7 +209,7 @@ ROWS = [
         Row(
             f"{field} changes",
             "2.1",
-            pool_rules.immutable_change,
+            azure_pool_rules.immutable_change,
             "PropertyChangeNotAllowed",
             f"Changing property 'properties.{field}' is not allowed.",
             confirmed=False,
@@ -230,7 +230,7 @@ ROWS = [
     Row(
         "pool version not offered",
         "2.1",
-        pool_rules.version,
+        azure_pool_rules.version,
         "AgentPoolK8sVersionNotSupported",
         "Version 1.30 is not supported in this region.",
         bad=pool(REGULAR, orchestratorVersion="1.30"),
@@ -248,7 +248,7 @@ ROWS = [
     Row(
         "Trusted Launch on a pool that was made without",
         "use-trusted-launch",
-        machine_rules.trusted_launch,
+        azure_machine_rules.trusted_launch,
         "PropertyChangeNotAllowed",
         "Trusted Launch cannot be enabled on a node pool that was not created with it.",
         confirmed=False,
@@ -259,7 +259,7 @@ ROWS = [
     Row(
         "Secure Boot beside the GPU driver of AKS",
         "use-trusted-launch",
-        machine_rules.secure_boot_driver,
+        azure_machine_rules.secure_boot_driver,
         "BadRequest",
         "Secure Boot on a GPU node pool needs gpuProfile.driver None.",
         confirmed=False,
@@ -274,7 +274,7 @@ ROWS = [
     Row(
         "subnet that is not there",
         "1.1",
-        pool_rules.subnets,
+        azure_pool_rules.subnets,
         "ResourceNotFound",
         "The Resource 'Microsoft.Network/virtualNetworks/n/subnets/x' under resource group 'ml' was not found.",
         confirmed=False,

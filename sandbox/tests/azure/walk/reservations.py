@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.azure.resources import pool_rules, reservation_rules
+from sandbox.azure.resources import azure_pool_rules, reservation_rules
 
 from ..conftest import REGULAR, SPOT
 from .grants import GROUP, OWN, both, granted
@@ -71,7 +71,7 @@ ROWS = [
     Row(
         "reservation for a pool that exists",
         "Azure/AKS pull request 5913",
-        pool_rules.immutable_change,
+        azure_pool_rules.immutable_change,
         "PropertyChangeNotAllowed",
         "Changing property 'properties.capacityReservationGroupID' is not allowed.",
         confirmed=False,

@@ -8,20 +8,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.azure import ids
-from sandbox.azure.errors import AzureRefused
-from sandbox.azure.resources import cluster_pools_rules, cluster_rules, pool_rules, roles, storage
-from sandbox.azure.resources.table import TYPES
+from sandbox.azure import azure_ids
+from sandbox.azure.azure_errors import AzureRefused
+from sandbox.azure.resources import azure_cluster_rules, azure_pool_rules, cluster_pools_rules, roles, storage
+from sandbox.azure.resources.azure_table import TYPES
 from sandbox.cloud.provider import InitFailed, Resource
 from sandbox.tests.rule_walk import Rule, marked
 
 from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, Account, Props
 
 TABLES = [
-    (cluster_rules, "SENT"),
-    (cluster_rules, "RESULT"),
-    (pool_rules, "SENT"),
-    (pool_rules, "RESULT"),
+    (azure_cluster_rules, "SENT"),
+    (azure_cluster_rules, "RESULT"),
+    (azure_pool_rules, "SENT"),
+    (azure_pool_rules, "RESULT"),
     (cluster_pools_rules, "RULES"),
     (cluster_pools_rules, "REMAINING"),
     (storage, "ACCOUNT_RULES"),
@@ -42,7 +42,7 @@ class Put:
 
     def __call__(self, account: Account) -> None:
         wanted = Resource(self.token, "it", "urn:it", inputs=account.check(self.token, self.inputs))
-        id = TYPES[self.token].id(ids.SUBSCRIPTION, wanted.inputs)
+        id = TYPES[self.token].id(azure_ids.SUBSCRIPTION, wanted.inputs)
         if account.cloud.get(id) is None:
             account.provider.create(wanted)
         else:
@@ -94,7 +94,7 @@ def pool(base: Props, **changes: Any) -> Put:
 
 
 def id_of(token: str, **parameters: str) -> str:
-    return TYPES[token].id(ids.SUBSCRIPTION, parameters)
+    return TYPES[token].id(azure_ids.SUBSCRIPTION, parameters)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.azure import ids, operations
+from sandbox.azure import azure_ids, azure_operations
 from sandbox.azure.resources import autoscaler_rules
 from sandbox.azure.throttle import Throttle
 from sandbox.cloud.state import Store
@@ -19,7 +19,7 @@ def _marked(token: str, state: str, **parameters: str) -> Step:
 
     def mark(account: Account) -> None:
         with Store(account.state_file).change() as resources:
-            resources.records[ids.key(id)].body["provisioningState"] = state
+            resources.records[azure_ids.key(id)].body["provisioningState"] = state
 
     return mark
 
@@ -65,7 +65,7 @@ ROWS = [
     Row(
         "a pool that is worked on",
         "2.1, 7.15",
-        operations.conflict,
+        azure_operations.conflict,
         "OperationNotAllowed",
         "Operation is not allowed: Another operation (cpu - Updating) is in progress, please wait for it to finish before "
         "starting a new operation. See https://aka.ms/aks-pending-operation for more details",
@@ -76,7 +76,7 @@ ROWS = [
     Row(
         "a cluster one of whose pools is worked on",
         "2.1, 7.15",
-        operations.conflict,
+        azure_operations.conflict,
         "OperationNotAllowed",
         "Another operation (system - Creating) is in progress",
         given=(cluster(), _marked(POOL, "Creating", resourceName="two", agentPoolName="system")),
@@ -86,7 +86,7 @@ ROWS = [
     Row(
         "a pool whose cluster is worked on",
         "2.1, 7.15",
-        operations.conflict,
+        azure_operations.conflict,
         "OperationNotAllowed",
         "Another operation (aks - Deleting) is in progress",
         given=(cluster(), _marked(CLUSTER, "Deleting", resourceName="aks")),
@@ -96,7 +96,7 @@ ROWS = [
     Row(
         "a pool deleted that is worked on",
         "2.1, 7.15",
-        operations.conflict,
+        azure_operations.conflict,
         "OperationNotAllowed",
         "Another operation (cpu - Updating) is in progress",
         given=(

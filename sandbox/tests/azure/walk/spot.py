@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.azure.resources import label_rules, spot_rules
+from sandbox.azure.resources import azure_label_rules, spot_rules
 
 from ..conftest import REGULAR, SPOT, SYSTEM
 from .row import Row, cluster, pool
@@ -134,7 +134,7 @@ ROWS = [
     Row(
         "label of AKS",
         "2.1, 7.10",
-        label_rules.labels,
+        azure_label_rules.labels,
         "BadRequest",
         "Invalid node label key kubernetes.azure.com/tier. The 'kubernetes.azure.com' prefix is preserved by aks system labels",
         bad=pool(REGULAR, nodeLabels={"kubernetes.azure.com/tier": "a"}),
@@ -143,7 +143,7 @@ ROWS = [
     Row(
         "spot label with another value",
         "2.1, 7.10",
-        label_rules.labels,
+        azure_label_rules.labels,
         "BadRequest",
         "preserved by aks system labels",
         bad=pool(SPOT, nodeLabels={"kubernetes.azure.com/scalesetpriority": "regular"}),
@@ -152,7 +152,7 @@ ROWS = [
     Row(
         "spot label on a regular pool",
         "2.1, 7.10",
-        label_rules.labels,
+        azure_label_rules.labels,
         "BadRequest",
         "preserved by aks system labels",
         bad=pool(REGULAR, nodeLabels={"kubernetes.azure.com/scalesetpriority": "spot"}),
@@ -161,7 +161,7 @@ ROWS = [
     Row(
         "label of Kubernetes",
         "2.1, 7.10",
-        label_rules.labels,
+        azure_label_rules.labels,
         "BadRequest",
         "namespace must begin with an allowed prefix",
         bad=pool(REGULAR, nodeLabels={"node-role.kubernetes.io/gpu": "yes"}),
@@ -170,7 +170,7 @@ ROWS = [
     Row(
         "label of k8s.io, in an update",
         "2.1, 7.10",
-        label_rules.labels,
+        azure_label_rules.labels,
         "BadRequest",
         "allowed prefix",
         given=(pool(REGULAR),),
@@ -180,7 +180,7 @@ ROWS = [
     Row(
         "label agentpool",
         "2.1",
-        label_rules.labels,
+        azure_label_rules.labels,
         "InvalidParameter",
         "agentpool=x",
         confirmed=False,
@@ -190,7 +190,7 @@ ROWS = [
     Row(
         "label value with a space",
         "Kubernetes",
-        label_rules.labels,
+        azure_label_rules.labels,
         "InvalidParameter",
         "a=b c",
         confirmed=False,
@@ -200,7 +200,7 @@ ROWS = [
     Row(
         "taint without an effect",
         "2.1",
-        label_rules.taints,
+        azure_label_rules.taints,
         "InvalidParameter",
         "invalid taint spec",
         confirmed=False,
@@ -210,7 +210,7 @@ ROWS = [
     Row(
         "taint in GKE's spelling, in an update",
         "2.1",
-        label_rules.taints,
+        azure_label_rules.taints,
         "InvalidParameter",
         "invalid taint spec",
         confirmed=False,
@@ -221,7 +221,7 @@ ROWS = [
     Row(
         "taint with a newline",
         "2.1",
-        label_rules.taints,
+        azure_label_rules.taints,
         "InvalidParameter",
         "invalid taint spec",
         confirmed=False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.azure.resources import identity, roles, storage
+from sandbox.azure.resources import azure_identity, roles, storage
 from sandbox.cloud.state import Record
 
 from ..conftest import FEDERATED, GROUP, ROLE, Account
@@ -205,7 +205,7 @@ ROWS = [
     Row(
         "assignment of no role",
         "page troubleshooting",
-        identity.unknown_role,
+        azure_identity.unknown_role,
         "RoleDefinitionDoesNotExist",
         "does not exist.",
         given=(_role(),),
@@ -215,7 +215,7 @@ ROWS = [
     Row(
         "condition without its version",
         "REST text",
-        identity.unreadable,
+        azure_identity.unreadable,
         "InvalidConditionVersion",
         "The condition version must be 2.0.",
         confirmed=False,
@@ -226,7 +226,7 @@ ROWS = [
     Row(
         "condition that ends too early",
         "page conditions-format",
-        identity.unreadable,
+        azure_identity.unreadable,
         "InvalidCondition",
         "a ) is missing",
         confirmed=False,
@@ -239,7 +239,7 @@ ROWS = [
     Row(
         "credentials beyond the limit",
         "page workload-identity-federation-considerations",
-        identity.too_many,
+        azure_identity.too_many,
         "TooManyFederatedIdentityCredentials",
         "A maximum of 20 federated identity credentials",
         confirmed=False,

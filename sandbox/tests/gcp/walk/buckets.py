@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.gcp import cloud
-from sandbox.gcp.ids import project_number
+from sandbox.gcp import gcp_cloud
+from sandbox.gcp.gcp_ids import project_number
 from sandbox.gcp.resources import bucket
 
 from ..conftest import PROJECT
@@ -86,7 +86,7 @@ ROWS = [
     Row(
         "bucket twice",
         "gitpod-io/gitpod issue 15578",
-        cloud._exists,
+        gcp_cloud._exists,
         "Error 409: Your previous request to create the named bucket succeeded and you already own it., conflict",
         given=(_bucket(),),
         bad=Again(bucket.BUCKET, _BUCKET),
@@ -95,7 +95,7 @@ ROWS = [
     Row(
         "bucket of somebody else",
         "terraform-google-modules/terraform-example-foundation issue 716",
-        cloud._exists,
+        gcp_cloud._exists,
         "Error 409: The requested bucket name is not available.",
         given=(_bucket(project="example-theirs"),),
         bad=Again(bucket.BUCKET, _BUCKET),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.gcp import cloud, ids
-from sandbox.gcp.resources import agent_rules, cluster_rules, range_rules, scale_rules
+from sandbox.gcp import gcp_cloud, gcp_ids
+from sandbox.gcp.resources import agent_rules, gcp_cluster_rules, gcp_range_rules, scale_rules
 
 from ..conftest import (
     CLUSTER,
@@ -67,7 +67,7 @@ ROWS = [
     Row(
         "cluster twice",
         "4.4",
-        cloud._exists,
+        gcp_cloud._exists,
         "1 error occurred:\n\t* googleapi: Error 409: Already exists: projects/ml-project/locations/europe-west4/clusters/gke., "
         "alreadyExists",
         bad=Again(CLUSTER, CLUSTER_INPUTS),
@@ -76,7 +76,7 @@ ROWS = [
     Row(
         "Autopilot",
         "the sandbox's own",
-        cluster_rules.not_emulated,
+        gcp_cluster_rules.not_emulated,
         "does not emulate enableAutopilot",
         bad=cluster(enableAutopilot=True),
         good=cluster(enableAutopilot=False),
@@ -84,7 +84,7 @@ ROWS = [
     Row(
         "location that is none",
         "logs",
-        cluster_rules.location,
+        gcp_cluster_rules.location,
         "googleapi: Error 403: Permission denied on 'locations/europe-west5' (or it may not exist)., forbidden",
         bad=cluster(location="europe-west5"),
         good=cluster(location=f"{REGION}-b"),
@@ -92,7 +92,7 @@ ROWS = [
     Row(
         "own zone among the others",
         "resource_container_cluster.go",
-        cluster_rules.own_zone,
+        gcp_cluster_rules.own_zone,
         "when using a multi-zonal cluster, node_locations should not contain the original 'zone'",
         bad=cluster(location=f"{REGION}-a", nodeLocations=[f"{REGION}-a"]),
         good=cluster(location=f"{REGION}-a", nodeLocations=[f"{REGION}-b"]),
@@ -100,7 +100,7 @@ ROWS = [
     Row(
         "no nodes to begin with",
         "logs",
-        cluster_rules.initial_nodes,
+        gcp_cluster_rules.initial_nodes,
         "googleapi: Error 400: Cluster.initial_node_count must be greater than zero., badRequest",
         bad=cluster(initialNodeCount=None),
         good=cluster(initialNodeCount=1),
@@ -108,7 +108,7 @@ ROWS = [
     Row(
         "version the channel does not have",
         "2.6",
-        cluster_rules.version,
+        gcp_cluster_rules.version,
         'googleapi: Error 400: No valid versions with the prefix "1.36" found., badRequest',
         bad=cluster(releaseChannel={"channel": "STABLE"}),
         good=cluster(releaseChannel={"channel": "STABLE"}, minMasterVersion="1.35"),
@@ -116,7 +116,7 @@ ROWS = [
     Row(
         "whole version the channel does not have",
         "2.6",
-        cluster_rules.version,
+        gcp_cluster_rules.version,
         'Master version "1.36.4-gke.7" is unsupported., badRequest',
         bad=cluster(minMasterVersion="1.36.4-gke.7"),
         good=cluster(minMasterVersion="1.36.3-gke.1767000"),
@@ -124,7 +124,7 @@ ROWS = [
     Row(
         "network that is none",
         "terraform-provider-google #1367",
-        cluster_rules.network,
+        gcp_cluster_rules.network,
         'googleapi: Error 400: Project "ml-project" has no network named "no"., badRequest',
         bad=cluster(network="no"),
         good=cluster(network=f"projects/{PROJECT}/global/networks/net"),
@@ -132,7 +132,7 @@ ROWS = [
     Row(
         "subnet that is none",
         "the sandbox's reading",
-        cluster_rules.subnetwork,
+        gcp_cluster_rules.subnetwork,
         'Network "net" has no subnetwork named "no" in "europe-west4".',
         confirmed=False,
         bad=cluster(subnetwork="no"),
@@ -141,7 +141,7 @@ ROWS = [
     Row(
         "subnet of another region",
         "the sandbox's reading",
-        cluster_rules.subnetwork,
+        gcp_cluster_rules.subnetwork,
         "is not in region europe-west4.",
         confirmed=False,
         bad=cluster(subnetwork=f"projects/{PROJECT}/regions/us-central1/subnetworks/elsewhere", ipAllocationPolicy={}),
@@ -150,7 +150,7 @@ ROWS = [
     Row(
         "subnet of another network",
         "the sandbox's reading",
-        cluster_rules.subnetwork,
+        gcp_cluster_rules.subnetwork,
         "is not in network projects/ml-project/global/networks/net.",
         confirmed=False,
         bad=cluster(subnetwork="others", ipAllocationPolicy={}),
@@ -159,7 +159,7 @@ ROWS = [
     Row(
         "range of pods that is none",
         "4.4",
-        range_rules.secondary_ranges,
+        gcp_range_rules.secondary_ranges,
         'googleapi: Error 400: Pod secondary range "pod" not found in network "net", subnetwork "nodes"., badRequest',
         bad=cluster(ipAllocationPolicy={**_RANGES, "clusterSecondaryRangeName": "pod"}),
         good=cluster(ipAllocationPolicy=_RANGES),
@@ -167,7 +167,7 @@ ROWS = [
     Row(
         "range of Services that is none",
         "4.4",
-        range_rules.secondary_ranges,
+        gcp_range_rules.secondary_ranges,
         'Services secondary range "service" not found in network "net", subnetwork "nodes".',
         confirmed=False,
         bad=cluster(ipAllocationPolicy={**_RANGES, "servicesSecondaryRangeName": "service"}),
@@ -176,7 +176,7 @@ ROWS = [
     Row(
         "range of Services of another cluster",
         "page alias-ips",
-        range_rules.services_of_one_cluster,
+        gcp_range_rules.services_of_one_cluster,
         'Services secondary range "services" is already in use by cluster "gke".',
         confirmed=False,
         bad=cluster(ipAllocationPolicy={**_RANGES, "servicesSecondaryRangeName": "services"}),
@@ -185,7 +185,7 @@ ROWS = [
     Row(
         "control plane in the range of pods",
         "pages alias-ips, private-clusters",
-        range_rules.range_overlap,
+        gcp_range_rules.range_overlap,
         "The control plane range 10.16.0.0/28 overlaps the pod range 10.16.0.0/14.",
         confirmed=False,
         bad=cluster(privateClusterConfig=_hidden("10.16.0.0/28")),
@@ -203,7 +203,7 @@ ROWS = [
     Row(
         "range of which only the size is said",
         "the sandbox's own",
-        range_rules.whole_ranges,
+        gcp_range_rules.whole_ranges,
         "the sandbox emulates clusterIpv4CidrBlock only as ADDRESS/SIZE, not as '/14'",
         bad=cluster(ipAllocationPolicy={"clusterIpv4CidrBlock": "/14"}),
         good=cluster(ipAllocationPolicy={"clusterIpv4CidrBlock": "10.64.0.0/14"}),
@@ -211,7 +211,7 @@ ROWS = [
     Row(
         "range of Services that another subnet has",
         "4.4",
-        range_rules.pods_and_services,
+        gcp_range_rules.pods_and_services,
         "1 error occurred:\n\t* Error waiting for creating GKE cluster: Retry budget exhausted (10 attempts): Google Compute "
         "Engine: Invalid value for field 'resource.secondaryIpRanges[1].ipCidrRange': '10.9.0.0/20'. Invalid IPCidrRange: "
         "10.9.0.0/20 conflicts with reserved IP range '10.9.0.0/20'.",
@@ -225,7 +225,7 @@ ROWS = [
     Row(
         "control plane in another subnet of the network",
         "page private-clusters",
-        range_rules.control_plane_range,
+        gcp_range_rules.control_plane_range,
         "1 error occurred:\n\t* Error waiting for creating GKE cluster: Conflicting IP cidr range: Invalid IPCidrRange: "
         "10.9.0.0/28 conflicts with existing subnetwork 'elsewhere' in region 'us-central1'.",
         bad=cluster(privateClusterConfig=_hidden("10.9.0.0/28")),
@@ -234,7 +234,7 @@ ROWS = [
     Row(
         "control plane of another cluster",
         "page private-clusters",
-        range_rules.control_plane_range,
+        gcp_range_rules.control_plane_range,
         "172.16.0.0/28 conflicts with existing subnetwork 'gke-first-",
         given=(_private("first", "more-services"),),
         bad=_private("second", "services-3"),
@@ -243,7 +243,7 @@ ROWS = [
     Row(
         "range of Services too small",
         "page alias-ips",
-        range_rules.service_range_size,
+        gcp_range_rules.service_range_size,
         "Services range 10.40.0.0/28 must be between /16 and /27.",
         confirmed=False,
         bad=cluster(ipAllocationPolicy={"servicesIpv4CidrBlock": "10.40.0.0/28"}),
@@ -252,7 +252,7 @@ ROWS = [
     Row(
         "no room for the pods of a node",
         "page alias-ips",
-        range_rules.pod_range_size,
+        gcp_range_rules.pod_range_size,
         "Pod range 10.40.0.0/25 has no room for a node with 110 pods, which takes a /24.",
         confirmed=False,
         bad=cluster(ipAllocationPolicy={"clusterIpv4CidrBlock": "10.40.0.0/25"}),
@@ -261,7 +261,7 @@ ROWS = [
     Row(
         "zone of another region",
         "page regional-clusters",
-        cluster_rules.zones,
+        gcp_cluster_rules.zones,
         '"cluster.locations": zone "us-central1-a" is not in region "europe-west4".',
         confirmed=False,
         bad=cluster(nodeLocations=["us-central1-a"]),
@@ -270,7 +270,7 @@ ROWS = [
     Row(
         "identities of another project",
         "page workload-identity",
-        cluster_rules.workload_pool,
+        gcp_cluster_rules.workload_pool,
         "Currently, the only supported identity namespace is the workload identity pool of the cluster project",
         confirmed=False,
         bad=cluster(workloadIdentityConfig={"workloadPool": "other.svc.id.goog"}),
@@ -279,7 +279,7 @@ ROWS = [
     Row(
         "Calico on Dataplane V2",
         "terraform-provider-google #7207",
-        cluster_rules.policy_on_dataplane,
+        gcp_cluster_rules.policy_on_dataplane,
         "Enabling NetworkPolicy for clusters with DatapathProvider=ADVANCED_DATAPATH is not allowed., badRequest",
         bad=cluster(datapathProvider="ADVANCED_DATAPATH", networkPolicy={"enabled": True}),
         good=cluster(datapathProvider="ADVANCED_DATAPATH"),
@@ -287,7 +287,7 @@ ROWS = [
     Row(
         "auto-provisioning without limits",
         "pulumi-gcp, ClusterClusterAutoscalingArgs",
-        cluster_rules.autoscaling_limits,
+        gcp_cluster_rules.autoscaling_limits,
         "resource limits of memory must be set",
         confirmed=False,
         bad=cluster(clusterAutoscaling={"enabled": True, "resourceLimits": [{"resourceType": "cpu", "maximum": 9}]}),
@@ -296,7 +296,7 @@ ROWS = [
     Row(
         "key of another region",
         "page encrypting-secrets",
-        cluster_rules.encryption,
+        gcp_cluster_rules.encryption,
         "is not a key of region europe-west4.",
         confirmed=False,
         bad=cluster(databaseEncryption={"state": "ENCRYPTED", "keyName": _KEY.format("us-east1")}),
@@ -308,7 +308,7 @@ ROWS = [
         "page encrypting-secrets",
         agent_rules.secrets_key,
         "Error 403: Permission 'cloudkms.cryptoKeyVersions.useToEncrypt' denied on resource "
-        f"'{_KEY.format(REGION)}2' (or it may not exist) for service-{ids.project_number(PROJECT)}@container-engine-robot.",
+        f"'{_KEY.format(REGION)}2' (or it may not exist) for service-{gcp_ids.project_number(PROJECT)}@container-engine-robot.",
         confirmed=False,
         bad=cluster(databaseEncryption={"state": "ENCRYPTED", "keyName": f"{_KEY.format(REGION)}2"}),
         good=cluster(databaseEncryption={"state": "ENCRYPTED", "keyName": _KEY.format(REGION)}),
@@ -346,7 +346,7 @@ ROWS = [
     Row(
         "group of another name",
         "page google-groups-rbac",
-        cluster_rules.groups,
+        gcp_cluster_rules.groups,
         "it must be gke-security-groups@DOMAIN.",
         confirmed=False,
         bad=cluster(authenticatorGroupsConfig={"securityGroup": "ml@example.com"}),
@@ -355,7 +355,7 @@ ROWS = [
     Row(
         "no way in",
         "page network-isolation",
-        cluster_rules.some_endpoint,
+        gcp_cluster_rules.some_endpoint,
         "At least one of the DNS-based endpoint and the IP-based endpoints must be enabled.",
         confirmed=False,
         bad=cluster(controlPlaneEndpointsConfig={"ipEndpointsConfig": {"enabled": False}}),
@@ -369,7 +369,7 @@ ROWS = [
     Row(
         "label in capitals",
         "labeling-resources",
-        cluster_rules.resource_labels,
+        gcp_cluster_rules.resource_labels,
         "Invalid resource label Environment=dev",
         confirmed=False,
         bad=cluster(resourceLabels={"Environment": "dev"}),
@@ -378,7 +378,7 @@ ROWS = [
     Row(
         "two minor versions at once",
         "page upgrading-a-cluster",
-        cluster_rules.upgrade,
+        gcp_cluster_rules.upgrade,
         "cannot upgrade the master more than a minor version at a time.",
         confirmed=False,
         given=(cluster(minMasterVersion="1.34"),),
@@ -388,7 +388,7 @@ ROWS = [
     Row(
         "channel without the version there is",
         "page release-channels",
-        cluster_rules.upgrade,
+        gcp_cluster_rules.upgrade,
         "is unsupported.",
         confirmed=False,
         bad=Make(CLUSTER, {**CLUSTER_INPUTS, "releaseChannel": {"channel": "STABLE"}}),

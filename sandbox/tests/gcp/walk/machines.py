@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.gcp.resources import agent_rules, machine_rules
+from sandbox.gcp.resources import agent_rules, gcp_machine_rules
 
 from ..conftest import PROJECT, REGULAR, SPOT, ZONES
 from .row import Make, Row, cluster, key_granted, nodes, pool
@@ -30,7 +30,7 @@ ROWS = [
     Row(
         "machine type that is none",
         "4.4",
-        machine_rules.machine_type,
+        gcp_machine_rules.machine_type,
         'error creating NodePool: googleapi: Error 400: Invalid machine type "e2-standard-3" in zone "europe-west4-a": '
         "GCE_NOT_FOUND, badRequest",
         bad=nodes(REGULAR, machineType="e2-standard-3"),
@@ -39,7 +39,7 @@ ROWS = [
     Row(
         "machine type that is not in a zone",
         "4.4, config/clouds/gcp/gpu-zones.csv",
-        machine_rules.machine_type,
+        gcp_machine_rules.machine_type,
         'Invalid machine type "a3-highgpu-1g" in zone "europe-west4-a": GCE_NOT_FOUND',
         bad=nodes({**SPOT, "nodeLocations": ZONES[:1]}, **{**_H100, "guestAccelerators": None}),
         good=nodes({**SPOT, "nodeLocations": ZONES[1:]}, **_H100),
@@ -47,7 +47,7 @@ ROWS = [
     Row(
         "machine type that is none, in an update",
         "4.4",
-        machine_rules.machine_type,
+        gcp_machine_rules.machine_type,
         'updating urn:it: 1 error occurred:\n\t* googleapi: Error 400: Invalid machine type "x"',
         given=(pool(REGULAR),),
         bad=nodes(REGULAR, machineType="x"),
@@ -56,7 +56,7 @@ ROWS = [
     Row(
         "spot and preemptible",
         "the sandbox's reading",
-        machine_rules.spot_and_preemptible,
+        gcp_machine_rules.spot_and_preemptible,
         "Node pool cannot have both spot and preemptible set.",
         confirmed=False,
         bad=nodes(SPOT, preemptible=True),
@@ -65,7 +65,7 @@ ROWS = [
     Row(
         "H100 on demand",
         "page accelerator-optimized-machines",
-        machine_rules.provisioning,
+        gcp_machine_rules.provisioning,
         "Machine type a3-highgpu-1g is available as Spot VM, by Flex-start or in a reservation only.",
         confirmed=False,
         bad=nodes({**SPOT, "nodeLocations": ZONES[1:]}, **_H100, spot=None),
@@ -74,7 +74,7 @@ ROWS = [
     Row(
         "spot where there is none",
         "machine catalogue",
-        machine_rules.provisioning,
+        gcp_machine_rules.provisioning,
         "Machine type a4x-highgpu-4g is not available as Spot VM.",
         confirmed=False,
         bad=nodes(SPOT, **_GB200, reservationAffinity=_RESERVED),
@@ -83,7 +83,7 @@ ROWS = [
     Row(
         "GB200 outside a reservation",
         "page accelerator-optimized-machines",
-        machine_rules.provisioning,
+        gcp_machine_rules.provisioning,
         "Machine type a4x-highgpu-4g is available in a reservation only.",
         confirmed=False,
         bad=nodes(SPOT, **_GB200, spot=None),
@@ -92,7 +92,7 @@ ROWS = [
     Row(
         "a part of a GPU before its time",
         "page gpus",
-        machine_rules.too_old,
+        gcp_machine_rules.too_old,
         "Machine type g4-standard-6 needs version 1.35.2-gke.1485000 or later.",
         confirmed=False,
         given=(_OLD,),
@@ -102,7 +102,7 @@ ROWS = [
     Row(
         "a part of a GPU on nodes that are older than the control plane",
         "page gpus",
-        machine_rules.too_old,
+        gcp_machine_rules.too_old,
         "Machine type g4-standard-6 needs version 1.35.2-gke.1485000 or later.",
         confirmed=False,
         bad=nodes({**SPOT, "version": "1.34"}, machineType="g4-standard-6", guestAccelerators=_RTX),
@@ -111,7 +111,7 @@ ROWS = [
     Row(
         "disk of another family",
         "Google's GKE autoscaler source, Boot disk",
-        machine_rules.boot_disk,
+        gcp_machine_rules.boot_disk,
         "pd-standard disk type cannot be used by g2-standard-8 machine type.",
         bad=nodes(SPOT, diskType="pd-standard"),
         good=nodes(SPOT, diskType="pd-ssd"),
@@ -119,7 +119,7 @@ ROWS = [
     Row(
         "disk of another family, without GPUs",
         "gcp-compute-persistent-disk-csi-driver #1391",
-        machine_rules.boot_disk,
+        gcp_machine_rules.boot_disk,
         "pd-standard disk type cannot be used by c3-standard-8 machine type.",
         bad=nodes(REGULAR, machineType="c3-standard-8", diskType="pd-standard"),
         good=nodes(REGULAR, machineType="c3-standard-8", diskType="hyperdisk-balanced"),
@@ -127,7 +127,7 @@ ROWS = [
     Row(
         "key of another region, for boot disks",
         "page using-cmek",
-        machine_rules.boot_disk_key,
+        gcp_machine_rules.boot_disk_key,
         "is not a key of region europe-west4.",
         confirmed=False,
         bad=nodes(REGULAR, bootDiskKmsKey=_KEY.format("us-east1")),
@@ -148,7 +148,7 @@ ROWS = [
     Row(
         "image that is none",
         "page node-images",
-        machine_rules.image,
+        gcp_machine_rules.image,
         'Invalid image type "COS"',
         confirmed=False,
         bad=nodes(REGULAR, imageType="COS"),
@@ -157,7 +157,7 @@ ROWS = [
     Row(
         "notice on demand",
         "page spot-vms",
-        machine_rules.shutdown_grace,
+        gcp_machine_rules.shutdown_grace,
         "shutdown_grace_period_seconds can be set for node pools of Spot VMs only.",
         confirmed=False,
         bad=nodes(REGULAR, kubeletConfig=_GRACE),
@@ -166,7 +166,7 @@ ROWS = [
     Row(
         "notice of preemptible machines",
         "page spot-vms",
-        machine_rules.shutdown_grace,
+        gcp_machine_rules.shutdown_grace,
         "for node pools of Spot VMs only",
         confirmed=False,
         bad=nodes(SPOT, spot=None, preemptible=True, kubeletConfig=_GRACE),
@@ -175,7 +175,7 @@ ROWS = [
     Row(
         "notice too long",
         "page spot-vms",
-        machine_rules.shutdown_grace,
+        gcp_machine_rules.shutdown_grace,
         "must be between 30 and 120.",
         confirmed=False,
         bad=_grace(121),
@@ -184,7 +184,7 @@ ROWS = [
     Row(
         "notice too short",
         "page spot-vms",
-        machine_rules.shutdown_grace,
+        gcp_machine_rules.shutdown_grace,
         "must be between 30 and 120.",
         confirmed=False,
         bad=_grace(29),
@@ -193,7 +193,7 @@ ROWS = [
     Row(
         "notice that is all the system's",
         "SDK docstring",
-        machine_rules.shutdown_grace,
+        gcp_machine_rules.shutdown_grace,
         "must not be more than",
         confirmed=False,
         bad=_grace(60, 61),
@@ -202,7 +202,7 @@ ROWS = [
     Row(
         "notice before its time",
         "page spot-vms",
-        machine_rules.shutdown_grace,
+        gcp_machine_rules.shutdown_grace,
         "needs version 1.35.0-gke.1171000 or later.",
         confirmed=False,
         given=(_OLD,),
@@ -212,7 +212,7 @@ ROWS = [
     Row(
         "account that is none",
         "the sandbox's reading",
-        machine_rules.service_account,
+        gcp_machine_rules.service_account,
         f'Service account "gone@{PROJECT}.iam.gserviceaccount.com" does not exist.',
         confirmed=False,
         bad=nodes(REGULAR, serviceAccount=f"gone@{PROJECT}.iam.gserviceaccount.com"),
@@ -221,7 +221,7 @@ ROWS = [
     Row(
         "GPUs without storage",
         "page gpus",
-        machine_rules.scopes,
+        gcp_machine_rules.scopes,
         "require a scope that reads from Cloud Storage",
         confirmed=False,
         bad=nodes(SPOT, oauthScopes=["https://www.googleapis.com/auth/logging.write"]),
@@ -230,7 +230,7 @@ ROWS = [
     Row(
         "identities of pods in a cluster without",
         "page workload-identity",
-        machine_rules.workload_metadata,
+        gcp_machine_rules.workload_metadata,
         "Workload Identity must be enabled in the cluster to use GKE_METADATA",
         confirmed=False,
         given=(cluster(workloadIdentityConfig=None, name="plain"),),
@@ -240,7 +240,7 @@ ROWS = [
     Row(
         "nodes newer than the control plane",
         "page versioning",
-        machine_rules.version,
+        gcp_machine_rules.version,
         'must not be newer than the master version "1.34.9-gke.1045000".',
         confirmed=False,
         given=(_OLD,),
@@ -250,7 +250,7 @@ ROWS = [
     Row(
         "version of nodes that is none",
         "logs",
-        machine_rules.version_served,
+        gcp_machine_rules.version_served,
         'Node version "1.30" is unsupported.',
         bad=pool(REGULAR, version="1.30"),
         good=pool(REGULAR, version="1.35"),
@@ -258,7 +258,7 @@ ROWS = [
     Row(
         "machines' label in capitals",
         "labeling-resources",
-        machine_rules.resource_labels,
+        gcp_machine_rules.resource_labels,
         "Invalid resource label team=ML",
         confirmed=False,
         bad=nodes(REGULAR, resourceLabels={"team": "ML"}),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.gcp import cloud
-from sandbox.gcp.resources import identity, nat_rules, network, subnet_rules
+from sandbox.gcp import gcp_cloud
+from sandbox.gcp.resources import gcp_identity, gcp_network, gcp_subnet_rules, nat_rules
 from sandbox.gcp.resources import subnetwork as subnets
 
 from ..conftest import (
@@ -61,7 +61,7 @@ ROWS = [
     Row(
         "network twice",
         "4.4",
-        cloud._exists,
+        gcp_cloud._exists,
         "googleapi: Error 409: The resource 'projects/ml-project/global/networks/net' already exists, alreadyExists",
         bad=Again(NETWORK, NETWORK_INPUTS),
         good=Again(NETWORK, {**NETWORK_INPUTS, "name": "two"}),
@@ -69,7 +69,7 @@ ROWS = [
     Row(
         "NAT twice",
         "resource_compute_router_nat.go",
-        cloud._exists,
+        gcp_cloud._exists,
         "Unable to create RouterNat, existing object already found",
         bad=Again(NAT, {**_nat().inputs, "name": "nat", "router": "router"}),
         good=Make(NAT, {**_nat().inputs, "name": "nat", "router": "router"}),
@@ -77,7 +77,7 @@ ROWS = [
     Row(
         "account twice",
         "4.4",
-        cloud._exists,
+        gcp_cloud._exists,
         "Error creating service account: googleapi: Error 409: Service account ml-nodes already exists within project "
         "projects/ml-project., alreadyExists",
         bad=Again(ACCOUNT, {"accountId": "ml-nodes"}),
@@ -86,7 +86,7 @@ ROWS = [
     Row(
         "network with a subnet",
         "pulumi-gcp #1253",
-        network.Network.check_delete,
+        gcp_network.Network.check_delete,
         "The network resource 'projects/ml-project/global/networks/other' is already being used by "
         f"'projects/ml-project/regions/europe-west4/subnetworks/others', {_IN_USE}",
         bad=Delete(f"projects/{PROJECT}/global/networks/other"),
@@ -103,7 +103,7 @@ ROWS = [
     Row(
         "subnet without its network",
         "4.4",
-        network.require_network,
+        gcp_network.require_network,
         "Error creating Subnetwork: googleapi: Error 404: The resource 'projects/ml-project/global/networks/no' was not found, "
         "notFound",
         bad=_subnet(network="no"),
@@ -112,7 +112,7 @@ ROWS = [
     Row(
         "region that is none",
         "the sandbox's reading",
-        subnet_rules.region_exists,
+        gcp_subnet_rules.region_exists,
         "Unknown region., invalid",
         confirmed=False,
         bad=_subnet(region="europe-west5"),
@@ -121,7 +121,7 @@ ROWS = [
     Row(
         "subnet without a range",
         "REST reference",
-        subnet_rules.range_given,
+        gcp_subnet_rules.range_given,
         "Must be specified.",
         confirmed=False,
         bad=Make(SUBNETWORK, {"name": "two", "region": REGION, "network": "net"}),
@@ -130,7 +130,7 @@ ROWS = [
     Row(
         "two ranges of a name",
         "REST reference",
-        subnet_rules.own_names,
+        gcp_subnet_rules.own_names,
         "duplicate range name pods",
         confirmed=False,
         bad=_subnet(secondaryIpRanges=_ranges(("pods", "10.30.0.0/20"), ("pods", "10.31.0.0/20"))),
@@ -139,7 +139,7 @@ ROWS = [
     Row(
         "host bits",
         "the sandbox's reading",
-        subnet_rules.network_address,
+        gcp_subnet_rules.network_address,
         "Invalid IPCidrRange: 10.10.0.1/20 has host bits set.",
         confirmed=False,
         bad=_subnet(ipCidrRange="10.10.0.1/20"),
@@ -148,7 +148,7 @@ ROWS = [
     Row(
         "share of flows",
         "REST reference subnetworks",
-        subnet_rules.sampling,
+        gcp_subnet_rules.sampling,
         "Invalid value for field 'resource.logConfig.flowSampling': '1.5'. Must be in [0, 1].",
         confirmed=False,
         bad=_subnet(logConfig={"flowSampling": 1.5}),
@@ -157,7 +157,7 @@ ROWS = [
     Row(
         "range too small",
         "page subnets",
-        subnet_rules.usable_range,
+        gcp_subnet_rules.usable_range,
         "Invalid IPCidrRange: 10.10.0.0/30 is not allowed.",
         confirmed=False,
         bad=_subnet(ipCidrRange="10.10.0.0/30"),
@@ -166,7 +166,7 @@ ROWS = [
     Row(
         "public range",
         "page subnets",
-        subnet_rules.usable_range,
+        gcp_subnet_rules.usable_range,
         "8.8.0.0/20 is not allowed",
         confirmed=False,
         bad=_subnet(ipCidrRange="8.8.0.0/20"),
@@ -175,7 +175,7 @@ ROWS = [
     Row(
         "range that no subnet may have",
         "page subnets",
-        subnet_rules.usable_range,
+        gcp_subnet_rules.usable_range,
         "169.254.0.0/20 is not allowed",
         confirmed=False,
         bad=_subnet(ipCidrRange="169.254.0.0/20"),
@@ -184,7 +184,7 @@ ROWS = [
     Row(
         "ranges of one subnet overlap",
         "page subnets",
-        subnet_rules.own_overlap,
+        gcp_subnet_rules.own_overlap,
         "Error 400: Invalid value for field 'resource.secondaryIpRanges[0].ipCidrRange': '10.10.8.0/24'. Invalid IPCidrRange: "
         "10.10.8.0/24 conflicts with existing subnetwork 'two' in region 'europe-west4'., invalid",
         bad=_subnet(secondaryIpRanges=_ranges(("pods", "10.10.8.0/24"))),
@@ -193,7 +193,7 @@ ROWS = [
     Row(
         "subnets overlap, also of two regions",
         "terraform-google-kubernetes-engine",
-        subnet_rules.overlap,
+        gcp_subnet_rules.overlap,
         "'resource.ipCidrRange': '10.16.0.0/20'. Invalid IPCidrRange: 10.16.0.0/20 conflicts "
         "with existing subnetwork 'nodes' in region 'europe-west4'., invalid",
         bad=_subnet(ipCidrRange="10.16.0.0/20", region="us-east1"),
@@ -202,7 +202,7 @@ ROWS = [
     Row(
         "range in use taken away",
         "page alias-ips",
-        subnet_rules.range_in_use,
+        gcp_subnet_rules.range_in_use,
         f"Cannot remove secondary range services which is in use by {CLUSTER_ID}",
         confirmed=False,
         bad=Make(
@@ -279,7 +279,7 @@ ROWS = [
     Row(
         "member of no kind",
         "REST reference",
-        identity.member_form,
+        gcp_identity.member_form,
         f'Error applying IAM policy for project "{PROJECT}": Error setting IAM policy for project "{PROJECT}": googleapi: '
         "Error 400: Invalid argument: 'me@example.com' is not a member., badRequest",
         confirmed=False,
@@ -289,7 +289,7 @@ ROWS = [
     Row(
         "role that is none",
         "logs",
-        identity.role_form,
+        gcp_identity.role_form,
         "Role container.admin is not supported for this resource., badRequest",
         bad=_grant(role="container.admin"),
         good=_grant(role="roles/container.admin"),
@@ -297,7 +297,7 @@ ROWS = [
     Row(
         "grant to an account that is none",
         "terraform-provider-google #11463",
-        identity.account_exists,
+        gcp_identity.account_exists,
         f"Service account gone@{PROJECT}.iam.gserviceaccount.com does not exist., badRequest",
         bad=_grant(member=f"serviceAccount:gone@{PROJECT}.iam.gserviceaccount.com"),
         good=_grant(member="serviceAccount:theirs@other-project.iam.gserviceaccount.com"),
@@ -305,7 +305,7 @@ ROWS = [
     Row(
         "grant on a repository to an account that is none",
         "terraform-provider-google #11463",
-        identity.account_exists,
+        gcp_identity.account_exists,
         'IAM policy for artifactregistry repository "projects/ml-project/locations/europe/repositories/images": googleapi: ',
         bad=_grant(
             READER,

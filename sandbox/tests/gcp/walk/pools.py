@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sandbox.gcp import cloud
-from sandbox.gcp.resources import label_rules, pool, pool_rules, scale_rules
+from sandbox.gcp import gcp_cloud
+from sandbox.gcp.resources import gcp_label_rules, gcp_pool, gcp_pool_rules, scale_rules
 
 from ..conftest import CLUSTER_ID, POOL, REGION, REGULAR, SPOT, ZONES
 from .row import Again, Row, nodes
@@ -18,7 +18,7 @@ ROWS = [
     Row(
         "pool of a cluster that is none",
         "4.4",
-        pool._running_cluster,
+        gcp_pool._running_cluster,
         "error creating NodePool: googleapi: Error 404: Not found: projects/ml-project/locations/europe-west4/clusters/no., "
         "notFound",
         bad=pools(REGULAR, cluster="no"),
@@ -27,7 +27,7 @@ ROWS = [
     Row(
         "pool twice",
         "4.1",
-        cloud._exists,
+        gcp_cloud._exists,
         f"error creating NodePool: resource - {CLUSTER_ID}/nodePools/general - already exists",
         bad=Again(POOL, {**REGULAR, "name": "general"}),
         good=Again(POOL, REGULAR),
@@ -35,7 +35,7 @@ ROWS = [
     Row(
         "pool's name in capitals",
         "4.4, 7.25",
-        pool_rules.name,
+        gcp_pool_rules.name,
         'googleapi: Error 400: Invalid value for field "node_pool.name": "primaryPool". Must be a match of regex '
         "'(?:[a-z](?:[-a-z0-9]{0,38}[a-z0-9])?)'",
         bad=pools(REGULAR, name="primaryPool"),
@@ -44,7 +44,7 @@ ROWS = [
     Row(
         "pool's name too long",
         "4.4, 7.25",
-        pool_rules.name,
+        gcp_pool_rules.name,
         "no longer than 40 characters",
         bad=pools(REGULAR, name="a" * 41),
         good=pools(REGULAR, name="a" * 40),
@@ -160,7 +160,7 @@ ROWS = [
     Row(
         "label of a role",
         "4.4",
-        label_rules.labels,
+        gcp_label_rules.labels,
         "googleapi: Error 400: Applying kubernetes label is not allowed: node-role.kubernetes.io/gpu., badRequest",
         bad=nodes(REGULAR, labels={"node-role.kubernetes.io/gpu": "true"}),
         good=nodes(REGULAR, labels={"example.com/gpu": "true"}),
@@ -168,7 +168,7 @@ ROWS = [
     Row(
         "label of GKE's",
         "page about-custom-compute-classes",
-        label_rules.labels,
+        gcp_label_rules.labels,
         "Applying kubernetes label is not allowed: cloud.google.com/gke-spot.",
         confirmed=False,
         given=(pools(SPOT),),
@@ -178,7 +178,7 @@ ROWS = [
     Row(
         "label that is none",
         "Kubernetes",
-        label_rules.labels,
+        gcp_label_rules.labels,
         "Invalid kubernetes label a=not a value.",
         confirmed=False,
         bad=nodes(REGULAR, labels={"a": "not a value"}),
@@ -187,7 +187,7 @@ ROWS = [
     Row(
         "taint twice",
         "Kubernetes",
-        label_rules.taints,
+        gcp_label_rules.taints,
         "Taints must be unique by key and effect: a has NO_SCHEDULE twice.",
         confirmed=False,
         bad=nodes(REGULAR, taints=[_taint("a"), _taint("a", value="y")]),
@@ -196,7 +196,7 @@ ROWS = [
     Row(
         "taint that is none",
         "Kubernetes",
-        label_rules.taints,
+        gcp_label_rules.taints,
         "Invalid taint a b=x.",
         confirmed=False,
         bad=nodes(REGULAR, taints=[_taint("a b")]),

@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.cloud.provider import InitFailed, Refused, Resource
-from sandbox.gcp.resources import bucket, cluster_rules, identity, nat_rules, pool_rules, subnet_rules
-from sandbox.gcp.resources.resource_type import Settings
-from sandbox.gcp.resources.table import TYPES
+from sandbox.gcp.resources import bucket, gcp_cluster_rules, gcp_identity, gcp_pool_rules, gcp_subnet_rules, nat_rules
+from sandbox.gcp.resources.gcp_resource_type import Settings
+from sandbox.gcp.resources.gcp_table import TYPES
 from sandbox.tests.engine_side import Props
 from sandbox.tests.rule_walk import Rule
 
 from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, PROJECT, Project, with_config
 
 TABLES = [
-    (cluster_rules, "SENT"),
-    (cluster_rules, "RESULT"),
-    (pool_rules, "SENT"),
-    (pool_rules, "RESULT"),
-    (subnet_rules, "RULES"),
+    (gcp_cluster_rules, "SENT"),
+    (gcp_cluster_rules, "RESULT"),
+    (gcp_pool_rules, "SENT"),
+    (gcp_pool_rules, "RESULT"),
+    (gcp_subnet_rules, "RULES"),
     (nat_rules, "RULES"),
-    (identity, "GRANT_RULES"),
+    (gcp_identity, "GRANT_RULES"),
     (bucket, "BUCKET_RULES"),
     (bucket, "MEMBER_RULES"),
     (bucket, "FOLDER_RULES"),

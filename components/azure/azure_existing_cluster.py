@@ -1,0 +1,179 @@
+"""Pools in an existing AKS cluster: the cluster is read, never declared.
+
+A pool names no Kubernetes version: AKS makes it in the cluster's own, and whoever upgrades the cluster upgrades its pools. A
+version here would exchange the nodes of running jobs in an update about something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pulumi
+
+from components import existing_pools, immutable, links, removed_pools
+from components.azure import azure_credentials, azure_immutable_pools, azure_live, azure_pools
+from components.azure.azure_live import LiveCluster
+from components.existing_pools import STACK_TAG
+from components.target import CloudCluster, Stack
+from config.base.problems import Problem
+from config.clouds.azure.azure_pool import settings_of
+from config.clouds.azure.azure_settings import Azure, AzureExistingCluster
+from config.model.reference import Reference
+
+_WHERE = "cloud.existingCluster"
+
+
+@dataclass(frozen=True)
+class ExistingAks:
+    """The cluster as it is now."""
+
+    name: str
+    resource_group: str
+    live: LiveCluster
+    entra: bool
+    """Whether logins go through Microsoft Entra."""
+    kubeconfig: str
+    """Secret: wrap what is passed on."""
+
+    @property
+    def expander(self) -> str:
+        """How its autoscaler chooses among pools; AKS' default is random (page cluster-autoscaler)."""
+        profile = (self.live.answer or {}).get("autoScalerProfile") or {}
+        return str(profile.get("expander") or "random")
+
+    @property
+    def on_demand_pools(self) -> tuple[str, ...]:
+        """Names of the on-demand pools that the autoscaler may grow."""
+        return tuple(
+            name
+            for name, profile in sorted(self.live.profiles.items())
+            if profile.get("enableAutoScaling") and profile.get("scaleSetPriority") != "Spot"
+        )
+
+
+def read(spec: AzureExistingCluster, reading: pulumi.InvokeOptions | None = None) -> ExistingAks:
+    """Read the cluster. Raises `pulumi.RunError` when it is missing or cannot take pools now."""
+    cluster = azure_live.read(spec.resource_group, spec.name, reading)
+    if cluster.answer is None:
+        raise pulumi.RunError(
+            f"{_WHERE}: there is no AKS cluster {spec.name!r} in resource group {spec.resource_group!r} of this subscription"
+            "\n  az aks list --output table   lists the existing ones"
+        )
+    if (cluster.answer.get("powerState") or {}).get("code") == "Stopped":
+        raise pulumi.RunError(
+            f"{_WHERE}: the cluster {spec.name!r} is stopped"
+            f"\n  az aks start --resource-group {spec.resource_group} --name {spec.name}"
+        )
+    kubeconfig = azure_credentials.read(spec.resource_group, spec.name, cluster.entra, reading)
+    return ExistingAks(spec.name, spec.resource_group, cluster, cluster.entra, kubeconfig)
+
+
+class AksPools(CloudCluster):
+    """This stack's pools in the cluster: `AksPools("ml", stack, cluster, plan(stack, cluster))`. Nothing else of it is declared."""
+
+    def __init__(
+        self,
+        name: str,
+        stack: Stack,
+        cluster: ExistingAks,
+        planned: Sequence[azure_pools.PlannedPool],
+        *,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("kubeflow-spot:azure:AksPools", name, None, opts)
+        home = azure_pools.ClusterOfPools(
+            cluster.name,
+            cluster.resource_group,
+            {**stack.spec.cluster.tags, STACK_TAG: stack.instance},
+            lambda subnet: _linked(subnet_id(subnet, cluster.live), subnet),
+            # Whoever upgrades the cluster upgrades its pools: nothing to undo.
+            ignore_changes=["orchestratorVersion"],
+        )
+        azure_pools.declare_all(name, planned, cluster.live, cluster=home, parent=self)
+        self.outputs = azure_credentials.outputs(
+            cluster.name, cluster.resource_group, cluster.entra
+        )
+        self.kubeconfig = pulumi.Output.secret(cluster.kubeconfig)
+        self.register_outputs({})
+
+
+def _linked(id: str | None, subnet: Reference | None) -> pulumi.Input[str] | None:
+    """Return a subnet's id; the output where another resource makes the subnet."""
+    return (
+        pulumi.Output.concat(id.removesuffix(subnet.text), links.output(subnet))
+        if id and subnet
+        else id
+    )
+
+
+def _planned_pools(stack: Stack, cluster: ExistingAks) -> list[azure_pools.PlannedPool]:
+    assert isinstance(stack.spec.cloud, Azure)
+    at_host = stack.spec.cloud.encryption.at_host
+    return [
+        azure_pools.PlannedPool(
+            pool,
+            azure_pools.profile(pool, None, cluster.live, at_host=at_host),
+            None if subnet and subnet.made_up else subnet_id(subnet, cluster.live),
+        )
+        for pool, subnet in ((pool, settings_of(pool.source).subnet) for pool in stack.node_pools)
+    ]
+
+
+def plan(stack: Stack, cluster: ExistingAks) -> list[azure_pools.PlannedPool]:
+    """Return the stack's pools. Raise `pulumi.RunError` for pools that AKS or this cluster cannot take."""
+    immutable.refuse_settings(_problems(stack, cluster))
+    planned = _planned_pools(stack, cluster)
+    immutable.refuse(
+        [
+            *removed_pools.problems(
+                stack, cluster.live.user_pools, _WHERE, lambda: cluster.kubeconfig
+            ),
+            *(
+                problem
+                for pool in planned
+                for problem in azure_immutable_pools.pool_problems(
+                    stack, pool.pool, pool.request, cluster.live
+                )
+            ),
+        ]
+    )
+    return planned
+
+
+def _problems(stack: Stack, cluster: ExistingAks) -> Iterator[Problem]:
+    for pool in stack.node_pools:
+        profile = cluster.live.profiles.get(pool.name)
+        if profile:
+            yield from existing_pools.name_taken(
+                stack,
+                pool,
+                cluster.name,
+                labels=profile.get("nodeLabels"),
+                tags=profile.get("tags"),
+                names=cluster.live.profiles,
+            )
+        named = settings_of(pool.source).subnet
+        if named and not named.text.startswith("/") and subnet_id(None, cluster.live) is None:
+            yield Problem(
+                f"{stack.path(pool)}.subnet",
+                f"the cluster {cluster.name!r} is in a network that AKS made for it, which has no subnets to name",
+                "leave it out",
+            )
+
+
+def subnet_id(subnet: Reference | None, cluster: LiveCluster) -> str | None:
+    """Return the subnet of a pool's nodes: the named one of the cluster's network, or its system pool's; None: AKS' own network.
+
+    All pools of a cluster must be in one network (page node-pool-unique-subnet).
+    """
+    if subnet and subnet.text.startswith("/"):
+        return subnet.text
+    system_pools = sorted(
+        (profile for profile in cluster.profiles.values() if profile.get("mode") == "System"),
+        key=lambda profile: str(profile["name"]),
+    )
+    default: str | None = system_pools[0].get("vnetSubnetID") if system_pools else None
+    if subnet is None or default is None:
+        return default
+    return f"{default.rpartition('/subnets/')[0]}/subnets/{subnet.text}"

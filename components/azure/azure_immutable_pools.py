@@ -1,0 +1,264 @@
+"""Properties of a pool that AKS never changes, and the refusal of a change of them (docs/adr/0018).
+
+Spot pools are replaced. An on-demand pool in use, a twin as well, is not: the stack file is compared with the live pool, and
+every difference refused at once, before anything is declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pulumi_azure_native import containerservice
+
+from components import immutable
+from components.azure.azure_live import LiveCluster, plain
+from components.immutable import Change
+from components.last_update import LastUpdate, lasting_settings
+from components.target import Stack
+from config.base.problems import Problem
+from config.clouds import registry
+from config.clouds.azure.azure_pool import nodes_of
+from config.clouds.azure.azure_settings import AzureEncryption
+from config.model.pool import AnyPool
+from config.model.spec import ClusterSpec
+from config.placement.node_pools import NodePool
+from config.placement.object_names import next_generation
+
+_CHOSEN_BY_AKS = object()
+_RESERVATION = "capacityReservationGroupID"
+_SECURITY = "securityProfile"
+
+
+@dataclass(frozen=True)
+class Immutable:
+    """One property: AKS' name, and the stack file's key ("" where no key stands for it alone)."""
+
+    wire: str
+    key: str = ""
+    unset: Any = _CHOSEN_BY_AKS
+    """The meaning of an unset property; by default the value that AKS chose, so that no live value differs."""
+
+
+PROPERTIES = (
+    Immutable("vmSize", "machine"),
+    Immutable("scaleSetPriority", unset="Regular"),
+    Immutable("scaleSetEvictionPolicy"),
+    Immutable("spotMaxPrice"),
+    Immutable("maxPods", "maxPods"),
+    Immutable("osDiskType", "osDisk.type"),
+    Immutable("osDiskSizeGB", "osDisk.sizeGb"),
+    Immutable("type"),
+    Immutable("availabilityZones", "zones", unset=()),
+    Immutable("vnetSubnetID", "subnet"),
+    Immutable("gpuInstanceProfile", "mig", unset=""),
+    Immutable("gpuProfile", "installDriver", unset={"driver": "Install"}),
+    Immutable("enableEncryptionAtHost", "cloud.encryption.atHost", unset=False),
+    Immutable(_SECURITY, "azure"),
+    Immutable(_RESERVATION, "reservation", unset=""),
+)
+"""azure-native itself replaces for `vmSize` and `gpuInstanceProfile` only and would preview updates that Azure then answers
+with PropertyChangeNotAllowed (pulumi-azure-native issue 959)."""
+
+BY_HAND = (
+    "put it back; or add a second system pool by hand (az aks nodepool add --mode System), write its name and settings "
+    "here, and delete the old one (az aks nodepool delete)"
+)
+
+
+def differences(
+    path: str, declared: Mapping[str, Any], live: Mapping[str, Any], remedy: str
+) -> Iterator[Problem]:
+    """A problem for every immutable property in which a live on-demand pool differs from the wanted one.
+
+    `declared` is the wanted entry in the cluster, `live` that of the cluster's GET, both by the names of the wire; a subnet may be
+    given by the end of its id.
+    """
+    name = str(declared["name"])
+    if declared.get(_RESERVATION) and not live.get(_RESERVATION):
+        yield _not_associated(path, name, str(declared[_RESERVATION]), remedy)
+        declared = {key: value for key, value in declared.items() if key != _RESERVATION}
+    yield from immutable.changed(path, name, _changes(declared, live), remedy)
+
+
+def differs(declared: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
+    """Whether a live pool differs in any immutable property, so that it can only be made anew."""
+    return any(_differences(declared, live))
+
+
+def _changes(declared: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Change]:
+    for property, is_now, is_declared in _differences(declared, live):
+        if property.key:
+            yield property.key, _shown(property, is_now), _shown(property, is_declared)
+
+
+def _differences(
+    declared: Mapping[str, Any], live: Mapping[str, Any]
+) -> Iterator[tuple[Immutable, Any, Any]]:
+    """Each property with its value now and the wanted one."""
+    for property in PROPERTIES:
+        if property.wire == _SECURITY:
+            if _trusted(declared) and not _trusted(live):
+                yield property, False, True
+            continue
+        is_now, is_declared = live.get(property.wire), declared.get(property.wire)
+        if property.unset is not _CHOSEN_BY_AKS:
+            is_now, is_declared = is_now or property.unset, is_declared or property.unset
+        elif is_declared is None or is_now is None:
+            continue
+        now, then = _plain(is_now), _plain(is_declared)
+        if property.wire == "vnetSubnetID" and now.endswith(then):
+            continue
+        if now != then:
+            yield property, is_now, is_declared
+
+
+def trusted_launch(
+    pool: NodePool, live: LiveCluster
+) -> containerservice.AgentPoolSecurityProfileArgs | None:
+    """Return a pool's Trusted Launch as AKS holds it.
+
+    AKS keeps what a request leaves out, so both parts are sent, and beside them the access by SSH that somebody set. A spot pool is
+    replaced when they change: where the file asks for none, nothing is sent, or every spot pool that runs would be replaced.
+    """
+    nodes = nodes_of(pool.source)
+    if pool.spot and not (nodes.secure_boot or nodes.vtpm):
+        return None
+    ssh = ((live.profiles.get(pool.name) or {}).get(_SECURITY) or {}).get("sshAccess")
+    return containerservice.AgentPoolSecurityProfileArgs(
+        ssh_access=ssh, enable_secure_boot=nodes.secure_boot, enable_vtpm=nodes.vtpm
+    )
+
+
+def _trusted(profile: Mapping[str, Any]) -> bool:
+    """Return whether a pool has Trusted Launch. A pool is made with its image or never gets it; with the image both parts of it
+    can be switched (page use-trusted-launch)."""
+    security = profile.get(_SECURITY) or {}
+    parts = (
+        security.get("enableSecureBoot"),
+        security.get("enableVTPM"),
+        "TL" in profile.get("nodeImageVersion", ""),
+    )
+    return any(parts)
+
+
+def _plain(value: Any) -> Any:
+    """Comparable; of a GPU profile the driver."""
+    return plain(value.get("driver") or "Install") if isinstance(value, Mapping) else plain(value)
+
+
+def _shown(property: Immutable, value: Any) -> str:
+    """The value in the stack file's words."""
+    match property.key:
+        case "reservation":
+            return str(value).rpartition("/")[2] or "unset"
+        case "mig":
+            return str(value).removeprefix("MIG") or "unset"
+        case "installDriver":
+            return immutable.word(_plain(value) == "install")
+        case "subnet":
+            *_, network, _, subnet = str(value).split("/")
+            return f"{network}/{subnet}"
+        case "zones":
+            return f"[{', '.join(sorted(value))}]"
+        case _:
+            return immutable.word(value)
+
+
+def pool_problems(
+    stack: Stack, pool: NodePool, declared: Mapping[str, Any], live: LiveCluster
+) -> Iterator[Problem]:
+    """Changes of a live on-demand pool that AKS refuses, or would not make. `declared` is its wanted entry."""
+    profile = live.profiles.get(pool.name)
+    if profile is None or profile.get("scaleSetPriority") == "Spot":
+        return
+    if pool.spot:
+        yield immutable.becomes_spot(stack, pool)
+        return
+    path = stack.path(pool)
+    letter = next_generation(pool.source, live.profiles, registry.of(stack.spec.cloud))
+    remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
+    yield from differences(path, declared, profile, remedy)
+    yield from _dropped(path, pool.name, pool.source, stack.last_update, remedy)
+
+
+def _not_associated(path: str, name: str, group: str, remedy: str) -> Problem:
+    """The pool was made before the line, or with it and AKS did not associate the group, of which it only warns (page
+    use-capacity-reservation-groups): the live pool is the same."""
+    shown = group.rpartition("/")[2]
+    what = (
+        f"{name}: uses no reservation in the cluster, and AKS adds {shown} to no pool that exists"
+    )
+    advice = (
+        f"{remedy}; if the pool was made with this line, AKS did not associate it: before that, see that {shown} has machines of "
+        "the pool's size and zones and that the cluster's identity is Contributor there, which may take an hour to work; or "
+        "remove the line"
+    )
+    return Problem(f"{path}.reservation", what, advice)
+
+
+def _dropped(
+    path: str, name: str, pool: AnyPool, last_update: LastUpdate, remedy: str
+) -> Iterator[Problem]:
+    """Settings of the last update that the stack file no longer has: AKS keeps them, and its GET does not tell them from those
+    that AKS chose itself."""
+    now = lasting_settings(pool)
+    for key, value in last_update.lasting_settings(name).items():
+        if key not in now:
+            shown = str(int(value)) if isinstance(value, float) else value
+            yield Problem(
+                f"{path}.{key}",
+                f"{name}: was {shown}, and AKS keeps that for the pool's life",
+                remedy,
+            )
+
+
+def system_problems(
+    pool: NodePool, declared: Mapping[str, Any], live: LiveCluster, last_update: LastUpdate
+) -> Iterator[Problem]:
+    """As `pool_problems`, for the entry in the cluster itself, which has no generations."""
+    if not live.profiles:
+        return
+    profile = live.profiles.get(pool.name)
+    if profile is None:
+        names = ", ".join(
+            sorted(
+                name for name, profile in live.profiles.items() if profile.get("mode") == "System"
+            )
+        )
+        what = f"{pool.name}: is no pool of the cluster, whose system pool is {names}; AKS adds none this way"
+        yield Problem("systemPool.name", what, BY_HAND)
+        return
+    yield from differences("systemPool", declared, profile, BY_HAND)
+    yield from _dropped("systemPool", pool.name, pool.source, last_update, BY_HAND)
+
+
+def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:
+    """The key of etcd must not go while Secrets are encrypted with it (page use-kms-etcd-encryption)."""
+    profile = (live.answer or {}).get("securityProfile") or {}
+    kms = profile.get("azureKeyVaultKms") or {}
+    if kms.get("enabled") and not spec.kms:
+        yield Problem(
+            "cloud.encryption.kms",
+            f"encrypts the cluster's Secrets with {kms.get('keyId')} and cannot be dropped",
+            "put it back; or run `az aks update --disable-azure-keyvault-kms`, then write every Secret again "
+            "(kubectl get secrets -A -o json | kubectl replace -f -), then remove it here",
+        )
+
+
+def upgrade_problems(spec: ClusterSpec, live: LiveCluster) -> Iterator[Problem]:
+    """AKS upgrades control plane and pools together where a channel is set, and refuses that beside spot pools (pages
+    auto-upgrade-cluster and spot-node-pool)."""
+    answer, version = live.answer or {}, spec.kubernetes_version
+    channel = (answer.get("autoUpgradeProfile") or {}).get("upgradeChannel") or "none"
+    now = str(answer.get("currentKubernetesVersion") or answer.get("kubernetesVersion") or version)
+    if channel == "none" or f"{now}.".startswith(f"{version}."):
+        return
+    yield Problem(
+        "cluster.kubernetesVersion" if spec.cluster.kubernetes_version else "release",
+        f"{now} cannot become {version} while the cluster's upgrade channel is {channel}: AKS then upgrades control plane and "
+        "pools together only, and not beside spot pools",
+        f"first keep {now.rpartition('.')[0]}, set `cloud.upgrades.channel: none` and run `pulumi up`; then upgrade; then set "
+        "the channel again",
+    )

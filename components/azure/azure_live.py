@@ -1,0 +1,159 @@
+"""An AKS cluster as its GET shows it now, with the number of nodes of each pool.
+
+AKS requires a count in every request although the autoscaler owns it (pulumi-azure-native issue 2943), and applies it: a count
+from the last update would switch off machines that were added since. `ignore_changes` would send that old count.
+Decision: docs/adr/0014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+from pulumi_azure_native import containerservice
+
+from components.existing_pools import STACK_TAG
+from components.removed_pools import LivePool
+from components.resources import explain_refusal, wire
+from config.placement.node_pools import POOL_LABEL
+
+_MISSING = ("ResourceNotFound", "ResourceGroupNotFound")
+"""ARM's codes for a cluster, or its resource group, that does not exist (yet)."""
+
+RETRIED = "kubeflow-spot-retried"
+"""The tag that counts how often an `up` has repeated a request that had failed."""
+
+_ENDED_BADLY = ("Failed", "Canceled")
+
+_LABELS = "nodeLabels"
+"""The only map of a pool with keys of the user's: an additional key is a difference."""
+
+
+@dataclass(frozen=True)
+class LiveCluster:
+    """A cluster and all its pools, this stack's and others."""
+
+    profiles: Mapping[str, Mapping[str, Any]]
+    """Pools by name, with the names of the wire."""
+    answer: Mapping[str, Any] | None = None
+    """The GET's whole answer; None when the cluster does not exist."""
+
+    @property
+    def entra(self) -> bool:
+        """Whether logins go through Microsoft Entra."""
+        return bool(((self.answer or {}).get("aadProfile") or {}).get("managed"))
+
+    @property
+    def user_pools(self) -> list[LivePool]:
+        """All pools but those of the cluster's own pods, which the cluster lists itself."""
+        return [
+            LivePool(
+                name,
+                profile.get(_LABELS) or {},
+                spot=profile.get("scaleSetPriority") == "Spot",
+                nodes=profile.get("count"),
+                stack=(profile.get("tags") or {}).get(STACK_TAG),
+            )
+            for name, profile in sorted(self.profiles.items())
+            if profile.get("mode") != "System"
+        ]
+
+    def count(self, pool: str, least: int, most: int, label: str = "") -> int:
+        """The count to send for a pool: its nodes now, moved into its bounds.
+
+        A new pool gets its minimum. A pool that replaces another generation, which has the same `label` under POOL_LABEL and is
+        deleted right after, gets as many nodes as that one.
+        """
+        here = [self.profiles[pool]] if pool in self.profiles else self._labelled(label)
+        return int(min(max([least, *(profile.get("count") or 0 for profile in here)]), most))
+
+    def version(self, wanted: str, pool: str = "") -> str:
+        """Return the Kubernetes version to send for the cluster, or for a pool: `wanted`, such as 1.36, is any 1.36.* there.
+
+        Automatic upgrades put the patch in place of the minor version (page auto-upgrade-cluster). A pool that has another minor
+        version, and a new one, goes to the cluster's.
+        """
+        cluster = (self.answer or {}).get("kubernetesVersion")
+        now = (self.profiles.get(pool, {}).get("orchestratorVersion"), cluster)
+        return next(
+            (str(version) for version in now if version and f"{version}.".startswith(f"{wanted}.")),
+            wanted,
+        )
+
+    def _labelled(self, label: str) -> list[Mapping[str, Any]]:
+        return [
+            p
+            for p in self.profiles.values()
+            if label and (p.get("nodeLabels") or {}).get(POOL_LABEL) == label
+        ]
+
+    def is_as(self, profile: Mapping[str, Any]) -> bool:
+        """Whether the live pool exists and equals this profile in every property that the profile has."""
+        return profile["name"] in self.profiles and not self.differences(profile)
+
+    def differences(self, profile: Mapping[str, Any]) -> dict[str, Any]:
+        """Properties in which the live pool differs from this profile, and a failed state; empty for a missing pool."""
+        live = self.profiles.get(profile["name"])
+        if live is None:
+            return {}
+        state = live.get("provisioningState")
+        changed = {
+            key: live.get(key)
+            for key, value in profile.items()
+            if not _is_as(key, live.get(key), value)
+        }
+        return changed | ({"provisioningState": state} if state in _ENDED_BADLY else {})
+
+
+def retries(resource: Mapping[str, Any] | None) -> dict[str, str]:
+    """The tag of a cluster or pool; it changes when the resource has failed, so that an update repeats the request.
+
+    A PUT of the same content mends a failure, such as a spot pool beyond its quota (page
+    cluster-node-virtual-machine-failed-state, Azure/AKS issue 4674). The engine would send one by itself, but the refresh before
+    makes it forget the failure (pulumi issue 17949).
+    """
+    live = resource or {}
+    before = str((live.get("tags") or {}).get(RETRIED, ""))
+    count = (int(before) if before.isdigit() else 0) + (
+        live.get("provisioningState") in _ENDED_BADLY
+    )
+    return {RETRIED: str(count)} if count else {}
+
+
+def _is_as(key: str, live: Any, expected: Any) -> bool:
+    if isinstance(expected, dict) and isinstance(live, Mapping) and key != _LABELS:
+        # Properties that the service adds to an object are no difference.
+        return all(_is_as(name, live.get(name), value) for name, value in expected.items())
+    exact = key in (_LABELS, "nodeTaints")
+    return bool(plain(live or None, exact=exact) == plain(expected or None, exact=exact))
+
+
+def plain(value: Any, *, exact: bool = False) -> Any:
+    """A value to compare, without regard to order and, unless `exact`, to case: Azure keeps the case of the first request."""
+    if isinstance(value, str):
+        return value if exact else value.lower()
+    if isinstance(value, list | tuple):
+        return sorted(plain(str(item), exact=exact) for item in value)
+    return value
+
+
+def read(
+    resource_group: str, cluster: str, reading: pulumi.InvokeOptions | None = None
+) -> LiveCluster:
+    """The cluster now, with its pools; empty when it does not exist yet.
+
+    Raises `pulumi.RunError` when it cannot be read: no login, or no right to.
+    """
+    what = f"cloud: cluster {cluster!r} in resource group {resource_group!r}"
+    with explain_refusal(what, "Microsoft.ContainerService/managedClusters/read"):
+        try:
+            live = wire(containerservice.get_managed_cluster(resource_group, cluster, opts=reading))
+        except Exception as failed:
+            if any(code in str(failed) for code in _MISSING):
+                return LiveCluster({})
+            raise
+    return LiveCluster(
+        {str(profile["name"]): profile for profile in live.get("agentPoolProfiles") or ()}, live
+    )

@@ -1,0 +1,67 @@
+"""Any Kubernetes cluster as the target of a stack: known by its kubeconfig alone; nothing is declared outside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pulumi
+
+from components.existing import existing_credentials
+from components.last_update import NAME
+from components.target import Outputs, Stack, Target
+from config.base.problems import Problem, report
+from config.clouds.existing.existing_settings import Existing
+from config.placement.node_pools import NodePool
+
+
+class AnyCluster(Target):
+    """The cluster of a stack file that names a kubeconfig: `AnyCluster(stack, opts)`."""
+
+    key = existing_credentials.KEY
+    not_by_priority = "how the cluster's autoscaler chooses is not known; this program knows no node groups of a cluster of this kind"
+
+    def __init__(self, stack: Stack, opts: pulumi.ResourceOptions | None) -> None:
+        assert isinstance(stack.spec.cloud, Existing)
+        self._name, self._cloud, self._last_update = (
+            stack.spec.name,
+            stack.spec.cloud,
+            stack.last_update,
+        )
+
+    def read(self) -> None:
+        """Read the kubeconfig. Raise `pulumi.RunError` for another name: all that the stack has would be made twice."""
+        before = self._last_update.get(NAME)
+        if before not in (None, self._name):
+            what = f"is {before} and cannot become {self._name}: every object of the stack would be made again beside itself"
+            raise pulumi.RunError(
+                report(
+                    [
+                        Problem(
+                            "cloud.name", what, "put it back; or `pulumi destroy`, then `pulumi up`"
+                        )
+                    ]
+                )
+            )
+        self.kubeconfig = existing_credentials.kubeconfig(self._cloud)
+        existing_credentials.warn_of_secrets(self.kubeconfig)
+
+    def declare(self, name: str, opts: pulumi.ResourceOptions) -> Reached:
+        """Return the cluster: the stack has nothing in a cloud."""
+        command = "pulumi stack output kubeconfig --show-secrets"
+        outputs: Outputs = {"clusterName": self._name, "kubeconfigCommand": command}
+        return Reached(outputs, pulumi.Output.secret(self.kubeconfig or ""))
+
+    def node_labels(self, pool: NodePool) -> Mapping[str, str]:
+        """Return none: what puts labels on the nodes is not known."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A cluster in which this stack has no resource of a cloud."""
+
+    outputs: Outputs
+    kubeconfig: pulumi.Output[str]
+    new_cluster = None
+    workloads = None

@@ -1,0 +1,253 @@
+"""Properties of a pool and of the cluster that GKE never changes, and the refusal of a change of them (docs/adr/0018, 0016).
+
+Spot pools are replaced: they hold nothing that must not be evicted. An on-demand pool, a twin as well, is not: the stack file is
+compared with the live pool, and every difference refused at once, before anything is declared. Settings are refused too that GKE
+keeps when a stack file drops them, and that no request takes back. Labels, taints and zones change in place
+(terraform-provider-google, resource_container_node_pool.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components import immutable
+from components.gcp import reservations
+from components.gcp.gcp_live import LiveCluster, block, config
+from components.immutable import Change
+from components.target import Stack
+from config.base.problems import Problem
+from config.clouds import registry
+from config.clouds.gcp.gcp_settings import Gcp
+from config.model.pool import Capacity
+from config.placement.node_pools import NodePool
+from config.placement.object_names import next_generation
+
+Pair = tuple[Any, Any]
+"""The value in the cluster, and the wanted one; None where it is left to GKE."""
+
+
+@dataclass(frozen=True)
+class Immutable:
+    """One property, by the stack file's key (under the pool's, unless it is the cloud's)."""
+
+    key: str
+    of: Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]
+    """From the live pool and the wanted arguments, each a node pool whole."""
+
+
+def _node_config(args: Mapping[str, Any]) -> Mapping[str, Any]:
+    nodes: Mapping[str, Any] = args["nodeConfig"]
+    return nodes
+
+
+def _gpu(
+    live: Mapping[str, Any], args: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    return block(config(live), "guestAccelerators"), (
+        _node_config(args).get("guestAccelerators") or [{}]
+    )[0]
+
+
+def _accelerators(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+    return tuple(
+        f"{int(gpu['count'])} {gpu['type']}" if gpu else "none" for gpu in _gpu(live, args)
+    )  # type: ignore[return-value]
+
+
+def _driver(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+    now, then = _gpu(live, args)
+    declared = then.get("gpuDriverInstallationConfig", {}).get("gpuDriverVersion")
+    is_now = block(now, "gpuDriverInstallationConfigs").get("gpuDriverVersion")
+    return is_now or declared, declared
+
+
+def _partition(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+    return tuple(gpu.get("gpuPartitionSize") or "unset" for gpu in _gpu(live, args))  # type: ignore[return-value]
+
+
+def _sharing(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+    now, then = _gpu(live, args)
+    shared = block(now, "gpuSharingConfigs"), then.get("gpuSharingConfig") or {}
+    return tuple(  # type: ignore[return-value]
+        f"{sharing['gpuSharingStrategy']} {int(sharing['maxSharedClientsPerGpu'])}"
+        if sharing.get("gpuSharingStrategy")
+        else "unset"
+        for sharing in shared
+    )
+
+
+def _shielded(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
+    def of(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+        declared = _node_config(args)["shieldedInstanceConfig"][name]
+        return block(config(live), "shieldedInstanceConfigs").get(name, declared), declared
+
+    return of
+
+
+def _plain(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
+    return lambda live, args: (
+        config(live).get(name) or "unset",
+        _node_config(args).get(name) or "unset",
+    )
+
+
+def _reservation(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+    then = _node_config(args).get("reservationAffinity") or {}
+    return reservations.named(live) or "unset", ", ".join(then.get("values") or ()) or "unset"
+
+
+def _max_pods(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+    declared = args.get("maxPodsPerNode")
+    now = live.get("maxPodsPerNode")
+    return (int(now) if now else declared), declared
+
+
+def _sized(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
+    """A property that every live pool has, and that a stack file may leave to GKE."""
+
+    def of(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+        declared = _node_config(args).get(name)
+        return config(live).get(name) or declared, declared
+
+    return of
+
+
+PROPERTIES = (
+    Immutable("machine", _sized("machineType")),
+    Immutable("osDisk.sizeGb", _sized("diskSizeGb")),
+    Immutable("gcp.diskType", _sized("diskType")),
+    Immutable("gcp.imageType", _sized("imageType")),
+    Immutable("gpus", _accelerators),
+    Immutable("gcp.driverVersion", _driver),
+    Immutable("mig", _partition),
+    Immutable("gpuSharing", _sharing),
+    Immutable("gcp.secureBoot", _shielded("enableSecureBoot")),
+    Immutable("gcp.integrityMonitoring", _shielded("enableIntegrityMonitoring")),
+    Immutable("maxPods", _max_pods),
+    Immutable("reservation", _reservation),
+    Immutable("cloud.encryption.bootDiskKey", _plain("bootDiskKmsKey")),
+    Immutable("cloud.serviceAccount", _plain("serviceAccount")),
+)
+"""Properties whose change ends a pool's nodes, among those that this program sends. `pool_problems` handles spot.
+
+The first four GKE changes by making every node anew, as it does in an upgrade and without regard to maintenance windows: a GPU
+pool, which has no surge, loses its nodes one by one (page managing-clusters). The others replace the pool.
+"""
+
+_DEFAULT_DISKS = ("pd-balanced", "hyperdisk-balanced")
+"""GKE's choices for a machine (terraform-provider-google, container_node_pool, `disk_type`)."""
+
+_ZONES = 3
+"""Zones of a region that GKE takes by itself (page regional-clusters)."""
+
+
+def differences(
+    path: str,
+    args: Mapping[str, Any],
+    live: Mapping[str, Any],
+    remedy: str,
+    unknown: Collection[str] = (),
+) -> Iterator[Problem]:
+    """Yield a problem for every immutable property in which a live pool differs from the wanted one.
+
+    `args` are those of the NodePool by the names of the wire, with the account's address in plain text; `unknown` are keys of the
+    stack file whose value another resource makes.
+    """
+    changes = (change for change in _changes(args, live) if change[0] not in unknown)
+    yield from immutable.changed(path, args["name"], changes, remedy)
+
+
+def unknown(cloud: Gcp) -> set[str]:
+    """Return the keys of pools whose value is unknown now."""
+    account, key = cloud.service_account, cloud.encryption.boot_disk_key
+    references = {"cloud.serviceAccount": account, "cloud.encryption.bootDiskKey": key}
+    return {path for path, reference in references.items() if reference and reference.made_up}
+
+
+def _changes(args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Change]:
+    for property in PROPERTIES:
+        now, declared = property.of(live, args)
+        if declared is not None and now != declared:
+            yield property.key, immutable.word(now), immutable.word(declared)
+
+
+def cluster_problems(name: str, cloud: Gcp, live: LiveCluster) -> Iterator[Problem]:
+    """Settings of the cluster that stay when the stack file drops them."""
+    if not live.answer:
+        return
+    cidr = block(live.answer, "privateClusterConfigs").get("masterIpv4CidrBlock")
+    if cidr and not cloud.network.control_plane_cidr:
+        yield Problem(
+            "cloud.network.controlPlaneCidr",
+            f"is {cidr} for the cluster's life",
+            f"write `controlPlaneCidr: {cidr}`; only another cluster can be without",
+        )
+    if live.zones and not cloud.zones and len(live.zones) != (1 if cloud.zonal else _ZONES):
+        zones = ", ".join(live.zones)
+        where = f"{name} --location {cloud.place} --project {cloud.project}"
+        yield Problem(
+            "cloud.zones",
+            f"is unset: GKE keeps the zones that the cluster has, {zones}",
+            f"write `zones: [{zones}]`, or the zones you want; for GKE's own choice run `gcloud container clusters update {where}"
+            f" --node-locations {cloud.place if cloud.zonal else 'ZONE,ZONE,ZONE'}` first",
+        )
+
+
+def _kept_gpus(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Problem]:
+    """GPUs that are attached to a machine and no longer wanted: an update that leaves them out changes nothing."""
+    now, declared = _accelerators(live, args)
+    if now != declared == "none":
+        yield Problem(
+            f"{path}.gpus",
+            f"{args['name']}: has {now} a machine, which GKE does not take from a pool",
+            "give the pool another name: the new one is made before the old one goes",
+        )
+
+
+def _kept_disk(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Problem]:
+    """A type of disk that is no longer wanted, on a machine that the catalogue does not have."""
+    disk = config(live).get("diskType")
+    if not _node_config(args).get("diskType") and disk and disk not in _DEFAULT_DISKS:
+        yield Problem(
+            f"{path}.gcp.diskType",
+            f"{args['name']}: is {disk} in the cluster, and GKE's choice for {_node_config(args)['machineType']} is unknown",
+            f"write `diskType: {disk}`, or another type",
+        )
+
+
+def pool_problems(
+    stack: Stack, pool: NodePool, args: Mapping[str, Any], live: LiveCluster
+) -> Iterator[Problem]:
+    """Changes of a live pool that GKE does not make, or that would end running on-demand nodes."""
+    live_pool = live.pools.get(pool.name)
+    if live_pool is None:
+        return
+    path = stack.path(pool)
+    if _is_reclaimable(live_pool):
+        yield from _kept_gpus(path, args, live_pool)
+        yield from _kept_disk(path, args, live_pool)
+        return
+    if pool.capacity != Capacity.ON_DEMAND:
+        yield immutable.becomes_spot(stack, pool)
+        return
+    letter = next_generation(pool.source, live.pools, registry.of(stack.spec.cloud))
+    remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
+    assert isinstance(stack.spec.cloud, Gcp)
+    yield from differences(path, args, live_pool, remedy, unknown(stack.spec.cloud))
+    yield from _kept_disk(path, args, live_pool)
+
+
+def system_problems(cloud: Gcp, args: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
+    """As `pool_problems`, for the system pool, which has no generations; under another name it is another pool."""
+    live_pool = live.pools.get(args["name"])
+    if live_pool:
+        remedy = "give it another name as well: the new pool is made before the old one goes"
+        yield from differences("systemPool", args, live_pool, remedy, unknown(cloud))
+        yield from _kept_disk("systemPool", args, live_pool)
+
+
+def _is_reclaimable(live: Mapping[str, Any]) -> bool:
+    """Whether the nodes end without being asked to: spot, preemptible and flex-start ones."""
+    return any(config(live).get(way) for way in ("spot", "preemptible", "flexStart"))

@@ -1,0 +1,151 @@
+"""A GKE cluster as `getCluster` shows it now.
+
+In the answer of a function every nested block is a list, with a name in the plural: `nodeConfigs`, `masterAuths`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi
+from pulumi_gcp import container
+
+from components.existing_pools import STACK_TAG
+from components.removed_pools import LivePool
+from components.resources import explain_refusal, wire
+from config.placement.node_pools import POOL_LABEL
+
+EVERYBODY = "0.0.0.0/0"
+"""As an authorized network: every address."""
+
+
+@dataclass(frozen=True)
+class LiveCluster:
+    """The cluster; empty when it does not exist."""
+
+    answer: Mapping[str, Any] = field(default_factory=dict)
+    """The whole answer."""
+
+    @property
+    def pools(self) -> dict[str, Mapping[str, Any]]:
+        """All its node pools by name, this stack's and others."""
+        return {pool["name"]: pool for pool in self.answer.get("nodePools") or ()}
+
+    @property
+    def zones(self) -> list[str]:
+        """Zones of a pool that names none; empty where they are unknown."""
+        # A zonal cluster's own zone is not among its nodeLocations (pulumi-gcp, Cluster.nodeLocations).
+        location = str(self.answer.get("location", ""))
+        own = [location] if location.count("-") == 2 else []
+        return sorted({*(self.answer.get("nodeLocations") or ()), *own})
+
+    @property
+    def closed(self) -> bool:
+        """Whether the API server's address is closed to addresses outside the authorized networks."""
+        blocks = self.answer.get("masterAuthorizedNetworksConfigs")
+        ranges = {
+            range.get("cidrBlock")
+            for range in block(self.answer, "masterAuthorizedNetworksConfigs").get("cidrBlocks")
+            or ()
+        }
+        return bool(blocks) and EVERYBODY not in ranges
+
+    @property
+    def refuses_everybody(self) -> bool:
+        """Whether new RoleBindings to any of the groups of everybody are refused."""
+        return False in block(self.answer, "rbacBindingConfigs").values()
+
+    @property
+    def security_group(self) -> str:
+        """The group of Google Groups for RBAC; empty without."""
+        return str(block(self.answer, "authenticatorGroupsConfigs").get("securityGroup") or "")
+
+    @property
+    def dns_name(self) -> str | None:
+        """The DNS name, where users reach the API server by it: see `credentials.by_name`."""
+        ways = block(self.answer, "controlPlaneEndpointsConfigs")
+        dns = block(ways, "dnsEndpointConfigs")
+        open_to_all = (
+            block(ways, "ipEndpointsConfigs").get("enabled", True)
+            and not block(self.answer, "privateClusterConfigs").get("enablePrivateEndpoint")
+            and not self.closed
+        )
+        usable = dns.get("allowExternalTraffic") and not open_to_all
+        return str(dns["endpoint"]) if usable else None
+
+    @property
+    def live_pools(self) -> list[LivePool]:
+        """All its node pools, as a removal is judged."""
+        return [
+            LivePool(
+                name,
+                config(pool).get("labels") or {},
+                spot=bool(config(pool).get("spot") or config(pool).get("preemptible")),
+                nodes=_nodes(pool),
+                stack=(config(pool).get("resourceLabels") or {}).get(STACK_TAG),
+            )
+            for name, pool in sorted(self.pools.items())
+        ]
+
+    def private(self, pool: str) -> bool | None:
+        """Return whether a pool's nodes have private addresses only; None where that is unknown."""
+        return block(self.pools.get(pool, {}), "networkConfigs").get("enablePrivateNodes")
+
+    def per_zone(self, label: str) -> int:
+        """Nodes in each zone of the pools with this label under POOL_LABEL, rounded down as `nodeCount` is."""
+        here = (
+            pool
+            for pool in self.pools.values()
+            if (config(pool).get("labels") or {}).get(POOL_LABEL) == label
+        )
+        return max((int(pool.get("nodeCount") or 0) for pool in here), default=0)
+
+
+def block(of: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A nested block by the name of its list; empty when it is missing."""
+    blocks = of.get(name) or [{}]
+    first: Mapping[str, Any] = blocks[0] or {}
+    return first
+
+
+def config(pool: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The settings of a pool's nodes."""
+    return block(pool, "nodeConfigs")
+
+
+def _nodes(pool: Mapping[str, Any]) -> int | None:
+    """Return the number of a pool's nodes; None where it is unknown.
+
+    `nodeCount` is that of each zone, rounded down (terraform-provider-google,
+    resource_container_node_pool.go, flattenNodePool).
+    """
+    count, zones = pool.get("nodeCount"), len(pool.get("nodeLocations") or ())
+    return int(count) if count is not None and zones == 1 else None
+
+
+def read(
+    project: str, location: str, name: str, reading: pulumi.InvokeOptions | None = None
+) -> LiveCluster:
+    """The cluster now, empty when it does not exist.
+
+    Raises `pulumi.RunError` when it cannot be read: no login, no right to, an API that the project has not enabled. Such a
+    refusal must not be taken for a missing cluster.
+    """
+    with explain_refusal(
+        f"cloud: cluster {name!r} in {location} of project {project}", "container.clusters.get"
+    ):
+        try:
+            return LiveCluster(
+                wire(
+                    container.get_cluster(
+                        project=project, location=location, name=name, opts=reading
+                    )
+                )
+            )
+        except Exception as failed:
+            # These words mean a missing cluster (terraform-provider-google-beta, data_source_google_container_cluster.go).
+            if f"projects/{project}/locations/{location}/clusters/{name} not found" in str(failed):
+                return LiveCluster()
+            raise

@@ -1,0 +1,324 @@
+"""Node pools as GKE holds them: pure translations, and the resource that is declared.
+
+Only the initial number of nodes is sent: `nodeCount` left out follows the autoscaler in the state. Every other unset property is
+sent as GKE's documented default, because the provider keeps the old value of a property that is left out (docs/adr/0016).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pulumi
+from pulumi_gcp import container
+
+from components import links, upgrades
+from components.gcp import accelerators, reservations
+from components.gcp.gcp_live import LiveCluster, block, config
+from components.resources import wire
+from config.clouds import registry
+from config.clouds.gcp.gcp_machines import accelerator
+from config.clouds.gcp.gcp_pool import GcpNodes, GcpPool, nodes_of, options_of
+from config.clouds.gcp.gcp_settings import Gcp
+from config.clouds.gcp.gcp_traits import NO_DEFAULT_PLUGIN, default_boot_disk
+from config.model.growth import seconds
+from config.model.pool import Capacity, Upgrade
+from config.model.taint import Effect
+from config.placement.node_pools import NodePool
+
+SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
+"""All of them: IAM limits the nodes' rights (docs.cloud.google.com/compute/docs/access/service-accounts)."""
+
+_METADATA = "GKE_METADATA"
+"""Pods get no further than their own identity (page workload-identity)."""
+
+EFFECTS = {
+    Effect.NO_SCHEDULE: "NO_SCHEDULE",
+    Effect.PREFER_NO_SCHEDULE: "PREFER_NO_SCHEDULE",
+    Effect.NO_EXECUTE: "NO_EXECUTE",
+}
+"""Google's names of the effects of taints."""
+
+_FOR_SYSTEM_PODS = 15
+"""Seconds at the end of a spot node's notice that GKE keeps for system pods (page spot-vms)."""
+
+_PODS = 110
+"""A node of a VPC-native cluster takes so many by default (page flexible-pod-cidr)."""
+
+_DISK_GB = 100
+"""docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/NodeConfig, diskSizeGb"""
+
+_NOTICE = 30
+"""Seconds of notice a spot node has by default (page spot-vms)."""
+
+_SURGE = Upgrade(maxSurge="1", maxUnavailable="0")
+"""GKE's default (page node-pool-upgrade-strategies)."""
+
+
+@dataclass(frozen=True)
+class PlannedPool:
+    """A pool of any role, known before any resource is declared: the account and the key are texts."""
+
+    pool: NodePool
+    args: container.NodePoolArgs
+    """Without the settings of its nodes."""
+    nodes: container.NodePoolNodeConfigArgs
+
+    @cached_property
+    def request(self) -> dict[str, Any]:
+        """The properties that a live pool is compared with, by the names of the wire."""
+        return {**wire(self.args), "nodeConfig": wire(self.nodes)}
+
+
+def planned(
+    pool: NodePool,
+    cloud: Gcp,
+    account: str,
+    tags: Mapping[str, str],
+    live: LiveCluster,
+    *,
+    cluster: str,
+    workload_identity: bool = True,
+) -> PlannedPool:
+    """Return the request for a pool of any role, in any cluster; `cluster` is its name.
+
+    `workload_identity`: whether the cluster has it, as every cluster of this program does.
+    """
+    source = pool.source
+    options = options_of(source) or GcpPool()
+    flex = pool.capacity == Capacity.FLEX_START
+    count = source.zone_count(cloud)
+    first = len(pool.zones) or len(live.zones) or count
+    # An existing cluster without alias addresses has no such number and takes none (pulumi-gcp, maxPodsPerNode).
+    usual = int(live.answer.get("defaultMaxPodsPerNode") or 0) if cloud.existing_cluster else _PODS
+    args = container.NodePoolArgs(
+        cluster=cluster,
+        project=cloud.project,
+        location=cloud.place,
+        name=pool.name,
+        node_locations=list(pool.zones or sorted(cloud.zones)) or _clusters_zones(pool.name, live),
+        max_pods_per_node=source.max_pods or usual or None,
+        management=container.NodePoolManagementArgs(auto_repair=not flex, auto_upgrade=True),
+        initial_node_count=_first_nodes(pool, cloud, first, live),
+        # The cluster's own setting counts for later pools only (terraform-google-kubernetes-engine issue 2258).
+        network_config=None
+        if cloud.existing_cluster
+        else container.NodePoolNetworkConfigArgs(enable_private_nodes=cloud.network.private_nodes),
+        autoscaling=_bounds(pool, options, count),
+        # GKE sets a strategy of its own, which the provider does not take (crossplane-contrib/provider-upjet-gcp issue 1028).
+        upgrade_settings=None
+        if flex
+        else _upgrade(upgrades.of(pool, _SURGE, full=bool(pool.reservation))),
+    )
+    return PlannedPool(pool, args, _nodes(pool, cloud, account, tags, live, workload_identity))
+
+
+def _nodes(
+    pool: NodePool,
+    cloud: Gcp,
+    account: str,
+    tags: Mapping[str, str],
+    live: LiveCluster,
+    workload_identity: bool,
+) -> container.NodePoolNodeConfigArgs:
+    nodes, options = nodes_of(pool.source) or GcpNodes(), options_of(pool.source) or GcpPool()
+    # GKE puts its own on by itself and keeps them from others (page labels-taints-and-tolerations).
+    by_itself = {key for key, _ in registry.of(cloud).spot_labels}
+    labels = {key: value for key, value in pool.labels.items() if key not in by_itself}
+    if pool.gpus and options.device_plugin == "nvidia":
+        labels[NO_DEFAULT_PLUGIN] = "true"
+    flex = pool.capacity == Capacity.FLEX_START
+    key = cloud.encryption.boot_disk_key
+    return container.NodePoolNodeConfigArgs(
+        machine_type=pool.machine,
+        disk_size_gb=pool.source.os_disk.size_gb or _DISK_GB,
+        disk_type=nodes.disk_type or default_boot_disk(pool.machine),
+        boot_disk_kms_key=key.text if key else None,
+        image_type=nodes.image_type,
+        shielded_instance_config=container.NodePoolNodeConfigShieldedInstanceConfigArgs(
+            enable_secure_boot=nodes.secure_boot,
+            enable_integrity_monitoring=nodes.integrity_monitoring,
+        ),
+        service_account=account,
+        oauth_scopes=list(SCOPES),
+        resource_labels=dict(tags),
+        workload_metadata_config=container.NodePoolNodeConfigWorkloadMetadataConfigArgs(
+            mode=_METADATA
+        )
+        if workload_identity
+        else None,
+        spot=True if pool.spot and not pool.preemptible else None,
+        preemptible=True if pool.preemptible else None,
+        flex_start=True if flex else None,
+        # A node runs seven days where the stack file says nothing (page dws-flex-start-training).
+        max_run_duration=f"{seconds(options.max_run_duration or '168h')}s" if flex else None,
+        reservation_affinity=_affinity(pool, cloud, live),
+        labels=dict(sorted(labels.items())),
+        taints=[
+            container.NodePoolNodeConfigTaintArgs(
+                key=taint.key, value=taint.value, effect=EFFECTS[taint.effect]
+            )
+            for taint in pool.taints
+        ],
+        guest_accelerators=accelerators.guest(pool),
+        kubelet_config=_kubelet(pool, options, live),
+    )
+
+
+def _affinity(
+    pool: NodePool, cloud: Gcp, live: LiveCluster
+) -> container.NodePoolNodeConfigReservationAffinityArgs | None:
+    if pool.reservation:
+        return reservations.affinity(pool.reservation, pool.name, cloud.project, live)
+    if pool.capacity == Capacity.FLEX_START:
+        # Flex-start takes no reserved machines (page dws-flex-start-training).
+        return container.NodePoolNodeConfigReservationAffinityArgs(
+            consume_reservation_type="NO_RESERVATION"
+        )
+    return None
+
+
+def temporary_nodes(cloud: Gcp, account: pulumi.Input[str]) -> container.ClusterNodeConfigArgs:
+    """Return the settings of the initial pool, which is removed at once: its nodes get no more rights than others."""
+    key = cloud.encryption.boot_disk_key
+    return container.ClusterNodeConfigArgs(
+        service_account=account,
+        oauth_scopes=list(SCOPES),
+        workload_metadata_config=container.ClusterNodeConfigWorkloadMetadataConfigArgs(
+            mode=_METADATA
+        ),
+        shielded_instance_config=container.ClusterNodeConfigShieldedInstanceConfigArgs(
+            enable_integrity_monitoring=True
+        ),
+        boot_disk_kms_key=links.output(key) if key else None,
+    )
+
+
+def _clusters_zones(name: str, live: LiveCluster) -> list[str] | None:
+    """The cluster's zones, for a live pool that has others; None where GKE applies them by itself.
+
+    A pool's zones do not go back to the cluster's when they are left out (terraform-provider-google, container_node_pool).
+    """
+    pool = live.pools.get(name)
+    return (
+        live.zones
+        if pool and live.zones and sorted(pool.get("nodeLocations") or live.zones) != live.zones
+        else None
+    )
+
+
+def _kubelet(
+    pool: NodePool, options: GcpPool, live: LiveCluster
+) -> container.NodePoolNodeConfigKubeletConfigArgs | None:
+    """Return the notice of a spot node; None for GKE's own where the live pool has no other: older clusters refuse the setting."""
+    if not pool.spot or pool.preemptible:
+        return None
+    kubelet = block(config(live.pools.get(pool.name, {})), "kubeletConfigs")
+    now = int(kubelet.get("shutdownGracePeriodSeconds") or _NOTICE)
+    grace = options.shutdown_grace_seconds or (None if now == _NOTICE else _NOTICE)
+    if grace is None:
+        return None
+    return container.NodePoolNodeConfigKubeletConfigArgs(
+        shutdown_grace_period_seconds=grace,
+        shutdown_grace_period_critical_pods_seconds=_FOR_SYSTEM_PODS,
+    )
+
+
+def _bounds(pool: NodePool, options: GcpPool, zones: int) -> container.NodePoolAutoscalingArgs:
+    """Return bounds of the whole pool or of each zone, never both (pulumi-gcp, NodePoolAutoscalingArgs)."""
+    # GKE's default is ANY for machines that it may take back (page cluster-autoscaler).
+    ends = pool.capacity != Capacity.ON_DEMAND
+    policy = (options.location_policy or ("any" if ends else "balanced")).upper()
+    # A twin has bounds of its own, which are totals.
+    if options.max_nodes_per_zone is None or pool.twin:
+        return container.NodePoolAutoscalingArgs(
+            total_min_node_count=pool.min_nodes,
+            total_max_node_count=pool.max_nodes,
+            location_policy=policy,
+        )
+    return container.NodePoolAutoscalingArgs(
+        min_node_count=pool.min_nodes // zones,
+        max_node_count=options.max_nodes_per_zone,
+        location_policy=policy,
+    )
+
+
+def _first_nodes(pool: NodePool, cloud: Gcp, zones: int, live: LiveCluster) -> int:
+    """Initial nodes of each zone.
+
+    A pool that replaces another generation, which is deleted right after, begins with as many nodes. Where another pool holds the
+    same reservation it begins with none: GKE refuses what the reservation has no room for (429, GoogleCloudPlatform/gsutil issue
+    1000), and the provider asks again for two hours. The autoscaler makes the nodes when the old ones are gone.
+    """
+    if pool.reservation and reservations.held(pool.reservation, pool.name, cloud.project, live):
+        return 0
+    return _initial(pool.min_nodes, pool.max_nodes, zones, live.per_zone(pool.label))
+
+
+def _initial(least: int, most: int, zones: int, now: int = 0) -> int:
+    """Initial nodes of each zone: enough for the minimum, and never more than the maximum."""
+    return min(max(math.ceil(least / zones), now), most // zones)
+
+
+def _upgrade(upgrade: Upgrade) -> container.NodePoolUpgradeSettingsArgs:
+    # The rules refuse all but whole numbers.
+    surge, away = int(upgrade.max_surge or 0), int(upgrade.max_unavailable or 0)
+    return container.NodePoolUpgradeSettingsArgs(
+        strategy="SURGE", max_surge=surge, max_unavailable=away
+    )
+
+
+def declare(
+    name: str,
+    planned: PlannedPool,
+    cloud: Gcp,
+    *,
+    account: pulumi.Input[str],
+    cluster: pulumi.Input[str],
+    parent: pulumi.Resource,
+    after: Sequence[pulumi.Resource] = (),
+    deleted_with: pulumi.Resource | None = None,
+) -> container.NodePool:
+    """Declare one pool of the cluster with that name, by the nodes' account and the key as other resources make them.
+
+    Its name is its identity, so a replacement deletes first; `immutable_pools` refuses that for pools in use. The initial node
+    count is ignored later: GKE would replace the pool for another number.
+    """
+    nodes, args, key = copy(planned.nodes), copy(planned.args), cloud.encryption.boot_disk_key
+    nodes.service_account = account
+    nodes.boot_disk_kms_key = links.output(key) if key else None
+    args.cluster, args.node_config = cluster, nodes
+    return container.NodePool(
+        f"{name}-{planned.pool.name}",
+        args,
+        pulumi.ResourceOptions(
+            parent=parent,
+            depends_on=list(after),
+            deleted_with=deleted_with,
+            delete_before_replace=True,
+            ignore_changes=["initialNodeCount"],
+        ),
+    )
+
+
+def node_labels(pool: NodePool) -> dict[str, str]:
+    """The known ones among the labels that GKE puts on a pool's nodes (a dump of v1.36.3-gke; page gpus)."""
+    labels = {
+        "cloud.google.com/gke-nodepool": pool.name,
+        "kubernetes.io/os": "linux",
+        "node.kubernetes.io/instance-type": pool.machine,
+    }
+    if pool.gpus:
+        labels |= {
+            "cloud.google.com/gke-accelerator": accelerator(pool.gpu_model),
+            "cloud.google.com/gke-accelerator-count": str(pool.gpus),
+            "cloud.google.com/gke-gpu": "true",
+        }
+        options = options_of(pool.source)
+        if options and options.device_plugin == "nvidia":
+            labels[NO_DEFAULT_PLUGIN] = "true"
+    return labels

@@ -1,0 +1,155 @@
+"""The parts of a Cluster, one translation each: from the stack file's words to GKE's own. Pure.
+
+A setting that can be switched off again is sent either way, or as long as the live cluster has it: the provider keeps the old
+value of a setting that is left out (Optional and Computed in its schema), and its preview shows nothing (docs/adr/0016).
+"""
+
+from __future__ import annotations
+
+from pulumi_gcp import container
+
+from components import links
+from components.gcp.gcp_live import EVERYBODY, LiveCluster
+from config.clouds.gcp.gcp_autoscaler import GcpAutoscaler
+from config.clouds.gcp.gcp_settings import (
+    Gcp,
+    GcpAccess,
+    GcpEncryption,
+    GcpLogging,
+    GcpMaintenance,
+    GcpMonitoring,
+    GcpNetwork,
+)
+
+
+def node_locations(cloud: Gcp) -> list[str] | None:
+    """Return the zones of pools that name none; in a zonal cluster the zones beside its own (pulumi-gcp, `node_locations`)."""
+    return sorted(zone for zone in cloud.zones if zone != cloud.place) or None
+
+
+def privacy(network: GcpNetwork, access: GcpAccess) -> container.ClusterPrivateClusterConfigArgs:
+    """Return private nodes, and a private address of the API server (page network-isolation)."""
+    return container.ClusterPrivateClusterConfigArgs(
+        enable_private_nodes=network.private_nodes,
+        enable_private_endpoint=access.ip_endpoint == "private",
+        master_ipv4_cidr_block=network.control_plane_cidr or None,
+    )
+
+
+def endpoints(access: GcpAccess) -> container.ClusterControlPlaneEndpointsConfigArgs:
+    """Return the endpoints of the API server (same page)."""
+    return container.ClusterControlPlaneEndpointsConfigArgs(
+        dns_endpoint_config=container.ClusterControlPlaneEndpointsConfigDnsEndpointConfigArgs(
+            allow_external_traffic=access.dns_endpoint
+        ),
+        ip_endpoints_config=container.ClusterControlPlaneEndpointsConfigIpEndpointsConfigArgs(
+            enabled=access.ip_endpoint != "none"
+        ),
+    )
+
+
+def authorized_networks(
+    access: GcpAccess, live: LiveCluster
+) -> container.ClusterMasterAuthorizedNetworksConfigArgs | None:
+    """Return the networks that may reach the address; None for all.
+
+    A private address is for its own network and the listed ones. To open an address, the range of all addresses is listed: the
+    provider switches the list off in no other way (resource_container_cluster.go, expandMasterAuthorizedNetworksConfig).
+    """
+    ranges = access.authorized_ranges
+    if access.ip_endpoint == "public" and not ranges and live.closed:
+        ranges = (EVERYBODY,)
+    if access.ip_endpoint == "none" or (access.ip_endpoint == "public" and not ranges):
+        return None
+    return container.ClusterMasterAuthorizedNetworksConfigArgs(
+        cidr_blocks=[
+            container.ClusterMasterAuthorizedNetworksConfigCidrBlockArgs(cidr_block=range)
+            for range in ranges
+        ],
+        # Otherwise every machine in Google Cloud with a public address gets past the list (page authorized-networks;
+        # CIS GKE, 5.6.3).
+        gcp_public_cidrs_access_enabled=False,
+    )
+
+
+def dataplane(network: GcpNetwork) -> str:
+    """Return the dataplane (docs.cloud.google.com/kubernetes-engine/docs/concepts/dataplane-v2)."""
+    return "ADVANCED_DATAPATH" if network.dataplane == "v2" else "LEGACY_DATAPATH"
+
+
+def autoscaler(
+    spec: GcpAutoscaler, release: GcpAutoscaler
+) -> container.ClusterClusterAutoscalingArgs:
+    """Return the profile: the stack's, else the release's.
+
+    `enabled` stays off: it lets GKE make pools of its own choice (page node-auto-provisioning).
+    """
+    profile = spec.profile or release.profile
+    assert profile  # a release pins it
+    return container.ClusterClusterAutoscalingArgs(
+        enabled=False, autoscaling_profile=profile.replace("-", "_").upper()
+    )
+
+
+def logging(spec: GcpLogging) -> container.ClusterLoggingConfigArgs:
+    """Return the logs that are kept."""
+    return container.ClusterLoggingConfigArgs(enable_components=list(spec.components))
+
+
+def monitoring(spec: GcpMonitoring) -> container.ClusterMonitoringConfigArgs:
+    """Return the metrics that are kept."""
+    return container.ClusterMonitoringConfigArgs(
+        enable_components=list(spec.components),
+        managed_prometheus=container.ClusterMonitoringConfigManagedPrometheusArgs(
+            enabled=spec.managed_prometheus
+        ),
+    )
+
+
+def etcd(spec: GcpEncryption) -> container.ClusterDatabaseEncryptionArgs:
+    """Return the key that encrypts Secrets, beside Google's own encryption at rest."""
+    if not spec.secrets_key:
+        return container.ClusterDatabaseEncryptionArgs(state="DECRYPTED")
+    return container.ClusterDatabaseEncryptionArgs(
+        state="ENCRYPTED", key_name=links.output(spec.secrets_key)
+    )
+
+
+def maintenance(spec: GcpMaintenance | None) -> container.ClusterMaintenancePolicyArgs | None:
+    """Return the window in which GKE may upgrade; None: at any time."""
+    if spec is None:
+        return None
+    return container.ClusterMaintenancePolicyArgs(
+        daily_maintenance_window=container.ClusterMaintenancePolicyDailyMaintenanceWindowArgs(
+            start_time=spec.start_time
+        )
+    )
+
+
+def everybody(
+    access: GcpAccess, live: LiveCluster
+) -> container.ClusterRbacBindingConfigArgs | None:
+    """Return the RoleBindings to everybody (page best-practices/rbac). GKE refuses new ones; those that exist stay.
+
+    The provider sends false for the one of the two that is left out (resource_container_cluster.go, expandRBACBindingConfig).
+    """
+    if access.roles_for_everybody == "allowed" and not live.refuses_everybody:
+        return None
+    return container.ClusterRbacBindingConfigArgs(
+        enable_insecure_binding_system_unauthenticated=access.roles_for_everybody == "allowed",
+        enable_insecure_binding_system_authenticated=access.roles_for_everybody != "refused",
+    )
+
+
+def groups(
+    access: GcpAccess, live: LiveCluster
+) -> container.ClusterAuthenticatorGroupsConfigArgs | None:
+    """Return the Google Groups in RoleBindings (page google-groups-rbac).
+
+    An empty name switches them off (terraform-provider-google, TestAccContainerCluster_withAuthenticatorGroupsConfig).
+    """
+    if access.security_group or live.security_group:
+        return container.ClusterAuthenticatorGroupsConfigArgs(
+            security_group=access.security_group or ""
+        )
+    return None

@@ -1,0 +1,72 @@
+"""Azure's machine sizes. Sources: README.md beside this file."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+
+from config.clouds.machines import Machine, rows
+
+
+@cache
+def machines() -> dict[str, Machine]:
+    """Azure's sizes by lower-cased name: Azure compares size names without case."""
+    listed = [_machine(row) for row in rows(__file__, "machines")]
+    return {
+        machine.size.lower(): replace(machine, cheaper=tuple(_cheaper(machine, listed)))
+        for machine in listed
+    }
+
+
+# Named by Microsoft beside the successor of NCv3 (`alt=` in the table); for NC and NCv2 ours.
+_CHEAPER = (r"Standard_NC\d+as_T4_v3", r"Standard_NV(36|72)ads_A10_v5")
+"""Series whose machines have whole cards that cost less than A100 and H100; of A10 the sizes with less than a card are left out."""
+
+
+def _cheaper(machine: Machine, listed: list[Machine]) -> Iterator[str]:
+    if machine.status == "current" or not machine.gpus:
+        return
+    for series in _CHEAPER:
+        same = [
+            other
+            for other in listed
+            if re.fullmatch(series, other.size) and other.gpus == machine.gpus
+        ]
+        smallest = min(
+            (other for other in same if other.vcpus >= machine.vcpus),
+            key=lambda other: other.vcpus,
+            default=None,
+        )
+        smallest = smallest or max(same, key=lambda other: other.vcpus, default=None)
+        if smallest and smallest.size != machine.replacement:
+            yield smallest.size
+
+
+def _machine(row: Mapping[str, str]) -> Machine:
+    return Machine(
+        size=row["size"],
+        vcpus=int(row["vcpus"]),
+        memory_gib=float(row["memory_gib"]),
+        gpus=math.ceil(float(row["gpus"] or 0)),
+        gpu_model=row["gpu_model"],
+        spot=row["spot"],  # type: ignore[arg-type]  # the test of the catalogue checks the closed sets
+        status=row["status"],  # type: ignore[arg-type]
+        retirement_date=row["retirement_date"],
+        replacement=row["replacement"],
+        family=row["family"],
+        local_disk_gib=_local_disk_gib(row["size"], int(row["vcpus"]))
+        if row["local_disk"] == "yes"
+        else 0,
+    )
+
+
+def _local_disk_gib(size: str, vcpus: int) -> float | None:
+    """GiB of the temporary disk of a size that has a local disk; None where it is not known.
+
+    Ddsv5, Dadsv5 and Edsv5 have one temporary disk, which grows with the vCPUs, and no cache (their size pages). Others
+    have a cache or NVMe disks beside it, and which one Azure takes depends on the series.
+    """
+    return 37.5 * vcpus if re.fullmatch(r"Standard_(D\d+a?|E\d+)ds_v5", size) else None

@@ -1,0 +1,73 @@
+"""The settings of an AKS cluster's network."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from config.clouds.azure.azure_forms import NetworkReference, ResourceGroupReference
+from config.model.fields import Cidr, Model
+
+NODE_SUBNET = "nodes"
+"""The name of `nodeSubnet`: the subnet of pools that name none, in a network made here."""
+
+
+class AzureExistingNetwork(Model):
+    """An existing virtual network; pools name its subnets."""
+
+    resource_group: ResourceGroupReference = Field(
+        description="The network's resource group.", examples=["corp-network"]
+    )
+    name: NetworkReference = Field(description="The network's name.", examples=["corp-vnet"])
+    subnet: NetworkReference = Field(
+        description="The subnet of nodes whose pool names no subnet.", examples=["aks-nodes"]
+    )
+
+
+class AzureNetwork(Model):
+    """The virtual network of the nodes, and the ranges inside the cluster. All of it is fixed for the cluster's life."""
+
+    existing: AzureExistingNetwork | None = Field(
+        None, description="An existing virtual network to use. Default: the stack makes one."
+    )
+    address_space: Cidr = Field(
+        "10.8.0.0/16",
+        description="Addresses of the network that the stack makes.",
+        examples=["10.8.0.0/16"],
+    )
+    node_subnet: Cidr = Field(
+        "10.8.0.0/20",
+        description="Addresses of the subnet `nodes`, for pools that name no subnet: one address a node.",
+        examples=["10.8.0.0/20"],
+    )
+    subnets: dict[
+        Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9][-_.A-Za-z0-9]{0,79}$")], Cidr
+    ] = Field(
+        {},
+        description="Further subnets: name and addresses, for pools that name one.",
+        examples=[{"gpu": "10.8.16.0/20"}],
+    )
+    pod_cidr: Cidr = Field(
+        "10.244.0.0/16",
+        description="Addresses of pods, in an overlay network: a /24 for each node.",
+        examples=["10.244.0.0/16"],
+    )
+    service_cidr: Cidr = Field(
+        "10.0.0.0/16",
+        description="Addresses of Services inside the cluster.",
+        examples=["10.0.0.0/16"],
+    )
+    outbound_type: Literal["loadBalancer", "userAssignedNATGateway", "userDefinedRouting"] = Field(
+        "loadBalancer",
+        description="How pods reach the internet: `loadBalancer`, `userAssignedNATGateway` (the stack makes it), or "
+        "`userDefinedRouting` (a route table in an existing network; page egress-outboundtype).",
+    )
+    dataplane: Literal["azure", "cilium"] = Field(
+        "azure",
+        description="What routes packets between pods: Azure's own, or Cilium (needs `policy: cilium`).",
+    )
+    policy: Literal["none", "azure", "calico", "cilium"] | None = Field(
+        None,
+        description="What enforces NetworkPolicy objects (page use-network-policies). Default: nothing, with a warning.",
+    )

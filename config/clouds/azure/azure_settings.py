@@ -1,0 +1,318 @@
+"""The settings of an AKS cluster. Names and values are Azure's where Kubernetes has no word.
+
+Sources: the AKS pages named beside the models (learn.microsoft.com/azure/aks/<page>), REST API 2025-09-01.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from config.clouds.azure.azure_autoscaler import AzureAutoscaler
+from config.clouds.azure.azure_forms import (
+    ArmId,
+    ArmReference,
+    ClusterName,
+    ObjectId,
+    ResourceGroup,
+    ResourceGroupReference,
+)
+from config.clouds.azure.azure_network import AzureNetwork
+from config.model.cloud import CloudSettings
+from config.model.fields import Cidr, Model, worded
+from config.model.reference import Reference
+
+
+class AzureAccess(Model):
+    """Access to the API server (pages api-server-authorized-ip-ranges, private-clusters, enable-authentication)."""
+
+    private: bool = Field(
+        False,
+        description="Whether the API server has a private address only. Fixed for the cluster's life.",
+    )
+    private_dns_zone: Literal["system", "none"] | ArmId | None = Field(
+        None,
+        description="With `private`: the id of a private DNS zone, `system` (AKS makes one) or `none`. AKS' own default: system.",
+        examples=["system"],
+    )
+    authorized_ranges: tuple[Cidr, ...] = Field(
+        (),
+        description="Addresses that may reach a public API server; empty: all.",
+        examples=[["198.18.4.0/24"]],
+    )
+    admin_groups: tuple[ObjectId, ...] = Field(
+        (),
+        description="Object ids of Entra groups whose members administrate the cluster.",
+        examples=[["2b0f5c1e-8f0e-4d3a-9c57-1f6f1f0a7c11"]],
+    )
+    tenant_id: ObjectId | None = Field(
+        None,
+        description="The Entra tenant of the groups. Default: the subscription's.",
+        examples=["2b0f5c1e-8f0e-4d3a-9c57-1f6f1f0a7c11"],
+    )
+    azure_rbac: bool = Field(
+        False, description="Whether Azure role assignments also count inside the cluster."
+    )
+    local_accounts: bool = Field(
+        True,
+        description="Whether logins without Entra work; false needs `adminGroups` or `azureRbac`.",
+    )
+    run_command: bool = Field(True, description="Whether `az aks command invoke` works.")
+
+    @property
+    def entra(self) -> bool:
+        """Whether logins go through Microsoft Entra."""
+        return bool(self.admin_groups) or self.azure_rbac
+
+
+class AzureWindow(Model):
+    """A weekly maintenance window (page planned-maintenance)."""
+
+    day: Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"] = (
+        Field(description="The day on which the window opens.")
+    )
+    start_time: str = Field(
+        pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$",
+        description="The time it opens, in quotes.",
+        examples=["02:00"],
+    )
+    duration_hours: int = Field(4, ge=4, le=24, description="Hours it stays open.")
+    utc_offset: str = Field(
+        "+00:00",
+        pattern=worded(
+            r"^[+-](0[0-9]|1[0-4]):[0-5][0-9]$",
+            'the offset from UTC in quotes, a sign and two digits each for hours and minutes, such as "+02:00"',
+        ),
+        description="The time zone of `startTime`, as an offset from UTC.",
+        examples=["+02:00"],
+    )
+    every_weeks: int = Field(1, ge=1, le=4, description="Weeks from one window to the next.")
+
+
+class AzureUpgrades(Model):
+    """Upgrades by AKS itself, and when they happen (pages auto-upgrade-cluster, auto-upgrade-node-os-image).
+
+    The channels rapid and stable are no choice: they change the minor version, which the release pins.
+    """
+
+    channel: Literal["none", "patch", "node-image"] = Field(
+        "none",
+        description="Whether AKS installs patches of the Kubernetes version (`patch`) by itself.",
+    )
+    node_os_channel: Literal["None", "Unmanaged", "SecurityPatch", "NodeImage"] = Field(
+        "NodeImage",
+        description="How nodes get security updates: `NodeImage` weekly new images, `SecurityPatch` patches only, `Unmanaged` "
+        "the operating system's own updates, `None` none.",
+    )
+    cluster_window: AzureWindow | None = Field(
+        None, description="When AKS may upgrade the cluster. Default: at any time."
+    )
+    node_os_window: AzureWindow | None = Field(
+        None, description="When AKS may replace node images. Default: at any time."
+    )
+
+
+class AzureRegistry(Model):
+    """The container registry the nodes may pull from (page cluster-container-registry-integration)."""
+
+    id: ArmReference = Field(
+        description="The registry's resource id. The kubelet's identity gets the role AcrPull on it.",
+        examples=[
+            "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
+            "Microsoft.ContainerRegistry/registries/example"
+        ],
+    )
+
+
+class AzureSsh(Model):
+    """A login on the nodes; fixed for the cluster's life."""
+
+    username: str = Field(
+        "azureuser",
+        pattern=worded(
+            r"^[a-z][-a-z0-9_]{0,31}$",
+            "at most 32 lower-case letters, digits, - and _, a letter first, such as azureuser",
+        ),
+        description="The login's name.",
+        examples=["azureuser"],
+    )
+    public_key: str = Field(
+        pattern=r"^ssh-(rsa|ed25519) [A-Za-z0-9+/]+=*( .*)?$",
+        description="The public key, one line of ssh-rsa or ssh-ed25519.",
+        examples=[
+            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA ops@example.com"
+        ],
+    )
+
+
+class AzureKms(Model):
+    """Encryption of Secrets in etcd with a key of yours (page use-kms-etcd-encryption)."""
+
+    key_id: str = Field(
+        pattern=r"^https://[^/\s]+/keys/[^/\s]+/[^/\s]+$",
+        description="The key's id with its version, https://<vault>.vault.azure.net/keys/<key>/<version>.",
+        examples=["https://example.vault.azure.net/keys/etcd/0123456789abcdef0123456789abcdef"],
+    )
+    vault_id: ArmId | None = Field(
+        None,
+        description="The vault's resource id: the cluster's identity gets the use of its keys. Default: you grant it.",
+        examples=[
+            "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
+            "Microsoft.KeyVault/vaults/example"
+        ],
+    )
+    private: bool = Field(False, description="Whether the vault has no public access.")
+
+
+class AzureEncryption(Model):
+    """Encryption beyond Azure's own keys."""
+
+    at_host: bool = Field(
+        False,
+        description="Encrypt temporary disks and caches as well. The subscription needs the feature "
+        "Microsoft.Compute/EncryptionAtHost (page enable-host-encryption).",
+    )
+    disk_encryption_set: ArmReference | None = Field(
+        None,
+        description="The resource id of a disk encryption set: your own key for managed disks (page "
+        "azure-disk-customer-managed-keys). Fixed for the cluster's life. Default: Azure's key.",
+        examples=[
+            "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
+            "Microsoft.Compute/diskEncryptionSets/example"
+        ],
+    )
+    kms: AzureKms | None = Field(
+        None, description="A key of yours for Secrets in etcd. Default: Azure's key."
+    )
+
+
+class AzureLogs(Model):
+    """Container logs in Log Analytics, so that the log of an evicted pod stays readable (page monitor-aks)."""
+
+    workspace: ArmReference | None = Field(
+        None,
+        description="The resource id of an existing Log Analytics workspace. Default: the stack makes one.",
+        examples=[
+            "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
+            "Microsoft.OperationalInsights/workspaces/example"
+        ],
+    )
+    retention_days: int = Field(
+        30, ge=30, le=730, description="Days that a workspace made by the stack keeps logs."
+    )
+    control_plane: tuple[
+        Literal[
+            "cluster-autoscaler",
+            "kube-apiserver",
+            "kube-audit",
+            "kube-audit-admin",
+            "kube-controller-manager",
+            "kube-scheduler",
+            "guard",
+        ],
+        ...,
+    ] = Field(("cluster-autoscaler",), description="Logs of AKS' own components to keep as well.")
+
+
+class AzureMetrics(Model):
+    """Managed Prometheus."""
+
+    workspace: ArmReference | None = Field(
+        None,
+        description="The resource id of an existing Azure Monitor workspace. Default: the stack makes one.",
+        examples=[
+            "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
+            "Microsoft.Monitor/accounts/example"
+        ],
+    )
+
+
+class AzureMonitoring(Model):
+    """Logs and metrics that outlive a node."""
+
+    logs: AzureLogs | None = Field(
+        None,
+        description="Container logs in Log Analytics; `{}` takes the defaults. Default: none are kept.",
+    )
+    metrics: AzureMetrics | None = Field(
+        None,
+        description="Metrics in managed Prometheus; `{}` takes the defaults. Default: none are kept.",
+    )
+
+
+class AzureExistingCluster(Model):
+    """An existing AKS cluster: the stack adds pools and the layer inside, and touches nothing else."""
+
+    resource_group: ResourceGroup = Field(
+        description="The cluster's resource group.", examples=["platform"]
+    )
+    name: ClusterName = Field(description="The cluster's name.", examples=["shared-aks"])
+
+
+class Azure(CloudSettings):
+    """AKS: a new cluster with what it needs, or pools in an existing one."""
+
+    provider: Literal["azure"] = Field(description="The cloud.")
+    existing_cluster: AzureExistingCluster | None = Field(
+        None, description="An existing cluster to add pools to. Default: the stack makes a cluster."
+    )
+    location: str | None = Field(
+        None,
+        pattern=r"^[a-z0-9]+$",
+        description="The region's short name, such as westeurope. Required for a new cluster.",
+        examples=["westeurope"],
+    )
+    resource_group: ResourceGroup | None = Field(
+        None,
+        description="The name of the resource group that the stack makes. Default: the cluster's name.",
+        examples=["ml-dev"],
+    )
+    existing_resource_group: ResourceGroupReference | None = Field(
+        None,
+        description="An existing resource group to use instead. Default: the stack makes one.",
+        examples=["platform"],
+    )
+    tier: Literal["Free", "Standard", "Premium"] = Field(
+        "Free",
+        description="The control plane's tier: Standard has an SLA, Premium long-term support as well (page "
+        "free-standard-pricing-tiers).",
+    )
+    long_term_support: bool = Field(
+        False, description="Two years of patches for a Kubernetes version; needs tier Premium."
+    )
+    network: AzureNetwork = Field(
+        AzureNetwork(), description="The network of nodes, pods and Services."
+    )
+    access: AzureAccess = Field(AzureAccess(), description="Access to the API server.")
+    upgrades: AzureUpgrades = Field(
+        AzureUpgrades(), description="Upgrades that AKS starts by itself."
+    )
+    registry: AzureRegistry | None = Field(
+        None, description="A container registry the nodes may pull from. Default: none."
+    )
+    ssh: AzureSsh | None = Field(None, description="A login on the nodes. Default: none.")
+    encryption: AzureEncryption = Field(
+        AzureEncryption(), description="Keys of yours in place of Azure's."
+    )
+    monitoring: AzureMonitoring = Field(
+        AzureMonitoring(), description="Logs and metrics that outlive a node."
+    )
+    autoscaler: AzureAutoscaler = Field(
+        AzureAutoscaler(),
+        description="The cluster autoscaler's settings where they differ from the release's.",
+    )
+
+    @property
+    def existing_name(self) -> str | None:
+        """The existing cluster's name."""
+        return self.existing_cluster.name if self.existing_cluster else None
+
+    @property
+    def place(self) -> str | None:
+        """The region's short name."""
+        return self.location
+
+    def group(self, cluster: str) -> Reference:
+        """Return the name of the resource group of a new cluster of this name."""
+        return self.existing_resource_group or Reference(self.resource_group or cluster)

@@ -1,0 +1,196 @@
+"""Checks of access to the API server, and of logins."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from config.base.problems import Problem
+from config.clouds.azure.azure_settings import Azure
+from config.clouds.azure.rules import azure_id_rules
+from config.clouds.traits import Cloud
+from config.rules import examples
+from config.rules.draft import Draft
+from config.rules.network_rules import everybody
+
+_PATH = "cloud.access"
+
+_MOST_RANGES = 200
+"""learn.microsoft.com/azure/aks/api-server-authorized-ip-ranges"""
+
+_ITSELF = IPv4Network("0.0.0.0/32")
+"""Same page: stands for the cluster's own outbound address alone."""
+
+_TAKEN = frozenset({
+    "a", "actuser", "adm", "admin", "admin1", "admin2", "administrator", "aspnet", "backup", "console", "david",
+    "guest", "john", "owner", "root", "server", "sql", "support", "support_388945a0", "sys", "test", "test1", "test2",
+    "test3", "user", "user1", "user2", "user3", "user4", "user5",
+})  # fmt: skip
+"""learn.microsoft.com/rest/api/compute/virtual-machines/create-or-update, OSProfile; that AKS' scale sets have the same list is
+[inferred]."""
+
+_FIELDS = {"ssh-rsa": 3, "ssh-ed25519": 2}
+"""Fields of a public key, by its kind: the kind, and its numbers (RFC 4253, 6.6; RFC 8709, 4). AKS refuses a key that it cannot
+read (MicrosoftDocs/azure-docs issue 74569)."""
+
+_ED25519 = 32
+"""Bytes of such a key (RFC 8032)."""
+
+
+def _private(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    access = azure.access
+    if access.private and access.authorized_ranges:
+        # learn.microsoft.com/azure/aks/private-clusters
+        yield Problem(
+            f"{_PATH}.authorizedRanges",
+            "is set for a private API server, which has no public address",
+            "remove it, or `private`",
+        )
+    if access.private_dns_zone and not access.private:
+        yield Problem(
+            f"{_PATH}.privateDnsZone",
+            "has no use without `private: true`",
+            "add `private: true`, or remove it",
+        )
+
+
+def _zone(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.access.private_dns_zone in (None, "system", "none"):
+        return
+    zone = str(azure.access.private_dns_zone)
+    yield from azure_id_rules.check(
+        f"{_PATH}.privateDnsZone", zone, "Microsoft.Network/privateDnsZones", "a private DNS zone"
+    )
+    name, region = zone.rpartition("/")[2], azure.location
+    # learn.microsoft.com/azure/aks/private-clusters; behind the region other clouds than the public one go on otherwise.
+    if region and not re.match(rf"([-\w]{{1,32}}\.)?privatelink\.{region}\.", name, re.IGNORECASE):
+        yield Problem(
+            f"{_PATH}.privateDnsZone",
+            f"{name} is not a zone that AKS takes in {region}",
+            f"use privatelink.{region}.azmk8s.io, or a zone below it",
+        )
+
+
+def _ranges(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    ranges = azure.access.authorized_ranges
+    if len(ranges) > _MOST_RANGES:
+        yield Problem(
+            f"{_PATH}.authorizedRanges",
+            f"has {len(ranges)} ranges",
+            f"at most {_MOST_RANGES}; join some into larger ones",
+        )
+    for index, text in enumerate(ranges):
+        path = f"{_PATH}.authorizedRanges[{index}]"
+        try:
+            addresses = IPv4Network(text)
+        except ValueError as reason:
+            yield Problem(
+                path, f"{text!r} is not a range: {reason}", "write for example 203.0.113.0/24"
+            )
+            continue
+        if not addresses.prefixlen or examples.caller(text):
+            continue  # `_everybody` and `rules.examples` have these
+        # Same page: public ranges. A public API server never sees a private address.
+        if not addresses.is_global and addresses != _ITSELF:
+            yield Problem(
+                path,
+                f"{text} is not public: callers of a public API server have public addresses",
+                "write the public address callers come from, or make the cluster `private`",
+            )
+
+
+def _everybody(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.access.authorized_ranges:
+        yield from everybody(f"{_PATH}.authorizedRanges", azure.access.authorized_ranges)
+
+
+def _way_out(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.access.authorized_ranges and azure.network.outbound_type != "loadBalancer":
+        yield Problem(
+            f"{_PATH}.authorizedRanges",
+            f"must hold the address nodes leave by: with outboundType {azure.network.outbound_type} AKS adds none itself",
+            "make sure that it does, else nodes cannot join",
+            warning=True,
+        )
+
+
+def _logins(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    access = azure.access
+    if access.entra:
+        return
+    if not access.local_accounts:
+        # learn.microsoft.com/azure/aks/local-accounts
+        yield Problem(
+            f"{_PATH}.localAccounts",
+            "is false without Entra: nobody could log in",
+            "add `adminGroups` (or `azureRbac: true`), or remove it",
+        )
+    if access.tenant_id:
+        yield Problem(
+            f"{_PATH}.tenantId",
+            "has no use without Entra logins",
+            "add `adminGroups` or `azureRbac: true`, or remove it",
+        )
+
+
+def _username(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.ssh and azure.ssh.username in _TAKEN:
+        yield Problem(
+            "cloud.ssh.username",
+            f"is {azure.ssh.username}, which Azure lets nobody choose on its virtual machines",
+            "another name, such as azureuser",
+            warning=True,
+        )
+
+
+def _public_key(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not azure.ssh:
+        return
+    kind, body, *_ = azure.ssh.public_key.split()
+    fields = _fields(body)
+    if not fields or (fields[0] == kind.encode() and len(fields) != _FIELDS[kind]):
+        what = "is cut, or no SSH key: what it says of its own length does not agree"
+    elif fields[0] != kind.encode():
+        what = f"begins with {kind}, and is a key of another kind"
+    elif kind == "ssh-ed25519" and len(fields[1]) != _ED25519:
+        what = (
+            f"is no ssh-ed25519 key: it has {len(fields[1])} bytes, and such a key has {_ED25519}"
+        )
+    else:
+        return
+    yield Problem(
+        "cloud.ssh.publicKey",
+        what,
+        "write the whole line of the file, such as ~/.ssh/id_ed25519.pub",
+    )
+
+
+def _fields(body: str) -> list[bytes] | None:
+    """Return the fields of a public key; None where they are not what the key says (RFC 4253, 6.6; RFC 4251, 5: string)."""
+    try:
+        left = base64.b64decode(body, validate=True)
+    except binascii.Error:
+        return None
+    fields: list[bytes] = []
+    while left:
+        size = int.from_bytes(left[:4], "big")
+        if len(left) < 4 + size:
+            return None
+        fields.append(left[4 : 4 + size])
+        left = left[4 + size :]
+    return fields
+
+
+NEW_CLUSTER_RULES = (
+    _private,
+    _zone,
+    _ranges,
+    _way_out,
+    _logins,
+    _username,
+    _public_key,
+    _everybody,
+)

@@ -1,0 +1,278 @@
+"""Checks of the cluster autoscaler's settings. They warn: AKS takes all of them, but spot and fallback suffer.
+
+Sources: recordings of the real cluster-autoscaler 1.36.1; AKS' page cluster-autoscaler for the defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+
+from config.base.problems import Problem
+from config.clouds.azure import unready
+from config.clouds.azure.azure_autoscaler import AzureAutoscaler, pinned_autoscaler
+from config.clouds.azure.azure_settings import Azure
+from config.clouds.azure.rules.azure_expander_rules import grown
+from config.clouds.azure.unready import Bounds
+from config.clouds.traits import Cloud
+from config.model.growth import seconds
+from config.model.pool import Pool
+from config.placement import object_names
+from config.rules.chain_rules import accepted_wait
+from config.rules.draft import Draft, has_gpus
+
+_PATH = "cloud.autoscaler"
+
+_LONGER = "a longer growth.acceptedWait"
+
+_AGE = {True: 30, False: 2}
+"""Seconds that the oldest pending pod must be old before a pool grows, with GPUs and without (the recordings)."""
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 300, 1800
+"""Seconds for which a pool that failed is left alone: the first time, and at most; it doubles in between. AKS has no key for either
+(cluster-autoscaler's `--initial-node-group-backoff-duration` and `--max-node-group-backoff-duration`)."""
+
+_COMES = {True: 10, False: 4}
+"""Minutes that machines of AKS may take until they work, with GPUs and without. Nobody publishes how they are spread. Seen: 3 to 7
+minutes for a node (Microsoft's ANZAzureDevs/New-Breakpoint, pull request 37), 5 to 11 for one with A100s (question 12767836 of
+learn.microsoft.com/answers, 2026), more than 10 for A10s, A100s and H100s (Azure/telescope, pull request 1322, 2026)."""
+
+_ENDLESS = 24 * 3600
+"""A chain that goes round for so many seconds does not end."""
+
+
+@dataclass(frozen=True)
+class _Timers:
+    """The timers that a cluster of the stack file gets."""
+
+    provision: str
+    scan: str
+    delay: str
+    pinned: bool
+    """Whether `provision` is the release's own."""
+
+    @property
+    def step(self) -> int:
+        """Seconds that a pool holds back the next one: a request that times out is given up at the next look."""
+        return seconds(self.provision) + seconds(self.scan)
+
+    def first(self, gpus: bool) -> int:
+        """Seconds before the first pool grows for a pod."""
+        return max(_AGE[gpus], seconds(self.delay))
+
+    def requests(self, pools: int) -> int:
+        """How often pools that stay silent are asked before the one after them.
+
+        A pool is asked again as soon as its pause is over, before those that come after it in the order.
+        """
+        free, pauses, now, count = [0] * pools, [_FIRST_PAUSE] * pools, 0, 0
+        while (
+            now < _ENDLESS
+            and (asked := next((index for index, at in enumerate(free) if at <= now), None))
+            is not None
+        ):
+            now, count = now + self.step, count + 1
+            free[asked], pauses[asked] = now + pauses[asked], min(2 * pauses[asked], _LONGEST_PAUSE)
+        return count
+
+    def wait(self, pools: int, gpus: bool) -> int:
+        """Seconds that a pod waits for the step after these pools: at most `_ENDLESS`."""
+        return min(self.first(gpus) + self.requests(pools) * self.step, _ENDLESS)
+
+
+def _timers(own: AzureAutoscaler, release: AzureAutoscaler) -> _Timers:
+    return _Timers(
+        own.max_node_provision_time or release.max_node_provision_time or "15m",
+        own.scan_interval or release.scan_interval or "10s",
+        own.new_pod_scale_up_delay or release.new_pod_scale_up_delay or "0s",
+        pinned=not own.max_node_provision_time,
+    )
+
+
+def _warning(key: str, what: str, remedy: str) -> Problem:
+    return Problem(f"{_PATH}.{key}", what, remedy, warning=True)
+
+
+def _expander(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    profile = azure.autoscaler
+    if draft.spot_pools() and profile.expander != "priority":
+        yield _warning(
+            "expander",
+            f"is {profile.expander}: spot pools need not grow first, and no fallback chain keeps its order",
+            "write priority, or leave it out",
+        )
+
+
+def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """Whether pods of a chain wait longer than the team accepts. One warning, for the chain that waits longest."""
+    if not draft.release or azure.autoscaler.expander != "priority":
+        return
+    timers = _timers(azure.autoscaler, pinned_autoscaler(draft.release))
+    accepted = accepted_wait(draft)
+    kept = {pool.name for pool in draft.pools_where(lambda pool: not pool.reclaimable)}
+    order = grown(azure, draft, draft.pools_where(lambda pool: True), cloud)
+    chains = draft.of_pools(
+        lambda pool: (
+            (_steps(pool, kept, order, cloud), has_gpus(pool, cloud))
+            if pool.reclaimable
+            else ([], False)
+        )
+    )
+    waits = {
+        timers.wait(len(steps) - 1, gpus): (steps, gpus) for steps, gpus in chains if len(steps) > 1
+    }
+    if not waits or max(waits) <= seconds(accepted):
+        return
+    wait = max(waits)
+    steps, gpus = waits[wait]
+    silent = steps[:-1]
+    times = [f"{minutes}m" for minutes in range(_COMES[gpus], 61)]
+    enough = [
+        time
+        for time in times
+        if replace(timers, provision=time).wait(len(silent), gpus) <= seconds(accepted)
+    ]
+    yield _warning(
+        "maxNodeProvisionTime",
+        f"is {timers.provision}{' by the release' if timers.pinned else ''}: where machines are granted and never come up, pods of"
+        f" {steps[0]} {f'wait {_words(wait)} for' if wait < _ENDLESS else 'never get'} {steps[-1]} ({timers.first(gpus)} s, then"
+        f" {timers.provision} and a look every {timers.scan} for {_listed(silent)}{_rounds(timers, silent)}), and longer while"
+        f" requests go on, each of which starts the pool's time again; growth.acceptedWait is {accepted}",
+        f"at most {enough[-1]}, if machines come as fast, or {_LONGER}"
+        if enough
+        else f"a shorter chain, or {_LONGER}",
+    )
+
+
+def _too_short(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """Warn where machines are given up while they boot: each is deleted and another ordered, without an end."""
+    limit, with_gpus = (
+        azure.autoscaler.max_node_provision_time,
+        any(draft.of_pools(lambda pool: has_gpus(pool, cloud))),
+    )
+    if limit and with_gpus and seconds(limit) < 60 * _COMES[True]:
+        yield _warning(
+            "maxNodeProvisionTime",
+            f"is {limit}: AKS was seen to take 4 to 11 minutes for a machine with GPUs, and one that is late is deleted and ordered"
+            " again, without an end",
+            f"at least {_COMES[True]}m, or leave it out, unless you have measured how long your machines take",
+        )
+
+
+def _rounds(timers: _Timers, silent: Sequence[str]) -> str:
+    count = timers.requests(len(silent))
+    if count == len(silent):
+        return ""
+    often = f"{count} requests" if count * timers.step < _ENDLESS else "in turn, without an end"
+    return f": {often}, since a pool is asked again, before those after it, when its back-off of 5 minutes or more is over"
+
+
+def _steps(pool: Pool, kept: Set[str], order: Sequence[str], cloud: Cloud) -> list[str]:
+    """The pools of a chain up to the first one whose machines nobody takes back, or its twin, as they grow."""
+    steps: list[str] = []
+    for name in object_names.chain(pool):
+        steps.append(name)
+        if name in kept:
+            return steps
+    twin = object_names.twin_name(pool, cloud)
+    before = order[: order.index(twin)] if twin in order else order
+    return [
+        *(name for name in steps if name in before or name not in order),
+        *([twin] if twin else []),
+    ]
+
+
+def _listed(pools: Sequence[str]) -> str:
+    return f"each of {', '.join(pools)}" if len(pools) > 1 else pools[0]
+
+
+def _words(wait: int) -> str:
+    return f"{wait // 60} min {wait % 60} s"
+
+
+def _scan(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    profile = azure.autoscaler
+    limit = profile.max_node_provision_time
+    if (
+        draft.spot_pools()
+        and limit
+        and profile.scan_interval
+        and seconds(profile.scan_interval) >= seconds(limit)
+    ):
+        yield _warning(
+            "scanInterval",
+            f"is {profile.scan_interval}: machines that do not come within {limit} are given up at the next look only",
+            "much shorter than maxNodeProvisionTime; AKS has 10s",
+        )
+
+
+def _unready(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """Whether losing some pools leaves so few nodes that the autoscaler stops for all."""
+    release, system = draft.release, draft.system_pool
+    if not release or not system or not draft.all_pools:
+        return
+    bounds = list(_bounds(draft, cloud))
+    limits = unready.chosen(azure.autoscaler, pinned_autoscaler(release), bounds, system.min_nodes)
+    stopping = [
+        loss for loss in unready.losses(bounds, system.min_nodes) if limits.stopped_by(loss)
+    ]
+    if stopping:
+        loss = max(stopping, key=lambda loss: loss.percentage)
+        yield _warning(
+            "maxTotalUnreadyPercentage",
+            f"is {limits.percentage}: {loss.lost} unready nodes ({', '.join(loss.pools)}) can be {loss.percentage} % of all, and"
+            " the autoscaler then stops for every pool, fallback included, until they are ready or gone",
+            f"leave it and okTotalUnreadyCount out, or let that be {loss.lost}, with which a pool of up to {loss.lost} dead nodes"
+            " is asked again after every back-off",
+        )
+
+
+def _bounds(draft: Draft, cloud: Cloud) -> Iterator[Bounds]:
+    for pool in draft.pools.values():
+        least = pool.least_nodes(draft.cloud)
+        if least is None:
+            least = 0 if pool.reclaimable or cloud.gpus(pool)[0] else 1
+        yield Bounds(pool.name, least, pool.most_nodes(draft.cloud), pool.reclaimable)
+        if twin := object_names.twin_name(pool, cloud):
+            steps = (step.on_demand for step in pool.fallback if step.on_demand)
+            yield Bounds(twin, 0, next(steps).max_nodes, reclaimable=False)
+
+
+def _unread_order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.growth and draft.growth.order and azure.autoscaler.expander != "priority":
+        yield Problem(
+            "growth.order",
+            f"is never read: {_PATH}.expander is {azure.autoscaler.expander}",
+            "remove it, or set that to priority",
+            warning=True,
+        )
+
+
+def _unread_groups(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.expander and draft.expander.other_groups and azure.autoscaler.expander != "priority":
+        yield Problem(
+            "expander.otherGroups",
+            f"is never read: {_PATH}.expander is {azure.autoscaler.expander}",
+            "remove it, or set that to priority",
+        )
+
+
+def _balanced(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.autoscaler.balance_similar_node_groups:
+        yield _warning(
+            "balanceSimilarNodeGroups",
+            "does nothing: pools are similar whose labels are equal, and each pool of a stack has its name as a label",
+            "remove it",
+        )
+
+
+NEW_CLUSTER_RULES = (
+    _expander,
+    _balanced,
+    _provision_time,
+    _too_short,
+    _scan,
+    _unready,
+    _unread_order,
+    _unread_groups,
+)

@@ -1,0 +1,90 @@
+"""Checks of the order of pools in the priority expander's ConfigMap, which lines of other owners may turn round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Any
+
+from config.base.problems import Problem
+from config.clouds.azure.azure_settings import Azure
+from config.clouds.traits import Cloud
+from config.model.gpu import DevicePluginOptions
+from config.model.growth import Growth
+from config.model.pool import Pool
+from config.model.reading import of_each
+from config.model.spec import ClusterSpec
+from config.placement import expressions
+from config.placement.growth_order import growth_order
+from config.placement.node_pools import node_pools
+from config.rules.draft import Draft
+
+_STEP = 10
+"""The program's own lines stand in steps of ten (`components.layer.autoscaler.priorities`)."""
+
+
+def _order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """The highest number of a matching line counts: lines that match our pools may lift a later one to an earlier one's place."""
+    tiers = draft.expander.other_groups if draft.expander else ()
+    # Under another expander the list is never read, which `rules.autoscaler` reports.
+    if (
+        not tiers
+        or not (draft.all_pools or draft.unread_pools)
+        or azure.autoscaler.expander != "priority"
+    ):
+        return
+    pools = draft.pools_where(lambda pool: grown(azure, draft, [pool], cloud))
+    order = grown(azure, draft, pools, cloud)
+    own = {pool: _STEP * (len(order) - place) for place, pool in enumerate(order)}
+    # Pools that cannot be read, and their twins, may stand below all others, which then have higher numbers.
+    more = 2 * _STEP * (len(draft.pools) - len(pools) + draft.unread_pools)
+    readable = of_each(
+        enumerate(tiers), lambda numbered: (numbered[0], numbered[1].priority, numbered[1].groups)
+    )
+    lifted = {
+        (index, number): {
+            pool: priority for pool in own if priority > own[pool] and _matches(group, pool)
+        }
+        for index, priority, groups in readable
+        for number, group in enumerate(groups)
+    }
+    actual = {
+        pool: max([own[pool], *(by[pool] for by in lifted.values() if pool in by)]) for pool in own
+    }
+    wrong = [
+        (before, after)
+        for before, after in pairwise(own)
+        if max(actual[before], own[before] + more) <= actual[after]
+    ]
+    for (index, number), by in lifted.items():
+        for before, after in [pair for pair in wrong if by.get(pair[1]) == actual[pair[1]]][:1]:
+            yield Problem(
+                f"expander.otherGroups[{index}].groups[{number}]",
+                f"{tiers[index].groups[number]!r} matches {after}, which is to grow after {before}: with {by[after]} it would not",
+                f"an expression that matches no pool of this stack, or a priority below {own[after]}, the number of {after}'s own"
+                " line",
+            )
+
+
+def grown(azure: Azure, draft: Draft, pools: Iterable[Pool], cloud: Cloud) -> tuple[str, ...]:
+    """Return the order of these pools, and of the system pool, from as much of the stack as it depends on."""
+    construct: Any = ClusterSpec.model_construct  # takes fewer fields than mypy thinks
+    spec: ClusterSpec = construct(
+        cloud=azure,
+        system_pool=draft.system_pool if draft.makes_cluster else None,
+        pools=tuple(pools),
+        growth=draft.growth or Growth(),
+        device_plugin=draft.device_plugin or DevicePluginOptions(),
+    )
+    return growth_order(spec, node_pools(spec, cloud), cloud)
+
+
+def _matches(expression: str, pool: str) -> bool:
+    """Whether an expression matches the pool's node group, whose digits are the cluster's own; `rules.expander` has one that is
+    none."""
+    return not expressions.fault(expression) and expressions.matches(
+        expression, f"aks-{pool}-12345678-vmss"
+    )
+
+
+CLOUD_RULES = (_order,)

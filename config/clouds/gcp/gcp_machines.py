@@ -1,0 +1,86 @@
+"""Google's machine types, and the GPUs that are attached to them. Sources: README.md beside this file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cache
+
+from config.clouds.machines import Attachable, Machine, rows
+
+ACCELERATORS = {
+    "nvidia-tesla-k80": "nvidia-k80",
+    "nvidia-tesla-p4": "nvidia-p4",
+    "nvidia-tesla-p100": "nvidia-p100",
+    "nvidia-tesla-t4": "nvidia-t4",
+    "nvidia-tesla-v100": "nvidia-v100",
+    "nvidia-tesla-a100": "nvidia-a100",
+    "nvidia-h100-80gb": "nvidia-h100",
+    "nvidia-h100-mega-80gb": "nvidia-h100-mega",
+    "nvidia-h200-141gb": "nvidia-h200",
+}
+"""Google's names of GPU models -> those of all clouds' catalogues. Names that are not here are the same."""
+
+ATTACHABLE = {
+    gpu.model: gpu
+    for gpu in (
+        # docs.cloud.google.com/compute/docs/eol/k80-eol
+        Attachable("nvidia-k80", "retired", "2024-05-01", "g2-standard-8 (nvidia-l4)"),
+        # GKE release notes
+        Attachable(
+            "nvidia-p100",
+            "retired",
+            "2026-09-15",
+            "g2-standard-8 (nvidia-l4), or a2-highgpu-1g (nvidia-a100)",
+        ),
+        # Deprecated 2026-09-22
+        Attachable("nvidia-t4", "retiring", "2027-08-01", "g2-standard-8 (nvidia-l4)"),
+        Attachable("nvidia-p4", "retiring", "2027-08-01", "g2-standard-8 (nvidia-l4)"),
+        Attachable("nvidia-v100", "current", "", ""),
+    )
+}
+"""GPU models of N1 machines. Sources: README.md beside this file."""
+
+
+@cache
+def machines() -> dict[str, Machine]:
+    """Google's machine types by name."""
+    return {row["machine_type"]: _machine(row) for row in rows(__file__, "machines")}
+
+
+@cache
+def not_by_flex_start() -> frozenset[str]:
+    """Machine types that Google does not sell by flex-start, where a source says so."""
+    flags = {"no-flex-start", "reservation-only"}
+    return frozenset(
+        row["machine_type"]
+        for row in rows(__file__, "machines")
+        if flags & set(row["source"].split(";")[1:])
+    )
+
+
+def accelerator(model: str) -> str:
+    """Google's name of a GPU model of the catalogue, as node pools and the label gke-accelerator have it."""
+    return next((google for google, catalogue in ACCELERATORS.items() if catalogue == model), model)
+
+
+def _machine(row: Mapping[str, str]) -> Machine:
+    flags = row["source"].split(";")[1:]
+    pairs = (pair.split(":") for pair in row["attachable"].split())
+    return Machine(
+        size=row["machine_type"],
+        vcpus=int(row["vcpus"]),
+        memory_gib=float(row["memory_gib"]),
+        gpus=math.ceil(float(row["gpus_fixed"] or 0)),
+        gpu_model=ACCELERATORS.get(row["gpu_model"], row["gpu_model"]),
+        spot=row["spot"],  # type: ignore[arg-type]
+        status=row["status"],  # type: ignore[arg-type]
+        replacement=row["replacement"],
+        attachable={
+            ACCELERATORS.get(model, model): tuple(map(int, counts.split("|")))
+            for model, counts in pairs
+        },
+        on_demand=not {"spot-or-flex-start-only", "no-plain-on-demand", "reservation-only"}
+        & set(flags),
+        family=row["family"],
+    )

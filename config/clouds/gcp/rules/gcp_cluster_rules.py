@@ -1,0 +1,168 @@
+"""Checks of the cluster itself that are Google's: place, zones, version and channel, labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from config.base import near
+from config.base.problems import Problem, as_path
+from config.clouds.gcp.channels import all_channels, channels
+from config.clouds.gcp.gcp_settings import Gcp
+from config.clouds.gcp.gcp_zones import READ, zones
+from config.clouds.traits import Cloud
+from config.clouds.versions import number
+from config.model.pool import AnyPool
+from config.rules.draft import Draft
+from config.rules.label_rules import of_the_cloud
+from config.rules.version_rules import KEPT, offered
+
+_MOST_LABELS = 64
+_AS_WRITTEN = "it is passed on as written"
+
+
+def _location(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if gcp.location is None:
+        yield Problem(
+            "cloud.location",
+            "is missing",
+            "add `location`, a region such as europe-west4 or a zone such as europe-west4-a",
+        )
+
+
+def _zones(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if len(set(gcp.zones)) < len(gcp.zones):
+        yield Problem(
+            "cloud.zones", f"names a zone twice: {', '.join(gcp.zones)}", "name each zone once"
+        )
+    yield from _outside("cloud.zones", gcp.zones, gcp)
+
+
+def _zones_of_a_pool(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    gcp = draft.settings(Gcp)
+    if gcp:
+        written = tuple(zone for zone in pool.zones if re.fullmatch(cloud.zone_form, zone))
+        yield from _outside(f"{path}.zones", written, gcp)
+
+
+def _outside(path: str, written: tuple[str, ...], gcp: Gcp) -> Iterator[Problem]:
+    region = gcp.region
+    for zone in dict.fromkeys(written):
+        if region and zone.rpartition("-")[0] != region:
+            # Every region has a b; not all have an a or what the other has.
+            yield Problem(
+                path,
+                f"{zone} is not in {region}, the cluster's region",
+                f"a zone of it, such as {region}-b",
+            )
+
+
+def _place(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    path = "cloud.existingCluster.location" if gcp.existing_cluster else "cloud.location"
+    if not gcp.place or not gcp.region:
+        return
+    if gcp.region not in zones():
+        known = chain.from_iterable(zones().values()) if gcp.zonal else zones()
+        yield Problem(
+            path,
+            f"{gcp.place} is not a {'zone' if gcp.zonal else 'region'} that Google had in {READ}",
+            near.question(gcp.place, known)
+            + f"`gcloud compute regions list` has all; {_AS_WRITTEN}",
+            warning=True,
+        )
+    elif gcp.zonal:
+        yield from _unknown(path, gcp.place)
+
+
+def _known_zones(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for index, zone in enumerate(gcp.zones):
+        if zone.rpartition("-")[0] == gcp.region:
+            yield from _unknown(f"cloud.zones[{index}]", zone)
+
+
+def _known_zones_of_a_pool(
+    path: str, pool: AnyPool, draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
+    gcp = draft.settings(Gcp)
+    for index, zone in enumerate(pool.zones if gcp else ()):
+        if gcp and re.fullmatch(cloud.zone_form, zone) and zone.rpartition("-")[0] == gcp.region:
+            yield from _unknown(f"{path}.zones[{index}]", zone)
+
+
+def _unknown(path: str, zone: str) -> Iterator[Problem]:
+    """A warning for a zone that a known region did not have; Google adds zones."""
+    had = zones().get(zone.rpartition("-")[0], ())
+    if had and zone not in had:
+        yield Problem(
+            path,
+            f"{zone} is not a zone that Google had in {READ}",
+            f"one of: {', '.join(had)}; {_AS_WRITTEN}",
+            warning=True,
+        )
+
+
+def _version(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    own = draft.own_version()
+    if own:
+        command = "gcloud container get-server-config --format='yaml(channels)'"
+        yield from offered(*own, all_channels(), cloud.title, command)
+
+
+def _channel(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    version = draft.kubernetes_version
+    # `_version` has a version of the file's own that no channel has.
+    if not version or (draft.own_version() and not all_channels().has(version)):
+        return
+    name = gcp.release_channel
+    channel, minor = channels()[name], ".".join(version.split(".")[:2])
+    if not channel.has(minor):
+        others = [other for other, channel in channels().items() if channel.has(minor)]
+        kept = f"; {KEPT}" if number(minor) < number(channel.first) else ""
+        yield Problem(
+            "cloud.releaseChannel",
+            f"is {name}, which in {channel.read} had Kubernetes {channel.first} to {channel.last}, not {minor}{kept}",
+            f"one of: {', '.join(others)}" if others else "another Kubernetes version",
+            # Versions come into a channel and go (page release-channels), and a cluster keeps one for a while after it went.
+            warning=True,
+        )
+
+
+def _patch(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    path, version = draft.own_version() or ("", "")
+    if version.count(".") == 2:
+        yield Problem(
+            path,
+            f"is {version}: the release channel moves on to later patches, and drops this one for new clusters",
+            f'write "{version.rpartition(".")[0]}"',
+            warning=True,
+        )
+
+
+def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """Tags become resource labels (page creating-managing-labels), whose letters may be any alphabet's."""
+    tags = draft.cluster.tags if draft.cluster else {}
+    if len(tags) > _MOST_LABELS:
+        yield Problem("cluster.tags", f"has {len(tags)} tags", f"at most {_MOST_LABELS}")
+    for name, value in tags.items():
+        path = f"cluster.tags{as_path(name)}"
+        if not re.fullmatch(r"[^\W\d_][-\w]{0,62}", name) or name != name.lower():
+            yield Problem(
+                path,
+                f"{name!r} is not a valid key of a Google label",
+                "at most 63 lower-case letters, digits, _ and -, a letter first",
+            )
+        elif name.startswith(cloud.own_beginning):
+            yield of_the_cloud(path, cloud)
+        if not re.fullmatch(r"[-\w]{0,63}", value) or value != value.lower():
+            yield Problem(
+                path,
+                f"is {value!r}, not a valid value of a Google label",
+                "at most 63 lower-case letters, digits, _ and -",
+            )
+
+
+NEW_CLUSTER_RULES = (_location, _version, _channel, _patch)
+CLOUD_RULES = (_place, _zones, _known_zones)
+RULES = (_labels,)
+ANY_POOL_RULES = (_zones_of_a_pool, _known_zones_of_a_pool)

@@ -1,0 +1,158 @@
+"""Checks of attached GPUs, drivers, device plugin, sharing and MIG on GKE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.base.problems import Problem
+from config.clouds.gcp.gcp_pool import options_of
+from config.clouds.machines import Machine
+from config.clouds.traits import Cloud
+from config.model.pool import Pool
+from config.rules.draft import Draft, has_gpus, own_machine
+
+_MOST_CLIENTS = 48
+"""Most clients of a GPU, by time-sharing and by MPS (page timesharing-gpus; GKE's autoscaler)."""
+
+
+def _ends(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    gpu = cloud.attachable.get(cloud.model(pool.gpu_model)) if pool.gpu_model else None
+    if not gpu or gpu.status == "current":
+        return
+    retired, machine = gpu.status == "retired", own_machine(pool, cloud)
+    if machine and not machine.attachable and not retired:
+        return  # `rules.gpus` reports a GPU that the machine cannot have
+    yield Problem(
+        f"{path}.gpuModel",
+        f"is {pool.gpu_model}, which Google {'retired' if retired else 'ends'} on {gpu.end}",
+        f"use {gpu.replacement}",
+        warning=not retired,
+    )
+
+
+def _attached(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    machine = own_machine(pool, cloud)
+    model = cloud.model(pool.gpu_model) if pool.gpu_model else None
+    gpu = cloud.attachable.get(model) if model else None
+    if gpu and gpu.status == "retired":
+        return
+    if machine is None:
+        if pool.gpus and not model:
+            yield Problem(
+                f"{path}.gpuModel",
+                "is missing: GKE attaches the GPUs that it names",
+                "add `gpuModel`",
+            )
+    elif machine.attachable and (pool.gpus or model):
+        yield from _of_the_machine(path, pool, machine, model)
+
+
+def _of_the_machine(
+    path: str, pool: Pool, machine: Machine, model: str | None
+) -> Iterator[Problem]:
+    takes = ", ".join(f"{name} ({_or(counts)})" for name, counts in machine.attachable.items())
+    if model is None:
+        yield Problem(
+            f"{path}.gpuModel", f"is missing: {machine.size} takes several", f"one of: {takes}"
+        )
+    elif model not in machine.attachable:
+        what = f"is {pool.gpu_model}, which cannot be attached to {machine.size}"
+        yield Problem(f"{path}.gpuModel", what, f"one of: {takes}")
+    elif not pool.gpus:
+        what = "is missing" if pool.gpus is None else "is 0, but gpuModel is set"
+        yield Problem(f"{path}.gpus", what, f"write how many: {_or(machine.attachable[model])}")
+    elif pool.gpus not in machine.attachable[model]:
+        counts = _or(machine.attachable[model])
+        yield Problem(
+            f"{path}.gpus",
+            f"is {pool.gpus}, but {machine.size} takes {counts} {model}",
+            f"write {counts}",
+        )
+
+
+def _or(counts: tuple[int, ...]) -> str:
+    *first, last = map(str, counts)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _clients(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if (
+        pool.gpu_sharing
+        and cloud.brings_device_plugin(pool)
+        and pool.gpu_sharing.replicas > _MOST_CLIENTS
+    ):
+        yield Problem(
+            f"{path}.gpuSharing.replicas",
+            f"is {pool.gpu_sharing.replicas}, but GKE takes {_MOST_CLIENTS} clients a GPU",
+            f"{_MOST_CLIENTS} or fewer",
+        )
+
+
+def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    options = options_of(pool)
+    if not options or "driver_version" not in options.model_fields_set:
+        return
+    where = f"{path}.gcp.driverVersion"
+    if not has_gpus(pool, cloud):
+        yield Problem(where, "is set for machines without GPUs, which get no driver", "remove it")
+    elif not pool.install_driver:
+        yield Problem(where, "has no use: installDriver is false", "remove one of them")
+    elif options.driver_version == "latest" and options.image_type != "COS_CONTAINERD":
+        # Page gpus: on Container-Optimized OS only.
+        yield Problem(
+            where, f"is latest, which GKE does not install on {options.image_type}", "write default"
+        )
+
+
+def _unsigned_driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    options = options_of(pool)
+    if options and options.secure_boot and not pool.install_driver and has_gpus(pool, cloud):
+        # NVIDIA/gpu-operator issue 1726, on GKE: "Loading of unsigned module is rejected". Of drivers that Google installs
+        # cos-gpu-installer downloads the signature (cos.googlesource.com/cos/tools, a19a377).
+        yield Problem(
+            f"{path}.gcp.secureBoot",
+            "is true, but installDriver is false: the kernel refuses a driver that Google has not signed",
+            "remove one of them, unless your driver is signed by Google",
+            warning=True,
+        )
+
+
+def _device_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    options = options_of(pool)
+    if not options or options.device_plugin != "nvidia":
+        return
+    if not has_gpus(pool, cloud):
+        yield Problem(
+            f"{path}.gcp.devicePlugin", "is nvidia for machines without GPUs", "remove it"
+        )
+    elif not draft.device_plugin or draft.device_plugin.install != "never":
+        # docs.nvidia.com/datacenter/cloud-native/gpu-operator, page google-gke; prerequisites of NVIDIA/k8s-device-plugin, and
+        # its issue 741; NVIDIA/nvidia-container-toolkit issue 209.
+        yield Problem(
+            f"{path}.gcp.devicePlugin",
+            "is nvidia, but NVIDIA's plugin alone gives no GPU on GKE, whose nodes have no NVIDIA runtime; the GPU Operator brings"
+            " both",
+            "remove it; or install the GPU Operator as its page on GKE says, and write `devicePlugin: {install: never}` beside"
+            " `pools`",
+        )
+
+
+def _cut_without_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # Page gpus-multi: GKE's device plugin cuts the GPUs.
+    if pool.mig and not cloud.brings_device_plugin(pool):
+        yield Problem(
+            f"{path}.mig",
+            "is set, but GKE's own device plugin cuts GPUs, and gcp.devicePlugin keeps it off",
+            "remove one of them",
+        )
+
+
+POOL_RULES = (
+    _ends,
+    _attached,
+    _clients,
+    _driver,
+    _unsigned_driver,
+    _device_plugin,
+    _cut_without_plugin,
+)

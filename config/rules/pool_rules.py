@@ -1,0 +1,162 @@
+"""Checks of any pool on any cloud: machine, bounds, zones, and keys that only another cloud has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from config.base import near
+from config.base.problems import Problem
+from config.clouds import registry
+from config.clouds.machines import Machine
+from config.clouds.traits import Cloud
+from config.model.fallback import Fallback
+from config.model.pool import AnyPool, Pool
+from config.model.reading import part
+from config.placement import object_names
+from config.rules.draft import Draft
+from config.rules.items import each_step
+
+
+def _machine(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not cloud.makes_pools:
+        return
+    machine, maker = cloud.machine(pool.machine), registry.with_machine(pool.machine)
+    if machine is None and maker not in (None, cloud):
+        assert maker is not None
+        yield Problem(
+            f"{path}.machine",
+            f"{pool.machine!r} is a machine of {maker.title}, and cloud.provider is {cloud.provider}",
+            f"use one of {cloud.title}, such as {cloud.cpu_machine}, or {cloud.gpu_machine} with a GPU",
+        )
+    elif machine is None:
+        yield Problem(
+            f"{path}.machine",
+            f"{pool.machine!r} is not in the catalogue",
+            _near(pool.machine, cloud) + "check the spelling; it is passed on as written",
+            warning=True,
+        )
+    elif machine.status == "retired":
+        yield Problem(
+            f"{path}.machine",
+            f"{machine.size} was retired on {machine.retirement_date}",
+            _instead(machine),
+        )
+    elif machine.status == "retiring":
+        yield Problem(
+            f"{path}.machine",
+            f"{machine.size} is retired on {machine.retirement_date}; new subscriptions may not deploy it",
+            _instead(machine),
+            warning=True,
+        )
+
+
+def _near(size: str, cloud: Cloud) -> str:
+    sizes = [machine.size for machine in cloud.machines.values() if machine.status != "retired"]
+    heads = {size.partition("_")[0] + "_" for size in sizes if "_" in size}
+    # The names of Azure's sizes begin with one of two words, which people leave out.
+    tries = (size, *(head + size for head in sorted(heads)))
+    return next(filter(None, (near.question(one, sizes) for one in tries)), "")
+
+
+def _instead(machine: Machine) -> str:
+    if not machine.replacement:
+        return "choose another size"
+    cheaper = " or ".join(machine.cheaper)
+    return f"use {machine.replacement}" + (
+        f"; {cheaper} has as many GPUs and costs less" if cheaper else ""
+    )
+
+
+def _least(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if (
+        pool.min_nodes is not None
+        and pool.max_nodes is not None
+        and pool.min_nodes > pool.max_nodes
+    ):
+        most = pool.max_nodes
+        yield Problem(
+            f"{path}.minNodes",
+            f"is {pool.min_nodes}, more than maxNodes, which is {most}",
+            f"at most {most}",
+        )
+
+
+def _no_most(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # Where a cloud's own settings bound each zone, its rules report the missing bound.
+    if pool.max_nodes is None and pool.of_a_zone(0) is None and pool.of_a_zone(1) is None:
+        yield Problem(f"{path}.maxNodes", "is missing", "add `maxNodes`")
+
+
+def _most(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.max_nodes is not None:
+        yield from _too_many(f"{path}.maxNodes", pool.max_nodes, pool, draft, cloud)
+
+
+@each_step
+def _most_of_a_twin(
+    path: str, number: int, step: Fallback, pool: Pool, draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
+    if step.on_demand:
+        yield from _too_many(
+            f"{path}.onDemand.maxNodes", step.on_demand.max_nodes, pool, draft, cloud
+        )
+
+
+def _too_many(
+    path: str, nodes: int, pool: AnyPool, draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
+    zones = pool.zone_count(draft.cloud) if cloud.max_nodes_are_of_a_zone else 1
+    if nodes > cloud.max_nodes * zones:
+        of = f"a zone, and the pool has {zones}" if cloud.max_nodes_are_of_a_zone else "a pool"
+        yield Problem(
+            path, f"is {nodes}", f"{cloud.title} takes at most {cloud.max_nodes} nodes {of}"
+        )
+
+
+def _zones(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if len(set(pool.zones)) < len(pool.zones):
+        yield Problem(
+            f"{path}.zones", f"names a zone twice: {', '.join(pool.zones)}", "name each zone once"
+        )
+    for number, zone in enumerate(pool.zones):
+        if not re.fullmatch(cloud.zone_form, zone):
+            yield Problem(
+                f"{path}.zones[{number}]",
+                f"{zone!r} is not a zone of {cloud.title}",
+                cloud.zone_words,
+            )
+
+
+def _too_many_pools(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    twins = len(
+        [twin for twin in draft.of_pools(lambda pool: object_names.twin_name(pool, cloud)) if twin]
+    )
+    count = draft.makes_cluster + len(draft.pools) + twins
+    if cloud.max_pools is not None and count > cloud.max_pools:
+        others = " with the system pool" if draft.makes_cluster else ""
+        yield Problem(
+            "pools",
+            f"makes {count} node pools{others} and {twins} twins",
+            f"{cloud.title} takes at most {cloud.max_pools} in a cluster",
+        )
+
+
+def _other_clouds_keys(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for key in registry.keys_of_other_clouds(cloud.provider) if cloud.makes_pools else ():
+        *around, last = key.split(".")
+        thing: Any = pool
+        for name in around:
+            thing = part(thing, name) if thing else None
+        if thing and last in thing.model_fields_set:
+            where = ".".join([path, *map(to_camel, (*around, last))])
+            what = f"is set, but {cloud.title} has no such setting"
+            yield Problem(where, what, cloud.instead.get(key, "remove it"))
+
+
+RULES = (_too_many_pools,)
+ANY_POOL_RULES = (_machine, _least, _most, _zones, _other_clouds_keys)
+POOL_RULES = (_no_most, _most_of_a_twin)

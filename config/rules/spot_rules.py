@@ -1,0 +1,201 @@
+"""Checks of spot pools and of their fallback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+
+from config.base.problems import Problem
+from config.clouds.traits import Cloud
+from config.model.fallback import Fallback
+from config.model.pool import Pool
+from config.model.reading import of_each
+from config.placement import node_pools, object_names
+from config.rules.draft import Draft, has_gpus
+from config.rules.items import each_step
+
+
+def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if pool.reclaimable and pool.capacity not in cloud.added:
+        yield Problem(
+            f"{path}.capacity",
+            f"is {pool.capacity}, which {cloud.title} does not have",
+            "write `capacity: spot`",
+        )
+
+
+def _only_spot(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not pool.reclaimable:
+        if pool.spot:
+            yield Problem(
+                f"{path}.spot",
+                "is set on an on-demand pool",
+                "remove it, or write `capacity: spot`",
+            )
+        if pool.fallback:
+            yield Problem(
+                f"{path}.fallback",
+                "is set on an on-demand pool, which is itself a fallback",
+                "remove it",
+            )
+
+
+def _only_on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if (
+        pool.reclaimable
+        and pool.generation
+        and cloud.makes_pools
+        and not any(step.on_demand for step in pool.fallback)
+    ):
+        yield Problem(
+            f"{path}.generation",
+            "is set on a spot pool without a twin: a spot pool is simply replaced when what is fixed changes",
+            "remove it",
+        )
+
+
+def _machine(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    machine = cloud.machine(pool.machine)
+    if not machine or machine.status == "retired":
+        return
+    if pool.taken_back and machine.spot == "no":
+        yield Problem(
+            f"{path}.capacity",
+            f"{machine.size} is not sold as spot",
+            "write `capacity: on-demand`, or use another size"
+            if machine.on_demand
+            else "use another size",
+        )
+    elif not pool.reclaimable and not machine.on_demand and not pool.reservation:
+        spot = "" if machine.spot == "no" else "write `capacity: spot`, "
+        yield Problem(
+            f"{path}.capacity",
+            f"{machine.size} is not sold on demand",
+            f"{spot}name the `reservation` it comes from, or use another size",
+        )
+
+
+@each_step
+def _machine_of_a_twin(
+    path: str, number: int, step: Fallback, pool: Pool, draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
+    machine = cloud.machine(pool.machine)
+    if step.on_demand and machine and not machine.on_demand:
+        yield Problem(
+            f"{path}.onDemand",
+            f"asks for {machine.size}, which is not sold on demand",
+            "remove it, or use another size",
+        )
+
+
+@each_step
+def _fallback(
+    path: str, number: int, step: Fallback, pool: Pool, draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
+    if not pool.reclaimable:
+        return
+    if (step.pool is None) == (step.on_demand is None):
+        yield Problem(
+            path, "must name one thing", "write `{pool: NAME}` or `{onDemand: {maxNodes: N}}`"
+        )
+    elif step.on_demand and number < len(pool.fallback) - 1:
+        yield Problem(
+            path,
+            "is not the last step: every other pool is tried before on-demand",
+            "move onDemand to the end",
+        )
+    elif step.pool and step.pool in of_each(pool.fallback[:number], lambda other: other.pool):
+        yield Problem(f"{path}.pool", f"names {step.pool!r} a second time", "remove it")
+
+
+@each_step
+def _fallback_pools(
+    path: str, number: int, step: Fallback, pool: Pool, draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
+    where = f"{path}.pool"
+    if not pool.reclaimable or step.pool is None:
+        return
+    pools = dict(draft.of_pools(lambda other: (other.name, other)))
+    if step.pool == pool.name:
+        yield Problem(where, "is the pool itself", "name another spot pool")
+    elif step.pool in pools:
+        yield from _other_kind(where, pool, pools[step.pool], cloud)
+    elif draft.names_are_known():
+        others = sorted(other.name for other in draft.spot_pools() if other.name != pool.name)
+        yield Problem(
+            where,
+            f"there is no pool {step.pool!r}",
+            f"one of: {', '.join(others) or '(no other spot pool)'}",
+        )
+
+
+def _other_kind(where: str, pool: Pool, other: Pool, cloud: Cloud) -> Iterator[Problem]:
+    if not other.reclaimable and not other.reservation:
+        yield Problem(
+            where,
+            f"{other.name!r} is not a spot pool, nor one with a `reservation`",
+            "name such a pool, or write `{onDemand: {maxNodes: N}}` for a twin",
+        )
+    elif has_gpus(other, cloud) != has_gpus(pool, cloud):
+        yield Problem(
+            where,
+            f"only one of {pool.name!r} and {other.name!r} has GPUs: no pod fits both",
+            "name a pool of the same kind",
+        )
+    # What a share or a MIG instance counts depends on more than the machine.
+    elif not any(node_pools.has_plugin_config(one) for one in (pool, other)):
+        most, here = cloud.gpus(pool)[0], cloud.gpus(other)[0]
+        if here < most:
+            yield Problem(
+                where,
+                f"{other.name!r} has {here} GPU{'s' if here > 1 else ''} a machine, and {pool.name!r} has {most}: a pod that asks"
+                f" for more than {here} has no fallback here",
+                f"name a pool whose machines have {most} GPUs, or leave it where no pod asks for more than {here}",
+                warning=True,
+            )
+
+
+def _fallback_cycles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    chains = of_each(draft.pools.items(), lambda pair: (pair[0], object_names.chain(pair[1])))
+    index_of = {chain[0]: index for index, chain in chains}
+    earlier: dict[str, set[str]] = {name: set() for name in index_of}
+    for _, chain in chains:
+        for before, later in pairwise(chain):
+            if before in earlier and later in earlier and later != before:
+                earlier[later].add(before)
+    try:
+        TopologicalSorter(earlier).prepare()
+    except CycleError as error:
+        circle = sorted(set(error.args[1]))
+        for name in circle:
+            yield Problem(
+                f"pools[{index_of[name]}].fallback",
+                f"goes in a circle: {', '.join(circle)} fall back to one another",
+                "put them in one order, and leave the last without a way back",
+            )
+
+
+def _spot_alone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not draft.makes_cluster or not draft.system_pool or not draft.pools or not draft.all_pools:
+        return
+    # Where the system pool takes no others, `rules.system_pool` refuses the file.
+    if not draft.system_pool.critical_addons_only and len(draft.spot_pools()) == len(draft.pools):
+        yield Problem(
+            "pools",
+            "all end by themselves: Kubeflow's own pods, notebooks and serving have the system pool alone",
+            f"add an on-demand pool, such as `{{name: general, machine: {cloud.cpu_machine}, maxNodes: 4}}`",
+            warning=True,
+        )
+
+
+RULES = (_fallback_cycles, _spot_alone)
+POOL_RULES = (
+    _offered,
+    _only_spot,
+    _only_on_demand,
+    _machine,
+    _machine_of_a_twin,
+    _fallback,
+    _fallback_pools,
+)

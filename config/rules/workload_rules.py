@@ -1,0 +1,119 @@
+"""Checks of storage for users' work, and of the profiles that reach it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.base.problems import Problem
+from config.clouds.traits import Cloud
+from config.model.fields import given
+from config.model.reading import doubled, of_each, part
+from config.model.workloads import Checkpoints, ProfileAccess
+from config.rules.draft import Draft
+
+_CHECKPOINTS = "workloads.checkpoints"
+
+
+def checkpoints(draft: Draft) -> Checkpoints | None:
+    """The settings of the checkpoints, where they could be read."""
+    found: Checkpoints | None = part(draft.workloads, "checkpoints") if draft.workloads else None
+    return found
+
+
+def profiles(draft: Draft) -> list[tuple[str, ProfileAccess]]:
+    """The profiles with their paths."""
+    found = part(draft.workloads, "profiles") if draft.workloads else None
+    return [(f"workloads.profiles[{index}]", profile) for index, profile in enumerate(found or ())]
+
+
+def _cluster(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """Only a cluster of the stack's own: its issuer and its identities are known."""
+    if draft.workloads is None or draft.makes_cluster:
+        return
+    if not cloud.makes_pools:
+        what = "needs an identity of a cloud for each profile; of a cluster known by its kubeconfig alone no cloud is known"
+        remedy = "remove it; make bucket and identities with that cloud's own tools"
+    else:
+        what = "is set for a cluster this stack does not make"
+        remedy = "remove it: the cluster's owner makes the bucket, and binds the profiles' identities to it"
+    yield Problem("workloads", what, remedy)
+
+
+def _one_source(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    wanted = checkpoints(draft)
+    if wanted is None:
+        return
+    if wanted.name is None and wanted.existing is None:
+        remedy = "add `name` for one that the stack makes, or `existing`"
+        yield Problem(f"{_CHECKPOINTS}.name", "is missing, and so is `existing`", remedy)
+    if wanted.name is not None and wanted.existing is not None:
+        remedy = "keep `name` for one that the stack makes, or `existing`"
+        yield Problem(f"{_CHECKPOINTS}.existing", "is set beside `name`", remedy)
+
+
+def _owners_settings(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    wanted = checkpoints(draft)
+    if wanted is None or wanted.existing is None:
+        return
+    for name in given(wanted, "expire_after_days", "soft_delete_days"):
+        key = Checkpoints.model_fields[name].alias
+        what = "is set for storage that this stack does not make"
+        yield Problem(f"{_CHECKPOINTS}.{key}", what, "remove it: the owner decides this")
+
+
+def _no_storage(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    listed = profiles(draft)
+    # A key that could not be read is in the file all the same.
+    if listed and draft.workloads and "checkpoints" not in draft.workloads.model_fields_set:
+        yield Problem(
+            "workloads.profiles",
+            "name profiles, and there are no checkpoints for them to reach",
+            "add `checkpoints`",
+        )
+
+
+def _namespaces(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for path, first, profile in doubled(profiles(draft), lambda profile: profile.namespace):
+        what = f"{profile.namespace!r} is the namespace of {first} already"
+        yield Problem(f"{path}.namespace", what, "name each namespace once")
+
+
+def _accounts(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for path, names in of_each(profiles(draft), lambda pair: (pair[0], pair[1].service_accounts)):
+        listed = [(f"{path}.serviceAccounts[{index}]", name) for index, name in enumerate(names)]
+        for again, first, name in doubled(listed, lambda name: name):
+            yield Problem(again, f"{name!r} is {first} already", "name each service account once")
+
+
+def _prefixes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """No profile's prefix is within another's: the outer profile would reach the inner one's objects."""
+    paths = of_each(profiles(draft), lambda pair: (*pair, pair[1].path))
+    for number, (path, profile, own) in enumerate(paths):
+        for other, _, theirs in paths[:number]:
+            if own.startswith(theirs) or theirs.startswith(own):
+                key = "prefix" if profile.prefix else "namespace"
+                what = f"{own} and {theirs} of {other} hold each other's objects"
+                yield Problem(
+                    f"{path}.{key}", what, "write prefixes of which none begins with another"
+                )
+
+
+def _storage_class(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    name = part(draft.workloads, "storage_class") if draft.workloads else None
+    if name in cloud.storage_classes:
+        what = f"{name!r} is a StorageClass that {cloud.title} brings"
+        yield Problem(
+            "workloads.storageClass", what, "take another name, or remove it and use that one"
+        )
+
+
+RULES = (
+    _cluster,
+    _one_source,
+    _owners_settings,
+    _no_storage,
+    _namespaces,
+    _accounts,
+    _prefixes,
+    _storage_class,
+)

@@ -1,0 +1,249 @@
+"""Rules of AKS on a managed cluster: one function a rule, in the order of the tables at the end.
+
+Each returns the refusal or None. Codes and texts are quoted from the source beside them. A rule that no source confirms says
+UNCONFIRMED and is marked `as_read`. Rules that need all of a cluster's pools are in `cluster_pools_rules`.
+"""
+
+import re
+from typing import Any
+
+from sandbox.azure import azure_errors, azure_ids, regions
+from sandbox.azure.azure_errors import AzureRefused, aks, arm
+from sandbox.azure.resources import (
+    access_rules,
+    addon_rules,
+    autoscaler_rules,
+    azure_range_rules,
+    encryption_rules,
+    outbound_rules,
+    plugin_rules,
+    version_rules,
+)
+from sandbox.azure.resources.azure_cluster_request import ClusterRequest, Rule
+from sandbox.azure.resources.azure_identity import assigned
+from sandbox.azure.resources.azure_pool_request import invalid
+from sandbox.cloud import rules
+
+# azure-native replaces a cluster for most of these before it sends a request; the pages private-clusters and
+# azure-disk-customer-managed-keys say that the others cannot change. AKS can update outbound type, policy and dataplane.
+_IMMUTABLE = (
+    "dnsPrefix",
+    "fqdnSubdomain",
+    "nodeResourceGroup",
+    "diskEncryptionSetID",
+    "networkProfile.networkPlugin",
+    "networkProfile.podCidr",
+    "networkProfile.serviceCidr",
+    "networkProfile.dnsServiceIP",
+    "apiServerAccessProfile.enablePrivateCluster",
+    "apiServerAccessProfile.privateDNSZone",
+)
+
+# Values of a cluster whose body lacks the property.
+_IMPLIED = {
+    "apiServerAccessProfile.enablePrivateCluster": False,
+    "apiServerAccessProfile.privateDNSZone": "system",
+}
+
+# AKS page aks-naming-rules: 1 to 54 letters, digits and hyphens, no hyphen first or last.
+_DNS_PREFIX = r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,52}[a-zA-Z0-9])?"
+
+
+def location(request: ClusterRequest) -> AzureRefused | None:
+    # ARM's documented code (page common-deployment-errors); the text as in tests of Azure/azure-sdk-for-net.
+    if not request.body.get("location"):
+        return arm("LocationRequired", "The location property is required for this definition.")
+    return regions.refusal(request.body["location"], azure_ids.arm_type(request.id))
+
+
+@rules.as_read
+def pools_named_once(request: ClusterRequest) -> AzureRefused | None:
+    names = [profile["name"] for profile in request.wanted.get("agentPoolProfiles", [])]
+    if len(set(names)) == len(names):
+        return None
+    # Text UNCONFIRMED.
+    return aks("InvalidParameter", "Agent pool names must be unique.", "agentPoolProfiles")
+
+
+def new_inline_pool(request: ClusterRequest) -> AzureRefused | None:
+    # azure-native #579, tyger #121
+    if request.current is None:
+        return None
+    for profile in request.wanted.get("agentPoolProfiles", []):
+        if request.resources.get(f"{request.id}/agentPools/{profile['name']}") is None:
+            text = (
+                "A new agent pool was introduced. Adding agent pools to an existing cluster is not allowed through managed "
+                "cluster operations. For agent pool specific change, please use per agent pool operations: "
+                "https://aka.ms/agent-pool-rest-api"
+            )
+            return aks("BadRequest", text, "agentPoolProfiles")
+    return None
+
+
+@rules.as_read
+def identity(request: ClusterRequest) -> AzureRefused | None:
+    # A cluster needs an identity or a service principal; texts UNCONFIRMED, also that of the 404 of an identity.
+    if "identity" not in request.body and "servicePrincipalProfile" not in request.body:
+        text = "Required parameter servicePrincipalProfile is missing (null)."
+        return aks("InvalidParameter", text, "servicePrincipalProfile")
+    sent = request.wanted.get("identity", {})
+    identity_ids = sent.get("userAssignedIdentities", [])
+    if sent and (sent.get("type") == "UserAssigned") != bool(identity_ids):
+        text = "userAssignedIdentities must be given if, and only if, the identity type is UserAssigned."
+        return aks("InvalidParameter", text, "identity")
+    for id in identity_ids:
+        if assigned(request.resources, id) is None:
+            return azure_errors.resource_not_found(id)
+    return None
+
+
+@rules.as_read
+def dns_name(request: ClusterRequest) -> AzureRefused | None:
+    # The service needs exactly one of the two; text UNCONFIRMED.
+    if bool(request.body.get("dnsPrefix")) != bool(request.body.get("fqdnSubdomain")):
+        return None
+    return aks("InvalidParameter", "Exactly one of dnsPrefix and fqdnSubdomain is required.", "properties.dnsPrefix")
+
+
+@rules.as_read
+def dns_prefix(request: ClusterRequest) -> AzureRefused | None:
+    # Text as for a pool's name (Azure/AKS #3300), for a DNS prefix UNCONFIRMED.
+    if re.fullmatch(_DNS_PREFIX, request.body.get("dnsPrefix") or "a"):
+        return None
+    return invalid("dnsPrefix")
+
+
+@rules.as_read
+def immutable_change(request: ClusterRequest) -> AzureRefused | None:
+    # Text as in azure-native #959 for a pool's property; for a cluster's UNCONFIRMED.
+    if request.current is None:
+        return None
+    for path in _IMMUTABLE:
+        wanted, current = _at(request.wanted, path), _at(request.current, path)
+        if wanted is not None and wanted != (_IMPLIED.get(path) if current is None else current):
+            target = f"properties.{path}"
+            return aks("PropertyChangeNotAllowed", f"Changing property '{target}' is not allowed.", target)
+    return None
+
+
+def _at(body: Any, path: str) -> Any:
+    for name in path.split("."):
+        body = (body or {}).get(name)
+    return body
+
+
+def moved(request: ClusterRequest) -> AzureRefused | None:
+    # ARM's documented code (page common-deployment-errors); the text as in the Azure page on private endpoints' networking.
+    current: str = (request.current or request.body)["location"]
+    if current == request.body["location"]:
+        return None
+    text = (
+        f"The resource '{request.name}' already exists in location '{current}' in resource group "
+        f"'{azure_ids.group_name(request.id)}'. A resource with the same name cannot be created in location "
+        f"'{request.body['location']}'. Please select a new resource name."
+    )
+    return arm("InvalidResourceLocation", text, status=409)
+
+
+@rules.as_read
+def support_plan(request: ClusterRequest) -> AzureRefused | None:
+    # AKS page long-term-support; code and text UNCONFIRMED.
+    if request.body.get("supportPlan") != "AKSLongTermSupport" or request.part("sku").get("tier") == "Premium":
+        return None
+    return aks("BadRequest", "Support plan AKSLongTermSupport needs the Premium tier.", "properties.supportPlan")
+
+
+@rules.as_read
+def issuer_stays(request: ClusterRequest) -> AzureRefused | None:
+    # AKS page use-oidc-issuer; code: list.
+    before, after = (
+        (body or {}).get("oidcIssuerProfile", {}).get("enabled") for body in (request.current, request.body)
+    )
+    if not before or after:
+        return None
+    return aks(
+        "OIDCIssuerCannotBeDisabled", "The OIDC issuer cannot be disabled.", "properties.oidcIssuerProfile.enabled"
+    )
+
+
+@rules.as_read
+def workload_identity(request: ClusterRequest) -> AzureRefused | None:
+    # AKS page workload-identity-deploy-cluster: workload identity needs the OIDC issuer. Code and text UNCONFIRMED.
+    enabled = request.part("securityProfile").get("workloadIdentity", {}).get("enabled")
+    if not enabled or request.part("oidcIssuerProfile").get("enabled"):
+        return None
+    return aks("BadRequest", "Workload identity needs the OIDC issuer.", "properties.securityProfile.workloadIdentity")
+
+
+def node_provisioning(request: ClusterRequest) -> AzureRefused | None:
+    # Azure/AKS #4759 and the AKS page node-auto-provisioning. The second text follows the pattern of Azure/AKS #5345; UNCONFIRMED
+    # for a service principal.
+    if request.part("nodeProvisioningProfile").get("mode") != "Auto":
+        return None
+    target = "properties.nodeProvisioningProfile.mode"
+    prefix = ".properties.nodeProvisioningProfile.mode cannot be Auto"
+    if request.body["networkProfile"]["ipFamilies"] != ["IPv4"]:
+        text = f"{prefix} unless .properties.networkProfile.ipFamilies is set to one of [IPv4]."
+        return aks("OperationNotAllowed", text, target)
+    if "identity" not in request.body:
+        return aks(
+            "OperationNotAllowed", f"{prefix} if .properties.servicePrincipalProfile is specified.", target
+        ).as_read()
+    return None
+
+
+SENT: tuple[Rule, ...] = (
+    location,
+    moved,
+    pools_named_once,
+    new_inline_pool,
+    identity,
+    dns_name,
+    dns_prefix,
+    immutable_change,
+    version_rules.version,
+    version_rules.version_step,
+    version_rules.spot_with_cluster,
+    version_rules.pool_versions,
+    version_rules.upgraded_with_channel,
+    support_plan,
+    issuer_stays,
+    workload_identity,
+    access_rules.local_accounts,
+    access_rules.entra,
+    access_rules.entra_stays,
+    access_rules.node_login,
+    access_rules.private_ranges,
+    access_rules.range_formats,
+    access_rules.zone_mode,
+    access_rules.zone_without_name,
+    access_rules.zone_name,
+    access_rules.zone_identity,
+    access_rules.zone_permission,
+    access_rules.subdomain,
+    access_rules.api_server_subnet,
+    addon_rules.log_workspace,
+    autoscaler_rules.profile_formats,
+    encryption_rules.key,
+    encryption_rules.key_identity,
+    encryption_rules.vault,
+    encryption_rules.private_vault,
+    encryption_rules.key_permission,
+    encryption_rules.disks,
+)
+"""Rules on the body that was sent, before defaults are added."""
+
+RESULT: tuple[Rule, ...] = (
+    plugin_rules.overlay_plugin,
+    plugin_rules.pod_range_plugin,
+    plugin_rules.cilium_plugin,
+    plugin_rules.cilium_policy,
+    plugin_rules.policy_plugin,
+    outbound_rules.balancer,
+    azure_range_rules.kept_ranges,
+    azure_range_rules.service_range_size,
+    azure_range_rules.dns_address,
+    azure_range_rules.ranges_overlap,
+    node_provisioning,
+)
+"""Rules on the resulting body: defaults and kept values included."""

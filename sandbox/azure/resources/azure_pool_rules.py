@@ -1,0 +1,169 @@
+"""Rules of AKS on an agent pool: one function a rule, in the order of the tables at the end.
+
+Each returns the refusal or None. Codes and texts are quoted from the source beside them. A rule that no source confirms says
+UNCONFIRMED and is marked `as_read`.
+"""
+
+import re
+from typing import Any
+
+from sandbox.azure import azure_errors, azure_ids, azure_versions
+from sandbox.azure.azure_errors import AzureRefused, aks
+from sandbox.azure.resources import (
+    azure_label_rules,
+    azure_machine_rules,
+    count_rules,
+    reservation_rules,
+    spot_rules,
+    upgrade_rules,
+)
+from sandbox.azure.resources.azure_pool_request import POOL_NAME, PoolRequest, Rule, invalid
+from sandbox.cloud import rules
+
+# Values of a pool whose body lacks the property.
+_IMPLIED = {"scaleSetPriority": "Regular", "scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1}
+
+# AKS pages spot-node-pool, create-node-pools, gpu-multi-instance, enable-host-encryption, and azure-native #959: the provider
+# does not replace a pool for these, and the service refuses the update.
+_IMMUTABLE = (
+    "scaleSetEvictionPolicy",
+    "spotMaxPrice",
+    "maxPods",
+    "osDiskType",
+    "osDiskSizeGB",
+    "osType",
+    "osSKU",
+    "type",
+    "vnetSubnetID",
+    "podSubnetID",
+    "availabilityZones",
+    "enableEncryptionAtHost",
+    "gpuProfile",
+    "gpuInstanceProfile",
+    # AKS release notes of 2026-08-07 (Azure/AKS PR 5913): a group for an existing pool needs a preview API.
+    "capacityReservationGroupID",
+)
+
+
+_SERVICES_SUBNETS = {
+    "gatewaysubnet",
+    "azurebastionsubnet",
+    "azurefirewallsubnet",
+    "azurefirewallmanagementsubnet",
+    "routeserversubnet",
+}
+
+
+def name(request: PoolRequest) -> AzureRefused | None:
+    if re.fullmatch(POOL_NAME, request.name):
+        return None
+    return invalid("agentPoolProfile.name")  # Azure/AKS #3300
+
+
+def size_change(request: PoolRequest) -> AzureRefused | None:
+    # bicep-registry-modules #7130 (2026-06)
+    if request.current is None or request.wanted.get("vmSize", request.current["vmSize"]) == request.current["vmSize"]:
+        return None
+    text = 'Changing property "agentPoolProfile.vmSize" is not allowed in an api-version before "2026-01-02-preview".'
+    return aks("PropertyChangeNotAllowed", text, "agentPoolProfile.vmSize")
+
+
+def priority_change(request: PoolRequest) -> AzureRefused | None:
+    # ansible-collections/azure PR 2186 (2026-03)
+    if request.current is None or "scaleSetPriority" not in request.wanted:
+        return None
+    current, requested = request.current.get("scaleSetPriority", "Regular"), request.wanted["scaleSetPriority"]
+    if current == requested:
+        return None
+    shown = "" if current == "Regular" else current
+    text = f"ScaleSetPriority is immutable. Provided value is {requested}, Please use current value {shown}."
+    return aks("BadRequest", text, f"{request.section}.scaleSetPriority")
+
+
+@rules.as_read
+def immutable_change(request: PoolRequest) -> AzureRefused | None:
+    # Text as in azure-native #959 for another property; for each of these it is UNCONFIRMED.
+    if request.current is None:
+        return None
+    for field in _IMMUTABLE:
+        current = request.current.get(field, _IMPLIED.get(field))
+        if field in request.wanted and _comparable(field, request.wanted[field]) != _comparable(field, current):
+            target = f"properties.{field}"
+            return aks("PropertyChangeNotAllowed", f"Changing property '{target}' is not allowed.", target)
+    return None
+
+
+def _comparable(field: str, value: Any) -> Any:
+    return azure_ids.key(value) if field.endswith(("SubnetID", "GroupID")) and value else value
+
+
+def version(request: PoolRequest) -> AzureRefused | None:
+    requested = request.body["orchestratorVersion"]
+    sent = "orchestratorVersion" in request.wanted and requested != (request.current or {}).get("orchestratorVersion")
+    if sent and azure_versions.patch(requested) is None:
+        # dSPACE simphera #29
+        return aks("AgentPoolK8sVersionNotSupported", f"Version {requested} is not supported in this region.")
+    return None
+
+
+@rules.as_read
+def subnets(request: PoolRequest) -> AzureRefused | None:
+    # ARM's 404; whether AKS reports it in these words is UNCONFIRMED.
+    for field in ("vnetSubnetID", "podSubnetID"):
+        subnet = request.body.get(field)
+        if subnet and request.resources.get(subnet) is None:
+            return azure_errors.resource_not_found(subnet)
+    return None
+
+
+@rules.as_read
+def services_subnet(request: PoolRequest) -> AzureRefused | None:
+    # Pages vpn-gateway-vpn-faq, bastion/configuration-settings and virtual-network-for-azure-services: no machine of a customer's
+    # is in these. Code and words UNCONFIRMED.
+    for field in ("vnetSubnetID", "podSubnetID"):
+        subnet = azure_ids.last(request.body.get(field) or "")
+        if subnet.lower() in _SERVICES_SUBNETS:
+            text = f"Subnet {subnet} is reserved for another service and cannot be used by an agent pool."
+            return aks("InvalidParameter", text, f"{request.section}.{field}")
+    return None
+
+
+SENT: tuple[Rule, ...] = (
+    name,
+    count_rules.count_present,
+    azure_machine_rules.size_known,
+    size_change,
+    priority_change,
+    immutable_change,
+    azure_machine_rules.trusted_launch,
+    azure_label_rules.labels,
+    azure_label_rules.taints,
+    spot_rules.spot_upgrade,
+    upgrade_rules.nodes_at_once,
+    upgrade_rules.minutes,
+    azure_machine_rules.disk_size,
+)
+"""Rules on the body that was sent, before defaults are added."""
+
+RESULT: tuple[Rule, ...] = (
+    spot_rules.spot_mode,
+    spot_rules.spot_settings,
+    count_rules.bounds_only_with_autoscaling,
+    count_rules.autoscaling_bounds,
+    count_rules.count_bounds,
+    count_rules.stale_count,
+    count_rules.max_pods,
+    count_rules.pods_of_a_pool,
+    azure_machine_rules.system_size,
+    azure_machine_rules.availability_zones,
+    azure_machine_rules.ephemeral_disk,
+    azure_machine_rules.gpu_partitions,
+    azure_machine_rules.secure_boot_driver,
+    upgrade_rules.system_unavailable,
+    upgrade_rules.surge,
+    version,
+    subnets,
+    services_subnet,
+    *reservation_rules.RULES,
+)
+"""Rules on the resulting body: defaults and kept values included."""
