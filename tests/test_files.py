@@ -23,7 +23,6 @@ TABLES = {
     "tests/policy/cases.py",
     "tests/checks/ready/broken.py",
     "sandbox/tests/azure/walk/clusters.py",
-    "sandbox/tests/azure/walk/networks.py",
     "sandbox/tests/gcp/walk/clusters.py",
 }
 """Rows of data, read one at a time."""
