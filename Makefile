@@ -6,7 +6,7 @@ RUN := $(UV) run --locked
 .DEFAULT_GOAL := help
 SCENARIO ?=
 KUBEFLOW_OPTIONS ?=
-.PHONY: help up preview down status drill ready preflight test test-slow check bench kubeflow
+.PHONY: help up preview down status drill ready preflight test test-tools test-slow check bench kubeflow
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -39,12 +39,16 @@ kubeflow: ## Install Kubeflow on the running stack from a checkout of its manife
 # Tests that stacks share run on dev and staging, or on the one that is named.
 PYTEST := $(RUN) pytest -n auto $(if $(filter-out file,$(origin STACK)),--stack $(STACK))
 
-test: ## Run all tests: pure, mocked, and the real engine on both clouds
+test: ## Run the tests: pure, mocked, and the real engine on both clouds
 	@$(RUN) sandbox build
-	@$(PYTEST) -m "not slow"
+	@$(PYTEST) -m "not slow and not tools"
+
+test-tools: ## Run the tests that need Argo's controller, actionlint or an SDK generator, and build those first
+	@$(RUN) sandbox build --tools
+	@$(PYTEST) -m "tools and not slow"
 
 test-slow: ## Run the tests that take long (docs: CONTRIBUTING.md)
-	@$(RUN) sandbox build
+	@$(RUN) sandbox build --tools
 	@$(PYTEST) -m slow
 
 check: ## Format, lint and type-check

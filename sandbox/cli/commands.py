@@ -24,6 +24,7 @@ from sandbox.cluster import clusters
 from sandbox.engine.events import Steps
 from sandbox.engine.policies import Pack, hosted
 from sandbox.toolchain import programs
+from sandbox.toolchain.modules import NAMES
 
 _SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
 """Errors of the machine and not of this program: full disk, read-only or misplaced folder."""
@@ -253,9 +254,10 @@ def kubectl(home: Home, cluster: str | None, arguments: tuple[str, ...]) -> None
 
 
 @main.command()
-def build() -> None:
+@click.option("--tools", is_flag=True, help="Also build the programs that only tests and some drills use.")
+def build(tools: bool) -> None:
     """Build the programs of the sandbox now; the other commands build them when they need them."""
-    programs.ensure(["pulumi", "kubectl", *clusters.PROGRAMS], to_stderr)
+    programs.ensure(sorted(NAMES) if tools else ["pulumi", "kubectl", *clusters.PROGRAMS], to_stderr)
     click.echo("all programs are built")
 
 

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
@@ -25,7 +25,6 @@ from sandbox.base.errors import ProgramError
 from sandbox.base.notices import Notify
 from sandbox.toolchain.build_errors import explain
 from sandbox.toolchain.golang import Go, kill, running
-from sandbox.toolchain.progress import LISTING, Progress, listed
 
 WAIT_SECONDS = 10.0  # between two "still waiting" lines
 REPORT_EVERY = 10.0  # seconds between two progress lines
@@ -53,17 +52,35 @@ class Job:
         return ", ".join(self.packages)
 
 
+@dataclass
+class _Progress:
+    """Counts of the Go builds. Packages that Go has in its cache are not compiled, so a warm build ends early."""
+
+    downloads: int = 0
+    compiled: set[tuple[str, str]] = field(default_factory=set)
+    """Titles of jobs with the packages that they compiled."""
+    packages: int = 0
+    planned: int = 0
+    """Jobs whose packages are counted."""
+
+    def text(self, jobs: int) -> str:
+        """Return the progress of that many jobs in words."""
+        if self.planned < jobs:
+            return f"{self.downloads} modules downloaded, {len(self.compiled)} packages compiled"
+        return f"{len(self.compiled)} of at most {self.packages} packages compiled"
+
+
 class Builder:
     """Builds jobs in the order given. Call `start`, and `stop` in any case."""
 
     def __init__(self, jobs: Sequence[Job], go: Go, notify: Notify) -> None:
         self._jobs, self._go, self._notify = jobs, go, notify
-        self._progress = Progress({job.title: len(job.packages) for job in jobs})
+        self._progress = _Progress()
         self._ended: dict[Path, Future[None]] = {job.target: Future() for job in jobs}
         self._linking = {job.target: Event() for job in jobs}
         self._stopping = Event()
         self._running: set[subprocess.Popen[str]] = set()
-        self._unfinished: dict[str, Path] = {}
+        self._unfinished: set[Path] = set()
         self._threads: list[Thread] = []
 
     def start(self) -> None:
@@ -105,7 +122,6 @@ class Builder:
             with locked(lock, f"builds {job.title}", self._notify, self._stopping):
                 if not job.target.is_dir():  # else the process that held the lock has built it
                     self._build(job)
-            self._progress.over(job.title)
             ended.set_result(None)
         except BaseException as error:
             if isinstance(error, OSError):
@@ -119,7 +135,7 @@ class Builder:
         for abandoned in job.target.parent.glob(f".{job.target.name}-*"):
             shutil.rmtree(abandoned, ignore_errors=True)
         unfinished = Path(tempfile.mkdtemp(prefix=f".{job.target.name}-", dir=job.target.parent))
-        self._unfinished[job.title] = unfinished
+        self._unfinished.add(unfinished)
         began = monotonic()
         self._notify(f"building {job.title}")
         try:
@@ -133,7 +149,7 @@ class Builder:
             unfinished.chmod(0o755)
             unfinished.rename(job.target)
         finally:
-            del self._unfinished[job.title]
+            self._unfinished.remove(unfinished)
             shutil.rmtree(unfinished, ignore_errors=True)
         self._notify(f"built {job.title} in {duration(monotonic() - began)}")
 
@@ -145,10 +161,10 @@ class Builder:
             assert build.stdout
             for line in map(str.rstrip, build.stdout):
                 if line.startswith("go: downloading "):
-                    self._progress.downloaded()
+                    self._progress.downloads += 1
                 elif _PACKAGE.match(line):
                     enough()
-                    self._progress.compiled(job.title, line)
+                    self._progress.compiled.add((job.title, line))
                     mains.discard(line)
                     if not mains:
                         # Only the linking is left.
@@ -176,7 +192,7 @@ class Builder:
                 assert build.stdout
                 for line in map(str.rstrip, build.stdout):
                     if _PACKAGE.match(line):
-                        self._progress.compiled(job.title, line)
+                        self._progress.compiled.add((job.title, line))
 
             thread = Thread(target=tell, daemon=True)
             thread.start()
@@ -193,25 +209,22 @@ class Builder:
         """
         for job in self._jobs:
             with tempfile.TemporaryFile("w+") as output, suppress(ProgramError):
-                command = ["list", *job.flags, "-deps", "-f", LISTING, *job.packages.values()]
+                command = ["list", *job.flags, "-deps", *job.packages.values()]
                 with self._go_runs(command, job.source, output) as listing:
                     assert listing.stderr
                     for line in listing.stderr:
                         if line.startswith("go: downloading "):
-                            self._progress.downloaded()
+                            self._progress.downloads += 1
                     if listing.wait():
                         return
                 output.seek(0)
-                if packages := listed(output.read()):
-                    self._progress.planned(job.title, packages)
+                self._progress.packages += len(output.readlines())
+                self._progress.planned += 1
 
     def _tell(self) -> None:
         while not self._stopping.wait(REPORT_EVERY):
-            unfinished = dict(self._unfinished)
-            for title, folder in unfinished.items():
-                self._progress.linked(title, len(list(folder.glob("*"))))
-            if unfinished:
-                self._notify(f"building: {self._progress}")
+            if self._unfinished:
+                self._notify(f"building: {self._progress.text(len(self._jobs))}")
 
     @contextmanager
     def _go_runs(

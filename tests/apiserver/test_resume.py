@@ -11,7 +11,7 @@ from tests.apiserver.playing import Play, both, one_step
 from tests.apiserver.steps import Steps
 from tests.training import PROGRAM, Training, undisturbed
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.tools]
 
 
 @both

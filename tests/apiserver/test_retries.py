@@ -14,7 +14,7 @@ from tests.apiserver.endings import ENDINGS
 from tests.apiserver.playing import Play, both, one_step, quick, running, with_defaults
 from tests.apiserver.steps import NAMESPACE, PAUSE, Steps, counted, node, task
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.tools]
 
 
 @both

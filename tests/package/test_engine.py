@@ -24,7 +24,7 @@ from sandbox.base.home import Home
 from sandbox.tests import commands
 from sandbox.toolchain import programs
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.tools]
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGE = PROJECT / "components" / "package"

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from sandbox.toolchain.programs import ensure
 
+from sandbox.toolchain.programs import ensure
 from tests.workflows.files import FOLDER
 
 pytestmark = pytest.mark.process
@@ -47,11 +47,13 @@ def zizmor(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.tools
 def test_actionlint_has_no_finding(checkout: Path) -> None:
     done = actionlint(checkout)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.tools
 def test_actionlint_reports_a_fault(checkout: Path) -> None:
     up = checkout / ".github" / "workflows" / "up.yml"
     up.write_text(up.read_text().replace("${{ inputs.stack }}", "${{ inputs.stak }}"))
