@@ -16,12 +16,12 @@ from typing import Any
 import pulumi
 import pytest
 from click.testing import CliRunner
+
 from components.layer import running as workload
+from config import releases
 from config.base.problems import report
 from config.stack_file import loader
 from sandbox.cli.commands import main as sandbox
-
-from config import releases
 from tests.components.program import declare, running, stack_config
 from tests.components.test_removals_on_each_target import After
 from tests.docs.pages import PAGES, PROJECT, Block, blocks

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from config.stack_file import loader
-
 from tests.config.test_configs import ERROR, HAPPY, expectations, settings
 
 Parts = list[str | int]

@@ -6,13 +6,13 @@ import re
 
 import click
 import pytest
+
 from checks.preflight.azure import azure_checks as azure
 from checks.preflight.gcp import gcp_checks as gcp
-from sandbox.cli.commands import main as sandbox
-from sandbox.cloud.facts import tables as tables_of
-
 from checks.ready import judge
 from components.azure import azure_checkpoints, azure_identity
+from sandbox.cli.commands import main as sandbox
+from sandbox.cloud.facts import tables as tables_of
 from tests.docs.pages import DOCS, PROJECT, tables
 
 assert isinstance(sandbox, click.Group)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
+
 from drill.cli import drill
 from drill.judge.verdicts import verdicts
 from drill.world import scenario
 from drill.world.trace import read_trace
-from pydantic import BaseModel
-
 from tests.docs import pages
 from tests.drill import records
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 import yaml
+
 from components.layer import discovery
 from components.layer.discovery import Contents
-
 from tests.components.program import PROJECT, Declared, declare, stack_config
 from tests.components.test_any_cluster import EXISTING, Stacks
 from tests.docs import pages

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import pytest
 import yaml
+
 from config.clouds import registry
 from config.model.fields import Model
 from config.model.release import Override
@@ -14,7 +15,6 @@ from config.model.spec import ClusterSpec
 from config.reference import __main__ as command
 from config.reference import keys, page
 from config.stack_file import loader
-
 from tests.docs import pages
 
 PAGE = pages.DOCS / "stack-file.md"

@@ -15,11 +15,11 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from hypothesis import given
+
 from config.reference.__main__ import SCHEMA
 from config.stack_file import loader
-from hypothesis import given
 from sandbox.toolchain.programs import ensure
-
 from tests.config.test_configs import ERROR, HAPPY, settings
 from tests.config.test_stacks import paths, without
 from tests.docs import pages, single

@@ -8,8 +8,8 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from config.stack_file import loader
 
+from config.stack_file import loader
 from tests.docs.pages import PAGES, Block, blocks
 from tests.docs.test_schema import SCHEMA_OF_FILES
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import yaml
-from config.placement.roles import WORKLOAD_OBJECTS
 
+from config.placement.roles import WORKLOAD_OBJECTS
 from tests.docs.pages import PROJECT, blocks
 
 PAGE = PROJECT / "docs" / "workloads.md"

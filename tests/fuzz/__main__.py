@@ -8,7 +8,6 @@ from pathlib import Path
 
 from config.base.problems import report
 from config.stack_file import loader
-
 from tests.fuzz import files, verdict
 
 file = files.mutated(*map(int, sys.argv[1:3]))

@@ -15,7 +15,6 @@ from config.model import bounds
 from config.stack_file import top_keys
 from sandbox.base.errors import SandboxError
 from sandbox.engine import workspace
-
 from tests.fuzz import corpus, mutations, texts
 
 SEED = 17

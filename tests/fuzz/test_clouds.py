@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from components.existing import existing_credentials
 from components.layer import discovery
 from config.stack_file import loader
 from sandbox.cloud.provider import Refused
-
 from tests.components.emulation import Emulated
 from tests.components.program import KUBECONFIG, declare
 from tests.components.test_accepted import CLOUDS

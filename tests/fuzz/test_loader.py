@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from config.base.problems import Problem
 from config.stack_file import loader
-
 from tests.fuzz import files, verdict
 from tests.fuzz.files import File
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from config.base.problems import LONGEST, Problem
-
 from tests.fuzz import corpus
 
 _INTERNAL = re.compile(

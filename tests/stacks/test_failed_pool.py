@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from sandbox.tests.stack import Stack
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]

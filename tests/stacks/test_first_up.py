@@ -8,6 +8,7 @@ from pathlib import Path
 from signal import SIGINT
 
 import pytest
+
 from sandbox.cluster import clusters
 from sandbox.tests.reaper import running
 from sandbox.tests.stack import Stack, until

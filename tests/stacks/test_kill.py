@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+
 from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from sandbox.azure import azure_access, azure_ids
 from sandbox.azure.resources.azure_identity import IDENTITY
 from sandbox.cloud.state import Store

@@ -8,9 +8,9 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
+
 from sandbox.tests.pods import notebook
 from sandbox.tests.stack import PROJECT, Stack
-
 from tests.components.removals import EDITS, Edit, Settings, edited
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sandbox.tests.stack import Stack, until
 from sandbox.tests.subjects import Subject
 

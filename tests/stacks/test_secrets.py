@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from sandbox.tests.stack import Stack
 
 pytestmark = pytest.mark.engine

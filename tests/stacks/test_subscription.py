@@ -11,6 +11,7 @@ from typing import Any
 import psutil
 import pytest
 import yaml
+
 from sandbox.tests.stack import Stack
 
 pytestmark = pytest.mark.engine

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sandbox.base.home import Home
 from sandbox.cluster import clusters
 from sandbox.engine import workspace

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+
 from sandbox.tests.stack import Standing
 from sandbox.tests.subjects import Subject
 

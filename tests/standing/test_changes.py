@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from sandbox.tests.stack import Stack
 from sandbox.tests.subjects import Subject
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sandbox.tests.stack import Standing, until
 from sandbox.toolchain.programs import ensure
-
 from tests.overlay.tree import PROJECT
 
 # The volume controller is the same on every cloud; a disk is lost too seldom for each run.

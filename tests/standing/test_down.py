@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from sandbox.tests.stack import Stack
 from sandbox.tests.subjects import Subject
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from sandbox.tests.killing import stored
 from sandbox.tests.stack import PROJECT, Stack, until
 from sandbox.tests.subjects import Subject

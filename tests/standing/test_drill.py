@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from drill.judge.verdicts import verdicts
 from drill.play import run, source
 from drill.play.real_autoscaler import VARIABLE

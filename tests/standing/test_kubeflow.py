@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
 from sandbox.tests.stack import Standing
 from sandbox.tests.subjects import Subject
 from sandbox.toolchain.programs import ensure
-
 from tests.overlay.test_own_secrets import MAKE, PUBLISHED
 from tests.overlay.tree import MANIFESTS, OVERLAY
 

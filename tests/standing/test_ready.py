@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 import yaml
+from kubernetes import client, config
+
+from checks import stack as stacks
 from checks.findings import Exit, State, exit_status
+from checks.ready import judge, reader
 from checks.ready.checks import declared
 from checks.ready.snapshot import PATHS
-from kubernetes import client, config
 from sandbox.tests.api import Api, Refused
 from sandbox.tests.stack import PROJECT, Standing, until
 from sandbox.tests.subjects import Subject
-
-from checks import stack as stacks
-from checks.ready import judge, reader
 from tests.checks.ready.capture import load, snapshot
 from tests.checks.ready.test_findings import bad
 from tests.docs.pages import DOCS, blocks

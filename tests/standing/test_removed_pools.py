@@ -8,6 +8,7 @@ import shlex
 from typing import Any
 
 import pytest
+
 from sandbox.tests.pods import notebook
 from sandbox.tests.stack import Stack
 from sandbox.tests.subjects import DEV, Subject

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from drill.judge.verdicts import verdicts
 from drill.play import run, source
 from drill.world import scenario
@@ -15,7 +16,6 @@ from sandbox.base.home import Home
 from sandbox.kubernetes.client import Object
 from sandbox.tests.stack import Standing
 from sandbox.tests.subjects import Subject
-
 from tests.training import EVERY, STEPS, Training, undisturbed
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]

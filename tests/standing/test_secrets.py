@@ -7,6 +7,7 @@ import json
 import socket
 
 import pytest
+
 from sandbox.tests.stack import Stack
 
 pytestmark = pytest.mark.engine

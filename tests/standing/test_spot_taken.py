@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from sandbox.cloud.spot import SpotFacts
 from sandbox.cluster import plugins
 from sandbox.tests.stack import Stack, until

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from sandbox.tests.pods import node_of, run_pod, unschedulable
 from sandbox.tests.stack import Stack, Standing, until
 from sandbox.tests.subjects import GKE_CLASS, Subject

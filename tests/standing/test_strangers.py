@@ -19,6 +19,7 @@ from typing import Any
 import psutil
 import pytest
 import yaml
+
 from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.home import Home
 from sandbox.cluster import clusters
