@@ -364,7 +364,7 @@ ESCAPES = (
     Escape("the toleration patched onto a running pod", rule("tolerates-spot"), added(pod("running"))),
     Escape("the GPU toleration patched onto a pod without a GPU", rule("tolerates-gpu"), added(pod("parked"), GPU)),
     Escape(
-        "a claim of dynamic resource allocation beside it",
+        "a claim of dynamic resource allocation beside the GPU toleration",
         rule("tolerates-gpu"),
         posted(pod("claims", tolerations=[GPU], resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}])),
     ),
@@ -382,7 +382,7 @@ ESCAPES = (
         posted(pod("label", labels={"kubeflow-spot.dev/placement": "require-spot"})),
     ),
     Escape(
-        "a value of that label that does not exist",
+        "an unknown value of `kubeflow-spot.dev/placement`",
         rule("placement"),
         posted(pod("typo", restart="Never", labels={"kubeflow-spot.dev/placement": "spot"})),
     ),
@@ -528,7 +528,7 @@ ESCAPES = (
         _on_a_node(debugger, lambda body: posted(body, user=DEPLOYER)),
     ),
     Escape(
-        "labels and owner of a Ray worker through such a deployer",
+        "labels and owner of a Ray worker through a deployer of users' files with all rights",
         rule("tolerates-spot"),
         posted(owned(pod("deployed", labels=_RAY_WORKER, **TOLERANT), "ray.io/v1", "RayCluster"), user=DEPLOYER),
     ),

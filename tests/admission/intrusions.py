@@ -83,7 +83,11 @@ INTRUSIONS = (
         "`system-cluster-critical` on a pod that ends", rule("priority"), posted(pod("p", restart="Never", **_RANKED))
     ),
     Escape("the system's priority by its number", PLUGIN, posted(pod("p", priority=2_000_000_000))),
-    Escape("that class with `preemptionPolicy: Never`", PLUGIN, posted(pod("p", preemptionPolicy="Never", **_RANKED))),
+    Escape(
+        "`system-cluster-critical` with `preemptionPolicy: Never`",
+        PLUGIN,
+        posted(pod("p", preemptionPolicy="Never", **_RANKED)),
+    ),
     *(
         Escape(
             f"that class in a {kind}",
@@ -155,7 +159,7 @@ INTRUSIONS = (
         posted(pod("p", **affinity("podAntiAffinity", namespaces=[NAMESPACE, OTHER]))),
     ),
     Escape(
-        "such an anti-affinity patched onto a gated pod",
+        "an anti-affinity patched onto a gated pod",
         VALIDATION,
         patched(pod("p", **_GATED), {"spec": affinity("podAntiAffinity", **_ALL)}),
     ),
