@@ -77,40 +77,6 @@ def test_new_pods_wait_as_long_as_the_profile_and_the_pod_say(delay: str, own: s
     assert len(scans.said()) == 1
 
 
-def test_a_silent_request_falls_back_in_the_scan_that_times_it_out_and_its_machines_go() -> None:
-    scans = Scans()
-    scans.at(30, *training(2))
-    scans.at(30.1, *training(2))
-    assert scans.scaler.wakes() == 90
-    scans.at(89.9, *training(2))
-    assert len(scans.said()) == 1
-    scans.at(90, *training(2))
-    assert scans.said()[1:] == [(90, "failed", "gpuspot"), (90, "backoff", "gpuspot"), (90, "scale-up", "gpuod")]
-    scans.at(90.1, *training(2))
-    assert scans.said()[4:] == [(90.1, "scale-down", "gpuspot")]
-    assert {pool.pool: len(pool.nodes) for pool in scans.cloud.groups.values()} == {"gpuspot": 0, "gpuod": 2}
-
-
-def test_each_further_request_begins_the_time_anew() -> None:
-    scans = Scans()
-    scans.at(30, *training(1))
-    scans.at(80, *training(2))
-    scans.at(139, *training(2))
-    assert [action for _, action, _ in scans.said() if action != "scale-down"] == ["scale-up", "scale-up"]
-    scans.at(140, *training(2))
-    assert (140, "backoff", "gpuspot") in scans.said()
-
-
-def test_a_refusal_backs_off_at_once_and_the_twin_is_asked_one_scan_later() -> None:
-    scans = Scans(full="gpuspot")
-    assert scans.at(30, *training(1)) == 35
-    assert [action for _, action, _ in scans.said()] == ["scale-up", "backoff", "failed"]
-    assert scans.cloud.decisions[1].until == 330
-    assert scans.scaler.wakes() == 35
-    scans.at(35, *training(1))
-    assert scans.said()[3:] == [(35, "scale-up", "gpuod")]
-
-
 def test_a_machine_that_never_registers_makes_room_for_another_in_the_scan_that_removes_it() -> None:
     """As after a restart: the process has no request for it, so no back-off."""
     scans = Scans(sized(spot(1), 1))

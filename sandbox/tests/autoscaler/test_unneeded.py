@@ -13,24 +13,6 @@ from .objects import GPU, MACHINE, ONE_GPU, SPOT, group, node, pod, sized, spot,
 from .steps import FIRST, JOB, PLAIN, SECOND, Steps, running
 
 
-def test_an_empty_node_goes_after_its_time_and_the_delay_after_the_taint() -> None:
-    steps = Steps(PLAIN)
-    busy = running("busy", FIRST, "3")
-    assert steps.at(0, busy) == [FIRST, SECOND]
-    assert steps.scaler.wakes() == 60
-    assert steps.at(55, busy) == [FIRST, SECOND]
-    assert steps.at(60, busy) == [FIRST, SECOND]
-    assert steps.cloud.calls == [("taint", [SECOND])]
-    assert steps.at(65, busy) == [FIRST]
-    (decision,) = steps.cloud.decisions
-    assert (decision.action, decision.before, decision.after, decision.reason) == (
-        "scale-down",
-        2,
-        1,
-        f"empty: {SECOND}",
-    )
-
-
 def test_a_pod_that_comes_to_a_tainted_node_keeps_it() -> None:
     steps = Steps(PLAIN)
     steps.cloud.refusing = {SECOND}
@@ -39,18 +21,6 @@ def test_a_pod_that_comes_to_a_tainted_node_keeps_it() -> None:
     steps.at(60, busy)
     assert steps.at(65, busy) == [FIRST, SECOND]
     assert steps.cloud.calls[-1] == ("untaint", [SECOND])
-
-
-def test_a_node_in_use_is_drained_and_goes_when_its_pods_are_gone() -> None:
-    steps = Steps(PLAIN)
-    busy, small = running("busy", FIRST, "2500m"), running("small", SECOND)
-    small["spec"]["terminationGracePeriodSeconds"] = 900
-    steps.at(0, busy, small)
-    steps.at(60, busy, small)
-    assert steps.at(65, busy, small) == [FIRST, SECOND]
-    assert steps.cloud.calls == [("taint", [SECOND]), ("evict", ("small", 600.0))]
-    assert steps.at(70, busy, running("small", SECOND, deletionTimestamp="now")) == [FIRST, SECOND]
-    assert steps.at(75, busy) == [FIRST]
 
 
 def test_a_drain_that_a_budget_refuses_is_given_up_after_two_minutes() -> None:
@@ -164,17 +134,6 @@ def test_so_many_empty_nodes_go_at_once(settings: Any, left: int) -> None:
     assert len(names) == left
 
 
-def test_an_unready_node_goes_after_its_own_longer_time() -> None:
-    steps = Steps(PLAIN, scaleDownUnreadyTime="120s")
-    steps.nodes = {FIRST: node(PLAIN, FIRST, ready=False)}
-    for now in (0, 60, 65):
-        left = steps.at(now)
-    assert left == [FIRST]
-    for now in (120, 125):
-        left = steps.at(now)
-    assert left == []
-
-
 def test_no_removal_for_a_while_after_a_scale_up() -> None:
     steps = Steps(PLAIN, spot(4), scaleDownDelayAfterAdd="300s")
     steps.at(0)
@@ -186,22 +145,6 @@ def test_no_removal_for_a_while_after_a_scale_up() -> None:
     assert not [call for call, _ in steps.cloud.calls if call == "taint"]
     steps.at(340, *busy)
     assert ("taint", [FIRST, SECOND]) in steps.cloud.calls
-
-
-def test_a_refused_removal_keeps_the_node_which_must_be_unneeded_again() -> None:
-    """Recording scale-down-refused-delay-after-failure: its time begins anew, and no delay after failure is added."""
-    steps, busy = Steps(PLAIN, scaleDownDelayAfterFailure="600s"), running("busy", FIRST, "3")
-    steps.cloud.full = "general"
-    for now in (0, 60, 65):
-        steps.at(now, busy)
-    assert steps.cloud.calls[-1][0] == "untaint"
-    steps.cloud.full = ""
-    for now in (70, 124):
-        steps.at(now, busy)
-    assert len(steps.cloud.calls) == 2
-    for now in (125, 130):
-        left = steps.at(now, busy)
-    assert left == [FIRST]
 
 
 def test_a_new_process_keeps_the_nodes_that_the_old_one_had_chosen() -> None:
