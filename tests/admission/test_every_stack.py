@@ -22,7 +22,7 @@ from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
 from tests.config.stack import good
 from tests.config.stack import spec as checked
-from tests.config.test_configs import HAPPY, settings
+from tests.config.stack_files import HAPPY, settings
 
 # The API server is the same in both clouds.
 pytestmark = [

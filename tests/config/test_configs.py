@@ -1,73 +1,66 @@
-"""The stack files of tests/configs: each happy one is good, each error one is bad for its one reason and no other."""
+"""The stack files of tests/configs: each happy one is good, each error row is bad for its one reason and no other."""
 
 from __future__ import annotations
 
-import difflib
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from config.base.problems import Problem
 from config.stack_file import loader
 
-CONFIGS = Path(__file__).parents[1] / "configs"
-HAPPY = sorted(CONFIGS.glob("*.happy.yaml"))
-ERROR = sorted(CONFIGS.glob("*.error.*.yaml"))
-TEN = "ten-mistakes"
+from tests.config.stack_files import CONFIGS, ERRORS, HAPPY, ErrorRow, parted, settings
 
-
-def settings(path: Path) -> dict[str, Any]:
-    """The settings that the program gets of a stack file."""
-    config: dict[str, Any] = yaml.load(path.read_text(), Loader=yaml.CSafeLoader)["config"]
-    return {key.removeprefix("kubeflow-spot:"): value for key, value in config.items()}
-
-
-def expectations(path: Path, word: str) -> list[tuple[str, str]]:
-    """Path and start of the message of each `# word: PATH: MESSAGE` line, sorted."""
-    return sorted(re.findall(rf"^# {word}: (\S+): (.+)$", path.read_text(), re.MULTILINE))
+GOOGLE = [row for row in ERRORS if row.base.startswith("gke-")]
+WHOLE = "nothing"
+"""The base of rows that are whole files, of ten mistakes each."""
 
 
 def shortened(problems: list[Problem], wanted: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The problems as the file lists them: as much of each message as it has."""
+    """The problems as the row lists them: as much of each message as it has."""
     starts = dict(wanted)
     return [(p.path, p.what[: len(starts.get(p.path, p.what))]) for p in problems]
 
 
-@pytest.mark.parametrize("path", [*HAPPY, *ERROR], ids=lambda path: path.name)
-def test_a_file_has_exactly_the_problems_it_names(path: Path) -> None:
-    spec, problems = loader.read(settings(path))
-    errors, warnings = expectations(path, "expect"), expectations(path, "warns")
+def reported(raw: dict[str, Any], errors: list[tuple[str, str]], warnings: list[tuple[str, str]]) -> bool:
+    """Whether the loader accepts a stack file. It must report these errors and warnings, and no other."""
+    spec, problems = loader.read(raw)
     assert shortened([p for p in problems if not p.warning], errors) == errors
     assert shortened([p for p in problems if p.warning], warnings) == warnings
-    assert bool(errors) == (spec is None) == (path in ERROR)
+    return spec is not None
 
 
-def test_an_error_file_is_near_a_happy_one_and_has_one_reason() -> None:
-    for path in ERROR:
-        if not path.name.startswith(TEN):
-            happy = path.with_name(f"{path.name.partition('.')[0]}.happy.yaml")
-            changes = difflib.ndiff(body(happy), body(path))
-            assert 1 <= sum(line.startswith(("-", "+")) for line in changes) <= 4, path.name
-            assert len(expectations(path, "expect")) == 1, path.name
+@pytest.mark.parametrize("path", HAPPY, ids=lambda path: path.name)
+def test_a_happy_file_has_no_error_and_exactly_the_warnings_it_names(path: Path) -> None:
+    assert reported(settings(path), [], parted(re.findall("^# warns: (.+)$", path.read_text(), re.MULTILINE)))
 
 
-def body(path: Path) -> list[str]:
-    """A stack file without its comments."""
-    return [line for line in path.read_text().splitlines() if not line.startswith("#")]
+@pytest.mark.parametrize("row", ERRORS, ids=str)
+def test_an_error_row_has_exactly_the_problems_it_names(row: ErrorRow) -> None:
+    assert not reported(row.settings(), row.problems, row.warnings)
+
+
+def test_an_error_row_is_near_a_happy_file_and_has_one_reason() -> None:
+    for row in ERRORS:
+        if row.base != WHOLE:
+            assert 1 <= len(row.set) + len(row.removes) <= 3, row
+            assert len(row.problems) == 1, row
 
 
 def test_a_file_with_ten_mistakes_reports_all_ten() -> None:
-    paths = [path for path in ERROR if path.name.startswith(TEN)]
-    assert [len(expectations(path, "expect")) for path in paths] == [10, 10]
+    assert [len(row.problems) for row in ERRORS if row.base == WHOLE] == [10, 10]
+
+
+def test_no_row_hides_another_of_the_same_name() -> None:
+    texts = [path.read_text() for path in CONFIGS.glob("errors/*.yaml")]
+    assert len({str(row) for row in ERRORS}) == sum(text.count("\n    expect:") for text in texts)
 
 
 def test_there_are_many_of_both() -> None:
-    google = [[path for path in paths if path.name.startswith("gke-")] for paths in (HAPPY, ERROR)]
-    assert len(HAPPY) - len(google[0]) >= 20
-    assert len(ERROR) - len(google[1]) >= 60
-    assert len(google[0]) >= 15
-    assert len(google[1]) >= 60
-    unused = [path.name for path in CONFIGS.iterdir() if path not in {*HAPPY, *ERROR}]
-    assert unused == ["existing.cloud.yaml"]
+    google = [path for path in HAPPY if path.name.startswith("gke-")]
+    assert len(HAPPY) - len(google) >= 20
+    assert len(ERRORS) - len(GOOGLE) >= 60
+    assert len(google) >= 15
+    assert len(GOOGLE) >= 60
+    assert {path.name for path in CONFIGS.iterdir() if path not in HAPPY} == {"errors", "existing.cloud.yaml"}

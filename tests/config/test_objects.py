@@ -11,7 +11,7 @@ from config.base.problems import Problem
 from config.stack_file import loader
 
 from tests.config.stack import good, with_pool
-from tests.config.test_configs import HAPPY, settings
+from tests.config.stack_files import HAPPY, settings
 
 JUNK: tuple[Any, ...] = (None, 0, 1.5, True, "x", [], [1], {}, {"x": 1}, "\n", -1, "10.0.0.0/8", ["x", {}])
 PASSWORD = "hunter2-not-to-be-seen"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 from config.clouds import registry
 from config.stack_file import loader
 
-from tests.config.test_configs import ERROR, settings
+from tests.config.stack_files import ERRORS, ErrorRow
 
 NOTHING: Any = [[]]
 """A value that no field of a pool takes, not even in part."""
@@ -27,31 +25,30 @@ FROM_ABSENCE = re.compile(
 
 
 @cache
-def reported(path: Path) -> set[str]:
-    return {problem.path for problem in loader.read(settings(path))[1]}
+def reported(row: ErrorRow) -> set[str]:
+    return {problem.path for problem in loader.read(row.settings())[1]}
 
 
-def hidden(path: Path, pool: dict[str, Any]) -> list[str]:
-    """Paths of a file's problems that are not reported when it has this pool as well."""
-    raw = settings(path)
-    more = copy.deepcopy(raw)
+def hidden(row: ErrorRow, pool: dict[str, Any]) -> list[str]:
+    """Paths of a row's problems that are not reported when its file has this pool as well."""
+    more = row.settings()
     more.setdefault("pools", []).append(pool)
     after = {problem.path for problem in loader.read(more)[1]}
-    return sorted(path for path in reported(path) - after if not FROM_ABSENCE.fullmatch(path))
+    return sorted(path for path in reported(row) - after if not FROM_ABSENCE.fullmatch(path))
 
 
-@pytest.mark.parametrize("path", ERROR, ids=lambda path: path.name)
-def test_a_pool_without_a_readable_field_hides_no_problem_of_the_file(path: Path) -> None:
-    assert hidden(path, dict.fromkeys(FIELDS, NOTHING)) == []
+@pytest.mark.parametrize("row", ERRORS, ids=str)
+def test_a_pool_without_a_readable_field_hides_no_problem_of_the_file(row: ErrorRow) -> None:
+    assert hidden(row, dict.fromkeys(FIELDS, NOTHING)) == []
 
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_pool_without_one_of_its_fields_hides_no_problem(field: str) -> None:
-    # A third of the files each, in turn: all of them with each field take half a minute.
-    for path in ERROR[FIELDS.index(field) % 3 :: 3]:
-        pools = settings(path).get("pools")
+    # A third of the rows each, in turn: all of them with each field take half a minute.
+    for row in ERRORS[FIELDS.index(field) % 3 :: 3]:
+        pools = row.settings().get("pools")
         like = pools[0] if isinstance(pools, list) and pools else {"machine": "m", "maxNodes": 1}
-        assert hidden(path, {**like, "name": "another", field: NOTHING}) == [], path.name
+        assert hidden(row, {**like, "name": "another", field: NOTHING}) == [], row
 
 
 def lists(value: Any, at: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
@@ -70,12 +67,11 @@ ITEMS_FROM_ABSENCE = re.compile(
 default's."""
 
 
-@pytest.mark.parametrize("path", ERROR, ids=lambda path: path.name)
-def test_an_unreadable_item_hides_no_problem_of_its_list(path: Path) -> None:
-    raw = settings(path)
-    # Files near one happy file share most of their lists: half of them each, in turn.
-    for number, place in enumerate(lists(raw)[ERROR.index(path) % 2 :: 2]):
-        more = copy.deepcopy(raw)
+@pytest.mark.parametrize("row", ERRORS, ids=str)
+def test_an_unreadable_item_hides_no_problem_of_its_list(row: ErrorRow) -> None:
+    # Rows of one happy file share most of their lists: half of them each, in turn.
+    for number, place in enumerate(lists(row.settings())[ERRORS.index(row) % 2 :: 2]):
+        more = row.settings()
         inner: Any = more
         for key in place:
             inner = inner[key]
@@ -86,4 +82,4 @@ def test_an_unreadable_item_hides_no_problem_of_its_list(path: Path) -> None:
             re.sub(rf"^({re.escape(name)})\[(\d+)\]", lambda m: f"{m[1]}[{int(m[2]) - 1}]", problem.path)
             for problem in loader.read(more)[1]
         }
-        assert [p for p in reported(path) - after if not ITEMS_FROM_ABSENCE.fullmatch(p)] == [], name
+        assert [p for p in reported(row) - after if not ITEMS_FROM_ABSENCE.fullmatch(p)] == [], name

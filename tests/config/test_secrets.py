@@ -10,7 +10,7 @@ from config.base.hiding import hidden
 from config.stack_file import loader
 
 from tests.config.stack import good, with_pool
-from tests.config.test_configs import ERROR, settings
+from tests.config.stack_files import ERRORS
 
 PASSWORD = "hunter2-not-to-be-seen"
 BODY = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmU"
@@ -185,8 +185,8 @@ def test_a_private_key_in_place_of_the_public_one_is_called_so() -> None:
 
 
 def test_no_ordinary_message_is_taken_for_a_secret() -> None:
-    for path in ERROR:
-        for problem in loader.read(settings(path), is_secret=lambda path: False)[1]:
+    for row in ERRORS:
+        for problem in loader.read(row.settings(), is_secret=lambda path: False)[1]:
             assert "not shown)" not in f"{problem.what}{problem.remedy}".replace("(its text is not shown)", "")
     assert (
         hidden("write for example `password: ...`, or a token of yours")

@@ -16,7 +16,7 @@ from config.stack_file import loader
 
 from config import releases
 from tests.config.stack import spec
-from tests.config.test_configs import settings
+from tests.config.stack_files import settings
 
 PROJECT = Path(__file__).parents[2]
 STACKS = {path.stem.removeprefix("Pulumi."): path for path in PROJECT.glob("Pulumi.*.yaml")}

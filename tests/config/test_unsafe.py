@@ -1,4 +1,4 @@
-"""Settings that a cloud takes and that harm somebody later: a warning. What is refused has an error file in tests/configs."""
+"""Settings that a cloud takes and that harm somebody later: a warning. What is refused has an error row in tests/configs/errors."""
 
 from __future__ import annotations
 

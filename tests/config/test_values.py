@@ -1,6 +1,6 @@
 """Values that only warn, because the cloud may have what its list of some month did not; and remedies that name near values.
 
-What is refused has an error file in tests/configs.
+What is refused has an error row in tests/configs/errors.
 """
 
 from __future__ import annotations

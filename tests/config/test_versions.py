@@ -1,6 +1,6 @@
 """Versions of Kubernetes: a running cluster may have one that no new cluster can have, and a cloud has newer ones every few months.
 
-Those that no cluster has have error files in tests/configs.
+Those that no cluster has have error rows in tests/configs/errors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Error files about one key, recognised by the data and the loader alone.
+"""Error rows about one key, recognised by the data and the loader alone.
 
 A problem is about one key when the key alone causes it, and when it stays in every good file of the same kind in which the key
 is put. With the key goes what says in what kind of object it is: `cloud.provider`, `cloud.existingCluster`, a pool's `capacity`.
@@ -9,27 +9,25 @@ from __future__ import annotations
 import copy
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from config.stack_file import loader
-from tests.config.test_configs import ERROR, HAPPY, expectations, settings
+from tests.config.stack_files import ERRORS, HAPPY, ErrorRow, settings
 
 Parts = list[str | int]
 
 _PART = re.compile(r"\[(\d+)\]|\[\"([^\"]+)\"\]|(?:^|\.)(\w+)")
 
 
-def error_files() -> list[Path]:
-    """Error files with a single problem."""
-    return [path for path in ERROR if len(expectations(path, "expect")) == 1]
+def error_rows() -> list[ErrorRow]:
+    """Error rows with a single problem."""
+    return [row for row in ERRORS if len(row.problems) == 1]
 
 
-@cache
-def is_about_one_key(path: Path) -> bool:
-    """Whether the file's one problem is about one key."""
-    [(location, message)] = expectations(path, "expect")
-    raw = settings(path)
+def is_about_one_key(row: ErrorRow) -> bool:
+    """Whether the row's one problem is about one key."""
+    [(location, message)] = row.problems
+    raw = row.settings()
     parts = [_part(match) for match in _PART.finditer(location)]
     alone = _only(raw, parts)
     kind = _kind(raw)

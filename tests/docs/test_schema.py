@@ -20,7 +20,7 @@ from hypothesis import given
 from config.reference.__main__ import SCHEMA
 from config.stack_file import loader
 from sandbox.toolchain.programs import ensure
-from tests.config.test_configs import ERROR, HAPPY, settings
+from tests.config.stack_files import ERRORS, HAPPY, settings
 from tests.config.test_stacks import paths, without
 from tests.docs import pages, single
 from tests.parity.drawn import neutral, on_aks, on_gke
@@ -39,7 +39,7 @@ def refused(file: Any) -> list[str]:
 
 
 def file_of(raw: dict[str, Any]) -> dict[str, Any]:
-    return {"config": {f"kubeflow-spot:{key}": value for key, value in raw.items()}}
+    return {"config": {key if ":" in key else f"kubeflow-spot:{key}": value for key, value in raw.items()}}
 
 
 def read(path: Path) -> Any:
@@ -85,17 +85,17 @@ def test_it_takes_drawn_files_of_both_clouds(drawn: dict[str, Any]) -> None:
             assert refused(file_of(raw)) == []
 
 
-def test_it_refuses_four_of_five_error_files_that_are_about_one_key(capsys: pytest.CaptureFixture[str]) -> None:
-    files = [path for path in single.error_files() if single.is_about_one_key(path)]
-    seen = [path for path in files if refused(read(path))]
-    every = [path for path in single.error_files() if refused(read(path))]
+def test_it_refuses_four_of_five_error_rows_that_are_about_one_key(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [row for row in single.error_rows() if single.is_about_one_key(row)]
+    seen = [row for row in rows if refused(file_of(row.settings()))]
+    every = [row for row in single.error_rows() if refused(file_of(row.settings()))]
     with capsys.disabled():
         print(
-            f"\nschema: refuses {len(seen)} of the {len(files)} error files about one key ({len(seen) / len(files):.0%}), "
-            f"{len(every)} of all {len(single.error_files())}"
+            f"\nschema: refuses {len(seen)} of the {len(rows)} error rows about one key ({len(seen) / len(rows):.0%}), "
+            f"{len(every)} of all {len(single.error_rows())}"
         )
-    assert len(files) > len(ERROR) / 3
-    assert len(seen) / len(files) >= 0.8
+    assert len(rows) > len(ERRORS) / 3
+    assert len(seen) / len(rows) >= 0.8
 
 
 @pytest.mark.parametrize(
