@@ -15,9 +15,9 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from sandbox.base.errors import SandboxError
 
 from overlay import bases, overlay, render
+from sandbox.base.errors import SandboxError
 from tests.overlay.tree import built
 
 pytestmark = pytest.mark.process

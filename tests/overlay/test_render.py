@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from overlay.observing import WORKLOADS
-from overlay.overlay import Target
-from sandbox.base.errors import SandboxError
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from overlay import overlay, render
+from overlay.observing import WORKLOADS
+from overlay.overlay import Target
+from sandbox.base.errors import SandboxError
 from tests.overlay import tree
 from tests.overlay.tree import CLOUDS, COMPONENTS, MANIFESTS, OVERLAY, built
 

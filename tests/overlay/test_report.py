@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+
+from overlay import applying, command, observing
+from overlay import cli as cli
 from overlay.applying import Refusal
 from overlay.bases import Checkout
 from overlay.observing import Live
@@ -22,9 +25,6 @@ from sandbox.cli.commands import main as sandbox
 from sandbox.cluster import clusters
 from sandbox.kubernetes.api_errors import ApiError
 from sandbox.toolchain import programs
-
-from overlay import applying, command, observing
-from overlay import cli as cli
 
 Object = dict[str, Any]
 

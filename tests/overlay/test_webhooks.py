@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from config.clouds.gcp.rules.gcp_network_rules import WEBHOOKS
 
+from config.clouds.gcp.rules.gcp_network_rules import WEBHOOKS
 from overlay import render
 from tests.overlay import tree, webhooks
 from tests.overlay.tree import MANIFESTS, built

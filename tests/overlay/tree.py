@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from overlay.overlay import Target
-from sandbox.toolchain.programs import ensure
 
 from overlay import render
+from overlay.overlay import Target
+from sandbox.toolchain.programs import ensure
 
 PROJECT = Path(__file__).resolve().parents[2]
 MANIFESTS = Path(__file__).with_name("manifests")

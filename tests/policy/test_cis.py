@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from policy.rules import RULES
 
 PROJECT = Path(__file__).resolve().parents[2]

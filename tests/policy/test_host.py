@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from sandbox.base.home import Home
 from sandbox.engine.policies import Pack, hosted, install
 from sandbox.engine.policy_plugin import VARIABLE

@@ -13,13 +13,13 @@ from typing import Any
 import pulumi_policy.policy as library
 import pytest
 import yaml
-from config.model.cluster import is_production
-from policy.pack import decide, policies
-from policy.rules import RULES
 from pulumi.runtime import proto
 from pulumi_policy import EnforcementLevel
 
+from config.model.cluster import is_production
 from policy import stacks
+from policy.pack import decide, policies
+from policy.rules import RULES
 
 PROJECT = Path(__file__).resolve().parents[2]
 LEVELS = {EnforcementLevel.ADVISORY: proto.ADVISORY, EnforcementLevel.REMEDIATE: proto.REMEDIATE}

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from pulumi.automation.events import EngineEvent, PolicyEvent
+
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.engine.events import Steps

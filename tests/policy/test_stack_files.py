@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from config.stack_file import loader
 from policy.declared import Declared, unversioned
 from policy.rules import RULES
-
 from tests.components.program import PROJECT, declare, stack_config
 
 pytestmark = pytest.mark.program

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+
+from policy import clouds
 from policy.cloud import Cloud
 from policy.declared import Declared
 from policy.pool import Bounds, Pool, Taints
 from policy.rule import Finding
 from policy.rules import RULES
-
-from policy import clouds
 
 
 def _pools(declared: Declared) -> Iterator[Pool]:

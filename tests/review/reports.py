@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from hypothesis import strategies as st
+
 from review.model import Cost, PoolCost, ReplacedPool, Report, StackReport, Status
 from sandbox.engine.changes import Change, Level, Op, Property, Violation
-
 from tests.review.test_harmless import NASTY_TEXT
 
 T = TypeVar("T")

@@ -14,6 +14,7 @@ from typing import Any
 
 import psutil
 import pytest
+
 from sandbox.tests.repository import Repository
 from sandbox.tests.stack import until
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+
+from review import untrusted
 from review.markdown import render
 from review.model import Report, StackReport, Status
 from sandbox.cli.commands import main
 from sandbox.engine.changes import MOST, Change, Op, Property
-
-from review import untrusted
 from tests.review.reports import large
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from review import comparison
 from review.model import Report, Status
 from sandbox.base.errors import SandboxError
 from sandbox.cloud import prices
 from sandbox.engine.revision import Revision
 from sandbox.engine.worker import Outcome
 from sandbox.tests.repository import PROJECT, Repository
-
-from review import comparison
 
 pytestmark = pytest.mark.process
 

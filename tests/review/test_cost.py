@@ -3,10 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sandbox.cloud import prices
-from sandbox.cloud.prices import Price
 
 from review import cost
+from sandbox.cloud import prices
+from sandbox.cloud.prices import Price
 
 AZURE = ("azure", "r")
 A, B = Price(on_demand=1.0, spot=0.25, source="list A"), Price(on_demand=4.0, spot=None, source="list B")

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from drill.world import scenario
+from review import drill
 from review.model import Report, StackReport, Status
 from review.untrusted import render
 from sandbox.base.cloud_types import CLOUDS
 from sandbox.engine.changes import Change, Op
 from sandbox.engine.worker import Outcome
 from sandbox.tests.repository import Repository
-
-from review import drill
 from tests.review.reports import AGENT_POOL, changed, report
 from tests.review.test_comparison import Engine, compared
 

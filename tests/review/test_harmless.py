@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from review.harmless import block, code, text
 
+from review.harmless import block, code, text
 from tests.review.page import Page
 
 NASTY = [

@@ -5,11 +5,11 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from review import harmless, markdown, pools
 from review.markdown import LONGEST, render
 from review.model import Cost, PoolCost, ReplacedPool, Report, StackReport, Status
 from sandbox.engine.changes import Change, Level, Op, Violation
-
-from review import harmless, markdown, pools
 from tests.review.page import Page
 from tests.review.reports import AGENT_POOL, changed, large, report, reports
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sandbox.engine.changes import Change, Op
 
 from review import pools
+from sandbox.engine.changes import Change, Op
 from tests.review.reports import AGENT_POOL, changed
 
 NODE_POOL = "gcp:container/nodePool:NodePool"

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from sandbox.base.errors import SandboxError
-from sandbox.cli.commands import main
 
 from review import releases
+from sandbox.base.errors import SandboxError
+from sandbox.cli.commands import main
 
 PROJECT = Path(__file__).parents[2]
 FOLDER = PROJECT / "config" / "releases"

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 import requests
-from checks.findings import State, Unasked
-from checks.preflight.azure import azure_reading as azure
-from checks.preflight.demand import Demand, demand
-from config.model.workloads import Checkpoints, Workloads
 from urllib3.exceptions import ProtocolError
 
 from checks import stack
+from checks.findings import State, Unasked
 from checks.preflight import clouds
+from checks.preflight.azure import azure_reading as azure
+from checks.preflight.demand import Demand, demand
+from config.model.workloads import Checkpoints, Workloads
 from tests.checks.preflight.recorded import PROJECT, answers, documents, wanted
 from tests.checks.preflight.reserved import GROUP
 from tests.checks.preflight.stored import ACCOUNT

@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from checks.findings import Exit, Unasked
 from click.testing import CliRunner
-from config.clouds.existing.existing_traits import ExistingCluster
 
+from checks.findings import Exit, Unasked
 from checks.preflight import clouds, preflight_command
 from checks.ready import reader
 from checks.ready import ready_command as ready
+from config.clouds.existing.existing_traits import ExistingCluster
 from tests.checks.preflight.recorded import PROJECT, answers, wanted
 from tests.checks.ready.capture import load
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from checks.findings import Exit, Finding, State, exit_status
 
+from checks.findings import Exit, Finding, State, exit_status
 from checks.preflight import clouds
 from tests.checks.preflight.broken import BROKEN
 from tests.checks.preflight.recorded import STACKS, answers

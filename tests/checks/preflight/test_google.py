@@ -7,11 +7,11 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+
 from checks.findings import State, Unasked
+from checks.preflight import clouds
 from checks.preflight.gcp import gcp_reading as gcp
 from config.model.workloads import Checkpoints, ProfileAccess, Workloads
-
-from checks.preflight import clouds
 from tests.checks.preflight.recorded import answers, documents, wanted
 from tests.checks.preflight.wire import EVERYTHING, Refusal, held, served
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from checks.findings import Unasked
 from checks.preflight.azure import azure_identity as azure
 from checks.preflight.gcp import gcp_identity as gcp

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 import yaml
+
 from checks.findings import State
+from checks.preflight import clouds
 from checks.preflight.azure import azure_rights
 from checks.preflight.demand import demand
 from checks.preflight.gcp.gcp_rights import permissions
 from config.clouds.gcp.gcp_settings import Gcp
 from config.stack_file import loader
-
-from checks.preflight import clouds
 from tests.checks.preflight.live import LIVE, Settings, nothing, up_on_gke
 from tests.checks.preflight.recorded import PROJECT, STACKS, answers
 from tests.checks.preflight.reserved import RESERVED, alone, one_of

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 import requests
+
+from checks import stack
 from checks.findings import Exit, Finding, State, Unasked, exit_status
+from checks.preflight import clouds
 from checks.preflight.answers import Answers
 from checks.preflight.azure import placement_scores
 from checks.preflight.demand import Demand, demand
 from checks.preflight.gcp import capacity_advice
-
-from checks import stack
-from checks.preflight import clouds
 from tests.checks.preflight.recorded import PROJECT, answers, documents
 from tests.checks.preflight.test_clients import SUBSCRIPTION, asked_of_azure
 from tests.checks.preflight.wire import Refusal

@@ -9,11 +9,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from checks.ready import reader
 from checks.ready.snapshot import Snapshot
 from sandbox.tests.stack import Standing, until
 from sandbox.tests.subjects import SUBJECTS, Subject
-
-from checks.ready import reader
 
 FOLDER = Path(__file__).parent / "recorded"
 

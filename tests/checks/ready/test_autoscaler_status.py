@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from checks.ready.autoscaler import Group, read_status
 from sandbox.autoscaler.api import Unanswered
 from sandbox.autoscaler.status_map import Status

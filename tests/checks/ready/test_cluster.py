@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 import yaml
+
+from checks import stack as stacks
 from checks.check import NotCompared
 from checks.findings import State
+from checks.ready import autoscaler, intent, judge
 from checks.ready.checks.declared import difference
 from checks.ready.clouds.gcp import GCP
 from checks.ready.cluster import Cluster, minor, requests
 from checks.ready.quantities import number
 from sandbox.tests.stack import PROJECT
-
-from checks import stack as stacks
-from checks.ready import autoscaler, intent, judge
 from tests.checks.ready.broken import plain_nodes, set_status
 from tests.checks.ready.capture import load
 from tests.checks.ready.healthy import TAKEN, initializing

@@ -9,16 +9,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
+from checks import stack as stacks
 from checks.findings import Exit, Finding, State, exit_status
+from checks.ready import intent, judge
 from checks.ready.checks import declared
 from checks.ready.snapshot import PATHS, Snapshot
 from config.clouds import registry
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import node_pools
 from sandbox.tests.stack import PROJECT
-
-from checks import stack as stacks
-from checks.ready import intent, judge
 from tests.checks.ready.broken import BOTH, BROKEN, ROWS, Row, small
 from tests.checks.ready.capture import load
 from tests.checks.ready.healthy import ROWS as HEALTHY

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 import yaml
-from checks.findings import Exit, Unasked
-from checks.ready.snapshot import PATHS, Snapshot
 from click.testing import CliRunner
 from kubernetes import client
-from sandbox.tests.stack import PROJECT
 
+from checks.findings import Exit, Unasked
 from checks.ready import judge, kubeconfig, reader, ready_command
+from checks.ready.snapshot import PATHS, Snapshot
+from sandbox.tests.stack import PROJECT
 from tests.checks.preflight.wire import served
 from tests.checks.ready.capture import load
 

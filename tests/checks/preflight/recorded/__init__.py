@@ -8,10 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from checks import stack
 from checks.preflight.answers import Answers
 from checks.preflight.demand import Demand, demand
-
-from checks import stack
 
 PROJECT = Path(__file__).resolve().parents[4]
 STACKS = {"azure": "dev", "gcp": "staging"}
