@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable
 from typing import Any
+
+import pytest
 
 from sandbox.cloud.cluster_runtime import Endpoint
 from sandbox.cloud.provider import Diff, Failure, Provider, Resource
 
 Props = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test's state need not outlive a power cut, and flushing is most of a request's time."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 class RecordingRuntime:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,9 @@ from sandbox.azure.azure_provider import AzureProvider
 from sandbox.azure.azure_quotas import UNLIMITED, Quotas
 from sandbox.azure.throttle import Throttle
 from sandbox.cloud.provider import Resource
-from sandbox.tests.engine_side import Caller, CheckFailed, Props, RecordingRuntime
+from sandbox.tests.engine_side import Caller, CheckFailed, Props, RecordingRuntime, no_waiting_for_the_disk
 
-__all__ = ["CheckFailed", "Props", "RecordingRuntime"]
+__all__ = ["CheckFailed", "Props", "RecordingRuntime", "no_waiting_for_the_disk"]
 
 GROUP = "azure-native:resources:ResourceGroup"
 NETWORK = "azure-native:network:VirtualNetwork"
@@ -144,12 +143,6 @@ class Account(Caller):
             "addressPrefix": "10.100.0.0/20",
         }
         return self.create(SUBNET, {**inputs, **changes})
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A test's state need not outlive a power cut, and flushing is most of a request's time.
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -36,8 +35,7 @@ def on_gcp(folder: Path) -> Opened:
 
 
 @pytest.fixture(params=[on_azure, on_gcp], ids=["azure", "gcp"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opened:
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opened:
     cloud: Opened = request.param(tmp_path)
     return cloud
 

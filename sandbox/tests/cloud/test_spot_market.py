@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,11 +10,6 @@ import pytest
 from sandbox.cloud.node_names import is_silent
 from sandbox.cloud.spot_state import Bound
 from sandbox.tests.spot_bed import Bed, on_azure, on_gcp
-
-
-@pytest.fixture(autouse=True)
-def no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 @pytest.fixture(params=[on_azure, on_gcp], ids=["azure", "gcp"])

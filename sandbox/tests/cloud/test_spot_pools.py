@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,6 @@ from sandbox.cloud.spot_state import Bound
 from sandbox.tests.azure import conftest as azure
 from sandbox.tests.gcp import conftest as gcp
 from sandbox.tests.spot_bed import on_azure, on_gcp
-
-
-@pytest.fixture(autouse=True)
-def no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 def test_a_deallocated_machine_stays_stopped_and_counts(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,9 @@ from sandbox.cloud.provider import Resource
 from sandbox.gcp.gcp_cloud import GcpCloud
 from sandbox.gcp.gcp_provider import GcpProvider
 from sandbox.gcp.gcp_quotas import UNLIMITED, Quotas
-from sandbox.tests.engine_side import Caller, Props, RecordingRuntime
+from sandbox.tests.engine_side import Caller, Props, RecordingRuntime, no_waiting_for_the_disk
+
+__all__ = ["no_waiting_for_the_disk"]
 
 NETWORK = "gcp:compute/network:Network"
 SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
@@ -125,12 +126,6 @@ class Project(Caller):
         outputs = {**inputs, "clusterAutoscaling": None}
         created = Resource(CLUSTER, "it", "urn:it", CLUSTER_ID, old_inputs=inputs, old_outputs=outputs)
         return dataclasses.replace(self.refresh(created), old_inputs=inputs)
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A test's state need not outlive a power cut, and flushing is most of a request's time.
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 @pytest.fixture

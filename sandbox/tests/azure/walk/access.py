@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.azure.resources import access_rules
+from sandbox.tests.rule_walk import ABSENT, Row
 
-from .grants import GROUP, GUID, OWN, both, granted
-from .row import Put, Row, cluster
+from .requests import GROUP, GUID, OWN, Put, cluster, granted
 
 _ZONE = f"{GROUP}/providers/Microsoft.Network/privateDnsZones/privatelink.westeurope.azmk8s.io"
 _ZONE_CONTRIBUTOR = granted("b12aa53e-6015-4669-85d0-8515ebb3ae7f", _ZONE)
@@ -26,174 +26,79 @@ def _login(key: str) -> Put:
 
 
 ROWS = [
-    Row(
-        "key that is cut",
-        "azure-docs #74569",
-        access_rules.node_login,
-        "InvalidParameter",
-        "The value of parameter linuxProfile.ssh.publicKeys.keyData is invalid.",
-        bad=_login(_KEY[:-8]),
-        good=_login(f"{_KEY} kim@example.com\n"),
+    Row("key that is cut", access_rules.node_login, "azure-docs #74569")
+    .says("InvalidParameter", "The value of parameter linuxProfile.ssh.publicKeys.keyData is invalid.")
+    .tries(_login, (_KEY[:-8], f"{_KEY} kim@example.com\n")),
+    Row("key of another kind than it says", access_rules.node_login, "azure-docs #74569")
+    .says("InvalidParameter", "The value of parameter linuxProfile.ssh.publicKeys.keyData is invalid.")
+    .tries(_login, (_KEY.replace("ssh-ed25519", "ssh-rsa"), _KEY)),
+    Row("subdomain without a zone", access_rules.subdomain, "page private-clusters")
+    .assumes("InvalidParameter", "fqdnSubdomain needs a custom private DNS zone")
+    .given(_ZONE_CONTRIBUTOR)
+    .tries(
+        cluster,
+        dnsPrefix=None,
+        fqdnSubdomain="ml",
+        identity=(ABSENT, OWN),
+        apiServerAccessProfile=(ABSENT, {"enablePrivateCluster": True, "privateDNSZone": _ZONE}),
     ),
-    Row(
-        "key of another kind than it says",
-        "azure-docs #74569",
-        access_rules.node_login,
-        "InvalidParameter",
-        "The value of parameter linuxProfile.ssh.publicKeys.keyData is invalid.",
-        bad=_login(_KEY.replace("ssh-ed25519", "ssh-rsa")),
-        good=_login(_KEY),
+    Row("local accounts off without Entra", access_rules.local_accounts, "2.1")
+    .assumes("BadRequest", "disableLocalAccounts can only be set on Azure AD integration enabled cluster.")
+    .tries(cluster, disableLocalAccounts=True, aadProfile=(ABSENT, {"managed": True})),
+    Row("Azure RBAC without Entra", access_rules.entra, "REST text")
+    .assumes("BadRequest", "Azure RBAC needs managed AAD.")
+    .tries(cluster, aadProfile={"managed": (False, True), "enableAzureRBAC": True}),
+    Row("administrators' group by name", access_rules.entra, "page enable-authentication")
+    .assumes("InvalidAdminGroupObjectID", "admins")
+    .tries(cluster, aadProfile={"managed": True, "adminGroupObjectIDs": [("admins", GUID)]}),
+    Row("Entra switched off", access_rules.entra_stays, "page enable-authentication")
+    .assumes("PropertyChangeNotAllowed", "aadProfile.managed")
+    .given(cluster(aadProfile={"managed": True}))
+    .tries(cluster, aadProfile=({"managed": False}, ABSENT)),
+    Row("authorised ranges on a private cluster", access_rules.private_ranges, "2.1")
+    .says("InvalidParameter", "Private cluster cannot be enabled with AuthorizedIPRanges.")
+    .tries(
+        cluster, apiServerAccessProfile={"enablePrivateCluster": (True, False), "authorizedIPRanges": ["1.2.3.4/32"]}
     ),
-    Row(
-        "subdomain without a zone",
-        "page private-clusters",
-        access_rules.subdomain,
-        "InvalidParameter",
-        "fqdnSubdomain needs a custom private DNS zone",
-        confirmed=False,
-        given=(_ZONE_CONTRIBUTOR,),
-        bad=cluster(dnsPrefix=None, fqdnSubdomain="ml"),
-        good=cluster(
-            dnsPrefix=None,
-            fqdnSubdomain="ml",
-            identity=OWN,
-            apiServerAccessProfile={"enablePrivateCluster": True, "privateDNSZone": _ZONE},
-        ),
-    ),
-    Row(
-        "local accounts off without Entra",
-        "2.1",
-        access_rules.local_accounts,
-        "BadRequest",
-        "disableLocalAccounts can only be set on Azure AD integration enabled cluster.",
-        confirmed=False,
-        bad=cluster(disableLocalAccounts=True),
-        good=cluster(disableLocalAccounts=True, aadProfile={"managed": True}),
-    ),
-    Row(
-        "Azure RBAC without Entra",
-        "REST text",
-        access_rules.entra,
-        "BadRequest",
-        "Azure RBAC needs managed AAD.",
-        confirmed=False,
-        bad=cluster(aadProfile={"managed": False, "enableAzureRBAC": True}),
-        good=cluster(aadProfile={"managed": True, "enableAzureRBAC": True}),
-    ),
-    Row(
-        "administrators' group by name",
-        "page enable-authentication",
-        access_rules.entra,
-        "InvalidAdminGroupObjectID",
-        "admins",
-        confirmed=False,
-        bad=cluster(aadProfile={"managed": True, "adminGroupObjectIDs": ["admins"]}),
-        good=cluster(aadProfile={"managed": True, "adminGroupObjectIDs": [GUID]}),
-    ),
-    Row(
-        "Entra switched off",
-        "page enable-authentication",
-        access_rules.entra_stays,
-        "PropertyChangeNotAllowed",
-        "aadProfile.managed",
-        confirmed=False,
-        given=(cluster(aadProfile={"managed": True}),),
-        bad=cluster(aadProfile={"managed": False}),
-        good=cluster(),
-    ),
-    Row(
-        "authorised ranges on a private cluster",
-        "2.1",
-        access_rules.private_ranges,
-        "InvalidParameter",
-        "Private cluster cannot be enabled with AuthorizedIPRanges.",
-        bad=cluster(apiServerAccessProfile={"enablePrivateCluster": True, "authorizedIPRanges": ["1.2.3.4/32"]}),
-        good=cluster(apiServerAccessProfile={"enablePrivateCluster": False, "authorizedIPRanges": ["1.2.3.4/32"]}),
-    ),
-    Row(
-        "authorised range that is none",
-        "REST text",
-        access_rules.range_formats,
-        "InvalidParameter",
-        "1.2.3.4 is not in CIDR format",
-        confirmed=False,
-        bad=cluster(apiServerAccessProfile={"authorizedIPRanges": ["1.2.3.4"]}),
-        good=cluster(apiServerAccessProfile={"authorizedIPRanges": ["1.2.3.4/32"]}),
-    ),
-    Row(
-        "too many authorised ranges",
-        "page api-server-authorized-ip-ranges",
-        access_rules.range_formats,
-        "InvalidParameter",
-        "201 authorized IP ranges",
-        confirmed=False,
-        bad=cluster(apiServerAccessProfile={"authorizedIPRanges": ["1.2.3.4/32"] * 201}),
-        good=cluster(apiServerAccessProfile={"authorizedIPRanges": ["1.2.3.4/32"] * 200}),
-    ),
-    Row(
-        "private DNS zone of a public cluster",
-        "page private-clusters",
-        access_rules.zone_mode,
-        "InvalidPrivateDNSZoneMode",
-        "the cluster is not private",
-        confirmed=False,
-        bad=_private(enablePrivateCluster=False),
-        good=_private(),
-    ),
-    Row(
-        "no DNS name at all",
-        "page private-clusters",
-        access_rules.zone_without_name,
-        "NonePrivateDNSZonePublicFQDNDisabledError",
-        "cannot be disabled",
-        confirmed=False,
-        bad=_private(enablePrivateClusterPublicFQDN=False),
-        good=_private(enablePrivateClusterPublicFQDN=True),
-    ),
-    Row(
-        "private DNS zone of another name",
-        "page private-clusters",
-        access_rules.zone_name,
-        "InvalidPrivateDNSZoneResourceID",
-        "ml.example.com",
-        confirmed=False,
-        given=(_ZONE_CONTRIBUTOR,),
-        bad=_private(privateDNSZone=_ZONE.replace("privatelink.westeurope.azmk8s.io", "ml.example.com")),
-        good=_private(privateDNSZone=_ZONE),
-    ),
-    Row(
-        "private DNS zone without an identity of one's own",
-        "page private-clusters",
-        access_rules.zone_identity,
-        "SystemAssignedIdentityNotSupportedForCustomPrivateDNSZone",
-        "user-assigned identity",
-        confirmed=False,
-        bad=cluster(apiServerAccessProfile={"enablePrivateCluster": True, "privateDNSZone": _ZONE}),
-        good=cluster(apiServerAccessProfile={"enablePrivateCluster": True, "privateDNSZone": "system"}),
-    ),
+    Row("authorised range that is none", access_rules.range_formats, "REST text")
+    .assumes("InvalidParameter", "1.2.3.4 is not in CIDR format")
+    .tries(cluster, apiServerAccessProfile={"authorizedIPRanges": [("1.2.3.4", "1.2.3.4/32")]}),
+    Row("too many authorised ranges", access_rules.range_formats, "page api-server-authorized-ip-ranges")
+    .assumes("InvalidParameter", "201 authorized IP ranges")
+    .tries(cluster, apiServerAccessProfile={"authorizedIPRanges": (["1.2.3.4/32"] * 201, ["1.2.3.4/32"] * 200)}),
+    Row("private DNS zone of a public cluster", access_rules.zone_mode, "page private-clusters")
+    .assumes("InvalidPrivateDNSZoneMode", "the cluster is not private")
+    .tries(_private, enablePrivateCluster=(False, ABSENT)),
+    Row("no DNS name at all", access_rules.zone_without_name, "page private-clusters")
+    .assumes("NonePrivateDNSZonePublicFQDNDisabledError", "cannot be disabled")
+    .tries(_private, enablePrivateClusterPublicFQDN=(False, True)),
+    Row("private DNS zone of another name", access_rules.zone_name, "page private-clusters")
+    .assumes("InvalidPrivateDNSZoneResourceID", "ml.example.com")
+    .given(_ZONE_CONTRIBUTOR)
+    .tries(_private, privateDNSZone=(_ZONE.replace("privatelink.westeurope.azmk8s.io", "ml.example.com"), _ZONE)),
+    Row("private DNS zone without an identity of one's own", access_rules.zone_identity, "page private-clusters")
+    .assumes("SystemAssignedIdentityNotSupportedForCustomPrivateDNSZone", "user-assigned identity")
+    .tries(cluster, apiServerAccessProfile={"enablePrivateCluster": True, "privateDNSZone": (_ZONE, "system")}),
     Row(
         "private DNS zone the identity may not write",
-        "page customprivatednszonemissingpermissions",
         access_rules.zone_permission,
+        "page customprivatednszonemissingpermissions",
+    )
+    .says(
         "CustomPrivateDNSZoneMissingPermissionError",
         "Check access result not allowed for action Microsoft.Network/privateDnsZones/read.",
-        bad=_private(privateDNSZone=_ZONE),
-        good=both(_ZONE_CONTRIBUTOR, _private(privateDNSZone=_ZONE)),
-    ),
-    Row(
-        "API server in a subnet that is not there",
-        "1.1",
-        access_rules.api_server_subnet,
-        "ResourceNotFound",
-        "virtualNetworks/net/subnets/no",
-        confirmed=False,
-        bad=cluster(
-            apiServerAccessProfile={"subnetId": f"{GROUP}/providers/Microsoft.Network/virtualNetworks/net/subnets/no"}
-        ),
-        good=cluster(
-            apiServerAccessProfile={
-                "subnetId": f"{GROUP}/providers/Microsoft.Network/virtualNetworks/net/subnets/nodes"
-            }
-        ),
+    )
+    .refuses(_private(privateDNSZone=_ZONE))
+    .accepts(_ZONE_CONTRIBUTOR, _private(privateDNSZone=_ZONE)),
+    Row("API server in a subnet that is not there", access_rules.api_server_subnet, "1.1")
+    .assumes("ResourceNotFound", "virtualNetworks/net/subnets/no")
+    .tries(
+        cluster,
+        apiServerAccessProfile={
+            "subnetId": (
+                f"{GROUP}/providers/Microsoft.Network/virtualNetworks/net/subnets/no",
+                f"{GROUP}/providers/Microsoft.Network/virtualNetworks/net/subnets/nodes",
+            )
+        },
     ),
 ]

@@ -7,10 +7,10 @@ from typing import Any
 from sandbox.azure import azure_ids
 from sandbox.azure.resources import azure_cluster_rules, cluster_pools_rules, version_rules
 from sandbox.cloud.state import Store
+from sandbox.tests.rule_walk import ABSENT, Row
 
 from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props
-from .grants import GROUP, GUID, OWN
-from .row import Delete, Put, Row, cluster, id_of, pool
+from .requests import GROUP, GUID, OWN, Delete, Put, cluster, id_of, pool
 
 _ABSENT = f"{GROUP}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/no"
 _TWO = id_of(CLUSTER, resourceGroupName="ml", resourceName="two")
@@ -35,370 +35,183 @@ def _named(**versions: str) -> list[Props]:
 
 
 ROWS = [
-    Row(
-        "no identity",
-        "1.1",
-        azure_cluster_rules.identity,
-        "InvalidParameter",
-        "servicePrincipalProfile",
-        confirmed=False,
-        bad=cluster(identity=None),
-        good=cluster(identity={"type": "SystemAssigned"}),
-    ),
-    Row(
-        "identity that is not there",
-        "1.1",
-        azure_cluster_rules.identity,
+    Row("no identity", azure_cluster_rules.identity, "1.1")
+    .assumes("InvalidParameter", "servicePrincipalProfile")
+    .tries(cluster, identity=(None, {"type": "SystemAssigned"})),
+    Row("identity that is not there", azure_cluster_rules.identity, "1.1")
+    .assumes(
         "ResourceNotFound",
         "'Microsoft.ManagedIdentity/userAssignedIdentities/no' under resource group 'ml' was not found.",
-        confirmed=False,
-        bad=cluster(identity={"type": "UserAssigned", "userAssignedIdentities": [_ABSENT]}),
-        good=cluster(identity=OWN),
-    ),
-    Row(
-        "no location",
-        "ARM",
-        azure_cluster_rules.location,
-        "LocationRequired",
-        "The location property is required",
-        # The provider always finds one, its own or the group's: only another client can leave it out.
-        bad=lambda account: account.cloud.put(CLUSTER, _TWO, _SENT, create=True),
-        good=lambda account: account.cloud.put(CLUSTER, _TWO, {**_SENT, "location": "westeurope"}, create=True),
-    ),
-    Row(
-        "region that does not exist",
-        "Azure/AKS #5099",
-        azure_cluster_rules.location,
+    )
+    .tries(cluster, identity=({"type": "UserAssigned", "userAssignedIdentities": [_ABSENT]}, OWN)),
+    Row("no location", azure_cluster_rules.location, "ARM")
+    .says("LocationRequired", "The location property is required")
+    # The provider always finds one, its own or the group's: only another client can leave it out.
+    .refuses(lambda account: account.cloud.put(CLUSTER, _TWO, _SENT, create=True))
+    .accepts(lambda account: account.cloud.put(CLUSTER, _TWO, {**_SENT, "location": "westeurope"}, create=True)),
+    Row("region that does not exist", azure_cluster_rules.location, "Azure/AKS #5099")
+    .says(
         "LocationNotAvailableForResourceType",
         "The provided location 'westeuropa' is not available for resource type 'Microsoft.ContainerService/managedClusters'.",
-        bad=cluster(location="westeuropa"),
-        good=cluster(location="West Europe"),
-    ),
-    Row(
-        "another region",
-        "ARM",
-        azure_cluster_rules.moved,
-        "InvalidResourceLocation",
-        "already exists in location 'westeurope'",
-        given=(cluster(),),
-        bad=cluster(location="northeurope"),
-        good=cluster(location="West Europe"),
-    ),
-    Row(
-        "no DNS prefix",
-        "1.1",
-        azure_cluster_rules.dns_name,
-        "InvalidParameter",
-        "Exactly one of dnsPrefix and fqdnSubdomain",
-        confirmed=False,
-        bad=cluster(dnsPrefix=None),
-        good=cluster(dnsPrefix="ml"),
-    ),
-    Row(
-        "DNS prefix with a dot",
-        "page aks-naming-rules",
-        azure_cluster_rules.dns_prefix,
-        "InvalidParameter",
-        "The value of parameter dnsPrefix is invalid.",
-        confirmed=False,
-        bad=cluster(dnsPrefix="ml.dev"),
-        good=cluster(dnsPrefix="ml-dev"),
-    ),
-    Row(
-        "another DNS prefix",
-        "3",
-        azure_cluster_rules.immutable_change,
-        "PropertyChangeNotAllowed",
-        "Changing property 'properties.dnsPrefix' is not allowed.",
-        confirmed=False,
-        given=(cluster(),),
-        bad=cluster(dnsPrefix="other"),
-        good=cluster(dnsPrefix="ml"),
-    ),
-    Row(
-        "public becomes private",
-        "page private-clusters",
-        azure_cluster_rules.immutable_change,
-        "PropertyChangeNotAllowed",
-        "'properties.apiServerAccessProfile.enablePrivateCluster'",
-        confirmed=False,
-        given=(cluster(),),
-        bad=cluster(apiServerAccessProfile={"enablePrivateCluster": True}),
-        good=cluster(apiServerAccessProfile={"enablePrivateCluster": False}),
-    ),
-    Row(
-        "version not offered",
-        "2.1",
-        version_rules.version,
-        "K8sVersionNotSupported",
-        "Managed cluster two is on version 1.30 which is not supported in this region.",
-        bad=cluster(kubernetesVersion="1.30"),
-        good=cluster(kubernetesVersion="1.34"),
-    ),
+    )
+    .tries(cluster, location=("westeuropa", "West Europe")),
+    Row("another region", azure_cluster_rules.moved, "ARM")
+    .says("InvalidResourceLocation", "already exists in location 'westeurope'")
+    .given(cluster())
+    .tries(cluster, location=("northeurope", "West Europe")),
+    Row("no DNS prefix", azure_cluster_rules.dns_name, "1.1")
+    .assumes("InvalidParameter", "Exactly one of dnsPrefix and fqdnSubdomain")
+    .tries(cluster, dnsPrefix=(None, "ml")),
+    Row("DNS prefix with a dot", azure_cluster_rules.dns_prefix, "page aks-naming-rules")
+    .assumes("InvalidParameter", "The value of parameter dnsPrefix is invalid.")
+    .tries(cluster, dnsPrefix=("ml.dev", "ml-dev")),
+    Row("another DNS prefix", azure_cluster_rules.immutable_change, "3")
+    .assumes("PropertyChangeNotAllowed", "Changing property 'properties.dnsPrefix' is not allowed.")
+    .given(cluster())
+    .tries(cluster, dnsPrefix=("other", "ml")),
+    Row("public becomes private", azure_cluster_rules.immutable_change, "page private-clusters")
+    .assumes("PropertyChangeNotAllowed", "'properties.apiServerAccessProfile.enablePrivateCluster'")
+    .given(cluster())
+    .tries(cluster, apiServerAccessProfile={"enablePrivateCluster": (True, False)}),
+    Row("version not offered", version_rules.version, "2.1")
+    .says("K8sVersionNotSupported", "Managed cluster two is on version 1.30 which is not supported in this region.")
+    .tries(cluster, kubernetesVersion=("1.30", "1.34")),
     Row(
         "version with long-term support only",
+        version_rules.version,
         "apecloud/kubeblocks PR 10136, kubernetes-sigs/cluster-api-provider-azure #5953",
-        version_rules.version,
-        "K8sVersionNotSupported",
-        "is on version 1.33.7, which is only available for Long-Term Support (LTS).",
-        bad=cluster(kubernetesVersion="1.33"),
-        good=cluster(
-            kubernetesVersion="1.33",
-            sku={"name": "Base", "tier": "Premium"},
-            supportPlan="AKSLongTermSupport",
-            autoUpgradeProfile={"upgradeChannel": "patch"},
-        ),
+    )
+    .says("K8sVersionNotSupported", "is on version 1.33.7, which is only available for Long-Term Support (LTS).")
+    .tries(
+        cluster,
+        kubernetesVersion="1.33",
+        sku=(ABSENT, {"name": "Base", "tier": "Premium"}),
+        supportPlan=(ABSENT, "AKSLongTermSupport"),
+        autoUpgradeProfile=(ABSENT, {"upgradeChannel": "patch"}),
     ),
-    Row(
-        "unknown patch",
-        "2.1",
-        version_rules.version,
-        "K8sVersionNotSupported",
-        "Managed cluster two has invalid version 1.36.99.",
-        bad=cluster(kubernetesVersion="1.36.99"),
-        good=cluster(kubernetesVersion="1.36.2"),
+    Row("unknown patch", version_rules.version, "2.1")
+    .says("K8sVersionNotSupported", "Managed cluster two has invalid version 1.36.99.")
+    .tries(cluster, kubernetesVersion=("1.36.99", "1.36.2")),
+    Row("two minors at once", version_rules.version_step, "page upgrade-aks-cluster")
+    .assumes("OperationNotAllowed", "Upgrading Kubernetes version 1.34.7 to 1.36 is not allowed.")
+    .given(cluster(kubernetesVersion="1.34"))
+    .tries(cluster, kubernetesVersion=("1.36", "1.35")),
+    Row("back to an older version", version_rules.version_step, "page upgrade-aks-cluster")
+    .assumes("OperationNotAllowed", "Upgrading Kubernetes version 1.35.5 to 1.34 is not allowed.")
+    .given(cluster())
+    .tries(cluster, kubernetesVersion=("1.34", "1.35")),
+    Row("spot pool upgraded with its cluster", version_rules.spot_with_cluster, "page spot-node-pool")
+    .assumes("SpotPoolUpgradeNotAllowedDuringClusterUpgradeAll", "t4spot are spot pools")
+    .given(pool(SPOT))
+    .tries(
+        _aks,
+        kubernetesVersion="1.36",
+        agentPoolProfiles=(_named(system="1.36", t4spot="1.36"), _named(system="1.35", t4spot="1.35")),
     ),
-    Row(
-        "two minors at once",
-        "page upgrade-aks-cluster",
-        version_rules.version_step,
-        "OperationNotAllowed",
-        "Upgrading Kubernetes version 1.34.7 to 1.36 is not allowed.",
-        confirmed=False,
-        given=(cluster(kubernetesVersion="1.34"),),
-        bad=cluster(kubernetesVersion="1.36"),
-        good=cluster(kubernetesVersion="1.35"),
+    Row("system pool moved by the cluster, the others left out", version_rules.pool_versions, "Azure/ARO-HCP PR 662")
+    .says("NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged", "must be all specified or all unspecified")
+    .given(pool(REGULAR))
+    .tries(
+        _aks, kubernetesVersion="1.36", agentPoolProfiles=(_named(system="1.36"), _named(system="1.36", cpu="1.36"))
     ),
-    Row(
-        "back to an older version",
-        "page upgrade-aks-cluster",
-        version_rules.version_step,
-        "OperationNotAllowed",
-        "Upgrading Kubernetes version 1.35.5 to 1.34 is not allowed.",
-        confirmed=False,
-        given=(cluster(),),
-        bad=cluster(kubernetesVersion="1.34"),
-        good=cluster(kubernetesVersion="1.35"),
-    ),
-    Row(
-        "spot pool upgraded with its cluster",
-        "page spot-node-pool",
-        version_rules.spot_with_cluster,
-        "SpotPoolUpgradeNotAllowedDuringClusterUpgradeAll",
-        "t4spot are spot pools",
-        confirmed=False,
-        given=(pool(SPOT),),
-        bad=_aks(kubernetesVersion="1.36", agentPoolProfiles=_named(system="1.36", t4spot="1.36")),
-        good=_aks(kubernetesVersion="1.36", agentPoolProfiles=_named(system="1.35", t4spot="1.35")),
-    ),
-    Row(
-        "system pool moved by the cluster, the others left out",
-        "Azure/ARO-HCP PR 662",
-        version_rules.pool_versions,
-        "NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged",
-        "must be all specified or all unspecified",
-        given=(pool(REGULAR),),
-        bad=_aks(kubernetesVersion="1.36", agentPoolProfiles=_named(system="1.36")),
-        good=_aks(kubernetesVersion="1.36", agentPoolProfiles=_named(system="1.36", cpu="1.36")),
-    ),
-    Row(
-        "version of some pools where none moves",
-        "the sandbox's reading",
-        version_rules.pool_versions,
-        "NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged",
-        "must be all specified or all unspecified",
-        confirmed=False,
-        given=(pool(REGULAR),),
-        bad=_aks(agentPoolProfiles=_named(system="1.35")),
-        good=_aks(agentPoolProfiles=[SYSTEM]),
-    ),
-    Row(
-        "pool moved to a version that is not the control plane's",
-        "Azure/AKS #4765",
-        version_rules.pool_versions,
+    Row("version of some pools where none moves", version_rules.pool_versions, "the sandbox's reading")
+    .assumes("NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged", "must be all specified or all unspecified")
+    .given(pool(REGULAR))
+    .tries(_aks, agentPoolProfiles=(_named(system="1.35"), [SYSTEM])),
+    Row("pool moved to a version that is not the control plane's", version_rules.pool_versions, "Azure/AKS #4765")
+    .says(
         "NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged",
         "must be stay unchanged or the same with control plane",
-        given=(cluster(kubernetesVersion="1.34"), cluster(kubernetesVersion="1.35")),
-        bad=cluster(kubernetesVersion="1.36", agentPoolProfiles=_named(system="1.35")),
-        good=cluster(kubernetesVersion="1.36", agentPoolProfiles=_named(system="1.34")),
-    ),
+    )
+    .given(cluster(kubernetesVersion="1.34"), cluster(kubernetesVersion="1.35"))
+    .tries(cluster, kubernetesVersion="1.36", agentPoolProfiles=(_named(system="1.35"), _named(system="1.34"))),
     Row(
         "control plane alone where a channel upgrades the cluster",
-        "page auto-upgrade-cluster",
         version_rules.upgraded_with_channel,
-        "NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged",
-        "must be all specified or all unspecified",
-        confirmed=False,
-        given=(cluster(autoUpgradeProfile={"upgradeChannel": "patch"}),),
-        bad=cluster(kubernetesVersion="1.36"),
-        good=cluster(kubernetesVersion="1.36", agentPoolProfiles=_named(system="1.36")),
-    ),
+        "page auto-upgrade-cluster",
+    )
+    .assumes("NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged", "must be all specified or all unspecified")
+    .given(cluster(autoUpgradeProfile={"upgradeChannel": "patch"}))
+    .tries(cluster, kubernetesVersion="1.36", agentPoolProfiles=(ABSENT, _named(system="1.36"))),
     Row(
         "channel switched off and control plane upgraded at once",
-        "the sandbox's reading",
         version_rules.upgraded_with_channel,
-        "NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged",
-        "must be all specified or all unspecified",
-        confirmed=False,
-        given=(cluster(autoUpgradeProfile={"upgradeChannel": "patch"}),),
-        bad=cluster(kubernetesVersion="1.36", autoUpgradeProfile={"upgradeChannel": "none"}),
-        good=cluster(autoUpgradeProfile={"upgradeChannel": "none"}),
-    ),
-    Row(
-        "long-term support below Premium",
-        "page long-term-support",
-        azure_cluster_rules.support_plan,
-        "BadRequest",
-        "needs the Premium tier",
-        confirmed=False,
-        bad=cluster(supportPlan="AKSLongTermSupport", sku={"name": "Base", "tier": "Standard"}),
-        good=cluster(supportPlan="AKSLongTermSupport", sku={"name": "Base", "tier": "Premium"}),
-    ),
-    Row(
-        "issuer switched off",
-        "page use-oidc-issuer",
-        azure_cluster_rules.issuer_stays,
-        "OIDCIssuerCannotBeDisabled",
-        "cannot be disabled",
-        confirmed=False,
-        given=(cluster(oidcIssuerProfile={"enabled": True}),),
-        bad=cluster(oidcIssuerProfile={"enabled": False}),
-        good=cluster(),
-    ),
+        "the sandbox's reading",
+    )
+    .assumes("NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged", "must be all specified or all unspecified")
+    .given(cluster(autoUpgradeProfile={"upgradeChannel": "patch"}))
+    .tries(cluster, kubernetesVersion=("1.36", ABSENT), autoUpgradeProfile={"upgradeChannel": "none"}),
+    Row("long-term support below Premium", azure_cluster_rules.support_plan, "page long-term-support")
+    .assumes("BadRequest", "needs the Premium tier")
+    .tries(cluster, supportPlan="AKSLongTermSupport", sku={"name": "Base", "tier": ("Standard", "Premium")}),
+    Row("issuer switched off", azure_cluster_rules.issuer_stays, "page use-oidc-issuer")
+    .assumes("OIDCIssuerCannotBeDisabled", "cannot be disabled")
+    .given(cluster(oidcIssuerProfile={"enabled": True}))
+    .tries(cluster, oidcIssuerProfile=({"enabled": False}, ABSENT)),
     Row(
         "workload identity without the issuer",
-        "page workload-identity-deploy-cluster",
         azure_cluster_rules.workload_identity,
-        "BadRequest",
-        "needs the OIDC issuer",
-        confirmed=False,
-        bad=cluster(securityProfile={"workloadIdentity": {"enabled": True}}),
-        good=cluster(securityProfile={"workloadIdentity": {"enabled": True}}, oidcIssuerProfile={"enabled": True}),
+        "page workload-identity-deploy-cluster",
+    )
+    .assumes("BadRequest", "needs the OIDC issuer")
+    .tries(
+        cluster, securityProfile={"workloadIdentity": {"enabled": True}}, oidcIssuerProfile=(ABSENT, {"enabled": True})
     ),
-    Row(
-        "no system pool",
-        "2.1, 7.6",
-        cluster_pools_rules.system_pool,
-        "MustDefineAtLeastOneSystemPool",
-        "Must define at least one system pool.",
-        bad=cluster(agentPoolProfiles=[{**SYSTEM, "mode": "User"}]),
-        good=cluster(agentPoolProfiles=[{**SYSTEM, "name": "user", "mode": "User"}, SYSTEM]),
+    Row("no system pool", cluster_pools_rules.system_pool, "2.1, 7.6")
+    .says("MustDefineAtLeastOneSystemPool", "Must define at least one system pool.")
+    .tries(
+        cluster, agentPoolProfiles=([{**SYSTEM, "mode": "User"}], [{**SYSTEM, "name": "user", "mode": "User"}, SYSTEM])
     ),
-    Row(
-        "last system pool becomes another",
-        "2.1, 7.6",
-        cluster_pools_rules.system_pool,
-        "MustDefineAtLeastOneSystemPool",
-        "Must define at least one system pool.",
-        bad=pool(REGULAR, agentPoolName="system", count=1, mode="User"),
-        good=pool(REGULAR, agentPoolName="system", count=1, mode="System"),
-    ),
-    Row(
-        "last system pool deleted",
-        "2.1, 7.6",
-        cluster_pools_rules.system_pool,
-        "OperationNotAllowed",
-        "There has to be at least one system agent pool.",
-        confirmed=False,
-        given=(pool(REGULAR),),
-        bad=Delete("system"),
-        good=Delete("cpu"),
-    ),
-    Row(
-        "last pool deleted",
-        "2.1",
-        cluster_pools_rules.some_pool,
-        "OperationNotAllowed",
-        "There has to be at least one agent pool.",
-        bad=Delete("system"),
-        good=Delete("no"),
-    ),
-    Row(
-        "more than 100 pools",
-        "page quotas-skus-regions",
-        cluster_pools_rules.number_of_pools,
-        "MaxAgentPoolCountReached",
-        "at most 100",
-        confirmed=False,
-        bad=cluster(agentPoolProfiles=[{**SYSTEM, "name": f"p{n}"} for n in range(101)]),
-        good=cluster(agentPoolProfiles=[{**SYSTEM, "name": f"p{n}"} for n in range(100)]),
-    ),
-    Row(
-        "two pools of one name",
-        "1.2",
-        azure_cluster_rules.pools_named_once,
-        "InvalidParameter",
-        "must be unique",
-        confirmed=False,
-        bad=cluster(agentPoolProfiles=[SYSTEM, SYSTEM]),
-        good=cluster(agentPoolProfiles=[SYSTEM, {**SYSTEM, "name": "system2"}]),
-    ),
-    Row(
-        "new inline pool on an update",
-        "2.1, 7.16",
-        azure_cluster_rules.new_inline_pool,
-        "BadRequest",
-        "A new agent pool was introduced.",
-        given=(cluster(),),
-        bad=cluster(agentPoolProfiles=[SYSTEM, {**SYSTEM, "name": "new"}]),
-        good=cluster(agentPoolProfiles=[SYSTEM]),
-    ),
-    Row(
-        "pools left behind by their cluster",
-        "2.1, 7.11",
-        cluster_pools_rules.skew,
-        "NodePoolMcVersionIncompatible",
-        "Node pool version 1.33.9 and control plane version 1.36.2 are incompatible.",
-        given=(
-            cluster(),
-            pool(REGULAR, resourceName="two"),
-            lambda account: _older(account, "1.33.9"),
+    Row("last system pool becomes another", cluster_pools_rules.system_pool, "2.1, 7.6")
+    .says("MustDefineAtLeastOneSystemPool", "Must define at least one system pool.")
+    .tries(pool, REGULAR, agentPoolName="system", count=1, mode=("User", "System")),
+    Row("last system pool deleted", cluster_pools_rules.system_pool, "2.1, 7.6")
+    .assumes("OperationNotAllowed", "There has to be at least one system agent pool.")
+    .given(pool(REGULAR))
+    .tries(Delete, ("system", "cpu")),
+    Row("last pool deleted", cluster_pools_rules.some_pool, "2.1")
+    .says("OperationNotAllowed", "There has to be at least one agent pool.")
+    .tries(Delete, ("system", "no")),
+    Row("more than 100 pools", cluster_pools_rules.number_of_pools, "page quotas-skus-regions")
+    .assumes("MaxAgentPoolCountReached", "at most 100")
+    .tries(
+        cluster,
+        agentPoolProfiles=(
+            [{**SYSTEM, "name": f"p{n}"} for n in range(101)],
+            [{**SYSTEM, "name": f"p{n}"} for n in range(100)],
         ),
-        bad=cluster(kubernetesVersion="1.36"),
-        good=cluster(kubernetesVersion="1.35.5"),
     ),
-    Row(
-        "node auto-provisioning with autoscaled pools",
-        "2.1",
-        cluster_pools_rules.node_provisioning,
-        "OperationNotAllowed",
-        ".properties.nodeProvisioningProfile.mode cannot be Auto",
-        confirmed=False,
-        bad=cluster(nodeProvisioningProfile={"mode": "Auto"}, agentPoolProfiles=[_AUTOSCALED]),
-        good=cluster(nodeProvisioningProfile={"mode": "Auto"}),
+    Row("two pools of one name", azure_cluster_rules.pools_named_once, "1.2")
+    .assumes("InvalidParameter", "must be unique")
+    .tries(cluster, agentPoolProfiles=([SYSTEM, SYSTEM], [SYSTEM, {**SYSTEM, "name": "system2"}])),
+    Row("new inline pool on an update", azure_cluster_rules.new_inline_pool, "2.1, 7.16")
+    .says("BadRequest", "A new agent pool was introduced.")
+    .given(cluster())
+    .tries(cluster, agentPoolProfiles=([SYSTEM, {**SYSTEM, "name": "new"}], [SYSTEM])),
+    Row("pools left behind by their cluster", cluster_pools_rules.skew, "2.1, 7.11")
+    .says(
+        "NodePoolMcVersionIncompatible", "Node pool version 1.33.9 and control plane version 1.36.2 are incompatible."
+    )
+    .given(cluster(), pool(REGULAR, resourceName="two"), lambda account: _older(account, "1.33.9"))
+    .tries(cluster, kubernetesVersion=("1.36", "1.35.5")),
+    Row("node auto-provisioning with autoscaled pools", cluster_pools_rules.node_provisioning, "2.1")
+    .assumes("OperationNotAllowed", ".properties.nodeProvisioningProfile.mode cannot be Auto")
+    .tries(cluster, nodeProvisioningProfile={"mode": "Auto"}, agentPoolProfiles=([_AUTOSCALED], ABSENT)),
+    Row("autoscaled pool under node auto-provisioning", cluster_pools_rules.node_provisioning, "2.1")
+    .assumes("OperationNotAllowed", ".properties.nodeProvisioningProfile.mode cannot be Auto")
+    .given(cluster(nodeProvisioningProfile={"mode": "Auto"}))
+    .tries(pool, (SPOT, REGULAR), resourceName="two"),
+    Row("node auto-provisioning with IPv6", azure_cluster_rules.node_provisioning, "2.1")
+    .says("OperationNotAllowed", "unless .properties.networkProfile.ipFamilies is set to one of [IPv4].")
+    .tries(
+        cluster, nodeProvisioningProfile=({"mode": "Auto"}, ABSENT), networkProfile={"ipFamilies": ["IPv4", "IPv6"]}
     ),
-    Row(
-        "autoscaled pool under node auto-provisioning",
-        "2.1",
-        cluster_pools_rules.node_provisioning,
-        "OperationNotAllowed",
-        ".properties.nodeProvisioningProfile.mode cannot be Auto",
-        confirmed=False,
-        given=(cluster(nodeProvisioningProfile={"mode": "Auto"}),),
-        bad=pool(SPOT, resourceName="two"),
-        good=pool(REGULAR, resourceName="two"),
-    ),
-    Row(
-        "node auto-provisioning with IPv6",
-        "2.1",
-        azure_cluster_rules.node_provisioning,
-        "OperationNotAllowed",
-        "unless .properties.networkProfile.ipFamilies is set to one of [IPv4].",
-        bad=cluster(nodeProvisioningProfile={"mode": "Auto"}, networkProfile={"ipFamilies": ["IPv4", "IPv6"]}),
-        good=cluster(networkProfile={"ipFamilies": ["IPv4", "IPv6"]}),
-    ),
-    Row(
-        "node auto-provisioning with a service principal",
-        "2.1",
-        azure_cluster_rules.node_provisioning,
-        "OperationNotAllowed",
-        "if .properties.servicePrincipalProfile is specified.",
-        confirmed=False,
-        bad=cluster(
-            nodeProvisioningProfile={"mode": "Auto"},
-            identity=None,
-            servicePrincipalProfile={"clientId": GUID, "secret": "x"},
-        ),
-        good=cluster(identity=None, servicePrincipalProfile={"clientId": GUID, "secret": "x"}),
+    Row("node auto-provisioning with a service principal", azure_cluster_rules.node_provisioning, "2.1")
+    .assumes("OperationNotAllowed", "if .properties.servicePrincipalProfile is specified.")
+    .tries(
+        cluster,
+        nodeProvisioningProfile=({"mode": "Auto"}, ABSENT),
+        identity=None,
+        servicePrincipalProfile={"clientId": GUID, "secret": "x"},
     ),
 ]

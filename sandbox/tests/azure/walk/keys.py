@@ -6,9 +6,9 @@ from typing import Any
 
 from sandbox.azure import azure_ids
 from sandbox.azure.resources import addon_rules, encryption_rules
+from sandbox.tests.rule_walk import ABSENT, Row
 
-from .grants import CONTROL, GROUP, GUID, OWN, both, granted
-from .row import Put, Row, cluster
+from .requests import CONTROL, GROUP, GUID, OWN, Put, cluster, granted
 
 _KEY = "https://keys.vault.azure.net/keys/etcd/1"
 _VAULT = f"{GROUP}/providers/Microsoft.KeyVault/vaults/keys"
@@ -53,87 +53,45 @@ def _disks(location: str, name: str = "disks") -> Put:
 
 
 ROWS = [
-    Row(
-        "key without a version",
-        "page use-kms-etcd-encryption",
-        encryption_rules.key,
-        "InvalidParameter",
-        "key identifier",
-        confirmed=False,
-        bad=_kms(keyId="https://keys.vault.azure.net/keys/etcd"),
-        good=_kms(),
+    Row("key without a version", encryption_rules.key, "page use-kms-etcd-encryption")
+    .assumes("InvalidParameter", "key identifier")
+    .tries(_kms, keyId=("https://keys.vault.azure.net/keys/etcd", ABSENT)),
+    Row("key without an identity of one's own", encryption_rules.key_identity, "page use-kms-etcd-encryption")
+    .assumes("BadRequest", "user-assigned managed identity")
+    .tries(_kms, identity=({"type": "SystemAssigned"}, ABSENT)),
+    Row("private vault that is not named", encryption_rules.vault, "telescope PR 1121")
+    .says("BadRequest", "KeyVault resource ID is empty when KeyVault network access is Private.")
+    .tries(
+        _kms,
+        keyVaultNetworkAccess="Private",
+        access={"enableVnetIntegration": True},
+        keyVaultResourceId=(ABSENT, _VAULT),
     ),
-    Row(
-        "key without an identity of one's own",
-        "page use-kms-etcd-encryption",
-        encryption_rules.key_identity,
-        "BadRequest",
-        "user-assigned managed identity",
-        confirmed=False,
-        bad=_kms(identity={"type": "SystemAssigned"}),
-        good=_kms(),
+    Row("public vault that is named", encryption_rules.vault, "REST text")
+    .assumes("BadRequest", "KeyVault resource ID is not empty when KeyVault network access is Public.")
+    .tries(_kms, keyVaultResourceId=(_VAULT, ABSENT)),
+    Row("private vault and an API server outside", encryption_rules.private_vault, "page use-kms-etcd-encryption")
+    .assumes("BadRequest", "API server VNet integration")
+    .tries(
+        _kms,
+        keyVaultNetworkAccess="Private",
+        keyVaultResourceId=_VAULT,
+        access=(ABSENT, {"enableVnetIntegration": True}),
     ),
-    Row(
-        "private vault that is not named",
-        "telescope PR 1121",
-        encryption_rules.vault,
-        "BadRequest",
-        "KeyVault resource ID is empty when KeyVault network access is Private.",
-        bad=_kms(keyVaultNetworkAccess="Private", access={"enableVnetIntegration": True}),
-        good=_kms(keyVaultNetworkAccess="Private", keyVaultResourceId=_VAULT, access={"enableVnetIntegration": True}),
-    ),
-    Row(
-        "public vault that is named",
-        "REST text",
-        encryption_rules.vault,
-        "BadRequest",
-        "KeyVault resource ID is not empty when KeyVault network access is Public.",
-        confirmed=False,
-        bad=_kms(keyVaultResourceId=_VAULT),
-        good=_kms(),
-    ),
-    Row(
-        "private vault and an API server outside",
-        "page use-kms-etcd-encryption",
-        encryption_rules.private_vault,
-        "BadRequest",
-        "API server VNet integration",
-        confirmed=False,
-        bad=_kms(keyVaultNetworkAccess="Private", keyVaultResourceId=_VAULT),
-        good=_kms(keyVaultNetworkAccess="Private", keyVaultResourceId=_VAULT, access={"enableVnetIntegration": True}),
-    ),
-    Row(
-        "key the identity may not use",
-        "azure-docs #98954",
-        encryption_rules.key_permission,
+    Row("key the identity may not use", encryption_rules.key_permission, "azure-docs #98954")
+    .says(
         "AzureKeyVaultKmsValidateIdentityPermissionCustomerError",
         "The identity does not have keys encrypt/decrypt permission on key vault https://keys.vault.azure.net",
-        given=(_VAULT_MADE, _ELSEWHERE),
-        bad=_kms(),
-        good=both(_CRYPTO_USER, _kms()),
-    ),
-    Row(
-        "disk encryption set of another region",
-        "page azure-disk-customer-managed-keys",
-        encryption_rules.disks,
-        "DiskEncryptionSetError",
-        "is not in the cluster's region westeurope",
-        confirmed=False,
-        given=(_disks("northeurope"), _disks("westeurope", "near")),
-        bad=cluster(diskEncryptionSetID=_DISKS),
-        good=cluster(diskEncryptionSetID=_DISKS.replace("/disks", "/near")),
-    ),
-    Row(
-        "container logs without a workspace",
-        "page monitor-aks",
-        addon_rules.log_workspace,
-        "LogAnalyticsWorkspaceNotSet",
-        "logAnalyticsWorkspaceResourceID",
-        confirmed=False,
-        given=(
-            Put("azure-native:operationalinsights:Workspace", {"resourceGroupName": "ml", "workspaceName": "logs"}),
-        ),
-        bad=_logs(),
-        good=_logs(logAnalyticsWorkspaceResourceID=_LOGS, useAADAuth="true"),
-    ),
+    )
+    .given(_VAULT_MADE, _ELSEWHERE)
+    .refuses(_kms())
+    .accepts(_CRYPTO_USER, _kms()),
+    Row("disk encryption set of another region", encryption_rules.disks, "page azure-disk-customer-managed-keys")
+    .assumes("DiskEncryptionSetError", "is not in the cluster's region westeurope")
+    .given(_disks("northeurope"), _disks("westeurope", "near"))
+    .tries(cluster, diskEncryptionSetID=(_DISKS, _DISKS.replace("/disks", "/near"))),
+    Row("container logs without a workspace", addon_rules.log_workspace, "page monitor-aks")
+    .assumes("LogAnalyticsWorkspaceNotSet", "logAnalyticsWorkspaceResourceID")
+    .given(Put("azure-native:operationalinsights:Workspace", {"resourceGroupName": "ml", "workspaceName": "logs"}))
+    .tries(_logs, logAnalyticsWorkspaceResourceID=(ABSENT, _LOGS), useAADAuth=(ABSENT, "true")),
 ]

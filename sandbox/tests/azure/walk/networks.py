@@ -13,9 +13,10 @@ from sandbox.azure.resources import (
     outbound_rules,
     plugin_rules,
 )
+from sandbox.tests.rule_walk import ABSENT, Row
 
 from ..conftest import REGULAR, SPOT, SUBNET, SYSTEM
-from .row import Put, Row, cluster, id_of, pool
+from .requests import Put, cluster, id_of, pool
 
 
 def subnet(name: str) -> str:
@@ -36,310 +37,137 @@ _FLAT = {"networkPlugin": "azure"}
 _SMALL = {**REGULAR, "vnetSubnetID": subnet("small")}
 
 ROWS = [
-    Row(
-        "nodes among gateways",
-        "page vpn-gateway-vpn-faq",
-        azure_pool_rules.services_subnet,
-        "InvalidParameter",
-        "GatewaySubnet is reserved for another service",
-        confirmed=False,
-        bad=_in("GatewaySubnet"),
-        good=_in("nodes"),
-    ),
-    Row(
-        "overlay for kubenet",
-        "page azure-cni-overlay",
-        plugin_rules.overlay_plugin,
-        "BadRequest",
-        "mode overlay needs network plugin azure",
-        confirmed=False,
-        bad=_profile(networkPlugin="kubenet", networkPluginMode="overlay"),
-        good=_profile(networkPlugin="azure", networkPluginMode="overlay"),
-    ),
-    Row(
-        "pod range without overlay",
-        "azure-cli PR 25113",
-        plugin_rules.pod_range_plugin,
-        "InvalidParameter",
-        "podCidr cannot be set",
-        confirmed=False,
-        bad=_profile(networkPlugin="azure", podCidr="10.244.0.0/16"),
-        good=_profile(networkPlugin="kubenet", podCidr="10.244.0.0/16"),
-    ),
-    Row(
-        "Cilium on kubenet",
-        "page azure-cni-powered-by-cilium",
-        plugin_rules.cilium_plugin,
-        "BadRequest",
-        "Cilium dataplane requires network plugin azure",
-        confirmed=False,
-        bad=_profile(networkPlugin="kubenet", networkDataplane="cilium", networkPolicy="cilium"),
-        good=_profile(networkPlugin="azure", networkDataplane="cilium", networkPolicy="cilium"),
-    ),
-    Row(
-        "Cilium without its policy",
-        "AKS-Construction #535",
-        plugin_rules.cilium_policy,
-        "BadRequest",
-        "Cilium dataplane requires network policy cilium.",
-        bad=_profile(networkDataplane="cilium"),
-        good=_profile(networkDataplane="cilium", networkPolicy="cilium"),
-    ),
-    Row(
-        "Cilium's policy without Cilium",
-        "REST text",
-        plugin_rules.cilium_policy,
-        "BadRequest",
-        "requires network dataplane cilium",
-        confirmed=False,
-        bad=_profile(networkPolicy="cilium"),
-        good=_profile(networkPolicy="azure"),
-    ),
-    Row(
-        "Azure's policy on kubenet",
-        "page use-network-policies",
-        plugin_rules.policy_plugin,
-        "NetworkPolicyAzureNotSupportedForKubenet",
-        "kubenet",
-        confirmed=False,
-        bad=_profile(networkPlugin="kubenet", networkPolicy="azure"),
-        good=_profile(networkPlugin="kubenet", networkPolicy="calico"),
-    ),
-    Row(
-        "policy without a plugin",
-        "page use-byo-cni",
-        plugin_rules.policy_plugin,
-        "NetworkPolicyNotSupportedForNone",
-        "plugin none",
-        confirmed=False,
-        bad=_profile(networkPlugin="none", networkPolicy="calico"),
-        good=_profile(networkPlugin="none"),
-    ),
-    Row(
-        "range Azure keeps",
-        "page configure-azure-cni",
-        azure_range_rules.kept_ranges,
-        "InvalidParameter",
-        "overlaps with reserved CIDR 172.30.0.0/16",
-        confirmed=False,
-        bad=_profile(podCidr="172.30.0.0/17"),
-        good=_profile(podCidr="172.29.0.0/17"),
-    ),
-    Row(
-        "service range too large",
-        "page configure-azure-cni",
-        azure_range_rules.service_range_size,
-        "InvalidParameter",
-        "must be smaller than /12",
-        confirmed=False,
-        bad=_profile(serviceCidr="10.16.0.0/12", dnsServiceIP="10.16.0.10"),
-        good=_profile(serviceCidr="10.16.0.0/13", dnsServiceIP="10.16.0.10"),
-    ),
-    Row(
-        "DNS service outside the service range",
-        "REST text",
-        azure_range_rules.dns_address,
-        "DnsServiceIpOutOfServiceCidr",
-        "10.0.0.10 is not in the service CIDR 10.1.0.0/16",
-        confirmed=False,
-        bad=_profile(serviceCidr="10.1.0.0/16"),
-        good=_profile(serviceCidr="10.1.0.0/16", dnsServiceIP="10.1.0.10"),
-    ),
-    Row(
-        "DNS service at the API server's address",
-        "page configure-azure-cni",
-        azure_range_rules.dns_address,
-        "DnsServiceIpConflicting",
-        "10.0.0.1",
-        confirmed=False,
-        bad=_profile(dnsServiceIP="10.0.0.1"),
-        good=_profile(dnsServiceIP="10.0.0.2"),
-    ),
-    Row(
-        "pod range over the service range",
-        "page configure-azure-cni",
-        azure_range_rules.ranges_overlap,
-        "PodCidrOverlapServiceCidr",
-        "is conflicted with service CIDR 10.0.0.0/16",
-        confirmed=False,
-        bad=_profile(podCidr="10.0.128.0/17"),
-        good=_profile(podCidr="10.1.0.0/17"),
-    ),
-    Row(
-        "service range over a subnet",
-        "2.1, 7.17",
-        azure_range_rules.service_range,
+    Row("nodes among gateways", azure_pool_rules.services_subnet, "page vpn-gateway-vpn-faq")
+    .assumes("InvalidParameter", "GatewaySubnet is reserved for another service")
+    .tries(_in, ("GatewaySubnet", "nodes")),
+    Row("overlay for kubenet", plugin_rules.overlay_plugin, "page azure-cni-overlay")
+    .assumes("BadRequest", "mode overlay needs network plugin azure")
+    .tries(_profile, networkPlugin=("kubenet", "azure"), networkPluginMode="overlay"),
+    Row("pod range without overlay", plugin_rules.pod_range_plugin, "azure-cli PR 25113")
+    .assumes("InvalidParameter", "podCidr cannot be set")
+    .tries(_profile, networkPlugin=("azure", "kubenet"), podCidr="10.244.0.0/16"),
+    Row("Cilium on kubenet", plugin_rules.cilium_plugin, "page azure-cni-powered-by-cilium")
+    .assumes("BadRequest", "Cilium dataplane requires network plugin azure")
+    .tries(_profile, networkPlugin=("kubenet", "azure"), networkDataplane="cilium", networkPolicy="cilium"),
+    Row("Cilium without its policy", plugin_rules.cilium_policy, "AKS-Construction #535")
+    .says("BadRequest", "Cilium dataplane requires network policy cilium.")
+    .tries(_profile, networkDataplane="cilium", networkPolicy=(ABSENT, "cilium")),
+    Row("Cilium's policy without Cilium", plugin_rules.cilium_policy, "REST text")
+    .assumes("BadRequest", "requires network dataplane cilium")
+    .tries(_profile, networkPolicy=("cilium", "azure")),
+    Row("Azure's policy on kubenet", plugin_rules.policy_plugin, "page use-network-policies")
+    .assumes("NetworkPolicyAzureNotSupportedForKubenet", "kubenet")
+    .tries(_profile, networkPlugin="kubenet", networkPolicy=("azure", "calico")),
+    Row("policy without a plugin", plugin_rules.policy_plugin, "page use-byo-cni")
+    .assumes("NetworkPolicyNotSupportedForNone", "plugin none")
+    .tries(_profile, networkPlugin="none", networkPolicy=("calico", ABSENT)),
+    Row("range Azure keeps", azure_range_rules.kept_ranges, "page configure-azure-cni")
+    .assumes("InvalidParameter", "overlaps with reserved CIDR 172.30.0.0/16")
+    .tries(_profile, podCidr=("172.30.0.0/17", "172.29.0.0/17")),
+    Row("service range too large", azure_range_rules.service_range_size, "page configure-azure-cni")
+    .assumes("InvalidParameter", "must be smaller than /12")
+    .tries(_profile, serviceCidr=("10.16.0.0/12", "10.16.0.0/13"), dnsServiceIP="10.16.0.10"),
+    Row("DNS service outside the service range", azure_range_rules.dns_address, "REST text")
+    .assumes("DnsServiceIpOutOfServiceCidr", "10.0.0.10 is not in the service CIDR 10.1.0.0/16")
+    .tries(_profile, serviceCidr="10.1.0.0/16", dnsServiceIP=(ABSENT, "10.1.0.10")),
+    Row("DNS service at the API server's address", azure_range_rules.dns_address, "page configure-azure-cni")
+    .assumes("DnsServiceIpConflicting", "10.0.0.1")
+    .tries(_profile, dnsServiceIP=("10.0.0.1", "10.0.0.2")),
+    Row("pod range over the service range", azure_range_rules.ranges_overlap, "page configure-azure-cni")
+    .assumes("PodCidrOverlapServiceCidr", "is conflicted with service CIDR 10.0.0.0/16")
+    .tries(_profile, podCidr=("10.0.128.0/17", "10.1.0.0/17")),
+    Row("service range over a subnet", azure_range_rules.service_range, "2.1, 7.17")
+    .says(
         "ServiceCidrOverlapExistingSubnetsCidr",
         "The specified service CIDR 10.100.0.0/24 is conflicted with an existing subnet CIDR 10.100.0.0/20",
-        bad=_in("small", {"serviceCidr": "10.100.0.0/24", "dnsServiceIP": "10.100.0.10"}),
-        good=_in("small", {"serviceCidr": "10.101.0.0/24", "dnsServiceIP": "10.101.0.10"}),
+    )
+    .tries(
+        _in,
+        "small",
+        {"serviceCidr": ("10.100.0.0/24", "10.101.0.0/24"), "dnsServiceIP": ("10.100.0.10", "10.101.0.10")},
     ),
-    Row(
-        "pod range over the network",
-        "2.1, 7.17",
-        azure_range_rules.pod_range,
+    Row("pod range over the network", azure_range_rules.pod_range, "2.1, 7.17")
+    .says(
         "NetworkProfileCIDROverlapVNET",
         "NetworkProfile CIDR 10.100.128.0/17 overlaps with reserved VNET CIDR 10.100.0.0/16",
-        bad=_in("nodes", {"podCidr": "10.100.128.0/17"}),
-        good=_in("nodes", {"podCidr": "10.102.128.0/17"}),
-    ),
-    Row(
-        "pod range over the network of a later pool",
-        "2.1, 7.17",
-        azure_range_rules.pod_range,
-        "NetworkProfileCIDROverlapVNET",
-        "overlaps with reserved VNET CIDR 10.100.0.0/16",
-        given=(_profile(podCidr="10.100.128.0/17"),),
-        bad=pool(REGULAR, resourceName="two", vnetSubnetID=subnet("nodes")),
-        good=pool(REGULAR, resourceName="two"),
-    ),
-    Row(
-        "subnet too small for the maximum",
-        "2.1, 7.17",
-        azure_subnet_rules.subnet_size,
+    )
+    .tries(_in, "nodes", {"podCidr": ("10.100.128.0/17", "10.102.128.0/17")}),
+    Row("pod range over the network of a later pool", azure_range_rules.pod_range, "2.1, 7.17")
+    .says("NetworkProfileCIDROverlapVNET", "overlaps with reserved VNET CIDR 10.100.0.0/16")
+    .given(_profile(podCidr="10.100.128.0/17"))
+    .tries(pool, REGULAR, resourceName="two", vnetSubnetID=(subnet("nodes"), ABSENT)),
+    Row("subnet too small for the maximum", azure_subnet_rules.subnet_size, "2.1, 7.17")
+    .says(
         "InsufficientSubnetSize",
         "Pre-allocated IPs 12 exceeds IPs available 11 in Subnet Cidr 10.100.16.0/28, Subnet Name small. If Autoscaler is enabled",
-        bad=pool(_SMALL, enableAutoScaling=True, minCount=0, maxCount=12),
-        good=pool(_SMALL, enableAutoScaling=True, minCount=0, maxCount=11),
-    ),
-    Row(
-        "subnet too small for two pools",
-        "2.1, 7.17",
-        azure_subnet_rules.subnet_size,
-        "InsufficientSubnetSize",
-        "Pre-allocated IPs 12",
-        given=(pool(_SMALL, count=6),),
-        bad=pool(_SMALL, agentPoolName="other", count=6),
-        good=pool(_SMALL, agentPoolName="other", count=5),
-    ),
-    Row(
-        "subnet too small for the pods in it",
-        "2.1, 7.17",
-        azure_subnet_rules.subnet_size,
+    )
+    .tries(pool, _SMALL, enableAutoScaling=True, minCount=0, maxCount=(12, 11)),
+    Row("subnet too small for two pools", azure_subnet_rules.subnet_size, "2.1, 7.17")
+    .says("InsufficientSubnetSize", "Pre-allocated IPs 12")
+    .given(pool(_SMALL, count=6))
+    .tries(pool, _SMALL, agentPoolName="other", count=(6, 5)),
+    Row("subnet too small for the pods in it", azure_subnet_rules.subnet_size, "2.1, 7.17")
+    .says(
         "InsufficientSubnetSize",
         "Pre-allocated IPs 279 exceeds IPs available 251 in Subnet Cidr 10.100.32.0/24, Subnet Name pods.",
-        bad=_in("pods", _FLAT, count=9),
-        good=_in("pods", _FLAT, count=8),
-    ),
-    Row(
-        "subnet of the pods too small",
-        "2.1, 7.17",
-        azure_subnet_rules.subnet_size,
+    )
+    .tries(_in, "pods", _FLAT, count=(9, 8)),
+    Row("subnet of the pods too small", azure_subnet_rules.subnet_size, "2.1, 7.17")
+    .says(
         "InsufficientSubnetSize",
         "Pre-allocated IPs 330 exceeds IPs available 251 in Subnet Cidr 10.100.32.0/24, Subnet Name pods.",
-        bad=_in("nodes", _FLAT, podSubnetID=subnet("pods"), count=3),
-        good=_in("nodes", _FLAT, podSubnetID=subnet("pods"), count=2),
-    ),
-    Row(
-        "pod range too small",
-        "2.1, 7.17",
-        azure_subnet_rules.pod_range_size,
+    )
+    .tries(_in, "nodes", _FLAT, podSubnetID=subnet("pods"), count=(3, 2)),
+    Row("pod range too small", azure_subnet_rules.pod_range_size, "2.1, 7.17")
+    .says(
         "InsufficientSubnetSize",
         "Pre-allocated IPs 1280 exceeds IPs available 1024 in Subnet Cidr 10.240.100.0/22, Subnet Name networkProfile.podCIDR.",
-        given=(_profile(podCidr="10.240.100.0/22"),),
-        bad=pool(REGULAR, resourceName="two", enableAutoScaling=True, minCount=1, maxCount=4),
-        good=pool(REGULAR, resourceName="two", enableAutoScaling=True, minCount=1, maxCount=3),
-    ),
-    Row(
-        "subnet that another cluster has filled",
-        "2.2",
-        allocation._subnet_full,
+    )
+    .given(_profile(podCidr="10.240.100.0/22"))
+    .tries(pool, REGULAR, resourceName="two", enableAutoScaling=True, minCount=1, maxCount=(4, 3)),
+    Row("subnet that another cluster has filled", allocation._subnet_full, "2.2", late=True)
+    .says(
         "SubnetIsFull",
         "Subnet small with address prefix 10.100.16.0/28 does not have enough capacity for 5 IP addresses.",
-        given=(_in("small", count=7),),
-        bad=pool(_SMALL, count=5),
-        good=pool(_SMALL, agentPoolName="other", count=4),
+    )
+    .given(_in("small", count=7))
+    .tries(pool, _SMALL, count=(5, 4), agentPoolName=(ABSENT, "other")),
+    Row("spot behind a basic balancer", cluster_pools_rules.standard_balancer, "page spot-node-pool")
+    .assumes("InvalidParameter", "Spot node pools need a Standard Load Balancer.")
+    .given(_profile(loadBalancerSku="basic"), cluster(resourceName="three"))
+    .tries(pool, SPOT, resourceName=("two", "three")),
+    Row("zones behind a basic balancer", cluster_pools_rules.standard_balancer, "page availability-zones")
+    .assumes("SLBRequiredForAvailabilityZone", "Standard Load Balancer")
+    .tries(
+        cluster,
+        networkProfile={"loadBalancerSku": "basic"},
+        agentPoolProfiles=([{**SYSTEM, "availabilityZones": ["1"]}], ABSENT),
     ),
-    Row(
-        "spot behind a basic balancer",
-        "page spot-node-pool",
-        cluster_pools_rules.standard_balancer,
-        "InvalidParameter",
-        "Spot node pools need a Standard Load Balancer.",
-        confirmed=False,
-        given=(_profile(loadBalancerSku="basic"), cluster(resourceName="three")),
-        bad=pool(SPOT, resourceName="two"),
-        good=pool(SPOT, resourceName="three"),
-    ),
-    Row(
-        "zones behind a basic balancer",
-        "page availability-zones",
-        cluster_pools_rules.standard_balancer,
-        "SLBRequiredForAvailabilityZone",
-        "Standard Load Balancer",
-        confirmed=False,
-        bad=cluster(
-            networkProfile={"loadBalancerSku": "basic"}, agentPoolProfiles=[{**SYSTEM, "availabilityZones": ["1"]}]
-        ),
-        good=cluster(networkProfile={"loadBalancerSku": "basic"}),
-    ),
-    Row(
-        "own routes behind a basic balancer",
-        "page egress-outboundtype",
-        outbound_rules.balancer,
-        "UnexpectedLoadBalancerSkuForCurrentOutboundConfiguration",
-        "userDefinedRouting",
-        confirmed=False,
-        bad=_in("routed", {"outboundType": "userDefinedRouting", "loadBalancerSku": "basic"}),
-        good=_in("routed", {"outboundType": "userDefinedRouting"}),
-    ),
-    Row(
-        "AKS' NAT gateway in a network of one's own",
-        "page nat-gateway",
-        outbound_rules.managed_gateway,
-        "ManagedNATGatewayWithCustomVNetNotAllowed",
-        "agent pool is using custom VNet",
-        confirmed=False,
-        bad=_in("nodes", {"outboundType": "managedNATGateway"}),
-        good=_profile(outboundType="managedNATGateway"),
-    ),
-    Row(
-        "own NAT gateway in AKS' network",
-        "page nat-gateway",
-        outbound_rules.own_gateway,
-        "UserAssignedNATGatewayWithManagedVNetNotAllowed",
-        "agent pool `system` is not using custom VNet",
-        bad=_profile(outboundType="userAssignedNATGateway"),
-        good=_in("nat", {"outboundType": "userAssignedNATGateway"}),
-    ),
-    Row(
-        "own NAT gateway that the subnet does not have",
-        "page nat-gateway",
-        outbound_rules.own_gateway,
-        "SubnetNotAssociatedWithNATGateway",
-        "subnets/nodes is not associated with a NAT gateway",
-        confirmed=False,
-        given=(_in("nat", {"outboundType": "userAssignedNATGateway"}),),
-        bad=pool(REGULAR, resourceName="two", vnetSubnetID=subnet("nodes")),
-        good=pool(REGULAR, resourceName="two", vnetSubnetID=subnet("nat")),
-    ),
-    Row(
-        "own routes without a table",
-        "azure-docs #52060",
-        outbound_rules.own_routes,
-        "ExistingRouteTableNotAssociatedWithSubnet",
-        "Please update the route table association",
-        confirmed=False,
-        bad=_in("nodes", {"outboundType": "userDefinedRouting"}),
-        good=_in("routed", {"outboundType": "userDefinedRouting"}),
-    ),
-    Row(
-        "own routes without a default",
-        "page egress-udr",
-        outbound_rules.own_routes,
-        "RouteTableMissingDefaultRouteError",
-        "has no default route 0.0.0.0/0",
-        confirmed=False,
-        bad=_in("lost", {"outboundType": "userDefinedRouting"}),
-        good=_in("lost", {"outboundType": "loadBalancer"}),
-    ),
-    Row(
-        "own routes straight to the internet",
-        "azurerm #8609",
-        outbound_rules.own_routes,
+    Row("own routes behind a basic balancer", outbound_rules.balancer, "page egress-outboundtype")
+    .assumes("UnexpectedLoadBalancerSkuForCurrentOutboundConfiguration", "userDefinedRouting")
+    .tries(_in, "routed", {"outboundType": "userDefinedRouting", "loadBalancerSku": ("basic", ABSENT)}),
+    Row("AKS' NAT gateway in a network of one's own", outbound_rules.managed_gateway, "page nat-gateway")
+    .assumes("ManagedNATGatewayWithCustomVNetNotAllowed", "agent pool is using custom VNet")
+    .refuses(_in("nodes", {"outboundType": "managedNATGateway"}))
+    .accepts(_profile(outboundType="managedNATGateway")),
+    Row("own NAT gateway in AKS' network", outbound_rules.own_gateway, "page nat-gateway")
+    .says("UserAssignedNATGatewayWithManagedVNetNotAllowed", "agent pool `system` is not using custom VNet")
+    .refuses(_profile(outboundType="userAssignedNATGateway"))
+    .accepts(_in("nat", {"outboundType": "userAssignedNATGateway"})),
+    Row("own NAT gateway that the subnet does not have", outbound_rules.own_gateway, "page nat-gateway")
+    .assumes("SubnetNotAssociatedWithNATGateway", "subnets/nodes is not associated with a NAT gateway")
+    .given(_in("nat", {"outboundType": "userAssignedNATGateway"}))
+    .tries(pool, REGULAR, resourceName="two", vnetSubnetID=(subnet("nodes"), subnet("nat"))),
+    Row("own routes without a table", outbound_rules.own_routes, "azure-docs #52060")
+    .assumes("ExistingRouteTableNotAssociatedWithSubnet", "Please update the route table association")
+    .tries(_in, ("nodes", "routed"), {"outboundType": "userDefinedRouting"}),
+    Row("own routes without a default", outbound_rules.own_routes, "page egress-udr")
+    .assumes("RouteTableMissingDefaultRouteError", "has no default route 0.0.0.0/0")
+    .tries(_in, "lost", {"outboundType": ("userDefinedRouting", "loadBalancer")}),
+    Row("own routes straight to the internet", outbound_rules.own_routes, "azurerm #8609")
+    .says(
         "RouteTableInvalidNextHop",
         "Default route 0.0.0.0/0 has a next hop of Internet but only next hops of VirtualAppliance or VirtualNetworkGateway",
-        bad=_in("leaking", {"outboundType": "userDefinedRouting"}),
-        good=_in("leaking", {"outboundType": "loadBalancer"}),
-    ),
+    )
+    .tries(_in, "leaking", {"outboundType": ("userDefinedRouting", "loadBalancer")}),
 ]

@@ -6,9 +6,10 @@ from sandbox.azure import azure_ids, azure_operations
 from sandbox.azure.resources import autoscaler_rules
 from sandbox.azure.throttle import Throttle
 from sandbox.cloud.state import Store
+from sandbox.tests.rule_walk import ABSENT, Row, Step
 
 from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, Account
-from .row import Delete, Put, Row, Step, cluster, id_of, pool
+from .requests import Delete, Put, cluster, id_of, pool
 
 _CPU = id_of(POOL, resourceGroupName="ml", resourceName="aks", agentPoolName="cpu")
 
@@ -34,15 +35,9 @@ def _twenty_times(account: Account) -> None:
 
 ROWS = [
     *(
-        Row(
-            f"{field} {value}",
-            "page cluster-autoscaler",
-            autoscaler_rules.profile_formats,
-            "InvalidParameter",
-            f"Invalid value specified for the cluster-autoscaler parameter '{flag}'.",
-            bad=cluster(autoScalerProfile={field: value}),
-            good=cluster(autoScalerProfile={field: neighbour}),
-        )
+        Row(f"{field} {value}", autoscaler_rules.profile_formats, "page cluster-autoscaler")
+        .says("InvalidParameter", f"Invalid value specified for the cluster-autoscaler parameter '{flag}'.")
+        .tries(cluster, autoScalerProfile={field: (value, neighbour)})
         for field, flag, value, neighbour in (
             ("scanInterval", "scan-interval", "1m", "60s"),
             ("maxNodeProvisionTime", "max-node-provision-time", "900s", "15m"),
@@ -62,60 +57,37 @@ ROWS = [
             ("skipNodesWithSystemPods", "skip-nodes-with-system-pods", "1", "true"),
         )
     ),
-    Row(
-        "a pool that is worked on",
-        "2.1, 7.15",
-        azure_operations.conflict,
+    Row("a pool that is worked on", azure_operations.conflict, "2.1, 7.15")
+    .says(
         "OperationNotAllowed",
         "Operation is not allowed: Another operation (cpu - Updating) is in progress, please wait for it to finish before "
         "starting a new operation. See https://aka.ms/aks-pending-operation for more details",
-        given=(pool(REGULAR), _marked(POOL, "Updating", resourceName="aks", agentPoolName="cpu")),
-        bad=pool(REGULAR, count=3),
-        good=pool(REGULAR, agentPoolName="other"),
-    ),
-    Row(
-        "a cluster one of whose pools is worked on",
-        "2.1, 7.15",
-        azure_operations.conflict,
-        "OperationNotAllowed",
-        "Another operation (system - Creating) is in progress",
-        given=(cluster(), _marked(POOL, "Creating", resourceName="two", agentPoolName="system")),
-        bad=cluster(tags={"a": "b"}),
-        good=Put(CLUSTER, {**CLUSTER_INPUTS, "tags": {"a": "b"}}),
-    ),
-    Row(
-        "a pool whose cluster is worked on",
-        "2.1, 7.15",
-        azure_operations.conflict,
-        "OperationNotAllowed",
-        "Another operation (aks - Deleting) is in progress",
-        given=(cluster(), _marked(CLUSTER, "Deleting", resourceName="aks")),
-        bad=pool(REGULAR),
-        good=pool(REGULAR, resourceName="two"),
-    ),
-    Row(
-        "a pool deleted that is worked on",
-        "2.1, 7.15",
-        azure_operations.conflict,
-        "OperationNotAllowed",
-        "Another operation (cpu - Updating) is in progress",
-        given=(
-            pool(REGULAR),
-            pool(REGULAR, agentPoolName="other"),
-            _marked(POOL, "Updating", resourceName="aks", agentPoolName="cpu"),
-        ),
-        bad=Delete("cpu"),
-        good=Delete("other"),
-    ),
-    Row(
-        "the twenty-first PUT",
-        "2.1, 7.18",
-        Throttle.admit,
+    )
+    .given(pool(REGULAR), _marked(POOL, "Updating", resourceName="aks", agentPoolName="cpu"))
+    .tries(pool, REGULAR, count=(3, ABSENT), agentPoolName=(ABSENT, "other")),
+    Row("a cluster one of whose pools is worked on", azure_operations.conflict, "2.1, 7.15")
+    .says("OperationNotAllowed", "Another operation (system - Creating) is in progress")
+    .given(cluster(), _marked(POOL, "Creating", resourceName="two", agentPoolName="system"))
+    .refuses(cluster(tags={"a": "b"}))
+    .accepts(Put(CLUSTER, {**CLUSTER_INPUTS, "tags": {"a": "b"}})),
+    Row("a pool whose cluster is worked on", azure_operations.conflict, "2.1, 7.15")
+    .says("OperationNotAllowed", "Another operation (aks - Deleting) is in progress")
+    .given(cluster(), _marked(CLUSTER, "Deleting", resourceName="aks"))
+    .tries(pool, REGULAR, resourceName=(ABSENT, "two")),
+    Row("a pool deleted that is worked on", azure_operations.conflict, "2.1, 7.15")
+    .says("OperationNotAllowed", "Another operation (cpu - Updating) is in progress")
+    .given(
+        pool(REGULAR),
+        pool(REGULAR, agentPoolName="other"),
+        _marked(POOL, "Updating", resourceName="aks", agentPoolName="cpu"),
+    )
+    .tries(Delete, ("cpu", "other")),
+    Row("the twenty-first PUT", Throttle.admit, "2.1, 7.18")
+    .says(
         "Throttled",
         "The PutAgentPoolHandler.PUT request limit has been exceeded for agentpool "
         f"{_CPU}, please retry again in 60 seconds.",
-        given=(_twenty_times,),
-        bad=pool(REGULAR),
-        good=pool(REGULAR, agentPoolName="other"),
-    ),
+    )
+    .given(_twenty_times)
+    .tries(pool, REGULAR, agentPoolName=(ABSENT, "other")),
 ]

@@ -3,229 +3,97 @@
 from __future__ import annotations
 
 from sandbox.azure.resources import azure_label_rules, spot_rules
+from sandbox.tests.rule_walk import ABSENT, Row
 
 from ..conftest import REGULAR, SPOT, SYSTEM
-from .row import Row, cluster, pool
+from .requests import cluster, pool
 
 _RULES = " Please see https://aka.ms/aks-naming-rules for more details."
 
 
 ROWS = [
-    Row(
-        "surge on spot",
-        "2.1, 7.4",
-        spot_rules.spot_upgrade,
-        "InvalidParameter",
-        "Error details: Spot pools can't set max surge." + _RULES,
-        bad=pool(SPOT, upgradeSettings={"maxSurge": "10%"}),
-        good=pool(SPOT, upgradeSettings={"undrainableNodeBehavior": "Schedule"}),
-    ),
-    Row(
-        "unavailable nodes on spot",
-        "2.1, 7.4",
-        spot_rules.spot_upgrade,
-        "InvalidParameter",
-        "Error details: Spot pools can't set maxUnavailable." + _RULES,
-        bad=pool(SPOT, upgradeSettings={"maxUnavailable": "1"}),
-        good=pool(SPOT, upgradeSettings={"drainTimeoutInMinutes": 5}),
-    ),
-    Row(
-        "cordoned nodes on spot",
-        "REST 2025-09-01, UndrainableNodeBehavior",
-        spot_rules.spot_upgrade,
-        "InvalidParameter",
-        "Spot pools can't cordon undrainable nodes",
-        confirmed=False,
-        bad=pool(SPOT, upgradeSettings={"undrainableNodeBehavior": "Cordon"}),
-        good=pool(REGULAR, upgradeSettings={"undrainableNodeBehavior": "Cordon"}),
-    ),
-    Row(
-        "surge on spot, in an update",
-        "2.1, 7.4",
-        spot_rules.spot_upgrade,
-        "InvalidParameter",
-        "max surge",
-        given=(pool(SPOT),),
-        bad=pool(SPOT, upgradeSettings={"maxSurge": "1"}),
-        good=pool(SPOT, maxCount=9),
-    ),
-    Row(
-        "spot without a type",
-        "bicep-types-az #2217",
-        spot_rules.spot_upgrade,
-        "InvalidParameter",
-        "Spot pools can't set max surge",
-        confirmed=False,
-        bad=pool(SPOT, type=None),
-        good=pool(SPOT),
-    ),
-    Row(
-        "spot as system pool",
-        "2.1, 7.6",
-        spot_rules.spot_mode,
-        "SystemPoolMustBeRegular",
-        "must be in User mode",
-        confirmed=False,
-        bad=pool(SPOT, mode="System", minCount=1, count=1),
-        good=pool(SPOT, minCount=1, count=1),
-    ),
-    Row(
-        "spot as first pool",
-        "2.1, 7.6",
-        spot_rules.spot_mode,
-        "InvalidParameter",
-        "cannot be the first pool",
-        confirmed=False,
-        bad=cluster(agentPoolProfiles=[{**SYSTEM, "name": "spot", "mode": "User", "scaleSetPriority": "Spot"}, SYSTEM]),
-        good=cluster(
-            agentPoolProfiles=[SYSTEM, {**SYSTEM, "name": "spot", "mode": "User", "scaleSetPriority": "Spot"}]
+    Row("surge on spot", spot_rules.spot_upgrade, "2.1, 7.4")
+    .says("InvalidParameter", "Error details: Spot pools can't set max surge." + _RULES)
+    .tries(pool, SPOT, upgradeSettings=({"maxSurge": "10%"}, {"undrainableNodeBehavior": "Schedule"})),
+    Row("unavailable nodes on spot", spot_rules.spot_upgrade, "2.1, 7.4")
+    .says("InvalidParameter", "Error details: Spot pools can't set maxUnavailable." + _RULES)
+    .tries(pool, SPOT, upgradeSettings=({"maxUnavailable": "1"}, {"drainTimeoutInMinutes": 5})),
+    Row("cordoned nodes on spot", spot_rules.spot_upgrade, "REST 2025-09-01, UndrainableNodeBehavior")
+    .assumes("InvalidParameter", "Spot pools can't cordon undrainable nodes")
+    .tries(pool, (SPOT, REGULAR), upgradeSettings={"undrainableNodeBehavior": "Cordon"}),
+    Row("surge on spot, in an update", spot_rules.spot_upgrade, "2.1, 7.4")
+    .says("InvalidParameter", "max surge")
+    .given(pool(SPOT))
+    .tries(pool, SPOT, upgradeSettings=({"maxSurge": "1"}, ABSENT), maxCount=(ABSENT, 9)),
+    Row("spot without a type", spot_rules.spot_upgrade, "bicep-types-az #2217")
+    .assumes("InvalidParameter", "Spot pools can't set max surge")
+    .tries(pool, SPOT, type=(None, ABSENT)),
+    Row("spot as system pool", spot_rules.spot_mode, "2.1, 7.6")
+    .assumes("SystemPoolMustBeRegular", "must be in User mode")
+    .tries(pool, SPOT, mode=("System", ABSENT), minCount=1, count=1),
+    Row("spot as first pool", spot_rules.spot_mode, "2.1, 7.6")
+    .assumes("InvalidParameter", "cannot be the first pool")
+    .tries(
+        cluster,
+        agentPoolProfiles=(
+            [{**SYSTEM, "name": "spot", "mode": "User", "scaleSetPriority": "Spot"}, SYSTEM],
+            [SYSTEM, {**SYSTEM, "name": "spot", "mode": "User", "scaleSetPriority": "Spot"}],
         ),
     ),
-    Row(
-        "spot in single machines",
-        "page spot-node-pool",
-        spot_rules.spot_settings,
-        "InvalidParameter",
-        "VirtualMachineScaleSets",
-        confirmed=False,
-        bad=pool(SPOT, type="VirtualMachines"),
-        good=pool(SPOT, type="VirtualMachineScaleSets"),
+    Row("spot in single machines", spot_rules.spot_settings, "page spot-node-pool")
+    .assumes("InvalidParameter", "VirtualMachineScaleSets")
+    .tries(pool, SPOT, type=("VirtualMachines", "VirtualMachineScaleSets")),
+    Row("spot price of zero", spot_rules.spot_settings, "page spot-node-pool")
+    .assumes("InvalidParameter", "up to five decimals")
+    .tries(pool, SPOT, spotMaxPrice=(0, -1)),
+    Row("spot price too fine", spot_rules.spot_settings, "page spot-node-pool")
+    .assumes("InvalidParameter", "up to five decimals")
+    .tries(pool, SPOT, spotMaxPrice=(0.123456, 0.12345)),
+    Row("spot on a size without", spot_rules.spot_settings, "machine catalogue")
+    .assumes("InvalidParameter", "does not support Spot priority")
+    .tries(pool, SPOT, vmSize=("Standard_B4ms", "Standard_D4s_v5")),
+    Row("eviction policy of a regular pool", spot_rules.spot_settings, "1.2, page spot-node-pool")
+    .assumes("InvalidParameter", "when scaleSetPriority is Spot")
+    .tries(
+        pool,
+        REGULAR,
+        scaleSetEvictionPolicy=("Deallocate", "Delete"),
+        spotMaxPrice=(ABSENT, -1),
+        scaleSetPriority=(ABSENT, "Regular"),
     ),
-    Row(
-        "spot price of zero",
-        "page spot-node-pool",
-        spot_rules.spot_settings,
-        "InvalidParameter",
-        "up to five decimals",
-        confirmed=False,
-        bad=pool(SPOT, spotMaxPrice=0),
-        good=pool(SPOT, spotMaxPrice=-1),
-    ),
-    Row(
-        "spot price too fine",
-        "page spot-node-pool",
-        spot_rules.spot_settings,
-        "InvalidParameter",
-        "up to five decimals",
-        confirmed=False,
-        bad=pool(SPOT, spotMaxPrice=0.123456),
-        good=pool(SPOT, spotMaxPrice=0.12345),
-    ),
-    Row(
-        "spot on a size without",
-        "machine catalogue",
-        spot_rules.spot_settings,
-        "InvalidParameter",
-        "does not support Spot priority",
-        confirmed=False,
-        bad=pool(SPOT, vmSize="Standard_B4ms"),
-        good=pool(SPOT, vmSize="Standard_D4s_v5"),
-    ),
-    Row(
-        "eviction policy of a regular pool",
-        "1.2, page spot-node-pool",
-        spot_rules.spot_settings,
-        "InvalidParameter",
-        "when scaleSetPriority is Spot",
-        confirmed=False,
-        bad=pool(REGULAR, scaleSetEvictionPolicy="Deallocate"),
-        good=pool(REGULAR, scaleSetEvictionPolicy="Delete", spotMaxPrice=-1, scaleSetPriority="Regular"),
-    ),
-    Row(
-        "label of AKS",
-        "2.1, 7.10",
-        azure_label_rules.labels,
+    Row("label of AKS", azure_label_rules.labels, "2.1, 7.10")
+    .says(
         "BadRequest",
         "Invalid node label key kubernetes.azure.com/tier. The 'kubernetes.azure.com' prefix is preserved by aks system labels",
-        bad=pool(REGULAR, nodeLabels={"kubernetes.azure.com/tier": "a"}),
-        good=pool(REGULAR, nodeLabels={"azure.com/tier": "a"}),
-    ),
-    Row(
-        "spot label with another value",
-        "2.1, 7.10",
-        azure_label_rules.labels,
-        "BadRequest",
-        "preserved by aks system labels",
-        bad=pool(SPOT, nodeLabels={"kubernetes.azure.com/scalesetpriority": "regular"}),
-        good=pool(SPOT, nodeLabels={"kubernetes.azure.com/scalesetpriority": "spot"}),
-    ),
-    Row(
-        "spot label on a regular pool",
-        "2.1, 7.10",
-        azure_label_rules.labels,
-        "BadRequest",
-        "preserved by aks system labels",
-        bad=pool(REGULAR, nodeLabels={"kubernetes.azure.com/scalesetpriority": "spot"}),
-        good=pool(REGULAR, nodeLabels={"scalesetpriority": "spot"}),
-    ),
-    Row(
-        "label of Kubernetes",
-        "2.1, 7.10",
-        azure_label_rules.labels,
-        "BadRequest",
-        "namespace must begin with an allowed prefix",
-        bad=pool(REGULAR, nodeLabels={"node-role.kubernetes.io/gpu": "yes"}),
-        good=pool(REGULAR, nodeLabels={"node.kubernetes.io/gpu": "yes"}),
-    ),
-    Row(
-        "label of k8s.io, in an update",
-        "2.1, 7.10",
-        azure_label_rules.labels,
-        "BadRequest",
-        "allowed prefix",
-        given=(pool(REGULAR),),
-        bad=pool(REGULAR, nodeLabels={"x.k8s.io/a": "b"}),
-        good=pool(REGULAR, nodeLabels={"xk8s.io/a": "b"}),
-    ),
-    Row(
-        "label agentpool",
-        "2.1",
-        azure_label_rules.labels,
-        "InvalidParameter",
-        "agentpool=x",
-        confirmed=False,
-        bad=pool(REGULAR, nodeLabels={"agentpool": "x"}),
-        good=pool(REGULAR, nodeLabels={"pool": "x"}),
-    ),
-    Row(
-        "label value with a space",
-        "Kubernetes",
-        azure_label_rules.labels,
-        "InvalidParameter",
-        "a=b c",
-        confirmed=False,
-        bad=pool(REGULAR, nodeLabels={"a": "b c"}),
-        good=pool(REGULAR, nodeLabels={"a": ""}),
-    ),
-    Row(
-        "taint without an effect",
-        "2.1",
-        azure_label_rules.taints,
-        "InvalidParameter",
-        "invalid taint spec",
-        confirmed=False,
-        bad=pool(REGULAR, nodeTaints=["nvidia.com/gpu=present"]),
-        good=pool(REGULAR, nodeTaints=["nvidia.com/gpu=present:NoSchedule"]),
-    ),
-    Row(
-        "taint in GKE's spelling, in an update",
-        "2.1",
-        azure_label_rules.taints,
-        "InvalidParameter",
-        "invalid taint spec",
-        confirmed=False,
-        given=(pool(REGULAR, nodeTaints=["a=b:NoExecute"]),),
-        bad=pool(REGULAR, nodeTaints=["a=b:NO_SCHEDULE"]),
-        good=pool(REGULAR, nodeTaints=["a=b:PreferNoSchedule"]),
-    ),
-    Row(
-        "taint with a newline",
-        "2.1",
-        azure_label_rules.taints,
-        "InvalidParameter",
-        "invalid taint spec",
-        confirmed=False,
-        bad=pool(REGULAR, nodeTaints=["a=b:NoSchedule\n"]),
-        good=pool(REGULAR, nodeTaints=["a=b:NoSchedule"]),
-    ),
+    )
+    .tries(pool, REGULAR, nodeLabels=({"kubernetes.azure.com/tier": "a"}, {"azure.com/tier": "a"})),
+    Row("spot label with another value", azure_label_rules.labels, "2.1, 7.10")
+    .says("BadRequest", "preserved by aks system labels")
+    .tries(pool, SPOT, nodeLabels={"kubernetes.azure.com/scalesetpriority": ("regular", "spot")}),
+    Row("spot label on a regular pool", azure_label_rules.labels, "2.1, 7.10")
+    .says("BadRequest", "preserved by aks system labels")
+    .tries(pool, REGULAR, nodeLabels=({"kubernetes.azure.com/scalesetpriority": "spot"}, {"scalesetpriority": "spot"})),
+    Row("label of Kubernetes", azure_label_rules.labels, "2.1, 7.10")
+    .says("BadRequest", "namespace must begin with an allowed prefix")
+    .tries(pool, REGULAR, nodeLabels=({"node-role.kubernetes.io/gpu": "yes"}, {"node.kubernetes.io/gpu": "yes"})),
+    Row("label of k8s.io, in an update", azure_label_rules.labels, "2.1, 7.10")
+    .says("BadRequest", "allowed prefix")
+    .given(pool(REGULAR))
+    .tries(pool, REGULAR, nodeLabels=({"x.k8s.io/a": "b"}, {"xk8s.io/a": "b"})),
+    Row("label agentpool", azure_label_rules.labels, "2.1")
+    .assumes("InvalidParameter", "agentpool=x")
+    .tries(pool, REGULAR, nodeLabels=({"agentpool": "x"}, {"pool": "x"})),
+    Row("label value with a space", azure_label_rules.labels, "Kubernetes")
+    .assumes("InvalidParameter", "a=b c")
+    .tries(pool, REGULAR, nodeLabels={"a": ("b c", "")}),
+    Row("taint without an effect", azure_label_rules.taints, "2.1")
+    .assumes("InvalidParameter", "invalid taint spec")
+    .tries(pool, REGULAR, nodeTaints=[("nvidia.com/gpu=present", "nvidia.com/gpu=present:NoSchedule")]),
+    Row("taint in GKE's spelling, in an update", azure_label_rules.taints, "2.1")
+    .assumes("InvalidParameter", "invalid taint spec")
+    .given(pool(REGULAR, nodeTaints=["a=b:NoExecute"]))
+    .tries(pool, REGULAR, nodeTaints=[("a=b:NO_SCHEDULE", "a=b:PreferNoSchedule")]),
+    Row("taint with a newline", azure_label_rules.taints, "2.1")
+    .assumes("InvalidParameter", "invalid taint spec")
+    .tries(pool, REGULAR, nodeTaints=[("a=b:NoSchedule\n", "a=b:NoSchedule")]),
 ]

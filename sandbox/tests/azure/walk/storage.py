@@ -6,11 +6,11 @@ from typing import Any
 
 from sandbox.azure.resources import azure_identity, roles, storage
 from sandbox.cloud.state import Record
+from sandbox.tests.rule_walk import ABSENT, Row, Step
 
 from ..conftest import FEDERATED, GROUP, ROLE, Account
-from .grants import GROUP as ML
-from .grants import GUID, granted
-from .row import Put, Row, Step
+from .requests import GROUP as ML
+from .requests import GUID, Put, granted
 
 _PLACE = {"resourceGroupName": "ml", "accountName": "mlcheckpoints"}
 _KIND: dict[str, Any] = {"kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
@@ -79,172 +79,79 @@ def _of_others(account: Account) -> None:
 
 
 ROWS = [
-    Row(
-        "account in another group",
-        "page error-storage-account-name",
-        storage.name_in_another_group,
+    Row("account in another group", storage.name_in_another_group, "page error-storage-account-name")
+    .says(
         "StorageAccountInAnotherResourceGroup",
         "The account mlcheckpoints is already in another resource group in this subscription.",
-        given=(_ELSEWHERE, _account(resourceGroupName="other")),
-        bad=_account(),
-        good=_account(accountName="mlcheckpoints2"),
+    )
+    .given(_ELSEWHERE, _account(resourceGroupName="other"))
+    .tries(_account, accountName=(ABSENT, "mlcheckpoints2")),
+    Row("account of somebody else", storage.name_taken, "page error-storage-account-name")
+    .says("StorageAccountAlreadyTaken", "The storage account named mlcheckpoints is already taken.")
+    .given(_of_others)
+    .tries(_account, accountName=(ABSENT, "mlcheckpoints2")),
+    Row("account to other zones", storage.zones, "page redundancy-migration")
+    .assumes("AccountPropertyCannotBeUpdated", "cannot be updated to Standard_ZRS")
+    .given(_account())
+    .tries(_account, sku={"name": ("Standard_ZRS", "Standard_GRS")}),
+    Row("soft delete of years", storage.soft_delete, "page soft-delete-container-overview")
+    .assumes("InvalidRequestPropertyValue", "between 1 and 365")
+    .given(_account())
+    .tries(_kept, (366, 365)),
+    Row("public container", storage.public_access, "page anonymous-read-access-prevent")
+    .says("PublicAccessNotPermitted", "Public access is not permitted on this storage account.")
+    .given(_account())
+    .tries(_container, ("Blob", "None")),
+    Row("lifecycle rules of one name", storage.rule_names, "page lifecycle-management-policy-structure")
+    .assumes("InvalidRequestPropertyValue", "must be unique")
+    .given(_account())
+    .tries(_policy, "expire", ("expire", "expire-too")),
+    Row("lifecycle rule of no container", storage.rule_filters, "page lifecycle-management-policy-structure")
+    .assumes("InvalidRequestPropertyValue", "The filters of rule 'expire' are not valid.")
+    .given(_account())
+    .tries(_policy, prefixMatch=[("/checkpoints", "checkpoints/")]),
+    Row("role by a name", roles.guid_form, "as of a role assignment")
+    .assumes("InvalidRoleDefinitionId", "must be a GUID")
+    .tries(_role, guid=("blobs", ABSENT)),
+    Row("role for one resource", roles.assignable, "page role-definitions")
+    .assumes("InvalidAssignableScope", "is not valid")
+    .tries(
+        _role,
+        scope=(f"{ML}/providers/Microsoft.Storage/storageAccounts/mlcheckpoints", ML.rpartition("/resourceGroups/")[0]),
     ),
-    Row(
-        "account of somebody else",
-        "page error-storage-account-name",
-        storage.name_taken,
-        "StorageAccountAlreadyTaken",
-        "The storage account named mlcheckpoints is already taken.",
-        given=(_of_others,),
-        bad=_account(),
-        good=_account(accountName="mlcheckpoints2"),
-    ),
-    Row(
-        "account to other zones",
-        "page redundancy-migration",
-        storage.zones,
-        "AccountPropertyCannotBeUpdated",
-        "cannot be updated to Standard_ZRS",
-        confirmed=False,
-        given=(_account(),),
-        bad=_account(sku={"name": "Standard_ZRS"}),
-        good=_account(sku={"name": "Standard_GRS"}),
-    ),
-    Row(
-        "soft delete of years",
-        "page soft-delete-container-overview",
-        storage.soft_delete,
-        "InvalidRequestPropertyValue",
-        "between 1 and 365",
-        confirmed=False,
-        given=(_account(),),
-        bad=_kept(366),
-        good=_kept(365),
-    ),
-    Row(
-        "public container",
-        "page anonymous-read-access-prevent",
-        storage.public_access,
-        "PublicAccessNotPermitted",
-        "Public access is not permitted on this storage account.",
-        given=(_account(),),
-        bad=_container("Blob"),
-        good=_container("None"),
-    ),
-    Row(
-        "lifecycle rules of one name",
-        "page lifecycle-management-policy-structure",
-        storage.rule_names,
-        "InvalidRequestPropertyValue",
-        "must be unique",
-        confirmed=False,
-        given=(_account(),),
-        bad=_policy("expire", "expire"),
-        good=_policy("expire", "expire-too"),
-    ),
-    Row(
-        "lifecycle rule of no container",
-        "page lifecycle-management-policy-structure",
-        storage.rule_filters,
-        "InvalidRequestPropertyValue",
-        "The filters of rule 'expire' are not valid.",
-        confirmed=False,
-        given=(_account(),),
-        bad=_policy(prefixMatch=["/checkpoints"]),
-        good=_policy(prefixMatch=["checkpoints/"]),
-    ),
-    Row(
-        "role by a name",
-        "as of a role assignment",
-        roles.guid_form,
-        "InvalidRoleDefinitionId",
-        "must be a GUID",
-        confirmed=False,
-        bad=_role(guid="blobs"),
-        good=_role(),
-    ),
-    Row(
-        "role for one resource",
-        "page role-definitions",
-        roles.assignable,
-        "InvalidAssignableScope",
-        "is not valid",
-        confirmed=False,
-        bad=_role(scope=f"{ML}/providers/Microsoft.Storage/storageAccounts/mlcheckpoints"),
-        good=_role(scope=ML.rpartition("/resourceGroups/")[0]),
-    ),
-    Row(
-        "role for an action that does not exist",
-        "page troubleshooting",
-        roles.actions_exist,
-        "InvalidActionOrNotAction",
-        "does not match any of the actions supported by the providers.",
-        bad=_role(action=f"{_BLOBS}/raed"),
-        good=_role(action=f"{_BLOBS}/*"),
-    ),
-    Row(
-        "role with a name that is taken",
-        "Kong/developer.konghq.com, gateway peering",
-        roles.name_is_new,
-        "RoleDefinitionWithSameNameExists",
-        "A custom role with the same name already exists in this directory.",
-        given=(_role(guid="33333333-3333-4333-8333-333333333333"),),
-        bad=_role("Blobs"),
-        good=_role("more blobs"),
-    ),
-    Row(
-        "role in use",
-        "page custom-roles",
-        roles.in_use,
-        "RoleDefinitionHasAssignments",
-        "There are existing role assignments referencing role.",
-        given=(_role(), granted(GUID, ML)),
-        bad=_deleted,
-        good=_goes_unused,
-    ),
-    Row(
-        "assignment of no role",
-        "page troubleshooting",
-        azure_identity.unknown_role,
-        "RoleDefinitionDoesNotExist",
-        "does not exist.",
-        given=(_role(),),
-        bad=granted("33333333-3333-4333-8333-333333333333", ML),
-        good=granted(GUID, ML),
-    ),
-    Row(
-        "condition without its version",
-        "REST text",
-        azure_identity.unreadable,
-        "InvalidConditionVersion",
-        "The condition version must be 2.0.",
-        confirmed=False,
-        given=(_role(),),
-        bad=_conditional(f"(!(ActionMatches{{'{_BLOBS}/read'}}))", None),
-        good=_conditional(f"(!(ActionMatches{{'{_BLOBS}/read'}}))"),
-    ),
-    Row(
-        "condition that ends too early",
-        "page conditions-format",
-        azure_identity.unreadable,
-        "InvalidCondition",
-        "a ) is missing",
-        confirmed=False,
-        given=(_role(),),
-        bad=_conditional(f"(!(ActionMatches{{'{_BLOBS}/read'}})"),
-        good=_conditional(
-            f"(@Resource[{_BLOBS}:path] StringLike 'a/*' OR NOT @Request[{_BLOBS}:prefix] StringEquals 'b')"
+    Row("role for an action that does not exist", roles.actions_exist, "page troubleshooting")
+    .says("InvalidActionOrNotAction", "does not match any of the actions supported by the providers.")
+    .tries(_role, action=(f"{_BLOBS}/raed", f"{_BLOBS}/*")),
+    Row("role with a name that is taken", roles.name_is_new, "Kong/developer.konghq.com, gateway peering")
+    .says("RoleDefinitionWithSameNameExists", "A custom role with the same name already exists in this directory.")
+    .given(_role(guid="33333333-3333-4333-8333-333333333333"))
+    .tries(_role, ("Blobs", "more blobs")),
+    Row("role in use", roles.in_use, "page custom-roles")
+    .says("RoleDefinitionHasAssignments", "There are existing role assignments referencing role.")
+    .given(_role(), granted(GUID, ML))
+    .refuses(_deleted)
+    .accepts(_goes_unused),
+    Row("assignment of no role", azure_identity.unknown_role, "page troubleshooting")
+    .says("RoleDefinitionDoesNotExist", "does not exist.")
+    .given(_role())
+    .tries(granted, ("33333333-3333-4333-8333-333333333333", GUID), ML),
+    Row("condition without its version", azure_identity.unreadable, "REST text")
+    .assumes("InvalidConditionVersion", "The condition version must be 2.0.")
+    .given(_role())
+    .refuses(_conditional(f"(!(ActionMatches{{'{_BLOBS}/read'}}))", None))
+    .accepts(_conditional(f"(!(ActionMatches{{'{_BLOBS}/read'}}))")),
+    Row("condition that ends too early", azure_identity.unreadable, "page conditions-format")
+    .assumes("InvalidCondition", "a ) is missing")
+    .given(_role())
+    .tries(
+        _conditional,
+        (
+            f"(!(ActionMatches{{'{_BLOBS}/read'}})",
+            f"(@Resource[{_BLOBS}:path] StringLike 'a/*' OR NOT @Request[{_BLOBS}:prefix] StringEquals 'b')",
         ),
     ),
-    Row(
-        "credentials beyond the limit",
-        "page workload-identity-federation-considerations",
-        azure_identity.too_many,
-        "TooManyFederatedIdentityCredentials",
-        "A maximum of 20 federated identity credentials",
-        confirmed=False,
-        given=(_credentials(1, 20),),
-        bad=_credentials(21, 21),
-        good=_credentials(20, 20),
-    ),
+    Row("credentials beyond the limit", azure_identity.too_many, "page workload-identity-federation-considerations")
+    .assumes("TooManyFederatedIdentityCredentials", "A maximum of 20 federated identity credentials")
+    .given(_credentials(1, 20))
+    .tries(_credentials, (21, 20), (21, 20)),
 ]

@@ -7,9 +7,10 @@ from typing import Any
 from sandbox.gcp import gcp_cloud
 from sandbox.gcp.gcp_ids import project_number
 from sandbox.gcp.resources import bucket
+from sandbox.tests.rule_walk import ABSENT, Row
 
 from ..conftest import PROJECT
-from .row import Again, Make, Row
+from .requests import Again, Make
 
 _BUCKET = {"name": "ml-checkpoints", "project": PROJECT, "location": "EUROPE-WEST4", "uniformBucketLevelAccess": True}
 _POOL = f"projects/{project_number(PROJECT)}/locations/global/workloadIdentityPools/{PROJECT}.svc.id.goog"
@@ -45,144 +46,82 @@ _OWN = 'resource.name.startsWith("projects/_/buckets/ml-checkpoints/objects/team
 _EXPIRY = {"action": {"type": "Delete"}, "condition": {"age": 9}}
 
 ROWS = [
-    Row(
-        "managed folder in no bucket",
-        "as of a bucket's policy",
-        bucket.folder_in_a_bucket,
-        "The specified bucket does not exist.",
-        given=(_bucket(),),
-        bad=_folder(bucket="ml-another"),
-        good=_folder(),
-    ),
-    Row(
-        "managed folder without a slash",
-        "pulumi-gcp, ManagedFolder.name",
-        bucket.folder_name,
-        "must end with '/'",
-        confirmed=False,
-        given=(_bucket(),),
-        bad=_folder(name="team-a"),
-        good=_folder(),
-    ),
+    Row("managed folder in no bucket", bucket.folder_in_a_bucket, "as of a bucket's policy")
+    .says("The specified bucket does not exist.")
+    .given(_bucket())
+    .tries(_folder, bucket=("ml-another", ABSENT)),
+    Row("managed folder without a slash", bucket.folder_name, "pulumi-gcp, ManagedFolder.name")
+    .assumes("must end with '/'")
+    .given(_bucket())
+    .tries(_folder, name=("team-a", ABSENT)),
     Row(
         "managed folder beside lists of access",
-        "docs.cloud.google.com/storage/docs/managed-folders",
         bucket.folder_needs_uniform_access,
-        "need a bucket with uniform bucket-level access",
-        confirmed=False,
-        given=(_bucket(), _bucket(name="ml-listed", uniformBucketLevelAccess=False)),
-        bad=_folder(bucket="ml-listed"),
-        good=_folder(),
-    ),
-    Row(
-        "member of no managed folder",
-        "the sandbox's own",
-        bucket.folder_exists,
-        "The specified managed folder does not exist.",
-        given=(_bucket(), _folder()),
-        bad=_folder_member("team-b/"),
-        good=_folder_member(),
-    ),
-    Row(
-        "bucket twice",
-        "gitpod-io/gitpod issue 15578",
-        gcp_cloud._exists,
-        "Error 409: Your previous request to create the named bucket succeeded and you already own it., conflict",
-        given=(_bucket(),),
-        bad=Again(bucket.BUCKET, _BUCKET),
-        good=Again(bucket.BUCKET, {**_BUCKET, "name": "ml-checkpoints-2"}),
-    ),
-    Row(
-        "bucket of somebody else",
-        "terraform-google-modules/terraform-example-foundation issue 716",
-        gcp_cloud._exists,
-        "Error 409: The requested bucket name is not available.",
-        given=(_bucket(project="example-theirs"),),
-        bad=Again(bucket.BUCKET, _BUCKET),
-        good=Again(bucket.BUCKET, {**_BUCKET, "name": "ml-checkpoints-2"}),
-    ),
-    Row(
-        "bucket in a zone",
-        "docs.cloud.google.com/storage/docs/locations",
-        bucket.location,
-        "location constraint is not valid",
-        confirmed=False,
-        bad=_bucket(location="EUROPE-WEST44"),
-        good=_bucket(location="EU"),
-    ),
-    Row(
-        "soft delete of a day",
-        "docs.cloud.google.com/storage/docs/soft-delete",
-        bucket.soft_delete,
-        "must be 0 or between 7 and 90 days",
-        confirmed=False,
-        bad=_bucket(softDeletePolicy={"retentionDurationSeconds": 86400}),
-        good=_bucket(softDeletePolicy={"retentionDurationSeconds": 7 * 86400}),
-    ),
+        "docs.cloud.google.com/storage/docs/managed-folders",
+    )
+    .assumes("need a bucket with uniform bucket-level access")
+    .given(_bucket(), _bucket(name="ml-listed", uniformBucketLevelAccess=False))
+    .tries(_folder, bucket=("ml-listed", ABSENT)),
+    Row("member of no managed folder", bucket.folder_exists, "the sandbox's own")
+    .says("The specified managed folder does not exist.")
+    .given(_bucket(), _folder())
+    .refuses(_folder_member("team-b/"))
+    .accepts(_folder_member()),
+    Row("bucket twice", gcp_cloud._exists, "gitpod-io/gitpod issue 15578")
+    .says("Error 409: Your previous request to create the named bucket succeeded and you already own it., conflict")
+    .given(_bucket())
+    .tries(Again, bucket.BUCKET, (_BUCKET, {**_BUCKET, "name": "ml-checkpoints-2"})),
+    Row("bucket of somebody else", gcp_cloud._exists, "terraform-google-modules/terraform-example-foundation issue 716")
+    .says("Error 409: The requested bucket name is not available.")
+    .given(_bucket(project="example-theirs"))
+    .tries(Again, bucket.BUCKET, (_BUCKET, {**_BUCKET, "name": "ml-checkpoints-2"})),
+    Row("bucket in a zone", bucket.location, "docs.cloud.google.com/storage/docs/locations")
+    .assumes("location constraint is not valid")
+    .tries(_bucket, location=("EUROPE-WEST44", "EU")),
+    Row("soft delete of a day", bucket.soft_delete, "docs.cloud.google.com/storage/docs/soft-delete")
+    .assumes("must be 0 or between 7 and 90 days")
+    .tries(_bucket, softDeletePolicy={"retentionDurationSeconds": (86400, 7 * 86400)}),
     Row(
         "public access that is no word",
-        "docs.cloud.google.com/storage/docs/public-access-prevention",
         bucket.public_access,
-        "publicAccessPrevention enforce",
-        confirmed=False,
-        bad=_bucket(publicAccessPrevention="enforce"),
-        good=_bucket(publicAccessPrevention="enforced"),
-    ),
+        "docs.cloud.google.com/storage/docs/public-access-prevention",
+    )
+    .assumes("publicAccessPrevention enforce")
+    .tries(_bucket, publicAccessPrevention=("enforce", "enforced")),
+    Row("lifecycle action that does not exist", bucket.lifecycle, "docs.cloud.google.com/storage/docs/lifecycle")
+    .assumes("Invalid lifecycle action type delete")
+    .tries(_bucket, lifecycleRules=[({**_EXPIRY, "action": {"type": "delete"}}, _EXPIRY)]),
+    Row("member at no bucket", bucket.bucket_exists, "logs of many projects")
+    .says("Error 404: The specified bucket does not exist., notFound")
+    .given(_bucket())
+    .tries(_member, of=("ml-checkpoint", ABSENT)),
     Row(
-        "lifecycle action that does not exist",
-        "docs.cloud.google.com/storage/docs/lifecycle",
-        bucket.lifecycle,
-        "Invalid lifecycle action type delete",
-        confirmed=False,
-        bad=_bucket(lifecycleRules=[{**_EXPIRY, "action": {"type": "delete"}}]),
-        good=_bucket(lifecycleRules=[_EXPIRY]),
-    ),
-    Row(
-        "member at no bucket",
-        "logs of many projects",
-        bucket.bucket_exists,
-        "Error 404: The specified bucket does not exist., notFound",
-        given=(_bucket(),),
-        bad=_member(of="ml-checkpoint"),
-        good=_member(),
-    ),
-    Row(
-        "member of no pool",
-        "terraform-google-modules/terraform-google-kubernetes-engine issue 916",
-        bucket.pool_exists,
-        "Error 400: Identity Pool does not exist (another-project.svc.id.goog).",
-        given=(_bucket(),),
-        bad=_member(_POOL.replace(PROJECT, "another-project")),
-        good=_member(),
-    ),
+        "member of no pool", bucket.pool_exists, "terraform-google-modules/terraform-google-kubernetes-engine issue 916"
+    )
+    .says("Error 400: Identity Pool does not exist (another-project.svc.id.goog).")
+    .given(_bucket())
+    .refuses(_member(_POOL.replace(PROJECT, "another-project")))
+    .accepts(_member()),
     Row(
         "condition beside access control lists",
-        "docs.cloud.google.com/storage/docs/access-control/iam",
         bucket.condition_needs_uniform_access,
-        "uniform bucket-level access",
-        confirmed=False,
-        given=(_bucket(uniformBucketLevelAccess=False),),
-        bad=_member(expression=_OWN),
-        good=_member(),
-    ),
+        "docs.cloud.google.com/storage/docs/access-control/iam",
+    )
+    .assumes("uniform bucket-level access")
+    .given(_bucket(uniformBucketLevelAccess=False))
+    .tries(_member, expression=(_OWN, ABSENT)),
     Row(
         "condition with a function that is none",
+        bucket.condition_form,
         "docs.cloud.google.com/iam/docs/conditions-attribute-reference",
-        bucket.condition_form,
-        "Condition expression compilation failed",
-        confirmed=False,
-        given=(_bucket(),),
-        bad=_member(expression=_OWN.replace("startsWith", "contains")),
-        good=_member(expression=f'{_OWN} || (!(resource.type == "x") && true)'),
+    )
+    .assumes("Condition expression compilation failed")
+    .given(_bucket())
+    .tries(
+        _member, expression=(_OWN.replace("startsWith", "contains"), f'{_OWN} || (!(resource.type == "x") && true)')
     ),
-    Row(
-        "condition without a title",
-        "docs.cloud.google.com/iam/docs/conditions-overview",
-        bucket.condition_form,
-        "title",
-        confirmed=False,
-        given=(_bucket(),),
-        bad=_member(expression=_OWN, title="o" * 101),
-        good=_member(expression=_OWN, title="o" * 100),
-    ),
+    Row("condition without a title", bucket.condition_form, "docs.cloud.google.com/iam/docs/conditions-overview")
+    .assumes("title")
+    .given(_bucket())
+    .tries(_member, expression=_OWN, title=("o" * 101, "o" * 100)),
 ]

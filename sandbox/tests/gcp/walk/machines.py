@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from sandbox.gcp.resources import agent_rules, gcp_machine_rules
+from sandbox.tests.rule_walk import ABSENT, Row
 
 from ..conftest import PROJECT, REGULAR, SPOT, ZONES
-from .row import Make, Row, cluster, key_granted, nodes, pool
+from .requests import Make, cluster, key_granted, nodes, pool
 
 _H100 = {"machineType": "a3-highgpu-1g", "guestAccelerators": [{"type": "nvidia-h100-80gb", "count": 1}]}
 _KEY = "projects/p/locations/{}/keyRings/r/cryptoKeys/k"
@@ -27,241 +28,111 @@ def _grace(seconds: int, critical: int = 0) -> Make:
 
 
 ROWS = [
-    Row(
-        "machine type that is none",
-        "4.4",
-        gcp_machine_rules.machine_type,
+    Row("machine type that is none", gcp_machine_rules.machine_type, "4.4")
+    .says(
         'error creating NodePool: googleapi: Error 400: Invalid machine type "e2-standard-3" in zone "europe-west4-a": '
-        "GCE_NOT_FOUND, badRequest",
-        bad=nodes(REGULAR, machineType="e2-standard-3"),
-        good=nodes(REGULAR, machineType="e2-standard-4"),
-    ),
-    Row(
-        "machine type that is not in a zone",
-        "4.4, config/clouds/gcp/gpu-zones.csv",
-        gcp_machine_rules.machine_type,
-        'Invalid machine type "a3-highgpu-1g" in zone "europe-west4-a": GCE_NOT_FOUND',
-        bad=nodes({**SPOT, "nodeLocations": ZONES[:1]}, **{**_H100, "guestAccelerators": None}),
-        good=nodes({**SPOT, "nodeLocations": ZONES[1:]}, **_H100),
-    ),
-    Row(
-        "machine type that is none, in an update",
-        "4.4",
-        gcp_machine_rules.machine_type,
-        'updating urn:it: 1 error occurred:\n\t* googleapi: Error 400: Invalid machine type "x"',
-        given=(pool(REGULAR),),
-        bad=nodes(REGULAR, machineType="x"),
-        good=nodes(REGULAR, machineType="n2-standard-16"),
-    ),
-    Row(
-        "spot and preemptible",
-        "the sandbox's reading",
-        gcp_machine_rules.spot_and_preemptible,
-        "Node pool cannot have both spot and preemptible set.",
-        confirmed=False,
-        bad=nodes(SPOT, preemptible=True),
-        good=nodes(SPOT, spot=None, preemptible=True),
-    ),
-    Row(
-        "H100 on demand",
-        "page accelerator-optimized-machines",
-        gcp_machine_rules.provisioning,
-        "Machine type a3-highgpu-1g is available as Spot VM, by Flex-start or in a reservation only.",
-        confirmed=False,
-        bad=nodes({**SPOT, "nodeLocations": ZONES[1:]}, **_H100, spot=None),
-        good=nodes({**SPOT, "nodeLocations": ZONES[1:]}, **_H100),
-    ),
-    Row(
-        "spot where there is none",
-        "machine catalogue",
-        gcp_machine_rules.provisioning,
-        "Machine type a4x-highgpu-4g is not available as Spot VM.",
-        confirmed=False,
-        bad=nodes(SPOT, **_GB200, reservationAffinity=_RESERVED),
-        good=nodes(SPOT, **_GB200, reservationAffinity=_RESERVED, spot=None),
-    ),
-    Row(
-        "GB200 outside a reservation",
-        "page accelerator-optimized-machines",
-        gcp_machine_rules.provisioning,
-        "Machine type a4x-highgpu-4g is available in a reservation only.",
-        confirmed=False,
-        bad=nodes(SPOT, **_GB200, spot=None),
-        good=nodes(SPOT, **_GB200, reservationAffinity=_RESERVED, spot=None),
-    ),
-    Row(
-        "a part of a GPU before its time",
-        "page gpus",
-        gcp_machine_rules.too_old,
-        "Machine type g4-standard-6 needs version 1.35.2-gke.1485000 or later.",
-        confirmed=False,
-        given=(_OLD,),
-        bad=nodes({**SPOT, **_IN_OLD}, machineType="g4-standard-6", guestAccelerators=_RTX),
-        good=nodes({**SPOT, **_IN_OLD}, machineType="g4-standard-48", guestAccelerators=_RTX),
-    ),
-    Row(
-        "a part of a GPU on nodes that are older than the control plane",
-        "page gpus",
-        gcp_machine_rules.too_old,
-        "Machine type g4-standard-6 needs version 1.35.2-gke.1485000 or later.",
-        confirmed=False,
-        bad=nodes({**SPOT, "version": "1.34"}, machineType="g4-standard-6", guestAccelerators=_RTX),
-        good=nodes({**SPOT, "version": "1.35"}, machineType="g4-standard-6", guestAccelerators=_RTX),
-    ),
-    Row(
-        "disk of another family",
-        "Google's GKE autoscaler source, Boot disk",
-        gcp_machine_rules.boot_disk,
-        "pd-standard disk type cannot be used by g2-standard-8 machine type.",
-        bad=nodes(SPOT, diskType="pd-standard"),
-        good=nodes(SPOT, diskType="pd-ssd"),
-    ),
+        "GCE_NOT_FOUND, badRequest"
+    )
+    .tries(nodes, REGULAR, machineType=("e2-standard-3", "e2-standard-4")),
+    Row("machine type that is not in a zone", gcp_machine_rules.machine_type, "4.4, config/clouds/gcp/gpu-zones.csv")
+    .says('Invalid machine type "a3-highgpu-1g" in zone "europe-west4-a": GCE_NOT_FOUND')
+    .refuses(nodes({**SPOT, "nodeLocations": ZONES[:1]}, **{**_H100, "guestAccelerators": None}))
+    .accepts(nodes({**SPOT, "nodeLocations": ZONES[1:]}, **_H100)),
+    Row("machine type that is none, in an update", gcp_machine_rules.machine_type, "4.4")
+    .says('updating urn:it: 1 error occurred:\n\t* googleapi: Error 400: Invalid machine type "x"')
+    .given(pool(REGULAR))
+    .tries(nodes, REGULAR, machineType=("x", "n2-standard-16")),
+    Row("spot and preemptible", gcp_machine_rules.spot_and_preemptible, "the sandbox's reading")
+    .assumes("Node pool cannot have both spot and preemptible set.")
+    .tries(nodes, SPOT, preemptible=True, spot=(ABSENT, None)),
+    Row("H100 on demand", gcp_machine_rules.provisioning, "page accelerator-optimized-machines")
+    .assumes("Machine type a3-highgpu-1g is available as Spot VM, by Flex-start or in a reservation only.")
+    .tries(nodes, {**SPOT, "nodeLocations": ZONES[1:]}, **_H100, spot=(None, ABSENT)),
+    Row("spot where there is none", gcp_machine_rules.provisioning, "machine catalogue")
+    .assumes("Machine type a4x-highgpu-4g is not available as Spot VM.")
+    .tries(nodes, SPOT, **_GB200, reservationAffinity=_RESERVED, spot=(ABSENT, None)),
+    Row("GB200 outside a reservation", gcp_machine_rules.provisioning, "page accelerator-optimized-machines")
+    .assumes("Machine type a4x-highgpu-4g is available in a reservation only.")
+    .tries(nodes, SPOT, **_GB200, spot=None, reservationAffinity=(ABSENT, _RESERVED)),
+    Row("a part of a GPU before its time", gcp_machine_rules.too_old, "page gpus")
+    .assumes("Machine type g4-standard-6 needs version 1.35.2-gke.1485000 or later.")
+    .given(_OLD)
+    .tries(nodes, {**SPOT, **_IN_OLD}, machineType=("g4-standard-6", "g4-standard-48"), guestAccelerators=_RTX),
+    Row("a part of a GPU on nodes that are older than the control plane", gcp_machine_rules.too_old, "page gpus")
+    .assumes("Machine type g4-standard-6 needs version 1.35.2-gke.1485000 or later.")
+    .tries(nodes, {**SPOT, "version": ("1.34", "1.35")}, machineType="g4-standard-6", guestAccelerators=_RTX),
+    Row("disk of another family", gcp_machine_rules.boot_disk, "Google's GKE autoscaler source, Boot disk")
+    .says("pd-standard disk type cannot be used by g2-standard-8 machine type.")
+    .tries(nodes, SPOT, diskType=("pd-standard", "pd-ssd")),
     Row(
         "disk of another family, without GPUs",
-        "gcp-compute-persistent-disk-csi-driver #1391",
         gcp_machine_rules.boot_disk,
-        "pd-standard disk type cannot be used by c3-standard-8 machine type.",
-        bad=nodes(REGULAR, machineType="c3-standard-8", diskType="pd-standard"),
-        good=nodes(REGULAR, machineType="c3-standard-8", diskType="hyperdisk-balanced"),
-    ),
-    Row(
-        "key of another region, for boot disks",
-        "page using-cmek",
-        gcp_machine_rules.boot_disk_key,
-        "is not a key of region europe-west4.",
-        confirmed=False,
-        bad=nodes(REGULAR, bootDiskKmsKey=_KEY.format("us-east1")),
-        good=nodes(REGULAR, bootDiskKmsKey=_KEY.format("europe-west4")),
-        given=(key_granted(_KEY.format("europe-west4"), agent_rules.compute(PROJECT)),),
-    ),
-    Row(
-        "key that Compute Engine may not use",
-        "page using-cmek",
-        agent_rules.boot_disk_key,
+        "gcp-compute-persistent-disk-csi-driver #1391",
+    )
+    .says("pd-standard disk type cannot be used by c3-standard-8 machine type.")
+    .tries(nodes, REGULAR, machineType="c3-standard-8", diskType=("pd-standard", "hyperdisk-balanced")),
+    Row("key of another region, for boot disks", gcp_machine_rules.boot_disk_key, "page using-cmek")
+    .assumes("is not a key of region europe-west4.")
+    .given(key_granted(_KEY.format("europe-west4"), agent_rules.compute(PROJECT)))
+    .tries(nodes, REGULAR, bootDiskKmsKey=(_KEY.format("us-east1"), _KEY.format("europe-west4"))),
+    Row("key that Compute Engine may not use", agent_rules.boot_disk_key, "page using-cmek")
+    .assumes(
         "Error 403: Permission 'cloudkms.cryptoKeyVersions.useToEncrypt' denied on resource "
-        f"'{_KEY.format('europe-west4')}2' (or it may not exist) for {agent_rules.compute(PROJECT)}.",
-        confirmed=False,
-        bad=nodes(REGULAR, bootDiskKmsKey=f"{_KEY.format('europe-west4')}2"),
-        good=nodes(REGULAR, bootDiskKmsKey=_KEY.format("europe-west4")),
-        given=(key_granted(_KEY.format("europe-west4"), agent_rules.compute(PROJECT)),),
+        f"'{_KEY.format('europe-west4')}2' (or it may not exist) for {agent_rules.compute(PROJECT)}."
+    )
+    .given(key_granted(_KEY.format("europe-west4"), agent_rules.compute(PROJECT)))
+    .tries(nodes, REGULAR, bootDiskKmsKey=(f"{_KEY.format('europe-west4')}2", _KEY.format("europe-west4"))),
+    Row("image that is none", gcp_machine_rules.image, "page node-images")
+    .assumes('Invalid image type "COS"')
+    .tries(nodes, REGULAR, imageType=("COS", "ubuntu_containerd")),
+    Row("notice on demand", gcp_machine_rules.shutdown_grace, "page spot-vms")
+    .assumes("shutdown_grace_period_seconds can be set for node pools of Spot VMs only.")
+    .tries(nodes, (REGULAR, SPOT), kubeletConfig=_GRACE),
+    Row("notice of preemptible machines", gcp_machine_rules.shutdown_grace, "page spot-vms")
+    .assumes("for node pools of Spot VMs only")
+    .tries(nodes, SPOT, spot=None, preemptible=True, kubeletConfig=(_GRACE, ABSENT)),
+    Row("notice too long", gcp_machine_rules.shutdown_grace, "page spot-vms")
+    .assumes("must be between 30 and 120.")
+    .tries(_grace, (121, 120)),
+    Row("notice too short", gcp_machine_rules.shutdown_grace, "page spot-vms")
+    .assumes("must be between 30 and 120.")
+    .tries(_grace, (29, 30)),
+    Row("notice that is all the system's", gcp_machine_rules.shutdown_grace, "SDK docstring")
+    .assumes("must not be more than")
+    .tries(_grace, 60, (61, 15)),
+    Row("notice before its time", gcp_machine_rules.shutdown_grace, "page spot-vms")
+    .assumes("needs version 1.35.0-gke.1171000 or later.")
+    .given(_OLD)
+    .refuses(nodes({**SPOT, **_IN_OLD}, kubeletConfig=_GRACE))
+    .accepts(pool({**SPOT, **_IN_OLD})),
+    Row("account that is none", gcp_machine_rules.service_account, "the sandbox's reading")
+    .assumes(f'Service account "gone@{PROJECT}.iam.gserviceaccount.com" does not exist.')
+    .tries(
+        nodes,
+        REGULAR,
+        serviceAccount=(f"gone@{PROJECT}.iam.gserviceaccount.com", f"ml-nodes@{PROJECT}.iam.gserviceaccount.com"),
     ),
-    Row(
-        "image that is none",
-        "page node-images",
-        gcp_machine_rules.image,
-        'Invalid image type "COS"',
-        confirmed=False,
-        bad=nodes(REGULAR, imageType="COS"),
-        good=nodes(REGULAR, imageType="ubuntu_containerd"),
+    Row("GPUs without storage", gcp_machine_rules.scopes, "page gpus")
+    .assumes("require a scope that reads from Cloud Storage")
+    .tries(
+        nodes,
+        SPOT,
+        oauthScopes=[
+            ("https://www.googleapis.com/auth/logging.write", "https://www.googleapis.com/auth/devstorage.read_only")
+        ],
     ),
-    Row(
-        "notice on demand",
-        "page spot-vms",
-        gcp_machine_rules.shutdown_grace,
-        "shutdown_grace_period_seconds can be set for node pools of Spot VMs only.",
-        confirmed=False,
-        bad=nodes(REGULAR, kubeletConfig=_GRACE),
-        good=nodes(SPOT, kubeletConfig=_GRACE),
-    ),
-    Row(
-        "notice of preemptible machines",
-        "page spot-vms",
-        gcp_machine_rules.shutdown_grace,
-        "for node pools of Spot VMs only",
-        confirmed=False,
-        bad=nodes(SPOT, spot=None, preemptible=True, kubeletConfig=_GRACE),
-        good=nodes(SPOT, spot=None, preemptible=True),
-    ),
-    Row(
-        "notice too long",
-        "page spot-vms",
-        gcp_machine_rules.shutdown_grace,
-        "must be between 30 and 120.",
-        confirmed=False,
-        bad=_grace(121),
-        good=_grace(120),
-    ),
-    Row(
-        "notice too short",
-        "page spot-vms",
-        gcp_machine_rules.shutdown_grace,
-        "must be between 30 and 120.",
-        confirmed=False,
-        bad=_grace(29),
-        good=_grace(30),
-    ),
-    Row(
-        "notice that is all the system's",
-        "SDK docstring",
-        gcp_machine_rules.shutdown_grace,
-        "must not be more than",
-        confirmed=False,
-        bad=_grace(60, 61),
-        good=_grace(60, 15),
-    ),
-    Row(
-        "notice before its time",
-        "page spot-vms",
-        gcp_machine_rules.shutdown_grace,
-        "needs version 1.35.0-gke.1171000 or later.",
-        confirmed=False,
-        given=(_OLD,),
-        bad=nodes({**SPOT, **_IN_OLD}, kubeletConfig=_GRACE),
-        good=pool({**SPOT, **_IN_OLD}),
-    ),
-    Row(
-        "account that is none",
-        "the sandbox's reading",
-        gcp_machine_rules.service_account,
-        f'Service account "gone@{PROJECT}.iam.gserviceaccount.com" does not exist.',
-        confirmed=False,
-        bad=nodes(REGULAR, serviceAccount=f"gone@{PROJECT}.iam.gserviceaccount.com"),
-        good=nodes(REGULAR, serviceAccount=f"ml-nodes@{PROJECT}.iam.gserviceaccount.com"),
-    ),
-    Row(
-        "GPUs without storage",
-        "page gpus",
-        gcp_machine_rules.scopes,
-        "require a scope that reads from Cloud Storage",
-        confirmed=False,
-        bad=nodes(SPOT, oauthScopes=["https://www.googleapis.com/auth/logging.write"]),
-        good=nodes(SPOT, oauthScopes=["https://www.googleapis.com/auth/devstorage.read_only"]),
-    ),
-    Row(
-        "identities of pods in a cluster without",
-        "page workload-identity",
-        gcp_machine_rules.workload_metadata,
-        "Workload Identity must be enabled in the cluster to use GKE_METADATA",
-        confirmed=False,
-        given=(cluster(workloadIdentityConfig=None, name="plain"),),
-        bad=nodes({**REGULAR, "cluster": "plain"}, workloadMetadataConfig={"mode": "GKE_METADATA"}),
-        good=nodes({**REGULAR, "cluster": "plain"}, workloadMetadataConfig={"mode": "GCE_METADATA"}),
-    ),
-    Row(
-        "nodes newer than the control plane",
-        "page versioning",
-        gcp_machine_rules.version,
-        'must not be newer than the master version "1.34.9-gke.1045000".',
-        confirmed=False,
-        given=(_OLD,),
-        bad=pool({**REGULAR, **_IN_OLD}, version="1.36"),
-        good=pool({**REGULAR, **_IN_OLD}, version="1.34"),
-    ),
-    Row(
-        "version of nodes that is none",
-        "logs",
-        gcp_machine_rules.version_served,
-        'Node version "1.30" is unsupported.',
-        bad=pool(REGULAR, version="1.30"),
-        good=pool(REGULAR, version="1.35"),
-    ),
-    Row(
-        "machines' label in capitals",
-        "labeling-resources",
-        gcp_machine_rules.resource_labels,
-        "Invalid resource label team=ML",
-        confirmed=False,
-        bad=nodes(REGULAR, resourceLabels={"team": "ML"}),
-        good=nodes(REGULAR, resourceLabels={"team": "ml"}),
-    ),
+    Row("identities of pods in a cluster without", gcp_machine_rules.workload_metadata, "page workload-identity")
+    .assumes("Workload Identity must be enabled in the cluster to use GKE_METADATA")
+    .given(cluster(workloadIdentityConfig=None, name="plain"))
+    .tries(nodes, {**REGULAR, "cluster": "plain"}, workloadMetadataConfig={"mode": ("GKE_METADATA", "GCE_METADATA")}),
+    Row("nodes newer than the control plane", gcp_machine_rules.version, "page versioning")
+    .assumes('must not be newer than the master version "1.34.9-gke.1045000".')
+    .given(_OLD)
+    .tries(pool, {**REGULAR, **_IN_OLD}, version=("1.36", "1.34")),
+    Row("version of nodes that is none", gcp_machine_rules.version_served, "logs")
+    .says('Node version "1.30" is unsupported.')
+    .tries(pool, REGULAR, version=("1.30", "1.35")),
+    Row("machines' label in capitals", gcp_machine_rules.resource_labels, "labeling-resources")
+    .assumes("Invalid resource label team=ML")
+    .tries(nodes, REGULAR, resourceLabels={"team": ("ML", "ml")}),
 ]
