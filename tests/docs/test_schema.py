@@ -86,13 +86,15 @@ def test_it_takes_drawn_files_of_both_clouds(drawn: dict[str, Any]) -> None:
 
 
 def test_it_refuses_four_of_five_error_rows_that_are_about_one_key(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [row for row in single.error_rows() if single.is_about_one_key(row)]
-    seen = [row for row in rows if refused(file_of(row.settings()))]
-    every = [row for row in single.error_rows() if refused(file_of(row.settings()))]
+    every = single.error_rows()
+    rows = [row for row in every if single.is_about_one_key(row)]
+    # Whether at all: to list a file's errors takes ten times as long.
+    bad = {id(row) for row in every if not VALIDATOR.is_valid(file_of(row.settings()))}
+    seen = [row for row in rows if id(row) in bad]
     with capsys.disabled():
         print(
             f"\nschema: refuses {len(seen)} of the {len(rows)} error rows about one key ({len(seen) / len(rows):.0%}), "
-            f"{len(every)} of all {len(single.error_rows())}"
+            f"{len(bad)} of all {len(every)}"
         )
     assert len(rows) > len(ERRORS) / 3
     assert len(seen) / len(rows) >= 0.8
