@@ -30,11 +30,7 @@ class AzureCloud(EmulatedCloud):
     machines, view, spot = scale_sets, azure_node_groups, SPOT
 
     def __init__(
-        self,
-        state_file: Path,
-        runtime: ClusterRuntime,
-        quotas: Quotas = UNLIMITED,
-        throttle: Throttle | None = None,
+        self, state_file: Path, runtime: ClusterRuntime, quotas: Quotas = UNLIMITED, throttle: Throttle | None = None
     ) -> None:
         super().__init__(state_file, runtime)
         self._quotas, self._throttle = quotas, throttle or Throttle()

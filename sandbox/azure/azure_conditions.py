@@ -15,7 +15,7 @@ from sandbox.cloud.conditions import Malformed as Malformed
 _TOKEN = re.compile(
     r"\s*(?:(?P<open>\()|(?P<close>\))|(?P<not>!|NOT\b)|(?P<and>AND\b|&&)|(?P<or>OR\b|\|\|)"
     r"|(?P<matches>ActionMatches|SubOperationMatches)\s*\{\s*'(?P<action>[^']*)'\s*\}"
-    r"|@(?P<source>Resource|Request)\[(?P<attribute>[^\]]+)\]\s+(?P<operator>\w+)\s+'(?P<value>[^']*)')",
+    r"|@(?P<source>Resource|Request)\[(?P<attribute>[^\]]+)\]\s+(?P<operator>\w+)\s+'(?P<value>[^']*)')"
 )
 
 

@@ -40,10 +40,7 @@ _IMMUTABLE = (
 )
 
 # Values of a cluster whose body lacks the property.
-_IMPLIED = {
-    "apiServerAccessProfile.enablePrivateCluster": False,
-    "apiServerAccessProfile.privateDNSZone": "system",
-}
+_IMPLIED = {"apiServerAccessProfile.enablePrivateCluster": False, "apiServerAccessProfile.privateDNSZone": "system"}
 
 # AKS page aks-naming-rules: 1 to 54 letters, digits and hyphens, no hyphen first or last.
 _DNS_PREFIX = r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,52}[a-zA-Z0-9])?"

@@ -47,7 +47,7 @@ class Deployment(AzureType):
                 "templateHash": hashlib.sha256(template.encode()).hexdigest()[:20],
                 "correlationId": azure_ids.guid("deployment", id + before),
                 "provisioningState": "Running",
-            },
+            }
         }
         return self.completed(id, result)
 

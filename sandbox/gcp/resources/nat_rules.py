@@ -82,9 +82,4 @@ def alone(request: NatRequest) -> GcpRefused | None:
     return None
 
 
-RULES: tuple[Callable[[NatRequest], GcpRefused | None], ...] = (
-    addresses,
-    listed_subnetworks,
-    subnetworks_exist,
-    alone,
-)
+RULES: tuple[Callable[[NatRequest], GcpRefused | None], ...] = (addresses, listed_subnetworks, subnetworks_exist, alone)

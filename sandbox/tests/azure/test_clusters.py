@@ -37,12 +37,7 @@ def test_pools_stay_at_their_version_when_the_cluster_moves(account: Account) ->
 
 @pytest.mark.parametrize(
     ("pool", "control_plane", "refused"),
-    [
-        ("1.34.7", "1.36.2", False),
-        ("1.33.9", "1.36.2", True),
-        ("1.36.2", "1.36.2", False),
-        ("1.36.10", "1.36.2", True),
-    ],
+    [("1.34.7", "1.36.2", False), ("1.33.9", "1.36.2", True), ("1.36.2", "1.36.2", False), ("1.36.10", "1.36.2", True)],
 )
 def test_pools_trail_the_control_plane_by_two_minors_at_most(pool: str, control_plane: str, refused: bool) -> None:
     assert (too_far_apart(pool, control_plane) is not None) == refused

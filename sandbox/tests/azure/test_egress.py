@@ -20,12 +20,7 @@ ADDRESS_INPUTS: Props = {
     "publicIPAllocationMethod": "Static",
 }
 NAT_INPUTS: Props = {"resourceGroupName": "ml", "natGatewayName": "egress", "sku": {"name": "Standard"}}
-ROUTE = {
-    "name": "out",
-    "addressPrefix": "0.0.0.0/0",
-    "nextHopType": "VirtualAppliance",
-    "nextHopIpAddress": "10.0.0.4",
-}
+ROUTE = {"name": "out", "addressPrefix": "0.0.0.0/0", "nextHopType": "VirtualAppliance", "nextHopIpAddress": "10.0.0.4"}
 ROUTES_INPUTS: Props = {"resourceGroupName": "ml", "routeTableName": "egress", "routes": [ROUTE]}
 
 

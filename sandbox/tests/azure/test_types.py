@@ -148,9 +148,7 @@ REQUESTS: dict[str, Props] = {
         "roleName": "blobs",
         "scope": GROUP_ID,
         "assignableScopes": [GROUP_ID],
-        "permissions": [
-            {"dataActions": ["Microsoft.Storage/storageAccounts/blobServices/containers/blobs/read"]},
-        ],
+        "permissions": [{"dataActions": ["Microsoft.Storage/storageAccounts/blobServices/containers/blobs/read"]}],
     },
     "operationalinsights:Workspace": {"resourceGroupName": "ml", "workspaceName": "logs"},
     "monitor:AzureMonitorWorkspace": {"resourceGroupName": "ml", "azureMonitorWorkspaceName": "metrics"},

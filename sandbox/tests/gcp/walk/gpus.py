@@ -64,9 +64,7 @@ ROWS = [
     .assumes("A node pool can have one accelerator type only.")
     .refuses(
         nodes(
-            SPOT,
-            machineType="n1-standard-8",
-            guestAccelerators=_gpus("nvidia-tesla-t4") + _gpus("nvidia-tesla-v100"),
+            SPOT, machineType="n1-standard-8", guestAccelerators=_gpus("nvidia-tesla-t4") + _gpus("nvidia-tesla-v100")
         )
     )
     .accepts(_n1("nvidia-tesla-t4")),
