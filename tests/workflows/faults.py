@@ -50,6 +50,10 @@ def drift(files: Files) -> Iterator[str]:
     """Drift runs what deploy.yml's own runs on main name, found by a job without credentials."""
     jobs = files["drift"]["jobs"]
     find = jobs["find"]
+    # YAML 1.1 reads the key `on` as true.
+    times = [schedule["cron"] for schedule in files["drift"][True]["schedule"]]
+    if not any(re.fullmatch(r"\d+ \d+ \* \* \*", time) for time in times):
+        yield "drift is not looked for every day"
     if "environment" in find or find["permissions"] != {"actions": "read", "contents": "read"}:
         yield "the job that finds the commits has more rights than to read"
     if "deployments" in str(files["drift"]):

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from sandbox.toolchain.programs import ensure
 
+from sandbox.toolchain.programs import ensure
 from tests.workflows.faults import ACQUISITION
 from tests.workflows.files import SCRIPTS, workflow
 

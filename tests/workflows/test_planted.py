@@ -38,7 +38,8 @@ def without(name: str) -> Callable[[list[Any]], list[Any]]:
 
 
 PLANTED = [
-    # B1: what drift runs.
+    # B1: what drift runs, and when.
+    ("drift", lambda file: file[True].update(schedule=[{"cron": "17 5 1 * *"}]), "drift is not looked for every day"),
     ("drift", put("jobs/find/permissions/deployments", "read"), "deployments are read"),
     ("drift", put("jobs/find/permissions/id-token", "write"), "more rights than to read"),
     ("drift", put("jobs/find/environment", "drift"), "more rights than to read"),

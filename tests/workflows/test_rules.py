@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 import pytest
-from sandbox.cli.commands import main as sandbox
 
+from sandbox.cli.commands import main as sandbox
 from tests.workflows import faults
 from tests.workflows.faults import triggers
 from tests.workflows.files import ACTIONS, PROJECT, WORKFLOWS, jobs, read, scalars, steps, workflow
