@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Collection, Iterator
+from functools import cache
 from itertools import permutations
 from pathlib import Path
 
@@ -43,15 +44,24 @@ FLOORS = {
 """The folders of a package from the ground up (design, sections 3 and 5)."""
 
 
-def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+@cache
+def imports(path: Path) -> tuple[str, ...]:
+    """Return the modules that a file imports; tests import their neighbours relatively, which is left out."""
+    names: list[str] = []
+    for node in nodes(path):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            # Tests import their neighbours relatively.
             assert node.level == 0 or "tests" in path.parts, f"{path}: relative import"
-            if node.module and not node.level:
-                yield node.module
+            names += [node.module] if node.module and not node.level else []
+    return tuple(names)
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """Return the import statements of a file, wherever in it they stand."""
+    tree = ast.parse(path.read_text())
+    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
 
 
 def files(place: str) -> list[Path]:
@@ -141,10 +151,10 @@ def module(path: Path) -> str:
 
 def parts(path: Path, modules: Collection[str]) -> Iterator[str]:
     """Our modules that a file imports, or from which it imports a name."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             for alias in node.names:
                 inner = f"{node.module}.{alias.name}"
                 yield from [name for name in (inner, node.module) if name in modules][:1]
