@@ -27,26 +27,24 @@ def patched(base: Any, patch: Any) -> Any:
     return result
 
 
-def named(items: list[Any], name: Any) -> int:
-    """Return the index of the item with this name. Raises StopIteration if no item has it."""
+def _index(items: list[Any], name: Any) -> int:
+    """Return the index of the item with this name, of which the last part of a path is enough. Raises StopIteration."""
     if isinstance(name, int):
         return name
-    return next(index for index, item in enumerate(items) if name in (_names(item), item))
+    return next(index for index, item in enumerate(items) if f"/{_name(item)}".endswith(f"/{name}"))
 
 
-def _names(item: Any) -> Any:
+def _name(item: Any) -> Any:
     for key in NAMES if isinstance(item, dict) else ():
-        if isinstance(item.get(key), str):
-            return item[key]
-        if isinstance(item.get(key), dict) and "value" in item[key]:
-            return item[key]["value"]
-    return None
+        if key in item:
+            return _name(item[key])
+    return item
 
 
 def _patched_list(base: list[Any], patch: dict[Any, Any]) -> list[Any]:
     result = list(base)
     for name, value in patch.items():
-        index = named(result, name)
+        index = _index(result, name)
         if value is None:
             del result[index]
         elif index == len(result):

@@ -119,7 +119,7 @@ def as_declared_now(stack: str, spec: ClusterSpec) -> Snapshot:
     """The recorded cluster with the policies that the program declares today: their text changes more often than a record."""
     cluster, instance = load(stack), stack
     version = cluster.parts["version"]["gitVersion"]
-    pools = node_pools(spec, registry.of(spec.cloud))
+    pools = node_pools(spec, registry.cloud_of(spec.cloud))
     for kind, body in declared.objects(spec, pools, instance, version):
         part = cluster.parts[declared.PARTS[kind]]
         next(item for item in part if item["metadata"]["name"] == body["metadata"]["name"])["spec"].update(body["spec"])
