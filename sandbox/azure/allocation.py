@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sandbox.azure import azure_ids
+from sandbox.azure.azure_catalogue import machines
 from sandbox.azure.azure_errors import AzureRefused, aks
-from sandbox.azure.azure_machines import machines
 from sandbox.azure.azure_quotas import CORES, LOW_PRIORITY, Excess, Quotas
-from sandbox.azure.resources import azure_network, azure_subnet_rules
-from sandbox.azure.resources.azure_cluster_path import CLUSTER, pools_of
+from sandbox.azure.resources import azure_network, azure_network_rules
+from sandbox.azure.resources.azure_requests import CLUSTER, pools_of
 from sandbox.cloud.state import Record, Resources
 
 Nodes = Mapping[str, int]
@@ -83,20 +83,21 @@ def _spot_quota(resources: Resources, cluster: Record, pool: Record, had: Nodes,
 
 def _subnet_full(resources: Resources, cluster: Record, pool: Record, had: Nodes) -> Shortage | None:
     """AKS compares a subnet with the cluster's own pools alone; those of others it meets when it takes addresses."""
-    needed = azure_subnet_rules.taken(cluster.body["networkProfile"], pool.body, _added(pool, had))
+    needed = azure_network_rules.taken(cluster.body["networkProfile"], pool.body, _added(pool, had))
     for id, addresses in needed.items():
         subnet = resources.get(id)
         if subnet is None:
             continue
         used = sum(
-            azure_subnet_rules.taken(c.body["networkProfile"], p.body, had.get(azure_ids.key(p.id), 0))[id]
+            azure_network_rules.taken(c.body["networkProfile"], p.body, had.get(azure_ids.key(p.id), 0))[id]
             for c, p in _pools(resources)
         )
-        if used + addresses > azure_subnet_rules.usable(subnet):
+        if used + addresses > azure_network_rules.usable(subnet):
             # karpenter-provider-azure #734, Azure/AKS #2531
+            prefixes = ",".join(azure_network.prefixes(subnet.body))
             text = (
-                f"Subnet {azure_ids.last(id)} with address prefix {','.join(azure_network.prefixes(subnet.body))} does not have enough "
-                f"capacity for {addresses} IP addresses."
+                f"Subnet {azure_ids.last(id)} with address prefix {prefixes} does not have enough capacity for {addresses} IP "
+                "addresses."
             )
             return Shortage(pool, "SubnetIsFull", text)
     return None

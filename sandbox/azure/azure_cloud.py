@@ -3,19 +3,17 @@
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from sandbox.azure import allocation, azure_errors, azure_ids, azure_node_groups, azure_operations, scale_sets
+from sandbox.azure import allocation, azure_errors, azure_ids, azure_operations, scale_sets
 from sandbox.azure.allocation import Nodes, Shortage
-from sandbox.azure.azure_operations import STATES
+from sandbox.azure.azure_operations import STATES, CredentialWrites, Throttle
 from sandbox.azure.azure_quotas import UNLIMITED, Quotas
 from sandbox.azure.azure_schema import STORED
-from sandbox.azure.azure_spot import SPOT
-from sandbox.azure.credential_writes import CredentialWrites
 from sandbox.azure.resources import deployment
 from sandbox.azure.resources.azure_cluster import finished
-from sandbox.azure.resources.azure_cluster_path import CLUSTER, POOL
+from sandbox.azure.resources.azure_requests import CLUSTER, POOL
 from sandbox.azure.resources.azure_table import TYPES
 from sandbox.azure.resources.deployment import DEPLOYMENT
-from sandbox.azure.throttle import Throttle
+from sandbox.azure.scale_sets import SPOT
 from sandbox.cloud.cluster_runtime import ClusterRuntime
 from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.provider import InitFailed, Refused
@@ -27,7 +25,7 @@ class AzureCloud(EmulatedCloud):
 
     cluster, pool, folder = CLUSTER, POOL, "agentPools"
     types, schema, states = TYPES, STORED, STATES
-    machines, view, spot = scale_sets, azure_node_groups, SPOT
+    machines, view, spot = scale_sets, scale_sets, SPOT
 
     def __init__(
         self, state_file: Path, runtime: ClusterRuntime, quotas: Quotas = UNLIMITED, throttle: Throttle | None = None

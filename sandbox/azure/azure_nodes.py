@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from sandbox.azure import azure_ids
-from sandbox.azure.azure_machines import MIG_INSTANCES, Machine
+from sandbox.azure.azure_catalogue import MIG_INSTANCES, Machine
 from sandbox.cloud import node_names
 from sandbox.cloud.facts import filled, tables
 from sandbox.cloud.state import Body

@@ -2,11 +2,11 @@
 
 from sandbox.azure import azure_ids
 from sandbox.azure.azure_cloud import AzureCloud
+from sandbox.azure.azure_operations import Propagation
 from sandbox.azure.azure_provider import AzureProvider
 from sandbox.azure.azure_quotas import Quotas
-from sandbox.azure.azure_spot import SPOT
-from sandbox.azure.propagation import Propagation
 from sandbox.azure.resources.azure_table import TYPES
+from sandbox.azure.scale_sets import SPOT
 from sandbox.cloud.facts import data
 from sandbox.cloud.plugin import Driver, Plugin
 from sandbox.kubernetes import manifests

@@ -6,8 +6,7 @@ Azure counts three things in each region: all regular machines (`cores`), those 
 
 from collections.abc import Collection
 
-from sandbox.azure.azure_machines import machines
-from sandbox.azure.regions import plain
+from sandbox.azure.azure_catalogue import machines, plain_region
 from sandbox.cloud import quotas
 
 CORES = "cores"
@@ -54,7 +53,7 @@ class Quotas(quotas.Quotas):
 
     @staticmethod
     def region(text: str) -> str:
-        return plain(text)
+        return plain_region(text)
 
     @staticmethod
     def name(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The inputs and outputs of the emulated types. `python -m sandbox.azure.azure_schema` writes their file from `pulumi_azure_native`.
+"""Inputs and outputs of the emulated types. `python -m sandbox.azure.azure_schema` writes their file from `pulumi_azure_native`.
 
 The SDK's modules for one cluster take a second to import, those of all types three.
 """

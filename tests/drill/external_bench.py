@@ -12,9 +12,9 @@ from drill.play.clock import Clock
 from drill.play.external import External
 from drill.play.machines import Machines
 from drill.play.nodes import Nodes
-from drill.world import kinds, record, zones
+from drill.world import node_groups, record
 from sandbox.autoscaler.world import Decision, World
-from sandbox.azure.azure_spot import SPOT as FACTS
+from sandbox.azure.scale_sets import SPOT as FACTS
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups
 from sandbox.tests.autoscaler.objects import on_demand, sized
 from sandbox.tests.autoscaler.objects import spot as spot_group
@@ -29,7 +29,7 @@ FIRST = f"{OD_GROUP}000000"
 
 
 def placed(group: NodeGroup, capacity: str) -> NodeGroup:
-    labels = {kinds.CAPACITY: capacity, kinds.MACHINE: MACHINE, zones.ZONE: ZONE}
+    labels = {node_groups.CAPACITY: capacity, node_groups.MACHINE: MACHINE, node_groups.ZONE: ZONE}
     group.template["metadata"]["labels"].update(labels)
     return group
 

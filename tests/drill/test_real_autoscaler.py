@@ -11,11 +11,12 @@ from typing import Any
 
 import psutil
 import pytest
+
 from drill.play import real_autoscaler
 from drill.play.real_autoscaler import RealAutoscaler, flags, named
 from drill.play.real_provider import hostnames
 from sandbox.autoscaler.world import Decision
-from sandbox.azure.resources import autoscaler_rules
+from sandbox.azure.resources import azure_cluster_rules
 from sandbox.base.errors import SandboxError
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.tests.autoscaler.objects import on_demand
@@ -25,7 +26,7 @@ SPOT_GROUP, OD_GROUP = "aks-gpuspot-12345678-vmss", "aks-gpuod-12345678-vmss"
 GROUPS = [spot_group(10), on_demand(4)]
 PLAN = f"I1122 21:20:41.302851   25008 orchestrator.go:177] Final scale-up plan: [{{{SPOT_GROUP} 0->2 (max: 10)}}]"
 BOOLEANS = ("daemonsetEvictionForEmptyNodes", "daemonsetEvictionForOccupiedNodes", "ignoreDaemonsetsUtilization")
-SETTINGS = {**autoscaler_rules.DEFAULTS, **dict.fromkeys(BOOLEANS, True)}
+SETTINGS = {**azure_cluster_rules.AUTOSCALER_DEFAULTS, **dict.fromkeys(BOOLEANS, True)}
 
 
 def test_every_setting_of_aks_has_its_flag() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from sandbox.azure.azure_spot import SPOT as AZURE
+
+from sandbox.azure.scale_sets import SPOT as AZURE
 from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.gcp.gcp_spot import SPOT as GCP
-
 from tests.drill.test_machines import Bed
 
 

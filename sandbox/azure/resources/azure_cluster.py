@@ -8,14 +8,12 @@ import copy
 import hashlib
 from typing import Any
 
-from sandbox.azure import azure_ids, azure_versions
-from sandbox.azure.resources import autoscaler_rules, azure_cluster_rules, cluster_pools_rules
-from sandbox.azure.resources.azure_cluster_path import CLUSTER, pools_of
-from sandbox.azure.resources.azure_cluster_request import ClusterRequest
+from sandbox.azure import azure_catalogue, azure_ids
+from sandbox.azure.resources import azure_cluster_rules, cluster_pools_rules
 from sandbox.azure.resources.azure_identity import assigned
 from sandbox.azure.resources.azure_pool import new_record, put_pool
+from sandbox.azure.resources.azure_requests import CLUSTER, ClusterPools, ClusterRequest, pools_of
 from sandbox.azure.resources.azure_resource_type import AzureType, merged, require_group, type_named
-from sandbox.azure.resources.cluster_pools import ClusterPools
 from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
 
@@ -52,7 +50,7 @@ def with_defaults(id: str, body: Body) -> Body:
     name, group, location = azure_ids.last(id), azure_ids.group_name(id), body["location"]
     digest = hashlib.sha256(azure_ids.key(id).encode()).hexdigest()
     prefix = body.get("dnsPrefix") or body.get("fqdnSubdomain")
-    version = body.get("kubernetesVersion", azure_versions.DEFAULT)
+    version = body.get("kubernetesVersion", azure_catalogue.DEFAULT_VERSION)
     result: Body = {
         "nodeResourceGroup": f"MC_{group}_{name}_{location}",
         "fqdn": f"{prefix}-{digest[:8]}.hcp.{location}.azmk8s.io",
@@ -82,8 +80,8 @@ def with_defaults(id: str, body: Body) -> Body:
         result.get(profile, {}).pop(secret, None)
     current = body.get("currentKubernetesVersion", "")
     # The same alias again starts no upgrade (REST text of kubernetesVersion).
-    same_alias = current and azure_versions.alias(current) == version
-    result["currentKubernetesVersion"] = current if same_alias else azure_versions.patch(version)
+    same_alias = current and azure_catalogue.alias(current) == version
+    result["currentKubernetesVersion"] = current if same_alias else azure_catalogue.patch(version)
     return result
 
 
@@ -137,11 +135,11 @@ class ManagedCluster(AzureType):
         rules.check(azure_cluster_rules.RESULT, request)
         self._put_pools(resources, id, body, wanted.get("agentPoolProfiles", []), new=current is None)
         pools = [pool.body for pool in pools_of(resources, id)]
-        cluster_pools_rules.check(ClusterPools(body, pools, resources))
+        cluster_pools_rules.check_pools(ClusterPools(body, pools, resources))
         if any(pool["enableAutoScaling"] for pool in pools):
             # Whether sent or not (several pasted `az aks show`). A standalone pool changes nothing here before the cluster's
             # next PUT: what AKS shows then was not seen.
-            body["autoScalerProfile"] = autoscaler_rules.DEFAULTS | body.get("autoScalerProfile", {})
+            body["autoScalerProfile"] = azure_cluster_rules.AUTOSCALER_DEFAULTS | body.get("autoScalerProfile", {})
         return body
 
     @staticmethod

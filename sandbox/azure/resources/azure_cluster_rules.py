@@ -7,21 +7,11 @@ UNCONFIRMED and is marked `as_read`. Rules that need all of a cluster's pools ar
 import re
 from typing import Any
 
-from sandbox.azure import azure_errors, azure_ids, regions
+from sandbox.azure import azure_catalogue, azure_errors, azure_ids
 from sandbox.azure.azure_errors import AzureRefused, aks, arm
-from sandbox.azure.resources import (
-    access_rules,
-    addon_rules,
-    autoscaler_rules,
-    azure_range_rules,
-    encryption_rules,
-    outbound_rules,
-    plugin_rules,
-    version_rules,
-)
-from sandbox.azure.resources.azure_cluster_request import ClusterRequest, Rule
+from sandbox.azure.resources import access_rules, azure_network_rules, cluster_pools_rules
 from sandbox.azure.resources.azure_identity import assigned
-from sandbox.azure.resources.azure_pool_request import invalid
+from sandbox.azure.resources.azure_requests import ClusterRequest, ClusterRule, invalid
 from sandbox.cloud import rules
 
 # azure-native replaces a cluster for most of these before it sends a request; the pages private-clusters and
@@ -50,7 +40,7 @@ def location(request: ClusterRequest) -> AzureRefused | None:
     # ARM's documented code (page common-deployment-errors); the text as in tests of Azure/azure-sdk-for-net.
     if not request.body.get("location"):
         return arm("LocationRequired", "The location property is required for this definition.")
-    return regions.refusal(request.body["location"], azure_ids.arm_type(request.id))
+    return azure_catalogue.region_refusal(request.body["location"], azure_ids.arm_type(request.id))
 
 
 @rules.as_read
@@ -189,7 +179,68 @@ def node_provisioning(request: ClusterRequest) -> AzureRefused | None:
     return None
 
 
-SENT: tuple[Rule, ...] = (
+# AKS page cluster-autoscaler (2026-07-30). `skip-nodes-with-local-storage` is false in several GETs that users pasted; the REST
+# text says true. No GET shows the three daemonset booleans.
+AUTOSCALER_DEFAULTS = {
+    "balanceSimilarNodeGroups": "false",
+    "expander": "random",
+    "maxEmptyBulkDelete": "10",
+    "maxGracefulTerminationSec": "600",
+    "maxNodeProvisionTime": "15m",
+    "maxTotalUnreadyPercentage": "45",
+    "newPodScaleUpDelay": "0s",
+    "okTotalUnreadyCount": "3",
+    "scaleDownDelayAfterAdd": "10m",
+    "scaleDownDelayAfterDelete": "10s",
+    "scaleDownDelayAfterFailure": "3m",
+    "scaleDownUnneededTime": "10m",
+    "scaleDownUnreadyTime": "20m",
+    "scaleDownUtilizationThreshold": "0.5",
+    "scanInterval": "10s",
+    "skipNodesWithLocalStorage": "false",
+    "skipNodesWithSystemPods": "true",
+}
+
+_MINUTES = r"[0-9]+m"
+_BOOLEAN = r"true|false"
+_FORMATS = {
+    # azure-sdk-for-go #14311: `1m` is refused. The REST text mentions a bare number: UNCONFIRMED.
+    "scanInterval": r"[1-9][0-9]*s",
+    # azure-docs #121999 and #123289: `0m` is accepted, `0s` and `30s` are refused.
+    "maxNodeProvisionTime": _MINUTES,
+    "scaleDownDelayAfterAdd": _MINUTES,
+    "scaleDownDelayAfterFailure": _MINUTES,
+    "scaleDownUnneededTime": _MINUTES,
+    "scaleDownUnreadyTime": _MINUTES,
+    # The REST text asks for minutes; AKS itself shows seconds, and terraform-provider-azurerm #23339 sends seconds.
+    "scaleDownDelayAfterDelete": r"[0-9]+[sm]",
+    "newPodScaleUpDelay": r"[0-9]+[smh]",
+    "maxGracefulTerminationSec": r"[0-9]+",
+    "maxEmptyBulkDelete": r"[1-9][0-9]*",
+    "okTotalUnreadyCount": r"[0-9]+",
+    "maxTotalUnreadyPercentage": r"[0-9]{1,2}|100",
+    "scaleDownUtilizationThreshold": r"0(\.[0-9]+)?|1(\.0+)?",
+    "balanceSimilarNodeGroups": _BOOLEAN,
+    "skipNodesWithLocalStorage": _BOOLEAN,
+    "skipNodesWithSystemPods": _BOOLEAN,
+}
+"""Formats of the text fields. The provider itself checks the values of `expander` and the three booleans."""
+
+
+def profile_formats(request: ClusterRequest) -> AzureRefused | None:
+    # azure-sdk-for-go #14311
+    for field, value in request.wanted.get("autoScalerProfile", {}).items():
+        if field in _FORMATS and not re.fullmatch(_FORMATS[field], value):
+            flag = re.sub("[A-Z]", lambda letter: "-" + letter[0].lower(), field)
+            text = (
+                f"Invalid value specified for the cluster-autoscaler parameter '{flag}'. Please refer to "
+                "https://aka.ms/cluster-autoscaler for more details."
+            )
+            return aks("InvalidParameter", text)
+    return None
+
+
+SENT: tuple[ClusterRule, ...] = (
     location,
     moved,
     pools_named_once,
@@ -198,11 +249,11 @@ SENT: tuple[Rule, ...] = (
     dns_name,
     dns_prefix,
     immutable_change,
-    version_rules.version,
-    version_rules.version_step,
-    version_rules.spot_with_cluster,
-    version_rules.pool_versions,
-    version_rules.upgraded_with_channel,
+    cluster_pools_rules.version,
+    cluster_pools_rules.version_step,
+    cluster_pools_rules.spot_with_cluster,
+    cluster_pools_rules.pool_versions,
+    cluster_pools_rules.upgraded_with_channel,
     support_plan,
     issuer_stays,
     workload_identity,
@@ -219,28 +270,28 @@ SENT: tuple[Rule, ...] = (
     access_rules.zone_permission,
     access_rules.subdomain,
     access_rules.api_server_subnet,
-    addon_rules.log_workspace,
-    autoscaler_rules.profile_formats,
-    encryption_rules.key,
-    encryption_rules.key_identity,
-    encryption_rules.vault,
-    encryption_rules.private_vault,
-    encryption_rules.key_permission,
-    encryption_rules.disks,
+    access_rules.log_workspace,
+    profile_formats,
+    access_rules.key,
+    access_rules.key_identity,
+    access_rules.vault,
+    access_rules.private_vault,
+    access_rules.key_permission,
+    access_rules.disks,
 )
 """Rules on the body that was sent, before defaults are added."""
 
-RESULT: tuple[Rule, ...] = (
-    plugin_rules.overlay_plugin,
-    plugin_rules.pod_range_plugin,
-    plugin_rules.cilium_plugin,
-    plugin_rules.cilium_policy,
-    plugin_rules.policy_plugin,
-    outbound_rules.balancer,
-    azure_range_rules.kept_ranges,
-    azure_range_rules.service_range_size,
-    azure_range_rules.dns_address,
-    azure_range_rules.ranges_overlap,
+RESULT: tuple[ClusterRule, ...] = (
+    azure_network_rules.overlay_plugin,
+    azure_network_rules.pod_range_plugin,
+    azure_network_rules.cilium_plugin,
+    azure_network_rules.cilium_policy,
+    azure_network_rules.policy_plugin,
+    azure_network_rules.balancer,
+    azure_network_rules.kept_ranges,
+    azure_network_rules.service_range_size,
+    azure_network_rules.dns_address,
+    azure_network_rules.ranges_overlap,
     node_provisioning,
 )
 """Rules on the resulting body: defaults and kept values included."""

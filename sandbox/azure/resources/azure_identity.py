@@ -1,10 +1,10 @@
-"""User-assigned identities, their federated credentials, and role assignments.
+"""User-assigned identities, their federated credentials, role assignments, and who holds a role.
 
 The codes and texts of these services are those of their public documentation; the fact files do not hold them.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sandbox.azure import azure_conditions, azure_ids
 from sandbox.azure.azure_errors import AzureRefused, arm
@@ -168,3 +168,15 @@ def assigned(resources: Resources, identity: str) -> Record | None:
     """The user-assigned identity with this id."""
     record = resources.get(identity)
     return record if record and record.token == IDENTITY else None
+
+
+def has_role(resources: Resources, identities: Iterable[str], role: str, scope: str) -> bool:
+    """Whether one of the identities has a built-in role, by its GUID, at a scope or above it."""
+    records = [assigned(resources, identity) for identity in identities]
+    principals = {record.body["principalId"].lower() for record in records if record is not None}
+    return any(
+        grant.body["principalId"].lower() in principals
+        and azure_ids.last(grant.body["roleDefinitionId"]).lower() == role
+        and (azure_ids.key(scope) + "/").startswith(azure_ids.key(grant.body["scope"]) + "/")
+        for grant in resources.of(ROLE)
+    )

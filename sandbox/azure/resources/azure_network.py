@@ -9,7 +9,7 @@ from typing import Any
 from sandbox.azure import azure_errors, azure_ids
 from sandbox.azure.azure_errors import arm
 from sandbox.azure.resources import reference
-from sandbox.azure.resources.azure_cluster_path import CLUSTER, POOL
+from sandbox.azure.resources.azure_requests import CLUSTER, POOL
 from sandbox.azure.resources.azure_resource_type import AzureType, merged, require_group, require_parent, type_named
 from sandbox.azure.resources.egress import NAT_GATEWAY, ROUTE_TABLE
 from sandbox.cloud.state import Body, Record, Resources

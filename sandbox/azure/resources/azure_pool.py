@@ -6,14 +6,20 @@ pages named beside them. What the service refuses is in `pool_rules`.
 
 from typing import Any
 
-from sandbox.azure import azure_ids, azure_versions
-from sandbox.azure.azure_machines import Machine, machines
-from sandbox.azure.resources import azure_pool_rules, cluster_pools_rules, reservation_rules
-from sandbox.azure.resources.azure_cluster_path import CLUSTER, POOL, pools_of
+from sandbox.azure import azure_catalogue, azure_ids
+from sandbox.azure.azure_catalogue import Machine, machines
+from sandbox.azure.resources import azure_machine_rules, azure_pool_rules, cluster_pools_rules
 from sandbox.azure.resources.azure_machine_rules import asks_trusted_launch
-from sandbox.azure.resources.azure_pool_request import SPOT_LABEL, SPOT_TAINT, PoolRequest
+from sandbox.azure.resources.azure_requests import (
+    CLUSTER,
+    POOL,
+    SPOT_LABEL,
+    SPOT_TAINT,
+    ClusterPools,
+    PoolRequest,
+    pools_of,
+)
 from sandbox.azure.resources.azure_resource_type import AzureType, merged, require_group, require_parent, type_named
-from sandbox.azure.resources.cluster_pools import ClusterPools
 from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
 
@@ -84,9 +90,9 @@ def with_defaults(body: Body, cluster: Body) -> Body:
 def _patch(body: Body, version: str) -> str:
     # The same alias again starts no upgrade, even if a newer patch exists (REST text of orchestratorVersion).
     current: str = body.get("currentOrchestratorVersion", "")
-    if current and azure_versions.alias(current) == version:
+    if current and azure_catalogue.alias(current) == version:
         return current
-    return azure_versions.patch(version) or version
+    return azure_catalogue.patch(version) or version
 
 
 def _make_spot(body: Body) -> None:
@@ -126,15 +132,17 @@ class AgentPool(AzureType):
         cluster = require_parent(resources, id, "managedClusters/agentPools")
         body = put_pool(resources, cluster.body, azure_ids.last(id), wanted, current, inline=False)
         body = {**body, "name": azure_ids.last(id)}
-        cluster_pools_rules.check(ClusterPools(cluster.body, [*_others(resources, id), body], resources))
+        cluster_pools_rules.check_pools(ClusterPools(cluster.body, [*_others(resources, id), body], resources))
         return body
 
     def check_delete(self, resources: Resources, id: str) -> None:
         cluster = resources.get(azure_ids.parent(id))
         if cluster is not None and cluster.token == CLUSTER:
-            cluster_pools_rules.check(ClusterPools(cluster.body, _others(resources, id), resources, deleting=True))
+            cluster_pools_rules.check_pools(
+                ClusterPools(cluster.body, _others(resources, id), resources, deleting=True)
+            )
             pool = resources.get(id)
-            if pool and (refused := reservation_rules.dissociation(resources, cluster.body, pool.body)):
+            if pool and (refused := azure_machine_rules.dissociation(resources, cluster.body, pool.body)):
                 raise refused
 
 

@@ -7,17 +7,10 @@ UNCONFIRMED and is marked `as_read`.
 import re
 from typing import Any
 
-from sandbox.azure import azure_errors, azure_ids, azure_versions
+from sandbox.azure import azure_catalogue, azure_errors, azure_ids
 from sandbox.azure.azure_errors import AzureRefused, aks
-from sandbox.azure.resources import (
-    azure_label_rules,
-    azure_machine_rules,
-    count_rules,
-    reservation_rules,
-    spot_rules,
-    upgrade_rules,
-)
-from sandbox.azure.resources.azure_pool_request import POOL_NAME, PoolRequest, Rule, invalid
+from sandbox.azure.resources import azure_machine_rules, node_rules
+from sandbox.azure.resources.azure_requests import POOL_NAME, PoolRequest, PoolRule, invalid
 from sandbox.cloud import rules
 
 # Values of a pool whose body lacks the property.
@@ -100,7 +93,7 @@ def _comparable(field: str, value: Any) -> Any:
 def version(request: PoolRequest) -> AzureRefused | None:
     requested = request.body["orchestratorVersion"]
     sent = "orchestratorVersion" in request.wanted and requested != (request.current or {}).get("orchestratorVersion")
-    if sent and azure_versions.patch(requested) is None:
+    if sent and azure_catalogue.patch(requested) is None:
         # dSPACE simphera #29
         return aks("AgentPoolK8sVersionNotSupported", f"Version {requested} is not supported in this region.")
     return None
@@ -128,42 +121,42 @@ def services_subnet(request: PoolRequest) -> AzureRefused | None:
     return None
 
 
-SENT: tuple[Rule, ...] = (
+SENT: tuple[PoolRule, ...] = (
     name,
-    count_rules.count_present,
+    node_rules.count_present,
     azure_machine_rules.size_known,
     size_change,
     priority_change,
     immutable_change,
     azure_machine_rules.trusted_launch,
-    azure_label_rules.labels,
-    azure_label_rules.taints,
-    spot_rules.spot_upgrade,
-    upgrade_rules.nodes_at_once,
-    upgrade_rules.minutes,
+    node_rules.labels,
+    node_rules.taints,
+    node_rules.spot_upgrade,
+    node_rules.nodes_at_once,
+    node_rules.minutes,
     azure_machine_rules.disk_size,
 )
 """Rules on the body that was sent, before defaults are added."""
 
-RESULT: tuple[Rule, ...] = (
-    spot_rules.spot_mode,
-    spot_rules.spot_settings,
-    count_rules.bounds_only_with_autoscaling,
-    count_rules.autoscaling_bounds,
-    count_rules.count_bounds,
-    count_rules.stale_count,
-    count_rules.max_pods,
-    count_rules.pods_of_a_pool,
+RESULT: tuple[PoolRule, ...] = (
+    node_rules.spot_mode,
+    node_rules.spot_settings,
+    node_rules.bounds_only_with_autoscaling,
+    node_rules.autoscaling_bounds,
+    node_rules.count_bounds,
+    node_rules.stale_count,
+    node_rules.max_pods,
+    node_rules.pods_of_a_pool,
     azure_machine_rules.system_size,
     azure_machine_rules.availability_zones,
     azure_machine_rules.ephemeral_disk,
     azure_machine_rules.gpu_partitions,
     azure_machine_rules.secure_boot_driver,
-    upgrade_rules.system_unavailable,
-    upgrade_rules.surge,
+    node_rules.system_unavailable,
+    node_rules.surge,
     version,
     subnets,
     services_subnet,
-    *reservation_rules.RULES,
+    *azure_machine_rules.RESERVATION_RULES,
 )
 """Rules on the resulting body: defaults and kept values included."""

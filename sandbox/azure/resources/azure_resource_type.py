@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from sandbox.azure import azure_errors, azure_ids, regions
+from sandbox.azure import azure_catalogue, azure_errors, azure_ids
 from sandbox.cloud.facts import tables
 from sandbox.cloud.provider import Failure, Refused
 from sandbox.cloud.resource_type import ResourceType, fill
@@ -95,7 +95,7 @@ class AzureType(ResourceType):
         """The body after a PUT, as GET would return it; `current` is None on a create. Raises `Refused`."""
         require_group(resources, id)
         place = wanted.get("location")
-        if place and (refused := regions.refusal(place, self.arm_type)):
+        if place and (refused := azure_catalogue.region_refusal(place, self.arm_type)):
             raise refused
         return self.completed(id, merged(current or {}, wanted))
 

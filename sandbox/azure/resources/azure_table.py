@@ -5,7 +5,6 @@ from collections.abc import Callable
 from sandbox.azure.azure_errors import arm
 from sandbox.azure.resources import azure_network, egress, monitoring, reference, storage
 from sandbox.azure.resources.azure_cluster import ManagedCluster
-from sandbox.azure.resources.azure_cluster_path import CLUSTER, POOL
 from sandbox.azure.resources.azure_identity import (
     IDENTITY,
     ROLE,
@@ -14,6 +13,7 @@ from sandbox.azure.resources.azure_identity import (
     UserAssignedIdentity,
 )
 from sandbox.azure.resources.azure_pool import AgentPool
+from sandbox.azure.resources.azure_requests import CLUSTER, POOL
 from sandbox.azure.resources.azure_resource_type import AzureType, Tracked
 from sandbox.azure.resources.deployment import DEPLOYMENT, Deployment
 from sandbox.azure.resources.diagnostics import DiagnosticSetting

@@ -13,7 +13,7 @@ from typing import Any
 from sandbox.azure import azure_errors, azure_ids, azure_schema
 from sandbox.azure.azure_errors import AzureRefused, arm
 from sandbox.azure.azure_schema import STORED
-from sandbox.azure.resources.azure_cluster_path import POOL
+from sandbox.azure.resources.azure_requests import POOL
 from sandbox.azure.resources.azure_resource_type import AzureType, require_group
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Record, Resources

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from sandbox.azure import azure_ids
 from sandbox.azure.azure_errors import arm
 from sandbox.azure.resources import reference
-from sandbox.azure.resources.azure_cluster_path import CLUSTER
+from sandbox.azure.resources.azure_requests import CLUSTER
 from sandbox.azure.resources.azure_resource_type import AzureType
 from sandbox.azure.resources.monitoring import WORKSPACE
 from sandbox.cloud.facts import tables

@@ -10,9 +10,9 @@ import pytest
 
 from sandbox.azure import azure_schema
 from sandbox.azure.azure_cloud import AzureCloud
+from sandbox.azure.azure_operations import Throttle
 from sandbox.azure.azure_provider import AzureProvider
 from sandbox.azure.azure_quotas import UNLIMITED, Quotas
-from sandbox.azure.throttle import Throttle
 from sandbox.cloud.provider import Resource
 from sandbox.tests.engine_side import Caller, CheckFailed, Props, RecordingRuntime, no_waiting_for_the_disk
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sandbox.azure.azure_errors import AzureRefused
+from sandbox.azure.azure_operations import CredentialWrites, Propagation
 from sandbox.azure.azure_plugin import PLUGIN
 from sandbox.azure.azure_provider import AzureProvider
-from sandbox.azure.credential_writes import CredentialWrites
-from sandbox.azure.propagation import Propagation
-from sandbox.azure.resources import reservation_rules
+from sandbox.azure.resources import azure_machine_rules
 from sandbox.cloud.state import Store
 
 from .conftest import FEDERATED, IDENTITY, ROLE, Account
@@ -91,7 +90,7 @@ def test_a_reserved_pool_goes_while_the_identity_may_take_it_out_of_its_group(re
     reserved = {"capacityReservationGroupID": group}
 
     def refused(pool: dict[str, str]) -> str:
-        return str(reservation_rules.dissociation(Store(ready.state_file).read(), cluster, pool) or "")
+        return str(azure_machine_rules.dissociation(Store(ready.state_file).read(), cluster, pool) or "")
 
     assert "LinkedAuthorizationFailed" in refused(reserved)
     assert not refused({})

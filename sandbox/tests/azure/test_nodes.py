@@ -7,7 +7,7 @@ import re
 import pytest
 
 from sandbox.autoscaler.resources import quantity
-from sandbox.azure.azure_machines import machines
+from sandbox.azure.azure_catalogue import machines
 from sandbox.azure.azure_nodes import gpu_resources, reserved_cpu
 from sandbox.cloud.node_groups import PoolStatus, ScaleRefused
 from sandbox.tests.autoscaler.objects import decisions, pod

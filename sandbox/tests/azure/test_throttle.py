@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.azure.throttle import Throttle
+from sandbox.azure.azure_operations import Throttle
 
 from .conftest import POOL, REGULAR, SPOT, Account, Clock
 

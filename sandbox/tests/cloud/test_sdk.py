@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.azure.resources.azure_cluster_path import CLUSTER
+from sandbox.azure.resources.azure_requests import CLUSTER
 from sandbox.cloud import sdk
 from sandbox.cloud.schema import Fields, Shape, Stored
 

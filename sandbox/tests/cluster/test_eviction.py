@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from sandbox.azure.azure_spot import SPOT as AKS
+from sandbox.azure.scale_sets import SPOT as AKS
 from sandbox.cloud.spot import SpotFacts
 from sandbox.cluster import eviction
 from sandbox.gcp.gcp_spot import SPOT as GKE

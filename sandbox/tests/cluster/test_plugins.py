@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure.azure_spot import SPOT
+from sandbox.azure.scale_sets import SPOT
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.cloud.emulated_cloud import EmulatedCloud

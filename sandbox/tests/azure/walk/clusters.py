@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.azure import azure_ids
-from sandbox.azure.resources import azure_cluster_rules, cluster_pools_rules, version_rules
+from sandbox.azure.resources import azure_cluster_rules, cluster_pools_rules
 from sandbox.cloud.state import Store
 from sandbox.tests.rule_walk import ABSENT, Row
 
@@ -73,12 +73,12 @@ ROWS = [
     .assumes("PropertyChangeNotAllowed", "'properties.apiServerAccessProfile.enablePrivateCluster'")
     .given(cluster())
     .tries(cluster, apiServerAccessProfile={"enablePrivateCluster": (True, False)}),
-    Row("version not offered", version_rules.version, "2.1")
+    Row("version not offered", cluster_pools_rules.version, "2.1")
     .says("K8sVersionNotSupported", "Managed cluster two is on version 1.30 which is not supported in this region.")
     .tries(cluster, kubernetesVersion=("1.30", "1.34")),
     Row(
         "version with long-term support only",
-        version_rules.version,
+        cluster_pools_rules.version,
         "apecloud/kubeblocks PR 10136, kubernetes-sigs/cluster-api-provider-azure #5953",
     )
     .says("K8sVersionNotSupported", "is on version 1.33.7, which is only available for Long-Term Support (LTS).")
@@ -89,18 +89,18 @@ ROWS = [
         supportPlan=(ABSENT, "AKSLongTermSupport"),
         autoUpgradeProfile=(ABSENT, {"upgradeChannel": "patch"}),
     ),
-    Row("unknown patch", version_rules.version, "2.1")
+    Row("unknown patch", cluster_pools_rules.version, "2.1")
     .says("K8sVersionNotSupported", "Managed cluster two has invalid version 1.36.99.")
     .tries(cluster, kubernetesVersion=("1.36.99", "1.36.2")),
-    Row("two minors at once", version_rules.version_step, "page upgrade-aks-cluster")
+    Row("two minors at once", cluster_pools_rules.version_step, "page upgrade-aks-cluster")
     .assumes("OperationNotAllowed", "Upgrading Kubernetes version 1.34.7 to 1.36 is not allowed.")
     .given(cluster(kubernetesVersion="1.34"))
     .tries(cluster, kubernetesVersion=("1.36", "1.35")),
-    Row("back to an older version", version_rules.version_step, "page upgrade-aks-cluster")
+    Row("back to an older version", cluster_pools_rules.version_step, "page upgrade-aks-cluster")
     .assumes("OperationNotAllowed", "Upgrading Kubernetes version 1.35.5 to 1.34 is not allowed.")
     .given(cluster())
     .tries(cluster, kubernetesVersion=("1.34", "1.35")),
-    Row("spot pool upgraded with its cluster", version_rules.spot_with_cluster, "page spot-node-pool")
+    Row("spot pool upgraded with its cluster", cluster_pools_rules.spot_with_cluster, "page spot-node-pool")
     .assumes("SpotPoolUpgradeNotAllowedDuringClusterUpgradeAll", "t4spot are spot pools")
     .given(pool(SPOT))
     .tries(
@@ -108,17 +108,21 @@ ROWS = [
         kubernetesVersion="1.36",
         agentPoolProfiles=(_named(system="1.36", t4spot="1.36"), _named(system="1.35", t4spot="1.35")),
     ),
-    Row("system pool moved by the cluster, the others left out", version_rules.pool_versions, "Azure/ARO-HCP PR 662")
+    Row(
+        "system pool moved by the cluster, the others left out",
+        cluster_pools_rules.pool_versions,
+        "Azure/ARO-HCP PR 662",
+    )
     .says("NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged", "must be all specified or all unspecified")
     .given(pool(REGULAR))
     .tries(
         _aks, kubernetesVersion="1.36", agentPoolProfiles=(_named(system="1.36"), _named(system="1.36", cpu="1.36"))
     ),
-    Row("version of some pools where none moves", version_rules.pool_versions, "the sandbox's reading")
+    Row("version of some pools where none moves", cluster_pools_rules.pool_versions, "the sandbox's reading")
     .assumes("NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged", "must be all specified or all unspecified")
     .given(pool(REGULAR))
     .tries(_aks, agentPoolProfiles=(_named(system="1.35"), [SYSTEM])),
-    Row("pool moved to a version that is not the control plane's", version_rules.pool_versions, "Azure/AKS #4765")
+    Row("pool moved to a version that is not the control plane's", cluster_pools_rules.pool_versions, "Azure/AKS #4765")
     .says(
         "NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged",
         "must be stay unchanged or the same with control plane",
@@ -127,7 +131,7 @@ ROWS = [
     .tries(cluster, kubernetesVersion="1.36", agentPoolProfiles=(_named(system="1.35"), _named(system="1.34"))),
     Row(
         "control plane alone where a channel upgrades the cluster",
-        version_rules.upgraded_with_channel,
+        cluster_pools_rules.upgraded_with_channel,
         "page auto-upgrade-cluster",
     )
     .assumes("NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged", "must be all specified or all unspecified")
@@ -135,7 +139,7 @@ ROWS = [
     .tries(cluster, kubernetesVersion="1.36", agentPoolProfiles=(ABSENT, _named(system="1.36"))),
     Row(
         "channel switched off and control plane upgraded at once",
-        version_rules.upgraded_with_channel,
+        cluster_pools_rules.upgraded_with_channel,
         "the sandbox's reading",
     )
     .assumes("NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged", "must be all specified or all unspecified")

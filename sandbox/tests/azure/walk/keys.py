@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.azure import azure_ids
-from sandbox.azure.resources import addon_rules, encryption_rules
+from sandbox.azure.resources import access_rules
 from sandbox.tests.rule_walk import ABSENT, Row
 
 from .requests import CONTROL, GROUP, GUID, OWN, Put, cluster, granted
@@ -53,13 +53,13 @@ def _disks(location: str, name: str = "disks") -> Put:
 
 
 ROWS = [
-    Row("key without a version", encryption_rules.key, "page use-kms-etcd-encryption")
+    Row("key without a version", access_rules.key, "page use-kms-etcd-encryption")
     .assumes("InvalidParameter", "key identifier")
     .tries(_kms, keyId=("https://keys.vault.azure.net/keys/etcd", ABSENT)),
-    Row("key without an identity of one's own", encryption_rules.key_identity, "page use-kms-etcd-encryption")
+    Row("key without an identity of one's own", access_rules.key_identity, "page use-kms-etcd-encryption")
     .assumes("BadRequest", "user-assigned managed identity")
     .tries(_kms, identity=({"type": "SystemAssigned"}, ABSENT)),
-    Row("private vault that is not named", encryption_rules.vault, "telescope PR 1121")
+    Row("private vault that is not named", access_rules.vault, "telescope PR 1121")
     .says("BadRequest", "KeyVault resource ID is empty when KeyVault network access is Private.")
     .tries(
         _kms,
@@ -67,10 +67,10 @@ ROWS = [
         access={"enableVnetIntegration": True},
         keyVaultResourceId=(ABSENT, _VAULT),
     ),
-    Row("public vault that is named", encryption_rules.vault, "REST text")
+    Row("public vault that is named", access_rules.vault, "REST text")
     .assumes("BadRequest", "KeyVault resource ID is not empty when KeyVault network access is Public.")
     .tries(_kms, keyVaultResourceId=(_VAULT, ABSENT)),
-    Row("private vault and an API server outside", encryption_rules.private_vault, "page use-kms-etcd-encryption")
+    Row("private vault and an API server outside", access_rules.private_vault, "page use-kms-etcd-encryption")
     .assumes("BadRequest", "API server VNet integration")
     .tries(
         _kms,
@@ -78,7 +78,7 @@ ROWS = [
         keyVaultResourceId=_VAULT,
         access=(ABSENT, {"enableVnetIntegration": True}),
     ),
-    Row("key the identity may not use", encryption_rules.key_permission, "azure-docs #98954")
+    Row("key the identity may not use", access_rules.key_permission, "azure-docs #98954")
     .says(
         "AzureKeyVaultKmsValidateIdentityPermissionCustomerError",
         "The identity does not have keys encrypt/decrypt permission on key vault https://keys.vault.azure.net",
@@ -86,11 +86,11 @@ ROWS = [
     .given(_VAULT_MADE, _ELSEWHERE)
     .refuses(_kms())
     .accepts(_CRYPTO_USER, _kms()),
-    Row("disk encryption set of another region", encryption_rules.disks, "page azure-disk-customer-managed-keys")
+    Row("disk encryption set of another region", access_rules.disks, "page azure-disk-customer-managed-keys")
     .assumes("DiskEncryptionSetError", "is not in the cluster's region westeurope")
     .given(_disks("northeurope"), _disks("westeurope", "near"))
     .tries(cluster, diskEncryptionSetID=(_DISKS, _DISKS.replace("/disks", "/near"))),
-    Row("container logs without a workspace", addon_rules.log_workspace, "page monitor-aks")
+    Row("container logs without a workspace", access_rules.log_workspace, "page monitor-aks")
     .assumes("LogAnalyticsWorkspaceNotSet", "logAnalyticsWorkspaceResourceID")
     .given(Put("azure-native:operationalinsights:Workspace", {"resourceGroupName": "ml", "workspaceName": "logs"}))
     .tries(_logs, logAnalyticsWorkspaceResourceID=(ABSENT, _LOGS), useAADAuth=(ABSENT, "true")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sandbox.azure import allocation
-from sandbox.azure.resources import azure_machine_rules, upgrade_rules
+from sandbox.azure.resources import azure_machine_rules, node_rules
 from sandbox.tests.rule_walk import ABSENT, Row
 
 from ..conftest import REGULAR, SPOT
@@ -49,19 +49,19 @@ ROWS = [
     Row("GPU partitions on a T4", azure_machine_rules.gpu_partitions, "page gpu-multi-instance")
     .assumes("VMSizeDoesNotSupportMIG", "Standard_NC4as_T4_v3")
     .tries(pool, _A100, vmSize=("Standard_NC4as_T4_v3", ABSENT), gpuInstanceProfile="MIG1g"),
-    Row("surge that is no number", upgrade_rules.nodes_at_once, "page upgrade-aks-node-pools-rolling")
+    Row("surge that is no number", node_rules.nodes_at_once, "page upgrade-aks-node-pools-rolling")
     .assumes("InvalidParameter", "agentPoolProfile.upgradeSettings.maxSurge")
     .tries(pool, REGULAR, upgradeSettings={"maxSurge": ("101%", "100%")}),
-    Row("drain timeout too short", upgrade_rules.minutes, "page upgrade-aks-node-pools-rolling")
+    Row("drain timeout too short", node_rules.minutes, "page upgrade-aks-node-pools-rolling")
     .assumes("InvalidParameter", "drainTimeoutInMinutes")
     .tries(pool, REGULAR, upgradeSettings={"drainTimeoutInMinutes": (4, 5)}),
-    Row("no surge and no unavailable node", upgrade_rules.surge, "page upgrade-aks-node-pools-rolling")
+    Row("no surge and no unavailable node", node_rules.surge, "page upgrade-aks-node-pools-rolling")
     .assumes("InvalidParameter", "maxSurge and maxUnavailable cannot both be 0")
     .tries(pool, REGULAR, upgradeSettings={"maxSurge": "0", "maxUnavailable": (ABSENT, "1")}),
-    Row("surge and unavailable nodes", upgrade_rules.surge, "page upgrade-aks-node-pools-rolling")
+    Row("surge and unavailable nodes", node_rules.surge, "page upgrade-aks-node-pools-rolling")
     .assumes("InvalidParameter", "maxSurge and maxUnavailable cannot both be set")
     .tries(pool, REGULAR, upgradeSettings={"maxUnavailable": ("1", "0")}),
-    Row("unavailable nodes in a system pool", upgrade_rules.system_unavailable, "page upgrade-aks-node-pools-rolling")
+    Row("unavailable nodes in a system pool", node_rules.system_unavailable, "page upgrade-aks-node-pools-rolling")
     .assumes("InvalidParameter", "System pools can't set maxUnavailable")
     .tries(pool, REGULAR, mode=("System", "User"), upgradeSettings={"maxSurge": "0", "maxUnavailable": "1"}),
     Row("quota of the region", allocation.quota_at_the_door, "2.1, 7.12")

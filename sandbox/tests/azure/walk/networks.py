@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.azure import allocation
-from sandbox.azure.resources import (
-    azure_pool_rules,
-    azure_range_rules,
-    azure_subnet_rules,
-    cluster_pools_rules,
-    outbound_rules,
-    plugin_rules,
-)
+from sandbox.azure.resources import azure_network_rules, azure_pool_rules, cluster_pools_rules
 from sandbox.tests.rule_walk import ABSENT, Row
 
 from ..conftest import REGULAR, SPOT, SUBNET, SYSTEM
@@ -40,43 +33,43 @@ ROWS = [
     Row("nodes among gateways", azure_pool_rules.services_subnet, "page vpn-gateway-vpn-faq")
     .assumes("InvalidParameter", "GatewaySubnet is reserved for another service")
     .tries(_in, ("GatewaySubnet", "nodes")),
-    Row("overlay for kubenet", plugin_rules.overlay_plugin, "page azure-cni-overlay")
+    Row("overlay for kubenet", azure_network_rules.overlay_plugin, "page azure-cni-overlay")
     .assumes("BadRequest", "mode overlay needs network plugin azure")
     .tries(_profile, networkPlugin=("kubenet", "azure"), networkPluginMode="overlay"),
-    Row("pod range without overlay", plugin_rules.pod_range_plugin, "azure-cli PR 25113")
+    Row("pod range without overlay", azure_network_rules.pod_range_plugin, "azure-cli PR 25113")
     .assumes("InvalidParameter", "podCidr cannot be set")
     .tries(_profile, networkPlugin=("azure", "kubenet"), podCidr="10.244.0.0/16"),
-    Row("Cilium on kubenet", plugin_rules.cilium_plugin, "page azure-cni-powered-by-cilium")
+    Row("Cilium on kubenet", azure_network_rules.cilium_plugin, "page azure-cni-powered-by-cilium")
     .assumes("BadRequest", "Cilium dataplane requires network plugin azure")
     .tries(_profile, networkPlugin=("kubenet", "azure"), networkDataplane="cilium", networkPolicy="cilium"),
-    Row("Cilium without its policy", plugin_rules.cilium_policy, "AKS-Construction #535")
+    Row("Cilium without its policy", azure_network_rules.cilium_policy, "AKS-Construction #535")
     .says("BadRequest", "Cilium dataplane requires network policy cilium.")
     .tries(_profile, networkDataplane="cilium", networkPolicy=(ABSENT, "cilium")),
-    Row("Cilium's policy without Cilium", plugin_rules.cilium_policy, "REST text")
+    Row("Cilium's policy without Cilium", azure_network_rules.cilium_policy, "REST text")
     .assumes("BadRequest", "requires network dataplane cilium")
     .tries(_profile, networkPolicy=("cilium", "azure")),
-    Row("Azure's policy on kubenet", plugin_rules.policy_plugin, "page use-network-policies")
+    Row("Azure's policy on kubenet", azure_network_rules.policy_plugin, "page use-network-policies")
     .assumes("NetworkPolicyAzureNotSupportedForKubenet", "kubenet")
     .tries(_profile, networkPlugin="kubenet", networkPolicy=("azure", "calico")),
-    Row("policy without a plugin", plugin_rules.policy_plugin, "page use-byo-cni")
+    Row("policy without a plugin", azure_network_rules.policy_plugin, "page use-byo-cni")
     .assumes("NetworkPolicyNotSupportedForNone", "plugin none")
     .tries(_profile, networkPlugin="none", networkPolicy=("calico", ABSENT)),
-    Row("range Azure keeps", azure_range_rules.kept_ranges, "page configure-azure-cni")
+    Row("range Azure keeps", azure_network_rules.kept_ranges, "page configure-azure-cni")
     .assumes("InvalidParameter", "overlaps with reserved CIDR 172.30.0.0/16")
     .tries(_profile, podCidr=("172.30.0.0/17", "172.29.0.0/17")),
-    Row("service range too large", azure_range_rules.service_range_size, "page configure-azure-cni")
+    Row("service range too large", azure_network_rules.service_range_size, "page configure-azure-cni")
     .assumes("InvalidParameter", "must be smaller than /12")
     .tries(_profile, serviceCidr=("10.16.0.0/12", "10.16.0.0/13"), dnsServiceIP="10.16.0.10"),
-    Row("DNS service outside the service range", azure_range_rules.dns_address, "REST text")
+    Row("DNS service outside the service range", azure_network_rules.dns_address, "REST text")
     .assumes("DnsServiceIpOutOfServiceCidr", "10.0.0.10 is not in the service CIDR 10.1.0.0/16")
     .tries(_profile, serviceCidr="10.1.0.0/16", dnsServiceIP=(ABSENT, "10.1.0.10")),
-    Row("DNS service at the API server's address", azure_range_rules.dns_address, "page configure-azure-cni")
+    Row("DNS service at the API server's address", azure_network_rules.dns_address, "page configure-azure-cni")
     .assumes("DnsServiceIpConflicting", "10.0.0.1")
     .tries(_profile, dnsServiceIP=("10.0.0.1", "10.0.0.2")),
-    Row("pod range over the service range", azure_range_rules.ranges_overlap, "page configure-azure-cni")
+    Row("pod range over the service range", azure_network_rules.ranges_overlap, "page configure-azure-cni")
     .assumes("PodCidrOverlapServiceCidr", "is conflicted with service CIDR 10.0.0.0/16")
     .tries(_profile, podCidr=("10.0.128.0/17", "10.1.0.0/17")),
-    Row("service range over a subnet", azure_range_rules.service_range, "2.1, 7.17")
+    Row("service range over a subnet", azure_network_rules.service_range, "2.1, 7.17")
     .says(
         "ServiceCidrOverlapExistingSubnetsCidr",
         "The specified service CIDR 10.100.0.0/24 is conflicted with an existing subnet CIDR 10.100.0.0/20",
@@ -86,39 +79,39 @@ ROWS = [
         "small",
         {"serviceCidr": ("10.100.0.0/24", "10.101.0.0/24"), "dnsServiceIP": ("10.100.0.10", "10.101.0.10")},
     ),
-    Row("pod range over the network", azure_range_rules.pod_range, "2.1, 7.17")
+    Row("pod range over the network", azure_network_rules.pod_range, "2.1, 7.17")
     .says(
         "NetworkProfileCIDROverlapVNET",
         "NetworkProfile CIDR 10.100.128.0/17 overlaps with reserved VNET CIDR 10.100.0.0/16",
     )
     .tries(_in, "nodes", {"podCidr": ("10.100.128.0/17", "10.102.128.0/17")}),
-    Row("pod range over the network of a later pool", azure_range_rules.pod_range, "2.1, 7.17")
+    Row("pod range over the network of a later pool", azure_network_rules.pod_range, "2.1, 7.17")
     .says("NetworkProfileCIDROverlapVNET", "overlaps with reserved VNET CIDR 10.100.0.0/16")
     .given(_profile(podCidr="10.100.128.0/17"))
     .tries(pool, REGULAR, resourceName="two", vnetSubnetID=(subnet("nodes"), ABSENT)),
-    Row("subnet too small for the maximum", azure_subnet_rules.subnet_size, "2.1, 7.17")
+    Row("subnet too small for the maximum", azure_network_rules.subnet_size, "2.1, 7.17")
     .says(
         "InsufficientSubnetSize",
         "Pre-allocated IPs 12 exceeds IPs available 11 in Subnet Cidr 10.100.16.0/28, Subnet Name small. If Autoscaler is enabled",
     )
     .tries(pool, _SMALL, enableAutoScaling=True, minCount=0, maxCount=(12, 11)),
-    Row("subnet too small for two pools", azure_subnet_rules.subnet_size, "2.1, 7.17")
+    Row("subnet too small for two pools", azure_network_rules.subnet_size, "2.1, 7.17")
     .says("InsufficientSubnetSize", "Pre-allocated IPs 12")
     .given(pool(_SMALL, count=6))
     .tries(pool, _SMALL, agentPoolName="other", count=(6, 5)),
-    Row("subnet too small for the pods in it", azure_subnet_rules.subnet_size, "2.1, 7.17")
+    Row("subnet too small for the pods in it", azure_network_rules.subnet_size, "2.1, 7.17")
     .says(
         "InsufficientSubnetSize",
         "Pre-allocated IPs 279 exceeds IPs available 251 in Subnet Cidr 10.100.32.0/24, Subnet Name pods.",
     )
     .tries(_in, "pods", _FLAT, count=(9, 8)),
-    Row("subnet of the pods too small", azure_subnet_rules.subnet_size, "2.1, 7.17")
+    Row("subnet of the pods too small", azure_network_rules.subnet_size, "2.1, 7.17")
     .says(
         "InsufficientSubnetSize",
         "Pre-allocated IPs 330 exceeds IPs available 251 in Subnet Cidr 10.100.32.0/24, Subnet Name pods.",
     )
     .tries(_in, "nodes", _FLAT, podSubnetID=subnet("pods"), count=(3, 2)),
-    Row("pod range too small", azure_subnet_rules.pod_range_size, "2.1, 7.17")
+    Row("pod range too small", azure_network_rules.pod_range_size, "2.1, 7.17")
     .says(
         "InsufficientSubnetSize",
         "Pre-allocated IPs 1280 exceeds IPs available 1024 in Subnet Cidr 10.240.100.0/22, Subnet Name networkProfile.podCIDR.",
@@ -143,28 +136,28 @@ ROWS = [
         networkProfile={"loadBalancerSku": "basic"},
         agentPoolProfiles=([{**SYSTEM, "availabilityZones": ["1"]}], ABSENT),
     ),
-    Row("own routes behind a basic balancer", outbound_rules.balancer, "page egress-outboundtype")
+    Row("own routes behind a basic balancer", azure_network_rules.balancer, "page egress-outboundtype")
     .assumes("UnexpectedLoadBalancerSkuForCurrentOutboundConfiguration", "userDefinedRouting")
     .tries(_in, "routed", {"outboundType": "userDefinedRouting", "loadBalancerSku": ("basic", ABSENT)}),
-    Row("AKS' NAT gateway in a network of one's own", outbound_rules.managed_gateway, "page nat-gateway")
+    Row("AKS' NAT gateway in a network of one's own", azure_network_rules.managed_gateway, "page nat-gateway")
     .assumes("ManagedNATGatewayWithCustomVNetNotAllowed", "agent pool is using custom VNet")
     .refuses(_in("nodes", {"outboundType": "managedNATGateway"}))
     .accepts(_profile(outboundType="managedNATGateway")),
-    Row("own NAT gateway in AKS' network", outbound_rules.own_gateway, "page nat-gateway")
+    Row("own NAT gateway in AKS' network", azure_network_rules.own_gateway, "page nat-gateway")
     .says("UserAssignedNATGatewayWithManagedVNetNotAllowed", "agent pool `system` is not using custom VNet")
     .refuses(_profile(outboundType="userAssignedNATGateway"))
     .accepts(_in("nat", {"outboundType": "userAssignedNATGateway"})),
-    Row("own NAT gateway that the subnet does not have", outbound_rules.own_gateway, "page nat-gateway")
+    Row("own NAT gateway that the subnet does not have", azure_network_rules.own_gateway, "page nat-gateway")
     .assumes("SubnetNotAssociatedWithNATGateway", "subnets/nodes is not associated with a NAT gateway")
     .given(_in("nat", {"outboundType": "userAssignedNATGateway"}))
     .tries(pool, REGULAR, resourceName="two", vnetSubnetID=(subnet("nodes"), subnet("nat"))),
-    Row("own routes without a table", outbound_rules.own_routes, "azure-docs #52060")
+    Row("own routes without a table", azure_network_rules.own_routes, "azure-docs #52060")
     .assumes("ExistingRouteTableNotAssociatedWithSubnet", "Please update the route table association")
     .tries(_in, ("nodes", "routed"), {"outboundType": "userDefinedRouting"}),
-    Row("own routes without a default", outbound_rules.own_routes, "page egress-udr")
+    Row("own routes without a default", azure_network_rules.own_routes, "page egress-udr")
     .assumes("RouteTableMissingDefaultRouteError", "has no default route 0.0.0.0/0")
     .tries(_in, "lost", {"outboundType": ("userDefinedRouting", "loadBalancer")}),
-    Row("own routes straight to the internet", outbound_rules.own_routes, "azurerm #8609")
+    Row("own routes straight to the internet", azure_network_rules.own_routes, "azurerm #8609")
     .says(
         "RouteTableInvalidNextHop",
         "Default route 0.0.0.0/0 has a next hop of Internet but only next hops of VirtualAppliance or VirtualNetworkGateway",

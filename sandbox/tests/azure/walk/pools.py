@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.azure.resources import azure_machine_rules, azure_pool_rules, cluster_pools_rules, count_rules
+from sandbox.azure.resources import azure_machine_rules, azure_pool_rules, cluster_pools_rules, node_rules
 from sandbox.tests.rule_walk import ABSENT, Row
 
 from ..conftest import REGULAR, SPOT, SYSTEM
@@ -17,59 +17,59 @@ ROWS = [
     Row("bad pool name", azure_pool_rules.name, "2.1")
     .says("InvalidParameter", "The value of parameter agentPoolProfile.name is invalid." + _RULES)
     .tries(cluster, agentPoolProfiles=[{**SYSTEM, "name": ("Sys", "sys")}]),
-    Row("no count, with autoscaling", count_rules.count_present, "2.1, 7.7")
+    Row("no count, with autoscaling", node_rules.count_present, "2.1, 7.7")
     .says("InvalidParameter", "Required parameter properties.count is missing (null).")
     .given(pool(SPOT))
     .tries(pool, SPOT, count=(None, 0), maxCount=5),
-    Row("count above the maximum", count_rules.count_bounds, "2.1, 7.8")
+    Row("count above the maximum", node_rules.count_bounds, "2.1, 7.8")
     .says(
         "InvalidParameter",
         "agentPoolProfile.count was 5. It must be greater or equal to minCount:0 and less than or equal to maxCount:4.",
     )
     .tries(pool, SPOT, count=(5, 4)),
-    Row("no node in a system pool", count_rules.count_bounds, "2.1, 7.8")
+    Row("no node in a system pool", node_rules.count_bounds, "2.1, 7.8")
     .says(
         "InvalidParameter",
         "agentPoolProfile.count was 0. It must be greater or equal to minCount:1 and less than or equal to maxCount:1000.",
     )
     .tries(pool, REGULAR, mode=("System", "User"), count=0),
-    Row("too many nodes", count_rules.count_bounds, "1.2, 7.8")
+    Row("too many nodes", node_rules.count_bounds, "1.2, 7.8")
     .says("InvalidParameter", "less than or equal to maxCount:1000.")
     .tries(pool, REGULAR, count=(1001, 100)),
-    Row("count of another time", count_rules.stale_count, "the sandbox's reading")
+    Row("count of another time", node_rules.stale_count, "the sandbox's reading")
     .assumes("InvalidParameter", "agentPoolProfile.count was 0. The pool is autoscaled and has 3 nodes.")
     .given(pool(SPOT), lambda account: account.cloud.scale("aks", "t4spot", 3))
     .tries(pool, SPOT, count=(0, 3), nodeLabels={"a": "b"}),
-    Row("count of another time, inline", count_rules.stale_count, "the sandbox's reading")
+    Row("count of another time, inline", node_rules.stale_count, "the sandbox's reading")
     .assumes("InvalidParameter", "has 3 nodes")
     .given(
         cluster(agentPoolProfiles=[{**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 4}]),
         lambda account: account.cloud.scale("two", "system", 3),
     )
     .tries(cluster, agentPoolProfiles=[{"name": "system", "count": (1, 3)}]),
-    Row("count further in than new bounds want it", count_rules.stale_count, "the sandbox's reading")
+    Row("count further in than new bounds want it", node_rules.stale_count, "the sandbox's reading")
     .assumes("InvalidParameter", "agentPoolProfile.count was 1. The pool is autoscaled and has 3 nodes.")
     .given(pool(SPOT, count=3))
     .tries(pool, SPOT, maxCount=2, count=(1, 2)),
-    Row("minimum over maximum", count_rules.autoscaling_bounds, "1.2")
+    Row("minimum over maximum", node_rules.autoscaling_bounds, "1.2")
     .assumes("InvalidParameter", "minCount 5 and maxCount 4")
     .tries(pool, _AUTOSCALED, minCount=(5, 4), count=(5, 4)),
-    Row("system pool from zero", count_rules.autoscaling_bounds, "page use-system-pools")
+    Row("system pool from zero", node_rules.autoscaling_bounds, "page use-system-pools")
     .assumes("InvalidParameter", "minCount 0")
     .tries(pool, _AUTOSCALED, mode="System", minCount=(0, 1)),
-    Row("bounds without autoscaling", count_rules.bounds_only_with_autoscaling, "1.2")
+    Row("bounds without autoscaling", node_rules.bounds_only_with_autoscaling, "1.2")
     .assumes("InvalidParameter", "can only be set when enableAutoScaling is true")
     .tries(pool, REGULAR, maxCount=3, minCount=(ABSENT, 1), enableAutoScaling=(ABSENT, True)),
-    Row("too few pods", count_rules.max_pods, "1.2")
+    Row("too few pods", node_rules.max_pods, "1.2")
     .assumes("InsufficientMaxPods", "maxPods 9")
     .tries(pool, REGULAR, maxPods=(9, 10), count=4),
-    Row("too many pods", count_rules.max_pods, "1.2")
+    Row("too many pods", node_rules.max_pods, "1.2")
     .assumes("MaxPodsLimitExceeded", "maxPods 251")
     .tries(pool, REGULAR, maxPods=(251, 250)),
-    Row("room for fewer than 30 pods", count_rules.pods_of_a_pool, "1.2")
+    Row("room for fewer than 30 pods", node_rules.pods_of_a_pool, "1.2")
     .assumes("InsufficientAgentPoolMaxPodsPerAgentPool", "2 nodes of maxPods 14")
     .tries(pool, REGULAR, maxPods=(14, 15)),
-    Row("few pods in a system pool", count_rules.pods_of_a_pool, "page use-system-pools")
+    Row("few pods in a system pool", node_rules.pods_of_a_pool, "page use-system-pools")
     .assumes("InsufficientAgentPoolMaxPodsPerAgentPool", "maxPods 29")
     .tries(pool, REGULAR, mode=("System", "User"), maxPods=29),
     Row("another size", azure_pool_rules.size_change, "2.1, 7.9")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.azure.resources import azure_pool_rules, reservation_rules
+from sandbox.azure.resources import azure_machine_rules, azure_pool_rules
 from sandbox.tests.rule_walk import ABSENT, Row
 
 from ..conftest import REGULAR, SPOT
@@ -20,17 +20,21 @@ def _reserved(base: dict[str, Any] = REGULAR, group: str = _RESERVED, **changes:
 
 
 ROWS = [
-    Row("capacity reservation group that is none", reservation_rules.form, "page use-capacity-reservation-groups")
+    Row(
+        "capacity reservation group that is none",
+        azure_machine_rules.reservation_form,
+        "page use-capacity-reservation-groups",
+    )
     .assumes("InvalidParameter", "hostGroups/gpus is not the id of a capacity reservation group")
     .given(*_OWN)
     .tries(_reserved, group=(_RESERVED.replace("capacityReservationGroups", "hostGroups"), ABSENT)),
-    Row("reserved spot", reservation_rules.spot, "page capacity-reservation-overview")
+    Row("reserved spot", azure_machine_rules.reserved_spot, "page capacity-reservation-overview")
     .assumes("InvalidParameter", "Spot node pools cannot use a capacity reservation group.")
     .given(*_OWN)
     .tries(_reserved, SPOT, scaleSetPriority=(ABSENT, "Regular")),
     Row(
         "reservation for a system-assigned identity",
-        reservation_rules.user_assigned,
+        azure_machine_rules.reservation_identity,
         "page use-capacity-reservation-groups",
     )
     .assumes("BadRequest", "user-assigned identity")
@@ -39,7 +43,7 @@ ROWS = [
     .accepts(pool(REGULAR, resourceName="two")),
     Row(
         "reservation the identity may not use",
-        reservation_rules.permission,
+        azure_machine_rules.reservation_permission,
         "Azure/karpenter-provider-azure pull request 1839",
     )
     .assumes("LinkedAuthorizationFailed", "Microsoft.Compute/capacityReservationGroups/deploy/action")

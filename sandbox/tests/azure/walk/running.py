@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sandbox.azure import azure_ids, azure_operations
-from sandbox.azure.resources import autoscaler_rules
-from sandbox.azure.throttle import Throttle
+from sandbox.azure.azure_operations import Throttle
+from sandbox.azure.resources import azure_cluster_rules
 from sandbox.cloud.state import Store
 from sandbox.tests.rule_walk import ABSENT, Row, Step
 
@@ -35,7 +35,7 @@ def _twenty_times(account: Account) -> None:
 
 ROWS = [
     *(
-        Row(f"{field} {value}", autoscaler_rules.profile_formats, "page cluster-autoscaler")
+        Row(f"{field} {value}", azure_cluster_rules.profile_formats, "page cluster-autoscaler")
         .says("InvalidParameter", f"Invalid value specified for the cluster-autoscaler parameter '{flag}'.")
         .tries(cluster, autoScalerProfile={field: (value, neighbour)})
         for field, flag, value, neighbour in (

@@ -1,12 +1,10 @@
-"""VM sizes: the catalogue's rows and what follows from a size's name.
-
-The rows are read as data from `config/clouds/azure/machines.csv`; its first line names the columns.
-"""
+"""Machine sizes, regions and Kubernetes versions of Azure."""
 
 import re
 from dataclasses import dataclass
 from functools import cache
 
+from sandbox.azure.azure_errors import AzureRefused, arm
 from sandbox.cloud.facts import catalogue, tables
 
 # Standard_D4ds_v5: family letters, vCPUs, optional constrained vCPUs, feature letters.
@@ -96,3 +94,60 @@ def machines() -> dict[str, Machine]:
         )
         for row in catalogue("azure", "machines")
     }
+
+
+def plain_region(location: str) -> str:
+    """A region's programmatic name: `westeurope` for `West Europe`."""
+    return location.replace(" ", "").lower()
+
+
+def region_refusal(location: str, arm_type: str) -> AzureRefused | None:
+    """ARM's refusal of a region that Azure does not have; none for others.
+
+    `arm_type` is one such as `Microsoft.Network/virtualNetworks`, empty for a resource group.
+    Azure/azure-cli #16368 (a resource group), Azure/AKS #5099 (a cluster). The real list is of the regions that have the type.
+    """
+    names = tables("azure")["regions"]["names"]
+    if plain_region(location) in names:
+        return None
+    what = f"resource type '{arm_type}'" if arm_type else "resource group"
+    of = " for the resource type" if arm_type else ""
+    text = (
+        f"The provided location '{location}' is not available for {what}. List of available regions{of} is "
+        f"'{','.join(names)}'."
+    )
+    return arm(f"LocationNotAvailableForResource{'Type' if arm_type else 'Group'}", text)
+
+
+def zones_of_region(location: str) -> tuple[str, ...]:
+    """The availability zones of a region, by its programmatic name; one that is not known has three."""
+    return () if location in tables("azure")["regions"]["without_zones"] else ("1", "2", "3")
+
+
+PATCHES: dict[str, str] = tables("azure")["versions"]["patches"]
+
+LONG_TERM: dict[str, str] = tables("azure")["versions"]["long_term"]
+"""Further ones, for clusters with the support plan AKSLongTermSupport."""
+
+# AKS creates a cluster of the release before the newest when none is named [inferred].
+DEFAULT_VERSION = "1.35"
+
+
+def minor(version: str) -> int:
+    """35 for `1.35` and `1.35.5`."""
+    return int(version.split(".")[1])
+
+
+def alias(version: str) -> str:
+    return ".".join(version.split(".")[:2])
+
+
+def patch(version: str) -> str | None:
+    """The patch a version stands for; None when the region does not offer it."""
+    every = LONG_TERM | PATCHES
+    return version if version in every.values() else every.get(version)
+
+
+def long_term_only(version: str) -> bool:
+    """Whether the region offers a version with long-term support alone."""
+    return alias(version) in LONG_TERM and patch(version) is not None
