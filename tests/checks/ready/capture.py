@@ -57,7 +57,7 @@ def main(names: list[str]) -> None:
 def _plain(recorded: dict[str, Any]) -> dict[str, Any]:
     """The record without what differs from run to run and no check reads."""
     recorded["server"] = "https://127.0.0.1:6443"
-    # A test says when (`tests.checks.ready.healthy.TAKEN`): a few minutes later, when no node has just joined.
+    # A test says when (`tests.checks.ready.clusters.TAKEN`): a few minutes later, when no node has just joined.
     del recorded["taken"]
     for part in recorded["parts"].values():
         for item in part if isinstance(part, list) else [part]:

@@ -19,23 +19,16 @@ from checks.ready.clouds.gcp import GCP
 from checks.ready.cluster import Cluster, minor, requests
 from checks.ready.quantities import number
 from sandbox.tests.stack import PROJECT
-from tests.checks.ready.broken import plain_nodes, set_status
 from tests.checks.ready.capture import load
-from tests.checks.ready.healthy import TAKEN, initializing
+from tests.checks.ready.clusters import TAKEN, cluster, plain_nodes
 from tests.checks.ready.test_findings import bad
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("250m", 0.25),
-        ("2", 2),
-        ("1Gi", 2**30),
-        ("1.5G", 1.5e9),
-        ("129e6", 129e6),
-        ("100Ki", 102400),
-        ("4x", 0),
-        (None, 0),
+        *(("250m", 0.25), ("2", 2), ("1Gi", 2**30), ("1.5G", 1.5e9), ("129e6", 129e6), ("100Ki", 102400)),
+        *(("4x", 0), (None, 0)),
     ],
 )
 def test_quantities_are_those_of_kubernetes(text: object, value: float) -> None:
@@ -82,13 +75,13 @@ def test_an_old_or_broken_status_of_the_autoscaler_is_refused() -> None:
 
 
 def test_an_autoscaler_that_starts_for_long_is_stuck() -> None:
-    cluster = replace(load("dev"), taken=TAKEN)
-    initializing("2026-11-26 01:41:00.5 +0000 UTC")(cluster.parts)
-    (found,) = bad(judge.findings(cluster))
+    status = "time: 2026-11-26 01:41:00.5 +0000 UTC\nautoscalerStatus: Initializing\n"
+    starting = replace(cluster("dev", {"autoscaler": {"data": {"status": status}}}), taken=TAKEN)
+    (found,) = bad(judge.findings(starting))
     assert (found.check, "says Initializing, for 15 minutes: no pool grows" in found.says) == ("autoscaler", True)
     annotation = {"cluster-autoscaler.kubernetes.io/last-updated": "2026-11-26 01:55:00 +0000 UTC"}
-    cluster.parts["autoscaler"]["metadata"]["annotations"] = annotation
-    assert bad(judge.findings(cluster)) == []
+    starting.parts["autoscaler"]["metadata"]["annotations"] = annotation
+    assert bad(judge.findings(starting)) == []
 
 
 def _gke_status(pool: str, **group: Any) -> dict[str, Any]:
@@ -119,9 +112,8 @@ SICK = {"health": {"status": "Unhealthy"}}
     ],
 )
 def test_a_status_of_gke_is_read_by_its_groups_names(pool: str, group: dict[str, Any], state: State, says: str) -> None:
-    cluster = load("staging")
-    cluster.parts["autoscaler"] = _gke_status(pool, **group)  # type: ignore[index]
-    found = [finding for finding in judge.findings(cluster) if finding.check == "autoscaler"]
+    status = cluster("staging", {"autoscaler": _gke_status(pool, **group)})
+    found = [finding for finding in judge.findings(status) if finding.check == "autoscaler"]
     assert (found[0].state, says in found[0].says) == (state, True), found
     assert {finding.check for finding in bad(found)} == ({"autoscaler"} if state == State.WRONG else set())
 
@@ -138,92 +130,80 @@ def test_a_group_of_gke_whose_name_fits_two_pools_is_not_known() -> None:
 
 def test_a_status_in_googles_own_way_is_a_note_and_one_of_aks_a_defect() -> None:
     for stack, state in (("staging", State.NOTE), ("dev", State.WRONG)):
-        cluster = load(stack)
-        cluster.parts["autoscaler"] = {"data": {"status": "Cluster-autoscaler status at 2026-01-01:"}}  # type: ignore[index]
-        assert [f.state for f in judge.findings(cluster) if f.check == "autoscaler"] == [state]
+        old = cluster(stack, {"autoscaler": {"data": {"status": "Cluster-autoscaler status at 2026-01-01:"}}})
+        assert [f.state for f in judge.findings(old) if f.check == "autoscaler"] == [state]
 
 
 def test_a_cluster_of_an_unknown_cloud_has_notes_where_nothing_is_known_and_no_defects() -> None:
-    cluster = load("dev")
-    for node in cluster.parts["nodes"]:
-        node["spec"]["providerID"] = f"aws:///{node['metadata']['name']}"
-    cluster.parts["autoscaler"] = None  # type: ignore[index]
-    found = judge.findings(cluster)
+    unknown = {"nodes": {"each": {"spec": {"providerID": "aws:///node"}}}, "autoscaler": 404}
+    found = judge.findings(cluster("dev", unknown))
     assert bad(found) == []
     assert {finding.check for finding in found if finding.state == State.NOTE} >= {"order", "autoscaler"}
 
 
 def test_room_counts_growth_and_leaves_kubeflows_own_pods_out() -> None:
-    cluster = load("dev")
-    pods = []
-    for node in plain_nodes(cluster.parts):  # type: ignore[arg-type]
-        spec = {"nodeName": node["metadata"]["name"], "containers": [_container("3")]}
-        pods.append({"metadata": {"namespace": "team-a", "name": "big"}, "spec": spec})
-    cluster.parts["pods"].extend(pods)
-    assert "when the autoscaler has grown them" in _room(cluster)
-    for pod in pods:
-        pod["metadata"]["namespace"] = "kubeflow"
-    assert "grown" not in _room(cluster)
+    def room(namespace: str) -> str:
+        crowded = load("dev")
+        for index in plain_nodes(crowded):
+            spec = {"nodeName": crowded.parts["nodes"][index]["metadata"]["name"], "containers": [_container("3")]}
+            crowded.parts["pods"].append({"metadata": {"namespace": namespace, "name": "big"}, "spec": spec})
+        (finding,) = (finding for finding in judge.findings(crowded) if finding.check == "room")
+        assert finding.state == State.OK
+        return finding.says
+
+    assert "when the autoscaler has grown them" in room("team-a")
+    assert "grown" not in room("kubeflow")
 
 
-def test_storage_for_checkpoints_is_named_and_never_tried() -> None:
-    cluster = load("dev")
-    says = {}
-    for url in ("", "gs://lab-checkpoints/"):
-        cluster.parts["contracts"][0]["data"]["workloads.json"] = json.dumps(
-            {"checkpoints": {"url": url}} if url else {}
-        )
-        (found,) = (finding for finding in judge.findings(cluster) if finding.check == "checkpoints")
-        assert found.state == State.NOTE
-        says[url] = found.says
-    assert "names no storage" in says[""]
-    assert says["gs://lab-checkpoints/"].startswith("checkpoints go to gs://lab-checkpoints/;")
-
-
-def test_a_cluster_without_nodes_is_not_ready() -> None:
-    cluster = load("dev")
-    cluster.parts["nodes"] = []  # type: ignore[index]
-    assert ("nodes", "the cluster has no node") in {
-        (finding.check, finding.says) for finding in bad(judge.findings(cluster))
-    }
-
-
-def test_a_dry_spot_pool_is_a_note_and_no_defect() -> None:
-    cluster = load("dev")
-    set_status(
-        cluster.parts, lambda groups: [g.update(scaleUp={"status": "Backoff"}) for g in groups if "-t4-" in g["name"]]
-    )
-    found = judge.findings(cluster)
-    assert bad(found) == []
-    assert any("aks-t4-" in finding.says and finding.state == State.NOTE for finding in found)
+@pytest.mark.parametrize(
+    ("stack", "step", "check", "state", "says"),
+    [
+        # Storage for checkpoints is named and never tried.
+        *(
+            ("dev", {"contracts": {0: {"data": {"workloads.json": text}}}}, "checkpoints", State.NOTE, says)
+            for text, says in (
+                ("{}", "names no storage"),
+                ('{"checkpoints": {"url": "gs://lab/"}}', "checkpoints go to gs://lab/;"),
+            )
+        ),
+        ("dev", {"nodes": []}, "nodes", State.WRONG, "the cluster has no node"),
+        # A spot pool for which there are no machines.
+        (
+            "dev",
+            {
+                "autoscaler": {
+                    "data": {"status": {"nodeGroups": {"aks-t4-74281145-vmss": {"scaleUp": {"status": "Backoff"}}}}}
+                }
+            },
+            *("autoscaler", State.NOTE, "aks-t4-"),
+        ),
+        # A Cilium that says nothing of Istio, where the cloud owns it.
+        (
+            "staging",
+            {
+                "daemonSets": {
+                    "+": {
+                        "metadata": {"namespace": "kube-system", "name": "anetd"},
+                        "spec": {"template": {"spec": {"containers": []}}},
+                    }
+                },
+                "cilium": {"data": {"kube-proxy-replacement": "true"}},
+            },
+            *("cilium", State.NOTE, "does not say whether"),
+        ),
+    ],
+)
+def test_what_a_cluster_shows_is_said_in_words(stack: str, step: Any, check: str, state: State, says: str) -> None:
+    found = judge.findings(cluster(stack, step))
+    assert any((f.check, f.state) == (check, state) and says in f.says for f in found), found
+    assert bad(found) == [] or state == State.WRONG
 
 
 def test_the_clouds_own_device_plugins_are_one_however_many_daemon_sets_it_makes_of_it() -> None:
-    cluster = load("staging")
-    (plugin,) = cluster.parts["daemonSets"]
-    cluster.parts["daemonSets"] = []  # type: ignore[index]
-    for suffix in ("large-cos", "small-cos", "small-ubuntu"):
-        named = plugin["metadata"] | {"name": f"{plugin['metadata']['name']}-{suffix}"}
-        cluster.parts["daemonSets"].append(plugin | {"metadata": named})
-    assert bad(judge.findings(cluster)) == []
-
-
-def test_a_cilium_that_says_nothing_of_istio_is_a_note_where_the_cloud_owns_it() -> None:
-    cluster = load("staging")
-    agent = {
-        "metadata": {"namespace": "kube-system", "name": "anetd"},
-        "spec": {"template": {"spec": {"containers": []}}},
-    }
-    cluster.parts["daemonSets"].append(agent)
-    cluster.parts["cilium"] = {"data": {"kube-proxy-replacement": "true"}}  # type: ignore[index]
-    (found,) = (finding for finding in judge.findings(cluster) if finding.check == "cilium")
-    assert (found.state, "does not say whether" in found.says) == (State.NOTE, True)
-
-
-def _room(cluster: Any) -> str:
-    (finding,) = (finding for finding in judge.findings(cluster) if finding.check == "room")
-    assert finding.state == State.OK
-    return finding.says
+    (plugin,) = load("staging").parts["daemonSets"]
+    names = (f"{plugin['metadata']['name']}-{suffix}" for suffix in ("large-cos", "small-cos", "small-ubuntu"))
+    several = [plugin | {"metadata": plugin["metadata"] | {"name": name}} for name in names]
+    assert bad(judge.findings(cluster("staging", {"daemonSets": several}))) == []
 
 
 def test_a_declared_value_that_the_server_lacks_is_found_and_what_it_added_is_not() -> None:
