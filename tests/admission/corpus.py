@@ -1,13 +1,21 @@
-"""The golden pods: pods as they arrive at admission, one a file, with their expected result."""
+"""The golden pods: pods as their controllers make them, with their expected result.
+
+The files in `pods/` have a base for each controller, and a row for each pod: what it has beyond the base.
+"""
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import yaml
+
+from tests.checks.merge_patch import patched
 
 FOLDER = Path(__file__).parent / "pods"
 STATES = {
@@ -17,6 +25,26 @@ STATES = {
     "only on-demand": {"t4": 0, "t4od": 1},
 }
 """Numbers of nodes of the GPU pools, all of them free; the system pool has two nodes and `general` one."""
+
+ASKS: Mapping[str, Any] = {
+    "gpu": {"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"nvidia.com/gpu": "1"}},
+    "no GPU": {"requests": {"cpu": "500m", "memory": "1Gi"}},
+    "cpu": {"requests": {"cpu": "50m", "memory": "64Mi"}},
+    "driver": {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"cpu": "500m", "memory": "512Mi"}},
+    "agent": {"requests": {"cpu": "10m", "memory": "32Mi"}},
+}
+"""The resources of a container, by the word `asks` of a row."""
+
+_UID = "7c1e6f0a-9d0b-4c53-a1f6-3f0f27c1d5aa"
+_MOVED = {"tolerations": ["kubernetes.azure.com/scalesetpriority"], "grace": 25}
+GETS: Mapping[str, Mapping[str, Any]] = {
+    "spot": {**_MOVED, "affinity": "preferred", "lands": ("pending", "t4", "t4", "t4od")},
+    "spot-only": {**_MOVED, "affinity": "required", "lands": ("pending", "t4", "t4", "pending")},
+    "on-demand": {"lands": ("pending", "pending", "t4od", "t4od")},
+    "cpu": {"lands": ("CPU node",) * len(STATES)},
+    "cpu-preferring-spot": {"affinity": "preferred", "grace": 25, "lands": ("CPU node",) * len(STATES)},
+}
+"""The expected additions and pools, by the word `gets` of a row, which may change single ones by their names."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +66,7 @@ class Expect:
 
 @dataclass(frozen=True)
 class Golden:
-    """One file: a pod, or an object for which a controller of Kubernetes creates one."""
+    """One row: a pod, or an object for which a controller of Kubernetes creates one."""
 
     name: str
     made_by: str
@@ -48,6 +76,8 @@ class Golden:
     trial: str | None
     """The Katib trial of the pod."""
     expect: Expect
+    source: str = ""
+    """The file in the project's repository that makes such pods; comments of the YAML files say more of single pods."""
 
     @property
     def namespace(self) -> str:
@@ -62,8 +92,8 @@ class Golden:
     @property
     def spec(self) -> dict[str, Any]:
         """The spec of the pod, or of the object's template."""
-        spec: dict[str, Any] = self.object["spec"]
-        return spec if self.object["kind"] == "Pod" else spec["template"]["spec"]
+        spec: dict[str, Any] = _pod(self.object)["spec"]
+        return spec
 
     @property
     def gpu(self) -> bool:
@@ -74,26 +104,61 @@ class Golden:
 
 @cache
 def corpus() -> dict[str, Golden]:
-    """Every golden pod by its name, which is the name of its file."""
-    return {path.stem: _read(path) for path in sorted(FOLDER.glob("*.yaml"))}
+    """Return every golden pod by its name."""
+    goldens = [golden for path in FOLDER.glob("*.yaml") for golden in _goldens(path)]
+    return {golden.name: golden for golden in sorted(goldens, key=lambda golden: golden.name)}
 
 
-def _read(path: Path) -> Golden:
-    content = yaml.safe_load(path.read_text())
-    expect = content["expect"]
-    lands = expect.get("lands", "")
-    return Golden(
-        name=path.stem,
-        made_by=content["madeBy"],
-        user=None if content.get("controller") else content["as"],
-        object=content["object"],
-        trial=content.get("trial"),
-        expect=Expect(
-            kind=expect.get("kind"),
-            tolerations=tuple(expect.get("tolerations", ())),
-            affinity=expect.get("affinity", "none"),
-            grace=expect.get("grace"),
-            refused=expect.get("refused"),
-            lands=(lands,) * len(STATES) if isinstance(lands, str) else tuple(lands),
-        ),
+def _goldens(path: Path) -> Iterator[Golden]:
+    for base in yaml.safe_load(path.read_text()).values():
+        for name, row in base["pods"].items():
+            words = {"asks": "gpu", "namespace": "team-a", **base, **row}
+            words["asks"] = ASKS[words["asks"]]
+            body = _filled(_edited(words), words)
+            yield Golden(
+                name, words["madeBy"], words.get("as"), body, words.get("trial"), _expect(words), words["source"]
+            )
+
+
+def _edited(words: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the base's object with the edits of a row: each is a merge patch for another part."""
+    edits = {"metadata": {"namespace": words["namespace"], **words.get("metadata", {})}, "spec": words.get("spec", {})}
+    if owner := words.get("owner"):
+        keys = dict(zip(("apiVersion", "kind", "name"), owner.split(), strict=True))
+        edits["metadata"]["ownerReferences"] = [{**keys, "uid": _UID, "controller": True, "blockOwnerDeletion": True}]
+    body: dict[str, Any] = patched(copy.deepcopy(words["object"]), edits)
+    pod = _pod(body)
+    if labels := {**words.get("selector", {}), **words.get("labels", {})}:
+        pod |= patched(pod, {"metadata": {"labels": labels}})
+    pod["spec"] = patched(patched(pod["spec"], words.get("pod", {})), {"containers": {-1: words.get("main", {})}})
+    return body
+
+
+def _pod(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the pod, or the template of one."""
+    return body if body["kind"] == "Pod" else body["spec"]["template"]
+
+
+def _filled(part: Any, words: Mapping[str, Any]) -> Any:
+    """Return a part of an object with a row's words for the names after `$`."""
+    if isinstance(part, dict):
+        return {key: _filled(value, words) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_filled(item, words) for item in part]
+    if not isinstance(part, str):
+        return part
+    word = words.get(part.removeprefix("$"))
+    return word if part.startswith("$") and isinstance(word, dict) else Template(part).substitute(words)
+
+
+def _expect(words: Mapping[str, Any]) -> Expect:
+    gets = {"lands": ("-",) * len(STATES)} if "refused" in words else words["gets"]
+    row = {**(GETS[gets] if isinstance(gets, str) else gets), **words}
+    return Expect(
+        kind=row.get("kind"),
+        tolerations=tuple(row.get("tolerations", ())),
+        affinity=row.get("affinity", "none"),
+        grace=row.get("grace"),
+        refused=row.get("refused"),
+        lands=tuple(row["lands"]),
     )

@@ -11,8 +11,8 @@ PAGE = (PROJECT / "docs/seeds.md").read_text()
 ROWS = {1: 37, 2: 16, 3: 22, 4: 43, 5: 29}
 """The number of rows of each document."""
 
-_REFERENCE = re.compile(r"`([^`\s]+/[^`\s]+?|[A-Z]\w+\.md)(?:::(test_\w+))?`")
-"""A file, or a test in it; other words in backticks have no slash."""
+_REFERENCE = re.compile(r"`([^`\s]+/[^`\s]+?|[A-Z]\w+\.md)(?:::([\w-]+))?`")
+"""A file, or a test or a golden pod in it; other words in backticks have no slash."""
 
 
 def rows(page: str) -> dict[str, str]:
@@ -26,8 +26,9 @@ def rows(page: str) -> dict[str, str]:
 
 
 @cache
-def _tests_in(path: str) -> frozenset[str]:
-    return frozenset(re.findall(r"^def (test_\w+)\(", (PROJECT / path).read_text(), re.MULTILINE))
+def _names_in(path: str) -> frozenset[str]:
+    name = r"^    ([\w-]+):" if path.endswith(".yaml") else r"^def (test_\w+)\("
+    return frozenset(re.findall(name, (PROJECT / path).read_text(), re.MULTILINE))
 
 
 def problems(page: str) -> list[str]:
@@ -44,7 +45,7 @@ def problems(page: str) -> list[str]:
                     wrong.append(f"{id}: is open, and {path} exists: fill the row in")
             elif not exists:
                 wrong.append(f"{id}: there is no {path}")
-            elif test and test not in _tests_in(path):
+            elif test and test not in _names_in(path):
                 wrong.append(f"{id}: {path} has no {test}")
     return wrong
 
