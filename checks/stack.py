@@ -32,7 +32,7 @@ class StackFile:
 def load(folder: Path, stack: str) -> StackFile:
     """`Pulumi.STACK.yaml`. Raises `Unasked` with every problem of the file."""
     config = _config(folder, stack)
-    spec, problems = loader.read(_settings(config), stack)
+    spec, problems = loader.read_stack(_settings(config), stack)
     if spec is None:
         lines = "\n".join(f"  {problem}" for problem in problems if not problem.warning)
         raise Unasked(f"Pulumi.{stack}.yaml is faulty, so nothing was asked:\n{lines}")

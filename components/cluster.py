@@ -33,7 +33,7 @@ class KubeflowCluster(pulumi.ComponentResource):
         """`instance`: the name in labels and names of objects in the cluster at the first update; default: the stack's.
         `last_update`: default: the stack's."""
         # Settings: the stack file, the last update, and an existing cluster as it is; refused before anything is declared
-        cloud = registry.of(spec.cloud)
+        cloud = registry.cloud_of(spec.cloud)
         last_update = last_update or LastUpdate.read()
         # A renamed stack has the same objects.
         instance = last_update.get(INSTANCE) or instance or names.instance(pulumi.get_stack())

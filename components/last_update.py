@@ -15,8 +15,8 @@ import pulumi
 
 from components.resources import outputs_of
 from config.base.problems import Problem, report
+from config.model.fields import Reference
 from config.model.pool import AnyPool
-from config.model.reference import Reference
 
 OUTPUT = "remembered"
 """Name of the output."""

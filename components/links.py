@@ -1,4 +1,4 @@
-"""References of the settings as resources take them (`config.model.reference`).
+"""References of the settings as resources take them (`config.model.fields`).
 
 The settings are checked before anything is declared. In a program that uses the component package (`components.package`) a setting
 may be another resource's output. The checks read a text; resources take the output, with its dependencies, and unknown while it is
@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 import pulumi
 
-from config.model.fields import Model
-from config.model.reference import Reference
+from config.model.fields import Model, Reference
 
 M = TypeVar("M", bound=Model)
 

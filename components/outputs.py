@@ -10,8 +10,9 @@ from components.layer.scheduling import contract
 from components.output_types import PodToleration, SystemPoolOutput
 from components.target import Cluster, Outputs, Stack, Target
 from config.clouds.traits import Cloud
-from config.model.taint import Toleration
-from config.placement import kubeflow, pods, queue_objects
+from config.model.pool import Toleration
+from config.placement import pods, queue_objects
+from config.placement.contract import kubeflow_values
 from config.placement.node_pools import NodePool
 
 
@@ -30,7 +31,7 @@ def outputs(
         **plan.outputs,
         "acceptedWait": spec.growth.accepted_wait,
         **({"workloads": shown} if (shown := workloads.shown(spec, cluster.workloads)) else {}),
-        "kubeflowValues": kubeflow.values(
+        "kubeflowValues": kubeflow_values(
             stack.node_pools, cloud, spec.cloud, _whose(stack, plan, cluster)
         ),
         **({"queueing": queues} if (queues := _queues(stack)) else {}),
@@ -39,7 +40,7 @@ def outputs(
 
 
 def _queues(stack: Stack) -> dict[str, Any] | None:
-    return queue_objects.objects(
+    return queue_objects.kueue_objects(
         stack.node_pools, stack.spec.queueing, stack.spec.release.kueue_version
     )
 

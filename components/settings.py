@@ -31,7 +31,7 @@ def load() -> ClusterSpec:
         # Pulumi tells of an object only that something in it is a secret.
         return _holds_secret(path) and not file.shows(path, passed)
 
-    spec, problems = loader.read(
+    spec, problems = loader.read_stack(
         passed,
         pulumi.get_stack(),
         is_secret=is_secret,
@@ -59,8 +59,8 @@ def raw() -> dict[str, Any]:
     """
     # pulumi.Config cannot list its keys, and a misspelt key must be an error.
     keys = {*config.CONFIG.get(), *config.get_config_env()}
-    named = {key: top_keys.setting(key, PROJECT) for key in sorted(keys)}
-    return {name: bounds.parsed(config.get_config(key)) for key, name in named.items() if name}
+    named = {key: top_keys.own_setting(key, PROJECT) for key in sorted(keys)}
+    return {name: bounds.parse_value(config.get_config(key)) for key, name in named.items() if name}
 
 
 def _holds_secret(path: str) -> bool:

@@ -54,7 +54,7 @@ class StackFile:
         keys = [
             key
             for key in _ROOT_KEY.findall(self._text)
-            if key in top_keys.EXAMPLES or top_keys.setting(key, self._project)
+            if key in top_keys.EXAMPLES or top_keys.own_setting(key, self._project)
         ]
         # The settings may be from another file, which has other keys.
         if not keys or self._config.keys() != passed.keys():
@@ -81,7 +81,7 @@ class StackFile:
         config = self._content.get("config")
         named = {
             # A key without a namespace is in the project's.
-            top_keys.setting(
+            top_keys.own_setting(
                 str(key) if ":" in str(key) else f"{self._project}:{key}", self._project
             ): value
             for key, value in (config.items() if isinstance(config, dict) else ())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from config.clouds import registry
-from config.clouds.machines import Machine
+from config.clouds.tables import Machine
 from config.clouds.traits import Cloud
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
@@ -75,7 +75,7 @@ class Demand:
 
 def demand(spec: ClusterSpec, settings: Mapping[str, str] | None = None) -> Demand:
     """The demand of a checked stack file."""
-    cloud = registry.of(spec.cloud)
+    cloud = registry.cloud_of(spec.cloud)
     return Demand(
         spec,
         cloud,

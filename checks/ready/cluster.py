@@ -18,8 +18,7 @@ from checks.ready.clouds.facts import CloudFacts
 from checks.ready.intent import Intent
 from checks.ready.quantities import number
 from checks.ready.snapshot import Object, Snapshot
-from config.model.pool import Capacity
-from config.model.taint import Effect, Taint
+from config.model.pool import Capacity, Effect, Taint
 from config.placement.node_pools import CAPACITY_LABEL, POOL_LABEL
 
 PLATFORM = frozenset(

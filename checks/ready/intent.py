@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from checks.ready.quantities import number
 from config.clouds import registry
 from config.clouds.azure.azure_settings import Azure
-from config.model.pool import Capacity
+from config.model.pool import Capacity, Effect
 from config.model.spec import ClusterSpec
-from config.model.taint import Effect
 from config.placement.node_pools import NodePool, node_pools, system_pool
 
 
@@ -37,7 +36,7 @@ class Intent:
 
 def of(spec: ClusterSpec) -> Intent:
     """What this stack file says."""
-    cloud = registry.of(spec.cloud)
+    cloud = registry.cloud_of(spec.cloud)
     pools = node_pools(spec, cloud)
     if spec.system_pool:
         pools = (system_pool(spec.system_pool, cloud), *pools)

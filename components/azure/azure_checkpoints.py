@@ -21,8 +21,8 @@ from components.azure import waiting
 from components.azure.azure_identity import Grant, Role
 from components.azure.placed import Placed
 from components.workloads import Access, published
-from config.clouds.azure.kept import kept_group
-from config.clouds.azure.regions import regions
+from config.clouds.azure.azure_settings import kept_group
+from config.clouds.azure.azure_tables import regions
 from config.model.workloads import Checkpoints as Settings
 from config.model.workloads import ProfileAccess, Workloads
 

@@ -31,7 +31,7 @@ from components.resources import wire
 from components.target import CloudCluster, Stack
 from config.clouds.azure.azure_pool import settings_of
 from config.clouds.azure.azure_settings import Azure
-from config.model.reference import Reference
+from config.model.fields import Reference
 from config.model.spec import ClusterSpec
 
 _REPLACED = ("apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProfile.privateDNSZone")

@@ -19,7 +19,7 @@ from components.target import CloudCluster, Stack
 from config.base.problems import Problem
 from config.clouds.azure.azure_pool import settings_of
 from config.clouds.azure.azure_settings import Azure, AzureExistingCluster
-from config.model.reference import Reference
+from config.model.fields import Reference
 
 _WHERE = "cloud.existingCluster"
 

@@ -177,7 +177,7 @@ def pool_problems(
         yield immutable.becomes_spot(stack, pool)
         return
     path = stack.path(pool)
-    letter = next_generation(pool.source, live.profiles, registry.of(stack.spec.cloud))
+    letter = next_generation(pool.source, live.profiles, registry.cloud_of(stack.spec.cloud))
     remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
     yield from differences(path, declared, profile, remedy)
     yield from _dropped(path, pool.name, pool.source, stack.last_update, remedy)

@@ -8,7 +8,7 @@ from pulumi_azure_native import authorization, network
 from components import links
 from components.azure.placed import Placed
 from config.clouds.azure.azure_network import NODE_SUBNET, AzureNetwork
-from config.model.reference import Reference
+from config.model.fields import Reference
 
 
 def subnet_path(

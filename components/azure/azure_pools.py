@@ -15,8 +15,8 @@ from components.azure import azure_immutable_pools
 from components.azure.azure_live import LiveCluster, retries
 from components.resources import from_wire, wire
 from config.clouds.azure.azure_pool import settings_of, spot_of
+from config.model.fields import Reference
 from config.model.pool import Upgrade
-from config.model.reference import Reference
 from config.placement.node_pools import NodePool, Role
 
 _SURGE = Upgrade(maxSurge="10%", maxUnavailable="0")

@@ -13,7 +13,7 @@ from pulumi_azure_native import containerservice, monitor, operationalinsights
 from components import links
 from components.azure.placed import Placed
 from config.clouds.azure.azure_settings import AzureLogs, AzureMonitoring
-from config.model.reference import Reference
+from config.model.fields import Reference
 
 _LOG_STREAMS = ["Microsoft-ContainerLogV2", "Microsoft-KubeEvents", "Microsoft-KubePodInventory"]
 """The preset "Logs and events", without the tables of the old format (page container-insights-data-collection-dcr)."""

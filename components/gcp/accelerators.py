@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pulumi_gcp import container
 
-from config.clouds.gcp.gcp_machines import accelerator
 from config.clouds.gcp.gcp_pool import GcpPool, options_of
+from config.clouds.gcp.gcp_tables import accelerator
 from config.clouds.gcp.gcp_traits import partition_size
 from config.placement.node_pools import NodePool
 

@@ -10,7 +10,7 @@ from pulumi_gcp import compute, kms, organizations, projects
 
 from components import links
 from config.clouds.gcp.gcp_settings import Gcp
-from config.model.reference import Reference
+from config.model.fields import Reference
 
 KEY_ROLE = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
 """Pages encrypting-secrets (Kubernetes Engine's agent) and using-cmek (Compute Engine's)."""

@@ -27,7 +27,7 @@ from components.last_update import Place
 from components.target import CloudCluster, Stack
 from config.clouds.gcp.gcp_autoscaler import pinned_autoscaler
 from config.clouds.gcp.gcp_settings import Gcp
-from config.model.reference import Reference
+from config.model.fields import Reference
 from config.model.spec import ClusterSpec
 
 

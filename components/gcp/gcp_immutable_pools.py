@@ -232,7 +232,7 @@ def pool_problems(
     if pool.capacity != Capacity.ON_DEMAND:
         yield immutable.becomes_spot(stack, pool)
         return
-    letter = next_generation(pool.source, live.pools, registry.of(stack.spec.cloud))
+    letter = next_generation(pool.source, live.pools, registry.cloud_of(stack.spec.cloud))
     remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
     assert isinstance(stack.spec.cloud, Gcp)
     yield from differences(path, args, live_pool, remedy, unknown(stack.spec.cloud))

@@ -21,13 +21,12 @@ from components.gcp import accelerators, reservations
 from components.gcp.gcp_live import LiveCluster, block, config
 from components.resources import wire
 from config.clouds import registry
-from config.clouds.gcp.gcp_machines import accelerator
 from config.clouds.gcp.gcp_pool import GcpNodes, GcpPool, nodes_of, options_of
 from config.clouds.gcp.gcp_settings import Gcp
+from config.clouds.gcp.gcp_tables import accelerator
 from config.clouds.gcp.gcp_traits import NO_DEFAULT_PLUGIN, default_boot_disk
-from config.model.growth import seconds
-from config.model.pool import Capacity, Upgrade
-from config.model.taint import Effect
+from config.model.cluster import seconds
+from config.model.pool import Capacity, Effect, Upgrade
 from config.placement.node_pools import NodePool
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
@@ -127,7 +126,7 @@ def _nodes(
 ) -> container.NodePoolNodeConfigArgs:
     nodes, options = nodes_of(pool.source) or GcpNodes(), options_of(pool.source) or GcpPool()
     # GKE puts its own on by itself and keeps them from others (page labels-taints-and-tolerations).
-    by_itself = {key for key, _ in registry.of(cloud).spot_labels}
+    by_itself = {key for key, _ in registry.cloud_of(cloud).spot_labels}
     labels = {key: value for key, value in pool.labels.items() if key not in by_itself}
     if pool.gpus and options.device_plugin == "nvidia":
         labels[NO_DEFAULT_PLUGIN] = "true"

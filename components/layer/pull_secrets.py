@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pulumi_kubernetes as k8s
 
 from components.layer.part import Inside, Part, metadata
-from config.model.image_pull_secret import ImagePullSecret
+from config.model.cluster import ImagePullSecret
 
 
 def docker_config(secret: ImagePullSecret) -> str:

@@ -11,7 +11,7 @@ import pulumi
 from pulumi.output import Unknown
 
 from config.base.problems import Problem
-from config.model.reference import Reference
+from config.model.fields import Reference
 
 Path = tuple[str | int, ...]
 """Keys and indexes."""

@@ -88,7 +88,7 @@ def _spec(given: Arguments) -> ClusterSpec:
         raise _refusal(report(exposed))
     unknown = {problem.path for problem in given.problems}
     made_up = {arguments.shown(path) for path, link in given.links.items() if link.made_up}
-    spec, file_problems = loader.read(
+    spec, file_problems = loader.read_stack(
         given.raw, pulumi.get_stack(), prefix="", is_secret=given.is_secret
     )
     problems = [

@@ -28,8 +28,7 @@ from pydantic.fields import FieldInfo
 
 from components import references
 from components.output_types import ClusterOutputs
-from config.model.fields import FORMS, Model
-from config.model.reference import Reference
+from config.model.fields import FORMS, Model, Reference
 
 PACKAGE = "kubeflow-spot"
 TOKEN = f"{PACKAGE}:index:KubeflowCluster"

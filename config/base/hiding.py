@@ -1,4 +1,4 @@
-"""Hiding of values that may be secrets from messages, wherever somebody wrote them."""
+"""What a text must not show or hold: secrets, and placeholders of templates."""
 
 from __future__ import annotations
 
@@ -64,3 +64,17 @@ def _forms(text: str) -> Iterator[tuple[str, re.Pattern[str]]]:
     yield from _SECRETS.items()
     if _DOCUMENT.search(text):
         yield "a login", LOGIN
+
+
+_WHOLE = (
+    # Pipelines, shells and Terraform, Helm, documentation, Windows. Three letters at least: `%C3%A4` is an encoded letter.
+    r"\$\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|<[^<>]*>|%[A-Za-z_]\w{2,}%"
+)
+
+PLACEHOLDER = re.compile(rf"\s*({_WHOLE})\s*")
+"""A text that is nothing else. A password may have any of their characters in it."""
+
+PLACEHOLDER_INSIDE = re.compile(
+    rf"{_WHOLE}|\$\{{[^}}]*\}}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|(?<=/)\.\.\.(?=/|$)"
+)
+"""One inside of a text, also one that is cut, a shell's without brackets, and the dots of our own remedies."""

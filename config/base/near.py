@@ -80,7 +80,7 @@ def opposite(name: str, known: Iterable[str]) -> str | None:
     return others[close[0]] if close else None
 
 
-def question(written: str, known: Iterable[str], most: int = 3) -> str:
+def did_you_mean(written: str, known: Iterable[str], most: int = 3) -> str:
     """`did you mean a or b? `, the nearest first, with a space behind it; empty where no name is near. Case does not count."""
     spelled = {name.lower(): name for name in known}
     close = [

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from pydantic import create_model
 
 from config.base.near import nearest
-from config.clouds.foreign_keys import ForeignKeys
+from config.clouds.tables import ForeignKeys
 from config.clouds.traits import Cloud
-from config.model.cloud import CloudSettings
+from config.model.cluster import CloudSettings
 from config.model.fields import Model
 from config.model.pool import Pool, SystemPool
 from config.model.release import Release, ReleaseFile
@@ -71,7 +71,7 @@ def registration(provider: object) -> Registration | None:
     return next((cloud for cloud in registrations() if cloud.provider == provider), None)
 
 
-def of(settings: CloudSettings) -> Cloud:
+def cloud_of(settings: CloudSettings) -> Cloud:
     """The traits of the cloud with these settings."""
     return next(cloud.traits for cloud in registrations() if isinstance(settings, cloud.settings))
 
@@ -83,7 +83,7 @@ def with_machine(size: str) -> Cloud | None:
     )
 
 
-def likely(sizes: Iterable[str]) -> Cloud:
+def likely_cloud(sizes: Iterable[str]) -> Cloud:
     """The cloud most of these machine sizes look like; the first when none does."""
     sizes = tuple(sizes)
     with_machines = [cloud for cloud in registrations() if cloud.machine_form]

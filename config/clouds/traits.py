@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from config.clouds.machines import Attachable, Machine
-from config.model.cloud import CloudSettings
-from config.model.pool import Capacity, Pool
+from config.clouds.tables import Attachable, Machine
+from config.model.cluster import CloudSettings
+from config.model.pool import Capacity, Pool, Taint
 from config.model.spec import ClusterSpec
-from config.model.taint import Taint
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ _TOO_LARGE = Unusable(f"is a number beyond {NUMBER:,}", f"a number from -{NUMBER
 _NO_NUMBER = Unusable("is not a finite number", "write a finite number")
 
 
-def parsed(text: str | None) -> Any:
+def parse_value(text: str | None) -> Any:
     """The value of a top key as the engine delivers it: objects and lists are JSON, all else is a text."""
     if not text or text[:1] not in ("{", "["):
         return text
@@ -73,7 +73,7 @@ def parsed(text: str | None) -> Any:
         return text
 
 
-def kept(raw: Mapping[Any, Any]) -> tuple[dict[str, Any], list[Problem]]:
+def drop_out_of_bounds(raw: Mapping[Any, Any]) -> tuple[dict[str, Any], list[Problem]]:
     """The settings without what is beyond a bound, and a problem for each such value or key."""
     problems: list[Problem] = []
     return {
@@ -81,7 +81,7 @@ def kept(raw: Mapping[Any, Any]) -> tuple[dict[str, Any], list[Problem]]:
     }, problems
 
 
-def without_echoes(problems: Iterable[Problem], beyond: list[Problem]) -> Iterator[Problem]:
+def drop_repeats(problems: Iterable[Problem], beyond: list[Problem]) -> Iterator[Problem]:
     """The problems, those of values that are beyond a bound only once: readers find such a value wrong as well."""
     known = {_plain(problem.path) for problem in beyond}
     yield from beyond

@@ -1,14 +1,22 @@
-"""Parts of the models of a stack file: the base of all objects, and texts with a fixed form."""
+"""Parts of the models of a stack file: the base of all objects, texts with a fixed form, references."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError, PydanticKnownError
+from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, core_schema
 
 from config.model.bounds import NUMBER
 
@@ -170,3 +178,51 @@ def given(thing: Model, *names: str) -> list[str]:
         for name in names
         if name in thing.model_fields_set and thing.__dict__.get(name, "") is not None
     ]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Such a setting: `Reference("ml-network")`.
+
+    It is no text, and cannot be formatted: a text made of it would lose its output, and show what was made up in a preview.
+    """
+
+    text: str
+    """The value, for checks and messages; made up while the value is unknown and was unknown at the last update."""
+    made_up: bool = False
+    source: Any = field(default=None, compare=False)
+    """The output; None for a plain value."""
+
+    @property
+    def known(self) -> str | None:
+        """The text; None while it is made up."""
+        return None if self.made_up else self.text
+
+    def __format__(self, spec: str) -> str:
+        raise TypeError(
+            f"{self!r} cannot be formatted: write its `text`, or a resource's input by `components.links`"
+        )
+
+    def __str__(self) -> str:
+        return format(self)
+
+
+@dataclass(frozen=True)
+class Text:
+    """The form of a reference's text, for `Annotated[Reference, Text(NetworkName)]`."""
+
+    annotation: Any
+
+    @property
+    def pattern(self) -> str | None:
+        """The regular expression of the text, as in `pydantic.StringConstraints`."""
+        return next(
+            (getattr(item, "pattern", None) for item in get_args(self.annotation)[1:]), None
+        )
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(
+            Reference, handler.generate_schema(self.annotation)
+        )

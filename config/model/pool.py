@@ -1,18 +1,97 @@
-"""Pools of nodes: the settings that the system pool shares with all others, and those of each."""
+"""Pools of nodes, their taints and their fallback chains."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from config.model.cloud import CloudSettings
-from config.model.fallback import Fallback
+from config.model.cluster import CloudSettings, GpuSharing
 from config.model.fields import LabelKey, LabelValue, Model, Some, Unreadable, Zone
-from config.model.gpu import GpuSharing
-from config.model.taint import Taint
+
+_AS_TEXT = re.compile(r"(?P<key>[^=:\s]+)(=(?P<value>[^=:\s]*))?(:(?P<effect>\w+))?")
+
+
+class Effect(StrEnum):
+    """Effects of a taint (https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/)."""
+
+    NO_SCHEDULE = "NoSchedule"
+    PREFER_NO_SCHEDULE = "PreferNoSchedule"
+    NO_EXECUTE = "NoExecute"
+
+
+class Taint(Model):
+    """A Kubernetes node taint."""
+
+    key: LabelKey = Field(description="The taint's key.", examples=["example.com/team"])
+    value: Annotated[LabelValue, Field(min_length=1)] = Field(
+        description="The taint's value.", examples=["vision"]
+    )
+    effect: Effect = Field(
+        Effect.NO_SCHEDULE,
+        description="What happens to pods that do not tolerate the taint, in Kubernetes' words.",
+    )
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}:{self.effect}"
+
+    @classmethod
+    def meant_by(cls, text: str) -> dict[str, Any] | None:
+        """`key=value:Effect`, as kubectl and Azure's tools have it."""
+        parts = _AS_TEXT.fullmatch(text)
+        return {name: part for name, part in parts.groupdict().items() if part} if parts else None
+
+
+class Toleration(Model):
+    """A Kubernetes toleration of one taint, or of all taints of a key."""
+
+    key: str
+    operator: Literal["Equal", "Exists"] = "Equal"
+    value: str | None = None
+    effect: Effect | None = None
+
+    def as_manifest(self) -> dict[str, str]:
+        """The toleration as a pod's spec has it."""
+        manifest: dict[str, str] = self.model_dump(mode="json", exclude_none=True)
+        return manifest
+
+
+class OnDemand(Model):
+    """The on-demand twin of a spot pool: a pool of the same machine, bought on demand, that grows when spot cannot."""
+
+    absent: ClassVar[Mapping[str, str]] = {
+        "reservation": "remove it: write an on-demand pool with `reservation` under `pools`, and name it as a step: `{pool: NAME}`"
+    }
+
+    max_nodes: int = Field(ge=1, description="Most nodes of the twin.", examples=[2])
+    name: str | None = Field(
+        None,
+        min_length=1,
+        description="The twin's name. Default: the spot pool's name, cut to fit, with `od`.",
+        examples=["t4ondemand"],
+    )
+
+
+class Fallback(Model):
+    """One step of the chain that is tried when a spot pool cannot grow: another pool, or the on-demand twin."""
+
+    pool: str | None = Field(
+        None,
+        min_length=1,
+        description="The name of another spot pool, of a flex-start pool, or of an on-demand pool with a `reservation`.",
+        examples=["t4big"],
+    )
+    on_demand: OnDemand | None = Field(
+        None, description="The on-demand twin; the last step of a chain."
+    )
+
+    @classmethod
+    def meant_by(cls, text: str) -> dict[str, Any] | None:
+        """A pool's name."""
+        return {"pool": text} if text else None
 
 
 class Capacity(StrEnum):

@@ -1,7 +1,7 @@
 """Reading of objects that may lack fields, so that a rule reports all it can and its author asks for nothing.
 
 A faulty object raises `Unreadable` for a field it lacks. Only the rule that read the field ends (`config.rules`). A rule about a
-list asks each item by itself (`config.rules.items.each`), or takes from `where` and `of_each` what can be read of the items.
+list asks each item by itself (`config.rules.draft.each`), or takes from `where` and `of_each` what can be read of the items.
 """
 
 from __future__ import annotations

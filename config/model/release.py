@@ -1,7 +1,8 @@
-"""A release: all that a stack takes from the program unless its file says otherwise; and overrides of its pins."""
+"""Releases, which hold what a stack takes from the program by default, and overrides of their pins."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
@@ -140,3 +141,15 @@ def changed(release: Release, overrides: Iterable[Override]) -> Release:
 
 def _field(pin: str) -> str:
     return next(name for name, field in ReleaseFile.model_fields.items() if field.alias == pin)
+
+
+FIRST_MUTATING_VERSION = "1.36"
+"""The first Kubernetes with MutatingAdmissionPolicy `v1` (KEP-3962)."""
+
+
+def has_mutating_policies(version: str) -> bool:
+    """Whether an API server of this version, such as 1.36 or v1.36.2-gke.100, has MutatingAdmissionPolicy."""
+    numbers = re.match(r"v?(\d+)\.(\d+)", version)
+    first = tuple(map(int, FIRST_MUTATING_VERSION.split(".")))
+    # An unknown version counts as a new one, which refuses what it does not know.
+    return numbers is None or (int(numbers[1]), int(numbers[2])) >= first

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from pydantic import Field, SerializeAsAny
 
-from config.model.cloud import CloudSettings
-from config.model.cluster import Cluster
+from config.model.cluster import (
+    CloudSettings,
+    Cluster,
+    DcgmExporter,
+    DevicePluginOptions,
+    ExpanderOptions,
+    Growth,
+    ImagePullSecret,
+    Queueing,
+)
 from config.model.fields import Model
-from config.model.gpu import DcgmExporter, DevicePluginOptions
-from config.model.growth import ExpanderOptions, Growth
-from config.model.image_pull_secret import ImagePullSecret
 from config.model.pool import Pool, SystemPool
-from config.model.queueing import Queueing
 from config.model.release import Overridden, Release
 from config.model.scheduling import Scheduling
 from config.model.workloads import Workloads

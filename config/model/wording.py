@@ -16,7 +16,7 @@ from config.base.problems import Problem, as_path
 from config.model.fields import FORMS, Model
 
 
-def problem(error: ErrorDetails, model: type[Model], path: str) -> Problem:
+def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Problem:
     """The problem of one error in the object of this model at `path`."""
     place = _Place(model, error["loc"])
     where = path + place.path

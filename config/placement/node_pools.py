@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from config.clouds.traits import Added, Cloud, PoolClass
-from config.model.gpu import GpuSharing
-from config.model.pool import AnyPool, Capacity, Pool, SystemPool
+from config.model.cluster import GpuSharing
+from config.model.pool import AnyPool, Capacity, Pool, SystemPool, Taint
 from config.model.spec import ClusterSpec
-from config.model.taint import Taint
 from config.placement import object_names
 
 PREFIX = "kubeflow-spot.dev"

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from config.clouds.traits import Cloud
-from config.model.pool import Capacity
+from config.model.pool import Capacity, Effect, Taint, Toleration
 from config.model.scheduling import Placement
-from config.model.taint import Effect, Taint, Toleration
 from config.placement.node_pools import CAPACITY_LABEL, GPU_TAINT, PREFIX, NodePool
 
 PLACEMENT_LABEL = f"{PREFIX}/placement"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from config.model.cluster import Queueing
 from config.model.pool import Capacity
-from config.model.queueing import Queueing
 from config.placement.node_pools import CAPACITY_LABEL, GPU_TAINT, PREFIX, NodePool
 from config.placement.pods import users_tolerations
 
@@ -31,7 +31,9 @@ _MANY = 1_000_000
 """Stands for no bound: each flavor must have a quota of each resource that the ClusterQueue knows."""
 
 
-def objects(pools: Iterable[NodePool], queueing: Queueing, version: str) -> dict[str, Any] | None:
+def kueue_objects(
+    pools: Iterable[NodePool], queueing: Queueing, version: str
+) -> dict[str, Any] | None:
     """A List of ResourceFlavors, one ClusterQueue and LocalQueues for `kubectl apply`; None without queueing.
 
     `version` is the release's version of Kueue.

@@ -15,7 +15,7 @@ BEGIN = "<!-- begin: written by python -m config.reference -->"
 END = "<!-- end -->"
 
 
-def written(text: str) -> str:
+def regenerated(text: str) -> str:
     """The page with its generated part anew."""
     before, _, rest = text.partition(BEGIN)
     return f"{before}{BEGIN}\n\n{page()}\n\n{END}{rest.partition(END)[2]}"
@@ -27,5 +27,5 @@ def schema_file() -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(written(PAGE.read_text()))
+    PAGE.write_text(regenerated(PAGE.read_text()))
     SCHEMA.write_text(schema_file())

@@ -73,7 +73,7 @@ def load(name: str, directory: Path = DIRECTORY) -> Release:
             "put it back (git checkout), and write a new release instead",
         )
     problems: list[Problem] = []
-    release = objects.read(
+    release = objects.read_object(
         {**_parsed(file, content), "name": name}, registry.release_model(), file, problems
     )
     if problems or release is None:

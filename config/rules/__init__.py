@@ -6,7 +6,7 @@ An unconfirmed fact may warn but never refuse. A module lists its rules by what 
 - `POOL_RULES`: one pool, `ANY_POOL_RULES`: one pool, also the system pool
 
 A rule ends at an unreadable field; so that it hides nothing, each rule is about one thing (`config.model.reading`,
-`config.rules.items`). Rules of one cloud are in its folder (`Registration.rules`); rules here take differences from `Cloud`.
+`config.rules.draft`). Rules of one cloud are in its folder (`Registration.rules`); rules here take differences from `Cloud`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from config.clouds import registry
 from config.clouds.traits import Cloud
 from config.model.pool import AnyPool
 from config.model.reading import of_each, until_unreadable
-from config.rules.draft import Draft
-from config.rules.items import PoolRule, Rule
+from config.rules.draft import Draft, PoolRule, Rule
 
 CloudRule: TypeAlias = Callable[[Any, Draft, Cloud], Iterator[Problem]]
 AnyPoolRule: TypeAlias = Callable[[str, AnyPool, Draft, Cloud], Iterator[Problem]]
@@ -58,14 +57,14 @@ def _rules(*packages: str) -> _Rules:
     return _Rules(*(tuple(all_of(name)) for name in names))
 
 
-def check(draft: Draft) -> list[Problem]:
+def run_rules(draft: Draft) -> list[Problem]:
     """Every problem that any rule finds."""
-    return list(_problems(draft, registry.of(draft.cloud) if draft.cloud else _likely(draft)))
+    return list(_problems(draft, registry.cloud_of(draft.cloud) if draft.cloud else _likely(draft)))
 
 
 def _likely(draft: Draft) -> Cloud:
     """The cloud of a stack file that does not say, or not in a way that can be read."""
-    return registry.likely(of_each(draft.written_pools(), lambda pair: pair[1].machine))
+    return registry.likely_cloud(of_each(draft.written_pools(), lambda pair: pair[1].machine))
 
 
 def _problems(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from config.base.problems import Problem
 from config.clouds.traits import Cloud
+from config.model.cluster import Growth, seconds
 from config.model.fields import Unreadable
-from config.model.growth import Growth, seconds
 from config.model.pool import Pool
 from config.model.reading import of_each, where
 from config.placement import object_names

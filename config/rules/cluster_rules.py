@@ -1,4 +1,4 @@
-"""Checks of the cluster itself on any cloud: name and version."""
+"""Rules of the cluster on any cloud: name, release, overrides, Kubernetes version."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import re
 from collections.abc import Iterator
 
 from config.base.problems import Problem
+from config.clouds.tables import Versions, minor_number
 from config.clouds.traits import Cloud
-from config.rules.draft import Draft
+from config.model.fields import FORMS
+from config.model.reading import doubled, known
+from config.model.release import PINS, Override, pinned
+from config.rules.draft import Draft, each
 
 
 def _version_override(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -47,4 +51,119 @@ def _name(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-RULES = (_version_override, _name)
+def _candidate(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not draft.release or draft.release.released:
+        return
+    guarded = known(lambda: draft.cluster and draft.cluster.protect, None)
+    what = f"is {draft.release.name}, which is not released: its pins change at any time"
+    if draft.production or guarded:
+        where = "production" if draft.production else "a protected cluster"
+        yield Problem("release", f"{what}; not for {where}", "name a release")
+    else:
+        yield Problem("release", what, "name a release once you have tried it", warning=True)
+
+
+@each(Draft.written_overrides)
+def _value(path: str, override: Override, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    pin, value = override.pin, override.value
+    if not re.fullmatch(PINS[pin], value):
+        yield Problem(f"{path}.value", f"{value!r} cannot be {pin}", f"write {FORMS[PINS[pin]]}")
+    elif draft.release and value == pinned(draft.release, pin):
+        what = f"is what {draft.release.name} has for {pin}"
+        yield Problem(
+            f"{path}.value", what, "remove the override: the release has caught up", warning=True
+        )
+
+
+def _twice(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for path, first, override in doubled(draft.written_overrides(), lambda override: override.pin):
+        yield Problem(
+            f"{path}.pin", f"{override.pin} is overridden in {first} already", "keep one of them"
+        )
+
+
+@each(Draft.written_overrides)
+def _version(path: str, override: Override, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if override.pin != "kubernetesVersion":
+        return
+    if not draft.makes_cluster:
+        what = "kubernetesVersion is set for a cluster this stack does not make"
+        yield Problem(f"{path}.pin", what, "remove it: the cluster's owner decides this")
+    elif draft.cluster and "kubernetes_version" in draft.cluster.model_fields_set:
+        what = "kubernetesVersion is set in cluster.kubernetesVersion as well"
+        yield Problem(f"{path}.pin", what, "keep one of them")
+
+
+_AHEAD = 6
+"""Minor versions of two years: Kubernetes has three a year (kubernetes.io/releases/release). A stack that is further ahead of this
+program's lists has a typing mistake, or a program that is too old for it."""
+
+_BEHIND = 9
+"""Minor versions of three years. A cluster may stay on a version for long after its cloud stopped making clusters of it: the check
+of AKS is of a new cluster or an upgrade (hashicorp/terraform-provider-azurerm #8147, ansible/ansible PR 54090)."""
+
+KEPT = "a new cluster cannot have it, an existing one may keep it"
+"""The reason why a version that a cloud dropped only draws a warning."""
+
+
+def check_offered(
+    path: str, version: str, had: Versions, title: str, command: str
+) -> Iterator[Problem]:
+    """A problem for a version that the cloud does not offer; `command` lists those that it offers today.
+
+    An older version than the list's is a warning, because an existing cluster may have it; so is a newer one, which may be there
+    by now. A version far from the list is an error: no cluster has it.
+    """
+    if minor_number(version) < minor_number(had.first) - _BEHIND:
+        yield Problem(
+            path,
+            f"is {version}: {title} had {had.first} to {had.last} in {had.read}, and has had no {version} for years",
+            f'a later version, such as "{had.last}"; `{command}` lists them',
+        )
+    elif minor_number(version) < minor_number(had.first):
+        yield Problem(
+            path,
+            f"is {version}: {title} had {had.first} to {had.last} in {had.read}; {KEPT}",
+            f'for a new cluster a later version, such as "{had.last}"; `{command}` lists them',
+            warning=True,
+        )
+    elif minor_number(version) > minor_number(had.last) + _AHEAD:
+        yield Problem(
+            path,
+            f"is {version}, which does not exist: in {had.read} {title} had {had.first} to {had.last}, and Kubernetes has three"
+            " minor versions a year",
+            f'for example "{had.last}"; `{command}` lists them',
+        )
+    elif minor_number(version) > minor_number(had.last):
+        yield Problem(
+            path,
+            f"is {version}, newer than any that {title} had in {had.read}",
+            f"make sure that the cloud has it: `{command}`",
+            warning=True,
+        )
+
+
+def warn_undecided(
+    draft: Draft, path: str, problem: str, safe: str, accepts: str
+) -> Iterator[Problem]:
+    """A warning that a production stack does not decide a key; none elsewhere.
+
+    `problem` is true for the default; `safe` is what to write instead of it, `accepts` the line that keeps it.
+    """
+    if draft.production:
+        yield Problem(
+            path,
+            f"is not decided in a production stack: {problem}",
+            f"write {safe}; {accepts} accepts it",
+            True,
+        )
+
+
+RULES = (
+    _version_override,
+    _name,
+    _candidate,
+    _value,
+    _twice,
+    _version,
+)

@@ -1,24 +1,30 @@
-"""A stack file as far as it could be read."""
+"""A stack file as far as it could be read, and rules about the items of its lists."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from functools import wraps
+from typing import TypeAlias, TypeVar
 
+from config.base.problems import Problem
 from config.clouds import registry
-from config.clouds.machines import Machine
+from config.clouds.tables import Machine
 from config.clouds.traits import Cloud
-from config.model.cloud import CloudSettings
-from config.model.cluster import Cluster
+from config.model.cluster import (
+    CloudSettings,
+    Cluster,
+    DcgmExporter,
+    DevicePluginOptions,
+    ExpanderOptions,
+    Growth,
+    ImagePullSecret,
+    Queueing,
+)
 from config.model.fields import Unreadable
-from config.model.gpu import DcgmExporter, DevicePluginOptions
-from config.model.growth import ExpanderOptions, Growth
-from config.model.image_pull_secret import ImagePullSecret
-from config.model.pool import AnyPool, Pool, SystemPool
-from config.model.queueing import Queueing
-from config.model.reading import known, of_each, where
+from config.model.pool import AnyPool, Fallback, Pool, SystemPool, Taint
+from config.model.reading import known, of_each, until_unreadable, where
 from config.model.release import VERSION, Override, Release
 from config.model.scheduling import Scheduling
 from config.model.workloads import Workloads
@@ -146,3 +152,51 @@ def has_gpus(pool: Pool, cloud: Cloud) -> bool:
     """Whether the pool's machines have GPUs."""
     own_machine(pool, cloud)
     return cloud.gpus(pool)[0] > 0
+
+
+T = TypeVar("T")
+Rule: TypeAlias = Callable[[Draft, Cloud], Iterator[Problem]]
+PoolRule: TypeAlias = Callable[[str, Pool, Draft, Cloud], Iterator[Problem]]
+ItemRule: TypeAlias = Callable[[str, T, Draft, Cloud], Iterator[Problem]]
+TaintRule: TypeAlias = Callable[[str, int, Taint, Pool, Draft, Cloud], Iterator[Problem]]
+StepRule: TypeAlias = Callable[[str, int, Fallback, Pool, Draft, Cloud], Iterator[Problem]]
+
+
+def each(items: Callable[[Draft], Iterable[tuple[str, T]]]) -> Callable[[ItemRule[T]], Rule]:
+    """Make a rule about the file from a rule about each of these items, which come with their paths."""
+
+    def about(rule: ItemRule[T]) -> Rule:
+        @wraps(rule)
+        def whole(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+            for path, item in items(draft):
+                yield from until_unreadable(rule(path, item, draft, cloud))
+
+        return whole
+
+    return about
+
+
+def each_step(rule: StepRule) -> PoolRule:
+    """Make a rule about a pool from a rule about each step of its fallback, which comes with its path and number."""
+
+    @wraps(rule)
+    def whole(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+        for number, step in enumerate(pool.fallback):
+            yield from until_unreadable(
+                rule(f"{path}.fallback[{number}]", number, step, pool, draft, cloud)
+            )
+
+    return whole
+
+
+def each_taint(rule: TaintRule) -> PoolRule:
+    """Make a rule about a pool from a rule about each of its taints, which comes with its path and number."""
+
+    @wraps(rule)
+    def whole(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+        for number, taint in enumerate(pool.taints):
+            yield from until_unreadable(
+                rule(f"{path}.taints[{number}]", number, taint, pool, draft, cloud)
+            )
+
+    return whole

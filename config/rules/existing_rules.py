@@ -7,12 +7,10 @@ from collections.abc import Iterable, Iterator
 from config.base.problems import Problem
 from config.clouds import registry
 from config.clouds.traits import Cloud
-from config.model.fallback import Fallback
 from config.model.fields import Model
-from config.model.pool import Pool
+from config.model.pool import Fallback, Pool
 from config.model.reading import part
-from config.rules.draft import Draft
-from config.rules.items import each_step
+from config.rules.draft import Draft, each_step
 
 _NOT_MADE = "is set for a cluster this stack does not make"
 _REMOVE = "remove it: the cluster's owner decides this"

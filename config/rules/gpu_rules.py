@@ -1,4 +1,4 @@
-"""Checks of the settings of a pool's GPUs on any cloud: number and model, MIG, driver, sharing."""
+"""Rules of a pool's GPUs on any cloud: number and model, MIG, driver, sharing, taint."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.model.pool import Pool
-from config.model.taint import Effect
+from config.model.pool import Effect, Pool
+from config.model.reading import of_each
 from config.placement import node_pools
+from config.placement.node_pools import GPU_TAINT
 from config.rules.draft import Draft, has_gpus, own_machine
 
 
@@ -216,6 +217,25 @@ def _some_whole(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[P
         )
 
 
+def _without_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """Kubernetes' ExtendedResourceToleration gives pods this toleration; such a pod fits no machine without GPUs."""
+    # Whether an unknown machine has GPUs is `rules.gpus`' question.
+    known = own_machine(pool, cloud) or pool.gpus is not None
+    if not cloud.makes_pools or not known or has_gpus(pool, cloud):
+        return
+    taints = of_each(
+        enumerate(pool.taints), lambda numbered: (numbered[0], numbered[1].key, numbered[1].effect)
+    )
+    for number, key, effect in taints:
+        if key == GPU_TAINT.key and effect != Effect.PREFER_NO_SCHEDULE:
+            yield Problem(
+                f"{path}.taints[{number}]",
+                f"has the key {key} on machines without GPUs: only pods that ask for a GPU tolerate it, and they fit no such"
+                " machine",
+                "remove it, use a machine with GPUs, or a key of your own, such as example.com/team",
+            )
+
+
 POOL_RULES = (
     _number,
     _model,
@@ -229,4 +249,5 @@ POOL_RULES = (
     _mps_clients,
     _config_label,
     _some_whole,
+    _without_gpus,
 )

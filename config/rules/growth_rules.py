@@ -1,4 +1,4 @@
-"""Checks of `growth.order`: the pools it names, whether it has any effect, and what it costs; and of spot that does not pay."""
+"""Rules of the order in which pools grow: `growth.order`, its price, and the priority expander's ConfigMap."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import Any
 
 from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.model.gpu import DevicePluginOptions
-from config.model.growth import Growth
+from config.model.cluster import DevicePluginOptions, ExpanderOptions, ExpanderTier, Growth
 from config.model.pool import Pool
+from config.model.reading import of_each
 from config.model.spec import ClusterSpec
-from config.placement import object_names
-from config.placement.growth_order import growth_order
+from config.placement import expressions, object_names
+from config.placement.growth_order import growth_order, useful_gpu_hour
 from config.placement.node_pools import NodePool, node_pools
-from config.placement.useful import useful_gpu_hour
-from config.rules.draft import Draft, has_gpus
+from config.rules.draft import Draft, each, has_gpus
 
 
 def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -99,4 +98,85 @@ def _whole(pool: Pool, pools: Mapping[str, NodePool]) -> list[str]:
     ]
 
 
-RULES = (_names, _unread, _costs)
+def _options(draft: Draft, cloud: Cloud) -> ExpanderOptions | None:
+    return draft.expander if cloud.priority_expander else None
+
+
+def _none(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.expander and not cloud.priority_expander:
+        for name in sorted(draft.expander.model_fields_set):
+            yield Problem(
+                f"expander.{ExpanderOptions.model_fields[name].alias}",
+                f"is set for {cloud.title}, which has no priority expander",
+                f"remove it: {cloud.order_key} says in which order pools grow"
+                if cloud.order_key
+                else "remove it",
+            )
+
+
+def _ownership(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    options = _options(draft, cloud)
+    if draft.makes_cluster and options and options.take_ownership:
+        yield Problem(
+            "expander.takeOwnership",
+            "is true for a cluster this stack makes, which has no other ConfigMap",
+            "remove it",
+        )
+
+
+def _tiers(draft: Draft) -> Iterator[tuple[str, tuple[int, ExpanderTier]]]:
+    for number, tier in enumerate(draft.expander.other_groups if draft.expander else ()):
+        yield f"expander.otherGroups[{number}]", (number, tier)
+
+
+@each(_tiers)
+def _numbers(
+    path: str, numbered: tuple[int, ExpanderTier], draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
+    number, tier = numbered
+    options = _options(draft, cloud)
+    if not options:
+        return
+    twins = draft.of_pools(lambda pool: object_names.twin_name(pool, cloud))
+    # As `components.layer.autoscaler.priorities` gives them: one line a pool, the system pool's too,
+    # in steps of ten, above `.*` at 1.
+    top = 10 * (len(draft.pools) + len([twin for twin in twins if twin]) + draft.makes_cluster)
+    if tier.priority in of_each(options.other_groups[:number], lambda other: other.priority):
+        yield Problem(
+            f"{path}.priority",
+            f"{tier.priority} stands in the list already: the autoscaler keeps the last of them only",
+            "write all its groups in one entry",
+        )
+    elif tier.priority == 1 or (tier.priority % 10 == 0 and tier.priority <= top):
+        yield Problem(
+            f"{path}.priority",
+            f"{tier.priority} is a number of the program's own lines: between equals the autoscaler chooses at random",
+            f"a number that is no multiple of ten, or one above {top}",
+        )
+
+
+@each(_tiers)
+def _expressions(
+    path: str, numbered: tuple[int, ExpanderTier], draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
+    _, tier = numbered
+    for number, expression in enumerate(tier.groups if _options(draft, cloud) else ()):
+        if wrong := expressions.fault(expression):
+            # Known from the autoscaler's code (expander/priority/priority.go), hence no warning.
+            yield Problem(
+                f"{path}.groups[{number}]",
+                f"{expression!r} is not a regular expression of RE2 ({wrong}): the autoscaler would drop the whole list and "
+                "choose at random",
+                "write for example ^aks-spotpool-[0-9]+-vmss$",
+            )
+
+
+RULES = (
+    _names,
+    _unread,
+    _costs,
+    _none,
+    _ownership,
+    _numbers,
+    _expressions,
+)

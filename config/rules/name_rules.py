@@ -1,4 +1,4 @@
-"""Checks of the names of pools: in the stack file, as node pools of the cloud, and in labels."""
+"""Rules of names: pools' names, their labels and taints."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from config.base.problems import Problem
-from config.clouds.traits import Cloud
-from config.model.pool import Pool
+from config.clouds.traits import Added, Cloud
+from config.model.pool import Pool, Taint
 from config.model.reading import known, of_each, where
-from config.placement import object_names
-from config.rules.draft import Draft
+from config.placement import node_pools, object_names
+from config.rules.draft import Draft, each_taint, has_gpus
 
 
 @dataclass(frozen=True)
@@ -85,4 +85,131 @@ def _removed(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(path, what, "remove the line, or the pool")
 
 
-RULES = (_names, _removed)
+_NOTHING = Added({}, ())
+
+_OF_CONTROLLERS = frozenset({
+    *(
+        f"node.kubernetes.io/{state}"
+        for state in (
+            *("not-ready", "unreachable", "memory-pressure", "disk-pressure", "pid-pressure", "network-unavailable"),
+            *("unschedulable", "out-of-service"),
+        )
+    ),
+    "node.cloudprovider.kubernetes.io/uninitialized",
+    "node.cloudprovider.kubernetes.io/shutdown",
+    "ToBeDeletedByClusterAutoscaler",
+    "DeletionCandidateOfClusterAutoscaler",
+})  # fmt: skip
+"""Taints of a node's state (kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration and
+reference/labels-annotations-taints; cluster-autoscaler, utils/taints). The node controller takes off those that a node's
+conditions do not bear out; the others keep every pod off, or mark a node for its end."""
+
+_OF_KUBERNETES = ("kubernetes.io", "k8s.io")
+"""kubernetes.io/docs/concepts/overview/working-with-objects/labels: reserved for Kubernetes' core components."""
+
+
+def _labels(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for key, value in pool.labels.items():
+        domain = key.rpartition("/")[0]
+        where = f'{path}.labels["{key}"]'
+        if domain == node_pools.PREFIX:
+            derived = key in (
+                node_pools.POOL_LABEL,
+                node_pools.CAPACITY_LABEL,
+                node_pools.ACCELERATOR_LABEL,
+            )
+            what = "is a label the program derives from the pool"
+            if not derived:
+                what = f"is under {node_pools.PREFIX}/, which this program keeps for its own labels"
+            remedy = "remove it" if derived else "use a domain of your own, such as example.com/"
+            yield Problem(where, what, remedy)
+        elif key in cloud.reserved_labels or any(
+            domain == prefix or domain.endswith("." + prefix)
+            for prefix in cloud.reserved_label_prefixes
+        ):
+            if cloud.added.get(pool.capacity, _NOTHING).labels.get(key) == value:
+                continue
+            yield Problem(
+                where,
+                f"{cloud.title} keeps this key for itself",
+                "use a domain of your own, such as example.com/",
+            )
+        elif cloud.own_beginning and key.startswith(cloud.own_beginning):
+            yield of_the_cloud(where, cloud)
+
+
+def of_the_cloud(path: str, cloud: Cloud) -> Problem:
+    """Return the warning of a label whose key begins as the cloud's own do."""
+    return Problem(
+        path,
+        f"begins with {cloud.own_beginning}, as labels do that {cloud.title} sets by itself",
+        "take another name",
+        warning=True,
+    )
+
+
+@each_taint
+def _doubled_taints(
+    path: str, number: int, taint: Taint, pool: Pool, draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
+    if (taint.key, taint.effect) in of_each(
+        pool.taints[:number], lambda other: (other.key, other.effect)
+    ):
+        yield Problem(
+            path, f"{taint.key}:{taint.effect} stands in the list already", "remove one of them"
+        )
+
+
+@each_taint
+def _derived_taints(
+    path: str, number: int, taint: Taint, pool: Pool, draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
+    if not cloud.makes_pools:
+        return  # existing taints may be described
+    if any(taint.key == own.key for own in cloud.spot_taints):
+        if taint not in cloud.added.get(pool.capacity, _NOTHING).taints:
+            yield Problem(
+                path,
+                "is the taint of spot pools, which the program adds to them and no others have",
+                "remove it",
+            )
+    elif taint.key == node_pools.GPU_TAINT.key and has_gpus(pool, cloud):
+        yield Problem(
+            path,
+            f"the program adds the taint {node_pools.GPU_TAINT} to GPU pools itself",
+            "remove it",
+        )
+
+
+@each_taint
+def _controllers_taints(
+    path: str, number: int, taint: Taint, pool: Pool, draft: Draft, cloud: Cloud
+) -> Iterator[Problem]:
+    if not cloud.makes_pools:
+        return
+    prefix = taint.key.rpartition("/")[0]
+    if taint.key in _OF_CONTROLLERS:
+        yield Problem(
+            f"{path}.key",
+            f"is {taint.key}, which Kubernetes' controllers put on nodes and take off them by the nodes' state",
+            "use a domain of your own, such as example.com/",
+        )
+    elif any(prefix == kept or prefix.endswith(f".{kept}") for kept in _OF_KUBERNETES):
+        yield Problem(
+            f"{path}.key",
+            f"is under {prefix}/, a domain that Kubernetes keeps for its own components",
+            "use a domain of your own, such as example.com/",
+            warning=True,
+        )
+
+
+RULES = (
+    _names,
+    _removed,
+)
+POOL_RULES = (
+    _labels,
+    _doubled_taints,
+    _derived_taints,
+    _controllers_taints,
+)

@@ -11,7 +11,7 @@ from config.model.fields import Model
 PATH = "cloud.network"
 
 
-def not_of_existing(network: Model, *names: str) -> Iterator[Problem]:
+def refuse_beside_existing(network: Model, *names: str) -> Iterator[Problem]:
     """A problem for each of these settings that is set beside an existing network."""
     for name in names:
         if name in network.model_fields_set:
@@ -33,7 +33,7 @@ def readable_ranges(written: Mapping[str, str]) -> dict[str, IPv4Network]:
     return ranges
 
 
-def everybody(path: str, ranges: Sequence[str]) -> Iterator[Problem]:
+def refuse_open_to_all(path: str, ranges: Sequence[str]) -> Iterator[Problem]:
     """Yield the problem of a list of callers that lets everybody in: by one range, or by several together."""
     networks = readable_ranges({f"{path}[{index}]": text for index, text in enumerate(ranges)})
     if IPv4Network("0.0.0.0/0") in collapse_addresses(networks.values()):
@@ -45,7 +45,7 @@ def everybody(path: str, ranges: Sequence[str]) -> Iterator[Problem]:
         )
 
 
-def are_ranges(written: Mapping[str, str], example: str) -> Iterator[Problem]:
+def refuse_non_ranges(written: Mapping[str, str], example: str) -> Iterator[Problem]:
     """A problem for each text that is not a range."""
     for key, text in written.items():
         try:

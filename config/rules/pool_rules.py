@@ -1,4 +1,4 @@
-"""Checks of any pool on any cloud: machine, bounds, zones, and keys that only another cloud has."""
+"""Rules of any pool on any cloud: machine, bounds, zones, reservation, other clouds' keys, system pool."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from pydantic.alias_generators import to_camel
 from config.base import near
 from config.base.problems import Problem
 from config.clouds import registry
-from config.clouds.machines import Machine
+from config.clouds.tables import Machine
 from config.clouds.traits import Cloud
-from config.model.fallback import Fallback
-from config.model.pool import AnyPool, Pool
+from config.model.pool import AnyPool, Capacity, Fallback, Pool
 from config.model.reading import part
 from config.placement import object_names
-from config.rules.draft import Draft
-from config.rules.items import each_step
+from config.rules.draft import Draft, each_step, has_gpus
 
 
 def _machine(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -59,7 +57,7 @@ def _near(size: str, cloud: Cloud) -> str:
     heads = {size.partition("_")[0] + "_" for size in sizes if "_" in size}
     # The names of Azure's sizes begin with one of two words, which people leave out.
     tries = (size, *(head + size for head in sorted(heads)))
-    return next(filter(None, (near.question(one, sizes) for one in tries)), "")
+    return next(filter(None, (near.did_you_mean(one, sizes) for one in tries)), "")
 
 
 def _instead(machine: Machine) -> str:
@@ -157,6 +155,67 @@ def _other_clouds_keys(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> 
             yield Problem(where, what, cloud.instead.get(key, "remove it"))
 
 
-RULES = (_too_many_pools,)
-ANY_POOL_RULES = (_machine, _least, _most, _zones, _other_clouds_keys)
-POOL_RULES = (_no_most, _most_of_a_twin)
+def _on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if "reservation" in pool.model_fields_set and not cloud.makes_pools:
+        what = f"is set, but {cloud.title} has no such setting"
+        yield Problem(f"{path}.reservation", what, "remove it: these nodes exist already")
+    # Azure: learn.microsoft.com/azure/virtual-machines/capacity-reservation-overview, "Limitations". Google: skypilot-org/skypilot
+    # pull request 2393 (spot); GoogleCloudPlatform/cluster-autoscaler, pkg/autoprovisioning/injection.go (flex-start).
+    if pool.reservation and pool.reclaimable:
+        yield Problem(
+            f"{path}.reservation",
+            f"is set on a pool that is {pool.capacity}: reserved machines are bought on demand",
+            "remove it, or write `capacity: on-demand`",
+        )
+
+
+def _system_machine(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not draft.makes_cluster or not draft.system_pool:
+        return
+    machine = cloud.machine(draft.system_pool.machine)
+    if machine and machine.gpus:
+        yield Problem(
+            "systemPool.machine",
+            f"{machine.size} has GPUs, which nothing in this pool uses",
+            "use a size without GPUs",
+        )
+
+
+def _critical_addons_only(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if (
+        not draft.makes_cluster
+        or not draft.system_pool
+        or not draft.system_pool.critical_addons_only
+    ):
+        return
+    # A pool that cannot be read well enough to tell may be the one.
+    others = [
+        pool
+        for pool in draft.pools.values()
+        if pool.capacity == Capacity.ON_DEMAND and not pool.taints and not has_gpus(pool, cloud)
+    ]
+    if draft.all_pools and not others:
+        yield Problem(
+            "systemPool.criticalAddonsOnly",
+            "leaves Kubeflow's own pods nowhere to run: no other pool is on-demand, untainted and without GPUs",
+            "set it to false, or add a general pool",
+        )
+
+
+RULES = (
+    _too_many_pools,
+    _system_machine,
+    _critical_addons_only,
+)
+ANY_POOL_RULES = (
+    _machine,
+    _least,
+    _most,
+    _zones,
+    _other_clouds_keys,
+)
+POOL_RULES = (
+    _no_most,
+    _most_of_a_twin,
+    _on_demand,
+)

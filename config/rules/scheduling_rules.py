@@ -7,14 +7,12 @@ from typing import Literal
 
 from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.model.pool import Capacity, Pool
+from config.model.pool import Capacity, Effect, Pool, Taint
 from config.model.reading import doubled, known, of_each, part
 from config.model.scheduling import GuardException, KindDefaults, Placement, Profile, Scheduling
-from config.model.taint import Effect, Taint
 from config.placement import node_pools as placed
 from config.placement.node_pools import GPU_TAINT
-from config.rules.draft import Draft, has_gpus
-from config.rules.items import Rule, each
+from config.rules.draft import Draft, Rule, each, has_gpus
 
 _EVERYBODY = {
     # cloud.google.com/kubernetes-engine/docs/best-practices/rbac

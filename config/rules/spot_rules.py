@@ -8,12 +8,10 @@ from itertools import pairwise
 
 from config.base.problems import Problem
 from config.clouds.traits import Cloud
-from config.model.fallback import Fallback
-from config.model.pool import Pool
+from config.model.pool import Fallback, Pool
 from config.model.reading import of_each
 from config.placement import node_pools, object_names
-from config.rules.draft import Draft, has_gpus
-from config.rules.items import each_step
+from config.rules.draft import Draft, each_step, has_gpus
 
 
 def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

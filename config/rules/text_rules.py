@@ -1,15 +1,17 @@
-"""Checks of every text of a stack file: what is left of a template, white space or quotes around it, and the same text twice."""
+"""Rules of all texts: templates, white space, quotes, doubled entries, secrets in tags and labels, shortened default lists."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from config.base import placeholders
+from config.base import hiding
+from config.base.hiding import LOGIN_FIELDS, secret_in
 from config.base.problems import Problem, as_path
 from config.clouds.traits import Cloud
-from config.model.fields import Model
-from config.model.reference import Reference
+from config.model.fields import Model, Reference, Some
+from config.model.reading import part
 from config.rules.draft import Draft
 
 _NO_TEMPLATE = {"groups", "username", "public_key", "context"}
@@ -43,7 +45,7 @@ def parts(draft: Draft) -> Iterator[tuple[str, Any]]:
 
 def _left(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for path, name, text in texts(parts(draft)):
-        found = None if name in _NO_TEMPLATE else placeholders.ANYWHERE.search(text)
+        found = None if name in _NO_TEMPLATE else hiding.PLACEHOLDER_INSIDE.search(text)
         if found:
             yield Problem(
                 path,
@@ -89,4 +91,98 @@ def texts(parts: Iterable[tuple[str, Any]], name: str = "") -> Iterator[tuple[st
             yield from texts(((path + as_path(key), value[key]) for key in value), name)
 
 
-RULES = (_left, _around, _twice)
+REPLACED: Mapping[str, str] = {
+    "GuardException.rules": "a shorter list lifts fewer rules of the guard than the default",
+    "ProfileAccess.service_accounts": "a shorter list gives fewer service accounts an identity",
+    "ImagePullSecret.namespaces": "the namespaces that get a Secret; none is safer with it",
+}
+"""Fields whose list replaces the default in silence, and why nothing safe is lost. All others warn."""
+
+_INSTEAD: Mapping[str, str] = {
+    "Guard.platform_namespaces": "write the further ones as `additionalPlatformNamespaces`, and remove this list",
+}
+"""What to write, by the field, where a further key adds to the default."""
+
+
+def _dropped(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    others = [("workloads", draft.workloads), ("queueing", draft.queueing)]
+    for path, name, dropped in _shortened([*parts(draft), *others]):
+        yield Problem(
+            path,
+            f"takes the place of the default, and leaves out {', '.join(dropped)}",
+            _INSTEAD.get(name, "add them to the list, or remove it for the default"),
+            warning=True,
+        )
+
+
+def _shortened(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield path, field and missing entries of each list that lacks some of its default.
+
+    An empty list says that none is wanted, but where a further key adds to the default.
+    """
+    for path, value in values:
+        if isinstance(value, Model):
+            for name, field in type(value).model_fields.items():
+                if name not in value.__dict__:
+                    continue  # unreadable
+                inner, default = value.__dict__[name], field.default
+                where, known_as = f"{path}.{field.alias}", f"{type(value).__name__}.{name}"
+                if known_as in REPLACED or isinstance(inner, Some):
+                    continue
+                wanted = inner or known_as in _INSTEAD
+                if wanted and isinstance(inner, tuple) and isinstance(default, tuple):
+                    dropped = [str(entry) for entry in default if entry not in inner]
+                    if dropped:
+                        yield where, known_as, dropped
+                yield from _shortened([(where, inner)])
+        elif isinstance(value, tuple):
+            yield from _shortened((f"{path}[{index}]", item) for index, item in enumerate(value))
+
+
+_LAST_WORD = re.compile(
+    rf"(^|[-_./])({'|'.join((*LOGIN_FIELDS, 'passwd', 'secret', 'api-key', 'apikey'))})$"
+)
+"""Keys whose values are secrets, by their last word."""
+
+
+def _secrets(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for path, key, value in _texts(draft):
+        kind = secret_in(value, logins=False) or secret_in(key, logins=False)
+        if kind:
+            yield Problem(
+                path,
+                f"holds {kind}, and everybody who may see the cluster reads tags and labels (it is not shown here)",
+                "remove it, and make a new one: it is known from now on",
+            )
+        elif value and _LAST_WORD.search(key.lower()):
+            yield Problem(
+                path,
+                "has the name of a secret, and everybody who may see the cluster reads tags and labels",
+                "remove it if it is one, or take another name",
+                warning=True,
+            )
+
+
+def _texts(draft: Draft) -> Iterator[tuple[str, str, str]]:
+    """Yield path, key and value of each tag, label and taint."""
+    tags = part(draft.cluster, "tags") if draft.cluster else None
+    for key, value in (tags or {}).items():
+        yield f"cluster.tags{as_path(key)}", key, value
+    for index, pool in draft.pools.items():
+        for key, value in (part(pool, "labels") or {}).items():
+            yield f'pools[{index}].labels["{key}"]', key, value
+        for number, taint in enumerate(part(pool, "taints") or ()):
+            yield (
+                f"pools[{index}].taints[{number}]",
+                part(taint, "key") or "",
+                part(taint, "value") or "",
+            )
+
+
+RULES = (
+    _left,
+    _around,
+    _twice,
+    _dropped,
+    _secrets,
+)

@@ -1,4 +1,4 @@
-"""Checks of storage for users' work, and of the profiles that reach it."""
+"""Rules of what workloads use: checkpoints and their profiles, queues, image pull secrets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from config.clouds.traits import Cloud
 from config.model.fields import given
 from config.model.reading import doubled, of_each, part
 from config.model.workloads import Checkpoints, ProfileAccess
-from config.rules.draft import Draft
+from config.rules.draft import Draft, has_gpus
 
 _CHECKPOINTS = "workloads.checkpoints"
 
@@ -107,6 +107,51 @@ def _storage_class(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+def _enabled(draft: Draft) -> bool:
+    return bool(draft.queueing and part(draft.queueing, "enabled"))
+
+
+def _no_gpus(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not _enabled(draft) or not draft.all_pools:
+        return
+    known = draft.of_pools(lambda pool: has_gpus(pool, cloud))
+    if len(known) == len(draft.pools) and not any(known):
+        what = "is true, and no pool has GPUs that work could wait for"
+        yield Problem("queueing.enabled", what, "add a pool with GPUs, or remove `queueing`")
+
+
+def _queue_namespaces(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    named = (part(draft.queueing, "namespaces") if draft.queueing else None) or ()
+    listed = [(f"queueing.namespaces[{index}]", name) for index, name in enumerate(named)]
+    for path, first, name in doubled(listed, lambda name: name):
+        yield Problem(path, f"{name!r} is {first} already", "name each namespace once")
+
+
+def _unread(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.queueing and draft.queueing.namespaces and not draft.queueing.enabled:
+        what = "is never read: queueing is not enabled"
+        yield Problem(
+            "queueing.namespaces", what, "add `enabled: true`, or remove `queueing`", warning=True
+        )
+
+
+def _doubled_secrets(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    secrets = [
+        (f"imagePullSecrets[{index}]", secret)
+        for index, names in of_each(
+            draft.image_pull_secrets.items(),
+            lambda pair: (pair[0], [(name, pair[1].name) for name in pair[1].namespaces]),
+        )
+        for secret in names
+    ]
+    for path, first, (namespace, name) in doubled(secrets, lambda secret: secret):
+        yield Problem(
+            path,
+            f"makes the Secret {name!r} in namespace {namespace!r}, as {first} does",
+            "give it another name, or name each namespace once",
+        )
+
+
 RULES = (
     _cluster,
     _one_source,
@@ -116,4 +161,8 @@ RULES = (
     _accounts,
     _prefixes,
     _storage_class,
+    _no_gpus,
+    _queue_namespaces,
+    _unread,
+    _doubled_secrets,
 )

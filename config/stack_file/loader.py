@@ -17,22 +17,27 @@ from config.base.problems import Problem
 from config.clouds import registry
 from config.clouds.registry import Registration
 from config.model import bounds, wording
-from config.model.cloud import CloudSettings
-from config.model.cluster import Cluster, is_production
+from config.model.cluster import (
+    CloudSettings,
+    Cluster,
+    DcgmExporter,
+    DevicePluginOptions,
+    ExpanderOptions,
+    Growth,
+    ImagePullSecret,
+    Queueing,
+    is_production,
+)
 from config.model.fields import Model
-from config.model.gpu import DcgmExporter, DevicePluginOptions
-from config.model.growth import ExpanderOptions, Growth
-from config.model.image_pull_secret import ImagePullSecret
-from config.model.queueing import Queueing
 from config.model.release import Overridden, Override, Release, changed, pinned
 from config.model.scheduling import Scheduling
 from config.model.spec import ClusterSpec
 from config.model.workloads import Workloads
 from config.rules.draft import Draft
 from config.stack_file import objects, secrets, top_keys
-from config.stack_file.hints import Hints
 from config.stack_file.mending import Mended
 from config.stack_file.secrets import IsSecret
+from config.stack_file.top_keys import Hints
 
 M = TypeVar("M", bound=Model)
 
@@ -45,7 +50,7 @@ _SMALLEST = ("release", "cluster", "cloud", "systemPool", "pools")
 """The keys of a small stack."""
 
 
-def read(
+def read_stack(
     raw: Mapping[str, Any],
     stack: str = "",
     *,
@@ -63,14 +68,14 @@ def read(
 
     Returns the spec, or None after an error, and all errors and warnings sorted by path.
     """
-    raw, beyond = bounds.kept(raw)
-    outside, too = bounds.kept(outside)
+    raw, beyond = bounds.drop_out_of_bounds(raw)
+    outside, too = bounds.drop_out_of_bounds(outside)
     beyond += too
     problems: list[Problem] = []
     reading = objects.Reading()
-    settings = top_keys.meant(raw, outside, prefix, reading.mended)
+    settings = top_keys.read_top_keys(raw, outside, prefix, reading.mended)
     registration = _registration(settings, reading.mended)
-    types = top_keys.types(registration)
+    types = top_keys.top_key_types(registration)
     reading.mended.hint = Hints(types)
     lists = [key for key, type in types.items() if get_origin(type) is tuple]
     reading.mended.examples = {key: _example(key, settings) for key in lists}
@@ -104,15 +109,17 @@ def read(
         accepts_examples=accepts_examples,
     )
     problems += _missing(raw, settings, draft, prefix, reading.mended)
-    problems += secrets.problems(settings, types, is_secret, prefix, reading.mended.as_written)
+    problems += secrets.secret_problems(
+        settings, types, is_secret, prefix, reading.mended.as_written
+    )
     problems += reading.problems()
     of_rules = [
         reading.of_rule(problem)
-        for problem in rules.check(draft)
+        for problem in rules.run_rules(draft)
         if not reading.follows_a_guess(problem)
     ]
     problems = _joined(problems, of_rules)
-    problems = [*bounds.without_echoes(problems, beyond)]
+    problems = [*bounds.drop_repeats(problems, beyond)]
     # A key may be a secret too, which somebody wrote at a wrong place.
     problems = sorted(
         {Problem(hidden(p.path), hidden(p.what), hidden(p.remedy), p.warning) for p in problems}
@@ -236,7 +243,7 @@ def _registration(settings: dict[str, Any], mended: Mended) -> Registration | No
             else f"is {wording.type_in_words(written)}"
         )
         what = what if "provider" in cloud else "is missing"
-        likely = top_keys.provider(cloud, settings)
+        likely = top_keys.likely_provider(cloud, settings)
         providers = ", ".join(cloud.provider for cloud in clouds)
         guess = f"did you mean `{likely.provider}`? " if likely else ""
         mended.problems.append(

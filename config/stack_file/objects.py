@@ -15,13 +15,13 @@ from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from config.base.problems import Problem, as_path
 from config.model.fields import Model, Some
-from config.model.wording import models, problem
+from config.model.wording import models, problem_of_error
 from config.stack_file.mending import Mended, respelled
 
 M = TypeVar("M", bound=Model)
 
 
-def read(value: Any, model: type[M], path: str, problems: list[Problem]) -> M | None:
+def read_object(value: Any, model: type[M], path: str, problems: list[Problem]) -> M | None:
     """The object at `path` as far as it can be read; None when it is none at all. Adds to `problems`."""
     reading = Reading()
     read_object = reading.object(value, model, path)
@@ -45,7 +45,7 @@ class Reading:
             return model.model_validate(value)
         except ValidationError as invalid:
             for error in invalid.errors():
-                found = problem(error, model, path)
+                found = problem_of_error(error, model, path)
                 if self.follows_a_guess(found):
                     continue
                 self._errors.append(replace(found, path=self.mended.as_written(found.path)))
@@ -146,7 +146,9 @@ def _empty(model: type[Model]) -> Model:
 def _combined(same: list[Problem]) -> Problem:
     """A value that fits none of several forms gives an error for each."""
     return Problem(
-        same[0].path, same[0].what, "; or ".join(dict.fromkeys(problem.remedy for problem in same))
+        same[0].path,
+        same[0].what,
+        "; or ".join(dict.fromkeys(problem_of_error.remedy for problem_of_error in same)),
     )
 
 

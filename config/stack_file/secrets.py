@@ -5,19 +5,58 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args, get_origin
 
+import yaml
 from pydantic import SecretStr
 
-from config.base import placeholders
+from config.base import hiding
+from config.base.hiding import LOGIN, LOGIN_FIELDS, secret_in
 from config.base.problems import Problem, as_path
 from config.model.fields import Model
 from config.model.wording import by_key, holds_secret
-from config.stack_file import kubeconfig_secrets
+
+_LONGEST = 1 << 16
+"""Characters of a kubeconfig that is parsed; YAML of a megabyte takes seconds. A longer one is searched as text."""
+
+
+def kubeconfig_holds_secret(text: str) -> bool:
+    """Whether a kubeconfig has a secret in clear text: a key, a token or a password.
+
+    The environment of a login program holds anything, such as a greeting with `password: ` in it, and is no login itself.
+    """
+    if secret_in(text, logins=False):
+        return True
+    if not LOGIN.search(text):
+        return False
+    # The words of a login may stand anywhere.
+    if len(text) > _LONGEST:
+        return True
+    try:
+        parsed = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return True
+    return _holds_login(parsed, set()) if isinstance(parsed, dict) else True
+
+
+def _holds_login(value: Any, seen: set[int]) -> bool:
+    if isinstance(value, str):
+        # An argument of a login program, such as --token=abc.
+        return LOGIN.search(value) is not None
+    if not isinstance(value, dict | list) or id(value) in seen:
+        return False
+    seen.add(id(value))  # an alias of YAML is the same object again
+    if isinstance(value, list):
+        return any(_holds_login(item, seen) for item in value)
+    return any(
+        bool(item) if key in LOGIN_FIELDS else key != "env" and _holds_login(item, seen)
+        for key, item in value.items()
+    )
+
 
 IsSecret = Callable[[str], bool]
 """Whether a setting at a path, in the user's spelling, came as a Pulumi secret."""
 
 
-def problems(
+def secret_problems(
     settings: Mapping[str, Any],
     types: Mapping[str, Any],
     is_secret: IsSecret | None,
@@ -32,7 +71,7 @@ def problems(
         for path, text in _secrets(value, types[key], key):
             written = as_written(path)
             remedy = f"pulumi config set --secret --path '{prefix}{written}'"
-            if placeholders.ONLY.fullmatch(text) and is_secret and is_secret(written):
+            if hiding.PLACEHOLDER.fullmatch(text) and is_secret and is_secret(written):
                 yield Problem(
                     written,
                     "looks like a placeholder, in which nothing puts a value (its text is not shown)",
@@ -41,7 +80,7 @@ def problems(
                     else "leave it if it is the value itself, or pass that, as a secret",
                     warning=True,
                 )
-            elif placeholders.ONLY.fullmatch(text):
+            elif hiding.PLACEHOLDER.fullmatch(text):
                 yield Problem(
                     written,
                     "is a placeholder, in which nothing puts a value (its text is not shown)",
@@ -61,7 +100,7 @@ def problems(
 
 def _must_be_hidden(path: str, text: str) -> bool:
     # A kubeconfig that names a login program holds no secret.
-    return not path.endswith(".contents") or kubeconfig_secrets.holds_secret(text)
+    return not path.endswith(".contents") or kubeconfig_holds_secret(text)
 
 
 def _secrets(value: Any, annotation: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from components.layer.scheduling import defaults, guard
 from components.resources import wire
 from config.clouds import registry
@@ -18,7 +19,6 @@ from config.placement import node_pools
 from config.placement.node_pools import NodePool
 from config.stack_file import loader
 from sandbox.tests.subjects import DEV
-
 from tests.admission.bed import Bed
 from tests.config.stack import good
 from tests.config.stack import spec as checked
@@ -51,9 +51,9 @@ def test_policies_of_any_pools_are_accepted(bed: Bed, pools: list[dict[str, Any]
 
 @pytest.mark.parametrize("path", HAPPY, ids=lambda path: path.name.removesuffix(".happy.yaml"))
 def test_policies_of_every_stack_file_are_accepted(bed: Bed, path: Path) -> None:
-    spec, _ = loader.read(settings(path))
+    spec, _ = loader.read_stack(settings(path))
     assert spec
-    cloud = registry.of(spec.cloud)
+    cloud = registry.cloud_of(spec.cloud)
     assert_accepted(bed, spec, cloud, node_pools.node_pools(spec, cloud))
 
 

@@ -7,6 +7,7 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
+
 from components.layer.autoscaler import compute_class
 from components.layer.autoscaler.compute_class import ComputeClassPlan
 from components.resources import wire
@@ -16,7 +17,6 @@ from config.placement import node_pools
 from config.stack_file import loader
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.tests.api import Api
-
 from tests.components.google import WITH_TWIN, stack
 
 pytestmark = pytest.mark.engine
@@ -33,7 +33,7 @@ def api(api_server: ControlPlane) -> Iterator[Api]:
     created: list[dict[str, Any]] = []
     try:
         settings = {key.removeprefix("kubeflow-spot:"): value for key, value in stack(WITH_TWIN).items()}
-        spec, _ = loader.read(settings)
+        spec, _ = loader.read_stack(settings)
         assert spec
         members = [pool for pool in node_pools.node_pools(spec, Gke()) if pool.gpus]
         pair = compute_class.policy(ComputeClassPlan(PoolClass(KEY, NAME), tuple(members), by_default=True), "test")

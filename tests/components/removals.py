@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+
+from components import removed_pools
 from components.last_update import LastUpdate
 from components.layer.running import Running
 from components.removed_pools import LivePool
@@ -14,8 +16,6 @@ from components.target import Stack
 from config.base.problems import Problem
 from config.clouds import registry
 from config.placement.node_pools import NodePool, node_pools, system_pool
-
-from components import removed_pools
 from tests.config import stack as stacks
 
 Settings = dict[str, Any]
@@ -77,7 +77,7 @@ GKE: Settings = {
 def stack(settings: Settings, last: Mapping[str, Any] | None = None, **removed: list[str]) -> Stack:
     changed = {**settings, "cluster": {**settings["cluster"], **removed}}
     spec = stacks.spec(changed)
-    cloud = registry.of(spec.cloud)
+    cloud = registry.cloud_of(spec.cloud)
     system = system_pool(spec.system_pool, cloud) if spec.system_pool else None
     return Stack(spec, node_pools(spec, cloud), system, "dev", LastUpdate(last or {}))
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pulumi
 import pytest
+
 from components.azure.azure_live import LiveCluster
 from components.last_update import LastUpdate
 from components.layer import discovery
-from config.model.reference import Reference
-
+from config.model.fields import Reference
 from tests.components.azure import FULL
 from tests.components.program import Cloud, CloudRefused, declare
 from tests.components.reads import OF_THE_STACK, read_calls

@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 import pytest
+
 from components.layer.scheduling import back_to_spot
 from components.resources import wire
 from config.clouds import registry
 from config.placement.node_pools import CAPACITY_LABEL, node_pools
 from config.placement.pods import PREFERENCE
 from config.stack_file import loader
-
 from tests.components.features import Settings, plain
 from tests.components.program import Declared, declare
 from tests.config.stack import good, on_gke, spec
@@ -87,7 +87,7 @@ def test_a_pod_must_have_room_on_spot_must_ask_and_must_be_an_hour_old() -> None
     assert policy["maxNoOfPodsToEvictTotal"] == 1
     assert mover["labelSelector"] == {"matchLabels": {"kubeflow-spot.dev/back-to-spot": "true"}}
     stack_spec = spec(good())
-    for pool in node_pools(stack_spec, registry.of(stack_spec.cloud)):
+    for pool in node_pools(stack_spec, registry.cloud_of(stack_spec.cloud)):
         assert (f"{CAPACITY_LABEL}={pool.labels[CAPACITY_LABEL]}" == evictor["nodeSelector"]) == (
             pool.capacity == "spot"
         )
@@ -114,7 +114,7 @@ def test_its_own_pod_never_runs_on_spot() -> None:
 
 
 def paths(raw: dict[str, Any], back: Any = None) -> list[str]:
-    _, problems = loader.read({**raw, "scheduling": {"backToSpot": back or {"image": IMAGE}}})
+    _, problems = loader.read_stack({**raw, "scheduling": {"backToSpot": back or {"image": IMAGE}}})
     return [problem.path for problem in problems if problem.path.startswith("scheduling")]
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from components.layer import names
 from components.layer.gpu import device_plugin, device_plugin_plan, existing_plugins
 from components.resources import wire
 from config.clouds.azure.azure_traits import Aks
-from config.model.gpu import DevicePluginOptions
+from config.model.cluster import DevicePluginOptions
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
-
 from tests.config import stack
 
 GPU = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]

@@ -7,13 +7,13 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
+
 from components.layer import names
 from components.layer.autoscaler import expander, priorities
 from components.layer.autoscaler.expander import ExpanderPlan
 from components.layer.autoscaler.priorities import Wanted
-from config.model.growth import ExpanderOptions
+from config.model.cluster import ExpanderOptions
 from config.stack_file import loader
-
 from tests.config.stack import good, grown
 
 WANTED = Wanted(("t4", "t4od"), spot={"t4"}, others=("agentpool",))
@@ -129,20 +129,20 @@ def test_where_the_map_is_not_read_none_is_declared_and_the_outputs_say_so() -> 
     "group", [".*", "", "^aks-t4", "t4big", "general", "system", "byhand", "^aks-(t4|t4od)-", "[0-9]"]
 )
 def test_the_loader_refuses_the_lines_that_would_be_refused_here(priority: int, group: str) -> None:
-    pools = loader.read(good())[0]
+    pools = loader.read_stack(good())[0]
     assert pools
     wanted = Wanted(grown(pools))
     lines = {priority: [group], 1005: ["byhand"]}
     faults = list(priorities.faults(priorities.tiers(wanted, lines), wanted))
     tiers = [{"priority": number, "groups": groups} for number, groups in lines.items()]
-    problems = loader.read(good(expander={"otherGroups": tiers}))[1]
+    problems = loader.read_stack(good(expander={"otherGroups": tiers}))[1]
     assert [problem.path for problem in problems] == (["expander.otherGroups[0].groups[0]"] if faults else [])
     assert all("a priority below" in problem.remedy for problem in problems)
 
 
 def test_every_line_that_turns_the_order_round_is_named() -> None:
     tiers = [{"priority": 995, "groups": ["general", "byhand", "t4big"]}, {"priority": 996, "groups": ["system"]}]
-    problems = loader.read(good(expander={"otherGroups": tiers}))[1]
+    problems = loader.read_stack(good(expander={"otherGroups": tiers}))[1]
     assert [problem.path for problem in problems] == [
         "expander.otherGroups[0].groups[2]",
         "expander.otherGroups[1].groups[0]",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from components.gcp import gcp_pools
 from components.gcp.gcp_live import LiveCluster
 from config.clouds.gcp.gcp_traits import Gke
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.stack_file import loader
-
 from tests.components.google import GENERAL, KEY, L4, WITH_TWIN, stack
 
 ACCOUNT = "lab-nodes@example-lab.iam.gserviceaccount.com"
@@ -19,7 +19,9 @@ V100 = {"name": "v100", "machine": "n1-standard-8", "maxNodes": 2, "gpus": 2, "g
 
 
 def spec(settings: dict[str, Any]) -> ClusterSpec:
-    cluster_spec, problems = loader.read({key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()})
+    cluster_spec, problems = loader.read_stack(
+        {key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}
+    )
     assert cluster_spec, problems
     return cluster_spec
 

@@ -6,19 +6,19 @@ from collections.abc import Iterable, Sequence
 
 import re2
 import yaml
+from hypothesis import HealthCheck, given, settings
+
 from components.layer.autoscaler import expander, priorities
 from components.layer.autoscaler.priorities import Wanted
 from config.clouds.azure.azure_traits import Aks
-from config.model.growth import ExpanderOptions
+from config.model.cluster import ExpanderOptions
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
 from config.placement import node_pools, object_names
 from config.placement.growth_order import growth_order
 from config.placement.node_pools import NodePool
 from config.stack_file import loader
-from hypothesis import HealthCheck, given, settings
 from sandbox.autoscaler.fit import misfit
-
 from tests.admission.corpus import corpus
 from tests.parity.drawn import Settings, neutral, on_aks
 
@@ -78,7 +78,7 @@ def chained_pools(stack: ClusterSpec, size: dict[str, int], most: int) -> set[st
 @given(neutral())
 @drawn
 def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_need(wanted: Settings) -> None:
-    stack, _ = loader.read(on_aks(wanted))
+    stack, _ = loader.read_stack(on_aks(wanted))
     assert stack
     pools = node_pools.node_pools(stack, Aks())
     size = {pool.name: vcpus(pool) for pool in pools}
@@ -104,7 +104,7 @@ def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_ne
 @given(neutral())
 @drawn
 def test_a_pod_without_a_gpu_makes_no_gpu_pool_grow(wanted: Settings) -> None:
-    stack, _ = loader.read(on_aks(wanted))
+    stack, _ = loader.read_stack(on_aks(wanted))
     assert stack
     pools = node_pools.node_pools(stack, Aks())
     with_gpus = {pool.name for pool in pools if pool.gpus}

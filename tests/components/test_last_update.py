@@ -7,11 +7,11 @@ from typing import Any
 
 import pulumi
 import pytest
-from components.last_update import LastUpdate
-from components.resources import outputs_of
-from config.model.reference import Reference
 
 from components import last_update
+from components.last_update import LastUpdate
+from components.resources import outputs_of
+from config.model.fields import Reference
 
 
 def test_outputs_that_cannot_be_read_are_one_clean_error(monkeypatch: pytest.MonkeyPatch) -> None:

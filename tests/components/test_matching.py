@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from components.layer.gpu.matching import may_run, tolerated
-from config.model.taint import Effect, Taint
+from config.model.pool import Effect, Taint
 
 GPU = Taint(key="nvidia.com/gpu", value="present")
 EVERYTHING = [{"operator": "Exists"}]

@@ -8,12 +8,12 @@ from typing import Any
 
 import pulumi
 import pytest
+
 from components.last_update import LastUpdate
 from components.workloads import refuse_rename
 from config.clouds import registry
 from config.stack_file import loader
 from sandbox.azure import azure_ids
-
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.program import PROJECT, Declared, declare, stack_config
@@ -224,9 +224,9 @@ def test_volumes_stay_and_are_in_more_than_one_zone_where_there_are_some(
     settings: dict[str, Any], place: dict[str, str], parameters: dict[str, str]
 ) -> None:
     raw = {key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}
-    spec, _ = loader.read({**raw, "cloud": {**raw["cloud"], **place}})
+    spec, _ = loader.read_stack({**raw, "cloud": {**raw["cloud"], **place}})
     assert spec
-    disks = registry.of(spec.cloud).durable_disks(spec.cloud)
+    disks = registry.cloud_of(spec.cloud).durable_disks(spec.cloud)
     assert disks
     assert disks[1] == parameters
 
@@ -241,7 +241,7 @@ def test_the_class_keeps_volumes_and_waits_for_the_first_pod(gke: Declared) -> N
 def renamed(before: str | None, **checkpoints: Any) -> None:
     raw = {key.removeprefix("kubeflow-spot:"): value for key, value in GKE.items()}
     raw["workloads"] = {"checkpoints": checkpoints} if checkpoints else {}
-    spec, _ = loader.read(raw)
+    spec, _ = loader.read_stack(raw)
     assert spec
     refuse_rename(spec, LastUpdate({"checkpoints": before} if before else {}))
 

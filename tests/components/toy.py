@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pulumi
+
 from components.target import CloudCluster, Stack, Target
-from config.model.reference import Reference
+from config.model.fields import Reference
 from config.placement.node_pools import NodePool
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from config.base.problems import Problem
 from config.clouds import registry
 from config.model.spec import ClusterSpec
 from config.placement.growth_order import growth_order
@@ -44,17 +45,44 @@ def with_pool(**keys: Any) -> dict[str, Any]:
     return raw
 
 
+def azure(**cloud: Any) -> dict[str, Any]:
+    """A good stack file with further keys of `cloud`."""
+    return good(cloud={**GOOD["cloud"], **cloud})
+
+
+def system(**keys: Any) -> dict[str, Any]:
+    """A good stack file with further keys of the system pool."""
+    return good(systemPool={"machine": "Standard_D4ds_v5", "maxNodes": 4, **keys})
+
+
+def extra_pool(**keys: Any) -> dict[str, Any]:
+    """A good stack file with a fourth pool, on demand and without GPUs."""
+    return good(pools=[*good()["pools"], {"name": "extra", "machine": "Standard_D8ds_v5", "maxNodes": 3, **keys}])
+
+
 def spec(raw: dict[str, Any]) -> ClusterSpec:
     """The spec of a stack file that must be good."""
-    parsed, problems = loader.read(raw)
+    parsed, problems = loader.read_stack(raw)
     assert parsed is not None, problems
     return parsed
 
 
 def grown(spec: ClusterSpec) -> tuple[str, ...]:
     """The order in which the stack's pools grow."""
-    cloud = registry.of(spec.cloud)
+    cloud = registry.cloud_of(spec.cloud)
     return growth_order(spec, node_pools(spec, cloud), cloud)
+
+
+def errors(raw: dict[str, Any], stack: str = "") -> list[Problem]:
+    """The errors of a stack file, for which alone it is refused."""
+    parsed, problems = loader.read_stack(raw, stack)
+    found = [problem for problem in problems if not problem.warning]
+    assert (parsed is None) == bool(found)
+    return found
+
+
+def warnings(raw: dict[str, Any]) -> list[Problem]:
+    return [problem for problem in loader.read_stack(raw)[1] if problem.warning]
 
 
 def on_gke(pools: list[dict[str, Any]] | None = None, **cloud: Any) -> dict[str, Any]:
@@ -70,3 +98,37 @@ def on_gke(pools: list[dict[str, Any]] | None = None, **cloud: Any) -> dict[str,
         "growth": {"acceptedWait": "24h"},
         "pools": [*(pools or []), *([general] if alone else [])],
     }
+
+
+CPU = {"name": "general", "machine": "n2-standard-8", "maxNodes": 6}
+L4 = {"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 8}
+N1 = {"name": "n1", "machine": "n1-highmem-8", "capacity": "spot", "maxNodes": 4}
+FLEX = {"name": "flex", "machine": "g2-standard-8", "capacity": "flex-start", "maxNodes": 4}
+RESERVED = {"name": "kept", "machine": "g2-standard-8", "maxNodes": 2, "zones": ["europe-west4-b"], "reservation": "l4"}
+
+
+def gke_pool(pool: dict[str, Any], **keys: Any) -> dict[str, Any]:
+    """A good stack file for GKE with one pool that has these keys besides its own."""
+    return on_gke([{**pool, **keys}])
+
+
+def gke_system(**keys: Any) -> dict[str, Any]:
+    raw = on_gke()
+    raw["systemPool"].update(keys)
+    return raw
+
+
+def gke_cluster(**keys: Any) -> dict[str, Any]:
+    return on_gke() | {"cluster": {"name": "ml-test", **keys}}
+
+
+def wide(**keys: Any) -> dict[str, Any]:
+    """A good stack file for GKE with a network in which any number of nodes has room; keys that are None are left out."""
+    pool = {key: value for key, value in {**L4, **keys}.items() if value is not None}
+    return on_gke([pool], network={"nodeSubnet": "10.0.0.0/16", "podCidr": "100.64.0.0/10"})
+
+
+def on_existing(*pools: dict[str, Any], **kubeconfig: Any) -> dict[str, Any]:
+    """A good stack file for a cluster that its kubeconfig names."""
+    cloud = {"provider": "existing", "name": "lab", "kubeconfig": kubeconfig or {"file": "~/.kube/config"}}
+    return {"release": "r2026-11", "cloud": cloud} | ({"pools": [*pools]} if pools else {})

@@ -12,10 +12,15 @@ from typing import Any
 
 import yaml
 
+from tests.fuzz.corpus import Place, places
+
 CONFIGS = Path(__file__).parents[1] / "configs"
 HAPPY = sorted(CONFIGS.glob("*.happy.yaml"))
 
+Wanted = tuple[str, str, str]
+
 _PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+_PROBLEM = re.compile(r"(\S+): (.+?)(?: -> (.+))?")
 
 
 def load(path: Path) -> Any:
@@ -30,25 +35,43 @@ def settings(path: Path) -> dict[str, Any]:
 def edited(raw: dict[str, Any], sets: dict[str, Any], removes: Iterable[str] = ()) -> dict[str, Any]:
     """A copy of a stack file in which some properties, named by their paths, are removed and others set; an index that is one
     too high appends."""
-    result = copy.deepcopy(raw)
     for path in removes:
-        at, last = _parent(result, path)
-        del at[last]
+        raw = without(raw, _place(path))
     for path, value in sets.items():
-        at, last = _parent(result, path)
-        if isinstance(at, list) and last == len(at):
-            at.append(value)
-        else:
-            at[last] = copy.deepcopy(value)
+        raw = replaced(raw, _place(path), copy.deepcopy(value))
+    return raw if sets or removes else copy.deepcopy(raw)
+
+
+def replaced(raw: dict[str, Any], place: Place, value: Any) -> dict[str, Any]:
+    result = copy.deepcopy(raw)
+    holder, last = _holder(result, place), place[-1]
+    if isinstance(holder, list) and last == len(holder):
+        holder.append(value)
+    else:
+        holder[last] = value
     return result
 
 
-def _parent(raw: Any, path: str) -> tuple[Any, Any]:
-    """What holds the property at a path, and the property's key or index there."""
-    parts = [int(index) if index else key for index, key in _PART.findall(path)]
-    for part in parts[:-1]:
-        raw = raw.setdefault(part, {}) if isinstance(raw, dict) else raw[part]
-    return raw, parts[-1]
+def without(raw: dict[str, Any], place: Place) -> dict[str, Any]:
+    result = copy.deepcopy(raw)
+    del _holder(result, place)[place[-1]]
+    return result
+
+
+def places_of_keys(raw: dict[str, Any]) -> list[Place]:
+    """The place of every key, also in the objects of a list."""
+    return [place for place, _ in places(raw) if isinstance(place[-1], str)]
+
+
+def _place(path: str) -> Place:
+    return tuple(int(index) if index else key for index, key in _PART.findall(path))
+
+
+def _holder(value: Any, place: Place) -> Any:
+    """The object or list that has the place's last key or index."""
+    for part in place[:-1]:
+        value = value.setdefault(part, {}) if isinstance(value, dict) else value[part]
+    return value
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,20 +93,20 @@ class ErrorRow:
         return _listed(self.remove)
 
     @property
-    def problems(self) -> list[tuple[str, str]]:
+    def problems(self) -> list[Wanted]:
         return parted(_listed(self.expect))
 
     @property
-    def warnings(self) -> list[tuple[str, str]]:
+    def warnings(self) -> list[Wanted]:
         return parted(_listed(self.warns))
 
     def settings(self) -> dict[str, Any]:
         return edited(_happy(self.base), self.set, self.removes)
 
 
-def parted(lines: list[str]) -> list[tuple[str, str]]:
-    """Path and start of the message of each `PATH: MESSAGE`, sorted."""
-    return sorted((path, message) for path, _, message in (line.partition(": ") for line in lines))
+def parted(lines: list[str]) -> list[Wanted]:
+    """Path, start of the message and words of the remedy of each `PATH: MESSAGE -> REMEDY`, sorted; the remedy may be missing."""
+    return sorted(_PROBLEM.fullmatch(line).groups("") for line in lines)  # type: ignore[type-var, union-attr]
 
 
 def _listed(value: str | list[str]) -> list[str]:

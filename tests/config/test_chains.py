@@ -6,10 +6,10 @@ import copy
 from typing import Any
 
 import pytest
-from config.base.problems import Problem
-from config.model.growth import Growth, seconds
-from config.stack_file import loader
 
+from config.base.problems import Problem
+from config.model.cluster import Growth, seconds
+from config.stack_file import loader
 from tests.config.stack import good, on_gke
 
 TIMER, CHAIN = "cloud.autoscaler.maxNodeProvisionTime", "pools[1].fallback"
@@ -35,7 +35,7 @@ def gke(*pools: dict[str, Any], **cloud: Any) -> dict[str, Any]:
 
 
 def warnings(raw: dict[str, Any]) -> list[Problem]:
-    spec, problems = loader.read(raw)
+    spec, problems = loader.read_stack(raw)
     assert spec is not None, problems
     return problems
 
@@ -115,7 +115,7 @@ def test_accepted_wait_is_set_changed_and_removed() -> None:
     assert [[p.path for p in problems] for problems in seen] == [[TIMER], [], [TIMER]]
     assert seen[0][0].what.endswith("growth.acceptedWait is 60m")
     assert seen[2][0].what.endswith(f"growth.acceptedWait is {Growth().accepted_wait}")
-    spec, problems = loader.read(aks(ONE, acceptedWait="1 hour"))
+    spec, problems = loader.read_stack(aks(ONE, acceptedWait="1 hour"))
     assert (spec, [problem.path for problem in problems]) == (None, ["growth.acceptedWait"])
     assert [seconds(text) for text in ("0s", "90s", "15m", "24h")] == [0, 90, 900, 86400]
 

@@ -6,15 +6,15 @@ import random
 from typing import Any
 
 import pytest
-from config.clouds.gcp import compute_class
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from config.clouds.gcp import gcp_traits
 from config.clouds.gcp.gcp_traits import Gke
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
 from config.placement import node_pools as placement
 from config.placement.node_pools import NodePool
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from tests.config.stack import grown, on_gke, spec
 from tests.config.test_placement import NAMES
 
@@ -68,8 +68,12 @@ def test_either_all_gpu_pools_are_in_the_class_or_none_and_never_another_pool(
     name = class_name(spec(on_gke(pools, fallback={"mode": mode} if mode else {})))
     for pool in placed:
         wanted = name if pool.gpus else None
-        taints = {taint.value for taint in pool.taints if taint.key == compute_class.LABEL}
-        assert pool.selector.get(compute_class.LABEL) == pool.labels.get(compute_class.LABEL) == wanted
+        taints = {taint.value for taint in pool.taints if taint.key == gcp_traits.COMPUTE_CLASS_LABEL}
+        assert (
+            pool.selector.get(gcp_traits.COMPUTE_CLASS_LABEL)
+            == pool.labels.get(gcp_traits.COMPUTE_CLASS_LABEL)
+            == wanted
+        )
         assert taints == ({wanted} if wanted else set())
 
 
@@ -151,6 +155,6 @@ def test_conditions_of_a_compute_class(
 
 def test_a_pool_that_pods_name_themselves_stays_out() -> None:
     pools = [CHAIN, {"name": "demo", "machine": L4, "maxNodes": 1, "gcp": {"computeClass": False}}]
-    assert {pool.name: pool.selector.get(compute_class.LABEL) for pool in node_pools(pools)} == {
+    assert {pool.name: pool.selector.get(gcp_traits.COMPUTE_CLASS_LABEL) for pool in node_pools(pools)} == {
         "demo": None, "l4": "kubeflow-spot", "l4od": "kubeflow-spot",
     }  # fmt: skip

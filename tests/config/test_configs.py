@@ -7,38 +7,35 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from config.base.problems import Problem
-from config.stack_file import loader
 
-from tests.config.stack_files import CONFIGS, ERRORS, HAPPY, ErrorRow, parted, settings
+from config.stack_file import loader
+from tests.config.stack_files import CONFIGS, ERRORS, HAPPY, ErrorRow, Wanted, parted, settings
 
 GOOGLE = [row for row in ERRORS if row.base.startswith("gke-")]
 WHOLE = "nothing"
 """The base of rows that are whole files, of ten mistakes each."""
 
 
-def shortened(problems: list[Problem], wanted: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The problems as the row lists them: as much of each message as it has."""
-    starts = dict(wanted)
-    return [(p.path, p.what[: len(starts.get(p.path, p.what))]) for p in problems]
-
-
-def reported(raw: dict[str, Any], errors: list[tuple[str, str]], warnings: list[tuple[str, str]]) -> bool:
+def is_accepted(raw: dict[str, Any], errors: list[Wanted], warnings: list[Wanted]) -> bool:
     """Whether the loader accepts a stack file. It must report these errors and warnings, and no other."""
-    spec, problems = loader.read(raw)
-    assert shortened([p for p in problems if not p.warning], errors) == errors
-    assert shortened([p for p in problems if p.warning], warnings) == warnings
+    spec, problems = loader.read_stack(raw)
+    for warning, wanted in ((False, errors), (True, warnings)):
+        reported = [problem for problem in problems if problem.warning == warning]
+        assert [problem.path for problem in reported] == [path for path, *_ in wanted], reported
+        for problem, (_, what, remedy) in zip(reported, wanted, strict=True):
+            assert problem.what.startswith(what), problem
+            assert remedy in problem.remedy, problem
     return spec is not None
 
 
 @pytest.mark.parametrize("path", HAPPY, ids=lambda path: path.name)
 def test_a_happy_file_has_no_error_and_exactly_the_warnings_it_names(path: Path) -> None:
-    assert reported(settings(path), [], parted(re.findall("^# warns: (.+)$", path.read_text(), re.MULTILINE)))
+    assert is_accepted(settings(path), [], parted(re.findall("^# warns: (.+)$", path.read_text(), re.MULTILINE)))
 
 
 @pytest.mark.parametrize("row", ERRORS, ids=str)
 def test_an_error_row_has_exactly_the_problems_it_names(row: ErrorRow) -> None:
-    assert not reported(row.settings(), row.problems, row.warnings)
+    assert not is_accepted(row.settings(), row.problems, row.warnings)
 
 
 def test_an_error_row_is_near_a_happy_file_and_has_one_reason() -> None:

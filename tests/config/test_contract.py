@@ -7,12 +7,12 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+
 from config.clouds.azure.azure_traits import Aks
 from config.placement import contract
 from config.placement import node_pools as placement
 from config.placement.node_pools import NodePool
-from hypothesis import given
-
 from tests.config.stack import good, spec
 from tests.config.test_placement import pool_lists
 
@@ -30,7 +30,7 @@ def node_pools(*pools: dict[str, Any]) -> tuple[NodePool, ...]:
 
 def published(*pools: dict[str, Any]) -> str:
     placed = node_pools(*pools)
-    return json.dumps([contract.described(placed), contract.snippets(placed)])
+    return json.dumps([contract.described_pools(placed), contract.snippets(placed)])
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_the_lines_of_one_pool() -> None:
 def test_a_pool_is_described_by_what_its_nodes_show_and_its_lines_outlive_a_generation() -> None:
     pools = node_pools({**ON_DEMAND, "generation": "b", "labels": {"team": "vision"}})
     assert contract.snippets(pools)["pool-t4own"]["nodeSelector"] == {"kubeflow-spot.dev/pool": "t4own"}
-    assert contract.described(pools) == [
+    assert contract.described_pools(pools) == [
         {
             "name": "t4ownb",
             "label": "t4own",

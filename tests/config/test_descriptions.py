@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from pydantic import SecretStr, TypeAdapter
+from pydantic.fields import FieldInfo
+
 from config.clouds import registry
 from config.model.fields import Model
 from config.model.release import Overridden, Override, Release
 from config.model.spec import ClusterSpec
-from pydantic import SecretStr, TypeAdapter
-from pydantic.fields import FieldInfo
 
 
 def models(annotation: Any) -> Iterator[type[Model]]:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 import yaml
+
 from config.rules import examples
 from config.stack_file import loader
-
 from tests.config.stack import GOOD, good, on_gke
 from tests.config.stack_files import settings
 from tests.config.test_safe_lists import fields
@@ -38,7 +38,7 @@ def azure(**keys: Any) -> dict[str, Any]:
 
 def found(raw: dict[str, Any], accepts: bool | None) -> dict[str, bool]:
     """Paths of example values, and whether they only warn."""
-    problems = loader.read(raw, "live", accepts_examples=accepts)[1]
+    problems = loader.read_stack(raw, "live", accepts_examples=accepts)[1]
     return {problem.path: problem.warning for problem in problems if "which examples show" in problem.what}
 
 
@@ -100,7 +100,7 @@ def test_values_of_ones_own_are_taken() -> None:
 
 
 def test_a_message_names_the_value_and_what_to_write_instead() -> None:
-    problems = {p.path: f"{p.what}; {p.remedy}" for p in loader.read(COPIED, "live", accepts_examples=False)[1]}
+    problems = {p.path: f"{p.what}; {p.remedy}" for p in loader.read_stack(COPIED, "live", accepts_examples=False)[1]}
     assert ZERO in problems["cloud.registry.id"]
     assert "your own subscription" in problems["cloud.registry.id"]
     assert "0123456789abcdef" in problems["overrides[0].value"]
@@ -140,7 +140,7 @@ def test_those_of_google_are_refused_too() -> None:
 def test_our_own_stack_files_are_taken_where_examples_are_accepted(path: Path) -> None:
     if path.name.endswith(".cloud.yaml"):
         return
-    spec, problems = loader.read(settings(path), path.stem.removeprefix("Pulumi."), accepts_examples=True)
+    spec, problems = loader.read_stack(settings(path), path.stem.removeprefix("Pulumi."), accepts_examples=True)
     assert spec is not None, problems
 
 

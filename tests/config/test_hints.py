@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from config.base.problems import MOST
 from config.clouds import registry
-from config.clouds.machines import rows
+from config.clouds.tables import rows
 from config.model.fields import Model
 from config.model.wording import by_key, models
-from config.stack_file import hints, loader, top_keys
+from config.stack_file import loader, top_keys
 from config.stack_file.mending import Mended
-
 from tests.config.stack import good, on_gke, with_pool
 
 CLOUD = {"provider": "azure", "location": "westeurope"}
@@ -20,7 +20,7 @@ CLOUD = {"provider": "azure", "location": "westeurope"}
 
 def remedy(raw: dict[str, Any], path: str) -> str:
     """What is to be done about the problem at a path."""
-    (found,) = [problem.remedy for problem in loader.read(raw)[1] if problem.path == path]
+    (found,) = [problem.remedy for problem in loader.read_stack(raw)[1] if problem.path == path]
     return found
 
 
@@ -92,7 +92,7 @@ def test_no_hint_is_sought_for_a_problem_that_no_report_shows() -> None:
 
     mended = Mended(hint=hint)
     pools = [{f"strange{pool}x{key}": 1 for key in range(30)} for pool in range(300)]
-    mended.value(pools, top_keys.types(None)["pools"], "pools")
+    mended.value(pools, top_keys.top_key_types(None)["pools"], "pools")
     assert len(asked) == MOST
     assert len(mended.problems) == 9000
     assert mended.problems[-1].remedy.startswith("keys here: name, machine")
@@ -100,9 +100,9 @@ def test_no_hint_is_sought_for_a_problem_that_no_report_shows() -> None:
 
 def test_the_keys_of_a_stack_file_are_listed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     listed: list[str] = []
-    places = hints._places
-    monkeypatch.setattr(hints, "_places", lambda model, path: listed.append(path) or places(model, path))
-    found = hints.Hints(top_keys.types(None))
+    places = top_keys._places
+    monkeypatch.setattr(top_keys, "_places", lambda model, path: listed.append(path) or places(model, path))
+    found = top_keys.Hints(top_keys.top_key_types(None))
     assert found.of_the_file("strange", "") != found.of_the_file("maxNodez", "")
     once = len(listed)
     assert once > 0
@@ -112,7 +112,7 @@ def test_the_keys_of_a_stack_file_are_listed_once(monkeypatch: pytest.MonkeyPatc
 
 def test_every_name_of_another_tool_leads_to_a_key_that_is_there() -> None:
     for cloud in registry.registrations():
-        top_types = {**top_keys.types(cloud), "pool": registry.pool_model()}
+        top_types = {**top_keys.top_key_types(cloud), "pool": registry.pool_model()}
         for (place, name), (path, _) in cloud.foreign_keys().items():
             annotation: Any = None
             for key in (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from config.clouds import machines as catalogue
-from config.clouds.azure.azure_machines import machines as azure
-from config.clouds.gcp.gcp_machines import ATTACHABLE
-from config.clouds.gcp.gcp_machines import machines as gcp
+from config.clouds import tables as catalogue
+from config.clouds.azure.azure_tables import machines as azure
+from config.clouds.gcp.gcp_tables import ATTACHABLE
+from config.clouds.gcp.gcp_tables import machines as gcp
 
 ROWS = list(csv.DictReader((Path(catalogue.__file__).parent / "azure" / "machines.csv").open()))
 GOOGLE = list(csv.DictReader((Path(catalogue.__file__).parent / "gcp" / "machines.csv").open()))

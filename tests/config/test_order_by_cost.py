@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from config.model.pool import Capacity
-from config.placement import useful
-from config.stack_file import loader
 
+from config.model.pool import Capacity
+from config.placement import growth_order
+from config.stack_file import loader
 from tests.config.stack import good, grown, spec
 
 T4 = {
@@ -49,7 +49,7 @@ def test_a_machine_with_more_gpus_is_paid_whole() -> None:
 
 def test_an_order_by_hand_places_each_pool_that_it_names_and_says_what_it_costs() -> None:
     raw = good(pools=[T4, T4_BIG], growth={"order": ["t4", "t4big", "t4od"], "acceptedWait": "24h"})
-    parsed, problems = loader.read(raw)
+    parsed, problems = loader.read_stack(raw)
     assert parsed
     assert list(grown(parsed))[1:] == ["t4", "t4big", "t4od"]
     (said,) = [each for each in problems if each.path == "growth.order"]
@@ -66,8 +66,8 @@ def test_spot_that_never_pays_stands_behind_its_twin_with_a_warning(
     def priced(provider: str, location: str, machine: str, capacity: Capacity) -> float:
         return spot if capacity == Capacity.SPOT else 1.0
 
-    monkeypatch.setattr(useful, "price", priced)
-    parsed, problems = loader.read(good(pools=[{**T4, "fallback": [{"onDemand": {"maxNodes": 2}}]}]))
+    monkeypatch.setattr(growth_order, "price", priced)
+    parsed, problems = loader.read_stack(good(pools=[{**T4, "fallback": [{"onDemand": {"maxNodes": 2}}]}]))
     assert parsed
     assert list(grown(parsed))[1:] == (["t4", "t4od"] if pays else ["t4od", "t4"])
     assert [each.path for each in problems if "does not pay" in str(each)] == ([] if pays else ["pools[0].capacity"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from config.stack_file import loader
 
 from config import releases
+from config.stack_file import loader
 from tests.config.stack import good, on_gke, spec
 from tests.config.test_compute_class import class_name
 
@@ -58,6 +58,6 @@ def test_placement_follows_the_overridden_version() -> None:
 
 
 def test_a_text_that_is_no_version_is_one_mistake_and_no_rule_uses_it() -> None:
-    stack, problems = loader.read(on_gke() | {"overrides": override("kubernetesVersion", "latest")})
+    stack, problems = loader.read_stack(on_gke() | {"overrides": override("kubernetesVersion", "latest")})
     assert stack is None
     assert [problem.path for problem in problems] == ["overrides[0].value"]

@@ -6,13 +6,13 @@ import random
 import re
 from typing import Any
 
-from config.clouds.azure.azure_traits import Aks
-from config.model.taint import Taint
-from config.placement import node_pools
-from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL
 from hypothesis import given
 from hypothesis import strategies as st
 
+from config.clouds.azure.azure_traits import Aks
+from config.model.pool import Taint
+from config.placement import node_pools
+from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT, POOL_LABEL
 from tests.config.stack import good, grown, spec, with_pool
 
 SIZES = ["Standard_D8ds_v5", "Standard_NC4as_T4_v3", "Standard_NC8as_T4_v3", "Standard_NC24ads_A100_v4"]

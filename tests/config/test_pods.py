@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+
 from config.clouds.azure.azure_traits import Aks
 from config.clouds.existing.existing_traits import ExistingCluster
 from config.clouds.gcp.gcp_traits import Gke
-from config.model.pool import Capacity
+from config.model.pool import Capacity, Effect, Taint, Toleration
 from config.model.scheduling import Placement
-from config.model.taint import Effect, Taint, Toleration
 from config.placement import contract, pods
 from config.placement import node_pools as placement
 from config.placement.node_pools import NodePool
-from hypothesis import given
-
 from tests.config.stack import good, spec
 from tests.config.test_placement import pool_lists
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
-from config.stack_file import loader
 
+from config.stack_file import loader
 from tests.config.stack import good, on_gke
 
 KEYS = {
@@ -44,7 +44,7 @@ SAFE: dict[str, Any] = {
 
 def asked(raw: dict[str, Any], stack: str = "prod") -> dict[str, str]:
     """The questions to a production stack: path and remedy."""
-    problems = loader.read(raw, stack)[1]
+    problems = loader.read_stack(raw, stack)[1]
     assert all(problem.warning for problem in problems)
     return {problem.path: problem.remedy for problem in problems if "is not decided" in problem.what}
 
@@ -84,7 +84,7 @@ def test_logs_without_those_of_the_control_plane_are_not_decided() -> None:
 
 @pytest.mark.parametrize("cloud", KEYS)
 def test_a_stacks_name_decides_none_of_them(cloud: str) -> None:
-    here, there = (loader.read(copy.deepcopy(FILES[cloud]), stack)[0] for stack in ("prod", "dev"))
+    here, there = (loader.read_stack(copy.deepcopy(FILES[cloud]), stack)[0] for stack in ("prod", "dev"))
     assert here is not None
     assert there is not None
     # Only what deletes a cluster by mistake (docs/adr/0018)

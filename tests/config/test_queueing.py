@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from config.clouds import registry
 from config.placement import node_pools, queue_objects
-
 from tests.config.stack import good, on_gke, spec
 
 T4 = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "capacity": "spot", "maxNodes": 8}
@@ -26,8 +26,8 @@ QUEUED = {"enabled": True, "namespaces": ["team-a"]}
 def listed(raw: dict[str, Any], **settings: Any) -> list[dict[str, Any]]:
     """The items of the list."""
     stack = spec({**raw, "queueing": {**QUEUED, **settings}})
-    pools = node_pools.node_pools(stack, registry.of(stack.cloud))
-    result = queue_objects.objects(pools, stack.queueing, stack.release.kueue_version)
+    pools = node_pools.node_pools(stack, registry.cloud_of(stack.cloud))
+    result = queue_objects.kueue_objects(pools, stack.queueing, stack.release.kueue_version)
     assert result is not None
     assert (result["apiVersion"], result["kind"]) == ("v1", "List")
     items: list[dict[str, Any]] = result["items"]
@@ -174,5 +174,8 @@ def test_the_version_of_kueue_is_the_releases_and_without_queueing_there_is_no_l
     assert queue["metadata"]["annotations"] == {"kubeflow-spot.dev/kueue-version": "0.14.8"}
     stack = spec(good())
     assert (
-        queue_objects.objects(node_pools.node_pools(stack, registry.of(stack.cloud)), stack.queueing, "0.14.8") is None
+        queue_objects.kueue_objects(
+            node_pools.node_pools(stack, registry.cloud_of(stack.cloud)), stack.queueing, "0.14.8"
+        )
+        is None
     )

@@ -11,15 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
+
+from config import releases
 from config.clouds import registry
 from config.clouds.azure import azure_autoscaler as azure
 from config.clouds.gcp import gcp_autoscaler as gcp
 from config.model.release import IMAGE, PINS, VERSION, Override
-from pydantic import ValidationError
-
-from config import releases
-from tests.config.stack import good
-from tests.config.test_stackfile import problems, warnings
+from tests.config.stack import errors, good, warnings
 
 FILES = sorted(releases.DIRECTORY.glob("*.toml"))
 FILE = registry.release_file_model()
@@ -216,7 +215,7 @@ def test_a_changed_release_is_reported_beside_other_mistakes(copied: Path, monke
     _raises_a_pin(copied)
     load = releases.load
     monkeypatch.setattr(releases, "load", lambda name: load(name, copied))
-    mistakes = problems(good(cluster={"name": "-ml"}))
+    mistakes = errors(good(cluster={"name": "-ml"}))
     assert [problem.path for problem in mistakes] == ["cluster.name", "release"]
     assert "was changed after it was released" in mistakes[1].what
 
@@ -233,7 +232,7 @@ def test_a_changed_release_is_reported_beside_other_mistakes(copied: Path, monke
     ],
 )
 def test_an_unknown_release_is_newer_than_the_program_or_not_a_release(name: str, message: str) -> None:
-    (problem,) = problems(good(release=name))
+    (problem,) = errors(good(release=name))
     assert problem.path == "release"
     assert message in problem.what
     assert problem.remedy.endswith(f"one of: {', '.join(releases.names())}")
@@ -251,9 +250,9 @@ def test_the_order_of_releases_has_the_candidate_last() -> None:
 def test_the_candidate_is_for_trying_out_and_not_for_production() -> None:
     raw = good(release="next")
     assert [problem.path for problem in warnings(raw)] == ["release"]
-    assert problems(raw) == []
+    assert errors(raw) == []
     for stack in ("prod", "production", "prod-eu"):
-        (mistake,) = problems(raw, stack)
+        (mistake,) = errors(raw, stack)
         assert mistake.path == "release"
         assert mistake.what.endswith("not for production")
-    assert problems(good(), "prod") == []
+    assert errors(good(), "prod") == []

@@ -8,9 +8,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
-from config.clouds import registry
-
 from config import rules
+from config.clouds import registry
 
 POOL = ("path", "pool", "draft", "cloud")
 LISTS = {

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
-from config.clouds import registry
-from config.model.fields import Model
-from config.rules import default_rules
-from config.stack_file import loader, top_keys
 from pydantic.fields import FieldInfo
 
+from config.clouds import registry
+from config.model.fields import Model
+from config.rules import text_rules
+from config.stack_file import loader, top_keys
 from tests.config.stack import good, on_gke
 
 ONE_ENTRY: dict[str, tuple[dict[str, Any], str]] = {
@@ -40,7 +40,7 @@ ONE_ENTRY: dict[str, tuple[dict[str, Any], str]] = {
 
 def fields() -> dict[str, FieldInfo]:
     """Yield every field of every object of a stack file, on all clouds, by its class and name."""
-    tops = [type for cloud in registry.registrations() for type in top_keys.types(cloud).values()]
+    tops = [type for cloud in registry.registrations() for type in top_keys.top_key_types(cloud).values()]
     seen = {model for annotation in tops for model in below(annotation)}
     return {f"{model.__name__}.{name}": field for model in seen for name, field in model.model_fields.items()}
 
@@ -61,15 +61,15 @@ def default_of(field: FieldInfo) -> Any:
 
 def entries(raw: dict[str, Any]) -> dict[str, str]:
     """Return the warnings of lists that leave out some of the default, by path."""
-    spec, problems = loader.read(raw)
+    spec, problems = loader.read_stack(raw)
     assert spec is not None, problems
     return {p.path: f"{p.what}; {p.remedy}" for p in problems if "takes the place of the default" in p.what}
 
 
 def test_every_list_with_a_default_warns_or_is_known_to_be_safe_without() -> None:
     found = {name for name, field in fields().items() if default_of(field) and isinstance(default_of(field), tuple)}
-    assert found == ONE_ENTRY.keys() | default_rules.REPLACED.keys()
-    assert not ONE_ENTRY.keys() & default_rules.REPLACED.keys()
+    assert found == ONE_ENTRY.keys() | text_rules.REPLACED.keys()
+    assert not ONE_ENTRY.keys() & text_rules.REPLACED.keys()
 
 
 def test_no_map_has_a_default() -> None:
@@ -106,9 +106,11 @@ def test_the_whole_default_and_more_is_no_loss_and_an_empty_list_wants_nothing(n
 
 
 def test_further_platform_namespaces_are_guarded_with_those_of_the_default() -> None:
-    spec, problems = loader.read(good(scheduling={"guard": {"additionalPlatformNamespaces": ["monitoring", "auth"]}}))
+    spec, problems = loader.read_stack(
+        good(scheduling={"guard": {"additionalPlatformNamespaces": ["monitoring", "auth"]}})
+    )
     assert spec is not None, problems
-    default = loader.read(good())[0]
+    default = loader.read_stack(good())[0]
     assert default is not None
     guarded = default.scheduling.guard.guarded_namespaces
     assert "kubeflow" in guarded

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from config.stack_file import loader
 
+from config.stack_file import loader
 from tests.config.stack import good
 
 T4, A100 = "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4"
@@ -16,7 +16,7 @@ OWN = {"name": "own", "machine": T4, "maxNodes": 3}
 
 def warned(gpus: int, *pools: dict[str, Any]) -> bool:
     raw = good(pools=[*pools], scheduling={"profiles": [{"namespace": "team-a", "gpus": gpus}]})
-    stack, problems = loader.read(raw)
+    stack, problems = loader.read_stack(raw)
     assert stack, problems
     return "scheduling.profiles[0].gpus" in [problem.path for problem in problems]
 

@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import pytest
+
 from config.base.hiding import hidden
 from config.stack_file import loader
-
 from tests.config.stack import good, with_pool
 from tests.config.stack_files import ERRORS
 
@@ -42,12 +42,12 @@ CLEAR = [
 
 @pytest.mark.parametrize(("raw", "path"), CLEAR, ids=[f"{case[1]}-{i}" for i, case in enumerate(CLEAR)])
 def test_a_secret_in_clear_text_is_an_error_that_does_not_show_it(raw: dict[str, Any], path: str) -> None:
-    _, problems = loader.read(raw, is_secret=lambda path: False)
+    _, problems = loader.read_stack(raw, is_secret=lambda path: False)
     (problem,) = [problem for problem in problems if "is in clear text" in problem.what]
     assert problem.path == path
     assert f"pulumi config set --secret --path 'kubeflow-spot:{path}'" in problem.remedy
     assert PASSWORD not in "".join(map(str, problems))
-    assert [p for p in loader.read(raw, is_secret=lambda path: True)[1] if "clear text" in p.what] == []
+    assert [p for p in loader.read_stack(raw, is_secret=lambda path: True)[1] if "clear text" in p.what] == []
 
 
 LOGIN_PROGRAM = "users: [{name: a, user: {exec: {command: kubelogin, %s}}}]"
@@ -68,7 +68,7 @@ LOGIN_PROGRAM = "users: [{name: a, user: {exec: {command: kubelogin, %s}}}]"
     ],
 )
 def test_a_kubeconfig_is_judged_by_its_fields(contents: str, clear: bool) -> None:
-    _, problems = loader.read(kubeconfig(contents), is_secret=lambda path: False)
+    _, problems = loader.read_stack(kubeconfig(contents), is_secret=lambda path: False)
     assert [problem.path for problem in problems if "clear text" in problem.what] == (
         ["cloud.kubeconfig.contents"] if clear else []
     )
@@ -77,13 +77,13 @@ def test_a_kubeconfig_is_judged_by_its_fields(contents: str, clear: bool) -> Non
 
 def test_of_two_passwords_only_the_clear_one_is_an_error() -> None:
     raw = good(imagePullSecrets=[login(), {**login(), "name": "other"}])
-    (problem,) = loader.read(raw, is_secret=lambda path: path == "imagePullSecrets[0].password")[1]
+    (problem,) = loader.read_stack(raw, is_secret=lambda path: path == "imagePullSecrets[0].password")[1]
     assert problem.path == "imagePullSecrets[1].password"
 
 
 def test_a_kubeconfig_that_names_a_login_program_may_be_in_clear_text() -> None:
     raw = kubeconfig("users: [{name: a, user: {exec: {command: kubelogin}}}]")
-    assert loader.read(raw, is_secret=lambda path: False)[1] == []
+    assert loader.read_stack(raw, is_secret=lambda path: False)[1] == []
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_kubeconfig_that_names_a_login_program_may_be_in_clear_text() -> None:
 )
 def test_a_placeholder_is_no_password(text: str) -> None:
     for is_secret in (None, lambda path: False):
-        spec, (problem,) = loader.read(good(imagePullSecrets=[login(text)]), is_secret=is_secret)
+        spec, (problem,) = loader.read_stack(good(imagePullSecrets=[login(text)]), is_secret=is_secret)
         assert (problem.path, problem.what[:16]) == ("imagePullSecrets[0].password", "is a placeholder")
         assert text not in str(problem)
         assert spec is None
@@ -106,13 +106,13 @@ def test_a_placeholder_is_no_password(text: str) -> None:
 )
 def test_a_password_and_another_text_have_the_same_placeholders(text: str, placeholder: bool) -> None:
     for key, words in (("password", "placeholder"), ("server", "which nobody replaces")):
-        problems = loader.read(good(imagePullSecrets=[{**login(), key: text}]))[1]
+        problems = loader.read_stack(good(imagePullSecrets=[{**login(), key: text}]))[1]
         assert any(words in problem.what for problem in problems) == placeholder, key
 
 
 @pytest.mark.parametrize("text", ["<abc>", "%FOO%", "$(x)", "${x}"])
 def test_a_secret_that_looks_like_a_placeholder_is_taken_with_a_warning(text: str) -> None:
-    spec, (problem,) = loader.read(good(imagePullSecrets=[login(text)]), is_secret=lambda path: True)
+    spec, (problem,) = loader.read_stack(good(imagePullSecrets=[login(text)]), is_secret=lambda path: True)
     assert spec is not None
     assert (problem.path, problem.what[:23]) == ("imagePullSecrets[0].password", "looks like a placeholder"[:23])
     assert problem.warning
@@ -121,7 +121,7 @@ def test_a_secret_that_looks_like_a_placeholder_is_taken_with_a_warning(text: st
 
 @pytest.mark.parametrize("text", ["$ecret}", "a${b}c", "$1", "<html", "correct horse", "100%"])
 def test_a_password_with_such_characters_in_it_is_one(text: str) -> None:
-    assert loader.read(good(imagePullSecrets=[login(text)]), is_secret=lambda path: True)[1] == []
+    assert loader.read_stack(good(imagePullSecrets=[login(text)]), is_secret=lambda path: True)[1] == []
 
 
 TOKENS = [
@@ -157,7 +157,7 @@ def test_a_secret_at_a_place_of_something_else_is_not_shown(token: str, place: s
         "top": good(**{token: 1}),
         "path": with_pool(labels={token: {"a": [1]}}),
     }[place]
-    _, problems = loader.read(raw)
+    _, problems = loader.read_stack(raw)
     assert problems
     shown = "".join(map(str, problems))
     secret = (token.partition("KEY-----")[2] or token).replace("registry.example.com", "")
@@ -167,26 +167,26 @@ def test_a_secret_at_a_place_of_something_else_is_not_shown(token: str, place: s
 @pytest.mark.parametrize("token", ["eyJhbGciOiJSUzI1NiJ9." + "a1B2" * 200, f"https://u:{'a1B2' * 200}@example.com"])
 def test_of_a_long_secret_no_end_is_shown(token: str) -> None:
     raw = good(imagePullSecrets=[{**login(), "server": f" {token}"}])
-    shown = "".join(map(str, loader.read(raw)[1]))
+    shown = "".join(map(str, loader.read_stack(raw)[1]))
     assert "white space around it" in shown
     assert "a1B2" not in shown
 
 
 @pytest.mark.parametrize("name", ["token:x", "password=b", "my-token: 3", "https://example.com:443/a@b"])
 def test_a_name_that_has_such_a_word_in_it_is_shown(name: str) -> None:
-    _, problems = loader.read(with_pool(name=name))
+    _, problems = loader.read_stack(with_pool(name=name))
     assert repr(name) in "".join(map(str, problems))
 
 
 def test_a_private_key_in_place_of_the_public_one_is_called_so() -> None:
-    (problem,) = loader.read(good(cloud={**AZURE, "ssh": {"publicKey": PRIVATE_KEY}}))[1]
+    (problem,) = loader.read_stack(good(cloud={**AZURE, "ssh": {"publicKey": PRIVATE_KEY}}))[1]
     assert (problem.path, problem.what) == ("cloud.ssh.publicKey", "holds a private key, which is not shown")
     assert "one line of ssh-rsa or ssh-ed25519; make a new one" in problem.remedy
 
 
 def test_no_ordinary_message_is_taken_for_a_secret() -> None:
     for row in ERRORS:
-        for problem in loader.read(row.settings(), is_secret=lambda path: False)[1]:
+        for problem in loader.read_stack(row.settings(), is_secret=lambda path: False)[1]:
             assert "not shown)" not in f"{problem.what}{problem.remedy}".replace("(its text is not shown)", "")
     assert (
         hidden("write for example `password: ...`, or a token of yours")

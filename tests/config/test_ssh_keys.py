@@ -6,8 +6,8 @@ import base64
 import hashlib
 
 import pytest
-from config.stack_file import loader
 
+from config.stack_file import loader
 from tests.config.stack import GOOD, good
 
 BYTES = hashlib.sha256(b"a key that nobody has").digest()
@@ -25,7 +25,7 @@ WHOLE = (line("ssh-ed25519", BYTES), line("ssh-rsa", b"\x01\x00\x01", b"\x00" + 
 
 def refused(key: str) -> list[str]:
     raw = good(cloud={**GOOD["cloud"], "ssh": {"publicKey": key}})
-    return [problem.what for problem in loader.read(raw)[1] if problem.path == "cloud.ssh.publicKey"]
+    return [problem.what for problem in loader.read_stack(raw)[1] if problem.path == "cloud.ssh.publicKey"]
 
 
 @pytest.mark.parametrize("key", WHOLE)

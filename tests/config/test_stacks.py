@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from config import releases
 from config.clouds import registry
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.stack_file import loader
-
-from config import releases
 from tests.config.stack import spec
-from tests.config.stack_files import settings
+from tests.config.stack_files import places_of_keys, settings, without
 
 PROJECT = Path(__file__).parents[2]
 STACKS = {path.stem.removeprefix("Pulumi."): path for path in PROJECT.glob("Pulumi.*.yaml")}
@@ -25,29 +23,11 @@ every_stack = pytest.mark.parametrize("stack", sorted(STACKS))
 
 def meant(stack: ClusterSpec) -> dict[str, Any]:
     """All that follows from a stack file, with defaults in place of what it leaves out."""
-    cloud = registry.of(stack.cloud)
+    cloud = registry.cloud_of(stack.cloud)
     pools = [asdict(pool) | {"source": None} for pool in node_pools.node_pools(stack, cloud)]
     written = [pool.model_dump(exclude={"min_nodes"}) for pool in stack.pools]
     # minNodes of a pool is among what follows.
     return {**stack.model_dump(exclude={"pools"}), "written": written, "pools": pools}
-
-
-def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The path of every key, also in the objects of a list."""
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in entries:
-        if isinstance(value, dict):
-            yield (*path, key)
-        yield from paths(inner, (*path, key))
-
-
-def without(raw: dict[str, Any], path: tuple[Any, ...]) -> dict[str, Any]:
-    less = copy.deepcopy(raw)
-    parent = less
-    for part in path[:-1]:
-        parent = parent[part]
-    del parent[path[-1]]
-    return less
 
 
 def test_there_are_three_stacks() -> None:
@@ -59,10 +39,10 @@ def test_a_stack_writes_no_default(stack: str) -> None:
     raw = settings(STACKS[stack])
     whole = meant(spec(raw))
     idle = []
-    for path in paths(raw):
-        shortened, _ = loader.read(without(raw, path))
+    for place in places_of_keys(raw):
+        shortened, _ = loader.read_stack(without(raw, place))
         if shortened is not None and meant(shortened) == whole:
-            idle.append(path)
+            idle.append(place)
     assert idle == []
 
 
@@ -105,6 +85,6 @@ def test_prod_is_guarded_where_dev_is_not() -> None:
 
 @every_stack
 def test_the_only_warnings_are_about_values_that_a_user_replaces(stack: str) -> None:
-    warned = [problem.path for problem in loader.read(settings(STACKS[stack]), stack)[1]]
+    warned = [problem.path for problem in loader.read_stack(settings(STACKS[stack]), stack)[1]]
     asked = ["cloud.access.authorizedRanges[0]", "cloud.encryption.kms", "systemPool.azure.secureBoot"]
     assert warned == (asked if stack == "prod" else [])

@@ -6,11 +6,11 @@ import copy
 from typing import Any
 
 import pytest
+
 from config.clouds import registry
 from config.model.scheduling import Placement
 from config.placement import contract, node_pools, pods
 from config.stack_file import loader
-
 from tests.config.stack import good, grown, spec
 
 STACK: dict[str, Any] = {
@@ -47,12 +47,12 @@ def with_pool(**keys: Any) -> dict[str, Any]:
 
 
 def errors(raw: dict[str, Any]) -> list[str]:
-    return [f"{problem.path}: {problem.what}" for problem in loader.read(raw)[1] if not problem.warning]
+    return [f"{problem.path}: {problem.what}" for problem in loader.read_stack(raw)[1] if not problem.warning]
 
 
 def test_its_stack_file_loads_and_its_pools_are_placed() -> None:
     stack = spec(STACK)
-    cloud = registry.of(stack.cloud)
+    cloud = registry.cloud_of(stack.cloud)
     pools = {pool.name: pool for pool in node_pools.node_pools(stack, cloud)}
     assert list(pools) == ["general", "training", "trainingod"]
     assert pools["general"].source is stack.pools[0]
@@ -72,7 +72,7 @@ def test_its_stack_file_loads_and_its_pools_are_placed() -> None:
 
 def test_the_contract_tells_pods_how_to_get_onto_its_spot_machines() -> None:
     stack = spec(STACK)
-    pools = node_pools.node_pools(stack, registry.of(stack.cloud))
+    pools = node_pools.node_pools(stack, registry.cloud_of(stack.cloud))
     keys = [toleration.key for toleration in pods.tolerations(pods.usable(pools, Placement.PREFER_SPOT, gpu=True))]
     assert keys == ["nvidia.com/gpu", "toy.example/lent"]
     snippets = contract.snippets(pools)
@@ -116,9 +116,9 @@ def test_the_other_clouds_know_of_it() -> None:
 def test_remedies_are_in_its_words() -> None:
     raw = changed()
     del raw["systemPool"]
-    (problem,) = loader.read(raw)[1]
+    (problem,) = loader.read_stack(raw)[1]
     assert problem.remedy == "write for example `kubeflow-spot:systemPool: {machine: toy-cpu, maxNodes: 2}`"
-    (problem,) = loader.read(changed(cloud={"provider": "tyo"}))[1]
+    (problem,) = loader.read_stack(changed(cloud={"provider": "tyo"}))[1]
     assert problem.remedy == "did you mean `toy`? one of: azure, gcp, existing, toy"
 
 

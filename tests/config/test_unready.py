@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from config.clouds.azure.azure_autoscaler import AzureAutoscaler
-from config.clouds.azure.unready import Bounds, Limits, chosen, limits
 from hypothesis import given
 from hypothesis import strategies as st
+
+from config.clouds.azure.azure_autoscaler import AzureAutoscaler
+from config.clouds.azure.unready import Bounds, Limits, chosen, limits
 
 PINNED = Limits(3, 45)
 

@@ -44,7 +44,7 @@ def _mistakes() -> str:
     settings = {key.removeprefix("kubeflow-spot:"): value for key, value in _settings("dev").items()}
     settings["systemPool"]["minNodes"] = 1
     settings["pools"][1]["maxnodes"] = settings["pools"][1].pop("maxNodes")
-    return "error: " + report(loader.read(settings)[1]).replace("\n", "\n    ")
+    return "error: " + report(loader.read_stack(settings)[1]).replace("\n", "\n    ")
 
 
 def _contract() -> str:

@@ -26,7 +26,7 @@ def error_rows() -> list[ErrorRow]:
 
 def is_about_one_key(row: ErrorRow) -> bool:
     """Whether the row's one problem is about one key."""
-    [(location, message)] = row.problems
+    [(location, message, _)] = row.problems
     raw = row.settings()
     parts = [_part(match) for match in _PART.finditer(location)]
     alone = _only(raw, parts)
@@ -48,7 +48,7 @@ def _good() -> list[dict[str, Any]]:
 
 def _has(raw: dict[str, Any], path: str, message: str) -> bool:
     """Whether the loader finds that problem."""
-    return any(problem.path == path and problem.what.startswith(message) for problem in loader.read(raw)[1])
+    return any(problem.path == path and problem.what.startswith(message) for problem in loader.read_stack(raw)[1])
 
 
 def _provider(raw: dict[str, Any]) -> str | None:

@@ -39,7 +39,7 @@ def every_model(annotation: Any) -> set[type[Model]]:
 
 
 def test_the_page_and_the_schema_are_what_the_models_give() -> None:
-    assert command.written(PAGE.read_text()) == PAGE.read_text(), "python -m config.reference"
+    assert command.regenerated(PAGE.read_text()) == PAGE.read_text(), "python -m config.reference"
     assert command.schema_file() == command.SCHEMA.read_text(), "python -m config.reference"
 
 
@@ -65,7 +65,7 @@ def test_every_key_has_a_meaning_and_an_example_that_is_yaml() -> None:
 
 
 def test_the_top_keys_are_those_that_the_loader_takes() -> None:
-    _, problems = loader.read({"cloud": {"provider": "azure", "location": "westeurope"}, "nonsense": 1})
+    _, problems = loader.read_stack({"cloud": {"provider": "azure", "location": "westeurope"}, "nonsense": 1})
     (remedy,) = (problem.remedy for problem in problems if problem.path == "nonsense")
     assert sorted(remedy.removeprefix("keys here: ").split(", ")) == sorted(documented()["Top keys"])
 
@@ -88,4 +88,4 @@ def test_a_row_says_type_default_and_cloud(heading: str, key: str, cell: int, sh
 
 def test_a_key_missing_from_the_page_is_detected() -> None:
     less = PAGE.read_text().replace("| `maxPrice` |", "| `maximumPrice` |", 1)
-    assert command.written(less) != less
+    assert command.regenerated(less) != less

@@ -20,8 +20,7 @@ from hypothesis import given
 from config.reference.__main__ import SCHEMA
 from config.stack_file import loader
 from sandbox.toolchain.programs import ensure
-from tests.config.stack_files import ERRORS, HAPPY, settings
-from tests.config.test_stacks import paths, without
+from tests.config.stack_files import ERRORS, HAPPY, places_of_keys, settings, without
 from tests.docs import pages, single
 from tests.parity.drawn import neutral, on_aks, on_gke
 
@@ -70,18 +69,18 @@ def test_it_takes_every_good_file(path: Path) -> None:
 @pytest.mark.parametrize("path", HAPPY, ids=lambda path: path.name)
 def test_it_takes_a_good_file_without_one_of_its_keys_where_the_loader_does(path: Path) -> None:
     raw = settings(path)
-    for key in paths(raw):
+    for key in places_of_keys(raw):
         less = without(raw, key)
         # The schema is quick to say; most of these files are good.
         against = refused(file_of(less))
         if against:
-            assert loader.read(less)[0] is None, (key, against)
+            assert loader.read_stack(less)[0] is None, (key, against)
 
 
 @given(neutral())
 def test_it_takes_drawn_files_of_both_clouds(drawn: dict[str, Any]) -> None:
     for raw in (on_aks(drawn), on_gke(drawn)):
-        if loader.read(copy.deepcopy(raw))[0]:
+        if loader.read_stack(copy.deepcopy(raw))[0]:
             assert refused(file_of(raw)) == []
 
 

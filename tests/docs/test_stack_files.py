@@ -34,7 +34,7 @@ def test_a_block_of_a_stack_file_is_good(block: Block) -> None:
     shown = content(block)
     if "config" in shown:
         settings = {key.removeprefix("kubeflow-spot:"): value for key, value in shown["config"].items()}
-        assert loader.read(settings)[1] == []
+        assert loader.read_stack(settings)[1] == []
     else:
         # The reader replaces the text in angle brackets.
         errors = jsonschema.Draft7Validator(PART).iter_errors(shown)

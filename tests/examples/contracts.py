@@ -12,7 +12,6 @@ from config.clouds import registry
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool, node_pools
 from config.stack_file import loader
-
 from tests.components.program import PROJECT, stack_config
 
 
@@ -20,7 +19,7 @@ from tests.components.program import PROJECT, stack_config
 def described(stack: str) -> tuple[NodePool, ...]:
     """The node pools of a stack."""
     spec = _spec(stack)
-    return node_pools(spec, registry.of(spec.cloud))
+    return node_pools(spec, registry.cloud_of(spec.cloud))
 
 
 @cache
@@ -33,7 +32,7 @@ def config_map(stack: str) -> dict[str, Any]:
 
 def _spec(stack: str) -> ClusterSpec:
     settings = stack_config(PROJECT / f"Pulumi.{stack}.yaml")
-    spec, _ = loader.read({key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}, stack)
+    spec, _ = loader.read_stack({key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}, stack)
     assert spec
     return spec
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.admission.corpus import Golden, corpus
-from tests.admission.table import DOCS, rewritten, row
+from tests.admission.table import DOCS, LANDS, rewritten, row
 from tests.examples import controllers
 from tests.examples.record import documents, recorded
 
@@ -244,23 +244,14 @@ def table() -> str:
 
 
 def _rows() -> Iterator[str]:
-    yield row("example", "shows", "needs", "answers", "pods", "like", "lands")
-    yield "|---" * 7 + "|"
+    yield row("example", "shows", "needs", "pods", "like", "lands")
+    yield "|---" * 6 + "|"
     for example in EXAMPLES:
-        head = (example.file, example.title, example.needs, " ".join(example.seeds))
+        head = (example.file, example.title, example.needs)
         for like in dict.fromkeys(example.pods.values()):
             pods = ", ".join(role for role, other in example.pods.items() if other == like)
             yield row(*head, pods, like, LANDS[corpus()[like].expect.lands])
-            head = ("", "", "", "")
-
-
-LANDS = {
-    ("CPU node", "CPU node", "CPU node", "CPU node"): "cpu",
-    ("pending", "t4", "t4", "t4od"): "spot",
-    ("pending", "pending", "t4od", "t4od"): "on-demand",
-    ("pending", "t4", "t4", "pending"): "spot-only",
-}
-"""The words of docs/projects.md, by a golden pod's pool in each of STATES."""
+            head = ("", "", "")
 
 
 def page() -> str:

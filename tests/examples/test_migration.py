@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from config.clouds.azure.azure_machines import machines
 
+from config.clouds.azure.azure_tables import machines
 from tests.docs.pages import DOCS
 from tests.examples.contracts import written
 from tests.examples.environment import inside

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from config.model.queueing import Queueing
-from config.placement.queue_objects import objects
 
+from config.model.cluster import Queueing
+from config.placement.queue_objects import kueue_objects
 from tests.examples.contracts import described
 from tests.examples.environment import EXAMPLES
 from tests.examples.record import documents, recorded
@@ -120,7 +120,7 @@ def test_every_group_of_a_ray_cluster_has_the_field_that_the_older_kuberay_deman
 
 def test_the_example_of_queues_changes_nothing_of_a_stacks_own() -> None:
     pools = described("dev")
-    listed = objects(pools, Queueing(enabled=True, namespaces=["team-a"]), "0.14.8")
+    listed = kueue_objects(pools, Queueing(enabled=True, namespaces=["team-a"]), "0.14.8")
     assert listed
     own = {(item["kind"], item["metadata"]["name"]): item for item in listed["items"]}
     example = {(body["kind"], body["metadata"]["name"]): body for body in documents("jobs/kueue.yaml")}

@@ -16,6 +16,6 @@ with tempfile.TemporaryDirectory() as folder:
     raw = files.delivered(file, Path(folder))
 if raw is None:
     sys.exit("it is refused before the program gets it")
-spec, problems = loader.read(raw)
+spec, problems = loader.read_stack(raw)
 print("accepted" if spec else report(problems))
 print(*verdict.faults(spec, problems, raw), sep="\n")

@@ -73,9 +73,9 @@ def delivered(file: File, folder: Path) -> dict[str, Any] | None:
             return None
         # As the program chooses among all keys: those of other programs are none of its own.
         project = corpus.PREFIX.removesuffix(":")
-        named = {key: top_keys.setting(key if ":" in key else corpus.PREFIX + key, project) for key in config}
+        named = {key: top_keys.own_setting(key if ":" in key else corpus.PREFIX + key, project) for key in config}
         settings = {name: config[key] for key, name in named.items() if name}
-    return {key: bounds.parsed(_text(value)) for key, value in settings.items()}
+    return {key: bounds.parse_value(_text(value)) for key, value in settings.items()}
 
 
 def _text(value: Any) -> str:

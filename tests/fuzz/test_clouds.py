@@ -51,11 +51,11 @@ _WARNED = {
 
 def accepted(folder: Path, numbers: Iterable[int]) -> Iterator[tuple[File, dict[str, Any]]]:
     """The files that the loader accepts and in which the mutation means something, with the settings that it gets."""
-    bases = {stack.name: loader.read(stack.settings)[0] for stack in corpus.stacks()}
+    bases = {stack.name: loader.read_stack(stack.settings)[0] for stack in corpus.stacks()}
     for number in numbers:
         file = files.mutated(number)
         raw = files.delivered(file, folder)
-        spec = loader.read(raw)[0] if raw else None
+        spec = loader.read_stack(raw)[0] if raw else None
         if raw and spec and spec != bases[file.base] and _machines_are_known(raw):
             yield file, raw
 
@@ -86,7 +86,7 @@ def refusal(raw: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatc
         declare(settings, monkeypatch, cloud=cloud)
     except Exception as refused:
         # The SDK hands a provider's refusal on as an exception of several kinds.
-        warned = [problem.path for problem in loader.read(raw)[1]]
+        warned = [problem.path for problem in loader.read_stack(raw)[1]]
         known = any(words in str(refused) and path.endswith(end) for words, end in _WARNED.items() for path in warned)
         known |= "existingCluster" in described and _OF_AN_EXISTING_CLUSTER in str(refused)
         return (

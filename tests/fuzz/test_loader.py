@@ -26,7 +26,7 @@ def judged(file: File, folder: Path) -> tuple[str, list[str]]:
         nonlocal raw
         raw = files.delivered(file, folder)
         if raw is not None:
-            answer[:] = loader.read(raw)
+            answer[:] = loader.read_stack(raw)
 
     if fault := files.fault_of(load):
         return "broken", [fault]
@@ -85,7 +85,7 @@ def test_a_number_is_always_the_same_file() -> None:
 
 
 def test_a_fault_is_reported_with_the_smallest_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = loader.read
+    read = loader.read_stack
 
     def broken(raw: dict[str, Any]) -> Any:
         if isinstance(raw.get("pools"), list):

@@ -46,7 +46,7 @@ VALUES: Object = {
         },
     },
 }
-"""As `config.placement.kubeflow` makes them."""
+"""As `config.placement.contract` makes them."""
 
 
 def built(

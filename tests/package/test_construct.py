@@ -10,11 +10,11 @@ from typing import Any
 
 import pulumi
 import pytest
+
 from components.layer import running
 from components.output_types import ClusterOutputs
 from components.package.provider import Package
 from config.stack_file import loader
-
 from tests.components.program import KUBECONFIG, PROJECT, Cloud, CloudRefused, stack_config
 from tests.components.program import running as live_pools
 from tests.components.test_removals_on_each_target import After
@@ -235,7 +235,7 @@ def test_the_yaml_example_of_the_docs_is_right() -> None:
     cluster = example["resources"]["cluster"]
     assert cluster["type"] == "kubeflow-spot:index:KubeflowCluster"
     cluster["properties"]["cloud"]["existingResourceGroup"] = "ml"
-    spec, problems = loader.read(cluster["properties"])
+    spec, problems = loader.read_stack(cluster["properties"])
     assert spec is not None
     assert problems == []
     assert {output.split(".")[1].rstrip("}") for output in example["outputs"].values()} <= set(OUTPUTS)

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+
+from components import references
 from components.output_types import ClusterOutputs
 from components.package.package_settings import SETTINGS
 from components.package.provider import Package
 from config.model.fields import Model
 from config.stack_file import loader
-
-from components import references
 
 SCHEMA = json.loads(Package().schema or "")
 TYPES = SCHEMA["types"]
@@ -36,10 +36,10 @@ MODELS = {model.__name__: model for annotation in SETTINGS.values() for model in
 
 
 def test_the_arguments_are_the_keys_of_a_stack_file() -> None:
-    (unknown,) = [problem for problem in loader.read({"x": 1})[1] if problem.path == "x"]
+    (unknown,) = [problem for problem in loader.read_stack({"x": 1})[1] if problem.path == "x"]
     assert set(COMPONENT["inputProperties"]) == set(unknown.remedy.rpartition("keys here: ")[2].split(", "))
     # An existing cluster needs the least.
-    missing = loader.read({"cloud": {"provider": "existing", "name": "ours", "kubeconfig": {"file": "x"}}})[1]
+    missing = loader.read_stack({"cloud": {"provider": "existing", "name": "ours", "kubeconfig": {"file": "x"}}})[1]
     assert {"cloud", *(problem.path for problem in missing)} == set(COMPONENT["requiredInputs"])
     assert all(spec["description"] for spec in COMPONENT["inputProperties"].values())
 

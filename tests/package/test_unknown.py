@@ -9,10 +9,10 @@ from typing import Any
 
 import pulumi
 import pytest
-from config.model.reference import Reference
 from pulumi.output import UNKNOWN
 
 from components import references
+from config.model.fields import Reference
 from tests.components.azure import ID
 from tests.package.construct import ARGUMENTS, GOOGLE, construct
 from tests.package.test_construct import Remembering, changed

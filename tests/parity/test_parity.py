@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
 from config.clouds import registry
-from config.clouds.gcp import compute_class
+from config.clouds.gcp import gcp_traits
 from config.clouds.traits import Cloud
+from config.model.pool import Taint
 from config.model.scheduling import Placement
 from config.model.spec import ClusterSpec
-from config.model.taint import Taint
 from config.placement import contract, node_pools, pods
 from config.placement.growth_order import growth_order
 from config.placement.node_pools import NodePool
 from config.stack_file import loader
-from hypothesis import HealthCheck, event, given, settings
-from hypothesis import strategies as st
 from sandbox.autoscaler.fit import misfit, tolerates
-
 from tests.admission.corpus import Golden, corpus
 from tests.parity.drawn import SORTS, Settings, neutral, on_aks, on_gke
 
@@ -42,9 +42,9 @@ class Side:
 
     @classmethod
     def of(cls, raw: Settings) -> Side:
-        spec, problems = loader.read(raw)
+        spec, problems = loader.read_stack(raw)
         assert spec, [str(problem) for problem in problems]
-        return cls(spec, registry.of(spec.cloud))
+        return cls(spec, registry.cloud_of(spec.cloud))
 
     @cached_property
     def pools(self) -> tuple[NodePool, ...]:
@@ -122,7 +122,7 @@ def portable(pool: NodePool) -> dict[str, Any]:
 
 
 def in_class(taint: Taint) -> bool:
-    return taint.key == compute_class.LABEL
+    return taint.key == gcp_traits.COMPUTE_CLASS_LABEL
 
 
 def reached(snippet: Mapping[str, Any], side: Side, gpu: bool) -> set[str]:
@@ -177,12 +177,12 @@ def ask_for_the_class(spec: dict[str, Any], side: Side) -> None:
     members = {pool.label for pool in side.pools if pool.selector}
     selector = spec.get("nodeSelector", {})
     if name and selector.get("kubeflow-spot.dev/pool", next(iter(members), "")) in members:
-        spec["nodeSelector"] = {**selector, compute_class.LABEL: name}
+        spec["nodeSelector"] = {**selector, gcp_traits.COMPUTE_CLASS_LABEL: name}
         spec["tolerations"].append(
-            {"key": compute_class.LABEL, "operator": "Equal", "value": name, "effect": "NoSchedule"}
+            {"key": gcp_traits.COMPUTE_CLASS_LABEL, "operator": "Equal", "value": name, "effect": "NoSchedule"}
         )
 
 
 def test_only_pods_of_the_class_tolerate_it() -> None:
-    taint = {"key": compute_class.LABEL, "value": "kubeflow-spot", "effect": "NoSchedule"}
+    taint = {"key": gcp_traits.COMPUTE_CLASS_LABEL, "value": "kubeflow-spot", "effect": "NoSchedule"}
     assert not tolerates({"key": "nvidia.com/gpu", "operator": "Exists"}, taint)

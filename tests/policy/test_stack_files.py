@@ -41,7 +41,7 @@ def test_the_pages_production_stacks_keep_every_rule_and_leave_no_question_open(
 ) -> None:
     assert broken(path, monkeypatch) == set()
     settings = {key.removeprefix("kubeflow-spot:"): value for key, value in stack_config(path).items()}
-    assert loader.read(settings, "prod-gke")[1] == []
+    assert loader.read_stack(settings, "prod-gke")[1] == []
 
 
 OPEN = {"ipEndpoint": "public"}

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from components.layer import discovery
 from config.clouds import registry
 from config.clouds.azure.azure_settings import Azure
-from config.model.cluster import Cluster
-from config.model.queueing import Queueing
+from config.model.cluster import Cluster, Queueing
 from config.model.workloads import Workloads
 from sandbox.cloud.state import Store
-
 from tests.components.emulated import EmulatedAzure
 from tests.upgrade.case import changed
 from tests.upgrade.removal import Removal, Standing, Ups, check, optional, uncounted, without

@@ -1,7 +1,7 @@
 """Every optional key of a stack on GKE, taken out again: the preview shows it, or an error says what to do.
 
 The cases stand in `removal_gke`, the stack files in `removal_gke_stacks`. pulumi-gcp keeps the old value of a property that a
-program drops where the provider's schema marks it Computed (sandbox/gcp/plan.py).
+program drops where the provider's schema marks it Computed (sandbox/gcp/bridge.py).
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from components.layer import discovery, running
 from config.clouds import registry
 from config.clouds.gcp.gcp_settings import Gcp
-from config.model.cluster import Cluster
-from config.model.queueing import Queueing
+from config.model.cluster import Cluster, Queueing
 from config.model.workloads import Workloads
 from config.stack_file import loader
-
 from tests.components.emulated_google import EmulatedGoogle
 from tests.upgrade.case import changed, lines
 from tests.upgrade.removal import Removal, Ups, check, optional, uncounted
@@ -62,7 +61,7 @@ def test_a_key_of_another_cloud_is_refused_so_that_it_is_never_removed(key: str)
         settings["systemPool"] |= NOT_ON_GKE[key]
     else:
         settings["pools"][2] |= NOT_ON_GKE[key]
-    spec, problems = loader.read(settings, "test")
+    spec, problems = loader.read_stack(settings, "test")
     assert spec is None
     assert {problem.path.split(".", 1)[-1] for problem in problems if not problem.warning} <= {
         "spot.maxPrice",

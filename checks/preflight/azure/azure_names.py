@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from checks.check import Said, note, ok, wrong
 from checks.preflight.answers import Answers
 from checks.preflight.demand import Demand
-from config.clouds.azure.azure_settings import Azure
-from config.clouds.azure.kept import kept_group
+from config.clouds.azure.azure_settings import Azure, kept_group
 
 _EXISTS = "and nothing else of the stack: an `up` would end with 'already exists'"
 

@@ -17,8 +17,7 @@ from checks.preflight.azure import azure_identity, azure_names, azure_rights, pl
 from checks.preflight.azure.azure_identity import MANAGEMENT
 from checks.preflight.demand import Demand
 from checks.preflight.settings import Settings
-from config.clouds.azure.azure_settings import Azure
-from config.clouds.azure.kept import kept_group
+from config.clouds.azure.azure_settings import Azure, kept_group
 
 _SECONDS = 15
 """For a connection; an answer may take twice as long."""

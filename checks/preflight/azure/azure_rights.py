@@ -18,8 +18,7 @@ from checks.preflight.azure.azure_declared import (
 )
 from checks.preflight.azure.azure_names import group
 from checks.preflight.demand import Demand
-from config.clouds.azure.azure_settings import Azure
-from config.clouds.azure.kept import kept_group
+from config.clouds.azure.azure_settings import Azure, kept_group
 
 ELSEWHERE = "permissions at "
 """Beginning of the name of an answer about a resource of another owner; its id follows."""

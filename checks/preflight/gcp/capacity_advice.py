@@ -14,7 +14,7 @@ from checks.check import Said
 from checks.preflight.answers import Answers
 from checks.preflight.demand import Demand
 from checks.preflight.spot import Level, Score, judge, told, wanted
-from config.clouds.gcp.gcp_machines import accelerator
+from config.clouds.gcp.gcp_tables import accelerator
 
 PART = "capacityAdvice"
 _ROLE = "the role Compute Viewer on the project (docs/ready.md), or leave it: it is advice alone"

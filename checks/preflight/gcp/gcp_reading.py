@@ -17,8 +17,8 @@ from checks.preflight.gcp.gcp_reservations import named
 from checks.preflight.gcp.gcp_rights import answer_of, permissions, services
 from checks.preflight.gcp.machines import groups, offered_zones
 from checks.preflight.settings import Settings
-from config.clouds.gcp.gcp_machines import accelerator
 from config.clouds.gcp.gcp_settings import Gcp
+from config.clouds.gcp.gcp_tables import accelerator
 
 _STORAGE = "https://storage.googleapis.com"
 _COMPUTE = "https://compute.googleapis.com"

@@ -9,7 +9,7 @@ from checks.check import Said, note, ok, some, wrong
 from checks.preflight.answers import Answers, Document
 from checks.preflight.demand import Need
 from checks.preflight.gcp.machines import entry, last, offered_zones, settings
-from config.clouds.gcp.gcp_machines import accelerator
+from config.clouds.gcp.gcp_tables import accelerator
 
 
 class Reservation(NamedTuple):
@@ -20,7 +20,7 @@ class Reservation(NamedTuple):
 
 
 def named(text: str, project: str) -> Reservation:
-    """The reservation of a stack file; `project` is the cluster's. The forms: `config.clouds.gcp.rules.gcp_reservation_rules`."""
+    """The reservation of a stack file; `project` is the cluster's. The forms: `config.clouds.gcp.rules.gcp_pool_rules`."""
     whole = text if text.startswith("projects/") else f"projects/{project}/reservations/{text}"
     parts = whole.split("/")
     return Reservation(parts[1], parts[3])

@@ -8,8 +8,8 @@ from typing import Any
 from checks.check import NotSeen, Said, note, ok, some, wrong
 from checks.preflight.answers import Answers, Document
 from checks.preflight.demand import Need
-from config.clouds.gcp.gcp_machines import accelerator
 from config.clouds.gcp.gcp_settings import Gcp
+from config.clouds.gcp.gcp_tables import accelerator
 
 _TAKEN = 3
 """Zones that GKE takes of a region where nobody names any (page regional-clusters)."""

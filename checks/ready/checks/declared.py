@@ -33,7 +33,7 @@ def check(spec: ClusterSpec, stack: str) -> Check[Cluster]:
 
 
 def _declared(spec: ClusterSpec, instance: str, cluster: Cluster) -> Iterator[Said]:
-    cloud = registry.of(spec.cloud)
+    cloud = registry.cloud_of(spec.cloud)
     pools = node_pools(spec, cloud)
     version = str((cluster.part("version") or {}).get("gitVersion", ""))
     compared, fine = 0, True
@@ -65,15 +65,15 @@ def objects(
     # Pulumi's SDKs take a second, and only a stack needs them.
     from components.layer.scheduling import defaults, guard
     from components.resources import wire
-    from config.placement import admission
+    from config.model import release
 
-    cloud, scheduling = registry.of(spec.cloud), spec.scheduling
+    cloud, scheduling = registry.cloud_of(spec.cloud), spec.scheduling
     if not scheduling.enabled:
         return
     for _, (policy, binding) in guard.policies(scheduling, pools, cloud, instance):
         yield "ValidatingAdmissionPolicy", wire(policy)
         yield "ValidatingAdmissionPolicyBinding", wire(binding)
-    if admission.mutates(version):
+    if release.has_mutating_policies(version):
         grace = scheduling.grace_period_seconds or spot_grace(
             (pool.source for pool in pools), cloud
         )
@@ -101,7 +101,7 @@ def _contract(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) 
 
 
 def _order(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) -> Iterator[Said]:
-    cloud, facts = registry.of(spec.cloud), cluster.cloud
+    cloud, facts = registry.cloud_of(spec.cloud), cluster.cloud
     order = growth_order(spec, pools, cloud)
     if facts and facts.expander and (config_map := cluster.part("expander")):
         spot = {pool.name for pool in pools if pool.capacity == Capacity.SPOT}

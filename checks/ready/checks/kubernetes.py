@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from checks.check import Check, Said, note, ok, some, wrong
 from checks.ready.cluster import Cluster, minor
-from config.placement.admission import FIRST_VERSION
+from config.model.release import FIRST_MUTATING_VERSION
 
 _LEAST = (1, 34)
 """Kubeflow 26.03's documents name 1.34 and newer (kubeflow/pipelines issue 13457)."""
@@ -49,7 +49,7 @@ def _policies_served(cluster: Cluster) -> Iterator[Said]:
         )
     elif "mutatingadmissionpolicies" in served:
         yield ok("ValidatingAdmissionPolicy and MutatingAdmissionPolicy v1 are served")
-    elif cluster.version < (first := minor(FIRST_VERSION)):
+    elif cluster.version < (first := minor(FIRST_MUTATING_VERSION)):
         yield note(
             f"MutatingAdmissionPolicy v1 comes with {'.'.join(map(str, first))}: below it no pod prefers spot by default",
             "list the profiles' namespaces under `scheduling.profiles`, or upgrade",

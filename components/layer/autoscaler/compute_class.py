@@ -20,9 +20,9 @@ from components.layer.part import Inside, Part, metadata
 from components.layer.policies import Mutating, mutating, named
 from components.output_types import ComputeClassOutput
 from config.clouds.traits import Cloud, PoolClass
+from config.model.pool import Toleration
+from config.model.release import FIRST_MUTATING_VERSION, has_mutating_policies
 from config.model.spec import ClusterSpec
-from config.model.taint import Toleration
-from config.placement import admission
 from config.placement.growth_order import growth_order
 from config.placement.node_pools import GPU_TAINT, POOL_LABEL, NodePool
 
@@ -121,9 +121,9 @@ def plan(
             f"cloud.fallback.className: cluster {spec.name} has a ComputeClass {pool_class.name!r}, made by {names.owner(labels)}\n"
             "  set `cloud.fallback.className` to a name of this stack's own"
         )
-    able = admission.mutates(version) and spec.scheduling.enabled
+    able = has_mutating_policies(version) and spec.scheduling.enabled
     # For a new cluster the rules have reported it.
-    reported = spec.cloud.existing_name is None or admission.mutates(version)
+    reported = spec.cloud.existing_name is None or has_mutating_policies(version)
     return ComputeClassPlan(
         pool_class, tuple(members), able, () if reported else (_shortfall(pool_class, version),)
     )
@@ -131,7 +131,7 @@ def plan(
 
 def _shortfall(pool_class: PoolClass, version: str) -> str:
     return (
-        f"Kubernetes {version} has no MutatingAdmissionPolicy ({admission.FIRST_VERSION} is the first): no pod asks for"
+        f"Kubernetes {version} has no MutatingAdmissionPolicy ({FIRST_MUTATING_VERSION} is the first): no pod asks for"
         f" ComputeClass {pool_class.name} by itself, and one that does not gets none of its GPUs\n"
         f"  instead: pods carry the nodeSelector {pool_class.key}: {pool_class.name}"
     )

@@ -14,7 +14,7 @@ from components.layer.autoscaler import priorities
 from components.layer.autoscaler.priorities import Tiers, Wanted
 from components.layer.part import Inside, Part, metadata
 from components.output_types import ExpanderTierOutput
-from config.model.growth import ExpanderOptions
+from config.model.cluster import ExpanderOptions
 
 NAMESPACE = "kube-system"
 NAME = "cluster-autoscaler-priority-expander"

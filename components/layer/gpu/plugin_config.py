@@ -15,7 +15,7 @@ import pulumi_kubernetes as k8s
 import yaml
 
 from components.layer.gpu.node_agent import NODE_NAME, UNPRIVILEGED
-from config.model.gpu import GpuSharing
+from config.model.cluster import GpuSharing
 from config.placement.node_pools import (
     GPU_TAINT,
     PLUGIN_CONFIG_LABEL,

@@ -62,7 +62,7 @@ def data(
     """The ConfigMap's content: YAML to be read, JSON for tools. `placements`: the label's values that this cluster heeds."""
     content: dict[str, Any] = {
         "placements": [placement.value for placement in placements],
-        "pools": contract.described(pools),
+        "pools": contract.described_pools(pools),
         **contract.snippets(pools),
     }
     return {
@@ -96,7 +96,7 @@ def as_output(
         "placementLabel": PLACEMENT_LABEL,
         "placements": [placement.value for placement in placements],
         "snippets": contract.snippets(pools),
-        "pools": contract.described(pools),
+        "pools": contract.described_pools(pools),
     }
 
 

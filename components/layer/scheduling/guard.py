@@ -21,9 +21,8 @@ from components.layer.scheduling import guard_claims, workload_kinds
 from components.layer.scheduling import guard_rules as rules
 from components.layer.scheduling.defaults import profiles, waits
 from config.clouds.traits import Cloud
-from config.model.pool import Capacity
+from config.model.pool import Capacity, Taint
 from config.model.scheduling import Guard, Scheduling
-from config.model.taint import Taint
 from config.placement.node_pools import CAPACITY_LABEL, GPU_TAINT, POOL_LABEL, NodePool
 from config.placement.pods import PLACEMENT_LABEL, spot_taints
 

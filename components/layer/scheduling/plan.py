@@ -21,9 +21,9 @@ from components.layer.scheduling.quota import Quotas
 from components.output_types import SchedulingOutput
 from config.clouds.traits import Cloud
 from config.model.pool import Capacity
+from config.model.release import has_mutating_policies
 from config.model.scheduling import Placement, Scheduling
 from config.model.spec import ClusterSpec
-from config.placement import admission
 from config.placement.node_pools import NodePool, spot_grace
 
 
@@ -96,7 +96,7 @@ def plan(
     return SchedulingPlan(
         scheduling,
         pools,
-        by_default=admission.mutates(version),
+        by_default=has_mutating_policies(version),
         placements=pod_defaults.heeded(scheduling, pools, version),
         shortfall=tuple(pod_defaults.shortfall(scheduling, pools, version)),
         conflicts=neighbours.check(scheduling, instance, contracts or ())

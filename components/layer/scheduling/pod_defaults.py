@@ -19,8 +19,8 @@ import pulumi_kubernetes as k8s
 from components.layer import names
 from components.layer.part import Inside, Part, metadata
 from components.layer.scheduling import contract
+from config.model.release import FIRST_MUTATING_VERSION, has_mutating_policies
 from config.model.scheduling import Placement, Profile, Scheduling
-from config.placement import admission
 from config.placement.node_pools import GPU_TAINT, NodePool
 from config.placement.pods import PLACEMENT_LABEL, tolerations, usable
 
@@ -59,17 +59,17 @@ def heeded(
     scheduling: Scheduling, pools: Sequence[NodePool], version: str
 ) -> tuple[Placement, ...]:
     """Values of the placement label that have an effect in a cluster of this version."""
-    if admission.mutates(version):
+    if has_mutating_policies(version):
         return tuple(Placement)
     return (Placement.PREFER_SPOT,) if scheduling.profiles and _given(pools) else ()
 
 
 def shortfall(scheduling: Scheduling, pools: Sequence[NodePool], version: str) -> list[str]:
     """Missing abilities of a cluster of this version, and their replacements; empty where nothing is missing."""
-    if admission.mutates(version) or not scheduling.enabled:
+    if has_mutating_policies(version) or not scheduling.enabled:
         return []
     lost = (
-        f"Kubernetes {version} has no MutatingAdmissionPolicy ({admission.FIRST_VERSION} is the first): no pod prefers spot by"
+        f"Kubernetes {version} has no MutatingAdmissionPolicy ({FIRST_MUTATING_VERSION} is the first): no pod prefers spot by"
         " itself, scheduling.defaults and scheduling.gracePeriodSeconds have no effect"
     )
     label = f"{PLACEMENT_LABEL}: {Placement.PREFER_SPOT}"

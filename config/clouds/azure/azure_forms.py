@@ -6,8 +6,7 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from config.model.fields import FORMS, form
-from config.model.reference import Reference, Text
+from config.model.fields import FORMS, Reference, Text, form
 
 ArmId = Annotated[
     str,

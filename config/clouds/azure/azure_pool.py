@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from config.model import pool as any_cloud
-from config.model.fields import Model
+from config.model.fields import Model, Reference, Text
 from config.model.pool import AnyPool
-from config.model.reference import Reference, Text
 
 
 class Spot(any_cloud.Spot):

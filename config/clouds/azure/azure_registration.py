@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.clouds import foreign_keys
+from config.clouds import tables
 from config.clouds.azure.azure_autoscaler import AzurePins
 from config.clouds.azure.azure_pool import AksNodes, AksPool
 from config.clouds.azure.azure_settings import Azure
@@ -19,7 +19,7 @@ REGISTRATION = Registration(
     machine_form=r"(?i)(standard|basic)_.+",
     pins=AzurePins,
     also_called=("aks", "azurerm", "azure-native", "microsoft"),
-    foreign_keys=lambda: foreign_keys.read(__file__),
+    foreign_keys=lambda: tables.read_foreign_keys(__file__),
     examples={
         "cloud": "{provider: azure, location: westeurope}",
         "systemPool": "{machine: Standard_D4ds_v5, maxNodes: 4}",

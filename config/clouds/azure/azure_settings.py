@@ -19,9 +19,8 @@ from config.clouds.azure.azure_forms import (
     ResourceGroupReference,
 )
 from config.clouds.azure.azure_network import AzureNetwork
-from config.model.cloud import CloudSettings
-from config.model.fields import Cidr, Model, worded
-from config.model.reference import Reference
+from config.model.cluster import CloudSettings
+from config.model.fields import Cidr, Model, Reference, worded
 
 
 class AzureAccess(Model):
@@ -316,3 +315,15 @@ class Azure(CloudSettings):
     def group(self, cluster: str) -> Reference:
         """Return the name of the resource group of a new cluster of this name."""
         return self.existing_resource_group or Reference(self.resource_group or cluster)
+
+
+MOST_OF_GROUP_NAME = 90
+"""Characters of a resource group's name (page resource-name-rules)."""
+
+
+def kept_group(group: str, account: str) -> str:
+    """The name of the group of a storage account, beside the cluster's `group`.
+
+    It has the account's name: the group of an account that the stack file no longer names is still there.
+    """
+    return f"{group}-checkpoints-{account}"

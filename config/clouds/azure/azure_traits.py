@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from config.clouds.azure.azure_machines import machines
 from config.clouds.azure.azure_settings import Azure
-from config.clouds.azure.regions import regions
-from config.clouds.machines import Machine
+from config.clouds.azure.azure_tables import machines, regions
+from config.clouds.tables import Machine
 from config.clouds.traits import Added, Cloud
-from config.model.cloud import CloudSettings
-from config.model.pool import Capacity, Pool
-from config.model.taint import Taint
+from config.model.cluster import CloudSettings
+from config.model.pool import Capacity, Pool, Taint
 
 _PRIORITY = "kubernetes.azure.com/scalesetpriority"
 

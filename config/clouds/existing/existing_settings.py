@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, StringConstraints
 
-from config.model.cloud import CloudSettings
+from config.model.cluster import CloudSettings
 from config.model.fields import Model, worded
 
 Path = Annotated[

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from config.model.fields import form
-from config.model.reference import Reference, Text
+from config.model.fields import Reference, Text, form
 
 ProjectId = Annotated[
     str,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.clouds import foreign_keys
+from config.clouds import tables
 from config.clouds.gcp.gcp_autoscaler import GcpPins
 from config.clouds.gcp.gcp_pool import GkePool, GkeSystemPool
 from config.clouds.gcp.gcp_settings import Gcp
@@ -19,7 +19,7 @@ REGISTRATION = Registration(
     system_pool_keys=GkeSystemPool,
     pins=GcpPins,
     also_called=("gke", "google", "google-cloud", "gcloud"),
-    foreign_keys=lambda: foreign_keys.read(__file__),
+    foreign_keys=lambda: tables.read_foreign_keys(__file__),
     examples={
         "cloud": "{provider: gcp, project: my-project, location: europe-west4}",
         "systemPool": "{machine: e2-standard-4, maxNodes: 4}",

@@ -22,7 +22,7 @@ from config.clouds.gcp.gcp_forms import (
     ResourceReference,
     ServiceAccountReference,
 )
-from config.model.cloud import CloudSettings
+from config.model.cluster import CloudSettings
 from config.model.fields import Cidr, Model, Some, Unreadable, worded
 
 

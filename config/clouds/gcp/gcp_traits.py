@@ -3,19 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Literal
 
-from config.clouds.gcp import compute_class
-from config.clouds.gcp.gcp_machines import ACCELERATORS, ATTACHABLE, accelerator, machines
 from config.clouds.gcp.gcp_pool import options_of
 from config.clouds.gcp.gcp_settings import Gcp
-from config.clouds.gcp.gcp_zones import gpu_zones, zones
-from config.clouds.machines import Machine
+from config.clouds.gcp.gcp_tables import (
+    ACCELERATORS,
+    ATTACHABLE,
+    accelerator,
+    gpu_zones,
+    machines,
+    zones,
+)
+from config.clouds.tables import Machine
 from config.clouds.traits import Added, Cloud, PoolClass
-from config.model.cloud import CloudSettings
-from config.model.pool import Capacity, Pool
+from config.model.cluster import CloudSettings
+from config.model.pool import Capacity, Pool, Taint
+from config.model.release import has_mutating_policies
 from config.model.spec import ClusterSpec
-from config.model.taint import Taint
+
+COMPUTE_CLASS_LABEL = "cloud.google.com/compute-class"
+"""Key of the label and of the taint."""
+
+
+def compute_class_mode(
+    settings: Gcp, pools: Iterable[Pool], cloud: Cloud, version: str, *, by_default: bool
+) -> Literal["compute-class", "affinity"]:
+    """The means by which GPU pools are tried in order. `by_default`: whether policies of this program place pods.
+
+    Raises `config.model.fields.Unreadable` when a pool that decides cannot be read.
+    """
+    if settings.fallback.mode:
+        return settings.fallback.mode
+    # In an existing cluster GPU pods may be meant for other pools; without a policy no pod asks for the class.
+    if settings.existing_cluster or not by_default or not has_mutating_policies(version):
+        return "affinity"
+    ordered = any(cloud.gpus(pool)[0] and pool.fallback for pool in pools)
+    return "compute-class" if ordered else "affinity"
+
 
 SPOT = "cloud.google.com/gke-spot"
 PREEMPTIBLE = "cloud.google.com/gke-preemptible"
@@ -239,7 +265,7 @@ class Gke(Cloud):
         """Return the ComputeClass. It holds every GPU pool, for a pod that asks for it is kept off all pools that are not in it."""
         if not isinstance(spec.cloud, Gcp):
             return None
-        way = compute_class.mode(
+        way = compute_class_mode(
             spec.cloud,
             spec.pools,
             self,
@@ -250,7 +276,7 @@ class Gke(Cloud):
             return None
         fallback = spec.cloud.fallback
         return PoolClass(
-            compute_class.LABEL,
+            COMPUTE_CLASS_LABEL,
             fallback.class_name,
             fallback.when_unsatisfiable,
             fallback.active_migration,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from config.model.cloud import CloudSettings
-from config.model.fields import Model
 from pydantic import Field
+
+from config.model.cluster import CloudSettings
+from config.model.fields import Model
 
 
 class ToyPool(Model):

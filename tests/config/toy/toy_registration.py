@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from config.clouds.registry import Registration
-
 from tests.config.toy.settings import Toy, ToyKeys
 from tests.config.toy.traits import Toybox
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from config.clouds.machines import Machine
+from config.clouds.tables import Machine
 from config.clouds.traits import Added, Cloud
-from config.model.pool import Capacity
-from config.model.taint import Taint
+from config.model.pool import Capacity, Taint
 
 MACHINES = (Machine("toy-cpu", 4, 16, 0, ""), Machine("toy-gpu", 8, 32, 1, "nvidia-toy"))
 

@@ -1,4 +1,4 @@
-"""Checks of access to the API server, and of logins."""
+"""Rules of access to the API server, of logins and of keys; questions to production stacks."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from config.base.problems import Problem
+from config.clouds.azure.azure_pool import nodes_of
 from config.clouds.azure.azure_settings import Azure
 from config.clouds.azure.rules import azure_id_rules
 from config.clouds.traits import Cloud
 from config.rules import examples
+from config.rules.cluster_rules import warn_undecided
 from config.rules.draft import Draft
-from config.rules.network_rules import everybody
+from config.rules.network_rules import refuse_open_to_all
 
 _PATH = "cloud.access"
 
@@ -61,7 +63,7 @@ def _zone(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if azure.access.private_dns_zone in (None, "system", "none"):
         return
     zone = str(azure.access.private_dns_zone)
-    yield from azure_id_rules.check(
+    yield from azure_id_rules.check_id_type(
         f"{_PATH}.privateDnsZone", zone, "Microsoft.Network/privateDnsZones", "a private DNS zone"
     )
     name, region = zone.rpartition("/")[2], azure.location
@@ -104,7 +106,7 @@ def _ranges(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _everybody(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if azure.access.authorized_ranges:
-        yield from everybody(f"{_PATH}.authorizedRanges", azure.access.authorized_ranges)
+        yield from refuse_open_to_all(f"{_PATH}.authorizedRanges", azure.access.authorized_ranges)
 
 
 def _way_out(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -184,6 +186,125 @@ def _fields(body: str) -> list[bytes] | None:
     return fields
 
 
+_KMS = "cloud.encryption.kms"
+
+
+def _disks(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    disk_set = azure.encryption.disk_encryption_set
+    if disk_set:
+        path = "cloud.encryption.diskEncryptionSet"
+        yield from azure_id_rules.check_id_type(
+            path, disk_set.text, "Microsoft.Compute/diskEncryptionSets", "a disk encryption set"
+        )
+
+
+def _private_vault(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # learn.microsoft.com/azure/aks/use-kms-etcd-encryption
+    if azure.encryption.kms and azure.encryption.kms.private:
+        yield Problem(
+            f"{_KMS}.private",
+            "is true: AKS reaches such a vault only by API Server VNet Integration, which this program does not declare",
+            "use a vault with public access, or leave out `kms`",
+        )
+
+
+def _vault(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    kms = azure.encryption.kms
+    if not kms:
+        return
+    if kms.vault_id is None:
+        # Same page: the identity must have the key's use before the cluster comes, and only the id says where to grant it.
+        yield Problem(
+            f"{_KMS}.vaultId",
+            "is missing: the cluster's identity is not allowed to use the key, without which AKS refuses the cluster",
+            "add the vault's id, or grant Key Vault Crypto User yourself",
+            warning=True,
+        )
+        return
+    wrong = list(
+        azure_id_rules.check_id_type(
+            f"{_KMS}.vaultId", kms.vault_id, "Microsoft.KeyVault/vaults", "a key vault"
+        )
+    )
+    yield from wrong
+    name, host = kms.vault_id.rpartition("/")[2], kms.key_id.split("/")[2]
+    if not wrong and host.split(".")[0].lower() != name.lower():
+        yield Problem(
+            f"{_KMS}.vaultId",
+            f"is {name}, but the key is in {host}",
+            "write the id of the key's vault",
+        )
+
+
+def _decided_ranges(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not {"private", "authorized_ranges"} & azure.access.model_fields_set:
+        yield from warn_undecided(
+            draft,
+            "cloud.access.authorizedRanges",
+            "everybody on the internet may try the API server",
+            "`authorizedRanges: [203.0.113.0/24]` with your own ranges, or for a new cluster `private: true`",
+            "`authorizedRanges: []`",
+        )
+
+
+def _local_accounts(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if "local_accounts" not in azure.access.model_fields_set:
+        yield from warn_undecided(
+            draft,
+            "cloud.access.localAccounts",
+            "there is an administrator's certificate that is nobody's",
+            "`localAccounts: false`, with `adminGroups` or `azureRbac: true`, once people have their roles",
+            "`localAccounts: true`",
+        )
+
+
+def _run_command(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if "run_command" not in azure.access.model_fields_set:
+        yield from warn_undecided(
+            draft,
+            "cloud.access.runCommand",
+            "`az aks command invoke` gets past ranges and private addresses",
+            "`runCommand: false`",
+            "`runCommand: true`",
+        )
+
+
+def _key(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if "kms" not in azure.encryption.model_fields_set:
+        yield from warn_undecided(
+            draft,
+            "cloud.encryption.kms",
+            "Secrets in etcd have no key of yours",
+            "`kms: {keyId: ..., vaultId: ...}` of a vault with purge protection",
+            "`kms: null`",
+        )
+
+
+def _logs(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    logs = azure.monitoring.logs
+    if "logs" not in azure.monitoring.model_fields_set or (
+        logs and "control_plane" not in logs.model_fields_set
+    ):
+        yield from warn_undecided(
+            draft,
+            "cloud.monitoring.logs.controlPlane",
+            "nobody can tell afterwards who did what",
+            "`logs: {controlPlane: [cluster-autoscaler, guard, kube-audit-admin]}`",
+            "`logs: {controlPlane: [cluster-autoscaler]}`" if logs else "`logs: null`",
+        )
+
+
+def _boot(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.system_pool and "secure_boot" not in nodes_of(draft.system_pool).model_fields_set:
+        yield from warn_undecided(
+            draft,
+            "systemPool.azure.secureBoot",
+            "nodes boot what nobody has signed",
+            "`azure: {secureBoot: true, vtpm: true}` for a new cluster, on pools without GPUs as well",
+            "`azure: {secureBoot: false}`",
+        )
+
+
 NEW_CLUSTER_RULES = (
     _private,
     _zone,
@@ -193,4 +314,13 @@ NEW_CLUSTER_RULES = (
     _username,
     _public_key,
     _everybody,
+    _disks,
+    _private_vault,
+    _vault,
+    _decided_ranges,
+    _local_accounts,
+    _run_command,
+    _key,
+    _logs,
+    _boot,
 )

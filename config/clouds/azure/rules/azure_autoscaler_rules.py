@@ -15,7 +15,7 @@ from config.clouds.azure.azure_settings import Azure
 from config.clouds.azure.rules.azure_expander_rules import grown
 from config.clouds.azure.unready import Bounds
 from config.clouds.traits import Cloud
-from config.model.growth import seconds
+from config.model.cluster import seconds
 from config.model.pool import Pool
 from config.placement import object_names
 from config.rules.chain_rules import accepted_wait

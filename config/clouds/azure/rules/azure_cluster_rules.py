@@ -1,4 +1,4 @@
-"""Checks of the cluster itself that are Azure's: place, groups, tier, tags."""
+"""Rules of the cluster: location, resource groups, tier, tags, Kubernetes version."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from config.base import near
 from config.base.problems import Problem, as_path
 from config.clouds.azure.azure_settings import Azure
-from config.clouds.azure.regions import READ, ZONES_OF, other_cloud, regions
+from config.clouds.azure.azure_tables import READ, ZONES_OF, other_cloud, regions, versions
+from config.clouds.tables import minor_number
 from config.clouds.traits import Cloud
 from config.model.pool import AnyPool
 from config.model.reading import known, of_each
+from config.rules.cluster_rules import KEPT, check_offered
 from config.rules.draft import Draft, most_nodes
 
 _TIER_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
@@ -49,7 +51,7 @@ def _region(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             "cloud.location",
             f"{azure.location!r} is not in the list of Azure's regions that was read in {READ}",
-            near.question(azure.location, regions())
+            near.did_you_mean(azure.location, regions())
             + "`az account list-locations` has all; it is passed on as written",
             warning=True,
         )
@@ -169,6 +171,34 @@ def _tags(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         seen.add(name.lower())
 
 
+_OFFICIAL, _LONG = "KubernetesOfficial", "AKSLongTermSupport"
+"""AKS' names of its support plans."""
+
+
+def _version(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    own = draft.own_version()
+    if not own:
+        return
+    path, version = own
+    official, long = versions()[_OFFICIAL], versions()[_LONG]
+    if not azure.long_term_support and minor_number(long.first) <= minor_number(
+        version
+    ) < minor_number(official.first):
+        # AKS makes a cluster of such a version with that plan only.
+        yield Problem(
+            path,
+            f"is {version}, which AKS offers with long-term support only: without it {official.first} to {official.last} in"
+            f" {official.read}; {KEPT}",
+            f'for a new cluster "{official.first}" or later, or `tier: Premium` and `longTermSupport: true`',
+            warning=True,
+        )
+    else:
+        region = azure.location or "REGION"
+        yield from check_offered(
+            path, version, long, cloud.title, f"az aks get-versions --location {region}"
+        )
+
+
 NEW_CLUSTER_RULES = (
     _nodes_group,
     _location,
@@ -177,6 +207,7 @@ NEW_CLUSTER_RULES = (
     _resource_groups,
     _long_term_support,
     _tier,
+    _version,
 )
 ANY_POOL_RULES = (_zones,)
 RULES = (_tags,)

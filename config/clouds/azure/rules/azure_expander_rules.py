@@ -9,8 +9,7 @@ from typing import Any
 from config.base.problems import Problem
 from config.clouds.azure.azure_settings import Azure
 from config.clouds.traits import Cloud
-from config.model.gpu import DevicePluginOptions
-from config.model.growth import Growth
+from config.model.cluster import DevicePluginOptions, Growth
 from config.model.pool import Pool
 from config.model.reading import of_each
 from config.model.spec import ClusterSpec

@@ -1,4 +1,4 @@
-"""Checks of Azure resource ids: their type, and their subscription."""
+"""Rules of ids of other resources: their type and subscription, the registry, workspaces of logs and metrics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from config.rules.draft import Draft
 from config.rules.text_rules import texts
 
 
-def check(path: str, id: str, type: str, what: str) -> Iterator[Problem]:
+def check_id_type(path: str, id: str, type: str, what: str) -> Iterator[Problem]:
     """A problem when an id is not of a type such as Microsoft.Network/privateDnsZones. Azure compares ids without case."""
     # namespace/type/name[/type/name]...
     namespace, *rest = re.split("/providers/", id, flags=re.IGNORECASE)[-1].split("/")
@@ -26,7 +26,7 @@ def check(path: str, id: str, type: str, what: str) -> Iterator[Problem]:
         )
 
 
-def subscription(path: str, text: str) -> Iterator[Problem]:
+def check_subscription(path: str, text: str) -> Iterator[Problem]:
     """A problem when an id has the name of a subscription in place of the subscription's id."""
     written = re.match(r"/subscriptions/([^/]+)/", text, re.IGNORECASE)
     # MicrosoftDocs/azure-docs issue 77959; what is left of a template `rules.texts` has.
@@ -40,7 +40,71 @@ def subscription(path: str, text: str) -> Iterator[Problem]:
 
 def _subscriptions(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for path, _, text in texts([("cloud", azure)]):
-        yield from subscription(path, text)
+        yield from check_subscription(path, text)
 
 
-NEW_CLUSTER_RULES = (_subscriptions,)
+def _registry(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.registry:
+        resource_type = "Microsoft.ContainerRegistry/registries"
+        yield from check_id_type(
+            "cloud.registry.id", azure.registry.id.text, resource_type, "a container registry"
+        )
+
+
+_LOGS = "cloud.monitoring.logs"
+
+
+def _log_workspace(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    logs = azure.monitoring.logs
+    if not logs or not logs.workspace:
+        return
+    path = f"{_LOGS}.workspace"
+    yield from check_id_type(
+        path,
+        logs.workspace.text,
+        "Microsoft.OperationalInsights/workspaces",
+        "a Log Analytics workspace",
+    )
+    if "retention_days" in logs.model_fields_set:
+        yield Problem(
+            f"{_LOGS}.retentionDays",
+            "is set for a workspace this stack does not make",
+            "remove it, or `workspace` for one that is made here",
+        )
+
+
+def _control_plane(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    kept = azure.monitoring.logs.control_plane if azure.monitoring.logs else ()
+    for index, category in enumerate(kept):
+        if category in kept[:index]:
+            yield Problem(
+                f"{_LOGS}.controlPlane[{index}]",
+                f"{category} is in the list twice",
+                "remove one of them",
+            )
+    if {"kube-audit", "kube-audit-admin"} <= set(kept):
+        # learn.microsoft.com/azure/aks/monitor-aks: the second is the first without get and list.
+        yield Problem(
+            f"{_LOGS}.controlPlane[{kept.index('kube-audit-admin')}]",
+            "kube-audit-admin is kept and paid for twice: kube-audit holds it",
+            "remove one of them; kube-audit-admin is much the smaller",
+            warning=True,
+        )
+
+
+def _metric_workspace(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    metrics = azure.monitoring.metrics
+    if metrics and metrics.workspace:
+        path = "cloud.monitoring.metrics.workspace"
+        yield from check_id_type(
+            path, metrics.workspace.text, "Microsoft.Monitor/accounts", "an Azure Monitor workspace"
+        )
+
+
+NEW_CLUSTER_RULES = (
+    _subscriptions,
+    _registry,
+    _log_workspace,
+    _control_plane,
+    _metric_workspace,
+)

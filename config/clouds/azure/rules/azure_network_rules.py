@@ -15,7 +15,7 @@ from config.clouds.traits import Cloud
 from config.model.fields import FORMS
 from config.model.pool import AnyPool
 from config.rules.draft import Draft
-from config.rules.network_rules import PATH, not_of_existing
+from config.rules.network_rules import PATH, refuse_beside_existing
 
 _OTHER_SERVICES = {
     name.lower(): service
@@ -38,7 +38,7 @@ _PODS = 30
 
 def _existing(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if azure.network.existing:
-        yield from not_of_existing(azure.network, "address_space", "node_subnet", "subnets")
+        yield from refuse_beside_existing(azure.network, "address_space", "node_subnet", "subnets")
 
 
 def _subnet_names(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -61,7 +61,7 @@ def _subnet(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pr
         return
     subnet = named.text
     if subnet.startswith("/"):
-        yield from azure_id_rules.check(
+        yield from azure_id_rules.check_id_type(
             f"{path}.subnet", subnet, "Microsoft.Network/virtualNetworks/subnets", "a subnet"
         )
         if network:

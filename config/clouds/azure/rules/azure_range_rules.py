@@ -15,7 +15,7 @@ from config.clouds.traits import Cloud
 from config.model.pool import AnyPool, Pool
 from config.model.reading import known, of_each
 from config.rules.draft import Draft, has_gpus, most_with_twin
-from config.rules.network_rules import PATH, are_ranges, readable_ranges
+from config.rules.network_rules import PATH, readable_ranges, refuse_non_ranges
 
 # learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of these.
 _KEPT = tuple(
@@ -55,7 +55,7 @@ def _subnets(azure: Azure) -> dict[str, IPv4Network]:
 
 
 def _are_ranges(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    yield from are_ranges(_written(azure.network), "10.8.0.0/16")
+    yield from refuse_non_ranges(_written(azure.network), "10.8.0.0/16")
 
 
 def _subnets_inside(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from config.base.problems import Problem
-from config.clouds.azure.azure_settings import Azure
-from config.clouds.azure.kept import MOST, kept_group
-from config.clouds.azure.regions import other_cloud
+from config.clouds.azure.azure_settings import MOST_OF_GROUP_NAME, Azure, kept_group
+from config.clouds.azure.azure_tables import other_cloud
 from config.clouds.azure.rules import azure_id_rules
 from config.clouds.traits import Cloud
 from config.model.reading import of_each
@@ -62,12 +61,12 @@ def _group(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if wanted is None or not wanted.name or not own or azure.existing_resource_group:
         return
     whole = kept_group(own, wanted.name)
-    if len(whole) > MOST:
+    if len(whole) > MOST_OF_GROUP_NAME:
         what = f"its resource group would be {whole!r}, {len(whole)} characters long"
         yield Problem(
             "workloads.checkpoints.name",
             what,
-            f"shorten it or `cloud.resourceGroup` until it has at most {MOST}",
+            f"shorten it or `cloud.resourceGroup` until it has at most {MOST_OF_GROUP_NAME}",
         )
 
 
@@ -83,7 +82,7 @@ def _existing(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
         yield Problem(path, f"{id!r} is not the resource id of a storage account", remedy)
         return
-    yield from azure_id_rules.check(
+    yield from azure_id_rules.check_id_type(
         path, id, "Microsoft.Storage/storageAccounts", "a storage account"
     )
 

@@ -1,7 +1,8 @@
-"""Checks of access to the API server (pages network-isolation and authorized-networks)."""
+"""Rules of access to the API server and of keys; questions to production stacks."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
@@ -9,8 +10,9 @@ from config.base.problems import Problem
 from config.clouds.gcp.gcp_settings import Gcp, GcpAccess
 from config.clouds.traits import Cloud
 from config.model.reading import known
+from config.rules.cluster_rules import warn_undecided
 from config.rules.draft import Draft
-from config.rules.network_rules import everybody
+from config.rules.network_rules import refuse_open_to_all
 
 _PATH = "cloud.access"
 
@@ -63,7 +65,7 @@ def _ranges(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         what = f"has {len(access.authorized_ranges)} ranges"
         yield Problem(path, what, f"at most {_MOST_RANGES}; join some into larger ones")
     if known(lambda: access.ip_endpoint, "") == "public":
-        yield from everybody(path, access.authorized_ranges)
+        yield from refuse_open_to_all(path, access.authorized_ranges)
     for index, text in enumerate(access.authorized_ranges):
         yield from _range(f"{path}[{index}]", text, index, access)
 
@@ -87,4 +89,80 @@ def _range(path: str, text: str, index: int, access: GcpAccess) -> Iterator[Prob
         )
 
 
-NEW_CLUSTER_RULES = (_endpoints, _private, _ranges)
+_key_PATH = "cloud.encryption"
+
+
+def _secrets_key(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if gcp.encryption.secrets_key:
+        place = _place(gcp.encryption.secrets_key.text)
+        if gcp.region and place != gcp.region:
+            # Page encrypting-secrets: else the cluster hangs on what is in another place, and waits for it.
+            yield _elsewhere("secretsKey", place, gcp.region)
+
+
+def _boot_disk_key(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if gcp.encryption.boot_disk_key:
+        place = _place(gcp.encryption.boot_disk_key.text)
+        # A key may be of several regions or global.
+        if gcp.region and place != gcp.region and re.fullmatch(r"[a-z]+-[a-z]+[0-9]+", place):
+            yield _elsewhere("bootDiskKey", place, gcp.region)
+
+
+def _place(key: str) -> str:
+    return key.split("/")[3]
+
+
+def _elsewhere(name: str, place: str, region: str) -> Problem:
+    return Problem(
+        f"{_key_PATH}.{name}",
+        f"is a key in {place}, and the cluster is in {region}",
+        f"a key in {region}",
+        warning=True,
+    )
+
+
+def _address(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not {"ip_endpoint", "authorized_ranges"} & gcp.access.model_fields_set:
+        yield from warn_undecided(
+            draft,
+            "cloud.access.ipEndpoint",
+            "everybody on the internet may try the API server's address",
+            "`ipEndpoint: none`, which leaves the DNS name and its check of roles, or `authorizedRanges` with your own",
+            "`ipEndpoint: public`",
+        )
+
+
+def _everybody(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # kubeflow/manifests 26.03 binds to system:authenticated: kubeflow-pipelines-public, kubeflow-trainer-public and
+    # kubeflow-trainer-view-cluster-runtimes.
+    if "roles_for_everybody" not in gcp.access.model_fields_set:
+        yield from warn_undecided(
+            draft,
+            "cloud.access.rolesForEverybody",
+            "one RoleBinding can give everybody with a Google account a role",
+            "`rolesForEverybody: authenticated`, which Kubeflow's manifests need, or `refused`",
+            "`rolesForEverybody: allowed`",
+        )
+
+
+def _key(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if "secrets_key" not in gcp.encryption.model_fields_set:
+        yield from warn_undecided(
+            draft,
+            "cloud.encryption.secretsKey",
+            "Secrets in etcd have no key of yours",
+            "`secretsKey: projects/.../locations/.../keyRings/.../cryptoKeys/...` of a key in the cluster's region",
+            "`secretsKey: null`",
+        )
+
+
+NEW_CLUSTER_RULES = (
+    _endpoints,
+    _private,
+    _ranges,
+    _secrets_key,
+    _address,
+    _everybody,
+    _key,
+)
+CLOUD_RULES = (_boot_disk_key,)

@@ -1,4 +1,4 @@
-"""Checks of the cluster itself that are Google's: place, zones, version and channel, labels."""
+"""Rules of the cluster: location, version, labels, monitoring, registries, buckets."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from itertools import chain
 
 from config.base import near
 from config.base.problems import Problem, as_path
-from config.clouds.gcp.channels import all_channels, channels
 from config.clouds.gcp.gcp_settings import Gcp
-from config.clouds.gcp.gcp_zones import READ, zones
+from config.clouds.gcp.gcp_tables import READ, all_channels, channels, zones
+from config.clouds.tables import minor_number
 from config.clouds.traits import Cloud
-from config.clouds.versions import number
 from config.model.pool import AnyPool
+from config.model.reading import doubled, of_each
+from config.rules.cluster_rules import KEPT, check_offered
 from config.rules.draft import Draft
-from config.rules.label_rules import of_the_cloud
-from config.rules.version_rules import KEPT, offered
+from config.rules.name_rules import of_the_cloud
+from config.rules.workload_rules import checkpoints
 
 _MOST_LABELS = 64
 _AS_WRITTEN = "it is passed on as written"
@@ -67,7 +68,7 @@ def _place(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             path,
             f"{gcp.place} is not a {'zone' if gcp.zonal else 'region'} that Google had in {READ}",
-            near.question(gcp.place, known)
+            near.did_you_mean(gcp.place, known)
             + f"`gcloud compute regions list` has all; {_AS_WRITTEN}",
             warning=True,
         )
@@ -106,7 +107,7 @@ def _version(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     own = draft.own_version()
     if own:
         command = "gcloud container get-server-config --format='yaml(channels)'"
-        yield from offered(*own, all_channels(), cloud.title, command)
+        yield from check_offered(*own, all_channels(), cloud.title, command)
 
 
 def _channel(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -118,7 +119,7 @@ def _channel(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     channel, minor = channels()[name], ".".join(version.split(".")[:2])
     if not channel.has(minor):
         others = [other for other, channel in channels().items() if channel.has(minor)]
-        kept = f"; {KEPT}" if number(minor) < number(channel.first) else ""
+        kept = f"; {KEPT}" if minor_number(minor) < minor_number(channel.first) else ""
         yield Problem(
             "cloud.releaseChannel",
             f"is {name}, which in {channel.read} had Kubernetes {channel.first} to {channel.last}, not {minor}{kept}",
@@ -162,7 +163,118 @@ def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-NEW_CLUSTER_RULES = (_location, _version, _channel, _patch)
-CLOUD_RULES = (_place, _zones, _known_zones)
+_SYSTEM = "SYSTEM_COMPONENTS"
+
+
+def _logging(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    yield from _doubled("cloud.logging.components", gcp.logging.components)
+
+
+def _monitoring(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    path, kept = "cloud.monitoring.components", gcp.monitoring.components
+    yield from _doubled(path, kept)
+    if kept and _SYSTEM not in kept:
+        # cloud.google.com/stackdriver/docs/solutions/gke/managing-metrics: they are always among those kept.
+        yield Problem(
+            path,
+            f"is without {_SYSTEM}, which GKE keeps if it keeps any",
+            f"add {_SYSTEM}, or write []",
+        )
+
+
+def _doubled(path: str, kept: tuple[str, ...]) -> Iterator[Problem]:
+    for index, component in enumerate(kept):
+        if component in kept[:index]:
+            yield Problem(
+                f"{path}[{index}]", f"{component} is in the list twice", "remove one of them"
+            )
+
+
+_MULTI_REGIONS = ("asia", "europe", "us")
+"""docs.cloud.google.com/artifact-registry/docs/repositories/repo-locations"""
+
+
+def _registry_doubled(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    registries = [
+        (f"cloud.registries[{index}]", registry) for index, registry in enumerate(gcp.registries)
+    ]
+    for path, first, _ in doubled(
+        registries,
+        lambda registry: (registry.project or gcp.project, registry.location, registry.repository),
+    ):
+        yield Problem(path, f"is the repository of {first}", "remove one of them")
+
+
+def _registry_location(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for path, location in of_each(
+        enumerate(gcp.registries),
+        lambda numbered: (f"cloud.registries[{numbered[0]}].location", numbered[1].location),
+    ):
+        if location not in (*zones(), *_MULTI_REGIONS):
+            yield Problem(
+                path,
+                f"{location} is not a location that Google had in {READ}",
+                near.did_you_mean(location, (*zones(), *_MULTI_REGIONS))
+                + "`gcloud artifacts locations list` has all; it is passed on as written",
+                warning=True,
+            )
+
+
+_BUCKET = r"[a-z0-9][a-z0-9_-]{1,61}[a-z0-9]"
+"""docs.cloud.google.com/storage/docs/buckets, "Bucket name requirements". A name with dots needs a domain that is verified as one's
+own, and is not made here."""
+
+_DOTTED = r"[a-z0-9][a-z0-9_.-]{1,220}[a-z0-9]"
+
+
+def _name(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    wanted = checkpoints(draft)
+    name = wanted.name if wanted else None
+    path = "workloads.checkpoints.name"
+    if name is None:
+        return
+    if not re.fullmatch(_BUCKET, name):
+        what = f"{name!r} is not a valid name for a bucket"
+        remedy = "3 to 63 lower-case letters, digits, - and _, first and last a letter or digit"
+        yield Problem(path, what, remedy)
+    # Same page. Spellings near `google` are refused as well, which the page does not list.
+    elif name.startswith("goog") or "google" in name:
+        yield Problem(
+            path,
+            f"{name!r} begins with goog or holds google, which Google keeps",
+            "take another name",
+        )
+
+
+def _existing(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    wanted = checkpoints(draft)
+    name = wanted.existing if wanted else None
+    if name is not None and not re.fullmatch(_DOTTED, name):
+        what = f"{name!r} is not the name of a bucket"
+        yield Problem(
+            "workloads.checkpoints.existing", what, "write the bucket's name alone, without gs://"
+        )
+
+
+NEW_CLUSTER_RULES = (
+    _location,
+    _version,
+    _channel,
+    _patch,
+    _logging,
+    _monitoring,
+    _name,
+    _existing,
+)
+CLOUD_RULES = (
+    _place,
+    _zones,
+    _known_zones,
+    _registry_doubled,
+    _registry_location,
+)
 RULES = (_labels,)
-ANY_POOL_RULES = (_zones_of_a_pool, _known_zones_of_a_pool)
+ANY_POOL_RULES = (
+    _zones_of_a_pool,
+    _known_zones_of_a_pool,
+)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config.base.problems import Problem
-from config.clouds.gcp import compute_class
+from config.clouds.gcp import gcp_traits
 from config.clouds.gcp.gcp_settings import Gcp, GcpFallback
 from config.clouds.traits import Cloud
 from config.model.fields import Unreadable
-from config.model.pool import Pool
-from config.model.taint import Taint
-from config.placement import admission, object_names
-from config.rules.draft import Draft, has_gpus
-from config.rules.items import each_taint
+from config.model.pool import Pool, Taint
+from config.model.release import has_mutating_policies
+from config.placement import object_names
+from config.rules.draft import Draft, each_taint, has_gpus
 
 _PATH = "cloud.fallback"
 
@@ -29,7 +28,7 @@ def _has_class(draft: Draft, cloud: Cloud) -> bool:
         raise Unreadable("fallback")
     version, pools = draft.kubernetes_version or "1.0", draft.pools.values()
     return (
-        compute_class.mode(gcp, pools, cloud, version, by_default=_by_default(draft))
+        gcp_traits.compute_class_mode(gcp, pools, cloud, version, by_default=_by_default(draft))
         == "compute-class"
     )
 
@@ -79,14 +78,14 @@ def _not_by_default(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     version = draft.kubernetes_version
     if not _by_default(draft):
         why = "scheduling.enabled is false"
-    elif version and not admission.mutates(version):
+    elif version and not has_mutating_policies(version):
         why = f"Kubernetes {version} has no MutatingAdmissionPolicy"
     else:
         return
     yield Problem(
         f"{_PATH}.mode",
         f"is compute-class, but {why}: no pod asks for the class by itself",
-        f"write the nodeSelector {compute_class.LABEL}: {gcp.fallback.class_name} in every pod that asks for a GPU",
+        f"write the nodeSelector {gcp_traits.COMPUTE_CLASS_LABEL}: {gcp.fallback.class_name} in every pod that asks for a GPU",
         warning=True,
     )
 
@@ -182,7 +181,7 @@ def _all_in(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
 def _taints(
     path: str, number: int, taint: Taint, pool: Pool, draft: Draft, cloud: Cloud
 ) -> Iterator[Problem]:
-    if taint.key == compute_class.LABEL:
+    if taint.key == gcp_traits.COMPUTE_CLASS_LABEL:
         yield Problem(
             path,
             "has the key of ComputeClasses, of which a pool is in one at most",

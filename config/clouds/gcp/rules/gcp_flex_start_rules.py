@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config.base.problems import Problem
-from config.clouds.gcp.gcp_machines import not_by_flex_start
 from config.clouds.gcp.gcp_pool import options_of
+from config.clouds.gcp.gcp_tables import not_by_flex_start
 from config.clouds.traits import Cloud
-from config.model.growth import seconds
+from config.model.cluster import seconds
 from config.model.pool import Capacity, Pool
 from config.placement import object_names
 from config.rules.chain_rules import accepted_wait

@@ -1,4 +1,4 @@
-"""Checks of attached GPUs, drivers, device plugin, sharing and MIG on GKE."""
+"""Rules of GPUs: attached models, driver, device plugin, sharing, MIG, zones that offer them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from config.base.problems import Problem
 from config.clouds.gcp.gcp_pool import options_of
-from config.clouds.machines import Machine
+from config.clouds.gcp.gcp_settings import Gcp
+from config.clouds.gcp.gcp_tables import accelerator, gpu_zones, zones
+from config.clouds.tables import Machine
 from config.clouds.traits import Cloud
 from config.model.pool import Pool
 from config.rules.draft import Draft, has_gpus, own_machine
@@ -147,6 +149,46 @@ def _cut_without_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> It
         )
 
 
+_SHOWN = 6
+"""Regions named in a message."""
+
+
+def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    gcp = draft.settings(Gcp)
+    if not gcp or not gcp.region or not has_gpus(pool, cloud):
+        return
+    model, region = cloud.gpus(pool)[1], gcp.region
+    everywhere, of_the_region = gpu_zones().get(accelerator(model)), zones().get(region)
+    # `gpus` reports a GPU that no zone offers any more.
+    if not everywhere or of_the_region is None:
+        return
+    here = [zone for zone in of_the_region if zone in everywhere]
+    named = sorted(pool.zones or gcp.zones) or ([gcp.place or ""] if gcp.zonal else [])
+    remedy = (
+        f"write `zones: [{', '.join(here)}]`"
+        if here
+        else f"another machine, or a region that has it: {_regions(everywhere)}"
+    )
+    without = [zone for zone in named if zone in of_the_region and zone not in everywhere]
+    if without:
+        inherited = (
+            "" if pool.zones else f"is unset, and {'cloud.zones' if gcp.zones else 'the cluster'} "
+        )
+        what = f"{inherited}has no {model} in {', '.join(without)}: GKE refuses the pool, half way through an `up`"
+        yield Problem(f"{path}.zones", what, remedy, warning=True)
+    elif not named and len(here) < len(of_the_region) and (draft.makes_cluster or not here):
+        # Page regional-clusters: three zones of GKE's choice.
+        what = f"is unset: GKE chooses zones of {region}, and {model} is in {', '.join(here) or 'none of them'} only"
+        yield Problem(
+            f"{path}.zones", what if here else what.removesuffix(" only"), remedy, warning=True
+        )
+
+
+def _regions(zones: frozenset[str]) -> str:
+    regions = sorted({zone.rpartition("-")[0] for zone in zones})
+    return ", ".join(regions[:_SHOWN]) + (", ..." if len(regions) > _SHOWN else "")
+
+
 POOL_RULES = (
     _ends,
     _attached,
@@ -155,4 +197,5 @@ POOL_RULES = (
     _unsigned_driver,
     _device_plugin,
     _cut_without_plugin,
+    _offered,
 )

@@ -1,20 +1,30 @@
-"""Checks of the network around the cluster: new or existing, and the way out."""
+"""Rules of the network: new or existing, outbound traffic, address ranges and their room."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from ipaddress import IPv4Network
+from itertools import combinations
 
 from config.base.problems import Problem
-from config.clouds.gcp.gcp_settings import Gcp
+from config.clouds.gcp.gcp_settings import Gcp, GcpNetwork
 from config.clouds.traits import Cloud
-from config.rules.draft import Draft
-from config.rules.network_rules import PATH, not_of_existing
+from config.model.fields import Unreadable
+from config.model.pool import AnyPool
+from config.model.reading import known, of_each
+from config.rules.draft import Draft, most_with_twin
+from config.rules.network_rules import (
+    PATH,
+    readable_ranges,
+    refuse_beside_existing,
+    refuse_non_ranges,
+)
 
 
 def _existing(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     network = gcp.network
     if network.existing:
-        yield from not_of_existing(
+        yield from refuse_beside_existing(
             network, "node_subnet", "pod_cidr", "service_cidr", "flow_log_sampling"
         )
 
@@ -99,4 +109,141 @@ def _control_plane(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-NEW_CLUSTER_RULES = (_existing, _two_ranges, _way_out, _nat_name, _control_plane)
+_TAKEN = 4
+"""docs.cloud.google.com/vpc/docs/subnets: addresses Google takes from a subnet's primary range."""
+
+_KEPT = tuple(
+    map(
+        IPv4Network,
+        (
+            *("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32"),
+            *("199.36.153.4/30", "199.36.153.8/30"),
+        ),
+    )
+)
+"""docs.cloud.google.com/vpc/docs/subnets, prohibited IPv4 subnet ranges."""
+
+_PODS = 110
+"""Page flexible-pod-cidr: the default of pods a node takes."""
+
+_KEYS = {
+    "nodeSubnet": "node_subnet",
+    "podCidr": "pod_cidr",
+    "serviceCidr": "service_cidr",
+    "controlPlaneCidr": "control_plane_cidr",
+}
+
+
+def _written(network: GcpNetwork) -> dict[str, str]:
+    """The text of each range that this stack chooses, by its key."""
+    keys = {"controlPlaneCidr": "control_plane_cidr"} if network.existing else _KEYS
+    texts = of_each(keys.items(), lambda pair: (pair[0], getattr(network, pair[1])))
+    return {key: text for key, text in texts if text}
+
+
+def _ranges(gcp: Gcp) -> dict[str, IPv4Network]:
+    return readable_ranges(_written(gcp.network))
+
+
+def _are_ranges(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    yield from refuse_non_ranges(_written(gcp.network), "10.8.0.0/20")
+
+
+def _overlaps(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # In a VPC-native cluster all of them are addresses of one network.
+    for (first, earlier), (second, later) in combinations(_ranges(gcp).items(), 2):
+        if earlier.overlaps(later):
+            yield Problem(
+                f"{PATH}.{second}",
+                f"{later} overlaps {first} {earlier}",
+                "choose ranges that share no address",
+            )
+
+
+def _kept(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for key, addresses in _ranges(gcp).items():
+        kept = next((kept for kept in _KEPT if addresses.overlaps(kept)), None)
+        if kept:
+            what = f"{addresses} overlaps {kept}, which no subnet on Google Cloud may have"
+            yield Problem(
+                f"{PATH}.{key}", what, "choose another range, such as a part of 10.0.0.0/8"
+            )
+
+
+def _range_control_plane(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    addresses = _ranges(gcp).get("controlPlaneCidr")
+    if addresses and addresses.prefixlen != 28:
+        yield Problem(
+            f"{PATH}.controlPlaneCidr", f"{addresses} is not a /28", "a /28, such as 172.16.0.0/28"
+        )
+
+
+def _node_room(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    addresses = _ranges(gcp).get("nodeSubnet")
+    if addresses:
+        nodes = sum(most_with_twin(pool, draft) for _, pool in draft.written_pools())
+        room = max(addresses.num_addresses - _TAKEN, 0)
+        yield from _room(
+            "nodeSubnet", f"{addresses} has room for {room} nodes", room, nodes, _surge(draft)
+        )
+
+
+def _pod_room(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    pods = _ranges(gcp).get("podCidr")
+    if not pods:
+        return
+    addresses = of_each(draft.written_pools(), lambda pair: (pair[1], _addresses(pair[1])))
+    needed = sum(most_with_twin(pool, draft) * each for pool, each in addresses)
+    largest = max((each for _, each in addresses), default=0)
+    what = f"{pods} has {pods.num_addresses} addresses"
+    yield from _room(
+        "podCidr", what, pods.num_addresses, needed, _surge(draft) * largest, " for pods"
+    )
+
+
+def _addresses(pool: AnyPool) -> int:
+    """Addresses of the range that each node of the pool gets: a power of two, at least twice its pods."""
+    return 1 << (2 * (pool.max_pods or _PODS) - 1).bit_length()
+
+
+def _surge(draft: Draft) -> int:
+    """Nodes an upgrade may add at a time; GKE adds one when a pool says nothing."""
+    added = [_surge_of(pool) for _, pool in draft.written_pools()]
+    return max(added, default=0)
+
+
+def _surge_of(pool: AnyPool) -> int:
+    upgrade = known(lambda: pool.upgrade, None)
+    if upgrade is None:
+        return 1
+    text = upgrade.max_surge or "0"
+    if text.endswith("%"):
+        raise Unreadable("upgrade")
+    return int(text)
+
+
+def _room(
+    key: str, has: str, room: int, needed: int, surge: int, of: str = ""
+) -> Iterator[Problem]:
+    remedy = "a larger range, or smaller maxNodes"
+    if room < needed:
+        what = f"{has}{of}; the pools may grow to need {needed} together"
+        yield Problem(f"{PATH}.{key}", what, remedy)
+    elif room < needed + surge:
+        what = f"{has}{of}: for the {needed} of the pools at their largest, but not for {surge} more in an upgrade"
+        yield Problem(f"{PATH}.{key}", what, remedy, warning=True)
+
+
+NEW_CLUSTER_RULES = (
+    _existing,
+    _two_ranges,
+    _way_out,
+    _nat_name,
+    _control_plane,
+    _are_ranges,
+    _overlaps,
+    _kept,
+    _range_control_plane,
+    _node_room,
+    _pod_room,
+)

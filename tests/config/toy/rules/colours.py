@@ -8,7 +8,6 @@ from config.base.problems import Problem
 from config.clouds.traits import Cloud
 from config.model.pool import Pool
 from config.rules.draft import Draft, has_gpus
-
 from tests.config.toy.settings import Toy, ToyKeys
 
 

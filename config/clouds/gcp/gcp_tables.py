@@ -1,4 +1,4 @@
-"""Google's machine types, and the GPUs that are attached to them. Sources: README.md beside this file."""
+"""Google's machine types, attached GPUs, zones and release channels. Sources: README.md beside this file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from functools import cache
 
-from config.clouds.machines import Attachable, Machine, rows
+from config.clouds.tables import Attachable, Machine, Versions, minor_number, rows
 
 ACCELERATORS = {
     "nvidia-tesla-k80": "nvidia-k80",
@@ -84,3 +84,43 @@ def _machine(row: Mapping[str, str]) -> Machine:
         & set(flags),
         family=row["family"],
     )
+
+
+READ = "November 2026"
+"""The month in which the zones were read."""
+
+
+@cache
+def zones() -> dict[str, tuple[str, ...]]:
+    """The zones of each region."""
+    return {
+        row["region"]: tuple(f"{row['region']}-{zone}" for zone in row["zones"].split())
+        for row in rows(__file__, "zones")
+    }
+
+
+@cache
+def gpu_zones() -> dict[str, frozenset[str]]:
+    """The zones that offer a GPU, by Google's name of it; without the GPUs whose zones are unknown."""
+    return {
+        row["accelerator"]: frozenset(row["zones"].split())
+        for row in rows(__file__, "gpu-zones")
+        if row["zones"] != "*"
+    }
+
+
+@cache
+def channels() -> dict[str, Versions]:
+    """The Kubernetes versions of each release channel, by its name."""
+    return {row.pop("channel"): Versions(**row) for row in rows(__file__, "channels")}
+
+
+@cache
+def all_channels() -> Versions:
+    """The versions of all channels together."""
+    every = channels().values()
+    first, last = (
+        min((each.first for each in every), key=minor_number),
+        max((each.last for each in every), key=minor_number),
+    )
+    return Versions(first, last, max(each.read for each in every))
