@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tests.admission.corpus import STATES, Expect, Golden, corpus
+from tests.admission.corpus import Expect, Golden, corpus
 from tests.admission.escapes import ESCAPES, WITH_SETTINGS, Escape
 from tests.admission.intrusions import INTRUSIONS
 from tests.admission.projects import Manifest
@@ -21,13 +21,23 @@ _BEGIN = "<!-- written by {} -->"
 _END = "<!-- end of the table -->"
 
 
+LANDS = {
+    ("CPU node", "CPU node", "CPU node", "CPU node"): "cpu",
+    ("pending", "t4", "t4", "t4od"): "spot",
+    ("pending", "pending", "t4od", "t4od"): "on-demand",
+    ("pending", "t4", "t4", "pending"): "spot-only",
+    ("-", "-", "-", "-"): "-",
+}
+"""Words for a pod's pool in each of STATES; the pages explain them."""
+
+
 def table(goldens: Iterable[Golden]) -> str:
-    """Return the rows in Markdown: pods that have the same row share one."""
+    """Return the rows in Markdown: pods of one kind that end alike share a row."""
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for golden in sorted(goldens, key=lambda golden: golden.name):
-        expect = golden.expect
-        alike[golden.made_by, expect.kind or "", _added(expect), *expect.lands].append(golden.name)
-    rows = [row("made by", "kind", "added", *STATES, "pods"), "|---" * (4 + len(STATES)) + "|"]
+        lands = golden.expect.lands
+        alike[golden.expect.kind or "", _added(golden.expect), LANDS.get(lands, "; ".join(lands))].append(golden.name)
+    rows = [row("kind", "added", "lands", "pods"), "|---|---|---|---|"]
     return "\n".join([*rows, *(row(*cells, ", ".join(names)) for cells, names in sorted(alike.items()))])
 
 

@@ -26,7 +26,7 @@ def test_the_tables_of_the_pages_are_up_to_date(page: Path, content: str) -> Non
 
 def test_a_page_keeps_the_text_around_its_table() -> None:
     (page, content), *_ = ((path.read_text(), content) for path, content in table.pages().items())
-    stale = page.replace("| Argo |", "| old |")
+    stale = page.replace("| pipelineStep |", "| old |")
     assert stale != page
     assert table.rewritten(stale, content) == page
     with pytest.raises(ValueError, match="no lines"):

@@ -1,4 +1,4 @@
-"""Each pod of each example, the golden pod it is like, and the rows of the users' tutorials that the example answers.
+"""Each pod of each example, and the golden pod it is like.
 
 The golden pod's row in docs/placement.md says where the pod lands.
 
@@ -26,8 +26,6 @@ class Example:
     file: str
     """Below examples/."""
     title: str
-    seeds: tuple[str, ...]
-    """Rows of the users' tutorials that it answers, as SECTION/ROW."""
     pods: dict[str, str]
     """The golden pod that each pod is like, by its role or task."""
     pipeline: str = ""
@@ -70,21 +68,18 @@ EXAMPLES = (
     Example(
         "pipelines/base.py",
         "the base pipeline, with no placement code",
-        ("2.1/26", "2.1/27", "2.1/30", "2.2/4", "2.2/5", "2.2/6", "2.2/7"),
         {"fetch": CPU, "merge": CPU},
         "base:base_pipeline",
     ),
     Example(
         "pipelines/spot_by_default.py",
         "a GPU step on spot with no line that says so, and one on demand by a label; 5 retries with 5 minutes",
-        ("2.1/15", "2.1/33", "2.1/35", "2.1/36", "2.2/12", "2.5/16"),
         {"fetch": CPU, "merge": CPU, "fit": GPU, "fit-2": ON_DEMAND},
         "spot_by_default:spot_by_default",
     ),
     Example(
         "pipelines/spot_by_hand.py",
         "toleration and required affinity written out (AKS)",
-        ("2.1/31", "2.1/32", "2.1/34", "2.2/8", "2.2/9", "2.2/10", "2.2/11", "2.2/12", "2.3/7"),
         {"fetch": CPU, "merge": CPU, "fit": REQUIRES},
         "spot_by_hand:required",
         aks=True,
@@ -92,7 +87,6 @@ EXAMPLES = (
     Example(
         "pipelines/spot_by_hand.py",
         "toleration and preferred affinity written out (AKS)",
-        ("2.1/32", "2.4/38"),
         {"fetch": CPU, "merge": CPU, "fit": PREFERS},
         "spot_by_hand:preferred",
         aks=True,
@@ -100,47 +94,40 @@ EXAMPLES = (
     Example(
         "pipelines/by_contract.py",
         "the same on any cloud, from the cluster's contract",
-        ("2.2/13", "2.4/2", "2.5/14", "2.5/15"),
         {"fetch": CPU, "merge": CPU, "fit": PREFERS, "fit-2": REQUIRES, "fit-3": ON_DEMAND},
         "by_contract:by_contract",
     ),
     Example(
         "pipelines/long_training.py",
         "copy on demand, train on spot with checkpoints in a bucket, serve on demand",
-        ("2.1/16", "2.1/37", "2.5/19", "2.5/20", "2.5/22", "2.5/23", "2.5/24", "2.5/25", "2.5/26"),
         {"copy-data": CPU, "train": GPU, "serve": CPU},
         "long_training:long_training",
     ),
     Example(
         "pipelines/nvidia_smi.py",
         "smoke test: a step sees its GPU",
-        ("2.3/8", "2.3/9", "2.3/10", "2.5/17"),
         {"show": GPU},
         "nvidia_smi:nvidia_smi",
     ),
-    Example("jobs/nvidia-smi.yaml", "smoke test as a Job", ("2.3/10", "2.4/15"), {"pod": "job-gpu"}),
+    Example("jobs/nvidia-smi.yaml", "smoke test as a Job", {"pod": "job-gpu"}),
     Example(
         "jobs/train-job.yaml",
         "a Job that resumes from its checkpoints",
-        ("2.1/16", "2.1/17", "2.1/18", "2.3/20"),
         {"pod": "job-gpu"},
     ),
     Example(
         "jobs/tfjob.yaml",
         "TFJob: chief and parameter servers on demand, workers on spot",
-        ("2.1/15", "2.3/11", "2.3/12"),
         {"chief": "tfjob-chief", "ps": "tfjob-ps", "worker": "tfjob-worker"},
     ),
     Example(
         "jobs/pytorchjob.yaml",
         "PyTorchJob: the master on demand, workers on spot alone",
-        ("2.1/15", "2.3/12", "2.3/13"),
         {"master": "pytorchjob-master", "worker": REQUIRES},
     ),
     Example(
         "sdk/training_sdk.py",
         "TFJob and PyTorchJob by the SDK",
-        ("2.2/13", "2.3/15"),
         {
             "mnist-sdk chief": "tfjob-chief",
             "mnist-sdk ps": "tfjob-ps",
@@ -153,19 +140,16 @@ EXAMPLES = (
     Example(
         "jobs/katib-job.yaml",
         "Katib sweep over Jobs",
-        ("2.1/15", "2.3/16", "2.3/17", "2.3/18", "2.3/19"),
         {"trial pod": "katib-job-trial"},
     ),
     Example(
         "jobs/katib-pytorchjob.yaml",
         "Katib sweep over PyTorchJobs",
-        ("2.1/15", "2.3/18", "2.3/19"),
         {"trial master": "katib-pytorchjob-trial-master", "trial worker": "katib-pytorchjob-trial"},
     ),
     Example(
         "sdk/katib_sdk.py",
         "both sweeps by the SDK",
-        ("2.3/16", "2.3/18"),
         {
             "sweep-job-sdk trial pod": "katib-job-trial",
             "sweep-pytorchjob-sdk trial master": "katib-pytorchjob-trial-master",
@@ -173,28 +157,21 @@ EXAMPLES = (
         },
         sent=("sweep-job-sdk", "sweep-pytorchjob-sdk"),
     ),
-    Example(
-        "jobs/trainjob.yaml", "TrainJob with a runtime that resumes", ("2.1/16", "2.3/11"), {"node": "trainjob-node"}
-    ),
-    Example(
-        "sdk/trainer_sdk.py", "TrainJob by the SDK", ("2.3/15",), {"llm-sdk node": "trainjob-node"}, sent=("llm-sdk",)
-    ),
+    Example("jobs/trainjob.yaml", "TrainJob with a runtime that resumes", {"node": "trainjob-node"}),
+    Example("sdk/trainer_sdk.py", "TrainJob by the SDK", {"llm-sdk node": "trainjob-node"}, sent=("llm-sdk",)),
     Example(
         "jobs/rayjob.yaml",
         "RayJob: the head on demand, workers that end on spot",
-        ("2.1/14", "2.1/17"),
         {"head": "ray-head", "worker": "ray-worker-prefer-spot", "submitter": "rayjob-submitter"},
     ),
     Example(
         "jobs/spark.yaml",
         "SparkApplication: the driver on demand, executors on spot where it has pools without GPUs",
-        ("2.1/14",),
         {"driver": "spark-driver", "executor": "spark-executor-prefer-spot"},
     ),
     Example(
         "jobs/kueue.yaml",
         "Kueue: spot first, then borrowed on-demand GPUs",
-        ("2.4/28", "2.4/38"),
         {"pod": "kueue-job"},
         aks=True,
     ),
