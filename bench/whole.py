@@ -23,13 +23,13 @@ import grpc
 import pulumi
 from google.protobuf import empty_pb2, json_format, struct_pb2
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, resource_pb2, resource_pb2_grpc
-from sandbox.cloud.secret import SIGNATURE
-from tests.components.emulated import EmulatedAzure
-from tests.components.emulated_google import EmulatedGoogle
-from tests.components.program import Cloud, stack_config
 
 from bench.peers import PEERS, Peer
 from bench.program import PROJECT, pool_files
+from sandbox.cloud.provider import SIGNATURE
+from tests.components.emulated import EmulatedAzure
+from tests.components.emulated_google import EmulatedGoogle
+from tests.components.program import Cloud, stack_config
 
 NAME = "kubeflow-spot"
 STACK = "test"

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from sandbox.kubernetes.api_errors import ApiError
+
 from drill.play.captured import Captured
 from drill.play.clock import Clock
 from drill.play.faults import Faults
@@ -18,8 +20,7 @@ from drill.world.basis import Basis
 from drill.world.scenario import ENDING, Scenario, Workload
 from sandbox.autoscaler import expander
 from sandbox.autoscaler.api import ApiServer
-from sandbox.cloud.spot import SpotFacts
-from sandbox.kubernetes.api_errors import ApiError
+from sandbox.cloud.spot_nodes import SpotFacts
 from sandbox.kubernetes.client import Client, Object
 
 

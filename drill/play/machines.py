@@ -17,7 +17,7 @@ from drill.world.zones import REGION, rezoned, spread, zone_of, zones_of
 from sandbox.autoscaler.fit import misfit
 from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
-from sandbox.cloud.spot import SpotFacts
+from sandbox.cloud.spot_nodes import SpotFacts
 
 Object = dict[str, Any]
 

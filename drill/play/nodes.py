@@ -13,7 +13,7 @@ from drill.world import record, scenario
 from drill.world.kinds import applies, name_of
 from sandbox.autoscaler import devices
 from sandbox.cloud.node_groups import NodeGroup
-from sandbox.cloud.spot import SpotFacts
+from sandbox.cloud.spot_nodes import SpotFacts
 from sandbox.kubernetes.client import Client, Object
 
 PLUGIN = 10.0

@@ -7,7 +7,7 @@ from drill.play.machines import Machines
 from drill.world import record
 from drill.world.kinds import name_of, spot
 from sandbox.cloud.node_groups import ScaleRefused
-from sandbox.cloud.spot import SpotFacts
+from sandbox.cloud.spot_nodes import SpotFacts
 
 REPLACED = 60.0
 """Seconds from the drain of a node to its end. Assumed."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from sandbox.azure import azure_ids
 from sandbox.azure.azure_catalogue import MIG_INSTANCES, Machine
-from sandbox.cloud import node_names
+from sandbox.cloud import node_groups
 from sandbox.cloud.facts import filled, tables
 from sandbox.cloud.state import Body
 
@@ -32,7 +32,7 @@ def scale_set_digits(cluster_id: str) -> str:
 
 
 def node_name(cluster_id: str, pool: str, index: int) -> str:
-    return scale_set_name(cluster_id, pool) + node_names.base36(index, 6)
+    return scale_set_name(cluster_id, pool) + node_groups.base36(index, 6)
 
 
 def scale_set_name(cluster_id: str, pool: str) -> str:
@@ -61,7 +61,7 @@ def reserved_cpu(cores: int) -> int:
 def _resources(pool: Body, machine: Machine) -> dict[str, dict[str, str]]:
     nominal = int(machine.memory_gib * _MI)
     disk = pool["osDiskSizeGB"] * _MI
-    return node_names.resources(
+    return node_groups.resources(
         machine.vcpus,
         int(nominal * _VISIBLE_MEMORY),
         disk,
@@ -115,7 +115,7 @@ def labels(cluster_id: str, cluster: Body, pool: Body, machine: Machine, index: 
     }
     own = [filled(template, words) for group, template in tables("azure")["labels"].items() if applies[group]]
     name = node_name(cluster_id, pool["name"], index)
-    known = node_names.well_known_labels(name, machine.size, machine.architecture, region, zone)
+    known = node_groups.well_known_labels(name, machine.size, machine.architecture, region, zone)
     return {**pool.get("nodeLabels", {}), **dict(ChainMap(*own)), **known}
 
 
@@ -157,4 +157,4 @@ def node(cluster_id: str, cluster: Body, pool: Body, machine: Machine, index: in
     ]
     status = {**_resources(pool, machine), "conditions": conditions}
     own = labels(cluster_id, cluster, pool, machine, index)
-    return node_names.node(name, own, f"azure://{machines}/virtualMachines/{index}", _taints(pool), status)
+    return node_groups.node(name, own, f"azure://{machines}/virtualMachines/{index}", _taints(pool), status)

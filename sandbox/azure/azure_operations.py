@@ -12,8 +12,7 @@ from sandbox.azure.azure_errors import AzureRefused, aks, arm
 from sandbox.azure.resources.azure_identity import IDENTITY, ROLE, role_unknown
 from sandbox.azure.resources.azure_requests import CLUSTER, POOL, pools_of
 from sandbox.azure.resources.roles import DEFINITION
-from sandbox.cloud.operations import States
-from sandbox.cloud.state import Body, Resources
+from sandbox.cloud.state import Body, Resources, States
 
 STATES = States("provisioningState", "Creating", "Updating", "Deleting", "Succeeded", "Failed")
 

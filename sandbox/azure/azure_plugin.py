@@ -9,7 +9,7 @@ from sandbox.azure.resources.azure_table import TYPES
 from sandbox.azure.scale_sets import SPOT
 from sandbox.cloud.facts import data
 from sandbox.cloud.plugin import Driver, Plugin
-from sandbox.kubernetes import manifests
+from sandbox.kubernetes import node_objects
 
 _DISK, _FILE = "disk.csi.azure.com", "file.csi.azure.com"
 
@@ -27,5 +27,5 @@ PLUGIN = Plugin(
     drivers={_DISK: Driver(_DISK, "topology.disk.csi.azure.com/zone"), _FILE: Driver(_FILE)},
     spot=SPOT,
     autoscaler_status=True,
-    objects=lambda version: manifests.read(data("azure", "objects")),
+    objects=lambda version: node_objects.manifests_in(data("azure", "objects")),
 )

@@ -19,9 +19,18 @@ from sandbox.azure.azure_schema import STORED
 from sandbox.azure.resources.azure_requests import CLUSTER
 from sandbox.azure.resources.azure_resource_type import AzureType
 from sandbox.azure.resources.azure_table import TYPES
-from sandbox.cloud.differences import Kind as Change
-from sandbox.cloud.differences import differences
-from sandbox.cloud.provider import UNKNOWN, CloudProvider, Diff, Failure, InitFailed, Props, Refused, Resource
+from sandbox.cloud.provider import (
+    UNKNOWN,
+    CloudProvider,
+    Diff,
+    Failure,
+    InitFailed,
+    Props,
+    Refused,
+    Resource,
+    differences,
+)
+from sandbox.cloud.provider import Kind as Change
 from sandbox.cloud.schema import as_inputs, preview, without_nulls
 
 _API_VERSION = "azureApiVersion"

@@ -15,7 +15,7 @@ from sandbox.azure.resources import azure_cluster_rules
 from sandbox.azure.resources.azure_cluster import finished
 from sandbox.azure.resources.azure_requests import POOL
 from sandbox.cloud.node_groups import Bounds, Gpus, NodeGroup, ScaleRefused
-from sandbox.cloud.spot import Condition, Refusal, SpotFacts, Taint
+from sandbox.cloud.spot_nodes import Condition, Refusal, SpotFacts, Taint
 from sandbox.cloud.state import Body, Record, Resources
 
 SCALE_SET = "sandbox:ScaleSet"

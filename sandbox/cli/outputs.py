@@ -43,7 +43,7 @@ def summary(counts: Mapping[str, int], before: Mapping[str, Any], after: Mapping
 def hidden(home: Home) -> dict[str, Any]:
     """The outputs without secrets, from the engine's state file: the engine itself takes seconds."""
     from sandbox.base.checkpoint import Checkpoint
-    from sandbox.cloud.secret import has_secret
+    from sandbox.cloud.provider import has_secret
 
     outputs = sorted(Checkpoint(home).outputs().items())
     return {name: "[secret]" if has_secret(value) else value for name, value in outputs}

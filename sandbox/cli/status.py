@@ -8,7 +8,7 @@ from rich.table import Table
 
 from sandbox.autoscaler.journal import decisions
 from sandbox.cloud.node_groups import PoolStatus
-from sandbox.cloud.spot_state import Bound
+from sandbox.cloud.spot_nodes import Bound
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.plane import LOOPS
 

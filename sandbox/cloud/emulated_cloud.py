@@ -16,12 +16,11 @@ from filelock import FileLock
 from sandbox.cloud import ids
 from sandbox.cloud.cluster_runtime import ClusterRuntime
 from sandbox.cloud.node_groups import NodeGroups, PoolStatus, ScaleRefused
-from sandbox.cloud.operations import States
 from sandbox.cloud.provider import InitFailed, Refused
 from sandbox.cloud.resource_type import Types
 from sandbox.cloud.schema import Stored
 from sandbox.cloud.spot_market import SpotMarket
-from sandbox.cloud.state import Body, Record, Resources, Store
+from sandbox.cloud.state import Body, Record, Resources, States, Store
 
 
 class EmulatedCloud(SpotMarket):

@@ -9,7 +9,7 @@ from sandbox.cloud.cluster_runtime import ClusterRuntime
 from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.provider import CloudProvider
 from sandbox.cloud.quotas import Quotas
-from sandbox.cloud.spot import SpotFacts
+from sandbox.cloud.spot_nodes import SpotFacts
 
 Object = dict[str, Any]
 

@@ -17,8 +17,7 @@ from typing import Any
 from google.protobuf import json_format, struct_pb2
 from pulumi.runtime.proto import resource_pb2_grpc
 
-from sandbox.cloud.provider import UNKNOWN
-from sandbox.cloud.secret import SECRET, SIGNATURE
+from sandbox.cloud.provider import SECRET, SIGNATURE, UNKNOWN
 
 _OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
 _REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e"

@@ -3,11 +3,61 @@
 Source: https://github.com/pulumi/pulumi/blob/master/proto/pulumi/provider.proto
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Self
 
-from sandbox.cloud.differences import Kind, differences
+# Differences of two plain property values, as Pulumi property paths.
+#
+# Deliberately knows nothing of any resource type: each provider decides which differences force a replacement.
+
+_IDENTIFIER = re.compile(r"^[A-Za-z_$][\w$]*$")
+
+
+class Kind(StrEnum):
+    """The change of one property."""
+
+    ADD = "add"
+    DELETE = "delete"
+    UPDATE = "update"
+
+
+def join(path: str, key: str | int) -> str:
+    """Append a key to a property path: `a.b`, `a[0]`, `a["k8s.io/b"]`.
+
+    Source: https://www.pulumi.com/docs/iac/concepts/miscellaneous/property-paths/
+    """
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    if not _IDENTIFIER.match(key):
+        return f'{path}["{key}"]'
+    return f"{path}.{key}" if path else key
+
+
+def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Kind]]:
+    """Every path at which `new` differs from `old`; an absent key and a null are the same thing."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(old.keys() | new.keys()):
+            yield from differences(old.get(key), new.get(key), join(path, key))
+    elif isinstance(old, list) and isinstance(new, list):
+        for index in range(max(len(old), len(new))):
+            yield from differences(
+                old[index] if index < len(old) else None, new[index] if index < len(new) else None, join(path, index)
+            )
+    elif old is None and new is not None:
+        yield path, Kind.ADD
+    elif old is not None and new is None:
+        yield path, Kind.DELETE
+    elif type(old) is not type(new) or old != new:
+        yield path, Kind.UPDATE
+
+
+def top_level(path: str) -> str:
+    """The first key of a property path: `nodeLabels["a.b"]` is in `nodeLabels`."""
+    return re.split(r"[.\[]", path, maxsplit=1)[0]
+
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """The wire's stand-in for a value that is not known before the update."""
@@ -134,3 +184,23 @@ def contains_unknown(value: Any) -> bool:
     if isinstance(value, list):
         return any(contains_unknown(v) for v in value)
     return bool(value == UNKNOWN)
+
+
+# Secret values as Pulumi writes them in a state or a request: an object with a signature of its own.
+#
+# https://github.com/pulumi/pulumi/blob/master/sdk/python/lib/pulumi/runtime/rpc.py
+
+SIGNATURE = "4dabf18193072939515e22adb298388d"
+SECRET = "1b47061264138c4ac30d75fd1eb44270"
+
+
+def is_secret(value: Any) -> bool:
+    """Whether a value is secret."""
+    return isinstance(value, dict) and value.get(SIGNATURE) == SECRET
+
+
+def has_secret(value: Any) -> bool:
+    """Whether a value is secret or something in it is."""
+    if isinstance(value, dict):
+        return is_secret(value) or any(map(has_secret, value.values()))
+    return isinstance(value, list) and any(map(has_secret, value))

@@ -35,7 +35,7 @@ def as_read(rule: Callable[[Request], Refusal | None]) -> Callable[[Request], Re
     return marked
 
 
-def check(rules: Iterable[Callable[[Request], Refused | None]], request: Request) -> None:
+def raise_first(rules: Iterable[Callable[[Request], Refused | None]], request: Request) -> None:
     """Raise the refusal of the first rule that has one."""
     for rule in rules:
         refused = rule(request)

@@ -17,8 +17,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from sandbox.cloud.differences import join
-from sandbox.cloud.provider import UNKNOWN, Props
+from sandbox.cloud.provider import UNKNOWN, Props, join
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,19 @@ from google.protobuf import empty_pb2, json_format, struct_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
 
 from sandbox.cloud.callers import OwnUser
-from sandbox.cloud.differences import Kind, top_level
 from sandbox.cloud.program_requests import ProgramRequests
-from sandbox.cloud.provider import Diff, Failure, InitFailed, Props, Provider, Refused, Resource
-from sandbox.cloud.secret import is_secret
+from sandbox.cloud.provider import (
+    Diff,
+    Failure,
+    InitFailed,
+    Kind,
+    Props,
+    Provider,
+    Refused,
+    Resource,
+    is_secret,
+    top_level,
+)
 
 
 def _plain(struct: struct_pb2.Struct) -> Props:

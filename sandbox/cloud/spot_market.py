@@ -7,11 +7,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.cloud import ids, spot_state
-from sandbox.cloud.node_groups import TAKEN_BACK, Machines, NodeView, ScaleRefused
-from sandbox.cloud.node_names import silent
-from sandbox.cloud.spot import Condition, SpotFacts, Taint
-from sandbox.cloud.spot_state import Bound
+from sandbox.cloud import ids, spot_nodes
+from sandbox.cloud.node_groups import TAKEN_BACK, Machines, NodeView, ScaleRefused, silent
+from sandbox.cloud.spot_nodes import Bound, Condition, SpotFacts, Taint
 from sandbox.cloud.state import Body, Record, Resources
 
 # The cloud's controller of nodes puts it on a machine that is stopped (kubernetes/cloud-provider, controllers/nodelifecycle).
@@ -28,7 +26,7 @@ class _Machine:
     name: str
     kind: str
     zone: str
-    state: spot_state.State | None
+    state: spot_nodes.State | None
 
     @property
     def runs(self) -> bool:
@@ -74,12 +72,12 @@ class SpotMarket(ABC):
 
     def capacities(self) -> list[Bound]:
         """The bounds of spot machines."""
-        return spot_state.bounds(self._read())
+        return spot_nodes.bounds(self._read())
 
     def set_capacity(self, bound: Bound) -> dict[str, list[str]]:
         """Set a bound; the machines beyond it by their pool's id, to be evicted: the last pools' first, the newest first."""
         with self._change() as resources:
-            spot_state.set_bound(resources, bound)
+            spot_nodes.set_bound(resources, bound)
             self._join(resources)
             running = [m for m in self._spot_machines(resources) if bound.covers(m.kind, m.zone) and m.runs]
             # Those that a killed command gave notice to go first.
@@ -92,17 +90,17 @@ class SpotMarket(ABC):
     def lift_capacity(self, machine: str, zone: str = "") -> None:
         """Remove the bound of a machine; what was requested meanwhile and never came comes now."""
         with self._change() as resources:
-            spot_state.lift_bound(resources, machine, zone)
+            spot_nodes.lift_bound(resources, machine, zone)
             self._join(resources)
 
     def restore(self) -> None:
         """Remove every bound and every state of a machine: the cloud has all that was asked for, and all of it runs."""
         with self._change() as resources:
-            for bound in spot_state.bounds(resources):
-                spot_state.lift_bound(resources, bound.machine, bound.zone)
+            for bound in spot_nodes.bounds(resources):
+                spot_nodes.lift_bound(resources, bound.machine, bound.zone)
             self._join(resources)
-            for pool in list(spot_state.with_states(resources, resources.of(self.pool))):
-                spot_state.set_state(resources, pool, [*spot_state.states(resources, pool)], None)
+            for pool in list(spot_nodes.with_states(resources, resources.of(self.pool))):
+                spot_nodes.set_state(resources, pool, [*spot_nodes.states(resources, pool)], None)
 
     def zones_of(self, machine: str) -> set[str] | None:
         """The zones in which spot pools have this machine; None where no spot pool has it."""
@@ -123,23 +121,23 @@ class SpotMarket(ABC):
         resources = self._read()
         pool = resources.records[ids.key(pool_id)]
         names = [m.name for m in self._machines_of(resources, pool) if m.runs]
-        noticed = spot_state.in_state(resources, pool, "noticed")
+        noticed = spot_nodes.in_state(resources, pool, "noticed")
         return [*noticed, *(name for name in names if name not in noticed)]
 
     def stopped(self, pool_id: str) -> list[str]:
         """The machines of a pool that evictions have stopped and left."""
         resources = self._read()
         pool = resources.get(pool_id)
-        return spot_state.in_state(resources, pool, "stopped") if pool else []
+        return spot_nodes.in_state(resources, pool, "stopped") if pool else []
 
-    def mark(self, pool_id: str, nodes: Collection[str], state: spot_state.State | None, until: str = "") -> None:
+    def mark(self, pool_id: str, nodes: Collection[str], state: spot_nodes.State | None, until: str = "") -> None:
         """Give machines of a pool a state; None makes them run again. The cluster's nodes follow.
 
         `until` is the end of their notice, as the cloud writes it.
         """
         with self._change() as resources:
             if pool := resources.get(pool_id):
-                spot_state.set_state(resources, pool, nodes, state, until)
+                spot_nodes.set_state(resources, pool, nodes, state, until)
         self.apply_nodes(ids.parent(pool_id))
 
     def take(self, pool_id: str, nodes: Collection[str]) -> list[str]:
@@ -156,27 +154,27 @@ class SpotMarket(ABC):
     def _take(self, resources: Resources, pool: Record, nodes: Collection[str]) -> list[str]:
         """Take machines back; those that are made anew, under the same names."""
         if self._keeps_evicted(pool.body):
-            spot_state.set_state(resources, pool, nodes, "stopped")
+            spot_nodes.set_state(resources, pool, nodes, "stopped")
             return []
         again = []
         if self.spot.replaced:
             taken = [machine for machine in self._machines_of(resources, pool) if machine.name in nodes]
             short = {machine.name for machine, _ in self._without_room(resources, taken)}
             again = [machine.name for machine in taken if machine.name not in short]
-        spot_state.set_state(resources, pool, again, "going")
+        spot_nodes.set_state(resources, pool, again, "going")
         self.machines.take(resources, pool, set(nodes) - set(again))
         return again
 
     def _finish_evictions(self, resources: Resources) -> None:
         """Take back what a killed process had given notice to."""
-        for pool in list(spot_state.with_states(resources, resources.of(self.pool))):
-            if noticed := spot_state.in_state(resources, pool, "noticed"):
+        for pool in list(spot_nodes.with_states(resources, resources.of(self.pool))):
+            if noticed := spot_nodes.in_state(resources, pool, "noticed"):
                 self._take(resources, pool, noticed)
-            spot_state.set_state(resources, pool, spot_state.in_state(resources, pool, "going"), None)
+            spot_nodes.set_state(resources, pool, spot_nodes.in_state(resources, pool, "going"), None)
 
     def _settle(self, resources: Resources) -> None:
         """Bring the machines of every pool in line with its body, and with the bounds of spot machines."""
-        bounded = resources.of(self.pool) if spot_state.bounds(resources) else []
+        bounded = resources.of(self.pool) if spot_nodes.bounds(resources) else []
         had = {pool.id: self.machines.zones(resources, pool) for pool in bounded}
         self.machines.settle(resources)
         for pool in bounded:
@@ -187,15 +185,15 @@ class SpotMarket(ABC):
         """The new machines of a spot pool that the cloud does not have: they come when it has them."""
         short = [machine for machine, _ in self._beyond(resources, pool, had)]
         if short:
-            spot_state.set_state(resources, pool, [machine.name for machine in short], "absent")
+            spot_nodes.set_state(resources, pool, [machine.name for machine in short], "absent")
             self._short(pool, short=True)
         return short
 
     def _forget_states(self, resources: Resources) -> None:
         """Forget the states of machines that are gone."""
-        for pool in list(spot_state.with_states(resources, resources.of(self.pool))):
-            gone = spot_state.states(resources, pool).keys() - self.machines.zones(resources, pool).keys()
-            spot_state.set_state(resources, pool, gone, None)
+        for pool in list(spot_nodes.with_states(resources, resources.of(self.pool))):
+            gone = spot_nodes.states(resources, pool).keys() - self.machines.zones(resources, pool).keys()
+            spot_nodes.set_state(resources, pool, gone, None)
 
     def _kind(self, pool: Record) -> str:
         """The machine of a spot pool; empty for another pool."""
@@ -203,7 +201,7 @@ class SpotMarket(ABC):
         return machine if priority in TAKEN_BACK else ""
 
     def _machines_of(self, resources: Resources, pool: Record) -> Iterator[_Machine]:
-        states, kind = spot_state.states(resources, pool), self._kind(pool)
+        states, kind = spot_nodes.states(resources, pool), self._kind(pool)
         for name, zone in self.machines.zones(resources, pool).items():
             yield _Machine(pool, name, kind, zone, states.get(name))
 
@@ -220,7 +218,7 @@ class SpotMarket(ABC):
         short = self._beyond(resources, pool, had)
         refused = {machine.name: machine for machine, bound in short if not bound.silent}
         if never := [machine.name for machine, bound in short if bound.silent]:
-            spot_state.set_state(resources, pool, never, "absent")
+            spot_nodes.set_state(resources, pool, never, "absent")
             self._short(pool, short=True)
         if not refused:
             return ""
@@ -234,7 +232,7 @@ class SpotMarket(ABC):
 
     def _beyond(self, resources: Resources, pool: Record, had: Collection[str]) -> list[tuple[_Machine, Bound]]:
         """The machines of a pool beyond those that it had for which a bound leaves no room, and that bound."""
-        if not spot_state.bounds(resources):
+        if not spot_nodes.bounds(resources):
             return []
         return self._without_room(resources, [m for m in self._machines_of(resources, pool) if m.name not in had])
 
@@ -244,12 +242,12 @@ class SpotMarket(ABC):
         short = {machine.name for machine, _ in self._without_room(resources, absent)}
         for machine in absent:
             if machine.name not in short:
-                spot_state.set_state(resources, machine.pool, [machine.name], None)
-                self._short(machine.pool, short=bool(spot_state.in_state(resources, machine.pool, "absent")))
+                spot_nodes.set_state(resources, machine.pool, [machine.name], None)
+                self._short(machine.pool, short=bool(spot_nodes.in_state(resources, machine.pool, "absent")))
 
     def _without_room(self, resources: Resources, asked: list[_Machine]) -> list[tuple[_Machine, Bound]]:
         """Those of the machines, in their order, for which a bound leaves no room beside all others that run; and that bound."""
-        bounds, names = spot_state.bounds(resources), {machine.name for machine in asked}
+        bounds, names = spot_nodes.bounds(resources), {machine.name for machine in asked}
         running = [m for m in self._spot_machines(resources) if m.runs and m.name not in names]
         left = {bound: bound.nodes - sum(bound.covers(m.kind, m.zone) for m in running) for bound in bounds}
         short = []
@@ -264,13 +262,13 @@ class SpotMarket(ABC):
 
     def _joined(self, resources: Resources, cluster: Record, pool: Record) -> list[dict[str, Any]]:
         """The nodes of a pool as they are in the cluster: without machines that do not come, others with what their state does."""
-        states = spot_state.states(resources, pool)
-        until = spot_state.deadline(resources, pool)
+        states = spot_nodes.states(resources, pool)
+        until = spot_nodes.deadline(resources, pool)
         nodes = self.view.nodes(resources, cluster, pool)
         by_state = ((node, states.get(node["metadata"]["name"])) for node in nodes)
         return [self._in_state(node, state, until) for node, state in by_state if state not in ("absent", "going")]
 
-    def _in_state(self, node: dict[str, Any], state: spot_state.State | None, until: str) -> dict[str, Any]:
+    def _in_state(self, node: dict[str, Any], state: spot_nodes.State | None, until: str) -> dict[str, Any]:
         if state is None:
             return node
         changed = copy.deepcopy(node)

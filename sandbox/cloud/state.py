@@ -105,3 +105,34 @@ class Store:
             os.fsync(directory)
         finally:
             os.close(directory)
+
+
+@dataclass(frozen=True)
+class States:
+    """One cloud's words for the states of clusters and pools, in the property `field`."""
+
+    field: str
+    creating: str
+    updating: str
+    deleting: str
+    succeeded: str
+    failed: str
+    retried: bool = False
+    """Whether `reconcile` tries again what had failed."""
+
+    def begin(self, record: Record, state: str) -> None:
+        record.body[self.field] = state
+
+    def end(self, record: Record, *, failed: bool = False) -> None:
+        record.body[self.field] = self.failed if failed else self.succeeded
+
+    def of(self, record: Record) -> str | None:
+        """The state of a cluster or pool; None where it has none."""
+        return record.body.get(self.field)
+
+    def running(self, record: Record) -> bool:
+        return self.of(record) in (self.creating, self.updating, self.deleting)
+
+    def ending(self, record: Record) -> bool:
+        """True while it is being deleted."""
+        return self.of(record) == self.deleting

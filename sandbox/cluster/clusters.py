@@ -14,7 +14,7 @@ from sandbox.base.files import write_private
 from sandbox.base.home import Home
 from sandbox.cloud.cluster_runtime import Endpoint
 from sandbox.cloud.ids import key
-from sandbox.cloud.node_names import is_silent
+from sandbox.cloud.node_groups import is_silent
 from sandbox.cluster import plugins
 from sandbox.cluster.control_plane import ControlPlane
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 
-from sandbox.cloud.spot import SpotFacts
+from sandbox.cloud.spot_nodes import SpotFacts
 from sandbox.kubernetes.client import Client, Object
 
 _CRITICAL = ("system-cluster-critical", "system-node-critical")

@@ -14,8 +14,17 @@ from typing import Any
 
 import yaml
 
-from sandbox.cloud.differences import differences
-from sandbox.cloud.provider import UNKNOWN, Diff, Failure, Props, Provider, Refused, Resource, contains_unknown
+from sandbox.cloud.provider import (
+    UNKNOWN,
+    Diff,
+    Failure,
+    Props,
+    Provider,
+    Refused,
+    Resource,
+    contains_unknown,
+    differences,
+)
 from sandbox.kubernetes.api_errors import ApiError, Unreachable
 from sandbox.kubernetes.client import Client
 from sandbox.kubernetes.kubeconfig import Unusable

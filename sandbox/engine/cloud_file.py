@@ -30,8 +30,7 @@ from filelock import FileLock
 from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.yaml_file import read_yaml
-from sandbox.cloud.differences import join
-from sandbox.cloud.provider import InitFailed, Props, Refused, Resource
+from sandbox.cloud.provider import InitFailed, Props, Refused, Resource, join
 from sandbox.cloud.quotas import KEPT
 from sandbox.cloud.state import key
 from sandbox.cluster.plugins import quotas_of

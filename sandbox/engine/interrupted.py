@@ -33,8 +33,17 @@ from sandbox.base.checkpoint import Checkpoint, State
 from sandbox.base.files import write_private
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
-from sandbox.cloud.provider import CloudProvider, Props, Provider, Refused, Resource
-from sandbox.cloud.secret import SECRET, SIGNATURE, has_secret, is_secret
+from sandbox.cloud.provider import (
+    SECRET,
+    SIGNATURE,
+    CloudProvider,
+    Props,
+    Provider,
+    Refused,
+    Resource,
+    has_secret,
+    is_secret,
+)
 from sandbox.cluster.kubernetes_provider import KubernetesProvider
 from sandbox.engine.command import EngineCommand
 

@@ -12,8 +12,7 @@ from sandbox.base.home import Home
 from sandbox.base.locks import lock_stack, share_cloud
 from sandbox.base.notices import Notify
 from sandbox.cloud.ids import parent
-from sandbox.cloud.spot import SpotFacts
-from sandbox.cloud.spot_state import Bound
+from sandbox.cloud.spot_nodes import Bound, SpotFacts
 from sandbox.cluster import clusters
 from sandbox.cluster.clusters import CLOCK_FACTOR
 from sandbox.engine import clouds

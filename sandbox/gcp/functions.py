@@ -11,10 +11,9 @@ from sandbox.cloud.schema import Fields, Shape
 from sandbox.gcp import gcp_ids
 from sandbox.gcp.gcp_cloud import GcpCloud
 from sandbox.gcp.gcp_schema import STORED
-from sandbox.gcp.resources.gcp_cluster_path import CLUSTER
-from sandbox.gcp.resources.gcp_network import NETWORK
+from sandbox.gcp.resources.gcp_network import NETWORK, SUBNETWORK
+from sandbox.gcp.resources.gcp_requests import CLUSTER
 from sandbox.gcp.resources.gcp_resource_type import Settings
-from sandbox.gcp.resources.gcp_subnet_rules import SUBNETWORK
 from sandbox.gcp.resources.gcp_table import TYPES
 
 _GET_CLUSTER = "gcp:container/getCluster:getCluster"

@@ -6,22 +6,21 @@ from pathlib import Path
 
 from sandbox.cloud.cluster_runtime import ClusterRuntime
 from sandbox.cloud.emulated_cloud import EmulatedCloud
-from sandbox.cloud.operations import States
 from sandbox.cloud.provider import Refused
-from sandbox.cloud.spot import SpotFacts
-from sandbox.cloud.state import Body, Record, Resources
-from sandbox.gcp import gcp_errors, gcp_ids, gcp_node_groups, gcp_quotas, instance_groups, plan
+from sandbox.cloud.spot_nodes import SpotFacts
+from sandbox.cloud.state import Body, Record, Resources, States
+from sandbox.gcp import bridge, gcp_errors, gcp_ids, gcp_quotas, instance_groups
 from sandbox.gcp.gcp_quotas import UNLIMITED, Quotas
 from sandbox.gcp.gcp_schema import STORED
-from sandbox.gcp.gcp_spot import SPOT
+from sandbox.gcp.instance_groups import SPOT
 from sandbox.gcp.resources import bucket, router
 from sandbox.gcp.resources import gcp_cluster as clusters
 from sandbox.gcp.resources import gcp_pool as pools
 from sandbox.gcp.resources.bucket import BUCKET
-from sandbox.gcp.resources.gcp_cluster_path import CLUSTER, POOL
-from sandbox.gcp.resources.gcp_subnet_rules import SUBNETWORK
+from sandbox.gcp.resources.gcp_network import SUBNETWORK
+from sandbox.gcp.resources.gcp_requests import CLUSTER, POOL
 from sandbox.gcp.resources.gcp_table import TYPES
-from sandbox.gcp.resources.nat_rules import NAT
+from sandbox.gcp.resources.router import NAT
 
 # GKE refuses a second operation with 400 failedPrecondition, which the provider repeats for two hours
 # (terraform-provider-google-beta, services/container): nobody sees it, so here the second just follows the first. What failed
@@ -36,7 +35,7 @@ class GcpCloud(EmulatedCloud):
 
     cluster, pool, folder = CLUSTER, POOL, "nodePools"
     types, schema, states = TYPES, STORED, STATES
-    machines, view, spot = instance_groups, gcp_node_groups, SPOT
+    machines, view, spot = instance_groups, instance_groups, SPOT
 
     def __init__(self, state_file: Path, runtime: ClusterRuntime, quotas: Quotas = UNLIMITED) -> None:
         super().__init__(state_file, runtime)
@@ -79,7 +78,7 @@ class GcpCloud(EmulatedCloud):
             if record is None:
                 raise gcp_errors.not_found(id)
             used, had = self._usage(resources), instance_groups.zones(resources, record) if token == POOL else {}
-            body = type.update(resources, record, plan.applied(before, planned, record.body))
+            body = type.update(resources, record, bridge.applied(before, planned, record.body))
             updated = Record(token, id, {k: v for k, v in body.items() if k not in type.virtual})
             resources.put(updated)
             if token == POOL:

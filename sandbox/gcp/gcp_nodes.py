@@ -7,12 +7,12 @@ and a pool's new version reaches new nodes, not existing ones.
 from collections import ChainMap
 from typing import Any
 
-from sandbox.cloud import node_names
+from sandbox.cloud import node_groups
 from sandbox.cloud.facts import filled, tables
 from sandbox.cloud.node_groups import Gpus
 from sandbox.cloud.state import Body, Record
 from sandbox.gcp import gcp_ids
-from sandbox.gcp.gcp_machines import Machine
+from sandbox.gcp.gcp_catalogue import Machine
 
 GPU = "nvidia.com/gpu"
 
@@ -55,7 +55,7 @@ def node_name(pool_id: str, zone: str, number: int) -> str:
     offset = int(gcp_ids.hexadecimal(8, base), 16)
     # A factor without 2 and 3 in it reaches every one of the 36^4 suffixes once.
     value = (number * 1_000_003 + offset) % _SUFFIXES
-    return f"{base}-{node_names.base36(value, 4)[::-1]}"
+    return f"{base}-{node_groups.base36(value, 4)[::-1]}"
 
 
 def gpus(pool: Body) -> Gpus | None:
@@ -114,7 +114,7 @@ def _resources(pool: Body, machine: Machine) -> dict[str, dict[str, str]]:
     memory = int(machine.memory_gib * _MI * _VISIBLE_MEMORY)
     disk_gb = int(pool["nodeConfig"].get("diskSizeGb") or 100)
     disk = int(disk_gb * _MI * _VISIBLE_DISK)
-    return node_names.resources(
+    return node_groups.resources(
         machine.vcpus,
         memory,
         disk,
@@ -164,7 +164,7 @@ def labels(pool_id: str, pool: Body, machine: Machine, zone: str, name: str) -> 
         "workload_identity": (config.get("workloadMetadataConfig") or {}).get("mode") == "GKE_METADATA",
     }
     gke = [filled(template, words) for group, template in tables("gcp")["labels"].items() if applies[group]]
-    known = node_names.well_known_labels(name, machine.name, machine.architecture, gcp_ids.region(zone), zone)
+    known = node_groups.well_known_labels(name, machine.name, machine.architecture, gcp_ids.region(zone), zone)
     return {**(config.get("labels") or {}), **dict(ChainMap(*gke)), f"disk-type.gke.io/{disk}": "true", **known}
 
 
@@ -193,4 +193,4 @@ def node(pool: Record, machine: Machine, zone: str, number: int) -> dict[str, An
         status["nodeInfo"] = {"kubeletVersion": f"v{version}"}
     own = labels(pool.id, pool.body, machine, zone, name)
     machine_id = f"gce://{gcp_ids.project_of(pool.id)}/{zone}/{name}"
-    return node_names.node(name, own, machine_id, _taints(pool.body["nodeConfig"]), status)
+    return node_groups.node(name, own, machine_id, _taints(pool.body["nodeConfig"]), status)

@@ -2,22 +2,22 @@
 
 from sandbox.cloud.facts import data
 from sandbox.cloud.plugin import Driver, Object, Plugin
-from sandbox.gcp import gcp_versions, workstation
+from sandbox.gcp import gcp_catalogue, workstation
 from sandbox.gcp.gcp_cloud import GcpCloud
 from sandbox.gcp.gcp_provider import GcpProvider
 from sandbox.gcp.gcp_quotas import Quotas
-from sandbox.gcp.gcp_spot import SPOT
+from sandbox.gcp.instance_groups import SPOT
 from sandbox.gcp.resources.gcp_resource_type import Settings
 from sandbox.gcp.resources.gcp_table import TYPES
-from sandbox.kubernetes import manifests
+from sandbox.kubernetes import node_objects
 
 _ADMISSION_POLICIES = (1, 36)
 """The first version with MutatingAdmissionPolicy v1."""
 
 
 def _objects(version: str) -> list[Object]:
-    objects = manifests.read(data("gcp", "objects"))
-    if gcp_versions.number(version)[:2] >= _ADMISSION_POLICIES:
+    objects = node_objects.manifests_in(data("gcp", "objects"))
+    if gcp_catalogue.number(version)[:2] >= _ADMISSION_POLICIES:
         return objects
     return [body for body in objects if not body["kind"].startswith("MutatingAdmissionPolicy")]
 

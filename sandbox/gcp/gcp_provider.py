@@ -12,12 +12,12 @@ from typing import Any
 
 from sandbox.cloud.provider import UNKNOWN, CloudProvider, Diff, Failure, InitFailed, Props, Refused, Resource
 from sandbox.cloud.schema import preview, without_nulls
-from sandbox.gcp import defaults, functions, gcp_ids, gcp_schema, plan
-from sandbox.gcp.defaults import DEFAULTS
+from sandbox.gcp import bridge, functions, gcp_ids, gcp_schema
+from sandbox.gcp.bridge import DEFAULTS
 from sandbox.gcp.gcp_cloud import GcpCloud
 from sandbox.gcp.gcp_errors import wrapped
 from sandbox.gcp.gcp_schema import STORED
-from sandbox.gcp.resources.gcp_cluster_path import CLUSTER, POOL
+from sandbox.gcp.resources.gcp_requests import CLUSTER, POOL
 from sandbox.gcp.resources.gcp_resource_type import GcpType, Settings
 from sandbox.gcp.resources.gcp_table import TYPES
 
@@ -41,11 +41,11 @@ class GcpProvider(CloudProvider):
 
     def id_of(self, type: str, inputs: Props) -> str:
         """The id of what a create with these inputs makes. Raises `Refused`."""
-        return TYPES[type].id(defaults.without_marks(inputs), self._settings)
+        return TYPES[type].id(bridge.without_marks(inputs), self._settings)
 
     def check(self, resource: Resource) -> tuple[Props, list[Failure]]:
         kind, fields = TYPES[resource.type], STORED.inputs_of(resource.type)
-        inputs: Props = defaults.without_marks(without_nulls(resource.inputs))
+        inputs: Props = bridge.without_marks(without_nulls(resource.inputs))
         failures = []
         named, failure = _name(kind, resource, inputs)
         if failure:
@@ -53,23 +53,23 @@ class GcpProvider(CloudProvider):
         failures += gcp_schema.failures(fields, inputs, resource.name)
         if not failures:
             failures += _invalid(kind, inputs, resource.name)
-        return defaults.marked(fields, inputs, kind.defaults, named), failures
+        return bridge.marked(fields, inputs, kind.defaults, named), failures
 
     def diff(self, resource: Resource) -> Diff:
         """Terraform's plan against the state."""
         kind = TYPES[resource.type]
         after = self._planned(resource)
-        changes, replaces = plan.changes(kind, resource.old_outputs, after)
+        changes, replaces = bridge.changes(kind, resource.old_outputs, after)
         marks = resource.inputs.get(DEFAULTS) or []
         own_name = bool(kind.auto_name) and kind.auto_name in resource.inputs and kind.auto_name not in marks
         return Diff(changes, replaces, bool(replaces) and (kind.delete_first or own_name))
 
     def _planned(self, resource: Resource) -> Props:
-        new, old = (defaults.without_marks(inputs) for inputs in (resource.inputs, resource.old_inputs))
-        return plan.planned(TYPES[resource.type], new, resource.old_outputs, old)
+        new, old = (bridge.without_marks(inputs) for inputs in (resource.inputs, resource.old_inputs))
+        return bridge.planned(TYPES[resource.type], new, resource.old_outputs, old)
 
     def create(self, resource: Resource) -> tuple[str, Props]:
-        kind, inputs = TYPES[resource.type], defaults.without_marks(resource.inputs)
+        kind, inputs = TYPES[resource.type], bridge.without_marks(resource.inputs)
         if resource.preview:
             return "", preview(STORED.outputs_of(kind.token), inputs)
         id = ""
@@ -88,7 +88,7 @@ class GcpProvider(CloudProvider):
         return id, _outputs(kind, inputs, body)
 
     def update(self, resource: Resource) -> Props:
-        kind, inputs = TYPES[resource.type], defaults.without_marks(resource.inputs)
+        kind, inputs = TYPES[resource.type], bridge.without_marks(resource.inputs)
         after = self._planned(resource)
         if resource.preview:
             return after
@@ -114,11 +114,11 @@ class GcpProvider(CloudProvider):
             return None
         if not resource.old_inputs:
             outputs = _outputs(kind, _imported_virtuals(kind, parameters), body)
-            return defaults.imported(STORED.inputs_of(kind.token), outputs), outputs
-        inputs = defaults.without_marks(resource.old_inputs)
+            return bridge.imported(STORED.inputs_of(kind.token), outputs), outputs
+        inputs = bridge.without_marks(resource.old_inputs)
         # State without outputs is from a create that was killed: only its inputs are known.
         outputs = _outputs(kind, resource.old_outputs or inputs, body)
-        return defaults.refreshed(inputs, outputs), outputs
+        return bridge.refreshed(inputs, outputs), outputs
 
     def delete(self, resource: Resource) -> None:
         kind = TYPES[resource.type]

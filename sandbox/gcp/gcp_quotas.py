@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator
 from sandbox.cloud import quotas
 from sandbox.cloud.facts import tables
 from sandbox.cloud.state import Body, Resources
-from sandbox.gcp import gcp_errors, gcp_ids, instance_groups, locations
-from sandbox.gcp.gcp_machines import machines
-from sandbox.gcp.resources.gcp_cluster_path import POOL
+from sandbox.gcp import gcp_catalogue, gcp_errors, gcp_ids, instance_groups
+from sandbox.gcp.gcp_catalogue import machines
+from sandbox.gcp.resources.gcp_requests import POOL
 
 GLOBAL = "global"
 """Stands for a region where a limit is the project's."""
@@ -61,7 +61,7 @@ class Quotas(quotas.Quotas):
             return {ALL_GPUS}
         gpus = set(_GPUS.values())
         preemptible = {_PREEMPTIBLE_CPUS, *(f"PREEMPTIBLE_{metric}" for metric in gpus)}
-        return {*_CPUS.values(), *gpus, *preemptible} if locations.zones(region) else set()
+        return {*_CPUS.values(), *gpus, *preemptible} if gcp_catalogue.zones_of_region(region) else set()
 
     @classmethod
     def unknown(cls, region: str) -> str:

@@ -7,15 +7,18 @@ Plain: where `locationPolicy` is ANY the first zone that may take a machine take
 is preempted least); BALANCED fills the smallest group.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from sandbox.cloud import spot_state
-from sandbox.cloud.node_groups import MANY, Bounds, ScaleRefused
+from sandbox.cloud import spot_nodes
+from sandbox.cloud.node_groups import MANY, Bounds, NodeGroup, ScaleRefused
+from sandbox.cloud.spot_nodes import Condition, Refusal, SpotFacts, Taint
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import gcp_ids
-from sandbox.gcp.gcp_nodes import node_name
-from sandbox.gcp.resources.gcp_cluster_path import POOL
+from sandbox.gcp.gcp_catalogue import machines
+from sandbox.gcp.gcp_nodes import gpus, group_name, node, node_name, template
+from sandbox.gcp.resources.gcp_requests import POOL
 
 GROUP = "sandbox:InstanceGroup"
 """No type of the gcp provider: the program never sees these."""
@@ -187,7 +190,7 @@ def _full(resources: Resources, pool: Record, zone: str) -> bool:
         for other in resources.of(POOL)
         if _spot_machine(other) == _spot_machine(pool)
     )
-    bounds = [bound for bound in spot_state.bounds(resources) if bound.zone == zone and not bound.silent]
+    bounds = [bound for bound in spot_nodes.bounds(resources) if bound.zone == zone and not bound.silent]
     return any(bound.machine == _spot_machine(pool) and taken >= bound.nodes for bound in bounds)
 
 
@@ -241,3 +244,92 @@ def _tell(resources: Resources, pool: Record) -> None:
 def _id(pool: Record, zone: str) -> str:
     # Below the pool, and so removed with it.
     return f"{pool.id}/instanceGroups/{zone}"
+
+
+# No source gives what the autoscaler of either profile (BALANCED, OPTIMIZE_UTILIZATION) waits for. Both get upstream's
+# defaults (cluster-autoscaler FAQ), the longer wait: UNCONFIRMED.
+_PROFILE = {"scaleDownUnneededTime": "10m", "scaleDownDelayAfterAdd": "10m"}
+
+
+def profile(cluster: Record) -> Mapping[str, Any]:
+    return _PROFILE
+
+
+_WAYS = {"spot": "Spot", "preemptible": "Preemptible", "flexStart": "Flex-start"}
+
+
+def capacity(pool: Body) -> tuple[str, str]:
+    config = pool["nodeConfig"]
+    return config["machineType"], next((word for way, word in _WAYS.items() if config.get(way)), "Regular")
+
+
+def nodes(resources: Resources, cluster: Record, pool: Record) -> list[dict[str, Any]]:
+    machine = machines()[pool.body["nodeConfig"]["machineType"]]
+    return [node(pool, machine, instance.zone, instance.number) for instance in instances(resources, pool)]
+
+
+def group(resources: Resources, cluster: Record, pool: Record) -> NodeGroup:
+    running = instances(resources, pool)
+    limits = bounds(pool.body)
+    zone = next_zone(resources, pool)
+    zones = pool.body["nodeLocations"]
+    return NodeGroup(
+        name=group_name(pool.id, zones[0]),
+        pool=gcp_ids.last(pool.id),
+        pool_id=pool.id,
+        least=limits.least if limits else None,
+        most=limits.most if limits else None,
+        nodes=tuple(instance.name for instance in running),
+        template=template(pool, machines()[pool.body["nodeConfig"]["machineType"]], zone),
+        gpus=gpus(pool.body),
+        floors=tuple((frozenset(i.name for i in running if i.zone == zone), limits.zone_least) for zone in zones)
+        if limits and limits.zone_least
+        else (),
+        zone_most=limits.zone_most if limits and limits.zone_most < MANY else None,
+    )
+
+
+_SHUTDOWN = "imminent node shutdown"
+
+SPOT = SpotFacts(
+    # Page spot-vms of GKE: 30 s, of which the kubelet gives 15 to pods and then 15 to critical ones; a pool may extend it to 120 s.
+    notice=30.0,
+    reaction=0.0,
+    grace=15.0,
+    critical_grace=15.0,
+    # GKE puts no taint of its own on a preempted node; Kubernetes taints a node that is not ready (page taint-and-toleration).
+    # The taint cloud.google.com/impending-node-termination is of maintenance of GPU machines, on spot UNCONFIRMED.
+    taint=Taint("node.kubernetes.io/not-ready", "NoSchedule"),
+    # kubernetes/kubernetes, pkg/kubelet/nodestatus/setters.go: the words of the kubelet's shutdown manager.
+    condition=Condition("Ready", "False", "KubeletNotReady", "node is shutting down"),
+    events=("NodeShutdown", "NodeNotReady"),
+    pods="failed",
+    # Page node-shutdown of kubernetes.io: Failed, reason Terminated, with this condition.
+    disruption=Condition(
+        "DisruptionTarget", "True", "TerminationByKubelet", f"Pod was terminated in response to {_SHUTDOWN}."
+    ),
+    # A managed instance group keeps its target size, and makes what is missing when there is capacity
+    # (docs.cloud.google.com/compute/docs/instance-groups/about-bulk-mode, mode "individual").
+    replaced=True,
+    partial=True,
+    # Page node-pool-upgrade-strategies: a surge upgrade drains each node; nothing is said of spot nodes.
+    upgrade="drained",
+    # hashicorp/terraform-provider-google #3304; kubernetes/autoscaler, cloudprovider/gce, reads the code as "out of resources".
+    refused=Refusal(
+        "ZONE_RESOURCE_POOL_EXHAUSTED",
+        "Instance '{instance}' creation failed: The zone '{zone}' does not have enough resources available to fulfill the request. "
+        "'(resource type:compute)'.",
+    ),
+    # GoogleCloudPlatform/k8s-config-connector #321; kubernetes/autoscaler, cloudprovider/gce, has the code.
+    quota=Refusal(
+        "QUOTA_EXCEEDED", "Instance '{instance}' creation failed: Quota 'PREEMPTIBLE_CPUS' exceeded in region {region}."
+    ),
+    # hashicorp/terraform-provider-google PR 10121; akka/akka-core #32992 (2026-09)
+    later=Refusal(
+        "GCE_STOCKOUT",
+        "Instance '{instance}' creation failed: The zone '{zone}' does not have enough resources available to fulfill the request. "
+        "'(resource type:compute)'.",
+    ),
+    # Visibility event scale.up.error.out.of.resources of GKE's autoscaler (page cluster-autoscaler-visibility).
+    surfaced=True,
+)

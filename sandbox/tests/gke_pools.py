@@ -8,10 +8,10 @@ from typing import Any
 from sandbox.cloud.node_groups import NodeGroups
 from sandbox.cloud.state import Record, Resources
 from sandbox.cluster.clusters import LocalClusters
-from sandbox.gcp import gcp_ids, gcp_node_groups, instance_groups
-from sandbox.gcp.gcp_machines import machines
+from sandbox.gcp import gcp_ids, instance_groups
+from sandbox.gcp.gcp_catalogue import machines
 from sandbox.gcp.gcp_nodes import node
-from sandbox.gcp.resources.gcp_cluster_path import POOL
+from sandbox.gcp.resources.gcp_requests import POOL
 
 CLUSTER = "projects/example-ml/locations/europe-west4/clusters/ml"
 KEY = "cloud.google.com/compute-class"
@@ -64,9 +64,9 @@ class Pools:
     def node_groups(self, cluster_id: str) -> NodeGroups:
         cluster = self.resources.records[CLUSTER]
         groups = [
-            gcp_node_groups.group(self.resources, cluster, pool) for pool in self.resources.of(POOL, below=CLUSTER)
+            instance_groups.group(self.resources, cluster, pool) for pool in self.resources.of(POOL, below=CLUSTER)
         ]
-        return NodeGroups(groups, gcp_node_groups.profile(cluster))
+        return NodeGroups(groups, instance_groups.profile(cluster))
 
     def grow(self, pool_id: str, by: int) -> None:
         pool = self.resources.records[gcp_ids.key(pool_id)]

@@ -12,9 +12,8 @@ from typing import Any
 from sandbox.cloud.cluster_runtime import Endpoint
 from sandbox.gcp.gcp_cloud import GcpCloud
 from sandbox.gcp.gcp_provider import GcpProvider
-from sandbox.gcp.resources import agent_rules
+from sandbox.gcp.resources import gcp_identity
 from sandbox.tests.azure.conftest import RecordingRuntime
-
 from tests.components.emulation import Emulated
 from tests.components.pools import GKE_CLUSTER
 
@@ -55,7 +54,7 @@ class EmulatedGoogle(Emulated):
             self.make("gcp:storage/bucket:Bucket", {**place, "name": bucket})
         encryption = cloud.get("encryption", {})
         if encryption.get("grantAccess") is False:
-            for name, agent in (("secretsKey", agent_rules.kubernetes), ("bootDiskKey", agent_rules.compute)):
+            for name, agent in (("secretsKey", gcp_identity.kubernetes_agent), ("bootDiskKey", gcp_identity.compute_agent)):
                 if name not in encryption:
                     continue
                 key = {"cryptoKeyId": encryption[name], "role": "roles/cloudkms.cryptoKeyEncrypterDecrypter"}
@@ -84,7 +83,7 @@ class EmulatedGoogle(Emulated):
 
     def _let_in(self, project: str, host: str, region: str, subnet: str) -> None:
         """Grants by the owner of a Shared VPC."""
-        kubernetes, google = agent_rules.kubernetes(project), agent_rules.google(project)
+        kubernetes, google = gcp_identity.kubernetes_agent(project), gcp_identity.google_apis_account(project)
         role = {"project": host, "role": "roles/container.hostServiceAgentUser"}
         self.make(_PROJECT_MEMBER, {**role, "member": f"serviceAccount:{kubernetes}"})
         for agent in (kubernetes, google):

@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.azure.scale_sets import SPOT as AZURE
 from sandbox.cloud.node_groups import ScaleRefused
-from sandbox.gcp.gcp_spot import SPOT as GCP
+from sandbox.gcp.instance_groups import SPOT as GCP
 from tests.drill.test_machines import Bed
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from drill.play.captured import Captured
+
 from drill.play.source import opened
-from sandbox.cloud.spot_state import Bound
+from sandbox.cloud.spot_nodes import Bound
 from sandbox.tests.spot_bed import on_azure
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.cloud.spot import SpotFacts
+from sandbox.cloud.spot_nodes import SpotFacts
 from sandbox.cluster import plugins
 from sandbox.tests.stack import Stack, until
 from sandbox.tests.subjects import Subject

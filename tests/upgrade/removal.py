@@ -34,9 +34,8 @@ from typing import Any
 import pulumi
 import pytest
 from pydantic import BaseModel
-from sandbox.cloud.differences import differences
-from sandbox.cloud.provider import Diff, Resource
 
+from sandbox.cloud.provider import Diff, Resource, differences
 from tests.components.emulation import Emulated, plain
 from tests.components.program import declare
 from tests.upgrade.case import Config, changed, lines

@@ -127,12 +127,12 @@ class ManagedCluster(AzureType):
         sent = {k: v for k, v in wanted.items() if k != "agentPoolProfiles"}
         laid_over: Body = merged(current or {}, sent)
         request = ClusterRequest(id, wanted, laid_over, current, resources)
-        rules.check(azure_cluster_rules.SENT, request)
+        rules.raise_first(azure_cluster_rules.SENT, request)
         body = with_defaults(id, laid_over)
         if "identity" in sent:
             body["identity"] = _identity(resources, id, sent["identity"])
         request.body = body
-        rules.check(azure_cluster_rules.RESULT, request)
+        rules.raise_first(azure_cluster_rules.RESULT, request)
         self._put_pools(resources, id, body, wanted.get("agentPoolProfiles", []), new=current is None)
         pools = [pool.body for pool in pools_of(resources, id)]
         cluster_pools_rules.check_pools(ClusterPools(body, pools, resources))

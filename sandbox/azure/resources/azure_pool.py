@@ -118,9 +118,9 @@ def put_pool(
     """The pool's body after a request, checked; for inline entries and standalone pools alike. Raises `Refused`."""
     laid_over: Body = merged(current or {}, {k: v for k, v in wanted.items() if k != "name"})
     request = PoolRequest(name, wanted, current, laid_over, cluster, resources, inline, first)
-    rules.check(azure_pool_rules.SENT, request)
+    rules.raise_first(azure_pool_rules.SENT, request)
     request.body = with_defaults(laid_over, cluster)
-    rules.check(azure_pool_rules.RESULT, request)
+    rules.raise_first(azure_pool_rules.RESULT, request)
     return request.body
 
 

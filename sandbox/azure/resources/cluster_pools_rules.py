@@ -106,7 +106,7 @@ REMAINING: tuple[PoolsRule, ...] = (some_pool, system_pool)
 
 
 def check_pools(fleet: ClusterPools) -> None:
-    rules.check(REMAINING if fleet.deleting else RULES, fleet)
+    rules.raise_first(REMAINING if fleet.deleting else RULES, fleet)
 
 
 def version(request: ClusterRequest) -> AzureRefused | None:

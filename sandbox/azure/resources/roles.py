@@ -124,7 +124,7 @@ class RoleDefinition(AzureType):
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         reference.require_scope(resources, reference.scope(id))
         body: Body = merged(self.service, merged(current or {}, wanted))
-        rules.check(RULES, ResourceRequest(id, wanted, body, current, resources))
+        rules.raise_first(RULES, ResourceRequest(id, wanted, body, current, resources))
         return self.completed(id, body)
 
     def check_delete(self, resources: Resources, id: str) -> None:

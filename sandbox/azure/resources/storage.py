@@ -64,7 +64,7 @@ ACCOUNT_RULES: tuple[Rule, ...] = (name_in_another_group, name_taken, zones)
 
 def account(request: ResourceRequest) -> None:
     """The rules of an account."""
-    rules.check(ACCOUNT_RULES, request)
+    rules.raise_first(ACCOUNT_RULES, request)
 
 
 @rules.as_read
@@ -130,7 +130,7 @@ class Part(AzureType):
         require_group(resources, id)
         _account(resources, id)
         request = ResourceRequest(id, wanted, merged(self.service, merged(current or {}, wanted)), current, resources)
-        rules.check(self._rules(), request)
+        rules.raise_first(self._rules(), request)
         return self.completed(id, request.body)
 
 

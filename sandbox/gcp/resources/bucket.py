@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from sandbox.cloud import rules
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Record, Resources
-from sandbox.gcp import gcp_conditions, gcp_ids, locations
+from sandbox.gcp import gcp_catalogue, gcp_conditions, gcp_ids
 from sandbox.gcp.gcp_errors import GcpRefused, bad_request, invalid
 from sandbox.gcp.resources import gcp_identity
-from sandbox.gcp.resources.gcp_cluster_path import CLUSTER
+from sandbox.gcp.resources.gcp_requests import CLUSTER
 from sandbox.gcp.resources.gcp_resource_type import ROLE, GcpType, Settings
 
 BUCKET = "gcp:storage/bucket:Bucket"
@@ -45,7 +45,7 @@ def taken(existing: Body, wanted: Body) -> GcpRefused:
 def location(request: Body) -> GcpRefused | None:
     # docs.cloud.google.com/storage/docs/locations; words are UNCONFIRMED
     place = request["location"]
-    known = place in _MULTI or locations.zones(place.lower())
+    known = place in _MULTI or gcp_catalogue.zones_of_region(place.lower())
     return None if known else invalid(f"The specified location constraint is not valid: {place}")
 
 
@@ -85,11 +85,11 @@ class Bucket(GcpType):
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
         link = f"https://www.googleapis.com/storage/v1/b/{id}"
         body = {**self.service, **wanted, "name": id, "url": f"gs://{id}", "selfLink": link}
-        rules.check(BUCKET_RULES, body)
+        rules.raise_first(BUCKET_RULES, body)
         return {**body, **_labels(body), "projectNumber": int(gcp_ids.project_number(body.get("project", "")))}
 
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:
-        rules.check(BUCKET_RULES, planned)
+        rules.raise_first(BUCKET_RULES, planned)
         return {**planned, **_labels(planned)}
 
     def removed(self, resources: Resources, record: Record) -> None:
@@ -183,7 +183,7 @@ class BucketMember(gcp_identity.Member):
         return match.groupdict() if match else None
 
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
-        rules.check(MEMBER_RULES, BucketGrant(wanted, resources))
+        rules.raise_first(MEMBER_RULES, BucketGrant(wanted, resources))
         return super().create(resources, id, wanted)
 
 
@@ -231,7 +231,7 @@ class Folder(GcpType):
     """`google_storage_managed_folder`: a prefix of objects with a policy of its own."""
 
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
-        rules.check(FOLDER_RULES, FolderRequest(wanted, resources))
+        rules.raise_first(FOLDER_RULES, FolderRequest(wanted, resources))
         return super().create(resources, id, wanted)
 
     def removed(self, resources: Resources, record: Record) -> None:
@@ -261,5 +261,5 @@ class FolderMember(gcp_identity.Member):
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
         if wanted.get("condition"):
             raise Refused("the sandbox knows no conditions in the policies of managed folders")
-        rules.check(FOLDER_MEMBER_RULES, BucketGrant(wanted, resources))
+        rules.raise_first(FOLDER_MEMBER_RULES, BucketGrant(wanted, resources))
         return super().create(resources, id, wanted)

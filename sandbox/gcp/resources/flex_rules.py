@@ -9,10 +9,9 @@ import re
 
 from sandbox.cloud import rules
 from sandbox.cloud.state import Body
-from sandbox.gcp import gcp_ids, gcp_versions, instance_groups
+from sandbox.gcp import gcp_catalogue, gcp_ids, instance_groups
 from sandbox.gcp.gcp_errors import GcpRefused, bad_request
-from sandbox.gcp.resources.gcp_cluster_path import POOL
-from sandbox.gcp.resources.gcp_pool_request import PoolRequest
+from sandbox.gcp.resources.gcp_requests import POOL, PoolRequest
 
 # Page dws
 _SINCE = "1.32.2-gke.1652000"
@@ -64,7 +63,7 @@ def autoscaled(request: PoolRequest) -> GcpRefused | None:
 
 @rules.as_read
 def flex_version(request: PoolRequest) -> GcpRefused | None:
-    if request.config.get("flexStart") and gcp_versions.number(request.body["version"]) < gcp_versions.number(_SINCE):
+    if request.config.get("flexStart") and gcp_catalogue.number(request.body["version"]) < gcp_catalogue.number(_SINCE):
         return bad_request(f"Flex_start needs version {_SINCE} or later.")
     return None
 
@@ -141,8 +140,8 @@ def room_in_reservation(request: PoolRequest) -> GcpRefused | None:
             return GcpRefused(
                 429,
                 "Reservation does not have enough resources for the request: specific reservation"
-                f' "{gcp_ids.last(name)}" is insufficient for node pool "{request.name}" at zone "{zone}": required {first} and short'
-                f" of {short} VM count of machine type {request.config['machineType']}.",
+                f' "{gcp_ids.last(name)}" is insufficient for node pool "{request.name}" at zone "{zone}": required {first} and'
+                f" short of {short} VM count of machine type {request.config['machineType']}.",
                 "rateLimitExceeded",
             )
     return None

@@ -10,12 +10,11 @@ import copy
 
 from sandbox.cloud import rules
 from sandbox.cloud.state import Body, Record, Resources
-from sandbox.gcp import gcp_ids, gcp_versions, locations
+from sandbox.gcp import gcp_catalogue, gcp_ids
 from sandbox.gcp.resources import gcp_cluster_rules, gcp_pool
-from sandbox.gcp.resources.gcp_cluster_path import CLUSTER, POOL, pools_of
-from sandbox.gcp.resources.gcp_cluster_request import ClusterRequest
+from sandbox.gcp.resources.gcp_network import ranges
+from sandbox.gcp.resources.gcp_requests import CLUSTER, POOL, ClusterRequest, pools_of
 from sandbox.gcp.resources.gcp_resource_type import GcpType
-from sandbox.gcp.resources.gcp_subnet_rules import ranges
 
 DEFAULT_POOL = "default-pool"
 
@@ -29,9 +28,9 @@ class Cluster(GcpType):
 
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
         request = ClusterRequest(id, wanted, {}, None, resources)
-        rules.check(gcp_cluster_rules.SENT, request)
+        rules.raise_first(gcp_cluster_rules.SENT, request)
         request.body = _shown(_with_defaults(resources, id, {**self.service, **wanted}))
-        rules.check(gcp_cluster_rules.RESULT, request)
+        rules.raise_first(gcp_cluster_rules.RESULT, request)
         # GKE makes a pool in any case; the provider removes it on request (removeDefaultNodePool).
         default = Record(POOL, f"{id}/nodePools/{DEFAULT_POOL}", {})
         properties = {
@@ -45,12 +44,12 @@ class Cluster(GcpType):
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:
         request = ClusterRequest(record.id, planned, copy.deepcopy(planned), record.body, resources)
         version = planned.get("minMasterVersion")
-        if version and gcp_versions.number(version) > gcp_versions.number(record.body["masterVersion"]):
+        if version and gcp_catalogue.number(version) > gcp_catalogue.number(record.body["masterVersion"]):
             # The provider upgrades only when what is asked for is newer (resource_container_cluster.go).
             channel = request.body["releaseChannel"]["channel"]
-            request.body["masterVersion"] = gcp_versions.resolved(version, channel) or version
+            request.body["masterVersion"] = gcp_catalogue.resolved(version, channel) or version
         request.body["effectiveLabels"] = _effective(planned.get("resourceLabels") or {})
-        rules.check(gcp_cluster_rules.RESULT, request)
+        rules.raise_first(gcp_cluster_rules.RESULT, request)
         return _shown(request.body)
 
     def view(self, resources: Resources, record: Record) -> Body:
@@ -61,7 +60,7 @@ class Cluster(GcpType):
             # GKE shows the nodes of the first pool that exists (pulumi-gcp, docs of removeDefaultNodePool).
             body["nodeConfig"] = copy.deepcopy(pools[0].body["nodeConfig"])
         body["nodeVersion"] = min(
-            (p.body["version"] for p in pools), key=gcp_versions.number, default=body["masterVersion"]
+            (p.body["version"] for p in pools), key=gcp_catalogue.number, default=body["masterVersion"]
         )
         return body
 
@@ -80,8 +79,8 @@ def _effective(labels: dict[str, str]) -> dict[str, str]:
 
 def _with_defaults(resources: Resources, id: str, wanted: Body) -> Body:
     project, location = gcp_ids.project_of(id), id.split("/")[3]
-    channel = (wanted.get("releaseChannel") or {}).get("channel", gcp_versions.DEFAULT_CHANNEL)
-    version = gcp_versions.resolved(wanted.get("minMasterVersion", ""), channel) or wanted["minMasterVersion"]
+    channel = (wanted.get("releaseChannel") or {}).get("channel", gcp_catalogue.DEFAULT_CHANNEL)
+    version = gcp_catalogue.resolved(wanted.get("minMasterVersion", ""), channel) or wanted["minMasterVersion"]
     network = gcp_ids.network(project, wanted.get("network", "default"))
     region = gcp_ids.region(location)
     subnet_id = gcp_ids.regional(project, region, "subnetworks", wanted.get("subnetwork") or gcp_ids.last(network))
@@ -103,7 +102,7 @@ def _with_defaults(resources: Resources, id: str, wanted: Body) -> Body:
         "network": network,
         "subnetwork": subnet_id,
         "nodeLocations": wanted.get("nodeLocations")
-        or [z for z in locations.default_zones(location) if z not in own_zone],
+        or [z for z in gcp_catalogue.default_zones(location) if z not in own_zone],
         "ipAllocationPolicy": {**policy, "clusterIpv4CidrBlock": pods, "servicesIpv4CidrBlock": services},
         "clusterIpv4Cidr": pods,
         "servicesIpv4Cidr": services,
@@ -127,7 +126,7 @@ def _with_defaults(resources: Resources, id: str, wanted: Body) -> Body:
 def _anonymous(version: str) -> str:
     # Page hardening-your-cluster: new clusters of this version or a newer one answer anonymous health checks alone. The emulated
     # control planes do not: it is a field here.
-    return "LIMITED" if gcp_versions.number(version) >= gcp_versions.number("1.35.0-gke.1171000") else "ENABLED"
+    return "LIMITED" if gcp_catalogue.number(version) >= gcp_catalogue.number("1.35.0-gke.1171000") else "ENABLED"
 
 
 def _shown(body: Body) -> Body:

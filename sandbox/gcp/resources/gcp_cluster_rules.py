@@ -2,11 +2,11 @@
 
 from sandbox.cloud import rules
 from sandbox.cloud.provider import Refused
-from sandbox.gcp import gcp_ids, gcp_versions, locations
+from sandbox.gcp import gcp_catalogue, gcp_ids
 from sandbox.gcp.gcp_errors import GcpRefused, bad_request
-from sandbox.gcp.resources import agent_rules, gcp_machine_rules, gcp_range_rules
-from sandbox.gcp.resources.gcp_cluster_request import ClusterRequest, Rule
+from sandbox.gcp.resources import gcp_identity, gcp_machine_rules, gcp_range_rules
 from sandbox.gcp.resources.gcp_network import NETWORK
+from sandbox.gcp.resources.gcp_requests import ClusterRequest, ClusterRule
 
 
 def not_emulated(request: ClusterRequest) -> Refused | None:
@@ -20,7 +20,7 @@ def not_emulated(request: ClusterRequest) -> Refused | None:
 def location(request: ClusterRequest) -> GcpRefused | None:
     # terraform-provider-google, test of a cluster in the location "wonderland": GKE does not tell a missing location from one
     # that is not allowed.
-    if locations.exists(request.location):
+    if gcp_catalogue.location_exists(request.location):
         return None
     return GcpRefused(403, f"Permission denied on 'locations/{request.location}' (or it may not exist).", "forbidden")
 
@@ -42,8 +42,8 @@ def initial_nodes(request: ClusterRequest) -> GcpRefused | None:
 def version(request: ClusterRequest) -> GcpRefused | None:
     # Logs of many projects, for a prefix of a version and for a whole version.
     requested = request.wanted.get("minMasterVersion", "")
-    channel = (request.wanted.get("releaseChannel") or {}).get("channel", gcp_versions.DEFAULT_CHANNEL)
-    if gcp_versions.resolved(requested, channel) is not None:
+    channel = (request.wanted.get("releaseChannel") or {}).get("channel", gcp_catalogue.DEFAULT_CHANNEL)
+    if gcp_catalogue.resolved(requested, channel) is not None:
         return None
     if "-gke." in requested:
         return bad_request(f'Master version "{requested}" is unsupported.')
@@ -82,7 +82,7 @@ def zones(request: ClusterRequest) -> GcpRefused | None:
     # Page regional-clusters; the words are UNCONFIRMED.
     region = gcp_ids.region(request.location)
     for zone in request.body["nodeLocations"]:
-        if zone not in locations.zones(region):
+        if zone not in gcp_catalogue.zones_of_region(region):
             return bad_request(
                 f'Invalid value for field "cluster.locations": zone "{zone}" is not in region "{region}".'
             )
@@ -166,19 +166,19 @@ def upgrade(request: ClusterRequest) -> GcpRefused | None:
     old, new = request.current["masterVersion"], request.body["masterVersion"]
     if new == old and request.channel == request.current["releaseChannel"]["channel"]:
         return None
-    if new not in gcp_versions.served(request.channel):
+    if new not in gcp_catalogue.served(request.channel):
         return bad_request(f'Master version "{new}" is unsupported.')
-    if int(gcp_versions.minor(new).split(".")[1]) - int(gcp_versions.minor(old).split(".")[1]) > 1:
+    if int(gcp_catalogue.minor(new).split(".")[1]) - int(gcp_catalogue.minor(old).split(".")[1]) > 1:
         return bad_request(
             f'Master cannot be upgraded to "{new}": cannot upgrade the master more than a minor version at a time.'
         )
     return None
 
 
-SENT: tuple[Rule, ...] = (not_emulated, location, own_zone, initial_nodes, version, gcp_range_rules.whole_ranges)
+SENT: tuple[ClusterRule, ...] = (not_emulated, location, own_zone, initial_nodes, version, gcp_range_rules.whole_ranges)
 """Rules on the body that was sent, before defaults are added."""
 
-RESULT: tuple[Rule, ...] = (
+RESULT: tuple[ClusterRule, ...] = (
     network,
     subnetwork,
     gcp_range_rules.secondary_ranges,
@@ -193,8 +193,8 @@ RESULT: tuple[Rule, ...] = (
     policy_on_dataplane,
     autoscaling_limits,
     encryption,
-    agent_rules.secrets_key,
-    agent_rules.shared_vpc,
+    gcp_identity.secrets_key,
+    gcp_identity.shared_vpc,
     groups,
     some_endpoint,
     resource_labels,

@@ -1,15 +1,14 @@
-"""Rules of GKE on the machines of a pool: types, disks, images, spot, scopes."""
+"""Rules of GKE on the machines of a pool: types, disks, images, spot, scopes; and on the labels and taints of its nodes."""
 
 import re
 
 from sandbox.cloud import rules
-from sandbox.gcp import gcp_ids, gcp_versions
+from sandbox.gcp import gcp_catalogue, gcp_ids
+from sandbox.gcp.gcp_catalogue import gpu_offered, machines
 from sandbox.gcp.gcp_errors import GcpRefused, bad_request
-from sandbox.gcp.gcp_machines import machines
-from sandbox.gcp.locations import offered
 from sandbox.gcp.resources.flex_rules import reserved
 from sandbox.gcp.resources.gcp_identity import missing_account
-from sandbox.gcp.resources.gcp_pool_request import PoolRequest
+from sandbox.gcp.resources.gcp_requests import PoolRequest
 
 # https://cloud.google.com/kubernetes-engine/docs/concepts/node-images, Linux.
 _IMAGES = ("COS_CONTAINERD", "UBUNTU_CONTAINERD")
@@ -27,7 +26,7 @@ def machine_type(request: PoolRequest) -> GcpRefused | None:
     name = request.config["machineType"]
     machine = machines().get(name)
     for zone in request.zones:
-        if machine is None or (machine.gpu_model and not offered(machine.gpu_model, zone)):
+        if machine is None or (machine.gpu_model and not gpu_offered(machine.gpu_model, zone)):
             return bad_request(f'Invalid machine type "{name}" in zone "{zone}": GCE_NOT_FOUND')
     return None
 
@@ -58,7 +57,7 @@ def provisioning(request: PoolRequest) -> GcpRefused | None:
 def too_old(request: PoolRequest) -> GcpRefused | None:
     # Page gpus, availability of GPUs by version. Words UNCONFIRMED.
     since = request.machine.since
-    if since and gcp_versions.number(request.body["version"]) < gcp_versions.number(since):
+    if since and gcp_catalogue.number(request.body["version"]) < gcp_catalogue.number(since):
         return bad_request(f"Machine type {request.machine.name} needs version {since} or later.")
     return None
 
@@ -100,7 +99,7 @@ def shutdown_grace(request: PoolRequest) -> GcpRefused | None:
     field = "kubelet_config.shutdown_grace_period_seconds"
     if not request.config.get("spot"):
         return bad_request(f"{field} can be set for node pools of Spot VMs only.")
-    if gcp_versions.number(request.cluster["masterVersion"]) < gcp_versions.number(_LONGER_GRACE):
+    if gcp_catalogue.number(request.cluster["masterVersion"]) < gcp_catalogue.number(_LONGER_GRACE):
         return bad_request(f"{field} needs version {_LONGER_GRACE} or later.")
     least, most = _GRACE
     if not whole or not least <= whole <= most:
@@ -144,9 +143,9 @@ def workload_metadata(request: PoolRequest) -> GcpRefused | None:
 def version(request: PoolRequest) -> GcpRefused | None:
     # Page versioning: nodes are never newer than the control plane, and at most two minor versions older. Words UNCONFIRMED.
     requested, master = request.body["version"], request.cluster["masterVersion"]
-    if gcp_versions.number(requested) > gcp_versions.number(master):
+    if gcp_catalogue.number(requested) > gcp_catalogue.number(master):
         return bad_request(f'Node version "{requested}" must not be newer than the master version "{master}".')
-    behind = int(gcp_versions.minor(master).split(".")[1]) - int(gcp_versions.minor(requested).split(".")[1])
+    behind = int(gcp_catalogue.minor(master).split(".")[1]) - int(gcp_catalogue.minor(requested).split(".")[1])
     if behind > 2:
         return bad_request(f'Node version "{requested}" is more than two minor versions older than the master.')
     return None
@@ -155,7 +154,7 @@ def version(request: PoolRequest) -> GcpRefused | None:
 def version_served(request: PoolRequest) -> GcpRefused | None:
     # Logs of many projects.
     requested = request.wanted.get("version")
-    if requested and gcp_versions.resolved(requested, request.cluster["releaseChannel"]["channel"]) is None:
+    if requested and gcp_catalogue.resolved(requested, request.cluster["releaseChannel"]["channel"]) is None:
         return bad_request(f'Node version "{requested}" is unsupported.')
     return None
 
@@ -173,4 +172,44 @@ def bad_resource_labels(labels: dict[str, str]) -> GcpRefused | None:
             return bad_request(
                 f"Invalid resource label {key}={value}: lower-case letters, digits, _ and -, 63 at most."
             )
+    return None
+
+
+# https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
+_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_PREFIX = re.compile(r"(?=.{1,253}/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/")
+
+# GKE reserves its own prefixes (bitpoke/stack #86 for node-role), except the label that joins a pool to a ComputeClass (page
+# about-custom-compute-classes). For prefixes other than node-role the refusal is UNCONFIRMED.
+_RESERVED = ("kubernetes.io", "k8s.io", "cloud.google.com", "gke.io")
+_ALLOWED = ("cloud.google.com/compute-class",)
+
+
+def _well_formed(key: str) -> bool:
+    match = _PREFIX.match(key)
+    return bool(_NAME.fullmatch(key[match.end() :] if match else key))
+
+
+def labels(request: PoolRequest) -> GcpRefused | None:
+    for key, value in (request.config.get("labels") or {}).items():
+        prefix = key.rpartition("/")[0]
+        if key not in _ALLOWED and any(prefix == own or prefix.endswith(f".{own}") for own in _RESERVED):
+            refused = bad_request(f"Applying kubernetes label is not allowed: {key}.")
+            return refused if prefix == "node-role.kubernetes.io" else refused.as_read()
+        if not _well_formed(key) or (value and not _NAME.fullmatch(value)):
+            # Words UNCONFIRMED
+            return bad_request(f"Invalid kubernetes label {key}={value}.").as_read()
+    return None
+
+
+@rules.as_read
+def taints(request: PoolRequest) -> GcpRefused | None:
+    # Kubernetes' validation of a node's taints; the words are UNCONFIRMED.
+    seen = set()
+    for taint in request.config.get("taints") or []:
+        if not _well_formed(taint["key"]) or (taint.get("value") and not _NAME.fullmatch(taint["value"])):
+            return bad_request(f"Invalid taint {taint['key']}={taint.get('value', '')}.")
+        if (taint["key"], taint["effect"]) in seen:
+            return bad_request(f"Taints must be unique by key and effect: {taint['key']} has {taint['effect']} twice.")
+        seen.add((taint["key"], taint["effect"]))
     return None

@@ -10,12 +10,11 @@ import copy
 from sandbox.cloud import rules
 from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Record, Resources
-from sandbox.gcp import gcp_errors, gcp_ids, gcp_versions, locations
-from sandbox.gcp.gcp_machines import machines
+from sandbox.gcp import gcp_catalogue, gcp_errors, gcp_ids
+from sandbox.gcp.gcp_catalogue import machines
 from sandbox.gcp.gcp_nodes import group_name
 from sandbox.gcp.resources import gcp_pool_rules
-from sandbox.gcp.resources.gcp_cluster_path import POOL, pools_of
-from sandbox.gcp.resources.gcp_pool_request import PoolRequest
+from sandbox.gcp.resources.gcp_requests import POOL, PoolRequest, pools_of
 from sandbox.gcp.resources.gcp_resource_type import GcpType, type_named
 
 _DISK_GB = 100
@@ -41,7 +40,7 @@ class NodePool(GcpType):
         cluster = _running_cluster(resources, record.id)
         request = PoolRequest(record.id, planned, copy.deepcopy(planned), record.body, resources, cluster.body)
         request.wanted = {k: v for k, v in planned.items() if v != record.body.get(k)}
-        rules.check(gcp_pool_rules.SENT, request)
+        rules.raise_first(gcp_pool_rules.SENT, request)
         config = request.config
         config["effectiveTaints"] = _all_taints(config, record.body["nodeConfig"])
         if config.get("flexStart"):
@@ -49,8 +48,8 @@ class NodePool(GcpType):
         version = request.wanted.get("version")
         if version:
             channel = cluster.body["releaseChannel"]["channel"]
-            request.body["version"] = gcp_versions.resolved(version, channel) or version
-        rules.check(gcp_pool_rules.RESULT, request)
+            request.body["version"] = gcp_catalogue.resolved(version, channel) or version
+        rules.raise_first(gcp_pool_rules.RESULT, request)
         return request.body
 
 
@@ -64,7 +63,7 @@ def _running_cluster(resources: Resources, pool_id: str) -> Record:
 def new_body(resources: Resources, cluster: Record, id: str, wanted: Body) -> Body:
     """The body of a new pool, checked. Raises `Refused`."""
     request = PoolRequest(id, wanted, {}, None, resources, cluster.body)
-    rules.check(gcp_pool_rules.SENT, request)
+    rules.raise_first(gcp_pool_rules.SENT, request)
     request.body = _with_defaults(cluster.body, id, wanted)
     config = request.config
     config["effectiveTaints"] = [dict(taint) for taint in config.get("taints", [])]
@@ -72,7 +71,7 @@ def new_body(resources: Resources, cluster: Record, id: str, wanted: Body) -> Bo
     # Page gpus: only where the cluster has a pool without GPUs by then, and not a second time.
     if request.accelerators and not tainted and _has_other_pool(resources, cluster.id):
         config["effectiveTaints"].append(dict(_GPU_TAINT))
-    rules.check(gcp_pool_rules.RESULT, request)
+    rules.raise_first(gcp_pool_rules.RESULT, request)
     return request.body
 
 
@@ -103,7 +102,7 @@ def _with_defaults(cluster: Body, id: str, wanted: Body) -> Body:
         "namePrefix": wanted.get("namePrefix", ""),
         "project": gcp_ids.project_of(id),
         "location": id.split("/")[3],
-        "version": gcp_versions.resolved(wanted["version"], channel)
+        "version": gcp_catalogue.resolved(wanted["version"], channel)
         if wanted.get("version")
         else cluster["masterVersion"],
         "nodeConfig": config,
@@ -132,7 +131,7 @@ def _with_defaults(cluster: Body, id: str, wanted: Body) -> Body:
 def _zones(cluster: Body) -> list[str]:
     # A zonal cluster's own zone is not among its node_locations.
     own = [cluster["location"]] if gcp_ids.is_zone(cluster["location"]) else []
-    return [*own, *cluster["nodeLocations"]] or locations.default_zones(cluster["location"])
+    return [*own, *cluster["nodeLocations"]] or gcp_catalogue.default_zones(cluster["location"])
 
 
 def _upgrade(settings: Body, config: Body) -> Body:

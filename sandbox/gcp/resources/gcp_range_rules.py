@@ -11,9 +11,8 @@ from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Record
 from sandbox.gcp import gcp_ids
 from sandbox.gcp.gcp_errors import GcpRefused, bad_request
-from sandbox.gcp.resources.gcp_cluster_path import CLUSTER
-from sandbox.gcp.resources.gcp_cluster_request import ClusterRequest
-from sandbox.gcp.resources.gcp_subnet_rules import SUBNETWORK, conflict, ranges
+from sandbox.gcp.resources.gcp_network import SUBNETWORK, conflict, ranges
+from sandbox.gcp.resources.gcp_requests import CLUSTER, ClusterRequest
 
 
 def secondary_ranges(request: ClusterRequest) -> GcpRefused | None:

@@ -12,15 +12,12 @@ from sandbox.gcp.resources.bucket import (
     FolderMember,
 )
 from sandbox.gcp.resources.gcp_cluster import Cluster
-from sandbox.gcp.resources.gcp_cluster_path import CLUSTER, POOL
 from sandbox.gcp.resources.gcp_identity import ACCOUNT, Member
-from sandbox.gcp.resources.gcp_network import NETWORK, Network
+from sandbox.gcp.resources.gcp_network import NETWORK, SUBNETWORK, Network, Subnetwork
 from sandbox.gcp.resources.gcp_pool import NodePool
+from sandbox.gcp.resources.gcp_requests import CLUSTER, POOL
 from sandbox.gcp.resources.gcp_resource_type import GcpType
-from sandbox.gcp.resources.gcp_subnet_rules import SUBNETWORK
-from sandbox.gcp.resources.nat_rules import NAT
-from sandbox.gcp.resources.router import ROUTER, Router, RouterNat
-from sandbox.gcp.resources.subnetwork import Subnetwork
+from sandbox.gcp.resources.router import NAT, ROUTER, Router, RouterNat
 
 TYPES = Types[GcpType](
     (

@@ -1,10 +1,10 @@
 """Rules of GKE on the GPUs of a pool."""
 
 from sandbox.cloud import rules
-from sandbox.gcp import gcp_versions
+from sandbox.gcp import gcp_catalogue
+from sandbox.gcp.gcp_catalogue import gpu_offered
 from sandbox.gcp.gcp_errors import GcpRefused, bad_request
-from sandbox.gcp.locations import offered
-from sandbox.gcp.resources.gcp_pool_request import PoolRequest
+from sandbox.gcp.resources.gcp_requests import PoolRequest
 
 _MOST_CLIENTS = 48
 _STRATEGIES = ("TIME_SHARING", "MPS")
@@ -28,7 +28,7 @@ def in_zone(request: PoolRequest) -> GcpRefused | None:
     # k8s-config-connector PR 1902, which has a retired GPU.
     for gpu in request.accelerators:
         for zone in request.zones:
-            if not offered(gpu["type"], zone):
+            if not gpu_offered(gpu["type"], zone):
                 return bad_request(f'Accelerator type "{gpu["type"]}" does not exist in zone {zone}.')
     return None
 
@@ -105,7 +105,7 @@ def partition(request: PoolRequest) -> GcpRefused | None:
         if size not in _PARTITIONS.get(gpu["type"], ()):
             return bad_request(f'Invalid gpu_partition_size "{size}" for accelerator type "{gpu["type"]}".')
         late = gpu["type"] == "nvidia-rtx-pro-6000"
-        if late and gcp_versions.number(request.cluster["masterVersion"]) < gcp_versions.number(_RTX_PARTITIONS_FROM):
+        if late and gcp_catalogue.number(request.cluster["masterVersion"]) < gcp_catalogue.number(_RTX_PARTITIONS_FROM):
             return bad_request(f"Gpu_partition_size of {gpu['type']} needs version {_RTX_PARTITIONS_FROM} or later.")
     return None
 

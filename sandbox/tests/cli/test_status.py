@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from sandbox.cli.status import show
-from sandbox.cloud.spot_state import Bound
+from sandbox.cloud.spot_nodes import Bound
 from sandbox.cluster.control_plane import ControlPlane
 
 

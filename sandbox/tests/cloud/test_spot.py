@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.cloud.spot import SpotFacts
+from sandbox.cloud.spot_nodes import SpotFacts
 from sandbox.cluster import plugins
 
 CLOUDS = pytest.mark.parametrize("cloud", plugins.NAMES)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.cloud.node_names import is_silent
-from sandbox.cloud.spot_state import Bound
+from sandbox.cloud.node_groups import is_silent
+from sandbox.cloud.spot_nodes import Bound
 from sandbox.tests.spot_bed import Bed, on_azure, on_gcp
 
 

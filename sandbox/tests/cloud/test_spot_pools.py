@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.cloud.provider import InitFailed, Resource
-from sandbox.cloud.spot_state import Bound
+from sandbox.cloud.spot_nodes import Bound
 from sandbox.tests.azure import conftest as azure
 from sandbox.tests.gcp import conftest as gcp
 from sandbox.tests.spot_bed import on_azure, on_gcp

@@ -15,12 +15,11 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.node_groups import Bounds, NodeGroup
-from sandbox.cloud.operations import States
 from sandbox.cloud.plugin import Plugin
 from sandbox.cloud.provider import CloudProvider, Failure, Props, Refused, Resource
 from sandbox.cloud.quotas import Quotas
 from sandbox.cloud.resource_type import ResourceType, Types
-from sandbox.cloud.state import Body, Record, Resources
+from sandbox.cloud.state import Body, Record, Resources, States
 from sandbox.cluster import plugins
 from sandbox.engine import cloud_file, clouds
 from sandbox.engine.cloud_file import CloudFile

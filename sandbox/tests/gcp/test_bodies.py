@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.cloud.provider import InitFailed
-from sandbox.gcp import gcp_versions
+from sandbox.gcp import gcp_catalogue
 from sandbox.tests.engine_side import Props
 
 from .conftest import (
@@ -86,7 +86,7 @@ def test_ranges_by_name_are_shown_with_their_addresses(ready: Project) -> None:
 )
 def test_a_channel_resolves_versions(channel: str, wanted: str, version: str | None) -> None:
     """GKE release notes"""
-    resolved = gcp_versions.resolved(wanted, channel)
+    resolved = gcp_catalogue.resolved(wanted, channel)
     assert (resolved and resolved.partition("-gke.")[0]) == version
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from sandbox.cloud.node_groups import NodeGroup, ScaleRefused
 from sandbox.cloud.state import Record, Resources
-from sandbox.gcp import gcp_node_groups, instance_groups
+from sandbox.gcp import instance_groups
 from sandbox.gcp.instance_groups import instances, remove, resize, settle, size
-from sandbox.gcp.resources.gcp_cluster_path import POOL
+from sandbox.gcp.resources.gcp_requests import POOL
 
 CLUSTER_ID = "projects/example-ml/locations/europe-west4/clusters/ml"
 ZONES = [f"europe-west4-{letter}" for letter in "abc"]
@@ -39,7 +39,7 @@ class Cluster:
         settle(self.resources)
 
     def group(self) -> NodeGroup:
-        return gcp_node_groups.group(self.resources, self.cluster, self.pool)
+        return instance_groups.group(self.resources, self.cluster, self.pool)
 
     def change(self, **body: Any) -> None:
         self.pool.body |= body
@@ -153,7 +153,7 @@ def test_what_the_autoscaler_sees() -> None:
     assert group.floors == tuple((frozenset(cluster.names(zone)), 1) for zone in ZONES)
     assert group.zone_most == 2
     assert group.gpus
-    assert gcp_node_groups.profile(cluster.cluster)["scaleDownUnneededTime"] == "10m"
+    assert instance_groups.profile(cluster.cluster)["scaleDownUnneededTime"] == "10m"
     labels = group.template["metadata"]["labels"]
     assert labels["topology.kubernetes.io/zone"] == ZONES[0]
     cluster.resize(4)

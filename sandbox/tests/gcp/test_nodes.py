@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.cloud.node_groups import Gpus
 from sandbox.cloud.state import Record
-from sandbox.gcp.gcp_machines import machines
+from sandbox.gcp.gcp_catalogue import machines
 from sandbox.gcp.gcp_nodes import allocatable_disk, gpus, node, node_name, reserved_cpu, reserved_memory, template
 
 PROJECT = "example-ml"

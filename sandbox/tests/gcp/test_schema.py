@@ -7,8 +7,8 @@ from importlib.metadata import version
 import pytest
 
 from sandbox.cloud.schema import Fields
-from sandbox.gcp import gcp_schema, locations
-from sandbox.gcp.gcp_machines import machines
+from sandbox.gcp import gcp_catalogue, gcp_schema
+from sandbox.gcp.gcp_catalogue import machines
 from sandbox.gcp.resources.gcp_resource_type import READ_FOR, TABLE, GcpType
 from sandbox.gcp.resources.gcp_table import TYPES
 
@@ -45,8 +45,10 @@ def test_every_property_that_a_type_speaks_of_is_one_of_its(kind: GcpType) -> No
 
 
 def test_the_offer_of_gpus_is_in_zones_that_exist() -> None:
-    offers = {name: list(zones) for name, zones in locations.offers().items()}
-    assert {zone for zones in offers.values() for zone in zones if zone != "*" and not locations.exists(zone)} == set()
+    offers = {name: list(zones) for name, zones in gcp_catalogue.gpu_offers().items()}
+    assert {
+        zone for zones in offers.values() for zone in zones if zone != "*" and not gcp_catalogue.location_exists(zone)
+    } == set()
     built_in = {machine.gpu_model for machine in machines().values() if machine.gpu_model}
     attachable = {model for machine in machines().values() for model in machine.attachable}
     assert built_in | attachable <= offers.keys()

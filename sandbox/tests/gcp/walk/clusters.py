@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.gcp import gcp_cloud, gcp_ids
-from sandbox.gcp.resources import agent_rules, gcp_cluster_rules, gcp_range_rules, scale_rules
+from sandbox.gcp.resources import gcp_cluster_rules, gcp_identity, gcp_pool_rules, gcp_range_rules
 from sandbox.tests.rule_walk import ABSENT, Row
 
 from ..conftest import (
@@ -35,7 +35,7 @@ def _private(name: str, services: str, block: str = "172.16.0.0/28") -> Make:
     return cluster(name=name, ipAllocationPolicy=ranges, privateClusterConfig=_hidden(block))
 
 
-_AGENTS = (agent_rules.kubernetes(PROJECT), agent_rules.google(PROJECT))
+_AGENTS = (gcp_identity.kubernetes_agent(PROJECT), gcp_identity.google_apis_account(PROJECT))
 
 
 def _shared(host: str) -> Make:
@@ -119,7 +119,7 @@ ROWS = [
     .tries(cluster, privateClusterConfig=(_hidden("10.16.0.0/28"), _hidden("172.16.0.0/28"))),
     Row(
         "control plane with a range, nodes with public addresses",
-        scale_rules.private_nodes,
+        gcp_pool_rules.private_nodes,
         "terraform-google-kubernetes-engine #1493",
     )
     .says(
@@ -185,27 +185,27 @@ ROWS = [
     ),
     Row("key of another region", gcp_cluster_rules.encryption, "page encrypting-secrets")
     .assumes("is not a key of region europe-west4.")
-    .given(key_granted(_KEY.format(REGION), agent_rules.kubernetes(PROJECT)))
+    .given(key_granted(_KEY.format(REGION), gcp_identity.kubernetes_agent(PROJECT)))
     .tries(
         cluster, databaseEncryption={"state": "ENCRYPTED", "keyName": (_KEY.format("us-east1"), _KEY.format(REGION))}
     ),
-    Row("key that Kubernetes Engine may not use", agent_rules.secrets_key, "page encrypting-secrets")
+    Row("key that Kubernetes Engine may not use", gcp_identity.secrets_key, "page encrypting-secrets")
     .assumes(
         "Error 403: Permission 'cloudkms.cryptoKeyVersions.useToEncrypt' denied on resource "
         f"'{_KEY.format(REGION)}2' (or it may not exist) for service-{gcp_ids.project_number(PROJECT)}@container-engine-robot."
     )
     .given(
-        key_granted(_KEY.format(REGION), agent_rules.kubernetes(PROJECT)),
-        key_granted(f"{_KEY.format(REGION)}2", agent_rules.compute(PROJECT)),
+        key_granted(_KEY.format(REGION), gcp_identity.kubernetes_agent(PROJECT)),
+        key_granted(f"{_KEY.format(REGION)}2", gcp_identity.compute_agent(PROJECT)),
     )
     .tries(
         cluster, databaseEncryption={"state": "ENCRYPTED", "keyName": (f"{_KEY.format(REGION)}2", _KEY.format(REGION))}
     ),
-    Row("Shared VPC whose project lets no agent in", agent_rules.shared_vpc, "page cluster-shared-vpc")
+    Row("Shared VPC whose project lets no agent in", gcp_identity.shared_vpc, "page cluster-shared-vpc")
     .assumes("Error 403: Permission 'container.hostServiceAgent.use' denied on resource 'projects/closed-host'")
     .given(*_host("closed-host"), *_host("open-host"), *_let_in("open-host", *_AGENTS))
     .tries(_shared, ("closed-host", "open-host")),
-    Row("Shared VPC whose subnet lets Google's APIs not in", agent_rules.shared_vpc, "page cluster-shared-vpc")
+    Row("Shared VPC whose subnet lets Google's APIs not in", gcp_identity.shared_vpc, "page cluster-shared-vpc")
     .assumes(
         "Error 403: Permission 'compute.subnetworks.use' denied on resource "
         f"'projects/closed-host/regions/{REGION}/subnetworks/shared' (or it may not exist) for {_AGENTS[1]}."

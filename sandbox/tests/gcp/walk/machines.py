@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.gcp.resources import agent_rules, gcp_machine_rules
+from sandbox.gcp.resources import gcp_identity, gcp_machine_rules
 from sandbox.tests.rule_walk import ABSENT, Row
 
 from ..conftest import PROJECT, REGULAR, SPOT, ZONES
@@ -73,14 +73,14 @@ ROWS = [
     .tries(nodes, REGULAR, machineType="c3-standard-8", diskType=("pd-standard", "hyperdisk-balanced")),
     Row("key of another region, for boot disks", gcp_machine_rules.boot_disk_key, "page using-cmek")
     .assumes("is not a key of region europe-west4.")
-    .given(key_granted(_KEY.format("europe-west4"), agent_rules.compute(PROJECT)))
+    .given(key_granted(_KEY.format("europe-west4"), gcp_identity.compute_agent(PROJECT)))
     .tries(nodes, REGULAR, bootDiskKmsKey=(_KEY.format("us-east1"), _KEY.format("europe-west4"))),
-    Row("key that Compute Engine may not use", agent_rules.boot_disk_key, "page using-cmek")
+    Row("key that Compute Engine may not use", gcp_identity.boot_disk_key, "page using-cmek")
     .assumes(
         "Error 403: Permission 'cloudkms.cryptoKeyVersions.useToEncrypt' denied on resource "
-        f"'{_KEY.format('europe-west4')}2' (or it may not exist) for {agent_rules.compute(PROJECT)}."
+        f"'{_KEY.format('europe-west4')}2' (or it may not exist) for {gcp_identity.compute_agent(PROJECT)}."
     )
-    .given(key_granted(_KEY.format("europe-west4"), agent_rules.compute(PROJECT)))
+    .given(key_granted(_KEY.format("europe-west4"), gcp_identity.compute_agent(PROJECT)))
     .tries(nodes, REGULAR, bootDiskKmsKey=(f"{_KEY.format('europe-west4')}2", _KEY.format("europe-west4"))),
     Row("image that is none", gcp_machine_rules.image, "page node-images")
     .assumes('Invalid image type "COS"')

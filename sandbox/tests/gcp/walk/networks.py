@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.gcp import gcp_cloud
-from sandbox.gcp.resources import gcp_identity, gcp_network, gcp_subnet_rules, nat_rules
-from sandbox.gcp.resources import subnetwork as subnets
+from sandbox.gcp.resources import gcp_identity, gcp_network, router
+from sandbox.gcp.resources import gcp_network as subnets
 from sandbox.tests.rule_walk import ABSENT, Row
 
 from ..conftest import (
@@ -91,14 +91,14 @@ ROWS = [
         "notFound"
     )
     .tries(_subnet, network=("no", f"https://www.googleapis.com/compute/v1/projects/{PROJECT}/global/networks/net")),
-    Row("region that is none", gcp_subnet_rules.region_exists, "the sandbox's reading")
+    Row("region that is none", gcp_network.region_exists, "the sandbox's reading")
     .assumes("Unknown region., invalid")
     .tries(_subnet, region=("europe-west5", "europe-west3")),
-    Row("subnet without a range", gcp_subnet_rules.range_given, "REST reference")
+    Row("subnet without a range", gcp_network.range_given, "REST reference")
     .assumes("Must be specified.")
     .refuses(Make(SUBNETWORK, {"name": "two", "region": REGION, "network": "net"}))
     .accepts(_subnet()),
-    Row("two ranges of a name", gcp_subnet_rules.own_names, "REST reference")
+    Row("two ranges of a name", gcp_network.own_names, "REST reference")
     .assumes("duplicate range name pods")
     .tries(
         _subnet,
@@ -107,34 +107,34 @@ ROWS = [
             _ranges(("pods", "10.30.0.0/20"), ("services", "10.31.0.0/20")),
         ),
     ),
-    Row("host bits", gcp_subnet_rules.network_address, "the sandbox's reading")
+    Row("host bits", gcp_network.network_address, "the sandbox's reading")
     .assumes("Invalid IPCidrRange: 10.10.0.1/20 has host bits set.")
     .tries(_subnet, ipCidrRange=("10.10.0.1/20", "10.10.16.0/20")),
-    Row("share of flows", gcp_subnet_rules.sampling, "REST reference subnetworks")
+    Row("share of flows", gcp_network.sampling, "REST reference subnetworks")
     .assumes("Invalid value for field 'resource.logConfig.flowSampling': '1.5'. Must be in [0, 1].")
     .tries(_subnet, logConfig={"flowSampling": (1.5, 1)}),
-    Row("range too small", gcp_subnet_rules.usable_range, "page subnets")
+    Row("range too small", gcp_network.usable_range, "page subnets")
     .assumes("Invalid IPCidrRange: 10.10.0.0/30 is not allowed.")
     .tries(_subnet, ipCidrRange=("10.10.0.0/30", "10.10.0.0/29")),
-    Row("public range", gcp_subnet_rules.usable_range, "page subnets")
+    Row("public range", gcp_network.usable_range, "page subnets")
     .assumes("8.8.0.0/20 is not allowed")
     .tries(_subnet, ipCidrRange=("8.8.0.0/20", "203.0.113.0/24")),
-    Row("range that no subnet may have", gcp_subnet_rules.usable_range, "page subnets")
+    Row("range that no subnet may have", gcp_network.usable_range, "page subnets")
     .assumes("169.254.0.0/20 is not allowed")
     .tries(_subnet, ipCidrRange=("169.254.0.0/20", "240.0.0.0/20")),
-    Row("ranges of one subnet overlap", gcp_subnet_rules.own_overlap, "page subnets")
+    Row("ranges of one subnet overlap", gcp_network.own_overlap, "page subnets")
     .says(
         "Error 400: Invalid value for field 'resource.secondaryIpRanges[0].ipCidrRange': '10.10.8.0/24'. Invalid IPCidrRange: "
         "10.10.8.0/24 conflicts with existing subnetwork 'two' in region 'europe-west4'., invalid"
     )
     .tries(_subnet, secondaryIpRanges=(_ranges(("pods", "10.10.8.0/24")), _ranges(("pods", "10.10.16.0/24")))),
-    Row("subnets overlap, also of two regions", gcp_subnet_rules.overlap, "terraform-google-kubernetes-engine")
+    Row("subnets overlap, also of two regions", gcp_network.overlap, "terraform-google-kubernetes-engine")
     .says(
         "'resource.ipCidrRange': '10.16.0.0/20'. Invalid IPCidrRange: 10.16.0.0/20 conflicts "
         "with existing subnetwork 'nodes' in region 'europe-west4'., invalid"
     )
     .tries(_subnet, ipCidrRange="10.16.0.0/20", region=("us-east1", ABSENT), network=(ABSENT, "other")),
-    Row("range in use taken away", gcp_subnet_rules.range_in_use, "page alias-ips")
+    Row("range in use taken away", gcp_network.range_in_use, "page alias-ips")
     .assumes(f"Cannot remove secondary range services which is in use by {CLUSTER_ID}")
     .tries(
         Make,
@@ -147,15 +147,15 @@ ROWS = [
             ),
         },
     ),
-    Row("NAT without addresses", nat_rules.addresses, "REST reference")
+    Row("NAT without addresses", router.addresses, "REST reference")
     .assumes("natIpAllocateOption': ''. Must be specified.")
     .given(_SECOND)
     .tries(_nat, natIpAllocateOption=("", ABSENT)),
-    Row("NAT with addresses of two kinds", nat_rules.addresses, "REST reference")
+    Row("NAT with addresses of two kinds", router.addresses, "REST reference")
     .assumes("natIps need MANUAL_ONLY")
     .given(_SECOND)
     .tries(_nat, natIps=["one"], natIpAllocateOption=(ABSENT, "MANUAL_ONLY")),
-    Row("NAT of listed subnets without a list", nat_rules.listed_subnetworks, "REST reference")
+    Row("NAT of listed subnets without a list", router.listed_subnetworks, "REST reference")
     .assumes("subnetworks need LIST_OF_SUBNETWORKS")
     .given(_SECOND)
     .tries(
@@ -163,7 +163,7 @@ ROWS = [
         sourceSubnetworkIpRangesToNat="LIST_OF_SUBNETWORKS",
         subnetworks=(ABSENT, [{"name": "others", "sourceIpRangesToNats": ["ALL_IP_RANGES"]}]),
     ),
-    Row("NAT of a subnet that is none", nat_rules.subnetworks_exist, "4.4")
+    Row("NAT of a subnet that is none", router.subnetworks_exist, "4.4")
     .assumes("subnetworks/no' was not found, notFound")
     .given(_SECOND)
     .tries(
@@ -171,7 +171,7 @@ ROWS = [
         sourceSubnetworkIpRangesToNat="LIST_OF_SUBNETWORKS",
         subnetworks=[{"name": ("no", "others"), "sourceIpRangesToNats": ["ALL_IP_RANGES"]}],
     ),
-    Row("second NAT for all subnets", nat_rules.alone, "provider's text")
+    Row("second NAT for all subnets", router.alone, "provider's text")
     .assumes("Only one NAT of a network and region can be for all subnetworks; nat exists.")
     .given(_BESIDE)
     .refuses(_nat())

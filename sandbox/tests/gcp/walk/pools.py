@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sandbox.gcp import gcp_cloud
-from sandbox.gcp.resources import gcp_label_rules, gcp_pool, gcp_pool_rules, scale_rules
+from sandbox.gcp.resources import gcp_machine_rules, gcp_pool, gcp_pool_rules
 from sandbox.tests.rule_walk import ABSENT, Row
 
 from ..conftest import CLUSTER_ID, POOL, REGION, REGULAR, SPOT, ZONES
@@ -34,61 +34,61 @@ ROWS = [
     Row("pool's name too long", gcp_pool_rules.name, "4.4, 7.25")
     .says("no longer than 40 characters")
     .tries(pools, REGULAR, name=("a" * 41, "a" * 40)),
-    Row("no most nodes", scale_rules.both_limits_zero, "4.4")
+    Row("no most nodes", gcp_pool_rules.both_limits_zero, "4.4")
     .says(
         "googleapi: Error 400: Node_pool_autoscaling.max_node_count and node_pool_autoscaling.total_max_node_count cannot be "
         "both set to zero., badRequest"
     )
     .tries(pools, REGULAR, autoscaling=({"minNodeCount": 0}, {"maxNodeCount": 1})),
-    Row("bounds of two kinds", scale_rules.two_kinds_of_limits, "4.1")
+    Row("bounds of two kinds", gcp_pool_rules.two_kinds_of_limits, "4.1")
     .assumes("cannot be both set., badRequest")
     .tries(pools, SPOT, autoscaling={"maxNodeCount": 2, "totalMaxNodeCount": (4, ABSENT), "minNodeCount": (ABSENT, 0)}),
-    Row("bounds of two kinds, in an update", scale_rules.two_kinds_of_limits, "4.1")
+    Row("bounds of two kinds, in an update", gcp_pool_rules.two_kinds_of_limits, "4.1")
     .assumes("cannot be both set., badRequest")
     .given(pools(SPOT))
     .tries(pools, SPOT, autoscaling={"minNodeCount": (1, ABSENT), "totalMinNodeCount": 1, "totalMaxNodeCount": 4}),
-    Row("least above most", scale_rules.least_above_most, "the sandbox's reading")
+    Row("least above most", gcp_pool_rules.least_above_most, "the sandbox's reading")
     .assumes("Node_pool_autoscaling.total_min_node_count must be less than or equal to")
     .tries(pools, REGULAR, autoscaling={"totalMinNodeCount": (4, 3), "totalMaxNodeCount": 3}),
-    Row("least above most of a zone", scale_rules.least_above_most, "the sandbox's reading")
+    Row("least above most of a zone", gcp_pool_rules.least_above_most, "the sandbox's reading")
     .assumes("Node_pool_autoscaling.min_node_count must be less than or equal to")
     .tries(pools, REGULAR, autoscaling={"minNodeCount": (4, 3), "maxNodeCount": 3}),
-    Row("more nodes than a pool can have", scale_rules.too_many_nodes, "page quotas")
+    Row("more nodes than a pool can have", gcp_pool_rules.too_many_nodes, "page quotas")
     .assumes("can have at most 1000 nodes in a zone")
     .tries(pools, SPOT, autoscaling={"maxNodeCount": (1001, 1000)}),
-    Row("zone of another region, for a pool", scale_rules.locations, "page regional-clusters")
+    Row("zone of another region, for a pool", gcp_pool_rules.locations, "page regional-clusters")
     .assumes('zone "us-central1-a" is not in region "europe-west4".')
     .tries(pools, REGULAR, nodeLocations=(["us-central1-a"], ZONES[:1])),
-    Row("zone that is none", scale_rules.locations, "page regional-clusters")
+    Row("zone that is none", gcp_pool_rules.locations, "page regional-clusters")
     .assumes('zone "europe-west4-d" is not in region "europe-west4".')
     .given(pools(REGULAR))
     .tries(pools, REGULAR, nodeLocations=([f"{REGION}-d"], ZONES[1:])),
-    Row("too many pods a node", scale_rules.pods_per_node, "6")
+    Row("too many pods a node", gcp_pool_rules.pods_per_node, "6")
     .assumes("Max_pods_per_node must be between 8 and 256.")
     .tries(pools, REGULAR, maxPodsPerNode=(257, 256)),
-    Row("pool's range of pods that is none", scale_rules.pod_range, "4.4")
+    Row("pool's range of pods that is none", gcp_pool_rules.pod_range, "4.4")
     .says('Pod secondary range "more-pods" not found in network "net", subnetwork "nodes".')
     .tries(pools, REGULAR, networkConfig={"podRange": ("more-pods", "pods")}),
-    Row("no way to upgrade", scale_rules.surge, "page node-pool-upgrade-strategies")
+    Row("no way to upgrade", gcp_pool_rules.surge, "page node-pool-upgrade-strategies")
     .assumes("The sum of max_surge and max_unavailable must be between 1 and 20.")
     .tries(pools, REGULAR, upgradeSettings={"maxSurge": 0, "maxUnavailable": (0, 1)}),
-    Row("no automatic upgrades in a channel", scale_rules.management, "page release-channels")
+    Row("no automatic upgrades in a channel", gcp_pool_rules.management, "page release-channels")
     .says("Auto_upgrade must be true when release_channel REGULAR is set.")
     .tries(pools, REGULAR, management={"autoUpgrade": (False, True)}),
-    Row("label of a role", gcp_label_rules.labels, "4.4")
+    Row("label of a role", gcp_machine_rules.labels, "4.4")
     .says("googleapi: Error 400: Applying kubernetes label is not allowed: node-role.kubernetes.io/gpu., badRequest")
     .tries(nodes, REGULAR, labels=({"node-role.kubernetes.io/gpu": "true"}, {"example.com/gpu": "true"})),
-    Row("label of GKE's", gcp_label_rules.labels, "page about-custom-compute-classes")
+    Row("label of GKE's", gcp_machine_rules.labels, "page about-custom-compute-classes")
     .assumes("Applying kubernetes label is not allowed: cloud.google.com/gke-spot.")
     .given(pools(SPOT))
     .tries(nodes, SPOT, labels=({"cloud.google.com/gke-spot": "true"}, {"cloud.google.com/compute-class": "ml"})),
-    Row("label that is none", gcp_label_rules.labels, "Kubernetes")
+    Row("label that is none", gcp_machine_rules.labels, "Kubernetes")
     .assumes("Invalid kubernetes label a=not a value.")
     .tries(nodes, REGULAR, labels={"a": ("not a value", "")}),
-    Row("taint twice", gcp_label_rules.taints, "Kubernetes")
+    Row("taint twice", gcp_machine_rules.taints, "Kubernetes")
     .assumes("Taints must be unique by key and effect: a has NO_SCHEDULE twice.")
     .tries(nodes, REGULAR, taints=([_taint("a"), _taint("a", value="y")], [_taint("a"), _taint("a", "NO_EXECUTE")])),
-    Row("taint that is none", gcp_label_rules.taints, "Kubernetes")
+    Row("taint that is none", gcp_machine_rules.taints, "Kubernetes")
     .assumes("Invalid taint a b=x.")
     .tries(nodes, REGULAR, taints=[(_taint("a b"), _taint("a.b/c"))]),
 ]

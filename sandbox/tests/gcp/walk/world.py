@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sandbox.cloud.provider import InitFailed, Refused
-from sandbox.gcp.resources import bucket, gcp_cluster_rules, gcp_identity, gcp_pool_rules, gcp_subnet_rules, nat_rules
+from sandbox.gcp.resources import bucket, gcp_cluster_rules, gcp_identity, gcp_network, gcp_pool_rules, router
 from sandbox.tests.rule_walk import Refusal, Walk, marked
 
 from ..conftest import ACCOUNT, NAT, POOL, REGION, REGULAR, ROUTER, Project
@@ -12,7 +12,8 @@ from . import buckets, clusters, flex_start, gpus, machines, networks, pools
 MODULES = (networks, clusters, pools, machines, gpus, flex_start, buckets)
 TABLES = [
     *((module, table) for module in (gcp_cluster_rules, gcp_pool_rules) for table in ("SENT", "RESULT")),
-    *((module, "RULES") for module in (gcp_subnet_rules, nat_rules)),
+    (gcp_network, "SUBNET_RULES"),
+    (router, "NAT_RULES"),
     (gcp_identity, "GRANT_RULES"),
     *((bucket, f"{part}_RULES") for part in ("BUCKET", "MEMBER", "FOLDER", "FOLDER_MEMBER")),
 ]

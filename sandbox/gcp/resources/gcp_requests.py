@@ -1,13 +1,41 @@
-"""One node pool in a request, as the rules about pools see it."""
+"""Clusters and pools in a request, as the rules see them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sandbox.cloud.provider import Refused
 from sandbox.cloud.rules import ResourceRequest
-from sandbox.cloud.state import Body
+from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import gcp_ids
+from sandbox.gcp.gcp_catalogue import Machine, machines
 from sandbox.gcp.gcp_errors import GcpRefused
-from sandbox.gcp.gcp_machines import Machine, machines
+
+CLUSTER = "gcp:container/cluster:Cluster"
+POOL = "gcp:container/nodePool:NodePool"
+
+
+def pools_of(resources: Resources, cluster_id: str) -> list[Record]:
+    return resources.of(POOL, below=cluster_id)
+
+
+class ClusterRequest(ResourceRequest):
+    """A create or an update of a cluster."""
+
+    @property
+    def project(self) -> str:
+        return gcp_ids.project_of(self.id)
+
+    @property
+    def location(self) -> str:
+        return self.id.split("/")[3]
+
+    @property
+    def channel(self) -> str:
+        channel: str = self.body["releaseChannel"]["channel"]
+        return channel
+
+
+ClusterRule = Callable[[ClusterRequest], GcpRefused | Refused | None]
 
 
 @dataclass
@@ -41,4 +69,4 @@ class PoolRequest(ResourceRequest):
         return [accelerator for accelerator in self.config.get("guestAccelerators") or [] if accelerator.get("count")]
 
 
-Rule = Callable[[PoolRequest], GcpRefused | None]
+PoolRule = Callable[[PoolRequest], GcpRefused | None]
