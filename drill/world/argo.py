@@ -15,9 +15,9 @@ from sandbox.base.home import PROJECT
 from sandbox.base.notices import Notify
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.process import Process, stop_all
-from sandbox.kubernetes.api_errors import ApiError
+from sandbox.kubernetes.client import ApiError
 from sandbox.kubernetes.client import Client, Object
-from sandbox.toolchain import programs, sources
+from sandbox.toolchain import programs
 
 VERSION = "argoproj.io/v1alpha1"
 PROGRAM = "workflow-controller"
@@ -59,7 +59,7 @@ def defaults() -> Object:
 def definitions(notify: Notify) -> list[Object]:
     """The CustomResourceDefinitions of Argo, read from the source of its module. Raises ProgramError."""
     # The smaller set: the full one has the whole schema of a pod in five kinds, and KFP installs the smaller one.
-    folder = sources.source("argo", notify) / "manifests" / "base" / "crds" / "minimal"
+    folder = programs.source("argo", notify) / "manifests" / "base" / "crds" / "minimal"
     return [
         body
         for path in sorted(folder.glob("argoproj.io_*.yaml"))

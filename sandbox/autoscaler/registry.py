@@ -6,14 +6,50 @@ restart: machines that boot without a request are no room for waiting pods (reco
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from sandbox.autoscaler.autoscaler_options import Options, Profile, due
-from sandbox.autoscaler.backoff import BackOff
+from sandbox.autoscaler.autoscaler_options import SLACK, Options, Profile, due
 from sandbox.autoscaler.snapshot import Snapshot
 from sandbox.autoscaler.world import Decision
 from sandbox.cloud.node_groups import NodeGroup
+
+
+@dataclass(frozen=True)
+class _Pause:
+    until: float
+    length: float
+    failed: float
+
+
+class BackOff:
+    """The back-off of each group. Times are seconds of any one clock; those of `options` are divided by its factor."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        options = options or Options()
+        self._first = options.first_back_off / options.factor
+        self._longest = options.longest_back_off / options.factor
+        self._forgotten = options.back_off_forgotten / options.factor
+        self._pauses: dict[str, _Pause] = {}
+
+    def failed(self, now: float, group: str) -> float:
+        """Leave a group alone, twice as long as after its last failure; until when. A failure during a pause does not double."""
+        before = self._pauses.get(group)
+        if before is None or now - before.failed > self._forgotten:
+            length = self._first
+        else:
+            length = before.length if now < before.until else min(2 * before.length, self._longest)
+        self._pauses[group] = _Pause(now + length, length, now)
+        return now + length
+
+    def groups(self, now: float) -> Set[str]:
+        """The groups that are left alone now."""
+        return {group for group, pause in self._pauses.items() if now < pause.until - SLACK}
+
+    def ends(self, now: float) -> float:
+        """The first time at which a back-off ends; inf for none."""
+        return min((pause.until for pause in self._pauses.values() if now < pause.until - SLACK), default=float("inf"))
+
 
 Decided = Callable[[Decision], None]
 

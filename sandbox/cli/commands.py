@@ -17,9 +17,18 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.notices import discard, to_stderr
 from sandbox.cli import outputs, plugged_commands
-from sandbox.cli.options import FILE, FOLDER, file_options, named_by_user, policy_options, stack_options
+from sandbox.cli.options import (
+    FILE,
+    FOLDER,
+    command_line,
+    file_options,
+    named_by_user,
+    planes,
+    policy_options,
+    require_running,
+    stack_options,
+)
 from sandbox.cli.out_of_band_commands import capacity, delete, edit, evict, scale
-from sandbox.cli.terminal import command_line, planes, require_running
 from sandbox.cluster import clusters
 from sandbox.engine.events import Steps
 from sandbox.engine.policies import Pack, hosted

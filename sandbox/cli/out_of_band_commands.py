@@ -4,8 +4,7 @@ import click
 
 from sandbox.base.home import Home
 from sandbox.base.notices import to_stderr
-from sandbox.cli.options import stack_options
-from sandbox.cli.terminal import require_running
+from sandbox.cli.options import require_running, stack_options
 
 _LONGEST_AMOUNT = 7
 """Digits of an amount: more nodes than any cluster has."""

@@ -25,8 +25,7 @@ from sandbox.cloud.provider import (
     contains_unknown,
     differences,
 )
-from sandbox.kubernetes.api_errors import ApiError, Unreachable
-from sandbox.kubernetes.client import Client
+from sandbox.kubernetes.client import ApiError, Client, Unreachable
 from sandbox.kubernetes.kubeconfig import Unusable
 
 _FORCE_NEW = {

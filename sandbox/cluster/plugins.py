@@ -39,10 +39,10 @@ def quotas_of(name: str, all: Mapping[str, Any]) -> Any:
 def install(name: str, kubeconfig: Path, version: str) -> None:
     """Put a cloud's own objects into a cluster of a version, and wait until their kinds are served. Raises SandboxError."""
     # Only here: most commands never ask the API server.
-    from sandbox.kubernetes import manifests, node_objects
+    from sandbox.kubernetes import node_objects
 
     with node_objects.opened(kubeconfig) as client:
-        manifests.install(client, plugin(name).objects(version), plugin(name).manager)
+        node_objects.install_addons(client, plugin(name).objects(version), plugin(name).manager)
 
 
 def limits(name: str, folder: Path) -> Quotas:

@@ -12,8 +12,21 @@ from threading import BoundedSemaphore, Lock
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from sandbox.kubernetes.api_errors import ApiError, Unreachable
+from sandbox.base.errors import SandboxError
 from sandbox.kubernetes.kubeconfig import access
+
+
+class Unreachable(SandboxError):
+    """No API server answers at the address of the kubeconfig."""
+
+
+class ApiError(SandboxError):
+    """The API server refuses a request. The text is its own message."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
 
 Object = dict[str, Any]
 

@@ -1,7 +1,9 @@
-"""Node objects as an emulated cloud makes them: joined, changed and removed in a real API server."""
+"""Objects that an emulated cloud keeps in a real API server: nodes, and the manifests of its own add-ons."""
+
+from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -86,3 +88,45 @@ def ready(node: Mapping[str, Any]) -> bool:
     """Whether the node's Ready condition is True."""
     conditions = node.get("status", {}).get("conditions", [])
     return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+_MODE = "addonmanager.kubernetes.io/mode"
+_ADDON_MANAGER = "addon-manager"
+_SERVED_SECONDS = 30
+
+
+def manifests_in(folder: Path) -> list[Object]:
+    """Return the objects of every file in a folder, in the order of the files' names."""
+    # Only here: an autoscaler's process never reads them.
+    import yaml
+
+    return [body for file in sorted(folder.glob("*.yaml")) for body in yaml.load(file.read_text(), yaml.CSafeLoader)]
+
+
+def install_addons(client: Client, objects: Iterable[Object], manager: str) -> None:
+    """Apply the objects as this field manager, and wait until new kinds are served. Raises SandboxError.
+
+    An object of the mode EnsureExists is made where it is missing, and otherwise left as users changed it.
+    """
+    definitions = []
+    for body in objects:
+        kind, metadata = (body["apiVersion"], body["kind"]), body["metadata"]
+        if metadata.get("labels", {}).get(_MODE) == "EnsureExists":
+            if client.get(*kind, metadata["name"], metadata.get("namespace")) is None:
+                client.apply(body, _ADDON_MANAGER)
+            continue
+        client.apply(body, manager, force=True)
+        if body["kind"] == "CustomResourceDefinition":
+            definitions.append(body)
+    deadline = time.monotonic() + _SERVED_SECONDS
+    for body in definitions:
+        name = body["metadata"]["name"]
+        while not _established(client.get(body["apiVersion"], body["kind"], name) or {}):
+            if time.monotonic() > deadline:
+                raise SandboxError(f"{name} is not served after {_SERVED_SECONDS} s")
+            time.sleep(0.05)
+
+
+def _established(definition: Object) -> bool:
+    conditions = definition.get("status", {}).get("conditions") or []
+    return any(condition["type"] == "Established" and condition["status"] == "True" for condition in conditions)

@@ -4,8 +4,10 @@ Built programs are kept in the user's cache directory under a key of what they w
 finds them. Nothing is ever written into the checkout.
 """
 
+import json
 import os
 import signal
+import subprocess
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -15,8 +17,7 @@ from types import FrameType
 from sandbox.base.errors import ProgramError
 from sandbox.base.home import PROJECT
 from sandbox.base.notices import Notify
-from sandbox.toolchain.build_errors import check_disk, explain
-from sandbox.toolchain.builder import Builder, Job, locked
+from sandbox.toolchain.builder import Builder, Job, check_disk, explain, locked
 from sandbox.toolchain.golang import find_go
 from sandbox.toolchain.installed import installed
 from sandbox.toolchain.modules import MODULES, NAMES, Module
@@ -117,3 +118,27 @@ def cache_directory() -> Path:
     """`kubeflow-spot` in the user's cache directory (XDG Base Directory Specification: a relative value is ignored)."""
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return (base if base.is_absolute() else Path.home() / ".cache") / "kubeflow-spot"
+
+
+def source(name: str, notify: Notify) -> Path:
+    """The folder of the source that tools/<name> pins, in Go's module cache; fetched if it is missing.
+
+    Raises ProgramError when it cannot be had.
+    """
+    module = next(each for each in MODULES if each.name == name)
+    go = find_go(cache_directory(), PROJECT, notify)
+    # Only the version of go.mod passes: go.sum has its hash.
+    done = subprocess.run(
+        [go.path, "mod", "download", "-json", f"{module.source}@{module.version}"],
+        cwd=module.folder,
+        env=go.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    answer = json.loads(done.stdout) if done.stdout else {}
+    if done.returncode or "Dir" not in answer:
+        raise ProgramError(
+            f"{module.source} {module.version} could not be fetched: {answer.get('Error') or done.stderr.strip()}"
+        )
+    return Path(answer["Dir"])

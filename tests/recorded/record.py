@@ -28,8 +28,8 @@ from sandbox.cluster import clusters
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.engine import session
 from sandbox.engine.clouds import plugin_of
-from sandbox.kubernetes import manifests
-from sandbox.kubernetes.api_errors import ApiError
+from sandbox.kubernetes import node_objects
+from sandbox.kubernetes.client import ApiError
 from sandbox.kubernetes.client import Client
 from sandbox.tests.stack import Stack, until
 
@@ -101,7 +101,7 @@ def restored(name: str, folder: Path, plane: ControlPlane) -> Iterator[Stack]:
     kinds = [body for body in cloud.objects(plane.version) if body["kind"] == "CustomResourceDefinition"]
     declared = [each for each in recorded["state"]["resources"] if each["type"].startswith(_INSIDE)]
     try:
-        manifests.install(client, kinds, "recorded")
+        node_objects.install_addons(client, kinds, "recorded")
         for each in declared:
             assert until(partial(_served, client, each["inputs"]))
             client.apply(each["inputs"], each["outputs"]["__fieldManager"])

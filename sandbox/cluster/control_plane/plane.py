@@ -2,7 +2,8 @@
 
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,9 +13,40 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.notices import Notify
 from sandbox.cluster import plugins
-from sandbox.cluster.control_plane.plane_kubeconfig import encoded, kubeconfig
 from sandbox.cluster.control_plane.ports import read_ports
 from sandbox.cluster.control_plane.process import Process, stop_all
+
+
+def kubeconfig(cluster: str, server: str, certificates: Path, user: str, credentials: Mapping[str, str]) -> str:
+    """One cluster, one user, and a context named after the cluster (https://kubernetes.io/docs/reference/config-api)."""
+    access = {"server": server, "certificate-authority-data": encoded(certificates / "ca.crt")}
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": cluster, "cluster": access}],
+        "users": [{"name": user, "user": dict(credentials)}],
+        "contexts": [{"name": cluster, "context": {"cluster": cluster, "user": user}}],
+        "current-context": cluster,
+        "preferences": {},
+    }
+    # Only here: most commands only look for the processes of a control plane.
+    import yaml
+
+    return str(yaml.safe_dump(document, sort_keys=False))
+
+
+def client_credentials(certificates: Path, client: str) -> dict[str, str]:
+    """The credentials of a client with a certificate."""
+    return {
+        "client-certificate-data": encoded(certificates / f"{client}.crt"),
+        "client-key-data": encoded(certificates / f"{client}.key"),
+    }
+
+
+def encoded(path: Path) -> str:
+    """A file's content as base64."""
+    return b64encode(path.read_bytes()).decode()
+
 
 PROCESSES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok")
 SERVERS = PROCESSES[:2]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sandbox.base.files import write_private
 from sandbox.cluster import plugins
-from sandbox.cluster.control_plane.plane_kubeconfig import client_credentials, kubeconfig
+from sandbox.cluster.control_plane.plane import client_credentials, kubeconfig
 
 ETCD_QUOTA = 512 << 20  # bytes; an emulated cluster holds a few thousand small objects
 NODE_LEASE = 40  # seconds, a kubelet's default (nodeLeaseDurationSeconds in KubeletConfiguration)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox.autoscaler.autoscaler_options import Options, Profile, seconds
-from sandbox.autoscaler.backoff import BackOff
+from sandbox.autoscaler.registry import BackOff
 from sandbox.autoscaler.scaler import Autoscaler
 from sandbox.autoscaler.world import World
 

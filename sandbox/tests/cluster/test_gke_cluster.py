@@ -21,8 +21,7 @@ from sandbox.cluster.control_plane import ControlPlane
 from sandbox.gcp import workstation
 from sandbox.gcp.auth_plugin import NAME
 from sandbox.kubernetes import node_objects as kubernetes_nodes
-from sandbox.kubernetes.api_errors import ApiError
-from sandbox.kubernetes.client import Client
+from sandbox.kubernetes.client import ApiError, Client
 from sandbox.tests.gke_pools import CLUSTER, KEY, Object, Pools, a_class, a_pod
 from sandbox.tests.stack import until
 from sandbox.tests.stateful import claim, stateful_set

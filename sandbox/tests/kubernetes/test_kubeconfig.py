@@ -13,8 +13,7 @@ import pytest
 import yaml
 
 from sandbox.cluster.control_plane.certificates import ensure_certificates
-from sandbox.kubernetes.api_errors import Unreachable
-from sandbox.kubernetes.client import Client
+from sandbox.kubernetes.client import Client, Unreachable
 from sandbox.kubernetes.kubeconfig import Unusable
 from sandbox.tests.recording_server import Server, kubeconfig, serving
 

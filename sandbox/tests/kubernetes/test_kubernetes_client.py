@@ -10,8 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sandbox.kubernetes.api_errors import ApiError, Unreachable
-from sandbox.kubernetes.client import Client
+from sandbox.kubernetes.client import ApiError, Client, Unreachable
 from sandbox.tests.recording_server import Server, kubeconfig, serving
 
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "n", "managedFields": [{}]}}
