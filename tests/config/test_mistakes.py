@@ -1,0 +1,343 @@
+"""Mistakes in a stack file: each is reported with its path and a remedy, and none hides another.
+
+Those that need a whole stack file to be seen are in tests/configs/errors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from config.base.problems import Problem, report
+from config.stack_file import loader
+from tests.config.stack import (
+    FLEX,
+    GOOD,
+    L4,
+    N1,
+    RESERVED,
+    azure,
+    errors,
+    extra_pool,
+    gke_cluster,
+    gke_pool,
+    gke_system,
+    good,
+    on_existing,
+    on_gke,
+    spec,
+    system,
+    wide,
+    with_pool,
+)
+from tests.config.stack_files import edited
+
+NETWORK = {"name": "n", "subnet": "s", "podRange": "p", "serviceRange": "r"}
+OLD = {"name": "ml", "kubernetesVersion": "1.31", "reason": "waits for Istio"}
+
+
+# ruff: noqa: E501  (one mistake a line)
+MISTAKES = [
+    (good(relese="x"), "relese", "did you mean `release`"),
+    (edited(good(), {}, ["cluster"]), "cluster", "name: ml-dev"),
+    (edited(good(), {}, ["cloud"]), "cloud", "provider: azure"),
+    (good(cluster="ml"), "cluster", "name, tags"),
+    (good(cluster={"name": "-ml"}), "cluster.name", "3 to 54"),
+    (good(cluster={"name": "a" * 55}), "cluster.name", "3 to 54"),
+    (good(cluster={"name": "ml-dev\n"}), "cluster.name", "3 to 54"),
+    (good(cluster={"name": "ml-dev", "nmae": "x"}), "cluster.nmae", "did you mean `name`"),
+    (good(cluster={"name": "ml-x", "reason": "because of istio"}), "cluster.reason", "set kubernetesVersion"),
+    (good(cluster={"name": "ml-x", "tags": {"a": "b" * 257}}), "cluster.tags.a", "at most 256"),
+    (good(cluster={"name": "ml-x", "tags": {"Team": "b", "team": "c"}}), "cluster.tags.team", "keep one"),
+    (good(cluster={"name": "ml-x", "tags": {f"t{i}": "" for i in range(50)}}), "cluster.tags", "at most 49"),
+    (good(cluster={"name": "ml-x", "tags": {"a b": 1}}), 'cluster.tags["a b"]', 'put it in quotes: "1"'),
+    (good(cloud="azure"), "cloud", "provider: azure"),
+    (azure(zone="europe-west1-b"), "cloud.zone", "keys here"),
+    (azure(resourceGroup="ends with a dot."), "cloud.resourceGroup", "no . at the end"),
+    (azure(autoscaler={"scanInterval": "10"}), "cloud.autoscaler.scanInterval", "10s"),
+    (azure(autoscaler={"scaleDownDelayAfterDelete": "1h"}), "cloud.autoscaler.scaleDownDelayAfterDelete", "10s; or whole minutes"),
+    (azure(autoscaler={"scaleDownUtilizationThreshold": 40}), "cloud.autoscaler.scaleDownUtilizationThreshold", "1 or less"),
+    (azure(network={"podCidr": "10.244.0.0/33"}), "cloud.network.podCidr", "10.8.0.0/16"),
+    (azure(network={"nodeSubnet": "10.9.0.0/20"}), "cloud.network.nodeSubnet", "part of it"),
+    (azure(network={"serviceCidr": "10.8.0.0/24"}), "cloud.network.serviceCidr", "share no address"),
+    (azure(network={"serviceCidr": "11.0.0.0/8"}), "cloud.network.serviceCidr", "/13 to /28"),
+    (azure(network={"serviceCidr": "10.0.0.248/29"}), "cloud.network.serviceCidr", "/13 to /28"),
+    (azure(network={"podCidr": "10.244.0.0/28"}), "cloud.network.podCidr", "10.244.0.0/16"),
+    (azure(network={"nodeSubnet": "10.8.0.0/28"}), "cloud.network.nodeSubnet", "smaller maxNodes"),
+    (azure(network={"subnets": {"unused": "10.8.16.0/30"}}), "cloud.network.subnets.unused", "at least a /29"),
+    (azure(network={"subnets": {"gpu": "10.8.16.0/24", "GPU": "10.8.17.0/24"}}), "cloud.network.subnets.GPU", "another name"),
+    (azure(access={"privateDnsZone": "mine"}), "cloud.access.privateDnsZone", "'system' or 'none'; or an Azure resource's id"),
+    (azure(access={"tenantId": "00000000-0000-4000-8000-0000000007e4"}), "cloud.access.tenantId", "adminGroups"),
+    (azure(access={"authorizedRanges": [f"20.0.{i}.0/24" for i in range(201)]}), "cloud.access.authorizedRanges", "at most 200"),
+    (azure(ssh={"publicKey": "AAAA"}), "cloud.ssh.publicKey", "ssh-ed25519"),
+    (azure(encryption={"kms": {"keyId": "https://v.vault.azure.net/keys/etcd"}}), "cloud.encryption.kms.keyId", "<version>"),
+    (azure(monitoring={"logs": {"controlPlane": ["guard", "guard"]}}), "cloud.monitoring.logs.controlPlane[1]", "remove one"),
+    (good(expander={"otherGroups": [{"priority": 1, "groups": ["x"]}]}), "expander.otherGroups[0].priority", "no multiple of ten"),
+    (good(expander={"otherGroups": [{"priority": 50, "groups": ["x"]}]}), "expander.otherGroups[0].priority", "above 50"),
+    (good(expander={"otherGroups": [{"priority": 5, "groups": ["(aks"]}]}), "expander.otherGroups[0].groups[0]", "for example"),
+    (good(expander={"otherGroups": [{"priority": 5, "groups": ["^aks-(?!t4)"]}]}), "expander.otherGroups[0].groups[0]", "for example"),
+    (good(expander={"otherGroups": [{"priority": 5, "groups": ["a", r"t4\Z"]}]}), "expander.otherGroups[0].groups[1]", "for example"),
+    (good(growth={"order": ["t4", "a100"]}), "growth.order[1]", "one of: general, t4, t4big, t4od"),
+    (good(growth={"order": ["t4", "t4"]}), "growth.order[1]", "remove it"),
+    ({**azure(autoscaler={"expander": "random"}), "expander": {"otherGroups": [{"priority": 5, "groups": ["x"]}]}}, "expander.otherGroups", "set that to priority"),
+    (system(minNodes=5), "systemPool.minNodes", "at most 4"),
+    (system(zones=["1", "1"]), "systemPool.zones", "once"),
+    (system(zones=["banana"]), "systemPool.zones[0]", "1, 2 or 3"),
+    (system(osDisk={"type": "Ephemeral"}, machine="Standard_D2ds_v5"), "systemPool.osDisk.sizeGb", "at most 75"),
+    (system(maxPods=29), "systemPool.maxPods", "30 or more"),
+    (system(upgrade={}), "systemPool.upgrade.maxSurge", "leave out"),
+    (system(upgrade={"maxSurge": 1}), "systemPool.upgrade.maxSurge", 'in quotes: "1"'),
+    (system(subnet="elsewhere"), "systemPool.subnet", "cloud.network.subnets: {elsewhere:"),
+    (good(pools="t4"), "pools", "{name: t4"),
+    (good(pools=["t4"]), "pools[0]", "name, machine"),
+    (extra_pool(name="thirteenchars"), "pools[3].name", "at most 12"),
+    (extra_pool(name="system"), "pools[3].name", "another name"),
+    (extra_pool(machine="Standard_B4ms", capacity="spot"), "pools[3].capacity", "capacity: on-demand"),
+    (azure(registry={"id": "mlimages.azurecr.io"}), "cloud.registry.id", "/subscriptions/"),
+    (extra_pool(machine="Standard_Unheard_v9"), "pools[3].gpus", "0 for none"),
+    (extra_pool(machine="Standard_Unheard_v9", gpus=0, gpuModel="nvidia-l40s"), "pools[3].gpuModel", "write the GPUs"),
+    (extra_pool(gpuModel="nvidia-t4"), "pools[3].gpuModel", "leave it out"),
+    (extra_pool(maxNodes=0), "pools[3].maxNodes", "1 or more"),
+    (extra_pool(spot={}), "pools[3].spot", "capacity: spot"),
+    (extra_pool(fallback=[{"pool": "t4"}]), "pools[3].fallback", "remove it"),
+    (extra_pool(generation="a"), "pools[3].generation", "b first"),
+    (extra_pool(subnet="/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/subnets/gpu"), "pools[3].subnet", "write gpu"),
+    (with_pool(spot={"maxPrice": -2}), "pools[1].spot.maxPrice", "five decimals"),
+    (with_pool(spot={"maxPrice": 0.123456}), "pools[1].spot.maxPrice", "five decimals"),
+    (with_pool(spot={"maxPrice": float("inf")}), "pools[1].spot.maxPrice", "a finite number"),
+    (with_pool(spot={"evictionPolicy": "delete"}), "pools[1].spot.evictionPolicy", "'Delete' or 'Deallocate'"),
+    (with_pool(fallback=[{}]), "pools[1].fallback[0]", "onDemand: {maxNodes"),
+    (with_pool(fallback=[{"pool": "t4"}]), "pools[1].fallback[0].pool", "another spot pool"),
+    (with_pool(fallback=[{"pool": "a100"}]), "pools[1].fallback[0].pool", "t4big"),
+    (with_pool(fallback=[{"pool": "t4big"}, {"pool": "t4big"}]), "pools[1].fallback[1].pool", "remove it"),
+    (with_pool(fallback=[{"onDemand": {"maxNodes": 0}}]), "pools[1].fallback[0].onDemand.maxNodes", "1 or more"),
+    (with_pool(fallback={"onDemand": {"maxNodes": 1}}), "pools[1].fallback", "- ..."),
+    (with_pool(labels={"kubernetes.azure.com/mode": "user"}), 'pools[1].labels["kubernetes.azure.com/mode"]', "your own"),
+    (with_pool(labels={"agentpool": "t4"}), 'pools[1].labels["agentpool"]', "your own"),
+    (with_pool(labels={"kubeflow-spot.dev/pool": "x"}), 'pools[1].labels["kubeflow-spot.dev/pool"]', "remove"),
+    (with_pool(labels={"gpu": "a b"}), "pools[1].labels.gpu", "at most 63"),
+    (with_pool(labels={"a b": "c"}), 'pools[1].labels["a b"]', "example.com/team"),
+    (with_pool(taints=[{"key": "team"}]), "pools[1].taints[0].value", "add `value`"),
+    (with_pool(taints=["team=a:NoSchedule"]), "pools[1].taints[0]", "key, value, effect"),
+    (with_pool(taints=[{"key": "team", "value": "a", "effect": "NO_SCHEDULE"}]), "pools[1].taints[0].effect", "'NoSchedule'"),
+    (with_pool(taints=[{"key": "kubernetes.azure.com/scalesetpriority", "value": "low"}]), "pools[1].taints[0]", "remove"),
+    (good(overrides={"pin": "kubernetesVersion"}), "overrides", "[{pin: kubernetesVersion"),
+    ({**azure(upgrades={"channel": "patch"}), "overrides": [{"pin": "kubernetesVersion", "value": "1.36.2", "reason": "a fix of kubelet"}]}, "overrides[0].value", 'write "1.36"'),
+    (with_pool(mig="1g.10gb"), "pools[1].mig", "'1g', '2g'"),
+    # On GKE.
+    (gke_cluster(name="a" * 41), "cluster.name", "at most 40"),
+    (gke_cluster(name="1ml"), "cluster.name", "a letter first"),
+    (gke_cluster(name="ml-"), "cluster.name", "no - at the end"),
+    (gke_cluster(tags={f"t{n}": "" for n in range(65)}), "cluster.tags", "at most 64"),
+    (gke_cluster(tags={"a" * 64: ""}), f"cluster.tags.{'a' * 64}", "at most 63"),
+    (gke_cluster(tags={"a.b": ""}), 'cluster.tags["a.b"]', "_ and -"),
+    (gke_cluster(tags={"a": "b" * 64}), "cluster.tags.a", "at most 63"),
+    ({**on_gke(), "systemPool": None}, "systemPool", "write keys"),
+    (edited(on_gke(), {}, ["systemPool"]), "systemPool", "e2-standard-4"),
+    (on_gke() | {"pools": "l4"}, "pools", "g2-standard-8"),
+    (on_gke(project="My Project"), "cloud.project", "not its number"),
+    (on_gke(zones=["europe-west4"]), "cloud.zones[0]", "europe-west4-a"),
+    (on_gke(network={"podCidr": "10.16.0.0/33"}), "cloud.network.podCidr", "10.8.0.0/20"),
+    (on_gke(network={"privateNodes": False, "controlPlaneCidr": "172.16.0.0/28"}), "cloud.network.controlPlaneCidr", "remove one"),
+    (on_gke(network={"existing": NETWORK, "outboundType": "cloudNat"}), "cloud.network.outboundType", "decides this"),
+    (on_gke(network={"existing": {**NETWORK, "serviceRange": "p"}}), "cloud.network.existing.serviceRange", "another range"),
+    (on_gke(access={"authorizedRanges": [f"10.0.{n}.0/24" for n in range(101)]}), "cloud.access.authorizedRanges", "at most 100"),
+    (on_gke(access={"authorizedRanges": ["10.0.0.0/24", "10.0.0.0/24"]}), "cloud.access.authorizedRanges[1]", "remove one"),
+    (on_gke(access={"securityGroup": "ml@example.com"}), "cloud.access.securityGroup", "gke-security-groups"),
+    (on_gke(encryption={"secretsKey": "k"}), "cloud.encryption.secretsKey", "keyRings"),
+    (on_gke(maintenance={"startTime": "2:00"}), "cloud.maintenance.startTime", "02:00"),
+    (gke_system(subnet="x"), "systemPool.subnet", "nodeSubnet"),
+    (gke_system(upgrade={"maxUnavailable": "10%"}), "systemPool.upgrade.maxUnavailable", '"1"'),
+    (gke_system(upgrade={}), "systemPool.upgrade", "leave it out"),
+    (gke_pool(L4, name="L4"), "pools[0].name", "lower-case"),
+    (gke_pool(L4, machine="Standard_D8ds_v5", gpus=0, mig="1g", gpuSharing={"strategy": "mps", "replicas": 2}), "pools[0].machine", "of GKE"),
+    (gke_pool(L4, machine="x9-unheard-8"), "pools[0].gpus", "0 for none"),
+    (gke_pool(L4, machine="x9-unheard-8", gpus=1), "pools[0].gpuModel", "add `gpuModel`"),
+    (gke_pool(L4, machine="a4x-highgpu-4g"), "pools[0].capacity", "use another size"),
+    (gke_pool(L4, machine="a4x-highgpu-4g", capacity="on-demand"), "pools[0].capacity", "use another size"),
+    (wide(maxNodes=3001), "pools[0].maxNodes", "1000 nodes a zone, and the pool has 3"),
+    (wide(maxNodes=1001, zones=["europe-west4-a"]), "pools[0].maxNodes", "1000 nodes a zone, and the pool has 1"),
+    (wide(fallback=[{"onDemand": {"maxNodes": 3001}}]), "pools[0].fallback[0].onDemand.maxNodes", "at most 1000"),
+    (gke_pool(N1, gpuModel="nvidia-t4"), "pools[0].gpus", "1, 2 or 4"),
+    (gke_pool(N1, gpus=0, gpuModel="nvidia-t4"), "pools[0].gpus", "1, 2 or 4"),
+    (gke_pool(N1, machine="n1-standard-64", gpus=2, gpuModel="nvidia-v100"), "pools[0].gpus", "write 8"),
+    (gke_pool(N1, gpuModel="nvidia-k80"), "pools[0].gpuModel", "g2-standard-8"),
+    (gke_pool(L4, gpuModel="nvidia-k80"), "pools[0].gpuModel", "g2-standard-8"),
+    (gke_pool(L4, machine="e2-standard-4", gpuModel="nvidia-t4"), "pools[0].gpuModel", "leave it out"),
+    (gke_pool(L4, machine="e2-standard-4", gcp={"driverVersion": "default"}), "pools[0].gcp.driverVersion", "remove it"),
+    (gke_pool(L4, gcp={"minNodesPerZone": 1}), "pools[0].gcp.minNodesPerZone", "keep minNodes"),
+    (wide(maxNodes=None, gcp={"maxNodesPerZone": 1001}), "pools[0].gcp.maxNodesPerZone", "at most 1000"),
+    (wide(maxNodes=None, gcp={"maxNodesPerZone": None}), "pools[0].maxNodes", "add `maxNodes`"),
+    (wide(maxNodes=None, gcp={"minNodesPerZone": 1, "maxNodesPerZone": None}), "pools[0].gcp.maxNodesPerZone", "add `maxNodesPerZone`"),
+    (wide(maxNodes="many", gcp={"maxNodesPerZone": None}), "pools[0].maxNodes", "whole number"),
+    (gke_pool(L4, gcp={"shutdownGraceSeconds": 20}), "pools[0].gcp.shutdownGraceSeconds", "30 or more"),
+    (gke_pool(L4, labels={"cloud.google.com/gke-spot": "false"}), 'pools[0].labels["cloud.google.com/gke-spot"]', "your own"),
+    (gke_pool(L4, labels={"gke-no-default-nvidia-gpu-device-plugin": "true"}), 'pools[0].labels["gke-no-default-nvidia-gpu-device-plugin"]', "your own"),
+    (gke_pool(L4, taints=[{"key": "cloud.google.com/gke-preemptible", "value": "true"}]), "pools[0].taints[0]", "remove it"),
+    (gke_pool(FLEX, taints=[{"key": "cloud.google.com/gke-spot", "value": "true"}]), "pools[0].taints[0]", "remove it"),
+    (gke_pool(FLEX, gcp={"maxRunDuration": "9m"}), "pools[0].gcp.maxRunDuration", "10m to 168h"),
+    (gke_pool(FLEX, gcp={"maxRunDuration": "7d"}), "pools[0].gcp.maxRunDuration", "such as 30s, 5m or 1h"),
+    (on_gke([FLEX], releaseChannel="EXTENDED") | {"cluster": OLD}, "pools[0].capacity", "another release"),
+    (gke_pool(RESERVED, reservation="L4"), "pools[0].reservation", "projects/PROJECT/reservations/NAME"),
+    (gke_pool(RESERVED, fallback=[{"onDemand": {"maxNodes": 1}}]), "pools[0].fallback", "remove it"),
+    (gke_system(reservation="l4"), "systemPool.reservation", "always bought on demand"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("raw", "path", "remedy"), MISTAKES, ids=[f"{m[1]}-{i}" for i, m in enumerate(MISTAKES)])
+def test_one_mistake_gives_one_problem_with_its_path_and_remedy(raw: dict[str, Any], path: str, remedy: str) -> None:
+    (problem,) = errors(raw)
+    assert problem.path == path
+    assert remedy in problem.remedy
+
+
+SPOT_LABEL = {"kubernetes.azure.com/scalesetpriority": "spot"}
+NODES = {"maxNodes": 1001}
+UNREADABLE = {"nodeSubnet": 7, "subnets": {"gpu": "10.9.0.0/24"}, "policy": "cilium", "outboundType": "direct"}
+IN_PART = {"private": "perhaps", "adminGroups": ["ml"], "authorizedRanges": ["10.0.0.0/8"]}
+UNKNOWN = {
+    "name": "own",
+    "machine": "Standard_NC4as_T9_v9",
+    "maxNodes": 2,
+    "taints": [{"key": "nvidia.com/gpu", "value": "present"}],
+}
+TAINTS = [{"key": "team"}, {"key": "nvidia.com/gpu", "value": "true"}]
+LEANING = {"minNodes": 3, "fallback": [{"onDemand": {"maxNodes": 1}}]}
+
+SEVERAL: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "no mistake": (good(), []),
+    "pools larger than AKS allows": (
+        edited(azure(network={"podCidr": "100.64.0.0/10"}), {"pools[1].fallback": [{"onDemand": NODES}], "pools[1].maxNodes": 1001, "systemPool.maxNodes": 1001}),
+        ["pools[1].fallback[0].onDemand.maxNodes", "pools[1].maxNodes", "systemPool.maxNodes"],
+    ),
+    "unreadable pools, of which no other looks wrong": (
+        edited(system(criticalAddonsOnly=True), {"pools[0].maxNodes": 0, "pools[2].maxNodes": 0}),
+        ["pools[0].maxNodes", "pools[2].maxNodes"],
+    ),
+    "two typos in one chain": (
+        with_pool(fallback=[{"pool": "nosuch"}, {"pool": "t4big"}, {"pool": "nor this"}]),
+        ["pools[1].fallback[0].pool", "pools[1].fallback[2].pool"],
+    ),
+    "a circle": (
+        edited(good(), {"pools[1].fallback": [{"pool": "t4big"}], "pools[2].fallback": [{"pool": "t4"}]}),
+        ["pools[1].fallback", "pools[2].fallback"],
+    ),
+    "the cloud's own spot label on a spot pool": (with_pool(labels=SPOT_LABEL), []),
+    "the same on demand": (extra_pool(labels=SPOT_LABEL), ['pools[3].labels["kubernetes.azure.com/scalesetpriority"]']),
+    "a pool without a required key": (
+        edited(
+            with_pool(machine="Standard_NC6s_v3", labels={"agentpool": "x"}, spot={"maxPrice": 0}, zones=["1", "1"]),
+            {"pools[1].fallback": [{"pool": "nosuch"}, {"onDemand": {"maxNodes": 0}}]},
+            ["pools[1].maxNodes"],
+        ),
+        [
+            *("pools[1].fallback[0].pool", "pools[1].fallback[1].onDemand.maxNodes", 'pools[1].labels["agentpool"]'),
+            *("pools[1].machine", "pools[1].maxNodes", "pools[1].spot.maxPrice", "pools[1].zones"),
+        ],
+    ),
+    # Others lean on a field: they fall back to it, fit its machine, are bounded by it.
+    "an unreadable capacity": (edited(with_pool(capacity="spott", minNodes=3, gpus=1, generation="b"), {"pools[2].fallback": LEANING["fallback"]}), ["pools[1].capacity"]),
+    "an unreadable machine": (edited(with_pool(machine="", minNodes=3), {"pools[2].fallback": LEANING["fallback"]}), ["pools[1].machine"]),
+    "an unreadable bound": (edited(with_pool(maxNodes=0, minNodes=3), {"pools[2].fallback": LEANING["fallback"]}), ["pools[1].maxNodes"]),
+    "an unreadable name": (edited(with_pool(name=["t4"], minNodes=3), {"pools[2].fallback": [{"pool": "t5"}]}), ["pools[1].name"]),
+    "a bad entry of a map": (with_pool(labels={"gpu": True, "agentpool": "x"}), ["pools[1].labels.gpu", 'pools[1].labels["agentpool"]']),
+    "a bad entry of a list": (with_pool(taints=TAINTS), ["pools[1].taints[0].value", "pools[1].taints[1]"]),
+    "bad parts of the cloud": (
+        good(cloud={"provider": "azure", "network": UNREADABLE, "access": IN_PART}),
+        [
+            *("cloud.access.adminGroups[0]", "cloud.access.authorizedRanges[0]", "cloud.access.private", "cloud.location"),
+            *("cloud.network.nodeSubnet", "cloud.network.outboundType", "cloud.network.policy", "cloud.network.subnets.gpu"),
+        ],
+    ),
+    "a machine of which nothing is known": (good(pools=[GOOD["pools"][0], UNKNOWN]), ["pools[1].gpus"]),
+    "the same without GPUs": (good(pools=[GOOD["pools"][0], {**UNKNOWN, "gpus": 0}]), ["pools[1].taints[0]"]),
+    # In a list of many kinds of fields, `true` would be 1: also where one of several forms is a number.
+    "true for a number": (
+        edited(
+            with_pool(minNodes=True, gpus=True, gpuSharing={"strategy": "mps", "replicas": True}, osDisk={"sizeGb": True}),
+            {"cloud.autoscaler": {"scaleDownUtilizationThreshold": True, "okTotalUnreadyCount": False}, "systemPool.maxNodes": True},
+        ),
+        [
+            *("cloud.autoscaler.okTotalUnreadyCount", "cloud.autoscaler.scaleDownUtilizationThreshold", "pools[1].gpuSharing.replicas"),
+            *("pools[1].gpus", "pools[1].minNodes", "pools[1].osDisk.sizeGb", "systemPool.maxNodes"),
+        ],
+    ),
+    # Checked by the rules of its machines' cloud.
+    "no cloud, machines of AKS": (edited(good(), {}, ["cloud"]), ["cloud"]),
+    "no cloud, machines of GKE": (edited(on_gke([L4, N1]), {}, ["cloud"]), ["cloud"]),
+    "the cloud of others": (good(cloud=on_gke()["cloud"]), [*(f"pools[{n}].machine" for n in range(3)), "systemPool.machine"]),
+    "the cloud of others, on GKE": (on_gke([L4]) | {"cloud": GOOD["cloud"]}, ["pools[0].machine", "pools[1].machine", "systemPool.machine"]),
+    "a version of more than three years ago": (good(cluster={**OLD, "name": "ml-test", "kubernetesVersion": "1.21"}), ["cluster.kubernetesVersion"]),
+    "the same on GKE": (gke_cluster(**{**OLD, "name": "ml-test", "kubernetesVersion": "1.21"}), ["cluster.kubernetesVersion"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("raw", "paths"), SEVERAL.values(), ids=SEVERAL)
+def test_no_mistake_hides_another_or_makes_others_look_wrong(raw: dict[str, Any], paths: list[str]) -> None:
+    assert [problem.path for problem in errors(raw)] == paths
+
+
+def test_the_report_counts_and_lists_every_error_but_no_warning() -> None:
+    text = report([Problem("a", "is wrong", "do b"), Problem("c", "is odd", "see d", warning=True)])
+    assert text.startswith("1 problem in the stack's settings")
+    assert "a: is wrong\n    do b" in text
+    assert "is odd" not in text
+
+
+def test_expressions_are_those_of_re2_and_not_of_python() -> None:
+    known = [r"^aks-\pL+-", "[[:digit:]]", "(?P<pool>t4)", r"vmss\z", "(?i)T4"]
+    assert loader.read_stack(good(expander={"otherGroups": [{"priority": 5, "groups": known}]}))[1] == []
+    (problem,) = errors(good(expander={"otherGroups": [{"priority": 5, "groups": [*known, "^aks-(?!t4)"]}]}))
+    assert "'^aks-(?!t4)' is not a regular expression of RE2 (invalid perl operator: (?!)" in problem.what
+
+
+@pytest.mark.parametrize("path", ["$HOME/.kube/config", "${HOME}/.kube/config", "$(pwd)/config"])
+def test_a_variable_in_a_path_leads_to_the_tilde_and_a_line_end_goes(path: str) -> None:
+    (problem,) = errors(on_existing(file=path))
+    assert problem.path == "cloud.kubeconfig.file"
+    assert "`~` is replaced, $HOME is not" in problem.remedy
+    assert spec(on_existing(file="~/.kube/config\n")).cloud.kubeconfig.file == "~/.kube/config"  # type: ignore[union-attr]
+
+
+SUCCESSORS = {
+    "Standard_NC6s_v3": "use Standard_NC40ads_H100_v5; Standard_NC8as_T4_v3 or Standard_NV36ads_A10_v5 has as many GPUs",
+    "Standard_NC24s_v3": "use Standard_NC80adis_H100_v5; Standard_NC64as_T4_v3 has as many GPUs",
+    "Standard_NC6": "use Standard_NC4as_T4_v3; Standard_NC8as_T4_v3 or",
+}
+
+
+@pytest.mark.parametrize("size", SUCCESSORS)
+def test_a_retired_machine_has_cheaper_successors_too(size: str) -> None:
+    (problem,) = [problem for problem in errors(with_pool(machine=size)) if problem.path == "pools[1].machine"]
+    assert problem.remedy.startswith(SUCCESSORS[size])
+
+
+@pytest.mark.parametrize(("twins", "what"), [(9, []), (10, ["makes 101 node pools with the system pool and 10 twins"])])
+def test_the_system_pool_and_twins_count_as_pools(twins: int, what: list[str]) -> None:
+    twin = {"capacity": "spot", "fallback": [{"onDemand": {"maxNodes": 1}}]}
+    pools = [
+        {"name": f"p{n}", "machine": "Standard_D8ds_v5", "maxNodes": 1, **(twin if n < twins else {})}
+        for n in range(90)
+    ]
+    assert [(problem.path, problem.what) for problem in errors(good(pools=pools))] == [("pools", each) for each in what]
+
+
+def test_a_retiring_gpu_is_not_reported_where_the_machine_cannot_have_it() -> None:
+    (problem,) = loader.read_stack(gke_pool(L4, gpuModel="nvidia-tesla-t4"))[1]
+    assert problem.what == "is 'nvidia-tesla-t4', but g2-standard-8 has nvidia-l4"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *(("zones", ["europe-west4-a"]), ("location", "europe-west4"), ("releaseChannel", "RAPID")),
+        *((key, {}) for key in ("network", "access", "logging", "monitoring", "autoscaler")),
+        ("maintenance", {"startTime": "02:00"}),
+    ],
+)
+def test_a_decision_of_an_existing_clusters_owner_is_no_setting(key: str, value: Any) -> None:
+    existing = {"location": "europe-west4", "name": "shared"}
+    cloud = {"provider": "gcp", "project": "example-ml", "existingCluster": existing, key: value}
+    (problem,) = errors({"release": "r2026-11", "cloud": cloud, "pools": [L4]})
+    assert (problem.path, problem.what[:6]) == (f"cloud.{key}", "is set")
