@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,7 +13,7 @@ from pulumi_kubernetes.core.v1 import ResourceQuotaInitArgs
 from sandbox.tests.api import Object, Refused
 
 from tests.admission.bed import Bed, eventually
-from tests.admission.escapes import EDITOR, NAMESPACE, claim, named, pod
+from tests.admission.escapes import CLAIMING, EDITOR, NAMESPACE, claim, event, named, pod, posted, way, with_metadata
 from tests.admission.posting import decision
 
 OTHER = "team-b"
@@ -25,10 +25,15 @@ CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}
 TAINT = {"key": "CriticalAddonsOnly", "value": "true", "effect": "NoSchedule"}
 """The taint of a system pool with `criticalAddonsOnly` (learn.microsoft.com/azure/aks/use-system-pools)."""
 
+RUN = "harmless: pods of others run beside it"
+RANKED = "harmless: it has the rank that the platform gave it"
+CORDONED = "let through: it is lost with the node, and nobody else is"
+NOBODYS = "harmless: it holds no node and no nomination for one"
+
 
 def elsewhere(body: Object, namespace: str, name: str) -> Object:
     """Return the pod under another name in another namespace."""
-    return {**body, "metadata": {**body["metadata"], "namespace": namespace, "name": name}}
+    return with_metadata(body, namespace=namespace, name=name)
 
 
 def affinity(kind: str, *, selector: Object | None = None, **others: Any) -> Object:
@@ -91,57 +96,44 @@ def _probed(bed: Bed) -> str:
         return decided(bed, probe)
 
 
-def beside(body: Object, why: str) -> Callable[[Bed], str]:
-    """Try an admitted pod that runs. It is harmless, as `why` says, if another team's pod runs as well."""
-
-    def tries(bed: Bed) -> str:
-        other = elsewhere(pod("neighbour"), OTHER, "neighbour")
-        with gone_afterwards(bed, body, other):
-            lands(bed, body, EDITOR)
-            lands(bed, other)
-            return why
-
-    return tries
+@way
+def beside(bed: Bed, body: Object) -> str:
+    """Try an admitted pod that runs. It is harmless if another team's pod runs as well."""
+    other = elsewhere(pod("neighbour"), OTHER, "neighbour")
+    with gone_afterwards(bed, body, other):
+        lands(bed, body, EDITOR)
+        lands(bed, other)
+        return RUN
 
 
-def waits(body: Object, why: str, **pools: int) -> Callable[[Bed], str]:
+@way
+def waits(bed: Bed, body: Object, why: str, **pools: int) -> str:
     """Try an admitted pod that finds no node, with the system pool tainted and these pools up."""
-
-    def tries(bed: Bed) -> str:
-        bed.scale(**pools)
-        try:
-            with system_pool(bed, taints=[TAINT]), gone_afterwards(bed, body):
-                return why if decided(bed, body, EDITOR) == "pending" else "nobody"
-        finally:
-            bed.scale(**dict.fromkeys(pools, 0))
-
-    return tries
+    bed.scale(**pools)
+    try:
+        with system_pool(bed, taints=[TAINT]), gone_afterwards(bed, body):
+            return why if decided(bed, body, EDITOR) == "pending" else "nobody"
+    finally:
+        bed.scale(**dict.fromkeys(pools, 0))
 
 
-def on_a_cordoned_node(body: Object, why: str) -> Callable[[Bed], str]:
+@way
+def on_a_cordoned_node(bed: Bed, body: Object) -> str:
     """Try an admitted pod that lands on a node which is about to be emptied."""
-
-    def tries(bed: Bed) -> str:
-        with system_pool(bed, unschedulable=True) as nodes, gone_afterwards(bed, body):
-            return why if lands(bed, body, EDITOR) in nodes else "nobody"
-
-    return tries
+    with system_pool(bed, unschedulable=True) as nodes, gone_afterwards(bed, body):
+        return CORDONED if lands(bed, body, EDITOR) in nodes else "nobody"
 
 
-def unplaced(body: Object, why: str) -> Callable[[Bed], str]:
+@way
+def unplaced(bed: Bed, body: Object) -> str:
     """Try an admitted pod that nobody schedules, while another team's pod runs; its nomination for a node is not kept."""
-
-    def tries(bed: Bed) -> str:
-        nominated = {**body, "status": {"nominatedNodeName": min(bed.pools())}}
-        other = elsewhere(pod("neighbour"), OTHER, "neighbour")
-        with gone_afterwards(bed, body, other):
-            bed.api.create(nominated, user=EDITOR)
-            lands(bed, other)
-            after = bed.api.get(body)
-            still = "nodeName" not in after["spec"] and "nominatedNodeName" not in after["status"]
-            return why if still else "nobody"
-
-    return tries
+    nominated = {**body, "status": {"nominatedNodeName": min(bed.pools())}}
+    other = elsewhere(pod("neighbour"), OTHER, "neighbour")
+    with gone_afterwards(bed, body, other):
+        bed.api.create(nominated, user=EDITOR)
+        lands(bed, other)
+        after = bed.api.get(body)
+        return "nobody" if "nodeName" in after["spec"] or "nominatedNodeName" in after["status"] else NOBODYS
 
 
 @contextmanager
@@ -184,59 +176,38 @@ def quota_body(quota: ResourceQuotaInitArgs) -> Object:
     return {"apiVersion": "v1", "kind": "ResourceQuota", **wire(quota)}
 
 
-def past_the_quota(body: Object) -> Callable[[Bed], str]:
+@way
+def past_the_quota(bed: Bed, body: Object) -> str:
     """Try a claim in a profile that may have three GPUs."""
-
-    def tries(bed: Bed) -> str:
-        with limited(bed, *gpus(3)), gone_afterwards(bed, body):
-            try:
-                bed.api.create(body, user=EDITOR)
-            except Refused as refused:
-                return named(refused)
-            return "nobody"
-
-    return tries
+    with limited(bed, *gpus(3)):
+        return posted(body)(bed)
 
 
 def past_the_quota_by_a_template(bed: Bed) -> str:
     """Try a template, of which a controller makes the claim: the quota refuses it, and the pod waits."""
     template = claim("gpu.nvidia.com", template=True)
-    claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
-    body = pod("claimant", restart="Never", resourceClaims=claims)
+    body = pod("claimant", restart="Never", **CLAIMING)
     with limited(bed, *gpus(0)), gone_afterwards(bed, body, template):
         bed.api.create(template, user=EDITOR)
         bed.api.create(body, user=EDITOR)
-        event = eventually(lambda: _of(bed, "claimant", "FailedResourceClaimCreation"), "the claim is refused")
+        refused = eventually(lambda: event(bed, "claimant", "FailedResourceClaimCreation"), "the claim is refused")
         assert not bed.api.list("resource.k8s.io/v1", "ResourceClaim", NAMESPACE)
         assert "nodeName" not in bed.api.get(body)["spec"]
-        return named(Refused(403, event["message"]))
+        return named(Refused(403, refused["message"]))
 
 
-def _of(bed: Bed, name: str, reason: str) -> Object | None:
-    events = bed.api.list("v1", "Event", NAMESPACE)
-    return next((e for e in events if e["reason"] == reason and e["involvedObject"]["name"] == name), None)
-
-
-def with_class(body: Object, value: int) -> Callable[[Bed], str]:
+@way
+def with_class(bed: Bed, body: Object, value: int) -> str:
     """Try the pod while the platform has a PriorityClass of that name with this value."""
-
-    def tries(bed: Bed) -> str:
-        name = body["spec"]["priorityClassName"]
-        ranked = {
-            "apiVersion": "scheduling.k8s.io/v1",
-            "kind": "PriorityClass",
-            "metadata": {"name": name},
-            "value": value,
-        }
-        bed.api.create(ranked)
-        with gone_afterwards(bed, body, ranked):
-            try:
-                eventually(lambda: _created(bed, body), "the class is known")
-            except Refused as refused:
-                return named(refused)
-            return "harmless: it has the rank that the platform gave it"
-
-    return tries
+    name = {"name": body["spec"]["priorityClassName"]}
+    ranked = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": name, "value": value}
+    bed.api.create(ranked)
+    with gone_afterwards(bed, body, ranked):
+        try:
+            eventually(lambda: _created(bed, body), "the class is known")
+        except Refused as refused:
+            return named(refused)
+        return RANKED
 
 
 def _created(bed: Bed, body: Object) -> bool:
