@@ -42,10 +42,13 @@ def table(goldens: Iterable[Golden]) -> str:
 
 
 def escapes(tried: Iterable[Escape]) -> str:
-    """Return the ways around the guard in Markdown, by what stops them."""
+    """Return the ways around the guard in Markdown, by what stops them; of the guard's own rules the number."""
     by: dict[str, list[str]] = defaultdict(list)
     for escape in tried:
         by[escape.by].append(escape.name)
+    for end in by:
+        if end.startswith("guard, "):
+            by[end] = [f"{len(by[end])} ways"]
     return "\n".join([row("stopped by", "tried"), "|---|---|", *(row(end, "; ".join(by[end])) for end in by)])
 
 
@@ -62,6 +65,8 @@ def _roles(tried: Iterable[Manifest]) -> Iterator[str]:
         head = ("" if manifest.project == project else manifest.project, manifest.name, manifest.kind)
         project = manifest.project
         for role, word in manifest.expect.items():
+            if word == "cpu":
+                continue
             lands = word if isinstance(word, str) else "; ".join(f"{at}: {it}" for at, it in word.items())
             yield row(*head, role, lands, manifest.reason(role))
             head = ("", "", "")
