@@ -1,7 +1,8 @@
-"""A resource as it is declared, in plain values.
+"""A declared resource in plain values.
 
-A preview does not know every value. pulumi-policy raises where an unknown value is read, which would end the whole rule: here it
-is `UNKNOWN`, and breaks no rule. Secrets arrive in clear text and unmarked, so no rule repeats a value in its message.
+A preview does not know every value. pulumi-policy raises when an unknown value is read, which
+would end the whole rule: here it is `UNKNOWN`, and breaks no rule. Secrets arrive in clear text
+and unmarked, so no rule repeats a value in its message.
 """
 
 from __future__ import annotations
@@ -27,53 +28,49 @@ class Unknown(Enum):
 
 UNKNOWN: Final = Unknown.VALUE
 
-# `azure-native:containerservice/v20250901:AgentPool` is of a version of the API, and so is
-# `azure-native_containerservice_v20250901:containerservice:AgentPool` (azure-native, "Accessing any API version").
+# Tokens with an API version: `azure-native:containerservice/v20250901:AgentPool` and
+# `azure-native_containerservice_v20250901:containerservice:AgentPool` (azure-native, "Accessing any
+# API version").
 _VERSIONED = re.compile(r"(azure-native)(?:_\w+)?:(\w+)(?:/\w+)?:(\w+)")
 
 
 @dataclass(frozen=True)
 class Declared:
-    """One resource: its inputs by the names of the wire, and its options."""
+    """One resource: its inputs by property name, and its options."""
 
     type: str
-    """Without an API version of Azure."""
+    """The type's token without Azure's API version."""
     inputs: Mapping[str, Any] = field(default_factory=dict)
     protected: bool = False
     urn: str = ""
     needs: frozenset[str] = frozenset()
-    """URNs of the resources that it takes values from; only in questions about the stack."""
+    """URNs of the resources that it takes values from; known only to a check of the stack."""
 
     @classmethod
-    def of(cls, args: ResourceValidationArgs) -> Declared:
-        """The resource in a question of the engine."""
+    def from_resource(cls, args: ResourceValidationArgs) -> Declared:
+        """Return the resource of one validation request."""
         return cls(unversioned(args.resource_type), plain(args.props), args.opts.protect, args.urn)
 
     @classmethod
-    def in_stack(cls, resource: PolicyResource) -> Declared:
-        """The resource in a question about the stack. Its values are outputs: those of the provider's schema, no others."""
+    def from_stack(cls, resource: PolicyResource) -> Declared:
+        """Return a resource of a stack validation. Its values are the provider's outputs."""
         needs = frozenset(needed.urn for needed in resource.dependencies)
-        return cls(
-            unversioned(resource.resource_type),
-            plain(resource.props),
-            resource.opts.protect,
-            resource.urn,
-            needs,
-        )
+        type, protected = unversioned(resource.resource_type), resource.opts.protect
+        return cls(type, plain(resource.props), protected, resource.urn, needs)
 
     def get(self, path: str) -> Any:
-        """The input at a path such as `apiServerAccessProfile.enablePrivateCluster`; see `at`."""
+        """Return the input at a path such as `networkProfile.networkPolicy`; see `at`."""
         return at(self.inputs, path)
 
 
 def unversioned(type: str) -> str:
-    """A type's token without the version of Azure's API."""
+    """Return a type's token without Azure's API version."""
     match = _VERSIONED.fullmatch(type)
     return ":".join(match.groups()) if match else type
 
 
 def at(value: Any, path: str) -> Any:
-    """The value at a path: None when it is missing, `UNKNOWN` where it, or a value on the way, is unknown."""
+    """Return the value at a path: None if missing, `UNKNOWN` if it or a parent is unknown."""
     for key in path.split("."):
         if value is UNKNOWN:
             return UNKNOWN
@@ -82,7 +79,7 @@ def at(value: Any, path: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Proxies of pulumi-policy as dictionaries and lists, with `UNKNOWN` for unknown values."""
+    """Return pulumi-policy's proxies as dictionaries and lists, with `UNKNOWN` values."""
     if isinstance(value, Mapping):
         return {key: _known(value, key) for key in value}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):

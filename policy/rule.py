@@ -1,4 +1,4 @@
-"""A rule: the settings that it refuses, the reason, and the check of one declared resource, or of the stack."""
+"""A rule: what it refuses, why, and the check of one declared resource or of the whole stack."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Finding:
-    """A setting of a resource that breaks a rule, with the remedy."""
+    """A setting of a resource that breaks a rule, with the remedy.
+
+    `str(Finding("maxCount", "no maximum", "set one"))` is `maxCount: no maximum; set one`.
+    """
 
     path: str
-    """Path of the input, by the names of the wire; or the option of the resource."""
+    """Path of the input by its property name, or the resource option."""
     problem: str
     remedy: str
 
@@ -31,6 +34,14 @@ class Setting:
 
     schema: Mapping[str, Any]
     """JSON schema, with a `default`."""
+
+
+def texts(default: list[str], description: str) -> Setting:
+    """Return a setting that is a list of texts."""
+    items = {"type": "string"}
+    return Setting(
+        {"type": "array", "items": items, "default": default, "description": description}
+    )
 
 
 @dataclass(frozen=True)
@@ -47,11 +58,11 @@ class Rule:
     check_stack: (
         Callable[[Sequence[Declared], Settings], Iterable[tuple[Declared, Finding]]] | None
     ) = None
-    """The check of resources that belong together, which the engine asks for after the last one."""
+    """The check of all resources together, which the engine requests after the last one."""
     production: bool = False
-    """Whether only production stacks must keep it."""
+    """Whether the rule is for production stacks only."""
     advisory: bool = False
-    """Whether no stack must keep it: it needs what not everybody can give."""
+    """Whether the rule is advisory in every stack: not everybody has what it needs."""
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
     @property
@@ -60,21 +71,17 @@ class Rule:
         return f"{self.refuses}. {self.reason}"
 
     def findings(self, declared: Declared, configured: Settings | None = None) -> list[Finding]:
-        """The settings of a resource that break the rule; none for a rule about the stack."""
+        """Return the findings in one resource; none for a rule about the stack."""
         return list(self.check(declared, self._with_defaults(configured))) if self.check else []
 
     def stack_findings(
         self, resources: Sequence[Declared], configured: Settings | None = None
     ) -> list[tuple[Declared, Finding]]:
-        """The settings of a stack's resources that break the rule; none for a rule about one resource."""
-        return (
-            list(self.check_stack(resources, self._with_defaults(configured)))
-            if self.check_stack
-            else []
-        )
+        """Return the findings in a stack's resources; none for a rule about one resource."""
+        if not self.check_stack:
+            return []
+        return list(self.check_stack(resources, self._with_defaults(configured)))
 
     def _with_defaults(self, configured: Settings | None) -> Settings:
-        return {
-            **{name: setting.schema["default"] for name, setting in self.settings.items()},
-            **(configured or {}),
-        }
+        defaults = {name: setting.schema["default"] for name, setting in self.settings.items()}
+        return {**defaults, **(configured or {})}

@@ -1,1 +1,1 @@
-"""AKS and what surrounds it, as the rules see it."""
+"""AKS and its surroundings as the rules see them."""

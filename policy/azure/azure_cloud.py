@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from policy.azure import azure_cluster, azure_storage
+from policy.azure import azure_access, azure_cluster
 from policy.azure.azure_pools import CLUSTER, POOL, pools
-from policy.azure.azure_roles import roles
 from policy.cloud import Cloud
 
 CLOUD = Cloud(
@@ -13,15 +12,15 @@ CLOUD = Cloud(
     tags={CLUSTER: "tags", POOL: "tags", "azure-native:resources:ResourceGroup": "tags"},
     pools=pools,
     api_server=azure_cluster.api_server,
-    accounts=azure_cluster.accounts,
-    roles=roles,
     checks={
+        "broad-role": azure_access.broad_roles,
+        "storage-open": azure_access.open_storage,
+        "local-accounts": azure_cluster.local_accounts,
         "public-nodes": azure_cluster.public_nodes,
         "network-policy-missing": azure_cluster.network_policy,
         "run-command-on": azure_cluster.run_command,
         "secrets-key-missing": azure_cluster.secrets_key,
         "workload-identity-missing": azure_cluster.workload_identity,
-        "storage-open": azure_storage.is_open,
     },
     logs=azure_cluster.logs,
 )

@@ -1,4 +1,4 @@
-"""Pools of AKS: agent pools of their own, entries of the cluster, or in a template that is deployed."""
+"""Pools of AKS: agent pools, entries of a cluster, or resources of a deployed template."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from policy.cloud import Bounds, Pool, Spot, Taint, Taints
 from policy.declared import UNKNOWN, Declared, Unknown
-from policy.pool import Bounds, Pool, Spot, Taint, Taints
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"
 POOL = "azure-native:containerservice:AgentPool"
@@ -16,8 +16,8 @@ _DEPLOYED = "microsoft.containerservice/managedclusters/agentpools"
 
 _NVIDIA = re.compile(r"standard_n[cdv].*", re.IGNORECASE)
 _AMD = re.compile(r".*(\das_v4|_v710_.*|_mi\d+x?_.*)", re.IGNORECASE)
-"""Sizes of family N have GPUs; the names of newer ones contain the accelerator, and NVv4 has AMD's
-(https://learn.microsoft.com/azure/virtual-machines/vm-naming-conventions, sizes/gpu-accelerated/nv-family)."""
+"""Sizes of family N have GPUs; newer names contain the accelerator, and NVv4 has AMD GPUs
+(https://learn.microsoft.com/azure/virtual-machines/vm-naming-conventions, .../nv-family)."""
 
 SPOT = Spot(
     "scaleSetPriority",
@@ -28,13 +28,13 @@ SPOT = Spot(
 
 
 def pools(declared: Declared) -> Iterator[Pool]:
-    """The pools in one resource."""
-    for at_path, inputs in written(declared):
+    """Yield the pools in one resource."""
+    for at_path, inputs in declared_pools(declared):
         yield _pool(at_path, inputs)
 
 
-def written(declared: Declared) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Path and inputs of each pool in one resource."""
+def declared_pools(declared: Declared) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield path and inputs of each pool in one resource."""
     if declared.type == POOL:
         yield "", declared.inputs
     if declared.type == CLUSTER:
@@ -52,7 +52,7 @@ def written(declared: Declared) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def has_nvidia(size: Any) -> bool:
-    """Whether a VM size has NVIDIA GPUs, by its name."""
+    """Return whether a VM size has NVIDIA GPUs, by its name."""
     return isinstance(size, str) and bool(_NVIDIA.fullmatch(size)) and not _AMD.fullmatch(size)
 
 
@@ -65,7 +65,7 @@ def _pool(at_path: str, inputs: Mapping[str, Any]) -> Pool:
         taints=Taints(
             f"{at_path}nodeTaints", _taints(inputs.get("nodeTaints")), "{key}={value}:NoSchedule"
         ),
-        # Pools of single machines have a profile for each size (REST reference, VirtualMachinesProfile).
+        # Pools of single machines have bounds for each size (REST: VirtualMachinesProfile).
         bounds=None
         if inputs.get("virtualMachinesProfile") is not None
         else _bounds(at_path, inputs),
@@ -73,7 +73,7 @@ def _pool(at_path: str, inputs: Mapping[str, Any]) -> Pool:
 
 
 def _is(value: Any, word: str) -> bool:
-    # Azure's words are compared without case.
+    # Azure compares words without case.
     return isinstance(value, str) and value.lower() == word
 
 

@@ -1,1 +1,1 @@
-"""GKE and what surrounds it, as the rules see it."""
+"""GKE and its surroundings as the rules see them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from policy.cloud import Cloud
-from policy.gcp import gcp_cluster, gcp_roles, gcp_storage
+from policy.gcp import gcp_access, gcp_cluster
 from policy.gcp.gcp_pools import CLUSTER, POOL, pools
 
 CLOUD = Cloud(
@@ -12,10 +12,11 @@ CLOUD = Cloud(
     tags={CLUSTER: "resourceLabels", POOL: "nodeConfig.resourceLabels"},
     pools=pools,
     api_server=gcp_cluster.api_server,
-    accounts=gcp_cluster.accounts,
-    roles=gcp_roles.roles,
     checks={
-        "role-for-everybody": gcp_roles.everybody,
+        "broad-role": gcp_access.broad_roles,
+        "role-for-everybody": gcp_access.roles_for_everybody,
+        "storage-open": gcp_access.open_storage,
+        "local-accounts": gcp_cluster.local_accounts,
         "node-metadata-open": gcp_cluster.node_metadata,
         "public-nodes": gcp_cluster.public_nodes,
         "network-policy-missing": gcp_cluster.network_policy,
@@ -23,7 +24,6 @@ CLOUD = Cloud(
         "shielded-nodes-off": gcp_cluster.shielded_nodes,
         "secure-boot-off": gcp_cluster.secure_boot,
         "workload-identity-missing": gcp_cluster.workload_identity,
-        "storage-open": gcp_storage.is_open,
     },
     logs=gcp_cluster.logs,
 )

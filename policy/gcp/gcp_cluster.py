@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from policy.cloud import public_addresses
 from policy.declared import UNKNOWN, Declared, at
-from policy.gcp.gcp_pools import CLUSTER, written
-from policy.ranges import public_addresses
+from policy.gcp.gcp_pools import CLUSTER, declared_pools
 from policy.rule import Finding
 
 _RANGES = "masterAuthorizedNetworksConfig"
 
 _ACCOUNTS = {
-    "masterAuth.clientCertificateConfig.issueClientCertificate": "a client certificate that never asks who uses it",
-    "enableLegacyAbac": "every service account may do everything",
+    "masterAuth.clientCertificateConfig.issueClientCertificate": "the certificate names no person",
+    "enableLegacyAbac": "every service account has all rights",
 }
 _ANONYMOUS = "anonymousAuthenticationConfig.mode"
 
 _DNS = "controlPlaneEndpointsConfig.dnsEndpointConfig"
 _VIA_DNS = ("enableK8sTokensViaDns", "enableK8sCertsViaDns")
-"""https://docs.cloud.google.com/sdk/gcloud/reference/container/clusters/create#--enable-k8s-tokens-via-dns"""
+"""https://docs.cloud.google.com/sdk/gcloud/reference/container/clusters/create"""
 
 _PRIVATE = "privateClusterConfig.enablePrivateNodes"
 _SHIELDED = "nodeConfig.shieldedInstanceConfig"
@@ -29,28 +29,27 @@ _KEY = "databaseEncryption"
 _SYSTEM = "SYSTEM_COMPONENTS"
 
 _ENCRYPTED = ("ENCRYPTED", "ALL_OBJECTS_ENCRYPTION_ENABLED")
-"""https://docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters#state"""
+"""kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters, `state`"""
 
 
 def api_server(declared: Declared, most: int) -> Iterator[Finding]:
-    """A public address whose authorized networks are missing or hold more than `most` addresses."""
-    # The DNS endpoint admits nobody without a role in the project (page network-isolation), unless one of these is set.
-    for name in (
-        _VIA_DNS
-        if declared.type == CLUSTER and declared.get(f"{_DNS}.allowExternalTraffic") is True
-        else ()
-    ):
-        if declared.get(f"{_DNS}.{name}") is True:
-            yield Finding(
-                f"{_DNS}.{name}",
-                "a login that needs no role in the project, from anywhere",
-                "set it to false",
-            )
-    if declared.type != CLUSTER or declared.get("privateClusterConfig.enablePrivateEndpoint") in (
-        True,
-        UNKNOWN,
-    ):
-        return
+    """Yield a public address whose authorized networks are missing or hold more than `most`."""
+    if declared.type == CLUSTER:
+        yield from _dns_name(declared)
+        if declared.get("privateClusterConfig.enablePrivateEndpoint") not in (True, UNKNOWN):
+            yield from _public_address(declared, most)
+
+
+def _dns_name(declared: Declared) -> Iterator[Finding]:
+    # The DNS endpoint requires a role in the project (page network-isolation), unless one is set.
+    if declared.get(f"{_DNS}.allowExternalTraffic") is True:
+        for name in _VIA_DNS:
+            if declared.get(f"{_DNS}.{name}") is True:
+                problem = "logins from anywhere need no role in the project"
+                yield Finding(f"{_DNS}.{name}", problem, "set it to false")
+
+
+def _public_address(declared: Declared, most: int) -> Iterator[Finding]:
     if declared.get("controlPlaneEndpointsConfig.ipEndpointsConfig.enabled") in (False, UNKNOWN):
         return
     networks = declared.get(_RANGES)
@@ -58,79 +57,73 @@ def api_server(declared: Declared, most: int) -> Iterator[Finding]:
     if networks is None:
         yield Finding(
             _RANGES,
-            "a public address without authorized networks",
-            "list who may reach it, or set controlPlaneEndpointsConfig.ipEndpointsConfig.enabled: false and use the DNS name",
+            "the API server has a public address without authorized networks",
+            "list the callers' networks, or set"
+            " controlPlaneEndpointsConfig.ipEndpointsConfig.enabled: false and use the DNS name",
         )
-    elif (
-        isinstance(blocks, list)
-        and public_addresses(at(block, "cidrBlock") for block in blocks) > most
-    ):
-        yield Finding(
-            f"{_RANGES}.cidrBlocks",
-            f"networks of more than {most} addresses",
-            "list who may reach it",
-        )
+    ranges = [at(block, "cidrBlock") for block in blocks] if isinstance(blocks, list) else []
+    if public_addresses(ranges) > most:
+        path = f"{_RANGES}.cidrBlocks"
+        yield Finding(path, f"more than {most} addresses", "list the callers' networks")
     if at(networks, "gcpPublicCidrsAccessEnabled") is True:
         path = f"{_RANGES}.gcpPublicCidrsAccessEnabled"
-        yield Finding(path, "open to every machine in Google Cloud", "set it to false")
+        yield Finding(path, "every machine in Google Cloud is allowed", "set it to false")
 
 
-def accounts(declared: Declared) -> Iterator[Finding]:
-    """Client certificates, legacy authorization, and requests without a login beyond health checks."""
+def local_accounts(declared: Declared) -> Iterator[Finding]:
+    """Yield client certificates, legacy authorization and anonymous requests."""
     for path, problem in _ACCOUNTS.items() if declared.type == CLUSTER else ():
         if declared.get(path) is True:
             yield Finding(path, problem, "set it to false")
-    # https://docs.cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster: limited by itself in a new cluster
+    # New clusters are LIMITED by default (kubernetes-engine/docs/how-to/hardening-your-cluster).
     if declared.type == CLUSTER and declared.get(_ANONYMOUS) == "ENABLED":
-        yield Finding(
-            _ANONYMOUS,
-            "requests without a login get past authentication",
-            "leave it out, or set it to LIMITED",
-        )
+        problem = "anonymous requests pass authentication"
+        yield Finding(_ANONYMOUS, problem, "leave it out, or set it to LIMITED")
 
 
 def public_nodes(declared: Declared) -> Iterator[Finding]:
-    """Nodes with addresses on the internet."""
+    """Yield clusters and pools whose nodes have public addresses."""
     if declared.type == CLUSTER and declared.get(_PRIVATE) not in (True, UNKNOWN):
         yield Finding(
             _PRIVATE,
-            "every node has a public address",
-            "set it to true (`cloud.network.privateNodes` in a stack file of this program)",
+            "nodes have public addresses",
+            "set it to true (`cloud.network.privateNodes` in this program's stack file)",
         )
-    for path, inputs in written(declared):
+    for path, inputs in declared_pools(declared):
         if at(inputs, "networkConfig.enablePrivateNodes") is False:
             yield Finding(
                 f"{path}networkConfig.enablePrivateNodes",
-                "every node has a public address",
+                "nodes have public addresses",
                 "set it to true",
             )
 
 
 def network_policy(declared: Declared) -> Iterator[Finding]:
-    """A cluster in which nothing enforces NetworkPolicy objects."""
+    """Yield a cluster that enforces no NetworkPolicy objects."""
     if not _is_standard(declared) or declared.get("networkPolicy.enabled") in (True, UNKNOWN):
         return
     if declared.get("datapathProvider") not in ("ADVANCED_DATAPATH", UNKNOWN):
         yield Finding(
             "datapathProvider",
-            "nothing enforces NetworkPolicy objects",
-            "set it to ADVANCED_DATAPATH (`cloud.network.dataplane: v2` in a stack file of this program)",
+            "NetworkPolicy objects have no effect",
+            "set it to ADVANCED_DATAPATH (`cloud.network.dataplane: v2` in this program's stack"
+            " file)",
         )
 
 
 def secrets_key(declared: Declared) -> Iterator[Finding]:
-    """Secrets in etcd without a key of one's own."""
+    """Yield a cluster that encrypts Secrets without a customer-managed key."""
     state = declared.get(f"{_KEY}.state")
     if declared.type == CLUSTER and state is not UNKNOWN and state not in _ENCRYPTED:
         yield Finding(
             _KEY,
-            "Secrets in etcd have no key of yours",
-            "name one (`cloud.encryption.secretsKey` in a stack file of this program)",
+            "no key of yours encrypts Secrets in etcd",
+            "name one (`cloud.encryption.secretsKey` in this program's stack file)",
         )
 
 
 def workload_identity(declared: Declared) -> Iterator[Finding]:
-    """A cluster whose pods can get to Google Cloud by their node's account or a stored key only."""
+    """Yield a cluster whose pods reach Google Cloud by the node's account or a stored key only."""
     path = "workloadIdentityConfig.workloadPool"
     if _is_standard(declared) and declared.get(path) in (None, ""):
         yield Finding(
@@ -141,12 +134,12 @@ def workload_identity(declared: Declared) -> Iterator[Finding]:
 
 
 def node_metadata(declared: Declared) -> Iterator[Finding]:
-    """Nodes whose metadata server gives pods the node's own token."""
-    for path, inputs in written(declared):
+    """Yield pools whose metadata server gives pods the node's token."""
+    for path, inputs in declared_pools(declared):
         if at(inputs, _METADATA) not in ("GKE_METADATA", UNKNOWN):
             yield Finding(
                 path + _METADATA,
-                "every pod can take the token of its node",
+                "every pod can get the node's token",
                 "set it to GKE_METADATA",
             )
         legacy = at(inputs, "nodeConfig.metadata")
@@ -155,50 +148,45 @@ def node_metadata(declared: Declared) -> Iterator[Finding]:
 
 
 def shielded_nodes(declared: Declared) -> Iterator[Finding]:
-    """Nodes that need not prove what they are, or that nobody compares with how they were."""
+    """Yield clusters without Shielded nodes, and pools without integrity monitoring."""
     if declared.type == CLUSTER and declared.get("enableShieldedNodes") is False:
         yield Finding(
             "enableShieldedNodes",
-            "a machine that poses as a node gets its credentials",
+            "a machine that poses as a node gets a node's credentials",
             "leave it out",
         )
-    for path, inputs in written(declared):
+    for path, inputs in declared_pools(declared):
         if at(inputs, f"{_SHIELDED}.enableIntegrityMonitoring") is False:
             yield Finding(
                 f"{path}{_SHIELDED}.enableIntegrityMonitoring",
                 "a changed boot loader or kernel goes unnoticed",
-                "leave it out (`gcp.integrityMonitoring` in a stack file of this program)",
+                "leave it out (`gcp.integrityMonitoring` in this program's stack file)",
             )
 
 
 def secure_boot(declared: Declared) -> Iterator[Finding]:
-    """Nodes that boot whatever is on their disk."""
-    for path, inputs in written(declared):
+    """Yield pools without Secure Boot."""
+    for path, inputs in declared_pools(declared):
         if at(inputs, f"{_SHIELDED}.enableSecureBoot") not in (True, UNKNOWN):
             yield Finding(
                 f"{path}{_SHIELDED}.enableSecureBoot",
-                "nodes boot what nobody has signed",
-                "set it to true (`gcp.secureBoot` in a stack file of this program)",
+                "nodes boot unsigned kernels and drivers",
+                "set it to true (`gcp.secureBoot` in this program's stack file)",
             )
 
 
 def logs(resources: Sequence[Declared]) -> Iterator[tuple[Declared, Finding]]:
-    """Clusters without the logs of their own components. The audit log of changes is always kept (CIS GKE, 2.2)."""
+    """Yield clusters without logs of system components; audit logs are always on (CIS GKE 2.2)."""
     for declared in [declared for declared in resources if declared.type == CLUSTER]:
-        kept, service = (
-            declared.get("loggingConfig.enableComponents"),
-            declared.get("loggingService"),
-        )
-        if isinstance(kept, list) and not {_SYSTEM, UNKNOWN} & set(kept):
-            path = "loggingConfig.enableComponents"
-            yield declared, Finding(path, "nothing keeps the cluster's own logs", f"add {_SYSTEM}")
-        elif not isinstance(kept, list) and service == "none":
-            yield (
-                declared,
-                Finding("loggingService", "nothing keeps the cluster's own logs", "leave it out"),
-            )
+        path, problem = "loggingConfig.enableComponents", "no logs of system components are kept"
+        kept = declared.get(path)
+        if isinstance(kept, list):
+            if not {_SYSTEM, UNKNOWN} & set(kept):
+                yield declared, Finding(path, problem, f"add {_SYSTEM}")
+        elif declared.get("loggingService") == "none":
+            yield declared, Finding("loggingService", problem, "leave it out")
 
 
 def _is_standard(declared: Declared) -> bool:
-    """Whether it is a cluster for which GKE does not decide these settings itself, as it does in Autopilot."""
+    """Return whether it is a Standard cluster; in Autopilot GKE decides these settings."""
     return declared.type == CLUSTER and declared.get("enableAutopilot") not in (True, UNKNOWN)

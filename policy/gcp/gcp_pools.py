@@ -1,4 +1,4 @@
-"""Pools of GKE: node pools of their own, entries of the cluster, or the initial pool of a cluster."""
+"""Pools of GKE: node pools, entries of a cluster, or the initial pool of a cluster."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from policy.cloud import Bounds, Pool, Spot, Taint, Taints
 from policy.declared import UNKNOWN, Declared, Unknown, at
-from policy.pool import Bounds, Pool, Spot, Taint, Taints
 
 CLUSTER = "gcp:container/cluster:Cluster"
 POOL = "gcp:container/nodePool:NodePool"
 
 _NVIDIA = re.compile(r"(a[2-9]x?|g[2-9])-.+")
-"""Machines that come with GPUs (https://docs.cloud.google.com/compute/docs/accelerator-optimized-machines)."""
+"""Machines with built-in GPUs (compute/docs/accelerator-optimized-machines)."""
 
 _KEPT_OFF_BY = (
     "cloud.google.com/gke-spot",
     "cloud.google.com/gke-preemptible",
     "cloud.google.com/gke-flex-start",
     "cloud.google.com/gke-provisioning",
-    # Pods that ask for the class tolerate this and no other taint (page about-custom-compute-classes).
+    # Pods that ask for the class tolerate only this taint (page about-custom-compute-classes).
     "cloud.google.com/compute-class",
 )
 
 _WAYS = {
     "spot": ("cloud.google.com/gke-spot", "true"),
     "preemptible": ("cloud.google.com/gke-preemptible", "true"),
-    # Taken back never, but ended after a time: the same pods must keep off (page dws).
+    # Never reclaimed, but ended after a time: the same pods must keep off (page dws).
     "flexStart": ("cloud.google.com/gke-flex-start", "true"),
 }
 """https://docs.cloud.google.com/kubernetes-engine/docs/concepts/spot-vms and .../preemptible-vms"""
 
 _SYSTEM = ("CriticalAddonsOnly", "components.gke.io/gke-managed-components")
-"""GKE has no kind of pool for its own pods; they go by these taints, of upstream and of
-https://docs.cloud.google.com/kubernetes-engine/docs/how-to/isolate-workloads-dedicated-nodes"""
+"""Taints of pools for GKE's own pods, for which GKE has no kind of pool
+(https://docs.cloud.google.com/kubernetes-engine/docs/how-to/isolate-workloads-dedicated-nodes)."""
 
 _WITHOUT_FIRST = ("removeDefaultNodePool", "enableAutopilot")
-"""With these the initial pool of a cluster is removed at once, or the cluster has no node pools."""
+"""With one of these the cluster keeps no initial pool."""
 
 _EFFECTS = {
     "NO_SCHEDULE": "NoSchedule",
@@ -47,20 +47,20 @@ _EFFECTS = {
 }
 
 _ZONES_OF_A_REGION = 3
-"""Zones of a regional pool, unless it or its cluster, which is not seen here, names zones
+"""Zones of a regional pool, unless it or its cluster, which is unknown here, names zones
 (https://docs.cloud.google.com/kubernetes-engine/docs/concepts/regional-clusters)."""
 
 
 def pools(declared: Declared) -> Iterator[Pool]:
-    """The pools in one resource."""
-    for at_path, inputs in written(declared):
+    """Yield the pools in one resource."""
+    for at_path, inputs in declared_pools(declared):
         pool = _pool(at_path, inputs)
         first = inputs is declared.inputs and declared.type == CLUSTER
         yield replace(pool, system_at="nodeConfig", bounds=None) if first else pool
 
 
-def written(declared: Declared) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Path and inputs of each pool in one resource; those of a cluster's initial pool are the cluster's."""
+def declared_pools(declared: Declared) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield path and inputs of each pool; the inputs of an initial pool are the cluster's."""
     if declared.type == POOL:
         yield "", declared.inputs
     if declared.type == CLUSTER:
@@ -76,7 +76,7 @@ def written(declared: Declared) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def has_nvidia(config: Any) -> str | None:
-    """The setting of the nodes that means NVIDIA GPUs; None without such a setting."""
+    """Return the setting that means NVIDIA GPUs; None without such a setting."""
     accelerators = at(config, "guestAccelerators")
     for accelerator in accelerators if isinstance(accelerators, list) else ():
         if str(at(accelerator, "type")).startswith("nvidia-") and at(accelerator, "count") != 0:
@@ -127,12 +127,11 @@ def _bounds(at_path: str, inputs: Mapping[str, Any]) -> Bounds | None:
 
 
 def _whole(each: Any, inputs: Mapping[str, Any]) -> Any:
-    """Nodes of the whole pool, from the number in each zone."""
+    """Return the nodes of the whole pool from the number in each zone."""
     return each * _zones(inputs) if isinstance(each, int | float) else each
 
 
 def _zones(inputs: Mapping[str, Any]) -> int:
-    """In how many zones a pool has nodes."""
     named = inputs.get("nodeLocations")
     if isinstance(named, list) and named:
         return len(named)

@@ -1,4 +1,4 @@
-"""Rights of nodes and workloads outside their own pod."""
+"""Roles: broad ones for nodes and workloads, and any for everybody."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from policy import clouds
+from policy.clouds import check_of_clouds
 from policy.declared import UNKNOWN, Declared, at
-from policy.rule import Finding, Rule, Setting, Settings
-from policy.rules.hardening import by_cloud
+from policy.rule import Finding, Rule, Settings, texts
 
 _BINDING = re.compile(
     r"kubernetes:rbac\.authorization\.k8s\.io/v\w+:(?P<kind>Cluster)?RoleBinding(Patch)?"
@@ -19,12 +18,11 @@ _CLUSTER_ROLE = re.compile(r"kubernetes:rbac\.authorization\.k8s\.io/v\w+:Cluste
 _EVERY_WORKLOAD = re.compile(r"system:(nodes?(:.+)?|serviceaccounts?(:.+)?)")
 _MASTERS = "system:masters"
 _EVERYBODY = ("system:anonymous", "system:unauthenticated", "system:authenticated")
-"""On GKE the last one holds everybody with a Google account (CIS GKE 4.1.10)."""
+"""On GKE the last group is everybody with a Google account (CIS GKE 4.1.10)."""
 
 
-def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
-    for cloud in clouds.CLOUDS:
-        yield from cloud.roles(declared)
+def _broad_role(declared: Declared, settings: Settings) -> Iterator[Finding]:
+    yield from check_of_clouds(BROAD_ROLE.name)(declared, settings)
     if _is_allowed(declared, settings["allowed"]):
         return
     if _CLUSTER_ROLE.fullmatch(declared.type):
@@ -32,23 +30,15 @@ def _check(declared: Declared, settings: Settings) -> Iterator[Finding]:
     binding = _BINDING.fullmatch(declared.type)
     if not binding:
         return
-    # Whoever has all rights in kube-system has the accounts of the cluster's own controllers.
+    # All rights in kube-system include the accounts of the cluster's controllers.
     everything = bool(binding["kind"]) or declared.get("metadata.namespace") == "kube-system"
+    admin = everything and declared.get("roleRef.name") == "cluster-admin"
     for path, subject in _subjects(declared):
         if at(subject, "name") == _MASTERS:
-            yield Finding(
-                path,
-                "a group whose rights nobody can take away",
-                "bind the role to a group of your own",
-            )
-        elif (
-            everything and declared.get("roleRef.name") == "cluster-admin" and _is_workload(subject)
-        ):
-            yield Finding(
-                path,
-                "an intruder in one such pod has the cluster",
-                f"bind a ClusterRole with the verbs and resources that are needed, or {_add_name(ROLES)}",
-            )
+            problem = "nobody can take away the group's rights"
+            yield Finding(path, problem, "bind the role to a group of your own")
+        elif admin and _is_workload(subject):
+            yield Finding(path, "an intruder in one such pod has the cluster", _narrow("bind"))
 
 
 def _everything(declared: Declared) -> Iterator[Finding]:
@@ -56,12 +46,15 @@ def _everything(declared: Declared) -> Iterator[Finding]:
     for index, rule in enumerate(rules if isinstance(rules, list) else ()):
         listed = [at(rule, name) for name in ("apiGroups", "resources", "verbs")]
         if all(isinstance(values, list) and "*" in values for values in listed):
-            remedy = f"list the verbs and resources that are needed, or {_add_name(ROLES)}"
-            yield Finding(f"rules[{index}]", "every verb on every resource", remedy)
+            yield Finding(f"rules[{index}]", "every verb on every resource", _narrow("list"))
+
+
+def _narrow(verb: str) -> str:
+    return f"{verb} only the verbs and resources that are needed, or {_add_name(BROAD_ROLE)}"
 
 
 def _everybody(declared: Declared, settings: Settings) -> Iterator[Finding]:
-    yield from by_cloud(EVERYBODY.name)(declared, settings)
+    yield from check_of_clouds(EVERYBODY.name)(declared, settings)
     if not _BINDING.fullmatch(declared.type) or _is_allowed(declared, settings["allowed"]):
         return
     kind, role = declared.get("roleRef.kind"), declared.get("roleRef.name")
@@ -72,11 +65,11 @@ def _everybody(declared: Declared, settings: Settings) -> Iterator[Finding]:
     for path, subject in _subjects(declared):
         if at(subject, "name") in _EVERYBODY:
             remedy = f"name a group of your own, or {_add_name(EVERYBODY)}"
-            yield Finding(path, "rights for whoever reaches the API server", remedy)
+            yield Finding(path, "everybody who reaches the API server has the role", remedy)
 
 
 def _is_allowed(declared: Declared, patterns: Sequence[str]) -> bool:
-    """Whether a setting names this binding or ClusterRole; a name that is not known may be any of them."""
+    """Return whether a setting allows this object; an unknown name may be allowed."""
     name, namespace = declared.get("metadata.name"), declared.get("metadata.namespace")
     binding = _BINDING.fullmatch(declared.type)
     if not binding or binding["kind"]:
@@ -87,7 +80,7 @@ def _is_allowed(declared: Declared, patterns: Sequence[str]) -> bool:
 
 
 def _matches(name: Any, patterns: Sequence[str]) -> bool:
-    """Whether a pattern names an object of the cluster, or NAMESPACE/NAME: `argocd-*` is no object of a namespace `argocd-a`."""
+    """Return whether a pattern matches NAME, or NAMESPACE/NAME: `*` does not match `a/b`."""
     return isinstance(name, str) and any(
         fnmatchcase(name, pattern) and pattern.count("/") == name.count("/") for pattern in patterns
     )
@@ -110,33 +103,29 @@ def _is_workload(subject: Any) -> bool:
     )
 
 
-_ALLOWED = Setting(
-    {
-        "type": "array",
-        "items": {"type": "string"},
-        "default": [],
-        "description": "Names of ClusterRoles and ClusterRoleBindings, and NAMESPACE/NAME of RoleBindings, that may; `*` stands "
-        "for any text without `/`.",
-    }
+_ALLOWED = texts(
+    [],
+    "Names of ClusterRoles and ClusterRoleBindings, and NAMESPACE/NAME of RoleBindings, that may;"
+    " `*` stands for any text without `/`.",
 )
 
-ROLES = Rule(
+BROAD_ROLE = Rule(
     name="broad-role",
     refuses="Rights over everything for nodes or workloads",
-    reason="A pod that escapes to its node has the node's rights: enough to be a node must be all they are",
+    reason="A pod that escapes to its node has the node's rights, so a node needs few rights",
     sources=(
         "https://docs.cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster",
         "https://learn.microsoft.com/azure/role-based-access-control/best-practices",
         "https://kubernetes.io/docs/concepts/security/rbac-good-practices/",
     ),
-    check=_check,
+    check=_broad_role,
     settings={"allowed": _ALLOWED},
 )
 
 EVERYBODY = Rule(
     name="role-for-everybody",
     refuses="A role for everybody",
-    reason="Whoever reaches the address has it, and no log names a person",
+    reason="Everybody who reaches the address has it, and no log names a person",
     sources=(
         "https://docs.cloud.google.com/kubernetes-engine/docs/best-practices/rbac",
         "https://docs.cloud.google.com/iam/docs/overview#all-users",
@@ -144,16 +133,12 @@ EVERYBODY = Rule(
     check=_everybody,
     settings={
         "allowed": _ALLOWED,
-        "roles": Setting(
-            {
-                "type": "array",
-                "items": {"type": "string"},
-                # The keys that verify tokens of service accounts, which are public, and the addresses of the issuer
-                # (kubernetes.io: configure-service-account, "Service account issuer discovery"). Kubeflow's manifests bind it to
-                # everybody, so that Istio can verify the tokens (kubeflow/manifests, common/oauth2-proxy).
-                "default": ["system:service-account-issuer-discovery"],
-                "description": "ClusterRoles that everybody may have; `*` stands for any text.",
-            }
+        # The default gives the public keys that verify service account tokens, and the issuer's
+        # addresses (kubernetes.io: "Service account issuer discovery"). Kubeflow's manifests bind
+        # it to everybody, so that Istio can verify tokens (common/oauth2-proxy).
+        "roles": texts(
+            ["system:service-account-issuer-discovery"],
+            "ClusterRoles that everybody may have; `*` stands for any text.",
         ),
     },
 )

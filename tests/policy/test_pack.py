@@ -17,8 +17,7 @@ from pulumi.runtime import proto
 from pulumi_policy import EnforcementLevel
 
 from config.model.cluster import is_production
-from policy import stacks
-from policy.pack import decide, policies
+from policy.pack import PRODUCTION_STACKS, STACK_SETTINGS, policies, set_levels
 from policy.rules import RULES
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -39,8 +38,8 @@ def decided(stack: str, config: Mapping[str, Any] | None = None, **levels: Any) 
         assert isinstance(rule.enforcement_level, EnforcementLevel)
         served = LEVELS.get(rule.enforcement_level, proto.DISABLED)
         request.policyConfig[rule.name].enforcementLevel = levels.get(rule.name.replace("-", "_"), served)
-    request.policyConfig[stacks.NAME].properties.update(config or {})
-    decide(stack, request)
+    request.policyConfig[PRODUCTION_STACKS].properties.update(config or {})
+    set_levels(stack, request)
     return {rule.name: request.policyConfig[rule.name].enforcementLevel for rule in RULES}
 
 
@@ -96,7 +95,7 @@ LISTS = {
 
 
 def test_every_list_with_a_default_is_decided() -> None:
-    settings = [(stacks.NAME, stacks.SETTINGS), *((rule.name, rule.settings) for rule in RULES)]
+    settings = [(PRODUCTION_STACKS, STACK_SETTINGS), *((rule.name, rule.settings) for rule in RULES)]
     assert LISTS.keys() == {
         f"{rule}.{name}"
         for rule, of_rule in settings
@@ -130,14 +129,14 @@ def test_a_configured_level_holds_whatever_the_stacks_name_is() -> None:
 def test_a_rule_that_the_engine_does_not_name_has_the_level_of_the_stacks_name(stack: str) -> None:
     request = proto.ConfigureAnalyzerRequest()
     request.policyConfig["pool-unbounded"].enforcementLevel = proto.DISABLED
-    decide(stack, request)
+    set_levels(stack, request)
     levels = {name: config.enforcementLevel for name, config in request.policyConfig.items()}
     assert levels == expected(stack == "prod") | {"pool-unbounded": proto.DISABLED}
 
 
 def test_every_setting_has_a_default_that_its_own_schema_allows() -> None:
     kinds = {"integer": int, "array": list}
-    for settings in [stacks.SETTINGS, *(rule.settings for rule in RULES)]:
+    for settings in [STACK_SETTINGS, *(rule.settings for rule in RULES)]:
         for setting in settings.values():
             assert isinstance(setting.schema["default"], kinds[setting.schema["type"]])
 
@@ -170,7 +169,7 @@ def test_the_page_lists_exactly_the_rules_of_the_pack() -> None:
 
 def test_the_page_names_every_setting_with_its_default() -> None:
     text = (PROJECT / "docs" / "policy.md").read_text()
-    for rule, settings in [(stacks.NAME, stacks.SETTINGS), *((rule.name, rule.settings) for rule in RULES)]:
+    for rule, settings in [(PRODUCTION_STACKS, STACK_SETTINGS), *((rule.name, rule.settings) for rule in RULES)]:
         for name, setting in settings.items():
             default = setting.schema["default"]
             shown = (

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from policy import clouds
-from policy.cloud import Cloud
+from policy.cloud import Bounds, Cloud, Pool, Taints
 from policy.declared import Declared
-from policy.pool import Bounds, Pool, Taints
 from policy.rule import Finding
 from policy.rules import RULES
 
@@ -35,9 +34,7 @@ TOY = Cloud(
     tags={"toy:Cluster": "marks"},
     pools=_pools,
     api_server=_open,
-    accounts=_cluster,
-    roles=_cluster,
-    checks={"public-nodes": _cluster},
+    checks=dict.fromkeys(("public-nodes", "local-accounts", "broad-role"), _cluster),
 )
 
 

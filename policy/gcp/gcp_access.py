@@ -1,4 +1,4 @@
-"""Roles of Google Cloud."""
+"""Roles of Google Cloud, and buckets that need none."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from policy.declared import UNKNOWN, Declared, at
-from policy.gcp.gcp_pools import CLUSTER, POOL, written
+from policy.gcp.gcp_pools import CLUSTER, POOL, declared_pools
 from policy.rule import Finding
 
 _GRANT = re.compile(r"gcp:(?P<of>\w+)/\w*iam(member|binding|policy):\w+", re.IGNORECASE)
-"""Every kind of resource that can be shared has these three."""
+"""The three types with which each kind of resource is shared."""
+_BUCKET = "gcp:storage/bucket:Bucket"
 _ABOVE = ("folder", "organizations")
 
 _BROAD = {
@@ -35,20 +36,21 @@ _BROAD = {
     "roles/resourcemanager.organizationAdmin": "the right to give itself any role",
     "roles/storage.admin": "every bucket, the state of stacks among them",
 }
-"""https://docs.cloud.google.com/iam/docs/roles-overview#basic, and for what is a way to more rights
+"""https://docs.cloud.google.com/iam/docs/roles-overview#basic; roles that lead to more rights:
 https://docs.cloud.google.com/iam/docs/best-practices-for-securing-service-accounts"""
 _PEOPLE = re.compile(
-    r"(user|group|domain):.*|principal(Set)?://iam\.googleapis\.com/locations/[^/]+/workforcePools/.*"
+    r"(user|group|domain):.*"
+    r"|principal(Set)?://iam\.googleapis\.com/locations/[^/]+/workforcePools/.*"
 )
-"""Workload identity pools hold programs, pods among them (https://docs.cloud.google.com/iam/docs/principal-identifiers)."""
+"""Workload identity pools hold programs, not people (iam/docs/principal-identifiers)."""
 _EVERYBODY = ("allUsers", "allAuthenticatedUsers")
 
 _DEFAULT = re.compile(r"(default|\d+-compute@developer\.gserviceaccount\.com)?")
 _EVERYTHING = ("cloud-platform", "https://www.googleapis.com/auth/cloud-platform")
 
 
-def roles(declared: Declared) -> Iterator[Finding]:
-    """Broad roles for others than people, or above the project; nodes with the default account and every scope."""
+def broad_roles(declared: Declared) -> Iterator[Finding]:
+    """Yield broad roles for programs or above the project, and nodes with the default account."""
     if declared.type in (POOL, CLUSTER):
         yield from _default_accounts(declared)
     grant = _GRANT.fullmatch(declared.type)
@@ -61,28 +63,28 @@ def roles(declared: Declared) -> Iterator[Finding]:
             yield Finding(
                 path,
                 f"{_BROAD[role]} {where}",
-                "give nodes roles/container.defaultNodeServiceAccount, and no more",
+                "give nodes only roles/container.defaultNodeServiceAccount",
             )
 
 
-def everybody(declared: Declared) -> Iterator[Finding]:
-    """Roles of anything at all for the whole internet."""
+def roles_for_everybody(declared: Declared) -> Iterator[Finding]:
+    """Yield roles for everybody on the internet."""
     if not _GRANT.fullmatch(declared.type):
         return
     for _, path, _, members in _bindings(declared):
         if any(member in _EVERYBODY for member in members):
-            yield Finding(path, "a role for everybody on the internet", "name who needs it")
+            yield Finding(path, "everybody on the internet has the role", "name its members")
 
 
 def _is_given(member: Any, above: bool) -> bool:
-    """Whether this member must not have a broad role. The whole internet is another rule's."""
+    """Return whether this member must not have a broad role; everybody is another rule's."""
     if not isinstance(member, str) or member in _EVERYBODY:
         return False
     return above or not _PEOPLE.fullmatch(member)
 
 
 def _bindings(declared: Declared) -> Iterator[tuple[str, str, Any, list[Any]]]:
-    """Each binding that the resource declares: paths of the role and of the members, the role, the members."""
+    """Yield each binding: paths of the role and of the members, the role, the members."""
     policy = declared.get("policyData")
     if isinstance(policy, str):
         try:
@@ -104,17 +106,26 @@ def _list(value: Any) -> list[Any]:
 
 
 def _default_accounts(declared: Declared) -> Iterator[Finding]:
-    for at_path, pool in written(declared):
+    for at_path, pool in declared_pools(declared):
         account, scopes = at(pool, "nodeConfig.serviceAccount"), at(pool, "nodeConfig.oauthScopes")
-        if (
-            account is UNKNOWN
-            or not _DEFAULT.fullmatch(account or "")
-            or not isinstance(scopes, list)
-        ):
-            continue
-        if any(scope in _EVERYTHING for scope in scopes):
+        own = account is UNKNOWN or not _DEFAULT.fullmatch(account or "")
+        if not own and any(scope in _EVERYTHING for scope in _list(scopes)):
             yield Finding(
                 f"{at_path}nodeConfig.serviceAccount",
-                "the project's default account, with every scope",
+                "nodes have the project's default account with every scope",
                 "make an account with roles/container.defaultNodeServiceAccount, and name it here",
             )
+
+
+def open_storage(declared: Declared) -> Iterator[Finding]:
+    """Yield buckets that may allow public access, or whose objects have access lists."""
+    if declared.type != _BUCKET:
+        return
+    if declared.get("publicAccessPrevention") not in ("enforced", UNKNOWN):
+        yield Finding("publicAccessPrevention", "a grant may make it public", "set it to enforced")
+    if declared.get("uniformBucketLevelAccess") not in (True, UNKNOWN):
+        yield Finding(
+            "uniformBucketLevelAccess",
+            "access lists of objects bypass the bucket's policy",
+            "set it to true",
+        )

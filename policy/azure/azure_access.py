@@ -1,4 +1,4 @@
-"""Roles of Azure."""
+"""Roles of Azure, and storage accounts that need none."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from policy.rule import Finding
 
 _ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 _DEFINITION = "azure-native:authorization:RoleDefinition"
+_ACCOUNT = "azure-native:storage:StorageAccount"
+_CONTAINER = "azure-native:storage:BlobContainer"
 
 _BROAD = {
     "8e3af657-a8ff-443c-a75c-2fe8c4bcb635": "Owner",
@@ -19,17 +21,17 @@ _BROAD = {
     "b1ff04bb-8a4e-4dc4-8eb5-8693973ce19b": "Azure Kubernetes Service RBAC Cluster Admin",
     "0ab0b1a8-8aac-4efd-b8c2-3ee1fb270be8": "Azure Kubernetes Service Cluster Admin Role",
 }
-"""https://learn.microsoft.com/azure/role-based-access-control/built-in-roles/privileged and .../containers"""
+"""https://learn.microsoft.com/azure/role-based-access-control/built-in-roles"""
 _WIDE = re.compile(
     r"/subscriptions/[^/]+(/resourcegroups/[^/]+)?/?|/providers/microsoft\.management/.*|/",
     re.IGNORECASE,
 )
-"""A subscription, a resource group, a management group or the tenant: everything in it, now and later."""
+"""A subscription, a resource group, a management group or the tenant."""
 _PEOPLE = ("user", "group")
 
 
-def roles(declared: Declared) -> Iterator[Finding]:
-    """Broad roles of a whole subscription or group, for others than people; own roles that allow everything."""
+def broad_roles(declared: Declared) -> Iterator[Finding]:
+    """Yield broad roles of a subscription or group for programs, and roles with every action."""
     if declared.type == _DEFINITION:
         yield from _definition(declared)
     if declared.type != _ASSIGNMENT:
@@ -44,7 +46,7 @@ def roles(declared: Declared) -> Iterator[Finding]:
         yield Finding(
             "roleDefinitionId",
             f"{title} of a whole subscription or group",
-            "give the identity the role it needs at the one resource it needs it for",
+            "give the identity a narrower role, or the role on one resource",
         )
 
 
@@ -55,6 +57,27 @@ def _definition(declared: Declared) -> Iterator[Finding]:
         if isinstance(actions, list) and "*" in actions:
             yield Finding(
                 f"permissions[{index}].actions",
-                "every action there is",
+                "every action is allowed",
                 "list the actions that are needed",
             )
+
+
+def open_storage(declared: Declared) -> Iterator[Finding]:
+    """Yield accounts and containers with public access or access by key, which needs no role."""
+    if declared.type == _ACCOUNT:
+        public, keys = declared.get("allowBlobPublicAccess"), declared.get("allowSharedKeyAccess")
+        if public is not UNKNOWN and public:
+            yield Finding(
+                "allowBlobPublicAccess",
+                "containers may allow public access",
+                "set it to false",
+            )
+        if keys not in (False, UNKNOWN):
+            yield Finding(
+                "allowSharedKeyAccess",
+                "the account's keys bypass roles",
+                "set it to false",
+            )
+    if declared.type == _CONTAINER and declared.get("publicAccess") not in (None, "None", UNKNOWN):
+        problem = "everybody on the internet can read it"
+        yield Finding("publicAccess", problem, "set it to None, and give roles")
