@@ -9,7 +9,7 @@ from config.base.problems import Problem
 from config.clouds import registry
 from config.model.spec import ClusterSpec
 from config.placement.growth_order import growth_order
-from config.placement.node_pools import node_pools
+from config.placement.node_pools import NodePool, node_pools
 from config.stack_file import loader
 
 GOOD: dict[str, Any] = {
@@ -65,6 +65,17 @@ def spec(raw: dict[str, Any]) -> ClusterSpec:
     parsed, problems = loader.read_stack(raw)
     assert parsed is not None, problems
     return parsed
+
+
+def aks(*pools: dict[str, Any]) -> dict[str, Any]:
+    """A good stack file with these pools."""
+    return good(pools=[*pools])
+
+
+def placed(raw: dict[str, Any]) -> dict[str, NodePool]:
+    """The node pools of a stack file that must be good, by name."""
+    stack = spec(raw)
+    return {pool.name: pool for pool in node_pools(stack, registry.cloud_of(stack.cloud))}
 
 
 def grown(spec: ClusterSpec) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from config.rules import examples
 from config.stack_file import loader
 from tests.config.stack import GOOD, good, on_gke
 from tests.config.stack_files import settings
-from tests.config.test_safe_lists import fields
+from tests.config.test_fields import fields
 from tests.config.test_ssh_keys import WHOLE
 
 PROJECT = Path(__file__).parents[2]

@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -138,69 +137,47 @@ def copied(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def edited(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
+Edits = list[tuple[str, str, str]]
+
+RELEASE, RECORD = "r2026-11.toml", "released.sha256"
+RAISED: Edits = [(RELEASE, "v0.20.0", "v0.20.1")]
+UNRECORDED: Edits = [(RECORD, r"(?s)^.*$", "")]
+ON_WINDOWS: Edits = [(RECORD, "  r", " *r")]
+CHANGED = "was changed after it was released"
+NO_DIGEST = "released.sha256 has no digest of it"
 
 
-def _raises_a_pin(folder: Path) -> None:
-    edited(folder / "r2026-11.toml", "v0.20.0", "v0.20.1")
-
-
-def _takes_the_release_back(folder: Path) -> None:
-    edited(folder / "r2026-11.toml", "released = true", "released = false")
-
-
-def _changes_a_comment(folder: Path) -> None:
-    edited(folder / "r2026-11.toml", "# NVIDIA/", "# From NVIDIA/")
-
-
-def _drops_the_record(folder: Path) -> None:
-    (folder / "released.sha256").write_text("")
-
-
-def _deletes_the_record(folder: Path) -> None:
-    (folder / "released.sha256").unlink()
-
-
-def _raises_a_pin_of_what_was_recorded_on_windows(folder: Path) -> None:
-    edited(folder / "released.sha256", "  r", " *r")
-    assert releases.load("r2026-11", folder).released
+def spoil(folder: Path, edits: Edits) -> None:
+    """Replace text in files of releases, which are then read anew."""
+    for name, old, new in edits:
+        text = (folder / name).read_text()
+        assert re.search(old, text), old
+        (folder / name).write_text(re.sub(old, new, text))
     releases.load.cache_clear()
-    _raises_a_pin(folder)
-
-
-def _breaks_the_file(folder: Path) -> None:
-    _drops_the_record(folder)
-    edited(folder / "r2026-11.toml", "released = true", "released true")
-
-
-def _drops_a_digest(folder: Path) -> None:
-    (folder / "released.sha256").write_text("")
-    text = (folder / "r2026-11.toml").read_text().replace("released = true", "released = false")
-    (folder / "r2026-11.toml").write_text(re.sub("@sha256:[0-9a-f]+", "", text, count=1))
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message", "remedy"),
+    ("edits", "message", "remedy"),
     [
-        (_raises_a_pin, "was changed after it was released", "write a new release instead"),
-        (_takes_the_release_back, "was changed after it was released", "write a new release instead"),
-        (_changes_a_comment, "was changed after it was released", "git checkout"),
-        (_raises_a_pin_of_what_was_recorded_on_windows, "was changed after it was released", "git checkout"),
-        (_drops_the_record, "released.sha256 has no digest of it", "docs/releases.md"),
-        (_deletes_the_record, "released.sha256 has no digest of it", "docs/releases.md"),
-        (_breaks_the_file, "is not TOML", "correct it"),
-        (_drops_a_digest, "r2026-11.toml.devicePluginImage: is 'nvcr.io", "by tag and digest"),
+        (RAISED, CHANGED, "write a new release instead"),
+        ([(RELEASE, "released = true", "released = false")], CHANGED, "write a new release instead"),
+        ([(RELEASE, "# NVIDIA/", "# From NVIDIA/")], CHANGED, "git checkout"),
+        (ON_WINDOWS + RAISED, CHANGED, "git checkout"),
+        (UNRECORDED, NO_DIGEST, "docs/releases.md"),
+        (None, NO_DIGEST, "docs/releases.md"),
+        ([*UNRECORDED, (RELEASE, "released = true", "released true")], "is not TOML", "correct it"),
+        (
+            [*UNRECORDED, (RELEASE, "released = true", "released = false"), (RELEASE, "@sha256:[0-9a-f]+", "")],
+            "r2026-11.toml.devicePluginImage: is 'nvcr.io",
+            "by tag and digest",
+        ),
     ],
 )
-def test_a_release_that_was_changed_is_refused(
-    spoil: Callable[[Path], None], message: str, remedy: str, copied: Path
-) -> None:
+def test_a_release_that_was_changed_is_refused(edits: Edits | None, message: str, remedy: str, copied: Path) -> None:
     assert releases.load("r2026-11", copied).kubernetes_version == "1.36"
-    releases.load.cache_clear()
-    spoil(copied)
+    if edits is None:
+        (copied / RECORD).unlink()
+    spoil(copied, edits or [])
     with pytest.raises(releases.Refused) as refused:
         releases.load("r2026-11", copied)
     problem = refused.value.problem
@@ -211,13 +188,18 @@ def test_a_release_that_was_changed_is_refused(
     assert releases.load("next", copied).released is False
 
 
+def test_a_record_of_windows_is_read(copied: Path) -> None:
+    spoil(copied, ON_WINDOWS)
+    assert releases.load("r2026-11", copied).released
+
+
 def test_a_changed_release_is_reported_beside_other_mistakes(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _raises_a_pin(copied)
+    spoil(copied, RAISED)
     load = releases.load
     monkeypatch.setattr(releases, "load", lambda name: load(name, copied))
     mistakes = errors(good(cluster={"name": "-ml"}))
     assert [problem.path for problem in mistakes] == ["cluster.name", "release"]
-    assert "was changed after it was released" in mistakes[1].what
+    assert CHANGED in mistakes[1].what
 
 
 @pytest.mark.parametrize(
