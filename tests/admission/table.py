@@ -6,7 +6,7 @@ python -m tests.admission.table
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from tests.admission.corpus import Expect, Golden, corpus
@@ -53,23 +53,18 @@ def escapes(tried: Iterable[Escape]) -> str:
 
 
 def projects(tried: Iterable[Manifest]) -> str:
-    """Return the rows of the public projects' manifests, in Markdown, by project."""
-    return "\n".join(_roles(sorted(tried, key=lambda manifest: (manifest.project, manifest.name))))
-
-
-def _roles(tried: Iterable[Manifest]) -> Iterator[str]:
-    yield row("project", "manifest", "kind", "role", "lands", "why not on spot")
-    yield "|---" * 6 + "|"
-    project = ""
-    for manifest in tried:
-        head = ("" if manifest.project == project else manifest.project, manifest.name, manifest.kind)
-        project = manifest.project
+    """Return where the public projects' manifests land, in Markdown: roles that end alike for one reason share a row."""
+    alike: dict[tuple[str, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for manifest in sorted(tried, key=lambda manifest: (manifest.project, manifest.name)):
         for role, word in manifest.expect.items():
-            if word == "cpu":
-                continue
             lands = word if isinstance(word, str) else "; ".join(f"{at}: {it}" for at, it in word.items())
-            yield row(*head, role, lands, manifest.reason(role))
-            head = ("", "", "")
+            if lands != "cpu":
+                shown = manifest.kind if role == "pod" else role
+                alike[lands, manifest.reason(role)][manifest.project].append(f"{manifest.name} {shown}")
+    rows = [row("lands", "why not on spot", "project: manifest, and its role or kind"), "|---|---|---|"]
+    for cells, by in sorted(alike.items()):
+        rows.append(row(*cells, "; ".join(f"{project}: {', '.join(names)}" for project, names in by.items())))
+    return "\n".join(rows)
 
 
 def pages() -> dict[Path, str]:
