@@ -62,7 +62,7 @@ class Row:
         return self.name
 
     def says(self, *words: str) -> Row:
-        """Expect these words, after their code if the cloud has codes. A source has both."""
+        """Expect these words, after their code unless it is the cloud's most common one. A source has both."""
         *code, text = words
         return dataclasses.replace(self, code="".join(code), text=text)
 
@@ -83,21 +83,20 @@ class Row:
 
     def tries(self, request: Callable[..., Step], *base: Any, **changes: Any) -> Row:
         """Refuse and accept a request; a pair anywhere in its values is one of the refused and one of the accepted."""
-        bad, good = (
-            request(*_chosen(list(base), which), **_chosen(changes, which)) for which in ("refused", "accepted")
-        )
+        bad, good = (request(*chosen(list(base), which), **chosen(changes, which)) for which in ("refused", "accepted"))
         return dataclasses.replace(self, bad=bad, good=(good,))
 
 
-def _chosen(value: Any, which: str) -> Any:
+def chosen(value: Any, which: str) -> Any:
+    """Return a value in which each pair is replaced by its `refused` or its `accepted` one."""
     match value:
         case (refused, accepted) if isinstance(value, tuple):
             return refused if which == "refused" else accepted
         case dict():
-            chosen = {key: _chosen(inner, which) for key, inner in value.items()}
-            return {key: inner for key, inner in chosen.items() if inner is not ABSENT}
+            picked = {key: chosen(inner, which) for key, inner in value.items()}
+            return {key: inner for key, inner in picked.items() if inner is not ABSENT}
         case list():
-            return [_chosen(inner, which) for inner in value]
+            return [chosen(inner, which) for inner in value]
     return value
 
 
@@ -114,7 +113,7 @@ class Refusal:
 class Walk:
     """Tables of rules (modules, and the names of the tables in them), the rows that try each rule, and a world for them.
 
-    `caller` opens a state file, `build` makes the world in it, and `refusal` reads an exception.
+    `code` is that of rows without one. `caller` opens a state file, `build` makes the world in it, and `refusal` reads an exception.
     """
 
     cloud: str
@@ -123,6 +122,7 @@ class Walk:
     caller: Callable[[Path], Caller]
     build: Callable[[Any], None]
     refusal: Callable[[Exception], Refusal]
+    code: str = ""
 
     def refused(self, caller: Caller, *steps: Step) -> Refusal | None:
         """Send requests; return None if all are accepted. Without its rule the emulator may stumble over one instead."""

@@ -19,19 +19,8 @@ _IMPLIED = {"scaleSetPriority": "Regular", "scaleSetEvictionPolicy": "Delete", "
 # AKS pages spot-node-pool, create-node-pools, gpu-multi-instance, enable-host-encryption, and azure-native #959: the provider
 # does not replace a pool for these, and the service refuses the update.
 _IMMUTABLE = (
-    "scaleSetEvictionPolicy",
-    "spotMaxPrice",
-    "maxPods",
-    "osDiskType",
-    "osDiskSizeGB",
-    "osType",
-    "osSKU",
-    "type",
-    "vnetSubnetID",
-    "podSubnetID",
-    "availabilityZones",
-    "enableEncryptionAtHost",
-    "gpuProfile",
+    *("scaleSetEvictionPolicy", "spotMaxPrice", "maxPods", "osDiskType", "osDiskSizeGB", "osType", "osSKU"),
+    *("type", "vnetSubnetID", "podSubnetID", "availabilityZones", "enableEncryptionAtHost", "gpuProfile"),
     "gpuInstanceProfile",
     # AKS release notes of 2026-08-07 (Azure/AKS PR 5913): a group for an existing pool needs a preview API.
     "capacityReservationGroupID",
@@ -122,41 +111,19 @@ def services_subnet(request: PoolRequest) -> AzureRefused | None:
 
 
 SENT: tuple[PoolRule, ...] = (
-    name,
-    node_rules.count_present,
-    azure_machine_rules.size_known,
-    size_change,
-    priority_change,
-    immutable_change,
-    azure_machine_rules.trusted_launch,
-    node_rules.labels,
-    node_rules.taints,
-    node_rules.spot_upgrade,
-    node_rules.nodes_at_once,
-    node_rules.minutes,
-    azure_machine_rules.disk_size,
+    *(name, node_rules.count_present, azure_machine_rules.size_known, size_change, priority_change),
+    *(immutable_change, azure_machine_rules.trusted_launch, node_rules.labels, node_rules.taints),
+    *(node_rules.spot_upgrade, node_rules.nodes_at_once, node_rules.minutes, azure_machine_rules.disk_size),
 )
 """Rules on the body that was sent, before defaults are added."""
 
 RESULT: tuple[PoolRule, ...] = (
-    node_rules.spot_mode,
-    node_rules.spot_settings,
-    node_rules.bounds_only_with_autoscaling,
-    node_rules.autoscaling_bounds,
-    node_rules.count_bounds,
-    node_rules.stale_count,
-    node_rules.max_pods,
-    node_rules.pods_of_a_pool,
-    azure_machine_rules.system_size,
-    azure_machine_rules.availability_zones,
-    azure_machine_rules.ephemeral_disk,
-    azure_machine_rules.gpu_partitions,
-    azure_machine_rules.secure_boot_driver,
-    node_rules.system_unavailable,
-    node_rules.surge,
-    version,
-    subnets,
-    services_subnet,
+    *(node_rules.spot_mode, node_rules.spot_settings, node_rules.bounds_only_with_autoscaling),
+    *(node_rules.autoscaling_bounds, node_rules.count_bounds, node_rules.stale_count, node_rules.max_pods),
+    *(node_rules.pods_of_a_pool, azure_machine_rules.system_size, azure_machine_rules.availability_zones),
+    *(azure_machine_rules.ephemeral_disk, azure_machine_rules.gpu_partitions),
+    *(azure_machine_rules.secure_boot_driver, node_rules.system_unavailable, node_rules.surge),
+    *(version, subnets, services_subnet),
     *azure_machine_rules.RESERVATION_RULES,
 )
 """Rules on the resulting body: defaults and kept values included."""

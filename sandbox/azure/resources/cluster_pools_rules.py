@@ -87,17 +87,9 @@ def standard_balancer(fleet: ClusterPools) -> AzureRefused | None:
 
 
 RULES: tuple[PoolsRule, ...] = (
-    system_pool,
-    number_of_pools,
-    node_provisioning,
-    skew,
-    standard_balancer,
-    azure_network_rules.service_range,
-    azure_network_rules.pod_range,
-    azure_network_rules.subnet_size,
-    azure_network_rules.pod_range_size,
-    azure_network_rules.managed_gateway,
-    azure_network_rules.own_gateway,
+    *(system_pool, number_of_pools, node_provisioning, skew, standard_balancer),
+    *(azure_network_rules.service_range, azure_network_rules.pod_range, azure_network_rules.subnet_size),
+    *(azure_network_rules.pod_range_size, azure_network_rules.managed_gateway, azure_network_rules.own_gateway),
     azure_network_rules.own_routes,
 )
 

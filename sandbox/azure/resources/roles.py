@@ -111,10 +111,7 @@ def name_is_new(request: ResourceRequest) -> AzureRefused | None:
 
 
 RULES: tuple[Callable[[ResourceRequest], AzureRefused | None], ...] = (
-    guid_form,
-    assignable,
-    actions_exist,
-    name_is_new,
+    *(guid_form, assignable, actions_exist, name_is_new),
 )
 
 

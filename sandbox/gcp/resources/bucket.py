@@ -160,10 +160,7 @@ def condition_form(request: BucketGrant) -> GcpRefused | None:
 
 
 MEMBER_RULES: tuple[Callable[[BucketGrant], GcpRefused | None], ...] = (
-    bucket_exists,
-    pool_exists,
-    condition_needs_uniform_access,
-    condition_form,
+    *(bucket_exists, pool_exists, condition_needs_uniform_access, condition_form),
 )
 
 
@@ -221,9 +218,7 @@ def folder_needs_uniform_access(request: FolderRequest) -> GcpRefused | None:
 
 
 FOLDER_RULES: tuple[Callable[[FolderRequest], GcpRefused | None], ...] = (
-    folder_in_a_bucket,
-    folder_name,
-    folder_needs_uniform_access,
+    *(folder_in_a_bucket, folder_name, folder_needs_uniform_access),
 )
 
 
@@ -249,9 +244,7 @@ def folder_exists(request: BucketGrant) -> GcpRefused | None:
 
 
 FOLDER_MEMBER_RULES: tuple[Callable[[BucketGrant], GcpRefused | None], ...] = (
-    bucket_exists,
-    folder_exists,
-    pool_exists,
+    *(bucket_exists, folder_exists, pool_exists),
 )
 
 

@@ -179,25 +179,10 @@ SENT: tuple[ClusterRule, ...] = (not_emulated, location, own_zone, initial_nodes
 """Rules on the body that was sent, before defaults are added."""
 
 RESULT: tuple[ClusterRule, ...] = (
-    network,
-    subnetwork,
-    gcp_range_rules.secondary_ranges,
-    gcp_range_rules.services_of_one_cluster,
-    gcp_range_rules.range_overlap,
-    gcp_range_rules.pods_and_services,
-    gcp_range_rules.control_plane_range,
-    gcp_range_rules.service_range_size,
-    gcp_range_rules.pod_range_size,
-    zones,
-    workload_pool,
-    policy_on_dataplane,
-    autoscaling_limits,
-    encryption,
-    gcp_identity.secrets_key,
-    gcp_identity.shared_vpc,
-    groups,
-    some_endpoint,
-    resource_labels,
-    upgrade,
+    *(network, subnetwork, gcp_range_rules.secondary_ranges, gcp_range_rules.services_of_one_cluster),
+    *(gcp_range_rules.range_overlap, gcp_range_rules.pods_and_services, gcp_range_rules.control_plane_range),
+    *(gcp_range_rules.service_range_size, gcp_range_rules.pod_range_size, zones, workload_pool),
+    *(policy_on_dataplane, autoscaling_limits, encryption, gcp_identity.secrets_key, gcp_identity.shared_vpc),
+    *(groups, some_endpoint, resource_labels, upgrade),
 )
 """Rules on the resulting body: defaults and kept values included."""

@@ -201,14 +201,7 @@ def range_in_use(request: SubnetRequest) -> GcpRefused | None:
 
 
 SUBNET_RULES: tuple[Callable[[SubnetRequest], GcpRefused | None], ...] = (
-    range_given,
-    own_names,
-    network_address,
-    usable_range,
-    own_overlap,
-    overlap,
-    sampling,
-    range_in_use,
+    *(range_given, own_names, network_address, usable_range, own_overlap, overlap, sampling, range_in_use),
 )
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from sandbox.azure import azure_schema
 from sandbox.azure.azure_cloud import AzureCloud
+from sandbox.azure.azure_errors import AzureRefused
 from sandbox.azure.azure_operations import Throttle
 from sandbox.azure.azure_provider import AzureProvider
 from sandbox.azure.azure_quotas import UNLIMITED, Quotas
@@ -120,6 +121,12 @@ class Account(Caller):
         self.cloud = AzureCloud(self.state_file, self.runtime, quotas, throttle)
         self.provider = AzureProvider(self.cloud)
         self.provider.configure({"location": "westeurope"})
+
+    def refused(self, token: str, inputs: Props) -> AzureRefused:
+        """Create a resource, which is refused."""
+        with pytest.raises(AzureRefused) as refused:
+            self.create(token, inputs)
+        return refused.value
 
     def group(self) -> Resource:
         return self.create(GROUP, {"resourceGroupName": "ml"})

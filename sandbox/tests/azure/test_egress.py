@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from sandbox.azure.azure_errors import AzureRefused
 from sandbox.cloud.provider import Resource
+from sandbox.tests.rule_walk import ABSENT, chosen
 
 from .conftest import GROUP, SUBNET, SYSTEM, Account, CheckFailed, Props
 
@@ -34,12 +37,6 @@ def address(account: Account, group: Resource) -> Resource:
     return account.create(ADDRESS, ADDRESS_INPUTS)
 
 
-def refusal(account: Account, token: str, inputs: Props) -> AzureRefused:
-    with pytest.raises(AzureRefused) as refused:
-        account.create(token, inputs)
-    return refused.value
-
-
 def test_address_gets_the_recorded_defaults(address: Resource) -> None:
     body = {k: v for k, v in address.old_outputs.items() if k not in ("ipAddress", "resourceGuid")}
     assert body == {
@@ -58,28 +55,54 @@ def test_address_gets_the_recorded_defaults(address: Resource) -> None:
     assert address.old_outputs["ipAddress"].startswith("198.1")
 
 
-@pytest.mark.parametrize(
-    ("changes", "code", "text"),
-    [
-        (
-            {"sku": {"name": "Basic"}},
-            "IPv4BasicSkuPublicIpCountLimitReached",
-            "Cannot create more than 0 IPv4 Basic SKU",
-        ),
-        ({"sku": {"tier": "Regional"}}, "IPv4BasicSkuPublicIpCountLimitReached", "Cannot create more than 0"),
-        (
-            {"publicIPAllocationMethod": "Dynamic"},
-            "StandardAndStandardV2SkuPublicIPAddressesMustBeStatic",
-            "must have AllocationMethod",
-        ),
-        ({"idleTimeoutInMinutes": 31}, "InvalidIdleTimeout", "between 4 and 30 minutes"),
-    ],
-)
-def test_address_is_refused(account: Account, group: Resource, changes: Props, code: str, text: str) -> None:
-    refused = refusal(account, ADDRESS, {**ADDRESS_INPUTS, **changes})
+def route(**changes: Any) -> Props:
+    return {"routes": [{**ROUTE, **changes}]}
+
+
+BASES = {ADDRESS: ADDRESS_INPUTS, NAT: NAT_INPUTS, ROUTES: ROUTES_INPUTS}
+LIMIT = "IPv4BasicSkuPublicIpCountLimitReached"
+STATIC = "StandardAndStandardV2SkuPublicIPAddressesMustBeStatic"
+
+# Pairs of a refused value and of one that is accepted.
+REFUSED: list[tuple[str, Props, str, str]] = [
+    (ADDRESS, {"sku": {"name": ("Basic", "Standard")}}, LIMIT, "Cannot create more than 0 IPv4 Basic SKU"),
+    (ADDRESS, {"sku": {"tier": "Regional", "name": (ABSENT, "Standard")}}, LIMIT, "Cannot create more than 0"),
+    (ADDRESS, {"publicIPAllocationMethod": ("Dynamic", "Static")}, STATIC, "must have AllocationMethod"),
+    (ADDRESS, {"idleTimeoutInMinutes": (31, 30)}, "InvalidIdleTimeout", "between 4 and 30 minutes"),
+    (NAT, {"sku": (None, {"name": "Standard"})}, "InvalidRequestFormat", ""),
+    (NAT, {"idleTimeoutInMinutes": (3, 4)}, "InvalidIdleTimeout", ""),
+    (NAT, {"idleTimeoutInMinutes": (121, 120)}, "InvalidIdleTimeout", ""),
+    (NAT, {"zones": (["1", "2"], ["1"])}, "InvalidZones", ""),
+    (NAT, {"publicIpAddresses": ([{"id": "/subscriptions/s/no"}], [])}, "InvalidResourceReference", ""),
+    (NAT, {"publicIpAddresses": ([{}], [])}, "InvalidResourceReference", ""),
+    (NAT, {"publicIpAddresses": ([{"id": "x"}] * 17, [])}, "TooManyPublicIPAddresses", ""),
+    (ROUTES, route(name=(None, "out")), "InvalidRequestFormat", ""),
+    (ROUTES, route(addressPrefix=("10.0.0.1/8", "10.0.0.0/8")), "InvalidAddressPrefixFormat", ""),
+    (ROUTES, route(addressPrefix=(None, "AzureMonitor")), "InvalidAddressPrefixFormat", ""),
+    (ROUTES, route(nextHopIpAddress=(None, "10.0.0.4")), "InvalidNextHopIpAddress", ""),
+    (ROUTES, route(nextHopIpAddress=("firewall", "10.0.0.4")), "InvalidNextHopIpAddress", ""),
+    (ROUTES, route(nextHopType=("Internet", "VirtualAppliance")), "InvalidNextHopIpAddress", ""),
+    (ROUTES, route(nextHopType="Internet", nextHopIpAddress=("10.0.0.4", None)), "InvalidNextHopIpAddress", ""),
+    (ROUTES, {"routes": ([ROUTE, {**ROUTE, "addressPrefix": "10.0.0.0/8"}], [ROUTE])}, "InvalidRequestFormat", ""),
+]
+
+
+@pytest.mark.parametrize(("token", "changes", "code", "text"), REFUSED)
+def test_request_is_refused_and_its_neighbour_is_not(
+    account: Account, group: Resource, token: str, changes: Props, code: str, text: str
+) -> None:
+    refused = account.refused(token, {**BASES[token], **chosen(changes, "refused")})
     assert refused.code == code
     assert text in refused.message
-    assert account.create(ADDRESS, {**ADDRESS_INPUTS, "idleTimeoutInMinutes": 30}).id
+    assert token != NAT or refused.confirmed == (code == "InvalidResourceReference")
+    account.create(token, {**BASES[token], **chosen(changes, "accepted")})
+
+
+def test_routes_get_the_recorded_defaults(account: Account, group: Resource) -> None:
+    routes = [ROUTE, {"name": "azure", "addressPrefix": "AzureMonitor", "nextHopType": "Internet"}]
+    table = account.create(ROUTES, {**ROUTES_INPUTS, "routes": routes})
+    assert [r["provisioningState"] for r in table.old_outputs["routes"]] == ["Succeeded", "Succeeded"]
+    assert table.old_outputs["disableBgpRoutePropagation"] is False
 
 
 def test_nat_gateway_with_an_address_and_a_subnet(account: Account, address: Resource) -> None:
@@ -94,27 +117,9 @@ def test_nat_gateway_with_an_address_and_a_subnet(account: Account, address: Res
     assert again.old_inputs == gateway.old_inputs
 
 
-@pytest.mark.parametrize(
-    ("changes", "code"),
-    [
-        ({"sku": None}, "InvalidRequestFormat"),
-        ({"idleTimeoutInMinutes": 3}, "InvalidIdleTimeout"),
-        ({"idleTimeoutInMinutes": 121}, "InvalidIdleTimeout"),
-        ({"zones": ["1", "2"]}, "InvalidZones"),
-        ({"publicIpAddresses": [{"id": "/subscriptions/s/no"}]}, "InvalidResourceReference"),
-        ({"publicIpAddresses": [{}]}, "InvalidResourceReference"),
-        ({"publicIpAddresses": [{"id": "x"}] * 17}, "TooManyPublicIPAddresses"),
-    ],
-)
-def test_nat_gateway_is_refused(account: Account, group: Resource, changes: Props, code: str) -> None:
-    refused = refusal(account, NAT, {**NAT_INPUTS, **changes})
-    assert (refused.code, refused.confirmed) == (code, code == "InvalidResourceReference")
-    assert account.create(NAT, {**NAT_INPUTS, "idleTimeoutInMinutes": 120, "zones": ["1"]}).id
-
-
 def test_gateway_and_its_address_are_in_one_region(account: Account, address: Resource) -> None:
     elsewhere = {**NAT_INPUTS, "location": "northeurope", "publicIpAddresses": [{"id": address.id}]}
-    refused = refusal(account, NAT, elsewhere)
+    refused = account.refused(NAT, elsewhere)
     assert refused.message.endswith("that both resources are in the same region.")
     assert account.create(NAT, {**elsewhere, "location": "West Europe"}).id
 
@@ -122,37 +127,11 @@ def test_gateway_and_its_address_are_in_one_region(account: Account, address: Re
 def test_address_serves_one_gateway(account: Account, address: Resource) -> None:
     first = account.create(NAT, {**NAT_INPUTS, "publicIpAddresses": [{"id": address.id}]})
     second = {**NAT_INPUTS, "natGatewayName": "second"}
-    refused = refusal(account, NAT, {**second, "publicIpAddresses": [{"id": address.id}]})
-    assert (refused.code, refused.message.endswith(f"already allocated to resource {first.id}.")) == (
-        "PublicIPAddressInUse",
-        True,
-    )
+    refused = account.refused(NAT, {**second, "publicIpAddresses": [{"id": address.id}]})
+    assert refused.code == "PublicIPAddressInUse"
+    assert refused.message.endswith(f"already allocated to resource {first.id}.")
     other = account.create(ADDRESS, {**ADDRESS_INPUTS, "publicIpAddressName": "other"})
     account.create(NAT, {**second, "publicIpAddresses": [{"id": other.id}]})
-
-
-@pytest.mark.parametrize(
-    ("route", "code"),
-    [
-        ({**ROUTE, "name": None}, "InvalidRequestFormat"),
-        ({**ROUTE, "addressPrefix": "10.0.0.1/8"}, "InvalidAddressPrefixFormat"),
-        ({**ROUTE, "addressPrefix": None}, "InvalidAddressPrefixFormat"),
-        ({**ROUTE, "nextHopIpAddress": None}, "InvalidNextHopIpAddress"),
-        ({**ROUTE, "nextHopIpAddress": "firewall"}, "InvalidNextHopIpAddress"),
-        ({**ROUTE, "nextHopType": "Internet"}, "InvalidNextHopIpAddress"),
-    ],
-)
-def test_route_is_refused(account: Account, group: Resource, route: Props, code: str) -> None:
-    assert refusal(account, ROUTES, {**ROUTES_INPUTS, "routes": [route]}).code == code
-    neighbours = [ROUTE, {"name": "azure", "addressPrefix": "AzureMonitor", "nextHopType": "Internet"}]
-    table = account.create(ROUTES, {**ROUTES_INPUTS, "routes": neighbours})
-    assert [r["provisioningState"] for r in table.old_outputs["routes"]] == ["Succeeded", "Succeeded"]
-    assert table.old_outputs["disableBgpRoutePropagation"] is False
-
-
-def test_routes_have_names_of_their_own(account: Account, group: Resource) -> None:
-    twice = [ROUTE, {**ROUTE, "addressPrefix": "10.0.0.0/8"}]
-    assert refusal(account, ROUTES, {**ROUTES_INPUTS, "routes": twice}).code == "InvalidRequestFormat"
 
 
 @pytest.mark.parametrize("inline", [True, False])

@@ -50,12 +50,6 @@ def rule(workspace: Resource, **changes: object) -> Props:
     }
 
 
-def refusal(account: Account, token: str, inputs: Props) -> AzureRefused:
-    with pytest.raises(AzureRefused) as refused:
-        account.create(token, inputs)
-    return refused.value
-
-
 def test_workspace_gets_the_recorded_defaults(workspace: Resource) -> None:
     body = dict(workspace.old_outputs)
     assert len(body.pop("customerId")) == 36
@@ -83,7 +77,7 @@ def test_workspace_gets_the_recorded_defaults(workspace: Resource) -> None:
     ],
 )
 def test_workspace_is_refused(ready: Account, bad: Props, text: str, good: Props) -> None:
-    refused = refusal(ready, WORKSPACE, {**WORKSPACE_INPUTS, **bad})
+    refused = ready.refused(WORKSPACE, {**WORKSPACE_INPUTS, **bad})
     assert refused.code == "BadRequest"
     assert text in refused.message
     workspace = ready.create(WORKSPACE, {**WORKSPACE_INPUTS, **good})
@@ -166,7 +160,7 @@ def test_rule_is_refused(ready: Account, workspace: Resource) -> None:
             "dataCollectionEndpoints/no",
         ),
     ):
-        refused = refusal(ready, RULE, rule(workspace, **changes))
+        refused = ready.refused(RULE, rule(workspace, **changes))
         assert refused.code == code
         assert text in refused.message
     ready.create(RULE, rule(workspace))
@@ -194,7 +188,7 @@ def test_association_joins_a_cluster_and_a_rule(ready: Account, cluster: str, wo
         ({"dataCollectionRuleId": collection_rule.id + "2"}, "ResourceNotFound"),
         ({"dataCollectionRuleId": workspace.id}, "ResourceNotFound"),
     ):
-        assert refusal(ready, ASSOCIATION, {**good, **changes}).code == code, changes
+        assert ready.refused(ASSOCIATION, {**good, **changes}).code == code, changes
     association = ready.create(ASSOCIATION, good)
     with pytest.raises(AzureRefused) as refused:
         ready.provider.delete(collection_rule)
@@ -257,7 +251,7 @@ def test_setting_is_refused(ready: Account, cluster: str, workspace: Resource) -
         ({"workspaceId": cluster}, "ResourceNotFound", "managedClusters/aks"),
         ({"resourceUri": cluster + "2"}, "ResourceNotFound", "managedClusters/aks2"),
     ):
-        refused = refusal(ready, SETTING, setting(cluster, workspace, log("guard")) | changes)
+        refused = ready.refused(SETTING, setting(cluster, workspace, log("guard")) | changes)
         assert refused.code == code, changes
         assert text in refused.message
     categories = (
@@ -277,7 +271,7 @@ def test_category_goes_to_a_workspace_once(ready: Account, cluster: str, workspa
     first = setting(cluster, workspace, log("guard"), log("kube-apiserver", enabled=False))
     created = ready.create(SETTING, first)
     second = {**first, "name": "second", "logs": [{"categoryGroup": "allLogs", "enabled": True}]}
-    refused = refusal(ready, SETTING, second)
+    refused = ready.refused(SETTING, second)
     assert (refused.status, refused.code) == (409, "Conflict")
     assert refused.message == (
         f"Data sink '{workspace.id}' is already used in diagnostic setting 'control-plane' for category 'guard'. Data "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from sandbox.azure import azure_ids
-from sandbox.azure.azure_errors import AzureRefused
 from sandbox.cloud.provider import InitFailed, Resource
 
 from .conftest import CLUSTER, CLUSTER_INPUTS, IDENTITY, ROLE, Account, CheckFailed, Props
@@ -62,12 +61,6 @@ def kubelet(cluster: Resource) -> str:
     return str(cluster.old_outputs["identityProfile"]["kubeletidentity"]["objectId"])
 
 
-def refusal(account: Account, token: str, inputs: Props) -> AzureRefused:
-    with pytest.raises(AzureRefused) as refused:
-        account.create(token, inputs)
-    return refused.value
-
-
 def test_registry_gets_its_server(registry: Resource) -> None:
     assert registry.old_outputs == {
         "name": "mlImages",
@@ -105,7 +98,7 @@ def test_kubelet_may_pull_once_its_cluster_is_up(ready: Account, registry: Resou
     with pytest.raises(InitFailed) as failed:
         ready.create(CLUSTER, inputs)
     ready.runtime.before = lambda call: None
-    refused = refusal(ready, ROLE, pull(registry, kubelet(before)))
+    refused = ready.refused(ROLE, pull(registry, kubelet(before)))
     assert refused.code == "PrincipalNotFound"
     half = Resource(CLUSTER, "it", "urn", failed.value.id, old_inputs=inputs, old_outputs=failed.value.outputs)
     assert kubelet(ready.update(half, inputs)) == kubelet(before)
@@ -117,7 +110,7 @@ def test_role_is_given_once(ready: Account, registry: Resource) -> None:
     ready.create(ROLE, pull(registry, kubelet(cluster)))
     spelled_out = role_definition(ACR_PULL.upper(), f"/subscriptions/{azure_ids.SUBSCRIPTION}")
     for changes in ({}, {"roleDefinitionId": spelled_out}, {"scope": registry.id.upper()}):
-        refused = refusal(ready, ROLE, pull(registry, kubelet(cluster), roleAssignmentName=OTHER_NAME) | changes)
+        refused = ready.refused(ROLE, pull(registry, kubelet(cluster), roleAssignmentName=OTHER_NAME) | changes)
         assert (refused.status, refused.code) == (409, "RoleAssignmentExists")
         assert refused.message == (
             f"The role assignment already exists. The ID of the existing role assignment is {NAME.replace('-', '')}."
@@ -141,7 +134,7 @@ def test_scope_must_be_there(ready: Account, registry: Resource) -> None:
         ("mlImages", "MissingSubscription"),
         ("mlimages.azurecr.io", "MissingSubscription"),
     ):
-        refused = refusal(ready, ROLE, pull(registry, azure_ids.USER_OBJECT, scope=scope))
+        refused = ready.refused(ROLE, pull(registry, azure_ids.USER_OBJECT, scope=scope))
         assert refused.code == code, scope
     for scope in (
         registry.id,
@@ -169,7 +162,7 @@ def test_disks_are_encrypted_with_a_key_of_an_existing_vault(ready: Account) -> 
         ({"identity": None}, "InvalidParameter"),
         ({"identity": {"type": "UserAssigned", "userAssignedIdentities": [vault.id]}}, "ResourceNotFound"),
     ):
-        assert refusal(ready, DISKS, disks(vault.id, **changes)).code == code, changes
+        assert ready.refused(DISKS, disks(vault.id, **changes)).code == code, changes
     disk_set = ready.create(DISKS, disks(vault.id))
     assert disk_set.old_outputs["encryptionType"] == "EncryptionAtRestWithCustomerKey"
     # The identity of the disk encryption set can get a role at the vault.

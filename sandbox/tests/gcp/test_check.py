@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import re
+from itertools import pairwise
+from typing import Any
 
 import pytest
 
 from sandbox.cloud.provider import UNKNOWN, Refused, Resource
 from sandbox.tests.engine_side import CheckFailed, Props
+from sandbox.tests.rule_walk import ABSENT
 
 from .conftest import (
     ACCOUNT,
@@ -23,117 +27,78 @@ from .conftest import (
     with_config,
 )
 
-EFFECT = [{"key": "a", "value": "b", "effect": "NoExecute"}]
+BASES = {POOL: SPOT, CLUSTER: CLUSTER_INPUTS, SUBNETWORK: SUBNETWORK_INPUTS}
+
+
+def with_value(inputs: Props, path: str, value: Any) -> Props:
+    """Inputs with a value at a path such as `nodeConfig.taints[0].effect`, or without one there."""
+    result = copy.deepcopy(inputs)
+    at: Any = result
+    *steps, last = re.findall(r"\w+", path)
+    for step, following in pairwise([*steps, last]):
+        at = at[int(step)] if step.isdigit() else at.setdefault(step, [{}] if following == "0" else {})
+    at.pop(last, None)
+    at.update({} if value is ABSENT else {last: value})
+    return result
 
 
 @pytest.mark.parametrize(
-    ("token", "inputs", "reason"),
+    ("token", "path", "value", "reason"),
     [
-        (POOL, {**SPOT, "nodecount": 1}, "Invalid or unknown key. Examine values at 'nodepool.nodecount'."),
-        (
-            POOL,
-            with_config(SPOT, spotMaxPrice=1),
-            "Invalid or unknown key. Examine values at 'nodepool.nodeConfig.spotMaxPrice'.",
-        ),
-        (POOL, {"name": "l4"}, "Missing required property 'cluster'"),
-        (
-            POOL,
-            with_config(SPOT, guestAccelerators=[{"count": 1}]),
-            "Missing required property 'nodeConfig.guestAccelerators[0].type'",
-        ),
-        (
-            POOL,
-            {**SPOT, "initialNodeCount": "1"},
-            "'initialNodeCount' should be of type integer but is of type string. Examine values at "
-            "'nodepool.initialNodeCount'.",
-        ),
+        (POOL, "nodecount", 1, "Invalid or unknown key"),
+        (POOL, "nodeConfig.spotMaxPrice", 1, "Invalid or unknown key"),
+        (POOL, "cluster", ABSENT, "Missing required property"),
+        (POOL, "nodeConfig.guestAccelerators[0].type", ABSENT, "Missing required property"),
+        (POOL, "initialNodeCount", "1", "'initialNodeCount' should be of type integer but is of type string"),
         # 4.1: "expected node_config.0.taint.0.effect to be one of [..], got NoExecute"
         (
-            POOL,
-            with_config(SPOT, taints=EFFECT),
-            'expected node_config.0.taint.0.effect to be one of ["NO_SCHEDULE" "PREFER_NO_SCHEDULE" "NO_EXECUTE"], got '
-            "NoExecute. Examine values at 'nodepool.nodeConfig.taints[0].effect'.",
+            *(POOL, "nodeConfig.taints[0].effect", "NoExecute"),
+            'expected node_config.0.taint.0.effect to be one of ["NO_SCHEDULE" "PREFER_NO_SCHEDULE" "NO_EXECUTE"], got NoExecute',
         ),
         (
-            POOL,
-            {**SPOT, "autoscaling": {"totalMaxNodeCount": 3, "locationPolicy": "any"}},
-            'expected autoscaling.0.location_policy to be one of ["BALANCED" "ANY"], got any. Examine values at '
-            "'nodepool.autoscaling.locationPolicy'.",
+            *(POOL, "autoscaling.locationPolicy", "any"),
+            'expected autoscaling.0.location_policy to be one of ["BALANCED" "ANY"], got any',
         ),
         (
-            POOL,
-            {**SPOT, "autoscaling": {"totalMinNodeCount": -1}},
-            "expected autoscaling.0.total_min_node_count to be at least (0), got -1. Examine values at "
-            "'nodepool.autoscaling.totalMinNodeCount'.",
+            *(POOL, "autoscaling.totalMinNodeCount", -1),
+            "expected autoscaling.0.total_min_node_count to be at least (0), got -1",
         ),
+        (POOL, "nodeConfig.diskSizeGb", 9, "expected node_config.0.disk_size_gb to be at least (10), got 9"),
+        (CLUSTER, "name", "a" * 41, '"name" cannot be longer than 40 characters'),
+        (CLUSTER, "name", "mlDev", '"name" can only contain lowercase letters, numbers and hyphens'),
+        (CLUSTER, "name", "1ml", '"name" must start with a letter'),
+        (CLUSTER, "name", "ml-", '"name" must end with a number or a letter'),
         (
-            POOL,
-            with_config(SPOT, diskSizeGb=9),
-            "expected node_config.0.disk_size_gb to be at least (10), got 9. Examine values at "
-            "'nodepool.nodeConfig.diskSizeGb'.",
-        ),
-        (
-            CLUSTER,
-            {**CLUSTER_INPUTS, "name": "a" * 41},
-            "\"name\" cannot be longer than 40 characters. Examine values at 'cluster.name'.",
-        ),
-        (
-            CLUSTER,
-            {**CLUSTER_INPUTS, "name": "mlDev"},
-            "\"name\" can only contain lowercase letters, numbers and hyphens. Examine values at 'cluster.name'.",
-        ),
-        (
-            CLUSTER,
-            {**CLUSTER_INPUTS, "name": "1ml"},
-            "\"name\" must start with a letter. Examine values at 'cluster.name'.",
-        ),
-        (
-            CLUSTER,
-            {**CLUSTER_INPUTS, "name": "ml-"},
-            "\"name\" must end with a number or a letter. Examine values at 'cluster.name'.",
-        ),
-        (
-            CLUSTER,
-            {**CLUSTER_INPUTS, "privateClusterConfig": {"masterIpv4CidrBlock": "172.16.0.0/27"}},
+            *(CLUSTER, "privateClusterConfig.masterIpv4CidrBlock", "172.16.0.0/27"),
             'expected "private_cluster_config.0.master_ipv4_cidr_block" to contain a network Value with between 28 and 28 '
-            "significant bits, got: 27. Examine values at 'cluster.privateClusterConfig.masterIpv4CidrBlock'.",
+            "significant bits, got: 27",
         ),
         (
-            CLUSTER,
-            {**CLUSTER_INPUTS, "masterAuthorizedNetworksConfig": {"cidrBlocks": [{"cidrBlock": "10.0.0.1/8"}]}},
+            *(CLUSTER, "masterAuthorizedNetworksConfig.cidrBlocks[0].cidrBlock", "10.0.0.1/8"),
             'expected "master_authorized_networks_config.0.cidr_blocks.0.cidr_block" to contain a valid network Value, expected '
-            "10.0.0.0/8, got 10.0.0.1/8. Examine values at 'cluster.masterAuthorizedNetworksConfig.cidrBlocks[0].cidrBlock'.",
+            "10.0.0.0/8, got 10.0.0.1/8",
         ),
         (
-            CLUSTER,
-            {**CLUSTER_INPUTS, "maintenancePolicy": {"dailyMaintenanceWindow": {"startTime": "2:00"}}},
-            '"maintenance_policy.0.daily_maintenance_window.0.start_time" ("2:00") must be in the format HH:mm (RFC3399). '
-            "Examine values at 'cluster.maintenancePolicy.dailyMaintenanceWindow.startTime'.",
+            *(CLUSTER, "maintenancePolicy.dailyMaintenanceWindow.startTime", "2:00"),
+            '"maintenance_policy.0.daily_maintenance_window.0.start_time" ("2:00") must be in the format HH:mm (RFC3399)',
+        ),
+        (NETWORK, "name", "Net", '"name" ("Net") doesn\'t match regexp "^(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)$"'),
+        (
+            *(ACCOUNT, "accountId", "short"),
+            '"account_id" ("short") doesn\'t match regexp "^(?:[a-z](?:[-a-z0-9]{4,28}[a-z0-9]))$"',
         ),
         (
-            NETWORK,
-            {"name": "Net"},
-            '"name" ("Net") doesn\'t match regexp "^(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)$". Examine values at '
-            "'network.name'.",
-        ),
-        (
-            ACCOUNT,
-            {"accountId": "short"},
-            '"account_id" ("short") doesn\'t match regexp "^(?:[a-z](?:[-a-z0-9]{4,28}[a-z0-9]))$". Examine values at '
-            "'account.accountId'.",
-        ),
-        (
-            SUBNETWORK,
-            {**SUBNETWORK_INPUTS, "ipCidrRange": "10.0.0.0"},
-            '"ip_cidr_range" is not a valid IP CIDR range: invalid CIDR address: 10.0.0.0. Examine values at '
-            "'subnetwork.ipCidrRange'.",
+            *(SUBNETWORK, "ipCidrRange", "10.0.0.0"),
+            '"ip_cidr_range" is not a valid IP CIDR range: invalid CIDR address: 10.0.0.0',
         ),
     ],
 )
-def test_check_refuses(project: Project, token: str, inputs: Props, reason: str) -> None:
+def test_check_refuses(project: Project, token: str, path: str, value: Any, reason: str) -> None:
     with pytest.raises(CheckFailed) as failed:
-        project.check(token, inputs)
-    assert str(failed.value) == reason
+        project.check(token, with_value(BASES.get(token, {}), path, value))
+    place = f"{token.rsplit(':', 1)[1].lower()}.{path}"
+    missing = f"Missing required property '{path}'"
+    assert str(failed.value) == (missing if value is ABSENT else f"{reason}. Examine values at '{place}'.")
 
 
 def test_check_refuses_a_type_that_is_not_emulated(project: Project) -> None:

@@ -12,11 +12,11 @@ from sandbox.cloud.provider import InitFailed
 from sandbox.tests.rule_walk import Refusal, Walk, marked
 
 from ..conftest import IDENTITY, Account
-from . import access, clusters, keys, machines, networks, pools, reservations, running, spot
+from . import access, clusters, networks, pools
 from . import storage as storages
 from .requests import Put
 
-MODULES = (pools, spot, reservations, machines, clusters, access, keys, networks, running, storages)
+MODULES = (pools, clusters, access, networks, storages)
 TABLES = [
     *((module, table) for module in (azure_cluster_rules, azure_pool_rules) for table in ("SENT", "RESULT")),
     *((cluster_pools_rules, table) for table in ("RULES", "REMAINING")),
@@ -68,4 +68,6 @@ def refusal(error: Exception) -> Refusal:
     return Refusal("InternalServerError", reason, marked=False)
 
 
-WALK = Walk("azure", TABLES, [row for module in MODULES for row in module.ROWS], caller, build, refusal)
+WALK = Walk(
+    "azure", TABLES, [row for module in MODULES for row in module.ROWS], caller, build, refusal, "InvalidParameter"
+)

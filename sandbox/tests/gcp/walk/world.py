@@ -7,9 +7,9 @@ from sandbox.gcp.resources import bucket, gcp_cluster_rules, gcp_identity, gcp_n
 from sandbox.tests.rule_walk import Refusal, Walk, marked
 
 from ..conftest import ACCOUNT, NAT, POOL, REGION, REGULAR, ROUTER, Project
-from . import buckets, clusters, flex_start, gpus, machines, networks, pools
+from . import buckets, clusters, gpus, networks, pools
 
-MODULES = (networks, clusters, pools, machines, gpus, flex_start, buckets)
+MODULES = (networks, clusters, pools, gpus, buckets)
 TABLES = [
     *((module, table) for module in (gcp_cluster_rules, gcp_pool_rules) for table in ("SENT", "RESULT")),
     (gcp_network, "SUBNET_RULES"),
