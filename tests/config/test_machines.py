@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 from config.clouds import tables as catalogue
@@ -82,3 +83,16 @@ def test_an_attachable_gpu_that_retires_has_a_date_and_a_successor() -> None:
         if gpu.replacement:
             assert gcp()[gpu.replacement.split()[0]].status == "current"
     assert taken <= ATTACHABLE.keys()
+
+
+def test_the_number_in_a_sizes_name_is_its_vcpus() -> None:
+    """Azure: learn.microsoft.com/azure/virtual-machines/vm-naming-conventions, family, vCPUs, constrained vCPUs.
+
+    Google's names end in vCPUs too, but for machines named after their GPUs (`g`).
+    """
+    named = {row["size"]: re.match(r"Standard_[A-Z]+(\d+)(?:-(\d+))?", row["size"]) for row in ROWS}
+    wrong = {size for size, name in named.items() if int(name[2] or name[1]) != azure()[size.lower()].vcpus}  # type: ignore[index]
+    assert wrong == {"Standard_DS3_v2", "Standard_DS4_v2", "Standard_DS5_v2"}
+    plain = {size: match for size in gcp() if (match := re.search(r"-(\d+)$", size))}
+    assert {size for size, name in plain.items() if int(name[1]) != gcp()[size].vcpus} == set()
+    assert len(plain) > 100

@@ -82,3 +82,22 @@ def test_every_machine_of_the_checked_in_stacks_has_the_price_of_its_capacity() 
     assert {("westeurope", machine) for machine in azure} | {("europe-west4", machine) for machine in google} <= known
     assert {("westeurope", machine) for machine in azure if "NC" in machine} <= spot
     assert {("europe-west4", machine) for machine in google if machine.startswith("g2")} <= spot
+
+
+@pytest.mark.parametrize(
+    ("provider", "region", "machine", "on_demand", "spot"),
+    [
+        # The machines with GPUs of the shipped stacks, read a second time from the sources that the rows name.
+        ("azure", "westeurope", "Standard_NC4as_T4_v3", 0.658, 0.4571),
+        ("azure", "westeurope", "Standard_NC16as_T4_v3", 1.505, 1.0455),
+        ("azure", "westeurope", "Standard_NC24ads_A100_v4", 4.775, 1.0973),
+        ("gcp", "europe-west4", "g2-standard-8", 0.897202, 0.47082),
+        ("gcp", "europe-west4", "g2-standard-16", 1.205773, 0.63274),
+    ],
+)
+def test_what_shipped_stacks_pay_is_what_the_sources_say(
+    provider: str, region: str, machine: str, on_demand: float, spot: float
+) -> None:
+    found = prices.price(provider, region, machine)
+    assert found
+    assert (found.on_demand, found.spot) == (on_demand, spot)
