@@ -18,7 +18,9 @@ TARGETS = {
 
 
 def target(stack: Stack, opts: pulumi.ResourceOptions | None) -> Target:
-    """Return the target of a stack. A cluster is read by the provider that the component's options `opts` name."""
+    """Return the target of a stack. The provider in the component's options `opts` reads the
+    cluster.
+    """
     of_cloud: Callable[[Stack, pulumi.ResourceOptions | None], Target] = resolve_name(
         TARGETS[stack.spec.cloud.provider]
     )

@@ -1,4 +1,6 @@
-"""KubeflowCluster: the cloud's cluster or pools in an existing one, then the layer inside it, then the outputs."""
+"""KubeflowCluster: the cloud's cluster or pools in an existing one, then the layer inside it, then
+the outputs.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ from config.placement.node_pools import node_pools, system_pool
 
 
 class KubeflowCluster(pulumi.ComponentResource):
-    """A whole stack. `outputs` are the stack's outputs by name."""
+    """A whole stack: `KubeflowCluster(spec.name, spec).outputs`.
+
+    It deliberately installs nothing of Kubeflow, and exports nothing: the program exports
+    `outputs`.
+    """
 
     outputs: Outputs
 
@@ -30,9 +36,12 @@ class KubeflowCluster(pulumi.ComponentResource):
         last_update: LastUpdate | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`instance`: the name in labels and names of objects in the cluster at the first update; default: the stack's.
-        `last_update`: default: the stack's."""
-        # Settings: the stack file, the last update, and an existing cluster as it is; refused before anything is declared
+        """`instance`: the name in labels and names of objects in the cluster at the first update.
+
+        `instance` and `last_update` are the stack's by default.
+        """
+        # Settings: the stack file, the last update, and an existing cluster as it is; refused
+        # before anything is declared
         cloud = registry.cloud_of(spec.cloud)
         last_update = last_update or LastUpdate.read()
         # A renamed stack has the same objects.

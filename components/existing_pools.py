@@ -1,4 +1,6 @@
-"""Names of pools in an existing cluster: two stacks, or a stack and a person, may want the same one."""
+"""Names of pools in an existing cluster: two stacks, or a stack and a person, may want the same
+one.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from config.base.problems import Problem
 from config.placement.node_pools import POOL_LABEL, NodePool
 
 STACK_TAG = "kubeflow-spot-stack"
-"""On every pool that a stack adds to an existing cluster: a tag on AKS, a resource label on GKE. No slash, which Azure
-refuses in a tag's name."""
+"""Tag (AKS) or resource label (GKE) of every pool that a stack adds to an existing cluster; Azure
+allows no slash in it."""
 
 
 def name_taken(
@@ -22,9 +24,11 @@ def name_taken(
     tags: Mapping[str, str] | None,
     names: Iterable[str],
 ) -> Iterator[Problem]:
-    """A problem when the live pool of a pool's name, with these node labels and tags, is not this stack's.
+    """Yield a problem if the live pool of this name, with these node labels and tags, is not this
+    stack's.
 
-    A live pool with the program's label and without the tag may be this stack's. `names`: of all pools of the cluster.
+    A live pool with the program's label and without the tag may be this stack's. `names`: all pools
+    of the cluster.
     """
     owner = (tags or {}).get(STACK_TAG)
     if POOL_LABEL in (labels or {}) and owner in (None, stack.instance):

@@ -1,4 +1,6 @@
-"""Changes that a live cluster cannot take: every one is refused at once, before anything is declared (docs/adr/0018)."""
+"""Refusals of changes that a live cluster cannot take, in one message before anything is declared
+(docs/adr/0018).
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,14 @@ from config.model.pool import Capacity
 from config.placement.node_pools import NodePool
 
 Change = tuple[str, Any, Any]
-"""A key of the stack file (under the pool's, unless it begins with `cloud.`), the value in the cluster, and the wanted one."""
+"""A key of the stack file (below the pool's, unless it begins with `cloud.`), the live and the
+wanted value."""
 
 
 def changed(path: str, pool: str, changes: Iterable[Change], remedy: str) -> Iterator[Problem]:
-    """A problem for each change of a live pool. `path` is the pool's in the stack file, `pool` its name."""
+    """Yield a problem for each change of a live pool. `path`: the pool's in the stack file; `pool`:
+    its name.
+    """
     for key, now, declared in changes:
         where = key if key.startswith("cloud.") else f"{path}.{key}"
         yield Problem(
@@ -26,16 +31,18 @@ def changed(path: str, pool: str, changes: Iterable[Change], remedy: str) -> Ite
 
 
 def word(value: Any) -> str:
-    """A value as the stack file writes it."""
+    """Return a value as the stack file writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def becomes_spot(stack: Stack, pool: NodePool) -> Problem:
-    """An on-demand pool in use that the stack file makes a spot pool."""
+    """Return the problem of an on-demand pool in use that the stack file turns into a spot pool."""
+    wanted = Capacity.PREEMPTIBLE if pool.preemptible else pool.capacity
     return Problem(
         f"{stack.path(pool)}.capacity",
-        f"{pool.name}: is on-demand in the cluster and cannot become {Capacity.PREEMPTIBLE if pool.preemptible else pool.capacity}",
-        "write the spot pool beside it under another name; remove the on-demand pool when it is drained",
+        f"{pool.name}: is on-demand in the cluster and cannot become {wanted}",
+        "write the spot pool beside it under another name; remove the on-demand pool when it is "
+        "drained",
     )
 
 

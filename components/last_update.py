@@ -1,8 +1,10 @@
-"""LastUpdate: values that a stack exported at its last update: the place of its own cluster, and settings that a cloud keeps.
+"""LastUpdate: what a stack exported at its last update: its cluster's place, and settings that a
+cloud keeps.
 
-An edit of the stack file never moves a cluster (docs/adr/0018): the engine would delete it and make another. The settings are an
-output of the stack, read as a stack reference does (https://www.pulumi.com/docs/iac/concepts/stacks/#stackreferences). A
-program that does not export it keeps nothing.
+An edit of the stack file never moves a cluster (docs/adr/0018): the engine would delete it and
+create another. The values are an output of the stack, read as a stack reference does
+(https://www.pulumi.com/docs/iac/concepts/stacks/#stackreferences). A program that does not export
+the output remembers nothing.
 """
 
 from __future__ import annotations
@@ -22,22 +24,25 @@ OUTPUT = "remembered"
 """Name of the output."""
 
 Place = Mapping[str, Reference]
-"""Where a cluster is, by the names of the stack's outputs."""
+"""A cluster's place, keyed by the names of the stack's outputs."""
 
 COMPONENT = "component"
-"""Key of a component's name: a stack may have several (`components.package`), whose outputs have any name."""
+"""Key of a component's name: a stack may have several components (`components.package`), with
+outputs of any name."""
 
 LOSE_IT = (
-    "put it back; or, to lose the cluster with all that is in it and make another: `pulumi destroy`, then `pulumi up` (where "
+    "put it back; or, to lose the cluster with all that is in it and make another: `pulumi "
+    "destroy`, then `pulumi up` (where "
     "`cluster.protect` is true, an `up` with false first)"
 )
-"""Remedy for a change that only another cluster can have."""
+"""Remedy for a change that needs another cluster."""
 
 INSTANCE = "instance"
-"""Key of the stack's name in labels and names of objects: it stays when the stack is renamed."""
+"""Key of the stack's name in labels and names of objects; a renamed stack keeps it."""
 
 NAME = "name"
-"""Key of the cluster's name in the stack file, which every resource of the stack has in its own name."""
+"""Key of the cluster's name in the stack file, which every resource of the stack has in its own
+name."""
 
 EXISTING = "existingCluster"
 """Key of the existing cluster that the stack has pools in."""
@@ -61,11 +66,13 @@ class LastUpdate:
     content: Mapping[str, Any] = field(default_factory=dict)
     """`place`, `asked`, and the cloud's own keys."""
     exported: Mapping[str, Any] = field(default_factory=dict)
-    """Values that this update exports for the next one beside those."""
+    """Further values that this update exports for the next one."""
 
     @classmethod
     def read(cls, component: str | None = None) -> LastUpdate:
-        """The current stack's, or that of one component in it. Raises `pulumi.RunError` when its outputs cannot be read."""
+        """Read the current stack's, or that of one component in it. Raise `pulumi.RunError` if its
+        outputs cannot be read.
+        """
         stack = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
         try:
             outputs = outputs_of(stack)
@@ -77,7 +84,8 @@ class LastUpdate:
         exported = {key: value for key, value in outputs.items() if isinstance(value, Mapping)}
         shown = _shown_pools(outputs)
         own = exported.get(OUTPUT, {})
-        # A component with the name of the cluster that the stack's own program declared before has the same resources.
+        # A component named after the cluster that the stack's own program declared takes over its
+        # resources.
         if component == own.get(COMPONENT) or (COMPONENT not in own and component == own.get(NAME)):
             return cls({**shown, **own})
         found = [
@@ -87,47 +95,58 @@ class LastUpdate:
 
     @property
     def place(self) -> Mapping[str, str]:
-        """The place of the cluster that the stack made, by the stack's outputs; empty for a stack that made none."""
+        """The place of the cluster that the stack made, by the stack's outputs; empty for a stack
+        that made none.
+        """
         place: Mapping[str, str] = self.content.get("place") or {}
         return place
 
     @property
     def pools(self) -> Mapping[str, str]:
-        """The stack's pools by the cloud's names, each with its origin (`removed_pools.remembered`)."""
+        """The origin of each pool of the stack, keyed by the cloud's name
+        (`removed_pools.remembered`).
+        """
         pools: Mapping[str, str] = self.content.get(POOLS) or {}
         return pools
 
     def lasting_settings(self, pool: str) -> Mapping[str, Any]:
-        """Settings of a pool at the last update, as `lasting_settings` gives them."""
+        """Return the settings of a pool at the last update, as the function `lasting_settings`
+        does.
+        """
         settings: Mapping[str, Any] = self.content.get("asked", {}).get(pool) or {}
         return settings
 
     def get(self, key: str) -> Any:
-        """A value of the cloud's own; None when it is missing."""
+        """Return a value of the cloud's own; None when it is missing."""
         return self.content.get(key)
 
     def refuse_move(self, place: Place, existing: str = "") -> None:
-        """Raise `pulumi.RunError` when the stack made a cluster elsewhere than in `place`.
+        """Raise `pulumi.RunError` if the stack's cluster, or its pools' existing cluster, is
+        another one now.
 
-        The same for pools in another cluster than `existing`. Each is empty for a stack without.
+        `place` and `existing`: the wanted ones; empty if the stack has none.
         """
         problems = sorted([*self.moves(place), *self._left(existing)])
         if problems:
             raise pulumi.RunError(report(problems))
 
     def warn_of_missing(self, place: Place, look: str) -> None:
-        """Log that the stack's own cluster was not found in `place`: it was deleted, or the login is another one.
+        """Log that the stack's own cluster was not found in `place`: it was deleted, or the login
+        is another one.
 
         `look`: a command that shows which login reads.
         """
         if self.content.get("place") == {part: value.known for part, value in place.items()}:
             name = place["clusterName"].text
             pulumi.log.warn(
-                f"The stack's cluster {name} is not found and will be made again; if it exists, stop:\n  {look}"
+                f"The stack's cluster {name} is not found and will be made again; if it exists, "
+                f"stop:\n  {look}"
             )
 
     def _left(self, existing: str) -> Iterator[Problem]:
-        """Yield a problem when the stack has pools in another cluster, whose pods nobody reads."""
+        """Yield a problem if the stack has pools in another existing cluster: their pods are not
+        read.
+        """
         before = str(self.content.get(EXISTING) or existing)
         # Azure's names differ in no more than their case.
         if self.pools and before.lower() != existing.lower():
@@ -139,7 +158,9 @@ class LastUpdate:
             )
 
     def moves(self, place: Place) -> Iterator[Problem]:
-        """Yield a problem for each part in which `place` differs from the place of the last update."""
+        """Yield a problem for each part in which `place` differs from the place of the last
+        update.
+        """
         before = self.place
         if before and before.keys() != place.keys():
             yield Problem(
@@ -149,16 +170,19 @@ class LastUpdate:
             )
             return
         for part, then in before.items():
-            # A value that the preview does not know yet says nothing of a move.
+            # A value that the preview does not know yet proves no move.
             if place[part].known not in (None, then):
-                what = f"is {then} and cannot become {place[part].text}: a new cluster would replace it"
+                what = (
+                    f"is {then} and cannot become {place[part].text}: a new cluster would replace "
+                    "it"
+                )
                 yield Problem(_KEYS[part], what, LOSE_IT)
 
 
 def _shown_pools(outputs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the pools of an update by an older program from the outputs that list pools.
 
-    A name that is not the stack's does no harm: only live pools of the stack's cluster count.
+    A foreign name does no harm: only live pools of the stack's cluster count.
     """
     lists = [value for value in outputs.values() if isinstance(value, list)]
     pools = [pool for pools in lists for pool in pools if isinstance(pool, Mapping)]
@@ -168,7 +192,9 @@ def _shown_pools(outputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def lasting_settings(pool: AnyPool) -> dict[str, Any]:
-    """Settings of a pool that AKS keeps when the stack file drops them, by the file's keys."""
+    """Return the settings of a pool that AKS keeps when the stack file drops them, keyed as in the
+    file.
+    """
     disk = {f"osDisk.{key}": value for key, value in pool.os_disk.model_dump(by_alias=True).items()}
     settings = {**disk, "maxPods": pool.max_pods}
     return {key: value for key, value in settings.items() if value is not None}

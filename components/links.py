@@ -1,8 +1,8 @@
-"""References of the settings as resources take them (`config.model.fields`).
+"""Settings that another resource of a program may make (`config.model.fields.Reference`).
 
-The settings are checked before anything is declared. In a program that uses the component package (`components.package`) a setting
-may be another resource's output. The checks read a text; resources take the output, with its dependencies, and unknown while it is
-unknown.
+Settings are checked before anything is declared. In a program that uses the component package
+(`components.package`) a setting may be another resource's output. The checks read a text; resources
+take the output, with its dependencies.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ M = TypeVar("M", bound=Model)
 
 
 def output(value: Reference | pulumi.Input[str]) -> pulumi.Output[str]:
-    """Return the output of a reference; of a plain value an output that is known."""
+    """Return the output of a reference, or a plain value as a known output."""
     if not isinstance(value, Reference):
         return pulumi.Output.from_input(value)
     return pulumi.Output.from_input(value.text) if value.source is None else value.source

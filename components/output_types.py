@@ -1,4 +1,5 @@
-"""Types of a stack's outputs: what `components.outputs` and the plans return, and what the component package's schema says.
+"""Types of a stack's outputs: what `components.outputs` and the plans return, and what the
+component package's schema says.
 
 Names are those of the outputs; a type's docstring and its texts are the schema's descriptions.
 """
@@ -157,7 +158,7 @@ class WorkloadsOutput(TypedDict, total=False):
 
 
 class ClusterOutputs(TypedDict):
-    """All outputs. A cloud has not all of them."""
+    """All outputs; no cloud has all of them."""
 
     clusterName: Annotated[str, "The cluster's name."]
     resourceGroup: NotRequired[Annotated[str, "AKS: the cluster's resource group."]]

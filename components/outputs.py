@@ -1,4 +1,6 @@
-"""Outputs of a stack: the contract of its pools for tools and people, and the settings that its next update reads."""
+"""Outputs of a stack: the contract of its pools for tools and people, and the settings that its
+next update reads.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from config.placement.node_pools import NodePool
 def outputs(
     stack: Stack, cloud: Cloud, target: Target, plan: LayerPlan, cluster: Cluster
 ) -> Outputs:
-    """All outputs by name; the kubeconfig among them is secret."""
+    """Return all outputs by name; the kubeconfig is secret."""
     spec = stack.spec
     return {
         "release": spec.release.name,
@@ -64,8 +66,9 @@ def _system_pool(pool: NodePool) -> SystemPoolOutput:
 
 
 def _pool(pool: NodePool) -> output_types.NodePool:
-    """Return a pool as tools and users read it. In an existing cluster known by its kubeconfig the nodes must carry these labels
-    and taints."""
+    """Return a pool for tools and users. In a cluster known by its kubeconfig the nodes must carry
+    these labels and taints.
+    """
     shown: output_types.NodePool = {
         "name": pool.name,
         "label": pool.label,
@@ -96,7 +99,7 @@ def _toleration(toleration: Toleration) -> PodToleration:
 
 
 def _remembered(stack: Stack, target: Target, plan: LayerPlan) -> dict[str, Any]:
-    """The values that the next update compares with (`components.last_update`)."""
+    """Return the values that the next update compares with (`components.last_update`)."""
     system = [stack.system_pool] if stack.system_pool else []
     settings_by_pool = {
         pool.name: last_update.lasting_settings(pool.source)

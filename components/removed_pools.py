@@ -1,7 +1,7 @@
 """Pools that an edit of the stack file removes, judged by what runs on them (docs/adr/0018).
 
-A removed pool is a live one that the stack made and that its file no longer declares. Another
-generation of a declared pool is none: `generation` is the user's word for that pool.
+A removed pool is a live one that the stack made and that its file no longer declares. A new
+generation of a declared pool does not count: with `generation` the user asked for it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ SYSTEM = "systemPool"
 """The origin of the system pool: the key of the stack file."""
 
 KEY = "cluster.removedPools"
-"""The list of pools that may go with what runs on them."""
+"""The list of pools that may be deleted with their running pods."""
 
 _SHOWN = 4
-"""Pods, and nodes, that a message names."""
+"""Most pods, and nodes, that a message names."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class LivePool:
     labels: Mapping[str, str]
     """Labels of its nodes."""
     spot: bool
-    """Whether the cloud may take its machines back at any time."""
+    """Whether the cloud may reclaim its machines at any time."""
     nodes: int | None
-    """The cloud's own count; None where the cloud does not tell it exactly."""
+    """The cloud's own count; None if the cloud does not report it exactly."""
     stack: str | None = None
     """The stack that added it to an existing cluster (`existing_pools.STACK_TAG`)."""
 
@@ -51,7 +51,7 @@ class LivePool:
 
     @property
     def may_have_nodes(self) -> bool:
-        """Whether nodes of it may be there, by the cloud's own count."""
+        """Whether it may have nodes, by the cloud's own count."""
         return self.nodes != 0
 
     def __str__(self) -> str:
@@ -59,7 +59,8 @@ class LivePool:
 
 
 def remembered(stack: Stack, live: Collection[str]) -> dict[str, str]:
-    """Return the stack's pools by the cloud's names, each with its origin: a pool of the stack file.
+    """Return the stack's pools by the cloud's names, each with its origin: a pool of the stack
+    file.
 
     `live`: names of the cluster's pools now. A pool that this update removes is kept: an update
     that fails exports its outputs and may leave the pool, where work may land before the next one.
@@ -75,7 +76,8 @@ def problems(
     key: str,
     kubeconfig: Callable[[], str],
 ) -> list[Problem]:
-    """Return a problem for each removed on-demand pool in use. Log warnings of other pools with work.
+    """Return a problem for each removed on-demand pool in use. Log warnings of other pools with
+    work.
 
     The cluster is read only when a pool is removed. `key`: the key of the stack file by which
     errors name it; `kubeconfig` returns its kubeconfig, or raises `pulumi.RunError`.
@@ -157,7 +159,9 @@ def _remedy(pool: LivePool, outcome: str) -> str:
 
 
 def _path(stack: Stack, pool: LivePool) -> str:
-    """Return the path of a pool: its own entry, or for a twin its spot pool's chain, if still declared."""
+    """Return the path of a pool: its own entry, or for a twin its spot pool's chain, if still
+    declared.
+    """
     origin = stack.last_update.pools.get(pool.name)
     if origin == SYSTEM:
         return SYSTEM
@@ -183,7 +187,9 @@ def _outcome(stack: Stack, pods: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _takes(pool: NodePool, pod: Mapping[str, Any]) -> bool:
-    """Return whether a pod may run on a pool's nodes, by taints, labels and GPUs, whatever its size."""
+    """Return whether a pod may run on a pool's nodes, by taints, labels and GPUs, whatever its
+    size.
+    """
     asks = any(GPU_TAINT.key in _limits(container) for container in pod.get("containers") or ())
     return may_run(pod, pool.labels, pool.taints) and (bool(pool.gpus) or not asks)
 

@@ -1,4 +1,6 @@
-"""What every cloud needs of Pulumi's SDKs: the names of the wire, the provider of a question, and outputs of a stack."""
+"""Helpers for Pulumi's SDKs: plain data of resources, the provider of a read, outputs of a
+stack.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from typing import Any, TypeVar
 
 import pulumi
 
-# Pulumi keeps the mapping between Python's names and the wire's in its classes, and has no public function for it. The SDK's
-# version is pinned, and tests compare.
+# The SDK's classes map Python's names to property names, without a public function for it. The
+# version is pinned and tests compare.
 from pulumi import _types
 from tenacity import retry, stop_after_attempt, wait_exponential
 
@@ -18,10 +20,10 @@ T = TypeVar("T")
 
 
 def wire(value: Any) -> Any:
-    """Return arguments of an SDK's class, or the answer of its function, as plain data with the names of the wire.
+    """Return an SDK's arguments, or the answer of its function, as plain data keyed by the cloud's
+    property names.
 
-    Properties without a value are left out. A live resource and the wanted one are compared in this form; the names are those of
-    the SDK's own classes.
+    Properties without a value are left out. Live and wanted resources are compared in this form.
     """
     kind: Any = type(value)
     if _types.is_input_type(kind):
@@ -37,7 +39,9 @@ def wire(value: Any) -> Any:
 
 
 def from_wire(kind: type[T], content: Mapping[str, Any]) -> T:
-    """Return arguments of an SDK's class with this content, which has the names of the wire; what it does not know is left out."""
+    """Return arguments of an SDK's class from data keyed by property name; unknown keys are left
+    out.
+    """
     names = _types.input_type_py_to_pulumi_names(kind)
     return kind(
         **{own: content[name] for own, name in names.items() if content.get(name) is not None}
@@ -45,9 +49,10 @@ def from_wire(kind: type[T], content: Mapping[str, Any]) -> T:
 
 
 def reading(opts: pulumi.ResourceOptions | None, package: str) -> pulumi.InvokeOptions:
-    """Options of a function that reads a cloud by the provider of a component with `opts`.
+    """Return the options of a function that reads a cloud with the provider of a component's
+    `opts`.
 
-    The component's own provider comes before its parent's. `package` is the provider's, such as gcp.
+    The component's own provider comes before its parent's. `package`: the provider's, such as gcp.
     """
     if opts is None:
         return pulumi.InvokeOptions()
@@ -60,12 +65,15 @@ def reading(opts: pulumi.ResourceOptions | None, package: str) -> pulumi.InvokeO
 
 
 _FORBIDDEN = ("AuthorizationFailed", "Error 403", "PERMISSION_DENIED")
-"""ARM's code, and Google's, for a login without the right; Google's is also that of an API that the project has not enabled."""
+"""Codes of ARM and Google for a missing right; Google's also mean an API that the project has not
+enabled."""
 
 
 @contextmanager
 def explain_refusal(what: str, right: str) -> Iterator[None]:
-    """Raise `pulumi.RunError` for a refused read of `what`, such as `cloud: cluster 'ml'`, which needs `right`."""
+    """Raise `pulumi.RunError` for a refused read of `what`, such as `cloud: cluster 'ml'`, which
+    needs `right`.
+    """
     try:
         yield
     except pulumi.RunError:
@@ -77,8 +85,9 @@ def explain_refusal(what: str, right: str) -> Iterator[None]:
         raise pulumi.RunError(f"{what} cannot be read{why}\n  {answer}") from None
 
 
-# On a `file://` backend the engine truncates a state's attributes (`.attrs`) and writes them in two steps: a read between them ends
-# in "failed to load checkpoint: EOF" (gocloud.dev/blob/fileblob, setAttrs). The stack's own state is written as the program starts.
+# On a `file://` backend the engine writes a state's attributes (`.attrs`) in two steps, just as the
+# program starts. A read between them ends in "failed to load checkpoint: EOF"
+# (gocloud.dev/blob/fileblob, setAttrs).
 @retry(stop=stop_after_attempt(6), wait=wait_exponential(multiplier=0.05), reraise=True)
 def outputs_of(stack: str) -> Mapping[str, Any]:
     """Return the outputs of a stack, `organization/project/stack`, as of its last update.

@@ -1,7 +1,7 @@
-"""Target: the cluster that a stack's pools and its layer go into, new or existing.
+"""Target: the new or existing cluster of a stack's pools and layer.
 
-Each cloud has a class, which `components.clouds` finds. A target reads the cluster and refuses changes that it cannot take, before
-anything is declared.
+Each cloud has a class, listed in `components.clouds`. A target reads the cluster and refuses
+changes that it cannot take, before anything is declared.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Outputs = dict[str, pulumi.Input[Any]]
 
 @dataclass(frozen=True)
 class Stack:
-    """One stack, as a cloud needs it."""
+    """What a cloud needs of one stack."""
 
     spec: ClusterSpec
     node_pools: tuple[NodePool, ...]
@@ -36,7 +36,9 @@ class Stack:
     last_update: LastUpdate
 
     def path(self, pool: NodePool) -> str:
-        """The path in the stack file of a pool, or of the pool whose twin it is; such as `pools[1]`."""
+        """Return the path in the stack file, such as `pools[1]`, of a pool or of its on-demand
+        twin's pool.
+        """
         if not isinstance(pool.source, Pool):
             return "systemPool"
         return f"pools[{self.spec.pools.index(pool.source)}]"
@@ -47,7 +49,9 @@ class Cluster(Protocol):
 
     @property
     def outputs(self) -> Outputs:
-        """Names of the cluster and the command to reach it, by the names of the stack's outputs."""
+        """The cluster's names and the command to reach it, keyed by the names of the stack's
+        outputs.
+        """
 
     @property
     def kubeconfig(self) -> pulumi.Output[str]:
@@ -59,7 +63,7 @@ class Cluster(Protocol):
 
     @property
     def workloads(self) -> Mapping[str, Any] | None:
-        """Storage for users' work as its readers see it (`components.workloads`); None without."""
+        """Storage for users' work, as `components.workloads` publishes it; None without."""
 
 
 class CloudCluster(pulumi.ComponentResource):
@@ -76,34 +80,43 @@ class Target(Protocol):
     """A cluster, with the facts that the layer and the outputs need before it is declared."""
 
     key: str
-    """The key of the stack file by which errors name the cluster. It, `place` and `existing` are known before `read`."""
+    """The key of the stack file by which errors name the cluster. It, `place` and `existing` are
+    known before `read`."""
     not_by_priority: str | None
-    """The reason why the autoscaler ignores the priority expander's ConfigMap, with the remedy; None where it reads it."""
+    """Why the autoscaler ignores the priority expander's ConfigMap, with the remedy; None if it
+    reads it."""
     place: Place = MappingProxyType({})
     """The place of a new cluster; empty for an existing cluster."""
     existing: str = ""
     """The existing cluster that the stack adds pools to, in words; empty for another."""
     kubeconfig: str | None = None
-    """Kubeconfig of an existing cluster: secret, wrap it before it is passed on. None for a new cluster."""
+    """Kubeconfig of an existing cluster; None for a new one. Secret: wrap it before it is passed
+    on."""
     on_demand_pools: tuple[str, ...] = ()
-    """Names of all on-demand pools of an existing cluster that its autoscaler may grow, this stack's among them."""
+    """Names of all on-demand pools of an existing cluster that its autoscaler may grow, this
+    stack's among them."""
     pool_names: Collection[str] = ()
     """Names of all pools of the cluster now."""
     device_plugin: tuple[str, str] = ("", "the cloud's own device plugin")
     """Namespace and name of the device plugin on GPU nodes, where the cloud brings one."""
     exporter: str | None = None
-    """The exporter of GPU metrics that the cloud runs in a new cluster, in words; None without one."""
+    """The exporter of GPU metrics that the cloud runs in a new cluster, in words; None without
+    one."""
     remembered: Mapping[str, Any] = MappingProxyType({})
     """Values of the cloud's own that the next update reads (`components.last_update`)."""
 
     @abstractmethod
     def read(self) -> None:
-        """Read the cluster. Raise `pulumi.RunError` when it is missing or cannot be read, or for changes that it cannot take."""
+        """Read the cluster. Raise `pulumi.RunError` if it cannot be read, or for changes that it
+        cannot take.
+        """
 
     @abstractmethod
     def declare(self, name: str, opts: pulumi.ResourceOptions) -> Cluster:
-        """Declare what the stack has in the cloud, by the stack's name and the options of each resource."""
+        """Declare the stack's resources in the cloud. `name` begins their names; `opts`: of each of
+        them.
+        """
 
     @abstractmethod
     def node_labels(self, pool: NodePool) -> Mapping[str, str]:
-        """Return the known ones among the labels that the cloud puts on a pool's nodes."""
+        """Return those labels of the cloud on a pool's nodes that are known."""

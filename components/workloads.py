@@ -1,7 +1,8 @@
-"""Storage for users' work, whatever the cloud: what the next update remembers of it, and how its readers learn of it.
+"""Storage for users' work on any cloud: what outputs and contract show of it, and what the next
+update remembers.
 
-Data must not go by an edit of a file: a bucket that the stack file drops stays in the cloud (docs/adr/0024), and one that it
-renames is refused.
+An edit of a file must not delete data: a dropped bucket stays in the cloud (docs/adr/0024), and a
+renamed one is refused.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from config.model.spec import ClusterSpec
 from config.model.workloads import ProfileAccess
 
 REMEMBERED = "checkpoints"
-"""Key of the name among what the next update reads (`components.last_update`)."""
+"""Key of the storage's name in the last update (`components.last_update`)."""
 
 _PATH = "workloads.checkpoints"
 
 
 @dataclass(frozen=True)
 class Access:
-    """How the pods of a profile reach their prefix."""
+    """What pods of a profile need to reach their prefix."""
 
     profile: ProfileAccess
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -35,7 +36,9 @@ class Access:
 
 
 def published(url: str, accesses: Iterable[Access]) -> dict[str, Any]:
-    """As outputs and contract show it. `url` is that of the bucket or container, with a `/` at its end."""
+    """Return it for outputs and contract. `url`: of the bucket or container, with a `/` at its
+    end.
+    """
     return {
         "checkpoints": {"url": url},
         "profiles": [
@@ -52,30 +55,36 @@ def published(url: str, accesses: Iterable[Access]) -> dict[str, Any]:
 
 
 def shown(spec: ClusterSpec, of_cloud: Mapping[str, Any] | None) -> dict[str, Any]:
-    """All of it, as outputs and contract show it; empty for none. `of_cloud` is `published`."""
+    """Return all storage for outputs and contract; empty for none. `of_cloud`: the result of
+    `published`.
+    """
     title = spec.workloads.storage_class
     return {**(of_cloud or {}), **({"storageClass": title} if title else {})}
 
 
 def remembered(spec: ClusterSpec) -> dict[str, str]:
-    """The name of the storage that the stack makes, for the next update."""
+    """Return the name of the storage that the stack makes, for the next update."""
     wanted = spec.workloads.checkpoints
     return {REMEMBERED: wanted.name} if wanted and wanted.name else {}
 
 
 def refuse_rename(spec: ClusterSpec, last_update: LastUpdate) -> None:
-    """Raises `pulumi.RunError` where another name would begin with empty storage; logs that storage is no longer the stack's."""
+    """Raise `pulumi.RunError` if a new name would begin with empty storage. Log that dropped
+    storage stays.
+    """
     before, now = last_update.get(REMEMBERED), remembered(spec).get(REMEMBERED)
     if before is None or before == now:
         return
     if now:
         what = f"is {before} and cannot become {now}: the profiles would begin with empty storage"
         remedy = (
-            "put it back; or remove `checkpoints` and `profiles` in an `up` of its own first and then write them with the new "
+            "put it back; or remove `checkpoints` and `profiles` in an `up` of its own first and "
+            "then write them with the new "
             f"name: {before} stays, with its objects"
         )
         raise pulumi.RunError(report([Problem(f"{_PATH}.name", what, remedy)]))
     pulumi.log.warn(
-        f"{_PATH}: {before} is no longer this stack's; it stays in the cloud, with its objects and its bill\n"
+        f"{_PATH}: {before} is no longer this stack's; it stays in the cloud, with its objects "
+        "and its bill\n"
         "  `existing` in place of `name` gives profiles their rights there again"
     )

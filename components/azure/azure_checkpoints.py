@@ -1,11 +1,13 @@
-"""Checkpoints on Azure: a storage account with a container, and an identity for each profile that may use its own prefix.
+"""Checkpoints on Azure: a storage account with a container, and an identity for each profile that
+may use its own prefix.
 
-A profile's pods prove themselves by tokens of their Kubernetes service accounts (learn.microsoft.com/azure/aks, page
-workload-identity-overview). Their role is the program's own: Storage Blob Data Contributor may also delete the container, and
-a condition cannot take that away, because it holds for data actions only.
+A profile's pods prove themselves by tokens of their Kubernetes service accounts
+(learn.microsoft.com/azure/aks, page workload-identity-overview). Their role is the program's own:
+Storage Blob Data Contributor may also delete the container, and a condition cannot take that away,
+because it holds for data actions only.
 
-Blob service, container and policy are written one after the other: Azure refuses a write at an account while another runs
-(StorageAccountOperationInProgress).
+Blob service, container and policy are written one after the other: Azure refuses a write at an
+account while another runs (StorageAccountOperationInProgress).
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ LABEL = {"azure.workload.identity/use": "true"}
 """AKS gives the token to pods with this label (page workload-identity-overview)."""
 
 ENV = {"AZURE_STORAGE_ANON": "false"}
-"""adlfs, fsspec's driver, logged in as nobody before its version 2026.4.0 unless told otherwise (its changelog)."""
+"""Without it adlfs, fsspec's driver, logs in anonymously before version 2026.4.0 (its
+changelog)."""
 
 _CONTAINERS = "Microsoft.Storage/storageAccounts/blobServices/containers"
 _BLOBS = f"{_CONTAINERS}/blobs"
@@ -44,35 +47,44 @@ _WRITING = (f"{_BLOBS}/write", f"{_BLOBS}/add/action", f"{_BLOBS}/delete")
 
 
 def condition(path: str) -> str:
-    """The condition of a role assignment: blobs whose names begin with `path`, and lists of such.
+    """Return the condition of a role assignment: blobs below `path`, and lists of them.
 
-    A list names no blob, so its prefix counts (learn.microsoft.com/azure/storage/blobs, page storage-auth-abac-examples, "Read or
-    list blobs in named containers with a path" and "Write blobs in named containers with a path").
+    A list names no blob, so its prefix counts (learn.microsoft.com/azure/storage/blobs, page
+    storage-auth-abac-examples, "Read or list blobs in named containers with a path" and "Write
+    blobs in named containers with a path").
     """
     others = "".join(f"\n  AND\n  !(ActionMatches{{'{action}'}})" for action in _WRITING)
     return (
-        f"(\n (\n  !(ActionMatches{{'{_BLOBS}/read'}} AND NOT SubOperationMatches{{'Blob.List'}}){others}\n )\n OR\n"
+        f"(\n (\n  !(ActionMatches{{'{_BLOBS}/read'}} AND NOT "
+        f"SubOperationMatches{{'Blob.List'}}){others}\n )\n OR\n"
         f" (\n  @Resource[{_BLOBS}:path] StringStartsWith '{path}'\n )\n)\nAND\n"
-        f"(\n (\n  !(ActionMatches{{'{_BLOBS}/read'}} AND SubOperationMatches{{'Blob.List'}})\n )\n OR\n"
+        f"(\n (\n  !(ActionMatches{{'{_BLOBS}/read'}} AND SubOperationMatches{{'Blob.List'}})\n "
+        ")\n OR\n"
         f" (\n  @Request[{_BLOBS}:prefix] StringStartsWith '{path}'\n )\n)"
     )
 
 
 def url(account: str) -> str:
-    """The container's address as fsspec takes it: of `https://` it makes a filesystem without writes (adlfs, README.md)."""
+    """Return the container's address for fsspec: with `https://` it would be read-only (adlfs,
+    README.md).
+    """
     return f"abfs://{CONTAINER}@{account}.dfs.core.windows.net/"
 
 
 def role_title(whose: str) -> str:
-    """The name of the stack's own role, of which its GUID is made."""
+    """Return the name of the stack's own role, from which its GUID is derived."""
     return f"kubeflow-spot checkpoints of {whose}"
 
 
 class Checkpoints(pulumi.ComponentResource):
-    """The storage, unless it exists, and the identities of the profiles."""
+    """The storage, unless it exists, and the identities of the profiles.
+
+    It deliberately deletes no storage: everything that holds data outlives the stack
+    (docs/adr/0024).
+    """
 
     published: Mapping[str, Any]
-    """As outputs and contract show it."""
+    """The storage and its profiles for outputs and contract."""
 
     def __init__(
         self,
@@ -85,7 +97,8 @@ class Checkpoints(pulumi.ComponentResource):
         issuer: pulumi.Input[str],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`group` is the name of the cluster's resource group; `keep_group`: it exists without the stack and outlives it.
+        """`group` is the name of the cluster's resource group; `keep_group`: it exists without the
+        stack and outlives it.
 
         `issuer` is the URL of the cluster's issuer of tokens.
         """
@@ -116,7 +129,9 @@ class Checkpoints(pulumi.ComponentResource):
     def _storage(
         self, name: str, wanted: Settings, placed: Placed, group: str, keep_group: bool
     ) -> pulumi.Output[str]:
-        """The id of the container. Everything that holds data stays when the stack goes."""
+        """Declare the storage; return the container's id. All that holds data outlives the
+        stack.
+        """
         kept = pulumi.ResourceOptions(parent=self, retain_on_delete=True)
         holder: pulumi.Input[str] = placed.resource_group
         if not keep_group:
@@ -141,13 +156,14 @@ class Checkpoints(pulumi.ComponentResource):
             access_tier=storage.AccessTier.HOT,
             allow_blob_public_access=False,
             allow_cross_tenant_replication=False,
-            # A key of the account reads everything, whatever roles say (page shared-key-authorization-prevent).
+            # A key of the account reads everything, whatever roles say (page
+            # shared-key-authorization-prevent).
             allow_shared_key_access=False,
             default_to_o_auth_authentication=True,
             enable_https_traffic_only=True,
             minimum_tls_version="TLS1_2",
-            # To copies in other zones an account is converted, not updated (page redundancy-migration); the list of regions
-            # with zones may be another one by then.
+            # Zone-redundant storage needs a conversion, not an update (page redundancy-migration),
+            # and the list of regions with zones may have changed by then.
             opts=pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(ignore_changes=["sku"])),
         )
         days = storage.DeleteRetentionPolicyArgs(enabled=True, days=wanted.soft_delete_days)
@@ -180,22 +196,26 @@ class Checkpoints(pulumi.ComponentResource):
         return container.id
 
     def _foreign(self, existing: str) -> str:
-        """The cluster's subscription, where the account with this id is in another one; else empty."""
+        """Return the cluster's subscription if the account is in another one, else an empty
+        text.
+        """
         own = authorization.get_client_config(pulumi.InvokeOptions(parent=self)).subscription_id
         return own if existing.split("/")[2].lower() != own.lower() else ""
 
     def _role(
         self, name: str, foreign: str, whose: str, container: pulumi.Input[str]
     ) -> tuple[Role, authorization.RoleDefinition]:
-        """The role of the profiles: blobs, and whether the container is there.
+        """Declare the role of the profiles: blobs, and the container's properties.
 
-        `foreign` as of `_foreign`; `whose`: group, cluster and account.
+        `foreign`: see `_foreign`; `whose`: group, cluster and account.
 
-        Clients ask for the container's properties before they read (adlfs, `exists`). At a container the action lists nothing:
-        a list of containers asks for it at the account, and a list of blobs is a data action.
+        Clients read the container's properties first (adlfs, `exists`). At a container that action
+        lists nothing: a list of containers needs it at the account, and a list of blobs is a data
+        action.
         """
-        # Title and GUID are unique in the tenant, as they must be: the account is one in the whole cloud, and group and cluster are
-        # one in the account's subscription. From another subscription may come clusters with the same names.
+        # Title and GUID must be unique in the tenant. The account's name is unique in the whole
+        # cloud, group and cluster in the account's subscription. A cluster in another subscription
+        # may have the same names.
         title = role_title("/".join(filter(None, [foreign, whose])))
         role = Role("checkpoints", str(uuid.uuid5(uuid.NAMESPACE_URL, title)))
         scope = pulumi.Output.from_input(container).apply(lambda id: "/".join(id.split("/")[:5]))
@@ -206,7 +226,8 @@ class Checkpoints(pulumi.ComponentResource):
             not_data_actions=[],
         )
         declared = authorization.RoleDefinition(
-            # Of another account it is another resource: a replacement is deleted first, and a role that is assigned cannot be.
+            # The account is part of the logical name: an assigned role cannot be deleted, so
+            # another account gets another role instead of a replacement.
             "-".join(filter(None, [name, foreign])),
             role_definition_id=role.guid,
             role_name=title,
@@ -237,8 +258,9 @@ class Checkpoints(pulumi.ComponentResource):
             **placed.inputs,
             opts=child,
         )
-        # Writes at one identity are refused while another runs (ConcurrentFederatedIdentityCredentialsWrites
-        # ForSingleManagedIdentity, hashicorp/terraform-provider-azurerm issue 19968): one after the other.
+        # Writes at one identity are refused while another runs
+        # (ConcurrentFederatedIdentityCredentialsWrites ForSingleManagedIdentity,
+        # hashicorp/terraform-provider-azurerm issue 19968): one after the other.
         before: list[pulumi.Resource] = []
         for account in profile.service_accounts:
             credential = managedidentity.FederatedIdentityCredential(
@@ -253,9 +275,10 @@ class Checkpoints(pulumi.ComponentResource):
                 audiences=[AUDIENCE],
                 opts=pulumi.ResourceOptions(parent=self, depends_on=before, hooks=self._hooks),
             )
-            # All of them, not the last alone: of those that go together, any two may be no neighbours.
+            # All earlier ones: two credentials that are deleted together may not be neighbours.
             before = [*before, credential]
-        # Of another role it is another resource, so that the new right is there before the old one goes.
+        # Another role makes another resource, so that the new right exists before the old one is
+        # deleted.
         grant = Grant(
             role[0], container, at=foreign, condition=condition(profile.path), after=(role[1],)
         )

@@ -1,4 +1,6 @@
-"""The AKS cluster: resource group, network, identity, control plane with its system pool, user pools, kubeconfig."""
+"""The AKS cluster: resource group, network, identity, control plane with its system pool, user
+pools, kubeconfig.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +37,14 @@ from config.model.fields import Reference
 from config.model.spec import ClusterSpec
 
 _REPLACED = ("apiServerAccessProfile.enablePrivateCluster", "apiServerAccessProfile.privateDNSZone")
-"""Immutable for a cluster's life (page private-clusters), which azure-native does not know."""
+"""Properties that AKS never changes (page private-clusters) and that azure-native would update."""
 
-_UNENFORCED = """cloud.network.policy: is unset, so that NetworkPolicy objects have no effect, such as the 40 of kubeflow/manifests
-    write `policy: calico` for a new cluster; an existing one changes by `az aks update`. `policy: none` accepts that"""
-"""The objects do not show it: the API server accepts them, and they do nothing (page use-network-policies)."""
+_UNENFORCED = (
+    "cloud.network.policy: is unset: NetworkPolicy objects, including Kubeflow's 40, have no effect\n"
+    "    write `policy: calico` for a new cluster; an existing one changes by `az aks update`. "
+    "`policy: none` accepts that"
+)
+"""The API server accepts the objects and nothing enforces them (page use-network-policies)."""
 
 
 def place(spec: ClusterSpec, cloud: Azure) -> Place:
@@ -49,7 +54,7 @@ def place(spec: ClusterSpec, cloud: Azure) -> Place:
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """A cluster as the stack file wants it, beside the one that is there."""
+    """The wanted cluster beside the live one."""
 
     stack: Stack
     cloud: Azure
@@ -65,8 +70,10 @@ class ClusterPlan:
 
     @property
     def lists_pools(self) -> bool:
-        """Whether the cluster's request is to list its pools itself: when it moves the version, and once in a stack of an earlier
-        program, whose state may list the system pool alone. A refresh adds no pool to that.
+        """Whether the cluster's request must list all pools.
+
+        A request that moves the version must. So must the first request after an earlier program,
+        whose state may list the system pool alone: a refresh adds no pool to it.
         """
         answer, version = self.live.answer, self.version
         listed = self.stack.last_update.get(azure_immutable_cluster.LISTED)
@@ -83,10 +90,10 @@ class ClusterPlan:
 def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
     """Read the cluster as it is, and plan its pools.
 
-    Raises `pulumi.RunError` when it cannot be read, or for changes that AKS refuses.
+    Raise `pulumi.RunError` when it cannot be read, or for changes that AKS refuses.
     """
     spec, cloud, first = stack.spec, stack.spec.cloud, stack.system_pool
-    # `config.rules` lets no other spec come here.
+    # `config.rules` refuses every other spec.
     assert isinstance(cloud, Azure)
     assert first
     if cloud.network.policy is None:
@@ -143,7 +150,8 @@ class AksCluster(CloudCluster):
 
     `AksCluster("ml", plan(stack, reading), opts=ResourceOptions(parent=whole))`
 
-    It deliberately declares nothing of an existing network, resource group, registry or key, and nothing inside the cluster.
+    It deliberately declares nothing of an existing network, resource group, registry or key, and
+    nothing inside the cluster.
     """
 
     def __init__(
@@ -251,7 +259,8 @@ class AksCluster(CloudCluster):
                 parent=self,
                 protect=spec.cluster.protect or None,
                 depends_on=control_plane.access,
-                # The list is for a new cluster. Later requests send what the refresh has read: every pool, as it is.
+                # The list is for a new cluster. Later requests repeat every pool as the refresh has
+                # read it.
                 ignore_changes=["agentPoolProfiles"] if answer and not plan.lists_pools else [],
                 replace_on_changes=list(_REPLACED),
                 delete_before_replace=True,
@@ -327,7 +336,7 @@ class AksCluster(CloudCluster):
     def _kubeconfig(self, cluster: containerservice.ManagedCluster) -> pulumi.Output[str]:
         entra, reading = self._cloud.access.entra, pulumi.InvokeOptions(parent=self)
         names = pulumi.Output.all(self._placed.resource_group, cluster.name)
-        # Not by the function that takes outputs, whose errors cannot be caught.
+        # The SDK's function for outputs raises errors that cannot be caught.
         return pulumi.Output.secret(
             names.apply(lambda known: azure_credentials.read(known[0], known[1], entra, reading))
         )

@@ -1,4 +1,6 @@
-"""Access of users to an AKS cluster: the kubeconfig that `listManagedClusterUserCredentials` hands out, and the command for it."""
+"""Access of users to an AKS cluster: the kubeconfig that `listManagedClusterUserCredentials` hands
+out, and the command for it.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def outputs(name: pulumi.Input[str], group: pulumi.Input[str], entra: bool) -> O
 
 
 def read(group: str, name: str, entra: bool, reading: pulumi.InvokeOptions | None = None) -> str:
-    """Return the kubeconfig of a cluster. Secret: wrap what is passed on. Raise `pulumi.RunError` when AKS refuses."""
+    """Return the kubeconfig of a cluster. Secret: wrap what is passed on. Raise `pulumi.RunError`
+    when AKS refuses.
+    """
     what = f"cloud: the kubeconfig of cluster {name!r} in resource group {group!r}"
     with explain_refusal(
         what, "Microsoft.ContainerService/managedClusters/listClusterUserCredential/action"

@@ -1,7 +1,7 @@
 """Pools in an existing AKS cluster: the cluster is read, never declared.
 
-A pool names no Kubernetes version: AKS makes it in the cluster's own, and whoever upgrades the cluster upgrades its pools. A
-version here would exchange the nodes of running jobs in an update about something else.
+A pool names no Kubernetes version: AKS uses the cluster's, and the cluster's owner upgrades its
+pools. A version here would replace the nodes of running jobs in an unrelated update.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class ExistingAks:
 
     @property
     def expander(self) -> str:
-        """How its autoscaler chooses among pools; AKS' default is random (page cluster-autoscaler)."""
+        """How its autoscaler chooses among pools; AKS' default is random (page
+        cluster-autoscaler).
+        """
         profile = (self.live.answer or {}).get("autoScalerProfile") or {}
         return str(profile.get("expander") or "random")
 
@@ -53,11 +55,12 @@ class ExistingAks:
 
 
 def read(spec: AzureExistingCluster, reading: pulumi.InvokeOptions | None = None) -> ExistingAks:
-    """Read the cluster. Raises `pulumi.RunError` when it is missing or cannot take pools now."""
+    """Read the cluster. Raise `pulumi.RunError` when it is missing or cannot take pools now."""
     cluster = azure_live.read(spec.resource_group, spec.name, reading)
     if cluster.answer is None:
         raise pulumi.RunError(
-            f"{_WHERE}: there is no AKS cluster {spec.name!r} in resource group {spec.resource_group!r} of this subscription"
+            f"{_WHERE}: there is no AKS cluster {spec.name!r} in resource group "
+            f"{spec.resource_group!r} of this subscription"
             "\n  az aks list --output table   lists the existing ones"
         )
     if (cluster.answer.get("powerState") or {}).get("code") == "Stopped":
@@ -70,7 +73,10 @@ def read(spec: AzureExistingCluster, reading: pulumi.InvokeOptions | None = None
 
 
 class AksPools(CloudCluster):
-    """This stack's pools in the cluster: `AksPools("ml", stack, cluster, plan(stack, cluster))`. Nothing else of it is declared."""
+    """This stack's pools in the cluster: `AksPools("ml", stack, cluster, plan(stack, cluster))`.
+
+    It deliberately declares nothing else of the cluster: its owner upgrades and deletes it.
+    """
 
     def __init__(
         self,
@@ -87,7 +93,7 @@ class AksPools(CloudCluster):
             cluster.resource_group,
             {**stack.spec.cluster.tags, STACK_TAG: stack.instance},
             lambda subnet: _linked(subnet_id(subnet, cluster.live), subnet),
-            # Whoever upgrades the cluster upgrades its pools: nothing to undo.
+            # The cluster's owner upgrades its pools; do not undo that.
             ignore_changes=["orchestratorVersion"],
         )
         azure_pools.declare_all(name, planned, cluster.live, cluster=home, parent=self)
@@ -121,7 +127,9 @@ def _planned_pools(stack: Stack, cluster: ExistingAks) -> list[azure_pools.Plann
 
 
 def plan(stack: Stack, cluster: ExistingAks) -> list[azure_pools.PlannedPool]:
-    """Return the stack's pools. Raise `pulumi.RunError` for pools that AKS or this cluster cannot take."""
+    """Return the stack's pools. Raise `pulumi.RunError` for pools that AKS or this cluster cannot
+    take.
+    """
     immutable.refuse_settings(_problems(stack, cluster))
     planned = _planned_pools(stack, cluster)
     immutable.refuse(
@@ -157,13 +165,15 @@ def _problems(stack: Stack, cluster: ExistingAks) -> Iterator[Problem]:
         if named and not named.text.startswith("/") and subnet_id(None, cluster.live) is None:
             yield Problem(
                 f"{stack.path(pool)}.subnet",
-                f"the cluster {cluster.name!r} is in a network that AKS made for it, which has no subnets to name",
+                f"the cluster {cluster.name!r} is in a network that AKS made, which has no "
+                "subnets to name",
                 "leave it out",
             )
 
 
 def subnet_id(subnet: Reference | None, cluster: LiveCluster) -> str | None:
-    """Return the subnet of a pool's nodes: the named one of the cluster's network, or its system pool's; None: AKS' own network.
+    """Return the id of a pool's subnet; by default the system pool's. Return None for AKS' own
+    network.
 
     All pools of a cluster must be in one network (page node-pool-unique-subnet).
     """

@@ -30,7 +30,8 @@ class Role:
 
 ACR_PULL = Role("pull", "7f951dda-4ed3-4680-a7ca-43fe172d538d")
 CONTRIBUTOR = Role("capacity", "b24988ac-6180-42a0-ab88-20f7382dd24c")
-"""For capacity reservation groups alone, which have no role of their own (page use-capacity-reservation-groups)."""
+"""For capacity reservation groups alone, which have no role of their own (page
+use-capacity-reservation-groups)."""
 DISK_ENCRYPTION_READER = Role("disks", "acdd72a7-3385-48ef-bd42-f606fba81ae7")
 KEY_VAULT_CRYPTO_USER = Role("key", "12338af0-0e69-4776-bea7-57ae8d297424")
 NETWORK_CONTRIBUTOR = Role("network", "4d97b98b-1d4f-4787-a291-c67834d212e7")
@@ -45,11 +46,12 @@ class Grant:
     scope: pulumi.Input[str]
     """The resource's id."""
     at: str = ""
-    """Tells apart several grants of one role in one cluster."""
+    """Distinguishes several grants of one role in one cluster."""
     formerly_at: str | None = None
     """`at` of an earlier program."""
     condition: str = ""
-    """Limits the grant (learn.microsoft.com/azure/role-based-access-control/conditions-format); empty for none."""
+    """Limits the grant (learn.microsoft.com/azure/role-based-access-control/conditions-format);
+    empty for none."""
     after: tuple[pulumi.Resource, ...] = ()
     """What must exist before: a role of the program's own."""
 
@@ -63,11 +65,13 @@ class Grant:
         known_principal: bool = True,
         hooks: pulumi.ResourceHookBinding | None = None,
     ) -> authorization.RoleAssignment:
-        """Declare the assignment to a managed identity. It is replaced together with the resources in `replace_with`.
+        """Declare the assignment to a managed identity. It is replaced together with the resources
+        in `replace_with`.
 
-        `known_principal`: False where a preview in which the identity gets another tag does not know the principal. It would show
-        a replacement that no update makes, so previews do not compare the principal. Updates do: an identity that somebody deleted
-        comes back with another one.
+        `known_principal`: False if a preview may not know the principal, as when the identity gets
+        another tag. The preview would show a replacement that no update makes, so it does not
+        compare the principal. Updates compare it: a deleted identity is made again with another
+        principal.
         """
         scope = pulumi.Output.from_input(self.scope)
         unknown = not known_principal and pulumi.runtime.is_dry_run()
@@ -77,8 +81,9 @@ class Grant:
         )
         return authorization.RoleAssignment(
             self._name(name, self.at),
-            # Azure wants a GUID that is unique at each scope: two stacks of one name may share a registry. Derived from the
-            # assignment, it stays the same when the state is lost. An existing assignment keeps its GUID.
+            # The GUID must be unique at each scope: two stacks of one name may share a registry. It
+            # is derived from the assignment, so it survives a lost state. An existing assignment
+            # keeps its GUID.
             role_assignment_name=pulumi.Output.all(principal_id, scope).apply(
                 lambda parts: str(
                     uuid.uuid5(uuid.NAMESPACE_URL, "/".join([*parts, self.role.guid]))
@@ -110,7 +115,9 @@ class Grant:
 
 
 class ControlPlaneIdentity(pulumi.ComponentResource):
-    """A user-assigned identity with exactly the given rights."""
+    """A user-assigned identity with exactly the given rights; it deliberately has no right to the
+    whole resource group.
+    """
 
     id: pulumi.Output[str]
     access: list[authorization.RoleAssignment]
@@ -146,7 +153,9 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
 
 
 def control_plane_grants(cloud: Azure, network: Network, pools: Sequence[NodePool]) -> list[Grant]:
-    """Return the rights that the control plane's identity needs before the cluster is made, and no more."""
+    """Return the rights that the control plane's identity needs before the cluster is made, and no
+    more.
+    """
     grants: list[Grant] = []
     access, encryption = cloud.access, cloud.encryption
     if access.private and access.private_dns_zone != "none":
@@ -168,7 +177,8 @@ def control_plane_grants(cloud: Azure, network: Network, pools: Sequence[NodePoo
 def subnet_grants(network: Network, pools: Sequence[NodePool]) -> Iterator[Grant]:
     """Yield the right at each subnet of these pools.
 
-    Each is called as the subnet is; where another resource makes the subnet, after a pool in it: the name may be unknown.
+    A grant is named after its subnet, or after a pool in it if another resource makes the subnet:
+    the name may be unknown.
     """
     subnets = [(settings_of(pool.source).subnet or network.default, pool.label) for pool in pools]
     for text in each_once(subnet.text for subnet, _ in subnets):
@@ -185,25 +195,31 @@ def subnet_grants(network: Network, pools: Sequence[NodePool]) -> Iterator[Grant
 
 
 def reservation_grants(groups: Iterable[str]) -> list[Grant]:
-    """The right to use capacity reservation groups, which the identity needs before a pool names one.
+    """Return the rights at capacity reservation groups, which the identity needs before a pool
+    names one.
 
-    At the group alone: its actions are what a pool needs (Azure/karpenter-provider-azure pull request 1839). The page grants it at
-    the group's resource group.
+    The right at the group itself is enough (Azure/karpenter-provider-azure pull request 1839); the
+    page grants it at the group's resource group.
     """
     return [
-        # /subscriptions/S/resourceGroups/GROUP/providers/P/T/NAME: names are unique in their resource group only.
+        # /subscriptions/S/resourceGroups/GROUP/providers/P/T/NAME: names are unique in their
+        # resource group only.
         Grant(CONTRIBUTOR, group, at="-".join(group.lower().split("/")[4::4]))
         for group in each_once(groups)
     ]
 
 
 def each_once(names: Iterable[str]) -> list[str]:
-    """Names or ids of Azure, sorted, of those that differ in case only one: Azure takes one assignment of a role at a scope."""
+    """Sort Azure names or ids and drop those that differ in case only: a role is assigned once at a
+    scope.
+    """
     return sorted({name.lower(): name for name in sorted(names, reverse=True)}.values())
 
 
 def kubelet(cluster: containerservice.ManagedCluster, live: LiveCluster) -> pulumi.Input[str]:
-    """Return the object id of the identity that the nodes pull images as; AKS makes it with the cluster."""
+    """Return the object id of the identity that the nodes pull images as; AKS makes it with the
+    cluster.
+    """
     profile = _known(live, "identityProfile")
     if profile:
         return str(profile["kubeletidentity"]["objectId"])
@@ -219,6 +235,7 @@ def token_issuer(cluster: containerservice.ManagedCluster, live: LiveCluster) ->
 def _known(live: LiveCluster, output: str) -> Any:
     """Return an output of the live cluster in a preview.
 
-    A preview knows no output of a cluster that is updated: each would show the right to pull as replaced.
+    A preview knows no outputs of an updated cluster, so it would show the right to pull as
+    replaced.
     """
     return (live.answer or {}).get(output) if pulumi.runtime.is_dry_run() else None

@@ -1,6 +1,8 @@
-"""Properties that only another AKS cluster can have: an edit never replaces a cluster (docs/adr/0018).
+"""Properties that only another AKS cluster can have: an edit never replaces a cluster
+(docs/adr/0018).
 
-AKS never changes some of them. For the others azure-native knows replacement only (`forceNew` in its metadata).
+AKS never changes some of them. For the others azure-native knows replacement only (`forceNew` in
+its metadata).
 """
 
 from __future__ import annotations
@@ -27,31 +29,39 @@ LISTED = "poolsListed"
 """Key of the last update: whether the state has the cluster's pools as AKS lists them."""
 
 KEPT_BY_HAND = (
-    "put it back; or change it by hand, where AKS can (az aks update --network-policy, --network-dataplane, --outbound-type), and "
+    "put it back; or change it by hand, where AKS can (az aks update --network-policy, "
+    "--network-dataplane, --outbound-type), and "
     "then here"
 )
-"""azure-native would replace the cluster for what AKS changes in place, if it does (page upgrade-azure-cni)."""
+"""AKS may change these in place (page upgrade-azure-cni), but azure-native would replace the
+cluster."""
 
 _BY_HAND = ("cloud.network.policy", "cloud.network.dataplane", "cloud.network.outboundType")
 
 
 def problems(cloud: Azure, live: LiveCluster, last_update: LastUpdate) -> Iterator[Problem]:
-    """Changes of a live cluster that only another one can have, or that AKS would not make."""
+    """Yield a problem for each change that needs another cluster, or that AKS would ignore."""
     # Every cluster has a network.
     if not live.answer or "networkProfile" not in live.answer:
         return
     yield from _kept(cloud, live.answer, last_update)
     for path, (now, declared) in _pairs(cloud, live.answer).items():
-        # Values that a GET leaves out are unknown.
+        # A GET omits some values; those are unknown.
         if now is not _UNKNOWN and now != declared:
-            what = f"is {_shown(now)} in the cluster and cannot become {_shown(declared)}: a new cluster would replace it"
+            what = (
+                f"is {_shown(now)} in the cluster and cannot become {_shown(declared)}: a new "
+                "cluster would replace it"
+            )
             yield Problem(path, what, KEPT_BY_HAND if path in _BY_HAND else LOSE_IT)
 
 
 def subnet_problems(
     spec: AzureNetwork, group: str, name: str, live: LiveCluster, reading: pulumi.InvokeOptions
 ) -> Iterator[Problem]:
-    """Another range for a subnet with nodes in it (InUsePrefixCannotBeDeleted). A new network is called `name`."""
+    """Yield a problem for each changed range of a subnet with nodes (InUsePrefixCannotBeDeleted).
+
+    A new network is called `name`.
+    """
     ids = {str(pool.get("vnetSubnetID") or "").lower() for pool in live.profiles.values()}
     used = {id.rpartition("/")[2] for id in ids if f"/virtualnetworks/{name.lower()}/" in id}
     if spec.existing or not used or not live.answer or "networkProfile" not in live.answer:
@@ -74,13 +84,14 @@ def subnet_problems(
 
 
 def _kept(cloud: Azure, answer: Mapping[str, Any], last_update: LastUpdate) -> Iterator[Problem]:
-    """Settings that AKS keeps when the stack file drops them (page enable-authentication)."""
+    """Yield a problem for each dropped setting that AKS keeps (page enable-authentication)."""
     managed = bool((answer.get("aadProfile") or {}).get("managed"))
     if managed and cloud.access.entra and last_update.get(TENANT) and not cloud.access.tenant_id:
         yield Problem(
             "cloud.access.tenantId",
             f"was {last_update.get(TENANT)}, and AKS keeps a tenant that is no longer named",
-            "write the tenant you want; `az account show --query tenantId` shows the subscription's",
+            "write the tenant you want; `az account show --query tenantId` shows the "
+            "subscription's",
         )
     if managed and not cloud.access.entra:
         yield Problem(
@@ -91,7 +102,7 @@ def _kept(cloud: Azure, answer: Mapping[str, Any], last_update: LastUpdate) -> I
 
 
 def _pairs(cloud: Azure, answer: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """By key of the stack file, the value in the cluster and the wanted one."""
+    """Return the live and the wanted value of each key of the stack file."""
     nodes, access, disks = cloud.network, cloud.access, cloud.encryption.disk_encryption_set
     profile, api = answer["networkProfile"], answer.get("apiServerAccessProfile") or {}
     private = bool(api.get("enablePrivateCluster"))

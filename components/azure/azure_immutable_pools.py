@@ -1,7 +1,7 @@
-"""Properties of a pool that AKS never changes, and the refusal of a change of them (docs/adr/0018).
+"""Properties of a pool that AKS never changes (docs/adr/0018).
 
-Spot pools are replaced. An on-demand pool in use, a twin as well, is not: the stack file is compared with the live pool, and
-every difference refused at once, before anything is declared.
+Spot pools are replaced. On-demand pools in use, on-demand twins included, are not: every difference
+between the stack file and the live pool is refused in one message, before anything is declared.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ _SECURITY = "securityProfile"
 
 @dataclass(frozen=True)
 class Immutable:
-    """One property: AKS' name, and the stack file's key ("" where no key stands for it alone)."""
+    """One property: AKS' name, and the stack file's key; "" if no single key stands for it."""
 
     wire: str
     key: str = ""
     unset: Any = _CHOSEN_BY_AKS
-    """The meaning of an unset property; by default the value that AKS chose, so that no live value differs."""
+    """The meaning of an unset property; by default the value that AKS chose, so that no live value
+    differs."""
 
 
 PROPERTIES = (
@@ -58,11 +59,13 @@ PROPERTIES = (
     Immutable(_SECURITY, "azure"),
     Immutable(_RESERVATION, "reservation", unset=""),
 )
-"""azure-native itself replaces for `vmSize` and `gpuInstanceProfile` only and would preview updates that Azure then answers
-with PropertyChangeNotAllowed (pulumi-azure-native issue 959)."""
+"""azure-native replaces a pool for `vmSize` and `gpuInstanceProfile` only. For the others it
+previews an update, which Azure refuses with PropertyChangeNotAllowed (pulumi-azure-native issue
+959)."""
 
 BY_HAND = (
-    "put it back; or add a second system pool by hand (az aks nodepool add --mode System), write its name and settings "
+    "put it back; or add a second system pool by hand (az aks nodepool add --mode System), write "
+    "its name and settings "
     "here, and delete the old one (az aks nodepool delete)"
 )
 
@@ -70,10 +73,11 @@ BY_HAND = (
 def differences(
     path: str, declared: Mapping[str, Any], live: Mapping[str, Any], remedy: str
 ) -> Iterator[Problem]:
-    """A problem for every immutable property in which a live on-demand pool differs from the wanted one.
+    """Yield a problem for each immutable property that differs between a live on-demand pool and
+    the wanted one.
 
-    `declared` is the wanted entry in the cluster, `live` that of the cluster's GET, both by the names of the wire; a subnet may be
-    given by the end of its id.
+    `declared` is the wanted entry, `live` that of the cluster's GET, both keyed by Azure property
+    name. A subnet may be the end of its id.
     """
     name = str(declared["name"])
     if declared.get(_RESERVATION) and not live.get(_RESERVATION):
@@ -83,7 +87,7 @@ def differences(
 
 
 def differs(declared: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
-    """Whether a live pool differs in any immutable property, so that it can only be made anew."""
+    """Return whether any immutable property differs, so that the pool must be replaced."""
     return any(_differences(declared, live))
 
 
@@ -96,7 +100,7 @@ def _changes(declared: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[C
 def _differences(
     declared: Mapping[str, Any], live: Mapping[str, Any]
 ) -> Iterator[tuple[Immutable, Any, Any]]:
-    """Each property with its value now and the wanted one."""
+    """Yield each differing property with its live and its wanted value."""
     for property in PROPERTIES:
         if property.wire == _SECURITY:
             if _trusted(declared) and not _trusted(live):
@@ -119,8 +123,9 @@ def trusted_launch(
 ) -> containerservice.AgentPoolSecurityProfileArgs | None:
     """Return a pool's Trusted Launch as AKS holds it.
 
-    AKS keeps what a request leaves out, so both parts are sent, and beside them the access by SSH that somebody set. A spot pool is
-    replaced when they change: where the file asks for none, nothing is sent, or every spot pool that runs would be replaced.
+    AKS keeps what a request omits, so both parts are sent, with the pool's current SSH access. A
+    change replaces a spot pool: if the file asks for neither part, nothing is sent, otherwise every
+    running spot pool would be replaced.
     """
     nodes = nodes_of(pool.source)
     if pool.spot and not (nodes.secure_boot or nodes.vtpm):
@@ -132,8 +137,11 @@ def trusted_launch(
 
 
 def _trusted(profile: Mapping[str, Any]) -> bool:
-    """Return whether a pool has Trusted Launch. A pool is made with its image or never gets it; with the image both parts of it
-    can be switched (page use-trusted-launch)."""
+    """Return whether a pool has Trusted Launch.
+
+    Only a new pool gets the image of Trusted Launch; with it both parts can be switched (page
+    use-trusted-launch).
+    """
     security = profile.get(_SECURITY) or {}
     parts = (
         security.get("enableSecureBoot"),
@@ -144,12 +152,11 @@ def _trusted(profile: Mapping[str, Any]) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Comparable; of a GPU profile the driver."""
     return plain(value.get("driver") or "Install") if isinstance(value, Mapping) else plain(value)
 
 
 def _shown(property: Immutable, value: Any) -> str:
-    """The value in the stack file's words."""
+    """Return the value as the stack file writes it."""
     match property.key:
         case "reservation":
             return str(value).rpartition("/")[2] or "unset"
@@ -169,7 +176,9 @@ def _shown(property: Immutable, value: Any) -> str:
 def pool_problems(
     stack: Stack, pool: NodePool, declared: Mapping[str, Any], live: LiveCluster
 ) -> Iterator[Problem]:
-    """Changes of a live on-demand pool that AKS refuses, or would not make. `declared` is its wanted entry."""
+    """Yield a problem for each change of a live on-demand pool that AKS refuses or ignores.
+    `declared`: the wanted entry.
+    """
     profile = live.profiles.get(pool.name)
     if profile is None or profile.get("scaleSetPriority") == "Spot":
         return
@@ -184,15 +193,20 @@ def pool_problems(
 
 
 def _not_associated(path: str, name: str, group: str, remedy: str) -> Problem:
-    """The pool was made before the line, or with it and AKS did not associate the group, of which it only warns (page
-    use-capacity-reservation-groups): the live pool is the same."""
+    """Return the problem of a live pool without its reservation.
+
+    Either the pool is older than the line, or AKS did not associate the group, which draws only a
+    warning (page use-capacity-reservation-groups). The live pool looks the same.
+    """
     shown = group.rpartition("/")[2]
     what = (
         f"{name}: uses no reservation in the cluster, and AKS adds {shown} to no pool that exists"
     )
     advice = (
-        f"{remedy}; if the pool was made with this line, AKS did not associate it: before that, see that {shown} has machines of "
-        "the pool's size and zones and that the cluster's identity is Contributor there, which may take an hour to work; or "
+        f"{remedy}; if the pool was made with this line, AKS did not associate it: before that, "
+        f"see that {shown} has machines of "
+        "the pool's size and zones and that the cluster's identity is Contributor there, which "
+        "may take an hour to work; or "
         "remove the line"
     )
     return Problem(f"{path}.reservation", what, advice)
@@ -201,8 +215,10 @@ def _not_associated(path: str, name: str, group: str, remedy: str) -> Problem:
 def _dropped(
     path: str, name: str, pool: AnyPool, last_update: LastUpdate, remedy: str
 ) -> Iterator[Problem]:
-    """Settings of the last update that the stack file no longer has: AKS keeps them, and its GET does not tell them from those
-    that AKS chose itself."""
+    """Yield a problem for each dropped setting of the last update.
+
+    AKS keeps it, and a GET shows it like a value that AKS chose itself.
+    """
     now = lasting_settings(pool)
     for key, value in last_update.lasting_settings(name).items():
         if key not in now:
@@ -217,7 +233,7 @@ def _dropped(
 def system_problems(
     pool: NodePool, declared: Mapping[str, Any], live: LiveCluster, last_update: LastUpdate
 ) -> Iterator[Problem]:
-    """As `pool_problems`, for the entry in the cluster itself, which has no generations."""
+    """Yield the problems of the system pool, as `pool_problems`; it has no generations."""
     if not live.profiles:
         return
     profile = live.profiles.get(pool.name)
@@ -227,7 +243,10 @@ def system_problems(
                 name for name, profile in live.profiles.items() if profile.get("mode") == "System"
             )
         )
-        what = f"{pool.name}: is no pool of the cluster, whose system pool is {names}; AKS adds none this way"
+        what = (
+            f"{pool.name}: is no pool of the cluster, whose system pool is {names}; AKS adds none "
+            "this way"
+        )
         yield Problem("systemPool.name", what, BY_HAND)
         return
     yield from differences("systemPool", declared, profile, BY_HAND)
@@ -235,21 +254,27 @@ def system_problems(
 
 
 def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:
-    """The key of etcd must not go while Secrets are encrypted with it (page use-kms-etcd-encryption)."""
+    """Yield a problem if the key of etcd is dropped while it encrypts Secrets (page
+    use-kms-etcd-encryption).
+    """
     profile = (live.answer or {}).get("securityProfile") or {}
     kms = profile.get("azureKeyVaultKms") or {}
     if kms.get("enabled") and not spec.kms:
         yield Problem(
             "cloud.encryption.kms",
             f"encrypts the cluster's Secrets with {kms.get('keyId')} and cannot be dropped",
-            "put it back; or run `az aks update --disable-azure-keyvault-kms`, then write every Secret again "
+            "put it back; or run `az aks update --disable-azure-keyvault-kms`, then write every "
+            "Secret again "
             "(kubectl get secrets -A -o json | kubectl replace -f -), then remove it here",
         )
 
 
 def upgrade_problems(spec: ClusterSpec, live: LiveCluster) -> Iterator[Problem]:
-    """AKS upgrades control plane and pools together where a channel is set, and refuses that beside spot pools (pages
-    auto-upgrade-cluster and spot-node-pool)."""
+    """Yield a problem for an upgrade while a channel is set.
+
+    AKS then upgrades all pools at once, which it refuses with spot pools (pages
+    auto-upgrade-cluster and spot-node-pool).
+    """
     answer, version = live.answer or {}, spec.kubernetes_version
     channel = (answer.get("autoUpgradeProfile") or {}).get("upgradeChannel") or "none"
     now = str(answer.get("currentKubernetesVersion") or answer.get("kubernetesVersion") or version)
@@ -257,8 +282,10 @@ def upgrade_problems(spec: ClusterSpec, live: LiveCluster) -> Iterator[Problem]:
         return
     yield Problem(
         "cluster.kubernetesVersion" if spec.cluster.kubernetes_version else "release",
-        f"{now} cannot become {version} while the cluster's upgrade channel is {channel}: AKS then upgrades control plane and "
-        "pools together only, and not beside spot pools",
-        f"first keep {now.rpartition('.')[0]}, set `cloud.upgrades.channel: none` and run `pulumi up`; then upgrade; then set "
+        f"{now} cannot become {version} while the cluster's upgrade channel is {channel}: AKS "
+        "then upgrades all pools at once, "
+        "which it refuses with spot pools",
+        f"first keep {now.rpartition('.')[0]}, set `cloud.upgrades.channel: none` and run `pulumi "
+        "up`; then upgrade; then set "
         "the channel again",
     )

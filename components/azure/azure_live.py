@@ -1,8 +1,8 @@
 """An AKS cluster as its GET shows it now, with the number of nodes of each pool.
 
-AKS requires a count in every request although the autoscaler owns it (pulumi-azure-native issue 2943), and applies it: a count
-from the last update would switch off machines that were added since. `ignore_changes` would send that old count.
-Decision: docs/adr/0014.
+AKS requires a count in every request and applies it, although the autoscaler owns it
+(pulumi-azure-native issue 2943). The count of the last update would remove nodes that were added
+since, and `ignore_changes` would send that old count. Decision: docs/adr/0014.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RETRIED = "kubeflow-spot-retried"
 _ENDED_BADLY = ("Failed", "Canceled")
 
 _LABELS = "nodeLabels"
-"""The only map of a pool with keys of the user's: an additional key is a difference."""
+"""The only map of a pool with the user's own keys: an additional live key is a difference."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class LiveCluster:
 
     @property
     def user_pools(self) -> list[LivePool]:
-        """All pools but those of the cluster's own pods, which the cluster lists itself."""
+        """All pools but system pools, which the cluster's own request lists."""
         return [
             LivePool(
                 name,
@@ -61,19 +61,20 @@ class LiveCluster:
         ]
 
     def count(self, pool: str, least: int, most: int, label: str = "") -> int:
-        """The count to send for a pool: its nodes now, moved into its bounds.
+        """Return the count to send for a pool: its current nodes, within its bounds.
 
-        A new pool gets its minimum. A pool that replaces another generation, which has the same `label` under POOL_LABEL and is
-        deleted right after, gets as many nodes as that one.
+        A new pool gets its minimum. A new generation, which has the same `label` under POOL_LABEL,
+        gets as many nodes as the old one, which is deleted next.
         """
         here = [self.profiles[pool]] if pool in self.profiles else self._labelled(label)
         return int(min(max([least, *(profile.get("count") or 0 for profile in here)]), most))
 
     def version(self, wanted: str, pool: str = "") -> str:
-        """Return the Kubernetes version to send for the cluster, or for a pool: `wanted`, such as 1.36, is any 1.36.* there.
+        """Return the Kubernetes version to send for the cluster, or for a pool: `wanted`, such as
+        1.36, is any 1.36.* there.
 
-        Automatic upgrades put the patch in place of the minor version (page auto-upgrade-cluster). A pool that has another minor
-        version, and a new one, goes to the cluster's.
+        Automatic upgrades put the patch in place of the minor version (page auto-upgrade-cluster).
+        A pool that has another minor version, and a new one, goes to the cluster's.
         """
         cluster = (self.answer or {}).get("kubernetesVersion")
         now = (self.profiles.get(pool, {}).get("orchestratorVersion"), cluster)
@@ -90,11 +91,13 @@ class LiveCluster:
         ]
 
     def is_as(self, profile: Mapping[str, Any]) -> bool:
-        """Whether the live pool exists and equals this profile in every property that the profile has."""
+        """Return whether the live pool exists and has every property of this profile."""
         return profile["name"] in self.profiles and not self.differences(profile)
 
     def differences(self, profile: Mapping[str, Any]) -> dict[str, Any]:
-        """Properties in which the live pool differs from this profile, and a failed state; empty for a missing pool."""
+        """Return the live values that differ from this profile, and a failed state; none for a
+        missing pool.
+        """
         live = self.profiles.get(profile["name"])
         if live is None:
             return {}
@@ -108,11 +111,11 @@ class LiveCluster:
 
 
 def retries(resource: Mapping[str, Any] | None) -> dict[str, str]:
-    """The tag of a cluster or pool; it changes when the resource has failed, so that an update repeats the request.
+    """Return the tag that makes an update repeat the request of a failed cluster or pool.
 
-    A PUT of the same content mends a failure, such as a spot pool beyond its quota (page
-    cluster-node-virtual-machine-failed-state, Azure/AKS issue 4674). The engine would send one by itself, but the refresh before
-    makes it forget the failure (pulumi issue 17949).
+    A PUT of the same content repairs a failure, such as a spot pool beyond its quota (page
+    cluster-node-virtual-machine-failed-state, Azure/AKS issue 4674). The engine would repeat it,
+    but the preceding refresh hides the failure (pulumi issue 17949).
     """
     live = resource or {}
     before = str((live.get("tags") or {}).get(RETRIED, ""))
@@ -124,14 +127,16 @@ def retries(resource: Mapping[str, Any] | None) -> dict[str, str]:
 
 def _is_as(key: str, live: Any, expected: Any) -> bool:
     if isinstance(expected, dict) and isinstance(live, Mapping) and key != _LABELS:
-        # Properties that the service adds to an object are no difference.
+        # Properties that the service adds to an object do not count.
         return all(_is_as(name, live.get(name), value) for name, value in expected.items())
     exact = key in (_LABELS, "nodeTaints")
     return bool(plain(live or None, exact=exact) == plain(expected or None, exact=exact))
 
 
 def plain(value: Any, *, exact: bool = False) -> Any:
-    """A value to compare, without regard to order and, unless `exact`, to case: Azure keeps the case of the first request."""
+    """Return a value to compare, sorted and, unless `exact`, in lower case: Azure keeps the case of
+    the first request.
+    """
     if isinstance(value, str):
         return value if exact else value.lower()
     if isinstance(value, list | tuple):
@@ -142,9 +147,9 @@ def plain(value: Any, *, exact: bool = False) -> Any:
 def read(
     resource_group: str, cluster: str, reading: pulumi.InvokeOptions | None = None
 ) -> LiveCluster:
-    """The cluster now, with its pools; empty when it does not exist yet.
+    """Read the cluster and its pools; return an empty one if it does not exist yet.
 
-    Raises `pulumi.RunError` when it cannot be read: no login, or no right to.
+    Raise `pulumi.RunError` if it cannot be read: no login, or no right to.
     """
     what = f"cloud: cluster {cluster!r} in resource group {resource_group!r}"
     with explain_refusal(what, "Microsoft.ContainerService/managedClusters/read"):

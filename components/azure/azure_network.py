@@ -14,7 +14,9 @@ from config.model.fields import Reference
 def subnet_path(
     spec: AzureNetwork, subnet: Reference | None, *, resource_group: Reference, name: str
 ) -> str | None:
-    """Return a subnet's id behind the subscription's; None while a part of it is unknown. A new network is called `name`."""
+    """Return a subnet's id without its subscription; None while a part is unknown. A new network is
+    called `name`.
+    """
     existing = spec.existing
     group, vnet = (
         (existing.resource_group, existing.name) if existing else (resource_group, Reference(name))
@@ -29,9 +31,9 @@ def subnet_path(
 
 
 class Network(pulumi.ComponentResource):
-    """A virtual network with the subnets pools name; pods have an overlay of their own.
+    """A virtual network with the subnets that pools name; pods have an overlay network.
 
-    Nothing is declared of an existing network: its ids follow from its names.
+    It deliberately declares nothing of an existing network: its ids follow from its names.
     """
 
     id: pulumi.Output[str]
@@ -83,7 +85,7 @@ class Network(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, ignore_changes=["subnets"]),
         )
         self.id = vnet.id
-        # AKS wants it on the subnets before the cluster is made (page nat-gateway).
+        # The subnets need the gateway before the cluster exists (page nat-gateway).
         gateway = (
             self._nat_gateway(name, placed)
             if spec.outbound_type == "userAssignedNATGateway"

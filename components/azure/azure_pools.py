@@ -20,12 +20,14 @@ from config.model.pool import Upgrade
 from config.placement.node_pools import NodePool, Role
 
 _SURGE = Upgrade(maxSurge="10%", maxUnavailable="0")
-"""AKS' default for new pools (page upgrade-aks-node-pools-rolling); sent, because a pool keeps what a request leaves out."""
+"""AKS' default for new pools (page upgrade-aks-node-pools-rolling). It is sent because a pool keeps
+what a request omits."""
 
 _UNDRAINABLE = "Cordon"
-"""By default (`Schedule`) an upgrade fails at a node that cannot be drained, such as under a PodDisruptionBudget that allows no
-eviction, and the pool stays unpatched. With `Cordon` AKS cordons that node, labels it `kubernetes.azure.com/upgrade-status:
-Quarantined`, puts a surge node in its place and goes on (page upgrade-options; REST 2025-09-01, UndrainableNodeBehavior)."""
+"""By default (`Schedule`) an upgrade fails at a node that cannot be drained, such as under a
+PodDisruptionBudget that allows no eviction, and the pool stays unpatched. With `Cordon` AKS cordons
+that node, labels it `kubernetes.azure.com/upgrade-status: Quarantined`, puts a surge node in its
+place and goes on (page upgrade-options; REST 2025-09-01, UndrainableNodeBehavior)."""
 
 _MODES = {Role.SYSTEM: "System", Role.USER: "User"}
 
@@ -35,7 +37,7 @@ def profile(
 ) -> containerservice.ManagedClusterAgentPoolProfileArgs:
     """Return a pool of any role, without its subnet and tags.
 
-    `version` is the stack file's: a pool that names none keeps its first version when the cluster is upgraded. None in an
+    `version`: the stack file's, without which a pool would keep its first version; None in an
     existing cluster, which its owner upgrades.
     """
     source, spot = settings_of(pool.source), spot_of(pool.source) if pool.spot else None
@@ -49,7 +51,8 @@ def profile(
         min_count=pool.min_nodes,
         max_count=pool.max_nodes,
         os_type="Linux",
-        # Unset, preflight checks refuse spot pools for a surge that no request has (Azure/bicep-types-az issue 2217).
+        # If it is unset, AKS' validation refuses spot pools for a surge that was not sent
+        # (Azure/bicep-types-az issue 2217).
         type="VirtualMachineScaleSets",
         node_labels=dict(pool.labels),
         node_taints=[str(taint) for taint in pool.taints],
@@ -67,16 +70,17 @@ def profile(
         scale_set_priority="Spot" if spot else None,
         scale_set_eviction_policy=spot.eviction_policy if spot else None,
         spot_max_price=spot.max_price if spot else None,
-        # Not of spot pools: AKS answers 400 to maxSurge and maxUnavailable there (terraform-provider-azurerm pull request 31129),
-        # and no source says that a pool without surge nodes may cordon what it cannot drain.
+        # AKS answers 400 to maxSurge and maxUnavailable on spot pools (terraform-provider-azurerm
+        # pull request 31129). No source says whether a pool without surge nodes may cordon a node
+        # that it cannot drain.
         upgrade_settings=None if spot else _upgrade_settings(pool),
     )
 
 
 def _upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSettingsArgs:
     upgrade = upgrades.of(pool, _SURGE)
-    # System pools take no maxUnavailable (page upgrade-aks-node-pools-rolling). Of others both are sent: one that is left out
-    # keeps its value, and together above 0 they are a preview feature.
+    # System pools take no maxUnavailable (page upgrade-aks-node-pools-rolling). Other pools get
+    # both values: an omitted one keeps its old value, and both above 0 are a preview feature.
     system = pool.role == Role.SYSTEM
     return containerservice.AgentPoolUpgradeSettingsArgs(
         max_surge=upgrade.max_surge if system else upgrade.max_surge or "0",
@@ -86,7 +90,9 @@ def _upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSettin
 
 
 def listed(live: LiveCluster) -> list[containerservice.ManagedClusterAgentPoolProfileArgs]:
-    """Return the cluster's pools as its GET lists them, each with its own version, to be sent again."""
+    """Return the cluster's pools as its GET lists them, each with its own version, to be sent
+    again.
+    """
     return [
         from_wire(containerservice.ManagedClusterAgentPoolProfileArgs, entry)
         for entry in live.profiles.values()
@@ -104,7 +110,7 @@ class PlannedPool:
 
     @cached_property
     def request(self) -> dict[str, Any]:
-        """The properties that a live pool is compared with, by the names of the wire."""
+        """The properties to compare with a live pool, keyed by Azure property name."""
         return {**wire(self.profile), "vnetSubnetID": self.subnet}
 
 
@@ -125,9 +131,10 @@ class ClusterOfPools:
 class Turns:
     """The order in which pools are made; spot pools are declared last.
 
-    AKS fails to make two pools of one virtual network at the same time (SetVNetOwnershipFailed, Azure/AKS issue 4522;
-    terraform-provider-azurerm pull request 32682): those that are made wait for each other. Of those that exist, only an
-    upgrade of a spot pool waits for the on-demand ones, so that a refused pool holds up no other change.
+    AKS cannot create two pools of one virtual network at the same time (SetVNetOwnershipFailed,
+    Azure/AKS issue 4522; terraform-provider-azurerm pull request 32682), so each new pool waits for
+    the one before. Among existing pools only the upgrade of a spot pool waits, for the on-demand
+    pools, so that one refused pool delays no other change.
     """
 
     def __init__(self, live: LiveCluster, first: Sequence[pulumi.Resource] = ()) -> None:
@@ -138,14 +145,14 @@ class Turns:
         self._upgraded: list[pulumi.Resource] = []
 
     def before(self, request: Mapping[str, Any]) -> list[pulumi.Resource]:
-        """Pools that AKS must have finished before this request."""
+        """Return the pools that AKS must finish before this request."""
         if self._is_created(request):
             return [self._last_created] if self._last_created else self._first
         spot = request.get("scaleSetPriority") == "Spot"
         return [*self._first, *(self._upgraded if spot and self._is_upgraded(request) else [])]
 
     def took(self, request: Mapping[str, Any], pool: pulumi.Resource) -> None:
-        """Notes that a pool was declared with this request."""
+        """Note that a pool was declared with this request."""
         if self._is_created(request):
             self._last_created = pool
         elif self._is_upgraded(request):
@@ -172,11 +179,11 @@ def declare_all(
 ) -> None:
     """Declare all user pools, each in its turn.
 
-    `first`: resources that every pool waits for; `rights`: role assignments that AKS uses until a pool is gone, at its subnet and
-    its reservation.
+    `first`: resources that every pool waits for; `rights`: role assignments that AKS uses until a
+    pool is gone, at its subnet and its reservation.
     """
     turns = Turns(live, first)
-    # Spot pools last: an upgrade reaches them, which are evicted in any case, after the others.
+    # Spot pools last: their pods are evicted in any case.
     for planned in sorted(pools, key=lambda planned: planned.pool.spot):
         after = [*turns.before(planned.request), *rights]
         turns.took(planned.request, _agent_pool(name, planned, live, cluster, after, parent))
@@ -192,11 +199,12 @@ def _agent_pool(
 ) -> containerservice.AgentPool:
     """Declare one user pool.
 
-    Its name is its identity, so a replacement deletes first. An on-demand pool in use is not replaced: `immutable_pools` refuses
-    that, and replaces only a pool that was a spot pool until now.
+    Its name is its identity, so a replacement deletes first. `azure_immutable_pools` refuses to
+    replace an on-demand pool in use; only a former spot pool is replaced.
     """
     pool = planned.pool
-    # AKS gives a pool the same properties in the cluster's list and by itself, but for the name (REST API 2025-09-01).
+    # AKS gives a pool the same properties in the cluster's list and by itself, but for the name
+    # (REST API 2025-09-01).
     properties = {key: value for key, value in vars(planned.profile).items() if key != "name"}
     return containerservice.AgentPool(
         f"{name}-{pool.name}",
@@ -220,7 +228,9 @@ def _agent_pool(
 
 
 def node_labels(pool: NodePool) -> dict[str, str]:
-    """The known ones among the labels that AKS puts on a pool's nodes (a dump of v1.34.7; page use-labels)."""
+    """Return those labels of AKS on a pool's nodes that are known (a dump of v1.34.7; page
+    use-labels).
+    """
     labels = {
         "agentpool": pool.name,
         "kubernetes.azure.com/agentpool": pool.name,

@@ -1,8 +1,8 @@
-"""The parts of a ManagedCluster, one translation each: from the stack file's words to AKS' own. Pure.
+"""The parts of a ManagedCluster: pure translations of the stack file to AKS' properties.
 
-A setting that can be switched off again is sent either way: an update that leaves a property out leaves the cluster as it is
-(pulumi-azure-native issues 1686 and 2719 for pools). An immutable property is sent only when it differs from AKS' default:
-azure-native replaces a cluster when such a property is added.
+A setting that can be switched off is always sent: AKS keeps a property that an update omits
+(pulumi-azure-native issues 1686 and 2719 for pools). An immutable property is sent only if it
+differs from AKS' default: azure-native replaces a cluster when such a property is added.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def autoscaler(
 ) -> containerservice.ManagedClusterPropertiesAutoScalerProfileArgs:
     """Return the cluster-wide autoscaler settings: the stack's, else the release's.
 
-    AKS takes text, but for three booleans. The number of nodes that may be unready follows from the pools' bounds
-    (`config.clouds.azure.unready`).
+    All values are texts but for three booleans. The allowed number of unready nodes follows from
+    the pools' bounds (`config.clouds.azure.unready`).
     """
     assert isinstance(spec.cloud, Azure)
     assert spec.system_pool
@@ -78,7 +78,7 @@ def _text(value: float | bool | None) -> str | None:
 def network(spec: AzureNetwork) -> containerservice.ContainerServiceNetworkProfileArgsDict:
     """Return the ranges inside the cluster, and its egress.
 
-    Not the SDK's class of these: it sends `outboundType` in any case.
+    The result is not the SDK's class, which always sends `outboundType`.
     """
     profile: containerservice.ContainerServiceNetworkProfileArgsDict = {
         "network_plugin": "azure",
@@ -97,7 +97,7 @@ def network(spec: AzureNetwork) -> containerservice.ContainerServiceNetworkProfi
 
 
 def dns_service_ip(service_cidr: str) -> str:
-    """Return the tenth address of the service range, as AKS itself chooses for its default range."""
+    """Return the tenth address of the service range, AKS' choice for its default range."""
     return str(IPv4Network(service_cidr)[10])
 
 
@@ -159,7 +159,8 @@ def security(spec: AzureEncryption) -> containerservice.ManagedClusterSecurityPr
     """Return workload identity, and the key of etcd's Secrets."""
     kms = None
     if spec.kms:
-        # A vault without public access needs an API server in the network; `config.rules` refuses it.
+        # A vault without public access needs an API server in the network; `config.rules` refuses
+        # it.
         kms = containerservice.AzureKeyVaultKmsArgs(
             enabled=True, key_id=spec.kms.key_id, key_vault_network_access="Public"
         )
@@ -174,7 +175,9 @@ def security(spec: AzureEncryption) -> containerservice.ManagedClusterSecurityPr
 def addons(
     log_workspace: pulumi.Input[str] | None,
 ) -> dict[str, containerservice.ManagedClusterAddonProfileArgs]:
-    """Return Container insights, by the agent's own identity (page monitor-aks; the keys are the add-on's spelling)."""
+    """Return Container insights, by the agent's own identity (page monitor-aks; the keys are the
+    add-on's spelling).
+    """
     if log_workspace is None:
         return {"omsagent": containerservice.ManagedClusterAddonProfileArgs(enabled=False)}
     config = {"logAnalyticsWorkspaceResourceID": log_workspace, "useAADAuth": "true"}

@@ -1,6 +1,7 @@
 """Settings of AKS that another resource of a program may make (`components.references`).
 
-Left out on purpose: a key's vault and a private DNS zone, whose names the checks compare with other settings.
+Left out on purpose: a key's vault and a private DNS zone, whose names the checks compare with other
+settings.
 """
 
 from __future__ import annotations

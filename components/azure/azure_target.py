@@ -23,7 +23,9 @@ SUBSCRIPTION = "subscription"
 
 
 class AksTarget(Target):
-    """The cluster of a stack file on AKS, read by the provider that `opts` of the component name: `AksTarget(stack, opts)`."""
+    """The AKS cluster of a stack file: `AksTarget(stack, opts)`. The provider in `opts` reads
+    it.
+    """
 
     node_labels = staticmethod(azure_pools.node_labels)
     _plan: azure_cluster.ClusterPlan
@@ -45,7 +47,9 @@ class AksTarget(Target):
             self.key, self.place = "cloud", azure_cluster.place(stack.spec, self._cloud)
 
     def read(self) -> None:
-        """Read the cluster."""
+        """Read the cluster. Raise `pulumi.RunError` for another subscription than at the last
+        update.
+        """
         subscription = self._subscription()
         if self._cloud.existing_cluster:
             self._existing = existing = azure_existing_cluster.read(
@@ -77,16 +81,21 @@ class AksTarget(Target):
         )
 
     def _subscription(self) -> str:
-        """Return the id of the subscription that is read. Raise `pulumi.RunError` for another one than at the last update.
+        """Return the id of the subscription that is read. Raise `pulumi.RunError` if it has changed
+        since the last update.
 
-        Its names may be free there: the update would take a running cluster for a missing one.
+        In another subscription the stack's names may be free, so a running cluster would look
+        missing.
         """
         with explain_refusal("cloud: the login's subscription", "a subscription"):
             now = authorization.get_client_config(self._reading).subscription_id
         before = str(self._stack.last_update.get(SUBSCRIPTION) or now)
         if before.lower() != now.lower():
             what = f"the stack is in subscription {before}, and the login reads subscription {now}"
-            remedy = f"`pulumi config set azure-native:subscriptionId {before}`, or `az account set --subscription {before}`"
+            remedy = (
+                f"`pulumi config set azure-native:subscriptionId {before}`, or `az account set "
+                f"--subscription {before}`"
+            )
             raise pulumi.RunError(report([Problem("cloud", what, remedy)]))
         return now
 

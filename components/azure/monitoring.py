@@ -1,8 +1,9 @@
 """Logs and metrics that outlive a node.
 
-The rules are those of Microsoft's onboarding templates (microsoft/Docker-Provider scripts/onboarding/aks/onboarding-msi-bicep,
-Azure/prometheus-collector AddonBicepTemplate). An existing workspace must be in the cluster's region: its rule is made in
-that region, and an id does not name one.
+The rules are those of Microsoft's onboarding templates (microsoft/Docker-Provider
+scripts/onboarding/aks/onboarding-msi-bicep, Azure/prometheus-collector AddonBicepTemplate). An
+existing workspace must be in the cluster's region: its rule is made in that region, and an id does
+not name one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from config.clouds.azure.azure_settings import AzureLogs, AzureMonitoring
 from config.model.fields import Reference
 
 _LOG_STREAMS = ["Microsoft-ContainerLogV2", "Microsoft-KubeEvents", "Microsoft-KubePodInventory"]
-"""The preset "Logs and events", without the tables of the old format (page container-insights-data-collection-dcr)."""
+"""The preset "Logs and events", without the tables of the old format (page
+container-insights-data-collection-dcr)."""
 
 _METRIC_STREAMS = ["Microsoft-PrometheusMetrics"]
 
@@ -25,7 +27,11 @@ _NAME_LENGTH = 44
 
 
 class Monitoring(pulumi.ComponentResource):
-    """Workspaces of logs and metrics, made before the cluster; `watch` declares the collection after it."""
+    """Workspaces of logs and metrics, declared before the cluster; `watch` declares the collection
+    after it.
+
+    It deliberately declares no workspace that the stack file names: only rules that write to it.
+    """
 
     log_workspace: pulumi.Output[str] | None
     """The id; None when no logs are kept."""
@@ -118,8 +124,8 @@ class Monitoring(pulumi.ComponentResource):
         if not spec.control_plane:
             return
         categories = sorted(spec.control_plane)
-        # Not deleted with the cluster: the setting would come back to life with a cluster of the same name
-        # (learn.microsoft.com/azure/azure-monitor/essentials/diagnostic-settings).
+        # Deleted explicitly: otherwise the setting would apply again to a new cluster of the same
+        # name (learn.microsoft.com/azure/azure-monitor/essentials/diagnostic-settings).
         monitor.DiagnosticSetting(
             f"{self._name}-control-plane",
             name="control-plane",
@@ -172,7 +178,7 @@ class Monitoring(pulumi.ComponentResource):
         rule: monitor.DataCollectionRule,
         cluster: containerservice.ManagedCluster,
     ) -> None:
-        # Deleted by itself, not with the cluster: a rule does not go while something is associated with it.
+        # Deleted explicitly: a rule cannot be deleted while it has an association.
         monitor.DataCollectionRuleAssociation(
             f"{self._name}-{what}",
             association_name=association,

@@ -1,8 +1,10 @@
-"""The system pool: an entry of a new cluster, and a separate operation from then on.
+"""The system pool: an entry of a new cluster, later changed by a deployment of its own
+(docs/adr/0015).
 
-AKS makes a cluster with a pool, and refuses a request for a cluster that moves the version of some pools
-(NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged). azure-native cannot declare a pool that came with its cluster as a
-resource: it creates nothing that exists. A template can put an existing pool. Decision: docs/adr/0015.
+AKS creates a cluster with one pool, and refuses a cluster request that moves the version of some
+pools (NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged). azure-native cannot declare a pool
+that came with its cluster, because it creates nothing that exists. A template can PUT an existing
+pool.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ def system_pool(
     placed: Placed,
     parent: pulumi.Resource,
 ) -> resources.Deployment:
-    """Declare the deployment that keeps the cluster's system pool as in `profile`; `group` is its resource group's name."""
+    """Declare the deployment that keeps the cluster's system pool as in `profile`; `group` is its
+    resource group's name.
+    """
     deployment = f"{placed.cluster[: _NAME_LENGTH - len(_SUFFIX)]}{_SUFFIX}"
     entry = wire(profile)
     title, subnet = entry.pop("name"), entry.pop("vnetSubnetID")
@@ -52,8 +56,8 @@ def system_pool(
     }
     differs = live.differences(wanted)
     if differs:
-        # The engine sends a template only when it differs from the last one, and the same template puts back a pool that was
-        # changed by hand.
+        # The engine sends only a changed template, and the same template must restore a pool that
+        # was changed by hand.
         template["metadata"] = {"replaces": differs, "after": _last(group, deployment, parent)}
     return resources.Deployment(
         f"{name}{_SUFFIX}",
@@ -65,10 +69,11 @@ def system_pool(
         ),
         opts=pulumi.ResourceOptions(
             parent=parent,
-            # Deleted by a request of its own: in a resource group that outlives the stack it would stay, and the next `up` would
-            # find its name taken.
+            # Deleted explicitly: in a resource group that outlives the stack it would stay and
+            # block its name.
             depends_on=[cluster],
-            # The template holds a count that belongs to the autoscaler. Hence no tags either: a changed one would send it again.
+            # The template holds a count that belongs to the autoscaler. No tags: a changed tag
+            # would send it again.
             ignore_changes=["properties"] if live.is_as(wanted) else [],
         ),
     )
@@ -88,9 +93,11 @@ def _last(group: str, deployment: str, parent: pulumi.Resource) -> str:
                 return ""
             raise
     if last.provisioning_state in ("Accepted", "Running"):
-        # ARM refuses another deployment of that name meanwhile (DeploymentActive), also after an `up` that was killed.
+        # ARM refuses another deployment of that name meanwhile (DeploymentActive), also after an
+        # `up` that was killed.
         raise pulumi.RunError(
-            f"the last deployment of the system pool, {deployment}, still runs: wait for it, then go on"
+            f"the last deployment of the system pool, {deployment}, still runs: wait for it, then "
+            "go on"
             f"\n  az deployment group wait --created --resource-group {group} --name {deployment}"
         )
     return last.correlation_id

@@ -1,9 +1,12 @@
-"""Requests that are repeated because Azure does not know everywhere what the program has just made.
+"""Repeated requests: Azure needs seconds, sometimes minutes, until a new object is known
+everywhere.
 
-For seconds, at times minutes, a new role definition does not exist for an assignment (hashicorp/terraform-provider-azurerm issue
-19916), and a new identity does not exist for its federated credentials (openshift/cloud-credential-operator pull request 878,
-hashicorp/terraform-provider-azurerm issue 32179, Azure/Azure-Verified-Modules pull request 2673). azure-native repeats neither
-(provider/pkg/azure/client_azcore.go), so the engine does, by an error hook (pulumi.com/blog/handling-deployment-errors).
+Until then an assignment does not find its role definition (hashicorp/terraform-provider-azurerm
+issue 19916), and a federated credential does not find its identity
+(openshift/cloud-credential-operator pull request 878, hashicorp/terraform-provider-azurerm issue
+32179, Azure/Azure-Verified-Modules pull request 2673). azure-native repeats neither request
+(provider/pkg/azure/client_azcore.go), so an error hook of the engine does
+(pulumi.com/blog/handling-deployment-errors).
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from pulumi.runtime.proto import resource_pb2, resource_pb2_grpc
 from pulumi.runtime.settings import get_monitor, monitor_supports_feature
 
 PASSING = ("RoleDefinitionDoesNotExist", "ParentResourceNotFound", "MS Graph resource not found")
-"""Parts of refusals that pass by themselves, where what they miss was made before."""
+"""Parts of refusals that pass by themselves, because the missing object was created before."""
 
 _LONGEST = 15.0
 _MOST = 19
@@ -23,12 +26,12 @@ _MOST = 19
 
 
 def seconds(failures: int) -> float:
-    """The wait after so many refusals: short at first, since most pass soon."""
+    """Return the wait after so many refusals, in seconds: short at first, since most pass soon."""
     return min(2.0 ** (failures - 1), _LONGEST)
 
 
 async def again(args: pulumi.ErrorHookArgs) -> bool:
-    """Whether the engine is to send a refused request again, after a wait."""
+    """Wait, and return whether the engine is to send a refused request again."""
     failures = len(args.errors)
     if (
         args.failed_operation != "create"
@@ -41,10 +44,10 @@ async def again(args: pulumi.ErrorHookArgs) -> bool:
 
 
 def hooks(name: str) -> pulumi.ResourceHookBinding | None:
-    """The hook for resources that name what was just made; `name` is unique in a program.
+    """Return the hook for resources that name a new object; `name` is unique in a program.
 
-    None with an engine of before 2026-02, which has no such hooks; under mocks, which say that they have, and call none; and in
-    previews, which send nothing.
+    Return None with an engine older than 2026-02, which has no such hooks, under mocks, which call
+    none, and in previews.
     """
     calls_hooks = isinstance(get_monitor(), resource_pb2_grpc.ResourceMonitorStub)
     known = monitor_supports_feature(resource_pb2.RESOURCE_MONITOR_FEATURE_ERROR_HOOKS)

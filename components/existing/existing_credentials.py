@@ -17,7 +17,7 @@ KEY = "cloud.kubeconfig"
 """The key of the stack file."""
 
 _SECRETS = frozenset({"token", "password", "client-key-data"})
-"""Keys of a user that hold credentials in clear text (same page as below)."""
+"""Keys of a user that hold credentials in clear text (page of _FILES)."""
 
 _FILES = {
     "certificate-authority": "certificate-authority-data",
@@ -31,21 +31,23 @@ def warn_of_secrets(text: str) -> None:
     """Log that a kubeconfig is a credential in itself."""
     if secrets := sorted(_secrets(text)):
         pulumi.log.warn(
-            f"{KEY}: holds a credential of its own ({', '.join(secrets)}), which is kept, encrypted, in the state and in the "
-            "output `kubeconfig`\n    use one whose user runs a command for it (exec), such as kubelogin or gke-gcloud-auth-plugin"
+            f"{KEY}: holds a credential of its own ({', '.join(secrets)}), which is kept, "
+            "encrypted, in the state and in the "
+            "output `kubeconfig`\n    use one whose user runs a command for it (exec), such as "
+            "kubelogin or gke-gcloud-auth-plugin"
         )
 
 
 def _secrets(kubeconfig: str) -> Iterator[str]:
-    """The keys of a kubeconfig that are credentials in themselves."""
     for user in yaml.safe_load(kubeconfig)["users"]:
         yield from _SECRETS & user["user"].keys()
 
 
 def kubeconfig(spec: Existing) -> str:
-    """The kubeconfig with one context, and with the content of files it names. Secret: wrap what is passed on.
+    """Return the kubeconfig with one context and the content of the files it names. Secret: wrap
+    what is passed on.
 
-    Raises `pulumi.RunError` without a kubeconfig.
+    Raise `pulumi.RunError` without a kubeconfig.
     """
     source = spec.kubeconfig
     if source.file:
@@ -62,9 +64,10 @@ def kubeconfig(spec: Existing) -> str:
 
 
 def _output(source: Kubeconfig) -> str:
-    """An output of another stack, as a plain value: a `pulumi.StackReference` has its outputs too late.
+    """Return an output of another stack as a plain value.
 
-    The contents of the cluster decide what the program declares.
+    The cluster's contents decide what is declared, and a `pulumi.StackReference` resolves too late
+    for that.
     """
     try:
         outputs = outputs_of(str(source.stack))
@@ -76,20 +79,23 @@ def _output(source: Kubeconfig) -> str:
     if not isinstance(outputs.get(source.output), str):
         known = ", ".join(sorted(outputs)) or "none"
         raise pulumi.RunError(
-            f"{KEY}.output: stack {source.stack} has no text {source.output!r} among its outputs\n  its outputs are: {known}"
+            f"{KEY}.output: stack {source.stack} has no text {source.output!r} among its "
+            f"outputs\n  its outputs are: {known}"
         )
     return str(outputs[source.output])
 
 
 def reduced(text: str, where: str, context: str | None = None, folder: Path | None = None) -> str:
-    """The result of `kubectl config view --minify --flatten`: credentials of other clusters do not belong to this stack.
+    """Reduce a kubeconfig as `kubectl config view --minify --flatten` does: other clusters'
+    credentials stay out.
 
-    `folder`: the base of relative paths. Raises `pulumi.RunError`, which never shows the content.
+    `folder`: the base of relative paths. Raise `pulumi.RunError`, which never shows the content.
     """
     try:
         document = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, AttributeError, RecursionError):
-        # PyYAML's errors are not all its own: of a date that is none, of a number of 5,000 digits, of lists 1,000 deep.
+        # PyYAML raises other errors for invalid dates, numbers of 5,000 digits and lists 1,000
+        # deep.
         document = None
     if not isinstance(document, dict) or not isinstance(document.get("contexts"), list):
         raise pulumi.RunError(f"{where}: is no kubeconfig")
@@ -141,9 +147,11 @@ def _named(document: dict[str, Any], entries: str, entry: str, name: Any) -> dic
 
 
 def _flat(entry: dict[str, Any], where: str, folder: Path | None) -> dict[str, Any]:
-    """Return the entry with files' content in place of their paths, so that it means the same on every machine.
+    """Return the entry with the content of files in place of their paths, so that it works on every
+    machine.
 
-    A token's file changes while it is in use, so its path stays, made absolute, as kubectl does.
+    The path of a token's file stays, made absolute as kubectl does, because the file changes while
+    it is in use.
     """
     result = dict(entry)
     if "tokenFile" in result:

@@ -1,6 +1,7 @@
-"""Settings of any existing cluster that another resource of a program may make (`components.references`).
+"""Settings of any existing cluster that another resource of a program may make
+(`components.references`).
 
-None: the kubeconfig must be known, because the cluster is read before anything is declared.
+There are none: the cluster is read before anything is declared, so the kubeconfig must be known.
 """
 
 from __future__ import annotations

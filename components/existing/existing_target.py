@@ -1,4 +1,6 @@
-"""Any Kubernetes cluster as the target of a stack: known by its kubeconfig alone; nothing is declared outside it."""
+"""Any Kubernetes cluster as the target of a stack: known by its kubeconfig alone; nothing is
+declared outside it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,11 @@ class AnyCluster(Target):
     """The cluster of a stack file that names a kubeconfig: `AnyCluster(stack, opts)`."""
 
     key = existing_credentials.KEY
-    not_by_priority = "how the cluster's autoscaler chooses is not known; this program knows no node groups of a cluster of this kind"
+    not_by_priority = (
+        "how the cluster's autoscaler chooses is not known; this program knows no node groups of "
+        "a cluster "
+        "of this kind"
+    )
 
     def __init__(self, stack: Stack, opts: pulumi.ResourceOptions | None) -> None:
         assert isinstance(stack.spec.cloud, Existing)
@@ -30,10 +36,12 @@ class AnyCluster(Target):
         )
 
     def read(self) -> None:
-        """Read the kubeconfig. Raise `pulumi.RunError` for another name: all that the stack has would be made twice."""
+        """Read the kubeconfig. Raise `pulumi.RunError` if the cluster has another name than at the
+        last update.
+        """
         before = self._last_update.get(NAME)
         if before not in (None, self._name):
-            what = f"is {before} and cannot become {self._name}: every object of the stack would be made again beside itself"
+            what = f"is {before} and cannot become {self._name}: all objects would be duplicated"
             raise pulumi.RunError(
                 report(
                     [
@@ -53,7 +61,7 @@ class AnyCluster(Target):
         return Reached(outputs, pulumi.Output.secret(self.kubeconfig or ""))
 
     def node_labels(self, pool: NodePool) -> Mapping[str, str]:
-        """Return none: what puts labels on the nodes is not known."""
+        """Return no labels: the cluster's own are unknown."""
         return {}
 
 

@@ -13,7 +13,7 @@ _STRATEGIES = {"time-slicing": "TIME_SHARING", "mps": "MPS"}
 
 
 def guest(pool: NodePool) -> list[container.NodePoolNodeConfigGuestAcceleratorArgs] | None:
-    """Return the GPUs of a pool's machines; None without. GPUs that a machine comes with are named as well."""
+    """Return the GPUs of a pool's machines, built-in ones included; None without GPUs."""
     if not pool.gpus:
         return None
     driver = (
@@ -27,8 +27,8 @@ def guest(pool: NodePool) -> list[container.NodePoolNodeConfigGuestAcceleratorAr
         gpu_driver_installation_config=container.NodePoolNodeConfigGuestAcceleratorGpuDriverInstallationConfigArgs(
             gpu_driver_version=driver
         ),
-        # GKE's device plugin does both (pages gpus-multi, timesharing-gpus, nvidia-mps-gpus); the rules allow neither with
-        # another plugin.
+        # GKE's device plugin partitions and shares (pages gpus-multi, timesharing-gpus,
+        # nvidia-mps-gpus); the rules allow neither with another plugin.
         gpu_partition_size=partition_size(pool.gpu_model, pool.mig) if pool.mig else None,
     )
     if pool.gpu_sharing:

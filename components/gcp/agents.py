@@ -1,6 +1,7 @@
-"""Google's service agents: the accounts by which its services act in a project, and the rights they need elsewhere.
+"""Google's service agents: the accounts of its services in a project, and their rights at keys and
+networks.
 
-Keys and a Shared VPC exist beside the cluster, so their owners, or this program, grant the agents access.
+Their owners, or this program, grant the agents access to existing keys and to a Shared VPC.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ HOST_ROLE, NETWORK_ROLE = "roles/container.hostServiceAgentUser", "roles/compute
 
 
 def declare(name: str, cloud: Gcp, parent: pulumi.Resource) -> list[pulumi.Resource]:
-    """Declare the rights of the agents at the keys and the network of a stack file; cluster and pools wait for them.
+    """Declare the rights of the agents at the keys and the network of a stack file; cluster and
+    pools wait for them.
 
-    They stay when the stack goes: agents are the project's, and another cluster's disks may be encrypted with the same key.
-    Raises `pulumi.RunError` when the project cannot be read.
+    The rights outlive the stack: agents belong to the project, and another cluster's disks may use
+    the same key. Raise `pulumi.RunError` if the project cannot be read.
     """
     kept = pulumi.ResourceOptions(parent=parent, retain_on_delete=True)
     encryption, network = cloud.encryption, cloud.network.existing
@@ -83,12 +85,17 @@ def declare(name: str, cloud: Gcp, parent: pulumi.Resource) -> list[pulumi.Resou
 
 
 def _agents_number(project: str, parent: pulumi.Resource) -> str:
-    remedy = "write `grantAccess: false` under cloud.encryption and cloud.network.existing, and have the owners grant it"
+    remedy = (
+        "write `grantAccess: false` under cloud.encryption and cloud.network.existing, and have "
+        "the owners grant it"
+    )
     return number(project, parent, "the service agents' names", f"\n  or {remedy}")
 
 
 def number(project: str, parent: pulumi.Resource, needed: str, otherwise: str = "") -> str:
-    """Return the number of a project. Raises `pulumi.RunError` when it cannot be read; `needed` says what contains it."""
+    """Return the number of a project. Raise `pulumi.RunError` when it cannot be read; `needed` says
+    what contains it.
+    """
     try:
         return organizations.get_project(
             project_id=project, opts=pulumi.InvokeOptions(parent=parent)
@@ -97,5 +104,6 @@ def number(project: str, parent: pulumi.Resource, needed: str, otherwise: str = 
         # The SDK raises plain Exception for every error of a provider.
         reason = " ".join(str(failed).split())
         raise pulumi.RunError(
-            f"cloud.project: {project} cannot be read; {needed} contain its number\n  {reason}{otherwise}"
+            f"cloud.project: {project} cannot be read; {needed} contain its number\n  "
+            f"{reason}{otherwise}"
         ) from None

@@ -1,8 +1,9 @@
-"""Checkpoints on Google Cloud: a bucket, and the right of each profile's pods to their own managed folder.
+"""Checkpoints on Google Cloud: a bucket, and the right of each profile's pods to their own managed
+folder.
 
-A pod's Kubernetes service account is a principal of the project's workload identity pool; no service account of Google's stands
-between (page workload-identity). Clusters of one project share the pool: the same namespace and account in another cluster are
-the same principal (same page, "identity sameness").
+A pod's Kubernetes service account is a principal of the project's workload identity pool, without a
+Google service account (page workload-identity). Clusters of one project share the pool: the same
+namespace and account in another cluster are the same principal (same page, "identity sameness").
 """
 
 from __future__ import annotations
@@ -21,30 +22,38 @@ from config.model.workloads import Checkpoints as Settings
 from config.model.workloads import ProfileAccess
 
 ROLE = "roles/storage.objectUser"
-"""Objects of a managed folder: read, write, list, delete (docs.cloud.google.com/storage/docs/access-control/iam-roles)."""
+"""Objects of a managed folder: read, write, list, delete
+(docs.cloud.google.com/storage/docs/access-control/iam-roles)."""
 
 BUCKET_ROLE = "roles/storage.bucketViewer"
-"""The bucket's own properties, and no names of objects (docs.cloud.google.com/iam/docs/roles-permissions/storage; beta).
+"""The bucket's own properties, and no names of objects
+(docs.cloud.google.com/iam/docs/roles-permissions/storage; beta).
 
-Clients ask whether the bucket is there before they write, such as `makedirs` of gcsfs. legacyBucketReader would list as well."""
+Clients such as gcsfs (`makedirs`) check that the bucket exists before they write.
+legacyBucketReader could also list."""
 
 _DAY = 86400
 
 _DESCRIPTION = 256
-"""Characters of a condition's description that are sent: it is for people."""
+"""Most characters of a condition's description."""
 
 
 def principal(number: str, project: str, namespace: str, account: str) -> str:
-    """Return a Kubernetes service account as a member of a policy (docs.cloud.google.com/iam/docs/principal-identifiers)."""
+    """Return a Kubernetes service account as a member of a policy
+    (docs.cloud.google.com/iam/docs/principal-identifiers).
+    """
     pool = f"projects/{number}/locations/global/workloadIdentityPools/{project}.svc.id.goog"
     return f"principal://iam.googleapis.com/{pool}/subject/ns/{namespace}/sa/{account}"
 
 
 def bucket_condition(bucket: str, cluster: str) -> storage.BucketIAMMemberConditionArgs:
-    """Return the condition of the bucket's role, which always holds there. `cluster` is a cluster's name and place.
+    """Return a condition that always holds at the bucket and names the cluster. `cluster`: its name
+    and place.
 
-    A binding is known by role, member and its whole condition (terraform-provider-google, package tpgiamresource, conditionKey).
-    The same namespace in another cluster of the project is the same member: a stack must not take back the other's binding.
+    Role, member and condition identify a binding (terraform-provider-google, package
+    tpgiamresource, conditionKey). The same namespace in another cluster of the project is the same
+    member, so without the cluster's name two stacks would share a binding and one would delete the
+    other's.
     """
     return storage.BucketIAMMemberConditionArgs(
         title="bucket of checkpoints",
@@ -54,10 +63,13 @@ def bucket_condition(bucket: str, cluster: str) -> storage.BucketIAMMemberCondit
 
 
 class Checkpoints(pulumi.ComponentResource):
-    """The bucket, unless it exists, and the rights of the profiles."""
+    """The bucket, unless it exists, and the rights of the profiles.
+
+    It deliberately deletes no objects: the bucket outlives the stack (docs/adr/0024).
+    """
 
     published: Mapping[str, Any]
-    """As outputs and contract show it."""
+    """The storage and its profiles for outputs and contract."""
 
     def __init__(
         self,
@@ -68,7 +80,9 @@ class Checkpoints(pulumi.ComponentResource):
         cluster: pulumi.Resource,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`cluster`: a project has its workload identity pool from its first cluster on."""
+        """`cluster`: rights wait for it, because the first cluster creates the project's workload
+        identity pool.
+        """
         super().__init__("kubeflow-spot:gcp:Checkpoints", name, None, opts)
         workloads, wanted = spec.workloads, spec.workloads.checkpoints
         assert wanted
@@ -114,10 +128,12 @@ class Checkpoints(pulumi.ComponentResource):
             f"{name}-checkpoints",
             name=wanted.name,
             project=cloud.project,
-            # The provider keeps it in capitals (terraform-provider-google, resource_storage_bucket.go).
+            # The provider keeps it in capitals (terraform-provider-google,
+            # resource_storage_bucket.go).
             location=(cloud.region or "").upper(),
             labels=dict(tags),
-            # Conditions need it (docs.cloud.google.com/storage/docs/access-control/iam, "Conditions").
+            # Conditions need it (docs.cloud.google.com/storage/docs/access-control/iam,
+            # "Conditions").
             uniform_bucket_level_access=True,
             public_access_prevention="enforced",
             soft_delete_policy=storage.BucketSoftDeletePolicyArgs(
@@ -133,7 +149,8 @@ class Checkpoints(pulumi.ComponentResource):
     ) -> storage.ManagedFolder:
         """Declare the folder of a profile's objects, which has a policy of its own.
 
-        A condition on names would not cover lists: a list names the bucket alone (page managed-folders).
+        A condition on names would not cover lists: a list names the bucket alone (page
+        managed-folders).
         """
         return storage.ManagedFolder(
             name,

@@ -1,4 +1,6 @@
-"""The GKE cluster: network, the nodes' identity, control plane, system pool, other pools, kubeconfig."""
+"""The GKE cluster: network, the nodes' identity, control plane, system pool, other pools,
+kubeconfig.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ from config.model.spec import ClusterSpec
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """A cluster as the stack file wants it, beside the one that is there."""
+    """The wanted cluster beside the live one."""
 
     stack: Stack
     cloud: Gcp
@@ -51,10 +53,11 @@ def place(spec: ClusterSpec, cloud: Gcp) -> Place:
 def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
     """Read the cluster as it is, and plan its pools.
 
-    Raises `pulumi.RunError` when it, or an existing network, cannot be read, or for changes that GKE refuses.
+    Raise `pulumi.RunError` when it, or an existing network, cannot be read, or for changes that GKE
+    refuses.
     """
     spec, cloud = stack.spec, stack.spec.cloud
-    # `config.rules` lets no other spec come here.
+    # `config.rules` refuses every other spec.
     assert isinstance(cloud, Gcp)
     assert cloud.location
     assert stack.system_pool
@@ -99,8 +102,8 @@ class GkeCluster(CloudCluster):
 
     `GkeCluster("ml", plan(stack, reading), opts=ResourceOptions(parent=whole))`
 
-    It deliberately declares nothing of an existing network, account or key but Google's own rights there, and nothing inside the
-    cluster.
+    It deliberately declares nothing of an existing network, account or key but Google's own rights
+    there, and nothing inside the cluster.
     """
 
     def __init__(
@@ -111,8 +114,8 @@ class GkeCluster(CloudCluster):
         self._name, self._plan = name, plan
         child = pulumi.ResourceOptions(parent=self)
 
-        # Around the cluster
-        # Until the last private pool is gone, also one that is not the stack's: its nodes would lose every registry but Google's.
+        # Around the cluster NAT stays until the last private pool, of any owner, is gone: its nodes
+        # would lose every registry but Google's.
         private = cloud.network.private_nodes or any(map(plan.live.private, plan.live.pools))
         network = Network(name, cloud, cluster=spec.name, private=private, opts=child)
         nodes = NodeIdentity(name, cloud, cluster=spec.name, opts=child)
@@ -144,10 +147,10 @@ class GkeCluster(CloudCluster):
             name=spec.name,
             resource_labels=spec.cluster.tags,
             deletion_protection=protect,
-            # A channel without a version gives GKE's default, which may be older than the layer needs.
+            # The channel's default version may be older than the layer needs.
             release_channel=container.ClusterReleaseChannelArgs(channel=cloud.release_channel),
             min_master_version=spec.kubernetes_version,
-            # The nodes: pools are declared beside the cluster; the pool that GKE begins with is removed at once.
+            # Nodes: pools are resources of their own; GKE's initial pool is removed at once.
             remove_default_node_pool=True,
             initial_node_count=1,
             node_config=gcp_pools.temporary_nodes(cloud, account),
@@ -161,7 +164,7 @@ class GkeCluster(CloudCluster):
                 services_secondary_range_name=network.service_range,
             ),
             datapath_provider=gcp_profiles.dataplane(cloud.network),
-            # Who gets in
+            # Access
             private_cluster_config=gcp_profiles.privacy(cloud.network, cloud.access),
             control_plane_endpoints_config=gcp_profiles.endpoints(cloud.access),
             master_authorized_networks_config=gcp_profiles.authorized_networks(cloud.access, live),
@@ -171,7 +174,7 @@ class GkeCluster(CloudCluster):
                 workload_pool=f"{cloud.project}.svc.id.goog"
             ),
             database_encryption=gcp_profiles.etcd(cloud.encryption),
-            # What it does by itself
+            # Automatic changes, logs and metrics
             cluster_autoscaling=gcp_profiles.autoscaler(
                 cloud.autoscaler, pinned_autoscaler(spec.release)
             ),
@@ -182,8 +185,8 @@ class GkeCluster(CloudCluster):
                 parent=self,
                 protect=protect or None,
                 depends_on=list(access),
-                # Once the pool it described is gone, GKE shows another pool's nodes here, and every difference would replace the
-                # cluster (pulumi-gcp, `remove_default_node_pool`).
+                # After the initial pool is removed, GKE shows another pool's nodes here, and a
+                # difference would replace the cluster (pulumi-gcp, `remove_default_node_pool`).
                 ignore_changes=["nodeConfig", "initialNodeCount"],
                 delete_before_replace=True,
             ),
@@ -209,7 +212,8 @@ class GkeCluster(CloudCluster):
                 deleted_with=cluster,
             )
 
-        # GKE taints GPU nodes by itself when a pool without GPUs exists, so GPU pools come after it (page gpus).
+        # GKE taints GPU nodes only if a pool without GPUs exists, so GPU pools come after one (page
+        # gpus).
         system = declare(self._plan.system_pool, ready)
         for pool in self._plan.pools:
             declare(pool, [*ready, system] if pool.pool.gpus else ready)

@@ -1,4 +1,6 @@
-"""Access of users to a GKE cluster: a kubeconfig without a secret of its own, and the command for it."""
+"""Access of users to a GKE cluster: a kubeconfig without a secret of its own, and the command for
+it.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +20,20 @@ _HINT = (
 
 
 def by_name(access: GcpAccess) -> bool:
-    """Whether users reach the API server by its DNS name: where its address is private or closed to some."""
+    """Return whether users reach the API server by its DNS name: if its IP address is private or
+    restricted.
+    """
     return access.dns_endpoint and (
         access.ip_endpoint != "public" or bool(access.authorized_ranges)
     )
 
 
 def kubeconfig(name: str, endpoint: str, authority: str | None) -> str:
-    """The kubeconfig that `gcloud container clusters get-credentials` writes: Google's program adds the login (page in the hint).
+    """Return the kubeconfig that `gcloud container clusters get-credentials` writes: Google's
+    program adds the login.
 
-    `endpoint` is an address or a DNS name, `authority` the certificate of the cluster's authority in base64; None for the DNS
-    name, whose certificate is publicly trusted.
+    `endpoint`: an address or a DNS name; `authority`: the CA certificate in base64, None for the
+    DNS name, whose certificate is publicly trusted.
     """
     cluster: dict[str, Any] = {"server": f"https://{endpoint}"}
     if authority:
@@ -56,7 +61,7 @@ def kubeconfig(name: str, endpoint: str, authority: str | None) -> str:
 
 
 def of_live(name: str, cluster: LiveCluster) -> str:
-    """Return the kubeconfig of a cluster as it is."""
+    """Return the kubeconfig of a live cluster."""
     if cluster.dns_name:
         return kubeconfig(name, cluster.dns_name, None)
     authority = block(cluster.answer, "masterAuths").get("clusterCaCertificate")
@@ -64,8 +69,11 @@ def of_live(name: str, cluster: LiveCluster) -> str:
 
 
 def outputs(project: str, location: str, name: str, dns: bool) -> Outputs:
-    """The stack's outputs about the cluster."""
-    command = f"gcloud container clusters get-credentials {name} --location {location} --project {project}"
+    """Return the stack's outputs about the cluster."""
+    command = (
+        f"gcloud container clusters get-credentials {name} --location {location} --project "
+        f"{project}"
+    )
     return {
         "clusterName": name,
         "project": project,

@@ -1,6 +1,6 @@
 """Pools in an existing GKE cluster: the cluster is read, never declared.
 
-A pool names no Kubernetes version: GKE makes it in the cluster's own and upgrades it with the cluster.
+A pool names no Kubernetes version: GKE uses the cluster's and upgrades the pool with it.
 """
 
 from __future__ import annotations
@@ -51,17 +51,20 @@ class ExistingGke:
 def read(
     project: str, spec: GcpExistingCluster, reading: pulumi.InvokeOptions | None = None
 ) -> ExistingGke:
-    """Read the cluster. Raises `pulumi.RunError` when it is missing or takes no pools."""
+    """Read the cluster. Raise `pulumi.RunError` when it is missing or takes no pools."""
     cluster = gcp_live.read(project, spec.location, spec.name, reading)
     if not cluster.answer:
         raise pulumi.RunError(
-            f"{_WHERE}: there is no GKE cluster {spec.name!r} in {spec.location} of project {project}"
+            f"{_WHERE}: there is no GKE cluster {spec.name!r} in {spec.location} of project "
+            f"{project}"
             f"\n  gcloud container clusters list --project {project}   lists the existing ones"
         )
     if cluster.answer.get("enableAutopilot"):
         raise pulumi.RunError(
-            f"{_WHERE}: the cluster {spec.name!r} is an Autopilot cluster, which takes no node pools"
-            "\n  name a Standard cluster, or reach this one by `provider: existing`, which adds the layer alone"
+            f"{_WHERE}: the cluster {spec.name!r} is an Autopilot cluster, which takes no node "
+            "pools"
+            "\n  name a Standard cluster, or reach this one by `provider: existing`, which adds "
+            "the layer alone"
         )
     kubeconfig = gcp_credentials.of_live(spec.name, cluster)
     return ExistingGke(
@@ -70,9 +73,10 @@ def read(
 
 
 class GkePools(CloudCluster):
-    """This stack's pools in the cluster and their identity: `GkePools("ml", stack, cluster, plan(stack, cluster))`.
+    """This stack's pools in the cluster and their identity: `GkePools("ml", stack, cluster,
+    plan(stack, cluster))`.
 
-    Nothing else of the cluster is declared.
+    It deliberately declares nothing else of the cluster: its owner upgrades and deletes it.
     """
 
     def __init__(
@@ -121,7 +125,7 @@ def _planned_pools(stack: Stack, cluster: ExistingGke) -> list[gcp_pools.Planned
             labels,
             cluster.live,
             cluster=cluster.name,
-            # GKE refuses pools that ask for what the cluster does not have.
+            # GKE refuses pools with a metadata server if the cluster has no workload identity.
             workload_identity=cluster.workload_identity,
         )
         for pool in stack.node_pools
@@ -129,7 +133,9 @@ def _planned_pools(stack: Stack, cluster: ExistingGke) -> list[gcp_pools.Planned
 
 
 def plan(stack: Stack, cluster: ExistingGke) -> list[gcp_pools.PlannedPool]:
-    """Return the stack's pools. Raise `pulumi.RunError` for pools that GKE or this cluster cannot take."""
+    """Return the stack's pools. Raise `pulumi.RunError` for pools that GKE or this cluster cannot
+    take.
+    """
     immutable.refuse_settings(_problems(stack, cluster))
     planned = _planned_pools(stack, cluster)
     immutable.refuse(
@@ -151,9 +157,11 @@ def plan(stack: Stack, cluster: ExistingGke) -> list[gcp_pools.PlannedPool]:
     account = gcp_identity.node_account(_gcp(stack), cluster.name, stack.instance)
     if not cluster.workload_identity:
         pulumi.log.warn(
-            f"{_WHERE}: the cluster {cluster.name!r} has no Workload Identity Federation: pods on its nodes act as the nodes'"
+            f"{_WHERE}: the cluster {cluster.name!r} has no Workload Identity Federation: pods on "
+            "its nodes act as the nodes'"
             f" service account, {account}\n"
-            f"  gcloud container clusters update {cluster.name} --location {cluster.location} --project {cluster.project}"
+            f"  gcloud container clusters update {cluster.name} --location {cluster.location} "
+            f"--project {cluster.project}"
             f" --workload-pool {cluster.project}.svc.id.goog   gives pods identities of their own"
         )
     return planned

@@ -1,4 +1,6 @@
-"""The identity of the nodes and its rights: enough to be a node, and to pull from the repositories that are named."""
+"""The nodes' identity: the least rights of a node, and the right to pull from the named
+repositories.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ from components import links
 from config.clouds.gcp.gcp_settings import Gcp, GcpRegistry
 
 NODE_ROLE = "roles/container.defaultNodeServiceAccount"
-"""Logs, metrics and autoscaling, the least that nodes need (page hardening-your-cluster, "Use least privilege IAM service
-accounts"; CIS GKE benchmark 2.0.0, 5.2.1)."""
+"""Logs, metrics and autoscaling, the least that nodes need (page hardening-your-cluster, "Use least
+privilege IAM service accounts"; CIS GKE benchmark 2.0.0, 5.2.1)."""
 
 READER_ROLE = "roles/artifactregistry.reader"
 
@@ -22,9 +24,10 @@ _LONGEST = 30
 
 
 def account_id(cluster: str, location: str, instance: str | None = None) -> str:
-    """The id of the account that this stack makes; with `instance` where two stacks may each make one for the cluster.
+    """Return the id of the nodes' account. It contains a hash of the location: names of clusters
+    are unique in a place only.
 
-    A project may have clusters of one name in several places.
+    `instance`: the stack's, if two stacks may each make an account for the cluster.
     """
     whole = "/".join(filter(None, (location, cluster, instance)))
     suffix = f"-{hashlib.sha256(whole.encode()).hexdigest()[:6]}-nodes"
@@ -32,9 +35,10 @@ def account_id(cluster: str, location: str, instance: str | None = None) -> str:
 
 
 def email(project: str, account: str) -> str:
-    """The address of a service account, known before the account exists.
+    """Return the address of a service account, which is known before the account exists.
 
-    The id of a project in a domain, `example.com:lab`, becomes `lab.example.com` (page service-account-overview).
+    A project in a domain, `example.com:lab`, becomes `lab.example.com` (page
+    service-account-overview).
     """
     domain, _, plain = project.rpartition(":")
     return f"{account}@{'.'.join(filter(None, (plain, domain)))}.iam.gserviceaccount.com"
@@ -48,11 +52,15 @@ def node_account(cloud: Gcp, cluster: str, instance: str | None = None) -> str:
 
 
 class NodeIdentity(pulumi.ComponentResource):
-    """A service account with its rights; a new one unless the stack file names one."""
+    """The nodes' service account with its rights; a new one unless the stack file names one.
+
+    It deliberately grants a named account nothing but the repositories: its owner grants its other
+    roles.
+    """
 
     email: pulumi.Output[str]
     access: list[pulumi.Resource]
-    """Resources that node pools must wait for: nodes without rights are of no use."""
+    """Rights that node pools wait for: nodes without them do not work."""
 
     def __init__(
         self,
@@ -66,7 +74,6 @@ class NodeIdentity(pulumi.ComponentResource):
         super().__init__("kubeflow-spot:gcp:NodeIdentity", name, None, opts)
         self.access = []
         if cloud.service_account:
-            # The account's owner grants its other roles.
             self.email = links.output(cloud.service_account)
         else:
             self._account(name, cloud, account_id(cluster, cloud.place or "", instance), cluster)

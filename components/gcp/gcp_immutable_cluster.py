@@ -1,7 +1,8 @@
-"""Properties that only another GKE cluster can have: an edit never replaces a cluster (docs/adr/0018).
+"""Properties that only another GKE cluster can have: an edit never replaces a cluster
+(docs/adr/0018).
 
-`components.last_update` guards project, location and name. The others force a new resource in terraform-provider-google
-(resource_container_cluster.go, resource_compute_subnetwork.go).
+`components.last_update` guards project, location and name. The others force a new resource in
+terraform-provider-google (resource_container_cluster.go, resource_compute_subnetwork.go).
 """
 
 from __future__ import annotations
@@ -26,23 +27,27 @@ from config.model.spec import ClusterSpec
 def problems(
     cloud: Gcp, name: str, live: LiveCluster, reading: pulumi.InvokeOptions
 ) -> Iterator[Problem]:
-    """Changes of a live cluster that only another one can have. `name` is the cluster's."""
+    """Yield a problem for each change that needs another cluster. `name`: the cluster's."""
     # Every cluster has a dataplane.
     if "datapathProvider" not in live.answer:
         return
     for path, (now, declared) in _pairs(cloud, name, live.answer, reading).items():
-        # Values that a GET leaves out are unknown, and names of what another resource makes may be.
+        # A GET omits some values, and names that another resource makes may be unknown.
         if now and declared and now != declared:
-            what = f"is {now} in the cluster and cannot become {declared}: a new cluster would replace it"
+            what = (
+                f"is {now} in the cluster and cannot become {declared}: a new cluster would "
+                "replace it"
+            )
             yield Problem(path, what, LOSE_IT)
 
 
 def address_problems(
     spec: ClusterSpec, cloud: Gcp, pools: Iterable[str], live: LiveCluster
 ) -> Iterator[Problem]:
-    """Yield a problem when live pools of these names have other addresses than `privateNodes` says.
+    """Yield a problem if live pools of these names contradict `privateNodes`.
 
-    The provider would send a change of a pool in place; no source says what GKE does with its nodes then.
+    The provider would update such a pool in place; no source says what GKE then does with its
+    nodes.
     """
     wanted = cloud.network.private_nodes
     others = [pool for pool in pools if live.private(pool) is (not wanted)]
@@ -53,7 +58,8 @@ def address_problems(
     yield Problem(
         "cloud.network.privateNodes",
         f"is {str(wanted).lower()}, but nodes have {addresses[not wanted]}: {', '.join(others)}",
-        f"put it back; or change each pool by hand first, which makes its nodes again: `gcloud container node-pools update POOL "
+        "put it back; or change each pool by hand first, which makes its nodes again: `gcloud "
+        "container node-pools update POOL "
         f"{options} --{'' if wanted else 'no-'}enable-private-nodes`",
     )
 
@@ -61,7 +67,7 @@ def address_problems(
 def _pairs(
     cloud: Gcp, name: str, answer: Mapping[str, Any], reading: pulumi.InvokeOptions
 ) -> dict[str, tuple[Any, Any]]:
-    """By key of the stack file, the value in the cluster and the wanted one."""
+    """Return the live and the wanted value of each key of the stack file."""
     network = cloud.network
     v2 = answer["datapathProvider"] == gcp_profiles.dataplane(
         network.model_copy(update={"dataplane": "v2"})

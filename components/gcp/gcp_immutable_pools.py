@@ -1,9 +1,10 @@
-"""Properties of a pool and of the cluster that GKE never changes, and the refusal of a change of them (docs/adr/0018, 0016).
+"""Properties of a pool and of the cluster that GKE never changes (docs/adr/0018, 0016).
 
-Spot pools are replaced: they hold nothing that must not be evicted. An on-demand pool, a twin as well, is not: the stack file is
-compared with the live pool, and every difference refused at once, before anything is declared. Settings are refused too that GKE
-keeps when a stack file drops them, and that no request takes back. Labels, taints and zones change in place
-(terraform-provider-google, resource_container_node_pool.go).
+Spot pools are replaced: they hold nothing that must not be evicted. On-demand pools, on-demand
+twins included, are not: every difference between the stack file and the live pool is refused in one
+message, before anything is declared. A dropped setting is refused too if GKE keeps it and no
+request resets it. Labels, taints and zones change in place (terraform-provider-google,
+resource_container_node_pool.go).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from config.placement.node_pools import NodePool
 from config.placement.object_names import next_generation
 
 Pair = tuple[Any, Any]
-"""The value in the cluster, and the wanted one; None where it is left to GKE."""
+"""The live and the wanted value; None if it is left to GKE."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Immutable:
 
     key: str
     of: Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]
-    """From the live pool and the wanted arguments, each a node pool whole."""
+    """Returns the pair from the live pool and the wanted arguments, each a whole node pool."""
 
 
 def _node_config(args: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -105,7 +106,7 @@ def _max_pods(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
 
 
 def _sized(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
-    """A property that every live pool has, and that a stack file may leave to GKE."""
+    """Read a property; fall back to the live value if the file omits it."""
 
     def of(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
         declared = _node_config(args).get(name)
@@ -130,17 +131,17 @@ PROPERTIES = (
     Immutable("cloud.encryption.bootDiskKey", _plain("bootDiskKmsKey")),
     Immutable("cloud.serviceAccount", _plain("serviceAccount")),
 )
-"""Properties whose change ends a pool's nodes, among those that this program sends. `pool_problems` handles spot.
+"""Properties whose change deletes a pool's nodes. `pool_problems` handles spot.
 
-The first four GKE changes by making every node anew, as it does in an upgrade and without regard to maintenance windows: a GPU
-pool, which has no surge, loses its nodes one by one (page managing-clusters). The others replace the pool.
-"""
+GKE changes the first four by recreating every node, as in an upgrade but outside maintenance
+windows: a GPU pool, which has no surge, loses its nodes one by one (page managing-clusters). The
+others replace the pool."""
 
 _DEFAULT_DISKS = ("pd-balanced", "hyperdisk-balanced")
 """GKE's choices for a machine (terraform-provider-google, container_node_pool, `disk_type`)."""
 
 _ZONES = 3
-"""Zones of a region that GKE takes by itself (page regional-clusters)."""
+"""Zones that GKE chooses in a region by default (page regional-clusters)."""
 
 
 def differences(
@@ -150,10 +151,11 @@ def differences(
     remedy: str,
     unknown: Collection[str] = (),
 ) -> Iterator[Problem]:
-    """Yield a problem for every immutable property in which a live pool differs from the wanted one.
+    """Yield a problem for each immutable property that differs between a live pool and the wanted
+    one.
 
-    `args` are those of the NodePool by the names of the wire, with the account's address in plain text; `unknown` are keys of the
-    stack file whose value another resource makes.
+    `args`: the NodePool's, keyed by Google property name, with the account's address in plain text;
+    `unknown`: keys of the stack file whose value another resource makes.
     """
     changes = (change for change in _changes(args, live) if change[0] not in unknown)
     yield from immutable.changed(path, args["name"], changes, remedy)
@@ -174,7 +176,7 @@ def _changes(args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Chang
 
 
 def cluster_problems(name: str, cloud: Gcp, live: LiveCluster) -> Iterator[Problem]:
-    """Settings of the cluster that stay when the stack file drops them."""
+    """Yield a problem for each dropped setting that the cluster keeps."""
     if not live.answer:
         return
     cidr = block(live.answer, "privateClusterConfigs").get("masterIpv4CidrBlock")
@@ -190,13 +192,16 @@ def cluster_problems(name: str, cloud: Gcp, live: LiveCluster) -> Iterator[Probl
         yield Problem(
             "cloud.zones",
             f"is unset: GKE keeps the zones that the cluster has, {zones}",
-            f"write `zones: [{zones}]`, or the zones you want; for GKE's own choice run `gcloud container clusters update {where}"
+            f"write `zones: [{zones}]`, or the zones you want; for GKE's own choice run `gcloud "
+            f"container clusters update {where}"
             f" --node-locations {cloud.place if cloud.zonal else 'ZONE,ZONE,ZONE'}` first",
         )
 
 
 def _kept_gpus(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Problem]:
-    """GPUs that are attached to a machine and no longer wanted: an update that leaves them out changes nothing."""
+    """Yield a problem for attached GPUs that are no longer wanted: an update that omits them
+    changes nothing.
+    """
     now, declared = _accelerators(live, args)
     if now != declared == "none":
         yield Problem(
@@ -207,12 +212,13 @@ def _kept_gpus(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> I
 
 
 def _kept_disk(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Problem]:
-    """A type of disk that is no longer wanted, on a machine that the catalogue does not have."""
+    """Yield a problem for a dropped disk type on a machine that the catalogue lacks."""
     disk = config(live).get("diskType")
     if not _node_config(args).get("diskType") and disk and disk not in _DEFAULT_DISKS:
         yield Problem(
             f"{path}.gcp.diskType",
-            f"{args['name']}: is {disk} in the cluster, and GKE's choice for {_node_config(args)['machineType']} is unknown",
+            f"{args['name']}: is {disk} in the cluster, and GKE's choice for "
+            f"{_node_config(args)['machineType']} is unknown",
             f"write `diskType: {disk}`, or another type",
         )
 
@@ -220,7 +226,9 @@ def _kept_disk(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> I
 def pool_problems(
     stack: Stack, pool: NodePool, args: Mapping[str, Any], live: LiveCluster
 ) -> Iterator[Problem]:
-    """Changes of a live pool that GKE does not make, or that would end running on-demand nodes."""
+    """Yield a problem for each change that GKE ignores, or that would delete running on-demand
+    nodes.
+    """
     live_pool = live.pools.get(pool.name)
     if live_pool is None:
         return
@@ -240,7 +248,9 @@ def pool_problems(
 
 
 def system_problems(cloud: Gcp, args: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
-    """As `pool_problems`, for the system pool, which has no generations; under another name it is another pool."""
+    """Yield the problems of the system pool, as `pool_problems`. It has no generations: another
+    name makes another pool.
+    """
     live_pool = live.pools.get(args["name"])
     if live_pool:
         remedy = "give it another name as well: the new pool is made before the old one goes"
@@ -249,5 +259,5 @@ def system_problems(cloud: Gcp, args: Mapping[str, Any], live: LiveCluster) -> I
 
 
 def _is_reclaimable(live: Mapping[str, Any]) -> bool:
-    """Whether the nodes end without being asked to: spot, preemptible and flex-start ones."""
+    """Return whether Google ends the nodes: spot, preemptible and flex-start ones."""
     return any(config(live).get(way) for way in ("spot", "preemptible", "flexStart"))

@@ -1,6 +1,7 @@
 """A GKE cluster as `getCluster` shows it now.
 
-In the answer of a function every nested block is a list, with a name in the plural: `nodeConfigs`, `masterAuths`.
+In the answer of a function every nested block is a list, with a name in the plural: `nodeConfigs`,
+`masterAuths`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from components.resources import explain_refusal, wire
 from config.placement.node_pools import POOL_LABEL
 
 EVERYBODY = "0.0.0.0/0"
-"""As an authorized network: every address."""
+"""The authorized network of all addresses."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +36,16 @@ class LiveCluster:
 
     @property
     def zones(self) -> list[str]:
-        """Zones of a pool that names none; empty where they are unknown."""
-        # A zonal cluster's own zone is not among its nodeLocations (pulumi-gcp, Cluster.nodeLocations).
+        """Zones of a pool that names none; empty if unknown."""
+        # A zonal cluster's own zone is not among its nodeLocations (pulumi-gcp,
+        # Cluster.nodeLocations).
         location = str(self.answer.get("location", ""))
         own = [location] if location.count("-") == 2 else []
         return sorted({*(self.answer.get("nodeLocations") or ()), *own})
 
     @property
     def closed(self) -> bool:
-        """Whether the API server's address is closed to addresses outside the authorized networks."""
+        """Whether only authorized networks reach the API server's address."""
         blocks = self.answer.get("masterAuthorizedNetworksConfigs")
         ranges = {
             range.get("cidrBlock")
@@ -64,7 +66,7 @@ class LiveCluster:
 
     @property
     def dns_name(self) -> str | None:
-        """The DNS name, where users reach the API server by it: see `credentials.by_name`."""
+        """The DNS name if users reach the API server by it (`gcp_credentials.reached_by_dns`)."""
         ways = block(self.answer, "controlPlaneEndpointsConfigs")
         dns = block(ways, "dnsEndpointConfigs")
         open_to_all = (
@@ -77,7 +79,7 @@ class LiveCluster:
 
     @property
     def live_pools(self) -> list[LivePool]:
-        """All its node pools, as a removal is judged."""
+        """All its node pools, as `removed_pools` judges them."""
         return [
             LivePool(
                 name,
@@ -94,7 +96,9 @@ class LiveCluster:
         return block(self.pools.get(pool, {}), "networkConfigs").get("enablePrivateNodes")
 
     def per_zone(self, label: str) -> int:
-        """Nodes in each zone of the pools with this label under POOL_LABEL, rounded down as `nodeCount` is."""
+        """Return the nodes in each zone of the pools with this label, rounded down as `nodeCount`
+        is.
+        """
         here = (
             pool
             for pool in self.pools.values()
@@ -104,14 +108,14 @@ class LiveCluster:
 
 
 def block(of: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A nested block by the name of its list; empty when it is missing."""
+    """Return a nested block by the name of its list; empty when it is missing."""
     blocks = of.get(name) or [{}]
     first: Mapping[str, Any] = blocks[0] or {}
     return first
 
 
 def config(pool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The settings of a pool's nodes."""
+    """Return the settings of a pool's nodes."""
     return block(pool, "nodeConfigs")
 
 
@@ -128,10 +132,10 @@ def _nodes(pool: Mapping[str, Any]) -> int | None:
 def read(
     project: str, location: str, name: str, reading: pulumi.InvokeOptions | None = None
 ) -> LiveCluster:
-    """The cluster now, empty when it does not exist.
+    """Read the cluster; return an empty one if it does not exist.
 
-    Raises `pulumi.RunError` when it cannot be read: no login, no right to, an API that the project has not enabled. Such a
-    refusal must not be taken for a missing cluster.
+    Raise `pulumi.RunError` if it cannot be read: no login, no right, or an API that the project has
+    not enabled. Such a refusal does not mean a missing cluster.
     """
     with explain_refusal(
         f"cloud: cluster {name!r} in {location} of project {project}", "container.clusters.get"
@@ -145,7 +149,8 @@ def read(
                 )
             )
         except Exception as failed:
-            # These words mean a missing cluster (terraform-provider-google-beta, data_source_google_container_cluster.go).
+            # These words mean a missing cluster (terraform-provider-google-beta,
+            # data_source_google_container_cluster.go).
             if f"projects/{project}/locations/{location}/clusters/{name} not found" in str(failed):
                 return LiveCluster()
             raise

@@ -17,7 +17,9 @@ _WHERE = "cloud.network.existing"
 
 
 def refuse_existing(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> None:
-    """Raise `pulumi.RunError` when the network that the stack file names lacks a range or a subnet, or cannot be read."""
+    """Raise `pulumi.RunError` if the existing network lacks a range or a subnet, or cannot be
+    read.
+    """
     existing = cloud.network.existing
     if existing is None or cloud.region is None:
         return
@@ -34,7 +36,10 @@ def refuse_existing(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> 
         except Exception as failed:
             if "not found" not in str(failed).lower():
                 raise
-            remedy = f"gcloud compute networks subnets list --project {project} --regions {cloud.region}   lists the existing ones"
+            remedy = (
+                f"gcloud compute networks subnets list --project {project} --regions "
+                f"{cloud.region}   lists the existing ones"
+            )
             raise pulumi.RunError(
                 report([Problem(f"{_WHERE}.subnet", f"there is no {place}", remedy)])
             ) from None
@@ -61,10 +66,13 @@ def refuse_existing(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> 
 
 
 class Network(pulumi.ComponentResource):
-    """Network, subnet and ranges of a cluster. Nothing is declared of an existing network: its ids follow from its names."""
+    """Network, subnet and ranges of a cluster.
+
+    It deliberately declares nothing of an existing network: its ids follow from its names.
+    """
 
     network: pulumi.Output[str]
-    """The id, with the network's project, which may be another one than the cluster's."""
+    """The id, with the network's project, which may differ from the cluster's."""
     subnet: pulumi.Output[str]
     pod_range: pulumi.Input[str]
     service_range: pulumi.Input[str]
@@ -80,7 +88,7 @@ class Network(pulumi.ComponentResource):
         private: bool,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        """`private`: whether any nodes have private addresses only, and need a way out."""
+        """`private`: whether any nodes have private addresses only, and need NAT."""
         super().__init__("kubeflow-spot:gcp:Network", name, None, opts)
         self.way_out = []
         if cloud.network.existing:
@@ -107,7 +115,8 @@ class Network(pulumi.ComponentResource):
         network = compute.Network(
             name, project=cloud.project, name=cluster, auto_create_subnetworks=False, opts=child
         )
-        # Left out, the provider switches them off (resource_compute_subnetwork.go, expandComputeSubnetworkLogConfig).
+        # The provider switches omitted logs off (resource_compute_subnetwork.go,
+        # expandComputeSubnetworkLogConfig).
         logs = (
             compute.SubnetworkLogConfigArgs(flow_sampling=spec.flow_log_sampling)
             if spec.flow_log_sampling

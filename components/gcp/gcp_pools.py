@@ -1,7 +1,8 @@
 """Node pools as GKE holds them: pure translations, and the resource that is declared.
 
-Only the initial number of nodes is sent: `nodeCount` left out follows the autoscaler in the state. Every other unset property is
-sent as GKE's documented default, because the provider keeps the old value of a property that is left out (docs/adr/0016).
+Only the initial number of nodes is sent; the omitted `nodeCount` follows the autoscaler. Every
+other unset property is sent as GKE's documented default, because the provider keeps the old value
+of an omitted property (docs/adr/0016).
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ from config.model.pool import Capacity, Effect, Upgrade
 from config.placement.node_pools import NodePool
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
-"""All of them: IAM limits the nodes' rights (docs.cloud.google.com/compute/docs/access/service-accounts)."""
+"""All scopes: IAM limits the nodes' rights
+(docs.cloud.google.com/compute/docs/access/service-accounts)."""
 
 _METADATA = "GKE_METADATA"
-"""Pods get no further than their own identity (page workload-identity)."""
+"""Pods cannot use the nodes' identity (page workload-identity)."""
 
 EFFECTS = {
     Effect.NO_SCHEDULE: "NO_SCHEDULE",
@@ -46,13 +48,13 @@ _FOR_SYSTEM_PODS = 15
 """Seconds at the end of a spot node's notice that GKE keeps for system pods (page spot-vms)."""
 
 _PODS = 110
-"""A node of a VPC-native cluster takes so many by default (page flexible-pod-cidr)."""
+"""Most pods of a node in a VPC-native cluster by default (page flexible-pod-cidr)."""
 
 _DISK_GB = 100
 """docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/NodeConfig, diskSizeGb"""
 
 _NOTICE = 30
-"""Seconds of notice a spot node has by default (page spot-vms)."""
+"""Seconds of a spot node's notice by default (page spot-vms)."""
 
 _SURGE = Upgrade(maxSurge="1", maxUnavailable="0")
 """GKE's default (page node-pool-upgrade-strategies)."""
@@ -60,7 +62,9 @@ _SURGE = Upgrade(maxSurge="1", maxUnavailable="0")
 
 @dataclass(frozen=True)
 class PlannedPool:
-    """A pool of any role, known before any resource is declared: the account and the key are texts."""
+    """A pool of any role, known before any resource is declared: the account and the key are
+    texts.
+    """
 
     pool: NodePool
     args: container.NodePoolArgs
@@ -69,7 +73,7 @@ class PlannedPool:
 
     @cached_property
     def request(self) -> dict[str, Any]:
-        """The properties that a live pool is compared with, by the names of the wire."""
+        """The properties to compare with a live pool, keyed by Google property name."""
         return {**wire(self.args), "nodeConfig": wire(self.nodes)}
 
 
@@ -92,7 +96,8 @@ def planned(
     flex = pool.capacity == Capacity.FLEX_START
     count = source.zone_count(cloud)
     first = len(pool.zones) or len(live.zones) or count
-    # An existing cluster without alias addresses has no such number and takes none (pulumi-gcp, maxPodsPerNode).
+    # An existing cluster without alias addresses has no such number and takes none (pulumi-gcp,
+    # maxPodsPerNode).
     usual = int(live.answer.get("defaultMaxPodsPerNode") or 0) if cloud.existing_cluster else _PODS
     args = container.NodePoolArgs(
         cluster=cluster,
@@ -103,12 +108,14 @@ def planned(
         max_pods_per_node=source.max_pods or usual or None,
         management=container.NodePoolManagementArgs(auto_repair=not flex, auto_upgrade=True),
         initial_node_count=_first_nodes(pool, cloud, first, live),
-        # The cluster's own setting counts for later pools only (terraform-google-kubernetes-engine issue 2258).
+        # The cluster's setting does not reach existing pools (terraform-google-kubernetes-engine
+        # issue 2258).
         network_config=None
         if cloud.existing_cluster
         else container.NodePoolNetworkConfigArgs(enable_private_nodes=cloud.network.private_nodes),
         autoscaling=_bounds(pool, options, count),
-        # GKE sets a strategy of its own, which the provider does not take (crossplane-contrib/provider-upjet-gcp issue 1028).
+        # GKE sets a strategy that the provider refuses (crossplane-contrib/provider-upjet-gcp issue
+        # 1028).
         upgrade_settings=None
         if flex
         else _upgrade(upgrades.of(pool, _SURGE, full=bool(pool.reservation))),
@@ -125,7 +132,7 @@ def _nodes(
     workload_identity: bool,
 ) -> container.NodePoolNodeConfigArgs:
     nodes, options = nodes_of(pool.source) or GcpNodes(), options_of(pool.source) or GcpPool()
-    # GKE puts its own on by itself and keeps them from others (page labels-taints-and-tolerations).
+    # GKE adds its own labels and refuses them in a request (page labels-taints-and-tolerations).
     by_itself = {key for key, _ in registry.cloud_of(cloud).spot_labels}
     labels = {key: value for key, value in pool.labels.items() if key not in by_itself}
     if pool.gpus and options.device_plugin == "nvidia":
@@ -153,7 +160,7 @@ def _nodes(
         spot=True if pool.spot and not pool.preemptible else None,
         preemptible=True if pool.preemptible else None,
         flex_start=True if flex else None,
-        # A node runs seven days where the stack file says nothing (page dws-flex-start-training).
+        # A node runs seven days by default (page dws-flex-start-training).
         max_run_duration=f"{seconds(options.max_run_duration or '168h')}s" if flex else None,
         reservation_affinity=_affinity(pool, cloud, live),
         labels=dict(sorted(labels.items())),
@@ -182,7 +189,9 @@ def _affinity(
 
 
 def temporary_nodes(cloud: Gcp, account: pulumi.Input[str]) -> container.ClusterNodeConfigArgs:
-    """Return the settings of the initial pool, which is removed at once: its nodes get no more rights than others."""
+    """Return the settings of GKE's initial pool, which is removed at once; its nodes get no further
+    rights.
+    """
     key = cloud.encryption.boot_disk_key
     return container.ClusterNodeConfigArgs(
         service_account=account,
@@ -198,9 +207,9 @@ def temporary_nodes(cloud: Gcp, account: pulumi.Input[str]) -> container.Cluster
 
 
 def _clusters_zones(name: str, live: LiveCluster) -> list[str] | None:
-    """The cluster's zones, for a live pool that has others; None where GKE applies them by itself.
+    """Return the cluster's zones for a live pool that has others, else None.
 
-    A pool's zones do not go back to the cluster's when they are left out (terraform-provider-google, container_node_pool).
+    A pool keeps its zones if they are omitted (terraform-provider-google, container_node_pool).
     """
     pool = live.pools.get(name)
     return (
@@ -213,7 +222,9 @@ def _clusters_zones(name: str, live: LiveCluster) -> list[str] | None:
 def _kubelet(
     pool: NodePool, options: GcpPool, live: LiveCluster
 ) -> container.NodePoolNodeConfigKubeletConfigArgs | None:
-    """Return the notice of a spot node; None for GKE's own where the live pool has no other: older clusters refuse the setting."""
+    """Return the notice of a spot node; None for GKE's default, because older clusters refuse the
+    setting.
+    """
     if not pool.spot or pool.preemptible:
         return None
     kubelet = block(config(live.pools.get(pool.name, {})), "kubeletConfigs")
@@ -228,8 +239,10 @@ def _kubelet(
 
 
 def _bounds(pool: NodePool, options: GcpPool, zones: int) -> container.NodePoolAutoscalingArgs:
-    """Return bounds of the whole pool or of each zone, never both (pulumi-gcp, NodePoolAutoscalingArgs)."""
-    # GKE's default is ANY for machines that it may take back (page cluster-autoscaler).
+    """Return bounds of the whole pool or of each zone, never both (pulumi-gcp,
+    NodePoolAutoscalingArgs).
+    """
+    # GKE's default is ANY for machines that it may reclaim (page cluster-autoscaler).
     ends = pool.capacity != Capacity.ON_DEMAND
     policy = (options.location_policy or ("any" if ends else "balanced")).upper()
     # A twin has bounds of its own, which are totals.
@@ -247,11 +260,12 @@ def _bounds(pool: NodePool, options: GcpPool, zones: int) -> container.NodePoolA
 
 
 def _first_nodes(pool: NodePool, cloud: Gcp, zones: int, live: LiveCluster) -> int:
-    """Initial nodes of each zone.
+    """Return the initial nodes of each zone.
 
-    A pool that replaces another generation, which is deleted right after, begins with as many nodes. Where another pool holds the
-    same reservation it begins with none: GKE refuses what the reservation has no room for (429, GoogleCloudPlatform/gsutil issue
-    1000), and the provider asks again for two hours. The autoscaler makes the nodes when the old ones are gone.
+    A new generation begins with as many nodes as the old one, which is deleted next. If another
+    pool holds the same reservation it begins empty: GKE refuses nodes beyond the reservation (429,
+    GoogleCloudPlatform/gsutil issue 1000), and the provider repeats that for two hours. The
+    autoscaler adds the nodes when the old ones are gone.
     """
     if pool.reservation and reservations.held(pool.reservation, pool.name, cloud.project, live):
         return 0
@@ -259,7 +273,6 @@ def _first_nodes(pool: NodePool, cloud: Gcp, zones: int, live: LiveCluster) -> i
 
 
 def _initial(least: int, most: int, zones: int, now: int = 0) -> int:
-    """Initial nodes of each zone: enough for the minimum, and never more than the maximum."""
     return min(max(math.ceil(least / zones), now), most // zones)
 
 
@@ -282,10 +295,10 @@ def declare(
     after: Sequence[pulumi.Resource] = (),
     deleted_with: pulumi.Resource | None = None,
 ) -> container.NodePool:
-    """Declare one pool of the cluster with that name, by the nodes' account and the key as other resources make them.
+    """Declare one pool of the cluster, with the account and the key as outputs.
 
-    Its name is its identity, so a replacement deletes first; `immutable_pools` refuses that for pools in use. The initial node
-    count is ignored later: GKE would replace the pool for another number.
+    Its name is its identity, so a replacement deletes first; `gcp_immutable_pools` refuses that for
+    pools in use. Later changes of the initial node count are ignored: they would replace the pool.
     """
     nodes, args, key = copy(planned.nodes), copy(planned.args), cloud.encryption.boot_disk_key
     nodes.service_account = account
@@ -305,7 +318,9 @@ def declare(
 
 
 def node_labels(pool: NodePool) -> dict[str, str]:
-    """The known ones among the labels that GKE puts on a pool's nodes (a dump of v1.36.3-gke; page gpus)."""
+    """Return those labels of GKE on a pool's nodes that are known (a dump of v1.36.3-gke; page
+    gpus).
+    """
     labels = {
         "cloud.google.com/gke-nodepool": pool.name,
         "kubernetes.io/os": "linux",

@@ -1,7 +1,8 @@
-"""The parts of a Cluster, one translation each: from the stack file's words to GKE's own. Pure.
+"""The parts of a Cluster: pure translations of the stack file to GKE's properties.
 
-A setting that can be switched off again is sent either way, or as long as the live cluster has it: the provider keeps the old
-value of a setting that is left out (Optional and Computed in its schema), and its preview shows nothing (docs/adr/0016).
+A setting that can be switched off is always sent, or as long as the live cluster has it: the
+provider keeps the old value of an omitted setting (Optional and Computed in its schema), and its
+preview shows nothing (docs/adr/0016).
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from config.clouds.gcp.gcp_settings import (
 
 
 def node_locations(cloud: Gcp) -> list[str] | None:
-    """Return the zones of pools that name none; in a zonal cluster the zones beside its own (pulumi-gcp, `node_locations`)."""
+    """Return the zones of pools that name none; in a zonal cluster the zones beside its own
+    (pulumi-gcp, `node_locations`).
+    """
     return sorted(zone for zone in cloud.zones if zone != cloud.place) or None
 
 
@@ -53,8 +56,9 @@ def authorized_networks(
 ) -> container.ClusterMasterAuthorizedNetworksConfigArgs | None:
     """Return the networks that may reach the address; None for all.
 
-    A private address is for its own network and the listed ones. To open an address, the range of all addresses is listed: the
-    provider switches the list off in no other way (resource_container_cluster.go, expandMasterAuthorizedNetworksConfig).
+    A private address serves its own network and the listed ones. A public address is opened by
+    listing the range of all addresses: the provider cannot switch the list off
+    (resource_container_cluster.go, expandMasterAuthorizedNetworksConfig).
     """
     ranges = access.authorized_ranges
     if access.ip_endpoint == "public" and not ranges and live.closed:
@@ -66,8 +70,8 @@ def authorized_networks(
             container.ClusterMasterAuthorizedNetworksConfigCidrBlockArgs(cidr_block=range)
             for range in ranges
         ],
-        # Otherwise every machine in Google Cloud with a public address gets past the list (page authorized-networks;
-        # CIS GKE, 5.6.3).
+        # Otherwise every public address of Google Cloud passes (page authorized-networks; CIS GKE,
+        # 5.6.3).
         gcp_public_cidrs_access_enabled=False,
     )
 
@@ -82,7 +86,7 @@ def autoscaler(
 ) -> container.ClusterClusterAutoscalingArgs:
     """Return the profile: the stack's, else the release's.
 
-    `enabled` stays off: it lets GKE make pools of its own choice (page node-auto-provisioning).
+    `enabled` stays off: it lets GKE add pools of its own (page node-auto-provisioning).
     """
     profile = spec.profile or release.profile
     assert profile  # a release pins it
@@ -129,9 +133,11 @@ def maintenance(spec: GcpMaintenance | None) -> container.ClusterMaintenancePoli
 def everybody(
     access: GcpAccess, live: LiveCluster
 ) -> container.ClusterRbacBindingConfigArgs | None:
-    """Return the RoleBindings to everybody (page best-practices/rbac). GKE refuses new ones; those that exist stay.
+    """Return whether GKE accepts new RoleBindings to everybody (page best-practices/rbac); existing
+    ones stay.
 
-    The provider sends false for the one of the two that is left out (resource_container_cluster.go, expandRBACBindingConfig).
+    The provider sends false for an omitted one of the two (resource_container_cluster.go,
+    expandRBACBindingConfig).
     """
     if access.roles_for_everybody == "allowed" and not live.refuses_everybody:
         return None
@@ -146,7 +152,8 @@ def groups(
 ) -> container.ClusterAuthenticatorGroupsConfigArgs | None:
     """Return the Google Groups in RoleBindings (page google-groups-rbac).
 
-    An empty name switches them off (terraform-provider-google, TestAccContainerCluster_withAuthenticatorGroupsConfig).
+    An empty name switches them off (terraform-provider-google,
+    TestAccContainerCluster_withAuthenticatorGroupsConfig).
     """
     if access.security_group or live.security_group:
         return container.ClusterAuthenticatorGroupsConfigArgs(

@@ -1,6 +1,7 @@
 """Settings of GKE that another resource of a program may make (`components.references`).
 
-Left out on purpose: a repository, whose name is part of the names of the resources that let nodes pull from it.
+Left out on purpose: a repository, whose name is part of the names of the resources that let nodes
+pull from it.
 """
 
 from __future__ import annotations

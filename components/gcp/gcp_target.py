@@ -16,10 +16,12 @@ _BY_PRICE = "GKE takes what is cheapest among pools that fit, and has no priorit
 
 
 class GkeTarget(Target):
-    """The cluster of a stack file on GKE, read by the provider that `opts` of the component name: `GkeTarget(stack, opts)`."""
+    """The GKE cluster of a stack file: `GkeTarget(stack, opts)`. The provider in `opts` reads
+    it.
+    """
 
     device_plugin = ("kube-system", "nvidia-gpu-device-plugin")
-    """On every GPU node that is not labelled otherwise (page gpus)."""
+    """It runs on every GPU node that is not labelled otherwise (page gpus)."""
     node_labels = staticmethod(gcp_pools.node_labels)
     _plan: gcp_cluster.ClusterPlan
     _existing: gcp_existing_cluster.ExistingGke
@@ -31,7 +33,10 @@ class GkeTarget(Target):
         if existing := cloud.existing_cluster:
             self.key = "cloud.existingCluster"
             self.existing = f"{cloud.project}/{existing.location}/{existing.name}"
-            self.not_by_priority = f"{_BY_PRICE}; cloud.fallback.mode: compute-class gives pods that ask for it an order"
+            self.not_by_priority = (
+                f"{_BY_PRICE}; cloud.fallback.mode: compute-class gives pods that ask for it an "
+                "order"
+            )
             return
         self.key, self.place = "cloud", gcp_cluster.place(stack.spec, cloud)
         self.not_by_priority = f"{_BY_PRICE}; cloud.fallback.mode: compute-class gives it an order"

@@ -1,4 +1,4 @@
-"""Reservations of Compute Engine as GKE takes them (page consuming-reservations)."""
+"""Reservations of Compute Engine in GKE's form (page consuming-reservations)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ _BLOCKS = "/reservationBlocks/"
 def affinity(
     reservation: str, name: str, project: str, live: LiveCluster
 ) -> container.NodePoolNodeConfigReservationAffinityArgs:
-    """Return the choice of machines of this reservation alone, for the pool of this name.
+    """Return the affinity to this reservation alone, for the pool of this name.
 
-    A block needs its project: without it GKE answers 404 (GoogleCloudPlatform/cluster-toolkit pull request 5043). A live pool that
-    has the same by another spelling keeps it: the property replaces the pool.
+    A block needs its project, otherwise GKE answers 404 (GoogleCloudPlatform/cluster-toolkit pull
+    request 5043). A live pool keeps its spelling of the same reservation, because a change would
+    replace the pool.
     """
     block_alone = _BLOCKS in reservation and not reservation.startswith("projects/")
     value = _whole(reservation, project) if block_alone else reservation
@@ -33,12 +34,12 @@ def affinity(
 
 
 def named(pool: Mapping[str, Any]) -> str:
-    """The reservation that a live pool names; empty without one."""
+    """Return the reservation of a live pool; empty without one."""
     return ", ".join(block(config(pool), "reservationAffinities").get("values") or ())
 
 
 def held(reservation: str, name: str, project: str, live: LiveCluster) -> bool:
-    """Whether another pool than that of this name takes machines of the reservation, or of a block of it."""
+    """Return whether another pool uses the reservation or a block of it."""
 
     def of(value: str) -> str:
         return _whole(value, project).partition(_BLOCKS)[0]

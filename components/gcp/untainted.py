@@ -1,7 +1,8 @@
-"""Spot pools of a GKE cluster that anybody's pods may use, because nobody tainted them.
+"""Untainted spot pools of a GKE cluster, on which any pod may land.
 
-GKE taints no spot pool that a person makes (docs.cloud.google.com/kubernetes-engine/docs/concepts/spot-vms: "Use taints and
-tolerations"), so the guard, which looks at what a pod tolerates, cannot keep a notebook or a database off it.
+GKE does not taint spot pools that people create
+(docs.cloud.google.com/kubernetes-engine/docs/concepts/spot-vms: "Use taints and tolerations"). The
+guard judges tolerations, so it cannot keep a notebook or a database off such a pool.
 """
 
 from __future__ import annotations
@@ -21,21 +22,26 @@ _KEEPS_OFF = frozenset({"NO_SCHEDULE", "NO_EXECUTE"})
 
 
 def warn(spec: ClusterSpec, where: str, place: str, cluster: LiveCluster) -> None:
-    """Warn of each such pool where the stack has the guard; `where` is the key of the stack file that names the cluster,
-    `place` the cluster as options of gcloud."""
+    """Log a warning of each untainted pool if the stack has the guard.
+
+    `where`: the key of the stack file that names the cluster; `place`: the cluster as options of
+    gcloud.
+    """
     if spec.scheduling.enabled:
         for pool, key in sorted(_untainted(cluster)):
             kind = "flex-start" if key == FLEX_START else "spot"
             pulumi.log.warn(
-                f"{where}: the node pool {pool!r} has {kind} machines without the taint {key}, so pods that must not be evicted"
+                f"{where}: the node pool {pool!r} has {kind} machines without the taint {key}, so "
+                "pods that must not be evicted"
                 " land there and the guard cannot keep them off\n"
-                f"  gcloud container node-pools update {pool} {place} --node-taints {_options(cluster.pools[pool], key)}"
+                f"  gcloud container node-pools update {pool} {place} --node-taints "
+                f"{_options(cluster.pools[pool], key)}"
                 "   taints its nodes; its own pods must tolerate that first"
             )
 
 
 def _untainted(cluster: LiveCluster) -> Iterator[tuple[str, str]]:
-    """The names of such pools, each with the taint that it lacks."""
+    """Yield the name of each untainted pool with the missing taint."""
     for name, pool in cluster.pools.items():
         keys = {taint.get("key") for taint in _taints(pool) if taint.get("effect") in _KEEPS_OFF}
         if config(pool).get("spot") and SPOT not in keys:
@@ -47,15 +53,18 @@ def _untainted(cluster: LiveCluster) -> Iterator[tuple[str, str]]:
 
 
 def _taints(pool: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The taints of a live pool. Its `taints` have only what a program manages, if anything (pulumi-gcp, Cluster.nodePools)."""
+    """Return the taints of a live pool. Its `taints` list only those that a program manages
+    (pulumi-gcp, Cluster.nodePools).
+    """
     nodes = config(pool)
     return list(nodes.get("effectiveTaints") or nodes.get("taints") or ())
 
 
 def _options(pool: Mapping[str, Any], key: str) -> str:
-    """The pool's taints and the missing one, since gcloud replaces all (gcloud container node-pools update).
+    """Return the pool's taints and the missing one, because gcloud replaces all (gcloud container
+    node-pools update).
 
-    Without that of GPUs, which GKE adds by itself (page gpus).
+    The GPU taint is left out: GKE adds it (page gpus).
     """
     own = (
         f"{taint.get('key')}={taint.get('value') or ''}:{_EFFECTS.get(str(taint.get('effect')), 'NoSchedule')}"

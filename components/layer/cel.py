@@ -1,4 +1,6 @@
-"""Values as CEL writes them, for the expressions of admission policies (https://kubernetes.io/docs/reference/using-api/cel/)."""
+"""Values as CEL writes them, for the expressions of admission policies
+(https://kubernetes.io/docs/reference/using-api/cel/).
+"""
 
 from __future__ import annotations
 
@@ -8,24 +10,25 @@ from typing import Any
 LABELS = "has(object.metadata.labels) ? object.metadata.labels : {}"
 
 NAME = "object.metadata.?name.orValue(object.metadata.?generateName.orValue(''))"
-"""The object's name, or the beginning of the name that it will get."""
+"""The object's name, or the prefix of its generated name."""
 
 NOT_BY_DAEMON_SETS = (
     "request.userInfo.username != 'system:serviceaccount:kube-system:daemon-set-controller'"
 )
-"""Pods that the controller of DaemonSets did not create. The user's name is proof; anybody may write an owner."""
+"""Pods that the DaemonSet controller did not create, by the user's name: anybody may write an owner
+reference."""
 
 NOT_OF_A_DAEMON_SET = """\
 !(request.userInfo.username == 'system:kube-controller-manager'
      && has(object.metadata.ownerReferences)
      && object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet'))"""
-"""The same where all controllers are one user, whose owner references are true."""
+"""The same for clusters where all controllers are one user, whose owner references are true."""
 
 
 def value(plain: Any) -> str:
-    """Text, a number, a list or a map as a literal.
+    """Return a text, a number, a list or a map as a literal.
 
-    The API server wants values of one type in a map or a list; `dyn` hides the types of those that are not.
+    A map or a list must hold values of one type; `dyn` hides mixed types.
     """
     if isinstance(plain, dict):
         mixed = len({type(item) for item in plain.values()}) > 1 or any(
@@ -38,12 +41,13 @@ def value(plain: Any) -> str:
         return "{" + ", ".join(entries) + "}"
     if isinstance(plain, list | tuple):
         return f"[{', '.join(map(value, plain))}]"
-    # CEL's escapes are those of JSON, and its other forms of text are of no use here.
+    # CEL's escapes are those of JSON.
     return json.dumps(plain)
 
 
 def some_has(base: str, path: str, key: str, depth: int = 0) -> str:
-    """Return the test whether any map at a path below `base` has a key. A missing field has none.
+    """Return the test whether any map at a path below `base` has a key. A missing field has no
+    keys.
 
     A path is fields with dots; `[]` is each item of a list, `{}` each value of a map.
     """

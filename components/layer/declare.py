@@ -29,27 +29,28 @@ def declare_layer(
     cluster: Cluster,
     opts: pulumi.ResourceOptions,
 ) -> None:
-    """Everything that this stack has inside the cluster."""
+    """Declare everything that this stack has inside the cluster."""
     spec = stack.spec
 
     def provider(name: str, upsert: bool | None = None) -> k8s.Provider:
         return k8s.Provider(
             name,
             kubeconfig=cluster.kubeconfig,
-            # Without it every cluster update, which makes the kubeconfig unknown, previews the whole layer as replaced.
+            # A cluster update makes the kubeconfig unknown, which without this would preview the
+            # layer as replaced.
             cluster_identifier=spec.name,
-            # By default a changed ConfigMap or Secret is deleted and made anew; without its ConfigMap the autoscaler's choice is
-            # random for that moment (docs/adr/0017).
+            # By default a changed ConfigMap or Secret is replaced; meanwhile the autoscaler would
+            # choose at random (docs/adr/0017).
             enable_config_map_mutable=True,
             enable_secret_mutable=True,
             upsert_existing_objects=upsert,
             opts=opts,
         )
 
-    # The constant identifier hides a replaced cluster from the layer, so each object follows the cluster by options
-    # (docs/adr/0017). An existing cluster stays when the stack goes, so its objects are deleted one by one.
-    # Deleted first: an `up` that ended half-way leaves objects of the cluster that is gone, and deleting them afterwards takes
-    # those of the same names from the new one.
+    # The constant identifier hides a replaced cluster from the layer, so options make each object
+    # follow the cluster (docs/adr/0017). An existing cluster outlives the stack, so its objects are
+    # deleted one by one. Replacements delete first: an interrupted `up` leaves objects of the old
+    # cluster, and deleting those afterwards would delete their successors.
     new_cluster = cluster.new_cluster
     follows = pulumi.ResourceOptions(
         provider=provider(name),
@@ -67,8 +68,8 @@ def declare_layer(
         inside_own = inside
         take_ownership = spec.expander.take_ownership and new_cluster is None
         if new_cluster is None:
-            # Only this object may be taken from another owner, hence a provider of its own. The provider stays when the
-            # ownership is settled: with another one the object would be replaced.
+            # Only this object may be taken from another owner, so it has its own provider. The
+            # provider stays afterwards: another one would replace the object.
             own = provider(f"{name}-expander", upsert=take_ownership)
             inside_own = replace(inside, child=pulumi.ResourceOptions(provider=own))
         PriorityExpander(

@@ -1,6 +1,7 @@
 """Contents of an existing cluster: read once, before anything is declared.
 
-Uses the official client, which runs exec plugins such as kubelogin. Deliberately changes nothing in the cluster.
+Uses the official client, which runs exec plugins such as kubelogin. Deliberately changes nothing in
+the cluster.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ _SECONDS = 15
 """For each answer."""
 
 _RIGHTS = (
-    "must be allowed to list DaemonSets and ClusterPolicies in the whole cluster and to change objects in kube-system and"
+    "must be allowed to list DaemonSets and ClusterPolicies in the whole cluster and to change "
+    "objects in kube-system and"
     " kube-public"
 )
 """The rights of the kubeconfig's user that the layer needs."""
@@ -38,7 +40,8 @@ class Contents:
     """Objects as the API server holds them."""
 
     version: str
-    """The API server's, such as 1.36.2; the minor version alone, such as 1.35, where it emulates an older one."""
+    """The API server's, such as 1.36.2; only the minor version, such as 1.35, if it emulates an
+    older one."""
     daemon_sets: tuple[Mapping[str, Any], ...] = ()
     policies: tuple[Mapping[str, Any], ...] = ()
     """ClusterPolicies of NVIDIA's GPU operator."""
@@ -47,16 +50,16 @@ class Contents:
     contracts: tuple[Mapping[str, Any], ...] = ()
     """The ConfigMaps by which stacks of this program tell users' tools about the pools."""
     compute_class: Mapping[str, Any] | None = None
-    """GKE's object of the requested name, with any owner."""
+    """GKE's object of the requested name, of any owner."""
 
 
 def read(kubeconfig: str, key: str, compute_class: str | None = None) -> Contents:
-    """Everything the layer needs. `key`: the key of the stack file by which errors name the cluster; `compute_class`:
-    the name of the stack's.
+    """Read everything the layer needs.
 
-    Raises `pulumi.RunError` when the cluster does not answer or does not allow it.
+    `key`: the key of the stack file by which errors name the cluster; `compute_class`: the name of
+    the stack's class. Raise `pulumi.RunError` if the cluster does not answer or refuses.
     """
-    # The import takes half a second, which a new cluster need not spend.
+    # A new cluster does not need this import, which takes half a second.
     from kubernetes import client
 
     with connected(kubeconfig, key) as api:
@@ -87,8 +90,10 @@ def read(kubeconfig: str, key: str, compute_class: str | None = None) -> Content
 
 
 def _version(answer: Mapping[str, Any]) -> str:
-    """The emulated version, which decides on kinds and fields
-    (kubernetes.io/docs/concepts/cluster-administration/compatibility-version)."""
+    """Return the emulated version, which decides on kinds and fields.
+
+    https://kubernetes.io/docs/concepts/cluster-administration/compatibility-version
+    """
     own = str(answer.get("gitVersion", "")).removeprefix("v")
     emulated = f"{answer.get('emulationMajor') or ''}.{answer.get('emulationMinor') or ''}"
     return emulated if len(emulated) > 1 and not own.startswith(f"{emulated}.") else own
@@ -96,7 +101,9 @@ def _version(answer: Mapping[str, Any]) -> str:
 
 @contextmanager
 def connected(kubeconfig: str, key: str) -> Iterator[ApiClient]:
-    """Yield a client of the cluster. Raise `pulumi.RunError` for a kubeconfig that cannot be used."""
+    """Yield a client of the cluster. Raise `pulumi.RunError` for a kubeconfig that cannot be
+    used.
+    """
     from kubernetes import config
     from kubernetes.config import ConfigException
 
@@ -121,7 +128,8 @@ def get(
 ) -> dict[str, Any] | None:
     """Return the answer as plain data; None when no object has that name.
 
-    Raise `pulumi.RunError` when the server does not answer, or refuses: `rights` says what its user needs.
+    Raise `pulumi.RunError` when the server does not answer, or refuses: `rights` says what its user
+    needs.
     """
     from kubernetes.client.exceptions import ApiException
     from urllib3.exceptions import HTTPError
@@ -136,7 +144,8 @@ def get(
         if refused.status == 0:  # no trust in its certificate
             raise pulumi.RunError(_silent(key, host, refused.reason)) from None
         raise pulumi.RunError(
-            f"{key}: the cluster's API server, {host}, refuses to show {what}: {refused.status} {refused.reason}\n"
+            f"{key}: the cluster's API server, {host}, refuses to show {what}: {refused.status} "
+            f"{refused.reason}\n"
             f"  the kubeconfig's user {rights}"
         ) from None
     except HTTPError as silent:

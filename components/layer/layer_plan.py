@@ -1,4 +1,6 @@
-"""LayerPlan: what the layer inside a cluster consists of, from the stack file and from what an existing cluster holds."""
+"""LayerPlan: what the layer inside a cluster consists of, from the stack file and from what an
+existing cluster holds.
+"""
 
 from __future__ import annotations
 
@@ -64,9 +66,9 @@ class LayerPlan:
 
 
 def plan(stack: Stack, cloud: Cloud, target: Target) -> LayerPlan:
-    """The plan for a target, which is read when it is an existing cluster. Logs warnings.
+    """Read an existing cluster, and return the plan for a target. Log warnings.
 
-    Raises `pulumi.RunError` when the cluster does not answer, or holds objects that the layer cannot stand beside.
+    Raise `pulumi.RunError` if the cluster does not answer, or holds conflicting objects.
     """
     contents = None
     if target.kubeconfig:
@@ -77,7 +79,8 @@ def plan(stack: Stack, cloud: Cloud, target: Target) -> LayerPlan:
     ours = contract.own(contents.contracts, stack.instance) if contents else None
     if ours and not stack.last_update.content:
         pulumi.log.warn(
-            f"{target.key}: the cluster has objects of a stack {stack.instance!r} already. Where they are not those of an "
+            f"{target.key}: the cluster has objects of a stack {stack.instance!r} already. Unless "
+            "they are from an "
             "unfinished `up` of this stack, give this stack another name"
         )
     for warning in release.check(stack.spec.release.name, ours):
@@ -89,7 +92,7 @@ def plan(stack: Stack, cloud: Cloud, target: Target) -> LayerPlan:
 
 
 def _plan(stack: Stack, cloud: Cloud, target: Target, contents: Contents | None) -> LayerPlan:
-    """`contents`: None for a new cluster."""
+    """Return the plan. `contents`: None for a new cluster."""
     spec, node_pools, instance = stack.spec, stack.node_pools, stack.instance
     version = contents.version if contents else spec.kubernetes_version
     plugins: Sequence[existing_plugins.Plugin] = ()
@@ -133,7 +136,9 @@ def _expander(
     compute_class_plan: ComputeClassPlan,
     contents: Contents | None,
 ) -> ExpanderPlan:
-    """The order in which pools grow: a ComputeClass keeps it, or the priority expander, or nothing."""
+    """Plan what keeps the order in which pools grow: a ComputeClass, the priority expander, or
+    nothing.
+    """
     if compute_class_plan.name:
         return expander.kept_by(f"ComputeClass {compute_class_plan.name}")
     if target.not_by_priority:

@@ -1,4 +1,6 @@
-"""Names and labels of the program's objects inside a cluster: two stacks on one cluster must never mean the same object."""
+"""Names and labels of the program's objects inside a cluster: two stacks on one cluster must never
+mean the same object.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,12 @@ INSTANCE = "app.kubernetes.io/instance"
 PROGRAM = "kubeflow-spot"
 
 _LONGEST = 30
-"""Leaves room for the program's name and a role within the 63 characters of a label's value."""
+"""Room for the program's name and a role within a label value's 63 characters."""
 
 
 def instance(stack: str) -> str:
-    """The stack's name as a DNS label: unchanged where it is one and short enough, else converted, with a digest.
+    """Return the stack's name as a DNS label; a converted or truncated name ends in a hash so that
+    it stays unique.
 
     Stack names may have upper case, `_` and `.`, and up to 100 characters.
     """
@@ -30,32 +33,34 @@ def instance(stack: str) -> str:
 
 
 def object_name(instance: str, role: str) -> str:
-    """The name of a cluster-wide or kube-system object."""
+    """Return the name of a cluster-wide or kube-system object."""
     return f"{PROGRAM}-{instance}-{role}"
 
 
 def labels(instance: str) -> dict[str, str]:
-    """The labels of every object that a stack declares; it recognizes its own by them."""
+    """Return the labels of every object that a stack declares, by which it recognizes its own."""
     return {INSTANCE: instance, PART_OF: PROGRAM}
 
 
 def is_ours(existing: Mapping[str, str], instance: str) -> bool:
-    """Whether an object with these labels is this stack's own."""
+    """Return whether an object with these labels is this stack's own."""
     return existing.items() >= labels(instance).items()
 
 
 def labels_of(existing: Mapping[str, Any]) -> Mapping[str, str]:
-    """The labels of an object as the API server holds it."""
+    """Return the labels of an object as the API server holds it."""
     labels: Mapping[str, str] = (existing.get("metadata") or {}).get("labels") or {}
     return labels
 
 
 def stack(existing: Mapping[str, str]) -> str | None:
-    """The stack of this program that declares an object with these labels; None for other owners."""
+    """Return the stack of this program that declares an object with these labels; None for other
+    owners.
+    """
     return existing.get(INSTANCE) if existing.get(PART_OF) == PROGRAM else None
 
 
 def owner(existing: Mapping[str, str]) -> str:
-    """The owner of an object with these labels, in words."""
+    """Return the owner of an object with these labels, in words."""
     another = stack(existing)
     return f"stack {another!r} of this program" if another else "another owner"

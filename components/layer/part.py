@@ -12,7 +12,7 @@ from components.layer import names
 
 @dataclass(frozen=True)
 class Inside:
-    """The cluster as the parts of the layer know it."""
+    """What the parts of the layer know of the cluster."""
 
     instance: str
     """The stack's name in labels and names of objects."""
@@ -23,7 +23,9 @@ class Inside:
 
 
 class Part(pulumi.ComponentResource):
-    """The base of all parts. Their types say `addons`, the layer's name before: a type is in the URNs of every state."""
+    """The base of all parts. Their types say `addons`, the layer's former name, because every
+    state's URNs contain it.
+    """
 
     def __init__(self, type: str, name: str, inside: Inside) -> None:
         super().__init__(type, name, None, inside.part)

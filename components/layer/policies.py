@@ -1,4 +1,6 @@
-"""Admission policies with their bindings (kubernetes.io, pages validating- and mutating-admission-policy)."""
+"""Admission policies with their bindings (kubernetes.io, pages validating- and
+mutating-admission-policy).
+"""
 
 from __future__ import annotations
 
@@ -34,11 +36,15 @@ def mutating(
     variables: Mapping[str, str] | None = None,
     patch: str,
 ) -> Mutating:
-    """Return a policy that patches new objects of these namespaces. Conditions and variables are expressions by their names."""
+    """Return a policy that patches new objects of these namespaces. Conditions and variables are
+    expressions by their names.
+    """
     spec = v1.MutatingAdmissionPolicySpecArgs(
-        # A pod that is not judged runs on-demand, which costs money, or waits and can be seen; a refused pod does not exist.
+        # An unjudged pod runs on demand, which costs money, or waits visibly; a refused pod would
+        # not exist.
         failure_policy="Ignore",
-        # Later changes by webhooks are intended; judging every pod twice would double the cost (bench).
+        # Later changes by webhooks are intended; judging every pod twice would double the cost
+        # (bench).
         reinvocation_policy="Never",
         match_constraints=_match(resources, ["CREATE"], namespaces),
         match_conditions=_conditions(conditions),
@@ -67,7 +73,9 @@ def validating(
     validation: v1.ValidationArgs,
     action: str,
 ) -> Validating:
-    """Return a policy that takes an action on objects of these namespaces that are not valid; otherwise as `mutating`."""
+    """Return a policy that takes an action on invalid objects of these namespaces; otherwise as
+    `mutating`.
+    """
     spec = v1.ValidatingAdmissionPolicySpecArgs(
         failure_policy=failure,
         match_constraints=_match(resources, operations, namespaces),
@@ -90,7 +98,7 @@ def declare(part: Part, name: str, policy: Mutating | Validating) -> None:
     """Declare a policy and its binding as children of a part."""
     arguments, binding = policy
     mutates = isinstance(arguments, v1.MutatingAdmissionPolicyInitArgs)
-    # The two kinds take no other's arguments: a type checker cannot join the pairs.
+    # A type checker cannot join the pairs of classes and arguments.
     declared: Any = v1.MutatingAdmissionPolicy if mutates else v1.ValidatingAdmissionPolicy
     bound: Any = (
         v1.MutatingAdmissionPolicyBinding if mutates else v1.ValidatingAdmissionPolicyBinding
@@ -109,11 +117,11 @@ def named(operator: str, namespaces: Iterable[str]) -> k8s.meta.v1.LabelSelector
 def _match(
     resources: Resources, operations: Sequence[str], namespaces: k8s.meta.v1.LabelSelectorArgs
 ) -> v1.MatchResourcesArgs:
-    # One rule for all: that a group has no resource of another's name makes no difference.
+    # One rule for all groups: a resource name that a group lacks matches nothing.
     rule = v1.NamedRuleWithOperationsArgs(
         api_groups=list(resources),
-        # The API server converts requests of older versions to this one ("matchPolicy": Equivalent is the default).
-        # It knows no versions of the groups that a project may install later.
+        # The API server converts requests of older versions to this one ("matchPolicy": Equivalent
+        # is the default). It knows no versions of the groups that a project may install later.
         api_versions=["v1"] if set(resources) <= _OWN_GROUPS else ["*"],
         operations=operations,
         resources=sorted({name for names in resources.values() for name in names}),

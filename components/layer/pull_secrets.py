@@ -13,7 +13,7 @@ from config.model.cluster import ImagePullSecret
 
 
 def docker_config(secret: ImagePullSecret) -> str:
-    """The Secret's one value, base64 of JSON.
+    """Return the Secret's one value, base64 of JSON.
 
     https://kubernetes.io/docs/tasks/configure-pod-container/pull-image-private-registry/
     """
@@ -27,12 +27,16 @@ def docker_config(secret: ImagePullSecret) -> str:
 
 
 class PullSecrets(Part):
-    """One Secret a namespace. The namespaces must exist; a pod names the Secret in its imagePullSecrets."""
+    """One Secret in each namespace; a pod names it in its imagePullSecrets.
+
+    It deliberately creates no namespaces and changes no service accounts.
+    """
 
     def __init__(self, name: str, secrets: Sequence[ImagePullSecret], inside: Inside) -> None:
         super().__init__("kubeflow-spot:addons:PullSecrets", name, inside)
         for secret in secrets:
-            # The SDK's class keeps it secret. As data: the API server keeps no stringData to compare with.
+            # The SDK's class keeps `data` secret. The API server drops stringData, so it could not
+            # be compared.
             data = {".dockerconfigjson": docker_config(secret)}
             for namespace in secret.namespaces:
                 k8s.core.v1.Secret(

@@ -12,28 +12,34 @@ from config.base.problems import Problem, report
 
 
 def check(wanted: str, config_map: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Warnings about the way from the cluster's release to the wanted one.
+    """Return warnings about the way from the cluster's release to the wanted one.
 
-    `config_map` is this stack's contract in the cluster, None when it is missing. Raises `pulumi.RunError` when a newer
-    program declared the cluster: this program does not know which objects it would remove.
+    `config_map`: this stack's contract in the cluster, None if it is missing. Raise
+    `pulumi.RunError` if a newer program declared the cluster: this program does not know which
+    objects it would remove.
     """
     current = declared(config_map)
     if current is None or current == wanted:
         return ()
-    # An older release that this program no longer has is no obstacle to a newer one.
+    # An older release that this program no longer has is fine.
     if not releases.known(current) and not releases.newer(releases.names()[-1], current):
         what = (
-            f"the cluster was declared with {current}, which this program does not know (its newest is {releases.names()[-1]});"
+            f"the cluster was declared with {current}, which this program does not know (its "
+            f"newest is {releases.names()[-1]});"
             f" the stack file says {wanted}"
         )
-        remedy = f"update the checkout (git pull, uv sync) to one that has config/releases/{current}.toml"
+        remedy = (
+            "update the checkout (git pull, uv sync) to one that has "
+            f"config/releases/{current}.toml"
+        )
         raise pulumi.RunError(report([Problem("release", what, remedy)]))
     if not releases.newer(current, wanted):
         return ()
-    # The candidate may have become the wanted release, without a change.
+    # The candidate may have become the wanted release unchanged.
     older = "may be older" if current == releases.CANDIDATE else "is older"
     return (
-        f"release: the cluster was declared with {current}; {wanted} {older}. Images go back, and objects that only {current}"
+        f"release: the cluster was declared with {current}; {wanted} {older}. Images go back, and "
+        f"objects that only {current}"
         " declares are removed; Kubernetes stays as it is (docs/releases.md, Going back)",
     )
 

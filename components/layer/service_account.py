@@ -13,7 +13,9 @@ from components.layer.part import Part, metadata
 def service_account(
     part: Part, name: str, account: str, namespace: str, rules: Sequence[k8s.rbac.v1.PolicyRuleArgs]
 ) -> tuple[pulumi.Resource, ...]:
-    """Declare the account `account`, and its ClusterRole and binding under the same name. `name` begins their logical names."""
+    """Declare the account `account`, and its ClusterRole and binding under the same name. `name`
+    begins their logical names.
+    """
     group, of_cluster = "rbac.authorization.k8s.io", metadata(account, part.instance)
     return (
         k8s.core.v1.ServiceAccount(

@@ -1,4 +1,6 @@
-"""A StorageClass for what must not go with a node, a zone or a claim: databases, and checkpoints on volumes."""
+"""A StorageClass for volumes that outlive a node, a zone and a claim: databases, and
+checkpoints.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,14 @@ from components.layer.part import Inside, Part, metadata
 
 
 class StorageClass(Part):
-    """The class. Nothing of it changes later: Kubernetes takes no other parameters or policy for an existing one."""
+    """The class. Kubernetes never changes its parameters or its policy; it deliberately is not the
+    cluster's default.
+    """
 
     def __init__(
         self, name: str, title: str, disks: tuple[str, Mapping[str, str]], inside: Inside
     ) -> None:
-        """`title` is its name in the cluster; `disks` are the driver and its parameters."""
+        """`title`: its name in the cluster; `disks`: the driver and its parameters."""
         super().__init__("kubeflow-spot:addons:StorageClass", name, inside)
         provisioner, parameters = disks
         k8s.storage.v1.StorageClass(
@@ -23,9 +27,10 @@ class StorageClass(Part):
             metadata=metadata(title, self.instance),
             provisioner=provisioner,
             parameters=parameters,
-            # A claim that is deleted by mistake leaves its volume (kubernetes.io, page persistent-volumes, "Retain").
+            # A claim deleted by mistake leaves its volume (kubernetes.io, page persistent-volumes,
+            # "Retain").
             reclaim_policy="Retain",
-            # In the zones of the first pod's node, not in one that has no node.
+            # The volume is made in the zones of the first pod's node.
             volume_binding_mode="WaitForFirstConsumer",
             allow_volume_expansion=True,
             opts=self.child,

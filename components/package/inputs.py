@@ -1,4 +1,4 @@
-"""Arguments of the component -> settings as plain data, with the texts that other resources make."""
+"""Arguments of the component as plain settings, with the texts that other resources make."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Path = tuple[str | int, ...]
 """Keys and indexes."""
 
 SECRETS = (("imagePullSecrets", "password"), ("cloud", "kubeconfig", "contents"))
-"""The keys of settings that are kept secret, without indexes. All others appear in names, plans, outputs and messages."""
+"""The secret keys, without indexes. All others appear in names, plans, outputs and messages."""
 
 
 @dataclass
@@ -25,23 +25,28 @@ class Arguments:
     """Arguments that a program passes to the component."""
 
     raw: dict[str, Any] = field(default_factory=dict)
-    """As a stack file's settings."""
+    """Settings in the form of a stack file."""
     links: dict[Path, Reference] = field(default_factory=dict)
     secret: set[Path] = field(default_factory=set)
-    """Where a secret begins. The engine passes a list or an object as a secret when anything in it is one."""
+    """Where a secret begins. The engine passes a list or an object as a secret when anything in it
+    is one."""
     problems: list[Problem] = field(default_factory=list)
     """Unknown values where the value must be known."""
 
     def known(self) -> dict[str, str]:
-        """Return the texts that other resources made, by property path: a later preview may not know them."""
+        """Return the texts that other resources made, by property path: a later preview may not
+        know them.
+        """
         return {shown(path): link.text for path, link in self.links.items() if not link.made_up}
 
     def is_secret(self, path: str) -> bool:
-        """Whether the argument at a path, as messages have it, came as a secret or in one."""
+        """Return whether the argument at a path, in the form of messages, was or was in a
+        secret.
+        """
         return any(re.match(re.escape(shown(secret)) + r"(?![\w])", path) for secret in self.secret)
 
     def exposed(self) -> list[Problem]:
-        """A problem for each secret where the settings keep none."""
+        """Return a problem for each secret that the settings would not keep secret."""
         what = "is a secret or holds one, and appears in names, plans and outputs"
         remedy = "pass it plain (`Output.unsecret`); secrets are " + " and ".join(
             ".".join(keys) for keys in SECRETS
@@ -62,10 +67,11 @@ async def read(
     references: Mapping[str, str],
     remembered: Mapping[str, str] | None = None,
 ) -> Arguments:
-    """The arguments once all that is to be known now is known.
+    """Await the inputs, and return the arguments.
 
-    `references`: properties that may be unknown before the update, by path with `[]` for any index, and a well-formed text for
-    each, in which `{0}` stands for a number. `remembered`: what `Arguments.known` was at the last update.
+    `references`: a well-formed text, with `{0}` for a number, for each property that may be unknown
+    before the update, by path with `[]` for any index. `remembered`: `Arguments.known` of the last
+    update.
     """
     reader = _Reader(references, remembered or {})
     for key, value in inputs.items():
@@ -76,7 +82,9 @@ async def read(
 
 
 def shown(path: Path) -> str:
-    """A property path as messages have it: `pools[1].spot.maxPrice`, `cluster.tags["a/b"]`."""
+    """Return a property path in the form of messages: `pools[1].spot.maxPrice`,
+    `cluster.tags["a/b"]`.
+    """
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -89,7 +97,7 @@ def shown(path: Path) -> str:
 
 
 def _holds(whole: Any, keys: tuple[str, ...]) -> bool:
-    """Whether an object, or any in a list, has these keys one in the other."""
+    """Return whether an object, or any in a list, has these nested keys."""
     if isinstance(whole, list):
         return any(_holds(item, keys) for item in whole)
     return not keys or (
@@ -103,7 +111,7 @@ class _Reader:
         self._references, self._remembered = references, remembered
 
     async def value(self, value: Any, path: Path, source: pulumi.Output[Any] | None) -> Any:
-        """The plain value at a path; `source` is its output where the program passes one."""
+        """Return the plain value at a path. `source`: its output, if the program passes one."""
         if isinstance(value, pulumi.Output):
             source = value
             if await source.is_secret():
@@ -142,7 +150,6 @@ class _Reader:
         return text
 
     def _reference(self, path: Path) -> str | None:
-        """A well-formed text where another resource may make the value."""
         return self._references.get(re.sub(r"\[\d+\]", "[]", shown(path)))
 
 

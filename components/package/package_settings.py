@@ -15,7 +15,8 @@ _AS_WRITTEN: dict[str, Any] = {
     "systemPool": registry.system_pool_model(),
     "pools": tuple[registry.pool_model(), ...],  # type: ignore[misc]
 }
-"""Types of the keys that a checked stack file has in another form, and with the keys of all clouds."""
+"""Types of keys that a checked stack file has in another form; they include the keys of all
+clouds."""
 
 SETTINGS: dict[str, Any] = {
     str(field.alias): Annotated[

@@ -1,4 +1,6 @@
-"""The component package's provider: its schema, and `KubeflowCluster` for the programs that use it."""
+"""The component package's provider: its schema, and `KubeflowCluster` for the programs that
+use it.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,14 @@ from config.model.spec import ClusterSpec
 from config.stack_file import loader
 
 _INPUTS = "inputs"
-"""Key of the texts that other resources made, in what is remembered."""
+"""Key of the remembered texts that other resources made."""
 
 
 class Package(Provider):
     """Constructs clusters.
 
-    Not the SDK's own host for components (`pulumi.provider.experimental`): it reads annotations of classes of its own kind, to
-    which every model of the stack file would have to be copied by hand (docs/adr/0013).
+    It deliberately does not use the SDK's host for components (`pulumi.provider.experimental`), for
+    whose classes every model of the stack file would have to be copied by hand (docs/adr/0013).
     """
 
     def __init__(self) -> None:
@@ -48,10 +50,12 @@ class Package(Provider):
         inputs: pulumi.Inputs,
         options: pulumi.ResourceOptions | None = None,
     ) -> ConstructResult:
-        """Declare the component. Raises `pulumi.InputPropertiesError` with the path of everything that is wrong."""
+        """Declare the component. Raise `pulumi.InputPropertiesError` with the path of every wrong
+        argument.
+        """
         if resource_type != schema.TOKEN:
             raise _refusal(f"{resource_type} is not in this package, which has {schema.TOKEN}")
-        # A coroutine, to wait for the inputs.
+        # The coroutine waits for the inputs.
         cluster: pulumi.Output[KubeflowCluster] = pulumi.Output.from_input(
             _cluster(name, inputs, options)
         )
@@ -78,13 +82,13 @@ async def _cluster(
             name, _spec(given), instance=instance, last_update=last, opts=options
         )
     except pulumi.RunError as refused:
-        # As it is, without the error's class before it.
+        # Without the class of the error before the message.
         raise _refusal(str(refused)) from None
 
 
 def _spec(given: Arguments) -> ClusterSpec:
     if exposed := given.exposed():
-        # Before any check reads such a value into a message.
+        # A check could put such a value into a message.
         raise _refusal(report(exposed))
     unknown = {problem.path for problem in given.problems}
     made_up = {arguments.shown(path) for path, link in given.links.items() if link.made_up}
@@ -96,7 +100,7 @@ def _spec(given: Arguments) -> ClusterSpec:
         *(problem for problem in file_problems if not _follows(problem, unknown)),
     ]
     for problem in problems:
-        # A warning about a made-up text would be about nothing.
+        # A warning about a made-up text would be meaningless.
         if problem.warning and problem.path not in made_up:
             pulumi.log.warn(f"{problem}")
     errors = sorted(problem for problem in problems if not problem.warning)
@@ -106,13 +110,17 @@ def _spec(given: Arguments) -> ClusterSpec:
 
 
 def _refuse(errors: Sequence[Problem], given: Arguments) -> NoReturn:
-    """Raises `pulumi.InputPropertiesError`.
+    """Raise `pulumi.InputPropertiesError`.
 
-    The engine shows the value at each property's path, a secret one in clear text: those beside a secret are told in the message.
+    The engine shows the value at each property's path, even a secret one: problems beside a secret
+    go into the message.
     """
     secret = {path[0] for path in given.secret}
     hidden = [problem for problem in errors if re.split(r"[.\[]", problem.path)[0] in secret]
-    head = f"{len(errors)} problem{'s' if len(errors) > 1 else ''} in the arguments; nothing was declared"
+    head = (
+        f"{len(errors)} problem{'s' if len(errors) > 1 else ''} in the arguments; nothing was "
+        "declared"
+    )
     raise _refusal(
         "\n".join([head, *(f"  {problem}" for problem in hidden)]),
         *(problem for problem in errors if problem not in hidden),
@@ -120,7 +128,7 @@ def _refuse(errors: Sequence[Problem], given: Arguments) -> NoReturn:
 
 
 def _refusal(message: str, *problems: Problem) -> pulumi.InputPropertiesError:
-    # Never without a list: the SDK's server then fails by itself, "'Status' object has no attribute 'trailing_metadata'".
+    # Without a list the SDK's server fails: "'Status' object has no attribute 'trailing_metadata'".
     return pulumi.InputPropertiesError(
         message,
         [
@@ -131,5 +139,5 @@ def _refusal(message: str, *problems: Problem) -> pulumi.InputPropertiesError:
 
 
 def _follows(problem: Problem, unknown: set[str]) -> bool:
-    """Whether a value is missing only because it is unknown."""
+    """Return whether a value is missing only because it is unknown."""
     return any(problem.path == path or path.startswith(f"{problem.path}.") for path in unknown)

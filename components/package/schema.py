@@ -1,6 +1,5 @@
-"""The package's schema: the arguments are the models of the stack file, the outputs the types by which the program makes them.
-
-Each is described once.
+"""The package's schema: its arguments are the models of the stack file, its outputs those of
+`output_types`.
 
 https://www.pulumi.com/docs/iac/guides/building-extending/packages/schema/
 """
@@ -39,13 +38,15 @@ _REFERENCE = "May be made by another resource, and unknown before the first upda
 
 
 def document(version: str, settings: dict[str, Any], required: tuple[str, ...]) -> dict[str, Any]:
-    """Return the schema; `settings` are the annotations of the top keys of a stack file, each `Annotated` with its description."""
+    """Return the schema; `settings` are the annotations of the top keys of a stack file, each
+    `Annotated` with its description.
+    """
     types: dict[str, Any] = {}
     inputs = {key: _property(annotation, key, types) for key, annotation in settings.items()}
     outputs = _typed(ClusterOutputs, types)
     return {
         "name": PACKAGE,
-        # Else a package added by its git URL is called by the URL's owner, and one added by its path is not.
+        # Otherwise a package added by its git URL would be named after the URL's owner.
         "namespace": "pulumi",
         "version": version,
         "displayName": "Kubeflow on spot GPUs",
@@ -104,7 +105,9 @@ def _of_field(field: FieldInfo, path: str, types: dict[str, Any]) -> dict[str, A
 
 
 def _default(field: FieldInfo) -> str | None:
-    """Told, not set: whether a file sets a key matters to the rules."""
+    """Return a sentence about the default. The schema sets none: rules ask whether a file sets a
+    key.
+    """
     default = field.get_default()
     if field.is_required() or default is None or isinstance(default, Model) or default in ((), {}):
         return None
@@ -114,7 +117,7 @@ def _default(field: FieldInfo) -> str | None:
 
 
 def _property(annotation: Any, path: str, types: dict[str, Any]) -> dict[str, Any]:
-    """Type and, where it says more than the type, description."""
+    """Return the type, and a description if it says more than the type."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is NotRequired:
         return _property(arguments[0], path, types)
@@ -159,7 +162,7 @@ def _property(annotation: Any, path: str, types: dict[str, Any]) -> dict[str, An
 
 
 def _union(options: list[Any], path: str, types: dict[str, Any]) -> dict[str, Any]:
-    """One object of several by their `provider`; a text of several forms."""
+    """Return a union: of objects by their `provider`, or of forms of a text."""
     schemas = [_property(option, path, types) for option in options]
     if len(schemas) == 1:
         return schemas[0]
@@ -190,7 +193,7 @@ def _described(schema: dict[str, Any], about: str) -> dict[str, Any]:
 
 
 def _bare(schema: dict[str, Any]) -> dict[str, Any]:
-    """Items have no description; their list or map has it."""
+    """Drop the description of an item: its list or map has it."""
     return {key: value for key, value in schema.items() if key != "description"}
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from components.layer import discovery
 from components.layer.discovery import Contents
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 from sandbox.tests.azure.conftest import GROUP, POOL
-
 from tests.components import existing_aks, features, gpu_agents
 from tests.components.emulated import EmulatedAzure
 from tests.components.existing_aks import Run

@@ -14,7 +14,6 @@ from sandbox.azure.azure_cloud import AzureCloud
 from sandbox.azure.azure_provider import AzureProvider
 from sandbox.azure.resources.azure_resource_type import type_of_id
 from sandbox.tests.azure.conftest import CLUSTER, GROUP, NETWORK, SUBNET, RecordingRuntime
-
 from tests.components.emulation import Emulated
 
 NAT = "azure-native:network:NatGateway"

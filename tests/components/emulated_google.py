@@ -54,7 +54,10 @@ class EmulatedGoogle(Emulated):
             self.make("gcp:storage/bucket:Bucket", {**place, "name": bucket})
         encryption = cloud.get("encryption", {})
         if encryption.get("grantAccess") is False:
-            for name, agent in (("secretsKey", gcp_identity.kubernetes_agent), ("bootDiskKey", gcp_identity.compute_agent)):
+            for name, agent in (
+                ("secretsKey", gcp_identity.kubernetes_agent),
+                ("bootDiskKey", gcp_identity.compute_agent),
+            ):
                 if name not in encryption:
                     continue
                 key = {"cryptoKeyId": encryption[name], "role": "roles/cloudkms.cryptoKeyEncrypterDecrypter"}

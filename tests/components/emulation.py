@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import pulumi
-from sandbox.cloud.provider import CloudProvider, Refused, Resource
 
+from sandbox.cloud.provider import CloudProvider, Refused, Resource
 from tests.components.program import CloudRefused
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from sandbox.tests.azure.conftest import CLUSTER
-
 from tests.components.emulated import EmulatedAzure
 from tests.components.program import Declared
 

@@ -10,7 +10,6 @@ from config.clouds.azure.azure_traits import Aks
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
-
 from tests.components.program import PROJECT
 from tests.config import stack
 

@@ -20,9 +20,9 @@ from pulumi.output import Unknown
 from pulumi.runtime import config, mocks
 from pulumi.runtime.settings import get_root_resource
 from pulumi.runtime.stack import run_pulumi_func
+
 from sandbox.azure.resources.azure_table import TYPES
 from sandbox.tests import aliases
-
 from tests.components.google import SUBNET
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pulumi
 import pytest
-from components.layer import discovery
 
+from components.layer import discovery
 from tests.components import program
 from tests.components.program import PROJECT, Cloud, declare
 

@@ -9,9 +9,9 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
+
 from components.existing import existing_credentials
 from config.clouds.existing.existing_settings import Existing
-
 from tests.components.program import PROJECT, declare, stack_config
 
 pytestmark = pytest.mark.program

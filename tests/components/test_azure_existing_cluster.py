@@ -6,9 +6,9 @@ from typing import Any
 
 import pulumi
 import pytest
-from sandbox.tests.azure.conftest import GROUP, NETWORK, POOL, SUBNET
 
 from components.azure import azure_live as counts
+from sandbox.tests.azure.conftest import GROUP, NETWORK, POOL, SUBNET
 from tests.components.emulated import EmulatedAzure
 from tests.components.existing_aks import AKS, SPOTPOOL, Run, with_
 from tests.components.program import declare

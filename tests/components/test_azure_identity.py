@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pulumi
 import pytest
-from components.azure.azure_identity import each_once, reservation_grants
 
 from components.azure import waiting
+from components.azure.azure_identity import each_once, reservation_grants
 from tests.components.emulated import EmulatedAzure
 from tests.components.features import (
     ID,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
+from components.azure import azure_immutable_cluster
 from components.azure.azure_live import LiveCluster
 from components.last_update import LastUpdate
 from config.clouds.azure.azure_settings import Azure
-
-from components.azure import azure_immutable_cluster
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIUdLiferxCbbskouGVZQY/ELHjuAdXpjo1/s5u2Qeck"
 

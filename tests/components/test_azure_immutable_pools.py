@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
+from components.azure import azure_immutable_pools
 from components.azure.azure_live import LiveCluster
 from components.last_update import LastUpdate
 from config.clouds import registry
@@ -13,8 +15,6 @@ from config.clouds.azure.azure_traits import Aks
 from config.model.pool import Pool
 from config.placement import node_pools
 from config.placement.object_names import next_generation
-
-from components.azure import azure_immutable_pools
 
 SUBNET = "/resourceGroups/lab/providers/Microsoft.Network/virtualNetworks/lab/subnets/nodes"
 GROUP = "/subscriptions/s/resourceGroups/lab/providers/Microsoft.Compute/capacityReservationGroups/gpus"

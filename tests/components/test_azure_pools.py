@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
+from components.azure import azure_pools
 from components.azure.azure_live import RETRIED, LiveCluster, retries
 from components.resources import wire
+from config import releases
 from config.clouds import registry
 from config.clouds.azure.azure_settings import Azure
 from config.clouds.azure.azure_traits import Aks
 from config.model.cluster import Cluster
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
-
-from components.azure import azure_pools
-from config import releases
 from tests.components.azure import ID
 
 Pool, SystemPool = registry.pool_model(), registry.system_pool_model()

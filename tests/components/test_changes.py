@@ -10,8 +10,8 @@ from typing import Any
 
 import pulumi
 import pytest
-from sandbox.azure.resources.azure_table import TYPES
 
+from sandbox.azure.resources.azure_table import TYPES
 from tests.components.program import Declared, Registration, declare, running
 
 pytestmark = pytest.mark.program

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
 from components.layer import names
 from components.layer.gpu.matching import may_run
 from components.layer.scheduling import contract
@@ -19,9 +22,6 @@ from config.model.scheduling import Placement
 from config.placement import node_pools as placement
 from config.placement.contract import snippets
 from config.placement.node_pools import NodePool
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.config.stack import good, spec
 from tests.config.test_placement import pool_lists
 

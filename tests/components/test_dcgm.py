@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from components.layer import names
 from components.layer.gpu import dcgm
 from components.resources import wire
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
-
 from tests.components.gpu_agents import exporter, main_container, with_
 
 

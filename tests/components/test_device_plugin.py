@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 import yaml
+
 from components.layer import names
 from components.layer.gpu import dcgm, device_plugin, device_plugin_plan, existing_plugins, mps, plugin_config
 from components.layer.gpu.matching import may_run
 from config.clouds.azure.azure_traits import Aks
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
-
 from tests.components.gpu_agents import (
     LABEL,
     environment,
@@ -148,7 +148,7 @@ def test_a_warning_says_that_an_existing_plugin_does_not_share(spec: ClusterSpec
     decision = device_plugin_plan.plan(spec, Aks(), list(pools.values()), [reaching])
     assert decision.pools == ()
     assert list(decision.warnings)[1:] == [
-        "notebooks, serving, servingod, slices: the device plugin there does not know of gpuSharing in this stack's file"
+        "notebooks, serving, servingod, slices: the device plugin there ignores gpuSharing in this stack's file"
     ]
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pulumi_kubernetes.apps.v1 import DaemonSetSpecArgs
+
 from components.layer.gpu import device_plugin, mps, plugin_config
 from components.resources import wire
 from config.clouds.azure.azure_traits import Aks
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
-from pulumi_kubernetes.apps.v1 import DaemonSetSpecArgs
 from sandbox.autoscaler import devices
 from sandbox.cloud.node_groups import Gpus
-
 from tests.components.gpu_agents import IMAGE, SHARING, spec_of
 from tests.components.program import stack_config
 

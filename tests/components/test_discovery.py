@@ -12,6 +12,7 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
+
 from components.layer import discovery, running
 
 Answer = tuple[int, dict[str, Any] | str]

@@ -11,10 +11,10 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
+
 from sandbox.tests.pods import node_of, run_pod, unschedulable
 from sandbox.tests.stack import PROJECT, Stack, until
 from sandbox.tests.subjects import DEV
-
 from tests.components.program import declare, stack_config
 
 STACKS = PROJECT / "examples" / "stacks"

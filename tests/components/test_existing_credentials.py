@@ -9,9 +9,10 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
+from pulumi.runtime.invoke import InvokeResult
+
 from components.existing import existing_credentials
 from config.clouds.existing.existing_settings import Existing
-from pulumi.runtime.invoke import InvokeResult
 
 TWO: dict[str, Any] = {
     "apiVersion": "v1",

@@ -8,8 +8,8 @@ from typing import Any
 
 import pulumi
 import pytest
-from components.layer import names
 
+from components.layer import names
 from tests.components.emulated import EmulatedAzure
 from tests.components.existing_aks import AKS, SPOTPOOL, Run, with_
 from tests.components.program import declare

@@ -6,9 +6,9 @@ from typing import Any
 
 import pulumi
 import pytest
+
 from components.layer import discovery, names
 from components.layer.discovery import Contents
-
 from tests.components.google import GENERAL, L4, WITH_TWIN, stack
 from tests.components.program import Declared, declare
 

@@ -7,9 +7,9 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
+
 from components.layer import discovery
 from components.layer.discovery import Contents
-
 from tests.components.google import GENERAL, L4, WITH_TWIN, stack
 from tests.components.pools import GKE_POOL
 from tests.components.program import Cloud, CloudRefused, Declared, declare

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from components.gcp import gcp_immutable_pools
 from components.gcp.gcp_live import LiveCluster
-
 from tests.components.google import L4
 from tests.components.test_gcp_pools import pool_inputs
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pulumi
 import pytest
+
 from components.layer import discovery
 from components.layer.discovery import Contents
-
 from tests.components.google import L4, stack
 from tests.components.program import declare
 from tests.components.test_gcp_existing_cluster import PLUGIN, SHARED, ExistingCluster, run, settings

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sandbox.tests.stack import Stack
 
+from sandbox.tests.stack import Stack
 from tests.components.gpu_agents import DAEMON_SET, LABEL, POOL, SHARING
 from tests.components.program import Declared, declare, stack_config
 

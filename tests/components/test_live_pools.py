@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from components.azure.azure_live import LiveCluster as AksCluster
 from components.gcp.gcp_live import LiveCluster as GkeCluster
 from components.removed_pools import LivePool

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from components.layer.scheduling import lost_pods
 from components.resources import wire
 from config.model.scheduling import Scheduling
-
 from tests.components.program import PROJECT, declare, stack_config
 
 POLICIES = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
-
 from tests.components.gpu_agents import LABEL, environment, main_container, mps_daemon, plugin, pod, replicas
 
 

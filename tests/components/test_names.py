@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from components.layer import names
 from hypothesis import given
 from hypothesis import strategies as st
+
+from components.layer import names
 
 # Characters of a stack's name in Pulumi: pkg/backend, "may only contain alphanumeric, hyphens, underscores, or periods".
 stacks = st.from_regex(r"[A-Za-z0-9_.-]{1,100}", fullmatch=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pulumi
 import pytest
+
 from components.layer import names
 from components.layer.scheduling import guard, neighbours
 from components.layer.scheduling.defaults import profiles

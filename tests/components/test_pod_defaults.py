@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+
 from components.layer.scheduling import pod_defaults
 from config.clouds.azure.azure_traits import Aks
 from config.clouds.existing.existing_traits import ExistingCluster
@@ -12,8 +14,6 @@ from config.model.scheduling import Placement, Profile, Scheduling
 from config.placement import node_pools as placement
 from config.placement import pods
 from config.placement.node_pools import NodePool
-from hypothesis import given
-
 from tests.components.features import plain
 from tests.components.program import declare
 from tests.config.stack import good, spec

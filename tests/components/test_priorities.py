@@ -7,10 +7,11 @@ import random
 import pytest
 import re2
 import yaml
-from components.layer.autoscaler import priorities
-from components.layer.autoscaler.priorities import Wanted
 from hypothesis import given
 from hypothesis import strategies as st
+
+from components.layer.autoscaler import priorities
+from components.layer.autoscaler.priorities import Wanted
 
 WANTED = Wanted(("t4", "t4big", "t4od", "general"), spot={"t4", "t4big"}, others=("agentpool",))
 

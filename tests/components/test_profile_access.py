@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from components.azure import azure_checkpoints as azure_checkpoints
 from sandbox.azure import azure_access as azure
 from sandbox.azure import azure_ids
 from sandbox.azure.resources.azure_identity import IDENTITY
@@ -19,8 +21,6 @@ from sandbox.gcp.gcp_ids import project_number
 from sandbox.gcp.resources.bucket import BUCKET_MEMBER, FOLDER, FOLDER_MEMBER
 from sandbox.gcp.resources.gcp_resource_type import Settings
 from sandbox.gcp.resources.gcp_table import TYPES
-
-from components.azure import azure_checkpoints as azure_checkpoints
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.program import PROJECT, declare, stack_config

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+
 from components.layer.scheduling import quota
 from components.resources import wire
 from config.model.scheduling import Guard, GuardException, GuardRule, Profile

@@ -6,8 +6,8 @@ from typing import Any
 
 import pulumi
 import pytest
-from components.layer import names, release
 
+from components.layer import names, release
 from config import releases
 from tests.components.program import PROJECT, declare, stack_config
 from tests.components.test_any_cluster import EXISTING, Stacks, with_

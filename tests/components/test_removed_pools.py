@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pulumi
 import pytest
+
+from components import removed_pools
 from components.layer import running
 from components.layer.running import Running
 from components.removed_pools import LivePool
 from components.target import Stack
-
-from components import removed_pools
 from tests.components.removals import (
     AKS,
     EDITS,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from config.clouds import registry
 
 from components import clouds
+from config.clouds import registry
 from tests.components.program import declare
 from tests.config.test_third_cloud import STACK
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pulumi
 import pytest
-from components.package.provider import Package
 
+from components.package.provider import Package
 from tests.components import program
 from tests.components.program import Declared
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from components.package.provider import Package
 from components.package.schema import TOKEN
 from sandbox.base.checkpoint import Checkpoint

@@ -9,9 +9,10 @@ from pathlib import Path
 import grpc
 import pytest
 import yaml
-from components.package.provider import Package
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
+
+from components.package.provider import Package
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGE = PROJECT / "components" / "package"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from config.clouds.azure.azure_traits import Aks
 from config.clouds.gcp.gcp_traits import Gke
 from config.placement import node_pools
@@ -14,7 +15,6 @@ from sandbox.autoscaler.resources import quantity
 from sandbox.tests.azure.conftest import POOL, REGULAR, Account
 from sandbox.tests.gcp.test_nodes import node_of
 from sandbox.tests.gcp.test_nodes import pool as gke_pool
-
 from tests.config.stack import good, on_gke, spec
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
+
 from sandbox.cluster import clusters
 from sandbox.tests.api import Api
 from sandbox.tests.stack import Stack
-
 from tests.admission.bed import eventually
 from tests.admission.corpus import corpus
 from tests.admission.posting import decision

@@ -1,8 +1,10 @@
-"""The order in which GKE grows pools: a ComputeClass, and a policy that makes pods with GPUs ask for it.
+"""The order in which GKE grows pools: a ComputeClass, and a policy that makes pods with GPUs ask
+for it.
 
 GKE's autoscaler takes the cheapest pool that fits unless a pod asks for a class, by a nodeSelector
-(docs.cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes). Spot taints stay on the pools, so the
-class decides the order, and a pod's tolerations decide whether it may land on spot, as everywhere else.
+(docs.cloud.google.com/kubernetes-engine/docs/concepts/about-custom-compute-classes). Spot taints
+stay on the pools, so the class decides the order, and a pod's tolerations decide whether it may
+land on spot, as everywhere else.
 """
 
 from __future__ import annotations
@@ -31,16 +33,17 @@ ROLE = "compute-class"
 NODE_POOL = "cloud.google.com/gke-nodepool"
 """GKE's own label of a pool's nodes."""
 
-# The cheapest test, as most pods fail this first condition. One name is enough, unlike in `workload_kinds.GPU`: on GKE a MIG
-# instance and a share of a GPU are a `nvidia.com/gpu` as well (pages gpus-multi, timesharing-gpus). Another difference has no
-# reason: a limit of 0 counts in this expression and not in `workload_kinds.GPU`.
+# The cheapest test comes first, because most pods fail it. One resource name is enough, unlike in
+# `workload_kinds.GPU`: on GKE a MIG instance and a share of a GPU are `nvidia.com/gpu` too (pages
+# gpus-multi, timesharing-gpus). Another difference has no reason: a limit of 0 counts here but not
+# in `workload_kinds.GPU`.
 _GPU = cel.value(GPU_TAINT.key)
 _ASKS = f"""\
 object.spec.containers.exists(c, has(c.resources) && has(c.resources.limits) && {_GPU} in c.resources.limits)
 || (has(object.spec.initContainers) && object.spec.initContainers.exists(c,
       has(c.resources) && has(c.resources.limits) && {_GPU} in c.resources.limits))"""
 
-# The controller of a DaemonSet chooses one node for each pod; a pod with a nodeName has its node, too.
+# A DaemonSet's pod and a pod with a nodeName have their node already.
 _FREE = f"""\
 !(has(object.spec.nodeName) && object.spec.nodeName != '')
 && {cel.NOT_BY_DAEMON_SETS}
@@ -68,11 +71,11 @@ _PATCH = Template("""\
 
 @dataclass(frozen=True)
 class ComputeClassPlan:
-    """The class of a stack; None where it has none."""
+    """The class of a stack; `ComputeClassPlan()` for a stack without one."""
 
     pool_class: PoolClass | None = None
     members: tuple[NodePool, ...] = ()
-    """First choice first."""
+    """In the order of growth."""
     by_default: bool = False
     """Whether a policy makes pods ask for it."""
     warnings: tuple[str, ...] = ()
@@ -104,9 +107,10 @@ def plan(
     instance: str,
     existing: Mapping[str, Any] | None = None,
 ) -> ComputeClassPlan:
-    """`version` is the API server's; `existing` the ComputeClass of that name in the cluster, with any owner.
+    """Return the plan. `version`: the API server's; `existing`: the cluster's ComputeClass of that
+    name, of any owner.
 
-    Raises `pulumi.RunError` when the name is taken.
+    Raise `pulumi.RunError` if the name is taken.
     """
     pool_class = cloud.pool_class(spec)
     rank = {pool: number for number, pool in enumerate(growth_order(spec, node_pools, cloud))}
@@ -118,11 +122,12 @@ def plan(
     labels = names.labels_of(existing or {})
     if existing and not names.is_ours(labels, instance):
         raise pulumi.RunError(
-            f"cloud.fallback.className: cluster {spec.name} has a ComputeClass {pool_class.name!r}, made by {names.owner(labels)}\n"
+            f"cloud.fallback.className: cluster {spec.name} has a ComputeClass "
+            f"{pool_class.name!r}, made by {names.owner(labels)}\n"
             "  set `cloud.fallback.className` to a name of this stack's own"
         )
     able = has_mutating_policies(version) and spec.scheduling.enabled
-    # For a new cluster the rules have reported it.
+    # The rules report it for a new cluster.
     reported = spec.cloud.existing_name is None or has_mutating_policies(version)
     return ComputeClassPlan(
         pool_class, tuple(members), able, () if reported else (_shortfall(pool_class, version),)
@@ -131,14 +136,18 @@ def plan(
 
 def _shortfall(pool_class: PoolClass, version: str) -> str:
     return (
-        f"Kubernetes {version} has no MutatingAdmissionPolicy ({FIRST_MUTATING_VERSION} is the first): no pod asks for"
-        f" ComputeClass {pool_class.name} by itself, and one that does not gets none of its GPUs\n"
+        f"Kubernetes {version} has no MutatingAdmissionPolicy ({FIRST_MUTATING_VERSION} is the "
+        "first): no pod asks for"
+        f" ComputeClass {pool_class.name} by itself, and a pod that does not ask gets none of its "
+        "GPUs\n"
         f"  instead: pods carry the nodeSelector {pool_class.key}: {pool_class.name}"
     )
 
 
 def class_spec(plan: ComputeClassPlan) -> dict[str, Any]:
-    """The spec of the ComputeClass, with one rule for each pool: within a rule GKE chooses by itself."""
+    """Return the spec of the ComputeClass, with one rule for each pool: GKE chooses freely within a
+    rule.
+    """
     assert plan.pool_class
     delay = plan.pool_class.consolidation_delay_minutes
     return {
@@ -152,7 +161,7 @@ def class_spec(plan: ComputeClassPlan) -> dict[str, Any]:
 
 
 def policy(plan: ComputeClassPlan, instance: str) -> Mutating:
-    """The policy that gives pods with GPUs the class, and its binding."""
+    """Return the policy that gives pods with GPUs the class, and its binding."""
     assert plan.pool_class
     label, taint = plan.pool_class.key, plan.pool_class.taint
     toleration = Toleration(key=taint.key, value=taint.value, effect=taint.effect)
@@ -176,7 +185,10 @@ def policy(plan: ComputeClassPlan, instance: str) -> Mutating:
 
 
 class ComputeClass(Part):
-    """The class in the cluster, and the policy where the cluster knows the kind."""
+    """The class in the cluster, and the policy if the cluster has MutatingAdmissionPolicy.
+
+    It deliberately creates no node pools: GKE's automatic creation stays off.
+    """
 
     def __init__(self, name: str, plan: ComputeClassPlan, inside: Inside) -> None:
         super().__init__("kubeflow-spot:addons:ComputeClass", name, inside)
@@ -194,7 +206,7 @@ class ComputeClass(Part):
             sends = k8s.admissionregistration.v1.MutatingAdmissionPolicy(
                 f"{name}-policy", class_policy, self.child
             )
-            # Pods must not be sent to a class that does not exist yet.
+            # Pods must not ask for a class that does not exist yet.
             k8s.admissionregistration.v1.MutatingAdmissionPolicyBinding(
                 f"{name}-binding", binding, self.after(declared, sends)
             )

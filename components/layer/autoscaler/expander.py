@@ -1,4 +1,6 @@
-"""The order in which AKS' cluster autoscaler grows pools: its priority expander's ConfigMap, of which a cluster has one."""
+"""The order in which AKS' cluster autoscaler grows pools: the cluster's one ConfigMap of the
+priority expander.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,10 @@ class ExpanderPlan:
     """The ConfigMap to write, and its description in the stack's outputs."""
 
     declared: Tiers | None
-    """The tiers that this stack writes; None when it does not declare the ConfigMap."""
+    """The tiers that this stack writes; None if it does not declare the ConfigMap."""
     shown: list[ExpanderTierOutput]
-    """The tiers that the autoscaler follows, first choice first; empty when it ignores the ConfigMap."""
+    """The tiers that the autoscaler follows, first choice first; empty if it ignores the
+    ConfigMap."""
     fallback_order: str
     warnings: tuple[str, ...] = ()
 
@@ -42,17 +45,19 @@ def plan(
     existing: Mapping[str, Any] | None,
     cluster: str,
 ) -> ExpanderPlan:
-    """The plan for an autoscaler whose expander is `priority`. `existing` is the cluster's ConfigMap, None without one.
+    """Return the plan for an autoscaler with the expander `priority`. `existing`: the cluster's
+    ConfigMap, None without one.
 
-    Raises `pulumi.RunError` when another owner's ConfigMap must be changed first, with the lines to add.
+    Raise `pulumi.RunError` with the lines to add if another owner's ConfigMap must change first.
     """
     own = priorities.tiers(wanted, {tier.priority: tier.groups for tier in options.other_groups})
     ours = ExpanderPlan(own, _view(own, wanted), f"guaranteed by {_MAP}")
-    # The stack file may rank pools of other owners as its user likes.
+    # The user may rank pools of other owners freely.
     wrong = list(priorities.faults(own, replace(wanted, others=())))
     if wrong:
         raise pulumi.RunError(
-            f"expander.otherGroups: with these lines pools would not grow in the wanted order: {'; '.join(wrong)}\n"
+            "expander.otherGroups: with these lines pools would not grow in the wanted order: "
+            f"{'; '.join(wrong)}\n"
             "  give them other numbers, or expressions that match no pool of this stack"
         )
     labels = names.labels_of(existing or {})
@@ -73,7 +78,7 @@ def plan(
 
 
 def _read(existing: Mapping[str, Any]) -> tuple[Tiers | None, str]:
-    """The ConfigMap's tiers, or the reason why it has none."""
+    """Return the ConfigMap's tiers, or the reason why it has none."""
     try:
         return priorities.read((existing.get("data") or {}).get("priorities")), ""
     except ValueError as wrong:
@@ -81,12 +86,12 @@ def _read(existing: Mapping[str, Any]) -> tuple[Tiers | None, str]:
 
 
 def kept_by(what: str) -> ExpanderPlan:
-    """The plan for an order that `what` keeps."""
+    """Return the plan for an order that `what` keeps."""
     return ExpanderPlan(None, [], f"guaranteed by {what}")
 
 
 def not_kept(why: str) -> ExpanderPlan:
-    """The plan for an autoscaler that ignores the ConfigMap, or may ignore it."""
+    """Return the plan for an autoscaler that ignores the ConfigMap, or may ignore it."""
     return ExpanderPlan(None, [], f"not guaranteed: {why}")
 
 
@@ -115,7 +120,8 @@ def _warning(dropped: Tiers) -> tuple[str, ...]:
         return ()
     return (
         f"{_MAP} becomes this stack's (expander.takeOwnership); these lines of it are dropped:\n"
-        f"{_indented(priorities.written(dropped))}\n  `expander.otherGroups` keeps lines that are still wanted",
+        f"{_indented(priorities.written(dropped))}\n  `expander.otherGroups` keeps lines that "
+        "are still wanted",
     )
 
 
@@ -129,10 +135,12 @@ def _refusal(
         lines = priorities.tiers(wanted, {})
     return "\n".join(
         [
-            f"expander: {_MAP} of cluster {cluster} belongs to {names.owner(labels)}, and pools would not grow in the wanted"
+            f"expander: {_MAP} of cluster {cluster} belongs to {names.owner(labels)}, and pools "
+            "would not grow in the wanted"
             f" order: {'; '.join(wrong)}",
             *(_for_a_stack(lines, another) if another else _for_the_map(lines, tiers is None)),
-            "  or set `expander.takeOwnership: true` here: this stack then replaces its content, and",
+            "  or set `expander.takeOwnership: true` here: this stack then replaces its "
+            "content, and",
             "  `expander.otherGroups` lists further lines that it keeps",
         ]
     )
@@ -157,7 +165,7 @@ def _indented(text: str) -> str:
 
 
 class PriorityExpander(Part):
-    """The ConfigMap the autoscaler reads."""
+    """The ConfigMap that the autoscaler reads."""
 
     def __init__(
         self, name: str, tiers: Tiers, inside: Inside, *, take_ownership: bool = False
@@ -165,7 +173,8 @@ class PriorityExpander(Part):
         super().__init__("kubeflow-spot:addons:PriorityExpander", name, inside)
         called = metadata(NAME, self.instance, NAMESPACE)
         if take_ownership:
-            # Its fields have another manager, and the API server would keep them (pulumi-kubernetes, patchForce).
+            # Its fields have another manager, and the API server would keep them
+            # (pulumi-kubernetes, patchForce).
             called.annotations = {"pulumi.com/patchForce": "true"}
         k8s.core.v1.ConfigMap(
             name, metadata=called, data={"priorities": priorities.written(tiers)}, opts=self.child

@@ -1,8 +1,10 @@
-"""The content of the priority expander's ConfigMap: written, read, and judged as the cluster autoscaler does.
+"""The content of the priority expander's ConfigMap: written, read, and judged as the cluster
+autoscaler does.
 
-The highest number of a matching line counts; among groups with the same number the choice is random, and a group without a
-line is dropped as soon as another one has a line. Source: kubernetes/autoscaler expander/priority/{readme.md,priority.go} of 1.35
-and 1.36, which read the text by sigs.k8s.io/yaml 1.6 (go-yaml 2, then JSON) into a map from int to a list of texts.
+The highest number of a matching line counts. The choice among groups with one number is random, and
+a group without a line is dropped as soon as another group has one. Source: kubernetes/autoscaler
+expander/priority/{readme.md,priority.go} of 1.35 and 1.36, which read the text by sigs.k8s.io/yaml
+1.6 (go-yaml 2, then JSON) into a map from int to a list of texts.
 """
 
 from __future__ import annotations
@@ -34,19 +36,21 @@ class Wanted:
     spot: Set[str] = frozenset()
     """The spot pools among them."""
     others: tuple[str, ...] = ()
-    """On-demand pools of other owners; no spot pool may stand behind them."""
+    """On-demand pools of other owners; every spot pool must rank above them."""
 
 
 def expression(pool: str) -> str:
-    """The expression for the node group of one AKS pool: RE2, unanchored, hence `^` and `$` (scale set names from AKS' docs)."""
+    """Return the expression for the node group of one AKS pool: RE2, unanchored, hence `^` and `$`
+    (scale set names from AKS' docs).
+    """
     return f"^aks-{pool}-[0-9]+-vmss$"
 
 
 def tiers(wanted: Wanted, others: Tiers) -> dict[int, list[str]]:
-    """The program's lines with others beside them.
+    """Return the program's lines and the others.
 
-    A group that matches nothing is dropped as soon as another one matches, hence `.*` at the bottom, for the system pool
-    and pools made by hand.
+    The last line, `.*`, keeps the system pool and pools made by hand: a group that matches nothing
+    is dropped as soon as another group matches.
     """
     result = {CATCH_ALL: [".*"]}
     for rank, pool in enumerate(reversed(wanted.order), start=1):
@@ -58,9 +62,10 @@ def tiers(wanted: Wanted, others: Tiers) -> dict[int, list[str]]:
 
 
 def written(tiers: Tiers) -> str:
-    """The YAML that the autoscaler reads: from priority to a list, the highest first.
+    """Return the YAML that the autoscaler reads: a list for each priority, the highest first.
 
-    Its layout is constant: any other text of the same content would be an update of the ConfigMap in every stack.
+    The layout is constant: another text of the same content would update the ConfigMap of every
+    stack.
     """
     highest_first = {number: list(tiers[number]) for number in sorted(tiers, reverse=True)}
     return str(
@@ -86,7 +91,7 @@ _Dumper.add_representer(str, _represent)
 
 
 def listed(lines: Sequence[str]) -> str:
-    """The expressions as one line of YAML, such as `['^aks-t4-', 'aks']`."""
+    """Return the expressions as one line of YAML, such as `['^aks-t4-', 'aks']`."""
     return str(
         yaml.safe_dump(
             list(lines),
@@ -99,11 +104,11 @@ def listed(lines: Sequence[str]) -> str:
 
 
 def read(text: str | None) -> dict[int, list[str]]:
-    """The tiers in a ConfigMap's `priorities`. Raises ValueError where the autoscaler refuses all of it and chooses at
-    random.
+    """Read the tiers in a ConfigMap's `priorities`. Raise ValueError if the autoscaler refuses all
+    of it and chooses at random.
 
-    Simpler than go-yaml in rare cases: other tags than `!!str` and merge keys are refused, and a fraction among the expressions
-    stays as it is written.
+    Simpler than go-yaml in rare cases: tags other than `!!str` and merge keys are refused, and a
+    fraction among the expressions keeps its spelling.
     """
     loader = yaml.SafeLoader(text or "")
     try:
@@ -119,7 +124,8 @@ def read(text: str | None) -> dict[int, list[str]]:
         number, plain = _number(key), _scalar_of(key)
         if type(written.setdefault(number, plain)) is not type(plain):
             raise ValueError(
-                f"{number} occurs as a number and as a text, and which of them counts is left to chance"
+                f"{number} occurs as a number and as a text, and which of them counts is left to "
+                "chance"
             )
         result[number] = _expressions(number, value)
     return result
@@ -134,7 +140,9 @@ _INTEGER = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|[1-9][
 
 
 def _scalar_of(node: yaml.Node) -> Scalar:
-    """The value that go-yaml 2 reads from a scalar (resolve.go). Raises ValueError for other nodes."""
+    """Return the value that go-yaml 2 reads from a scalar (resolve.go). Raise ValueError for other
+    nodes.
+    """
     if not isinstance(node, yaml.ScalarNode):
         raise ValueError(f"line {node.start_mark.line + 1} is no number or text")
     text = str(node.value)
@@ -151,10 +159,11 @@ def _scalar_of(node: yaml.Node) -> Scalar:
 
 
 def _number(key: yaml.Node) -> int:
-    """A priority: the key, as a text of JSON, must be decimal digits."""
+    """Return a priority. As JSON text the key must be decimal digits."""
     plain = _scalar_of(key)
     if isinstance(plain, float):
-        # Written with the digits of 32 bits, and with an exponent from a million on (Go's strconv, format g).
+        # Written with the digits of 32 bits, and with an exponent from a million on (Go's strconv,
+        # format g).
         (short,) = struct.unpack("f", struct.pack("f", plain)) if abs(plain) < 1e6 else (0.5,)
         plain = int(short) if short == int(short) else str(plain)
     elif isinstance(plain, str) and re.fullmatch(r"[-+]?[0-9]+", plain):
@@ -172,7 +181,7 @@ def _expressions(number: int, node: yaml.Node) -> list[str]:
     lines = []
     for item in node.value:
         plain = _scalar_of(item)
-        # A number becomes a text; an absent value becomes an empty text, which matches every name.
+        # A number becomes a text, an absent value an empty text, which matches every name.
         line = (
             "" if plain is None else str(plain).lower() if isinstance(plain, bool) else str(plain)
         )
@@ -185,7 +194,9 @@ def _expressions(number: int, node: yaml.Node) -> list[str]:
 
 
 def rank(tiers: Tiers, pool: str) -> int | None:
-    """The number by which the autoscaler ranks an AKS pool; None when no line matches, or one below -1, which never wins."""
+    """Return the number by which the autoscaler ranks an AKS pool; None if no line above -2
+    matches: lower ones never win.
+    """
     # The digits are a cluster's own; lines with certain digits cannot be judged here.
     group = f"aks-{pool}-12345678-vmss"
     matching = (
@@ -197,7 +208,7 @@ def rank(tiers: Tiers, pool: str) -> int | None:
 
 
 def faults(tiers: Tiers, wanted: Wanted) -> Iterator[str]:
-    """The reasons why pools would not grow in the wanted order; none when they would."""
+    """Yield the reasons why pools would not grow in the wanted order."""
     ranks = {pool: rank(tiers, pool) for pool in wanted.order}
     for pool, number in ranks.items():
         if number is None:
@@ -209,14 +220,18 @@ def faults(tiers: Tiers, wanted: Wanted) -> Iterator[str]:
         for other in wanted.others:
             number, other_number = ranks[pool], rank(tiers, other)
             if number is not None and other_number is not None and number <= other_number:
-                yield f"{pool} ({number}) does not stand above {other} ({other_number}), which is on-demand"
+                yield (
+                    f"{pool} ({number}) does not stand above {other} ({other_number}), which is "
+                    "on-demand"
+                )
 
 
 def additions(tiers: Tiers, wanted: Wanted, last_digit: int = 0) -> dict[int, list[str]]:
-    """Lines that give the wanted order when they are added to these, with numbers that are free.
+    """Return lines with free numbers that give the wanted order when they are added to these.
 
-    Spot pools that grow first go above all existing lines. The others stay, if numbers are free, below the next line above them,
-    which may be spot pools of another owner. Numbers end in `last_digit` if such numbers are free.
+    Spot pools that grow first go above all existing lines. The others stay, if numbers are free,
+    below the next higher line, which may rank another owner's spot pools. Numbers end in
+    `last_digit` if such numbers are free.
     """
     first = tuple(takewhile(lambda pool: pool in wanted.spot, wanted.order))
     rest = wanted.order[len(first) :]
@@ -235,7 +250,7 @@ def additions(tiers: Tiers, wanted: Wanted, last_digit: int = 0) -> dict[int, li
 
 
 def _between(floor: int, ceiling: int, count: int, last_digit: int) -> list[int]:
-    """Free numbers, `count` of them, rising; empty when too few are free."""
+    """Return `count` free numbers, rising; none if too few are free."""
     for step in (STEP, 1):
         numbers = [
             number for number in range(floor + 1, ceiling) if number % step == last_digit % step

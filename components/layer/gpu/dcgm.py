@@ -1,4 +1,6 @@
-"""NVIDIA's DCGM exporter: metrics of GPUs for Prometheus, one pod a node. Not by its Helm chart: docs/adr/0019."""
+"""NVIDIA's DCGM exporter: metrics of GPUs for Prometheus, one pod a node. Not by its Helm chart:
+docs/adr/0019.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +39,12 @@ def plan(
     labels: Mapping[str, Mapping[str, str]] | None = None,
     clouds: str | None = None,
 ) -> ExporterPlan:
-    """All GPU pools with the cloud's driver, except those that an exporter in the cluster reaches.
+    """Plan the exporter for all GPU pools with the cloud's driver, except those that another
+    exporter reaches.
 
-    Two on a node conflict: one process at a time may read the profiling counters (NVIDIA/DCGM issue 106). Arguments as of
-    `device_plugin_plan.plan`; `clouds`: the exporter that the cloud runs on every GPU node, in words.
+    Two exporters on a node conflict: only one process may read the profiling counters (NVIDIA/DCGM
+    issue 106). Arguments as in `device_plugin_plan.plan`; `clouds`: the cloud's own exporter on
+    every GPU node, in words.
     """
     if not spec.dcgm_exporter.enabled:
         return ExporterPlan()
@@ -62,7 +66,10 @@ def _warnings(
         yield f"{exporter} reaches the nodes of {name}: they get no DCGM exporter of this stack's"
     without = [pool.name for pool in node_pools if pool.gpus and not pool.install_driver]
     if without:
-        yield f"{', '.join(without)}: no DCGM exporter without the cloud's driver (installDriver: false)"
+        yield (
+            f"{', '.join(without)}: no DCGM exporter without the cloud's driver (installDriver: "
+            "false)"
+        )
     if not pools and not served and not without:
         yield "dcgmExporter.enabled: there is no pool with GPUs"
 
@@ -70,7 +77,7 @@ def _warnings(
 def exporters(
     daemon_sets: Iterable[Mapping[str, Any]], policies: Iterable[Mapping[str, Any]], instance: str
 ) -> list[existing_plugins.Plugin]:
-    """The exporters among a cluster's DaemonSets, and those its GPU operators will make; not this stack's own."""
+    """Return the exporters of a cluster and its GPU operators, except this stack's own."""
     operators = existing_plugins.operators(
         policies, "dcgmExporter", "nvidia.com/gpu.deploy.dcgm-exporter"
     )
@@ -84,7 +91,7 @@ def _is_exporter(name: str, pod: Mapping[str, Any]) -> bool:
 def daemon_set_spec(
     pools: Sequence[NodePool], image: str, instance: str
 ) -> k8s.apps.v1.DaemonSetSpecArgs:
-    """The DaemonSet, as in dcgm-exporter's own chart (4.8.2)."""
+    """Return the DaemonSet, as in dcgm-exporter's own chart (4.8.2)."""
     health = k8s.core.v1.ProbeArgs(
         http_get=k8s.core.v1.HTTPGetActionArgs(path="/health", port="metrics"),
         initial_delay_seconds=45,
@@ -127,7 +134,9 @@ def daemon_set_spec(
 
 
 def service_spec(instance: str) -> k8s.core.v1.ServiceSpecArgs:
-    """A Service without an address of its own: each node is scraped by itself, and Pulumi does not wait for endpoints."""
+    """Return a headless Service: each node is scraped on its own, and Pulumi does not wait for
+    endpoints.
+    """
     return k8s.core.v1.ServiceSpecArgs(
         cluster_ip="None",
         selector=node_agent.selector(instance, ROLE),

@@ -1,4 +1,6 @@
-"""NVIDIA's device plugin, for clouds that do not bring one. Not by its Helm chart: docs/adr/0019."""
+"""NVIDIA's device plugin, for clouds that do not bring one. Not by its Helm chart:
+docs/adr/0019.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +22,19 @@ NAMESPACE = "kube-system"
 _PRIVILEGED = k8s.core.v1.SecurityContextArgs(
     capabilities=k8s.core.v1.CapabilitiesArgs(add=["SYS_ADMIN"])
 )
-"""Capabilities that NVIDIA's chart gives a plugin that may see MIG instances, and every plugin with configurations
-(k8s-device-plugin 0.20, _helpers.tpl). Time-slicing is arithmetic and needs nothing."""
+"""Capabilities that NVIDIA's chart gives a plugin that may see MIG instances, and every plugin with
+configurations (k8s-device-plugin 0.20, _helpers.tpl). Time-slicing is arithmetic and needs nothing.
+"""
 
 
 def daemon_set_spec(
     pools: Sequence[NodePool], image: str, instance: str
 ) -> k8s.apps.v1.DaemonSetSpecArgs:
-    """The DaemonSet: on nodes of these pools only, with any taints.
+    """Return the DaemonSet, on nodes of these pools only, with any taints.
 
-    A plugin without the spot taint's toleration leaves spot nodes without `nvidia.com/gpu` (Azure/AKS issue 4418); on
-    nodes without a GPU it would crash (its FAIL_ON_INIT_ERROR is true by default), and on those of another stack it would
-    be the second plugin.
+    Without the spot taint's toleration spot nodes would have no `nvidia.com/gpu` (Azure/AKS issue
+    4418). On nodes without a GPU the plugin would crash (FAIL_ON_INIT_ERROR is true by default),
+    and on another stack's nodes it would be the second plugin.
     """
     mig = any(pool.mig for pool in pools)
     with_mps = any(map(mps.shared_by_mps, pools))
@@ -72,7 +75,7 @@ def daemon_set_spec(
         )
         pod.containers = [sidecar, plugin]
     else:
-        # The plugin talks to the kubelet alone; only config-manager asks the API server (k8s-device-plugin 0.20, cmd/).
+        # Only config-manager uses the API server, not the plugin (k8s-device-plugin 0.20, cmd/).
         pod.automount_service_account_token = False
     return node_agent.daemon_set_spec(
         pools, instance, node_agent.selector(instance, ROLE), pod, annotations
@@ -88,7 +91,10 @@ def _environment(mig: bool, with_mps: bool) -> list[k8s.core.v1.EnvVarArgs]:
 
 
 class DevicePlugin(Part):
-    """The plugin in kube-system for GPU pools, with its configurations and the MPS daemons. Without pools it declares nothing."""
+    """The plugin in kube-system for GPU pools, with its configurations and the MPS daemons.
+
+    It deliberately installs no driver: the cloud or a GPU operator does.
+    """
 
     def __init__(self, name: str, pools: Sequence[NodePool], image: str, inside: Inside) -> None:
         super().__init__("kubeflow-spot:addons:DevicePlugin", name, inside)
@@ -109,7 +115,9 @@ class DevicePlugin(Part):
     def _configurations(
         self, name: str, called: str, pools: Sequence[NodePool]
     ) -> tuple[pulumi.Resource, ...]:
-        """Declare the ConfigMap, and the right to read the node's label, which names one of its keys."""
+        """Declare the ConfigMap, and the right to read the node's label, which names one of its
+        keys.
+        """
         config_map = metadata(called, self.instance, NAMESPACE)
         return (
             k8s.core.v1.ConfigMap(

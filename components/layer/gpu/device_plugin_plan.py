@@ -1,4 +1,6 @@
-"""DevicePluginPlan: the pools whose nodes get this stack's device plugin, and the plugins that serve the other GPU pools."""
+"""DevicePluginPlan: the pools whose nodes get this stack's device plugin, and the plugins that
+serve the other GPU pools.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +22,23 @@ class DevicePluginPlan:
     left_to: Mapping[Plugin, tuple[str, ...]] = field(default_factory=dict)
     """Names of pools, by the plugin that serves them."""
     not_shared: tuple[str, ...] = ()
-    """Names of pools whose gpuSharing has no effect for that reason."""
+    """Names of pools whose gpuSharing has no effect because another plugin serves them."""
     clouds: Plugin | None = None
-    """The one among them that the cloud brings."""
+    """The cloud's own plugin."""
 
     @property
     def warnings(self) -> Iterator[str]:
-        """Why pools of the stack file get no plugin of this stack's."""
+        """Reasons why pools get no plugin of this stack."""
         for plugin, pools in self.left_to.items():
             if plugin is self.clouds:
                 continue  # the stack file asks for no other
-            yield f"{plugin} reaches the nodes of {', '.join(pools)}: they get no device plugin of this stack's"
+            yield (
+                f"{plugin} reaches the nodes of {', '.join(pools)}: they get no device plugin of "
+                "this stack's"
+            )
         if self.not_shared:
-            yield f"{', '.join(self.not_shared)}: the device plugin there does not know of gpuSharing in this stack's file"
+            pools = ", ".join(self.not_shared)
+            yield f"{pools}: the device plugin there ignores gpuSharing in this stack's file"
 
     def as_output(self) -> DevicePluginOutput:
         """Return it as the stack's outputs show it."""
@@ -57,8 +63,10 @@ def plan(
     labels: Mapping[str, Mapping[str, str]] | None = None,
     clouds: Plugin = _CLOUD,
 ) -> DevicePluginPlan:
-    """`plugins`: those that the cluster runs; `labels`: of each pool's nodes, by its name, beside the pool's own; `clouds`: the
-    plugin that the cloud brings, for the pools that it serves (`Cloud.brings_device_plugin`).
+    """Return the plan.
+
+    `plugins`: those in the cluster; `labels`: further labels of each pool's nodes, by pool name;
+    `clouds`: the cloud's own plugin, for the pools that it serves (`Cloud.brings_device_plugin`).
     """
     if spec.device_plugin.install == "never":
         return DevicePluginPlan(())
@@ -68,7 +76,7 @@ def plan(
         (pool for pool in gpu_pools if pool.name not in served), plugins, labels or {}
     )
     for pool in gpu_pools:
-        # NVIDIA's GPU operator brings its plugin with its driver; before the driver is installed, ours would crash.
+        # NVIDIA's GPU operator installs driver and plugin; without the driver ours would crash.
         if not pool.install_driver:
             served.setdefault(pool.name, _DRIVER)
     left: dict[Plugin, tuple[str, ...]] = {}

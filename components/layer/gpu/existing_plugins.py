@@ -1,6 +1,7 @@
 """Device plugins that an existing cluster runs, and the pools whose nodes they reach.
 
-Two plugins on one node both announce `nvidia.com/gpu`, and the kubelet keeps the one that registered last.
+Two plugins on one node both announce `nvidia.com/gpu`, and the kubelet keeps the one that
+registered last.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ from components.layer.gpu.matching import may_run
 from config.placement.node_pools import NodePool
 
 _PLUGIN = re.compile(r"nvidia[-_/](gpu[-_]|k8s[-_])*device[-_]plugin")
-"""NVIDIA's chart and manifest, its GPU operator, the samples of AKS, and GKE's own `nvidia-gpu-device-plugin`."""
+"""NVIDIA's chart and manifest, its GPU operator, the samples of AKS, and GKE's own
+`nvidia-gpu-device-plugin`."""
 
 _MIRRORED = re.compile(r"(^|/)k8s-device-plugin([:@]|$)")
 _OTHER_VENDORS = re.compile(r"(^|/)(rocm|amd|intel)/")
 
 _OTHER_PROGRAMS = {"config-manager", "gpu-feature-discovery", "mps-control-daemon"}
-"""Other programs in NVIDIA's image; its chart runs each in a DaemonSet of its own (k8s-device-plugin 0.20)."""
+"""Other programs in NVIDIA's image; its chart runs each in a DaemonSet of its own
+(k8s-device-plugin 0.20)."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Plugin:
 def plugins(
     daemon_sets: Iterable[Mapping[str, Any]], policies: Iterable[Mapping[str, Any]], instance: str
 ) -> list[Plugin]:
-    """The plugins among a cluster's DaemonSets, and those its GPU operators will make; not this stack's own."""
+    """Return the plugins of a cluster and its GPU operators, except this stack's own."""
     label = "nvidia.com/gpu.deploy.device-plugin"
     plugins = [
         *operators(policies, "devicePlugin", label),
@@ -54,7 +57,7 @@ def running(
     instance: str,
     is_one: Callable[[str, Mapping[str, Any]], bool],
 ) -> Iterator[Plugin]:
-    """DaemonSets, except this stack's own, whose name and pod `is_one` accepts."""
+    """Yield the DaemonSets, except this stack's own, whose name and pod `is_one` accepts."""
     for daemon_set in daemon_sets:
         metadata, pod = daemon_set["metadata"], daemon_set["spec"]["template"]["spec"]
         if not names.is_ours(names.labels_of(daemon_set), instance) and is_one(
@@ -64,9 +67,10 @@ def running(
 
 
 def operators(policies: Iterable[Mapping[str, Any]], part: str, label: str) -> Iterator[Plugin]:
-    """DaemonSets that GPU operators will run on nodes with this label, for a part that is on by default.
+    """Yield the DaemonSets that GPU operators will run on nodes with this label, for a part that is
+    on by default.
 
-    An operator makes its DaemonSets when the first GPU node has joined, which is too late here
+    An operator creates its DaemonSets after the first GPU node has joined, which is too late here
     (gpu-operator, controllers/object_controls.go, "No GPU node in the cluster").
     """
     for policy in policies:
@@ -81,7 +85,9 @@ def operators(policies: Iterable[Mapping[str, Any]], part: str, label: str) -> I
 
 
 def _pods(label: str, tolerations: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
-    """The pods of an operator's DaemonSet (gpu-operator, assets/state-device-plugin and state-dcgm-exporter)."""
+    """Return the pods of an operator's DaemonSet (gpu-operator, assets/state-device-plugin and
+    state-dcgm-exporter).
+    """
     return {
         "nodeSelector": {label: "true"},
         "tolerations": tolerations
@@ -116,7 +122,9 @@ def _is_image(image: str) -> bool:
 def left_to(
     pools: Iterable[NodePool], plugins: Sequence[Plugin], labels: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Plugin]:
-    """The plugin that already serves a pool, by the pool's name. `labels`: known labels of a pool's nodes beside its own."""
+    """Return the plugin that serves each pool, by pool name. `labels`: further known labels of a
+    pool's nodes.
+    """
     served: dict[str, Plugin] = {}
     for pool in pools:
         known = {**labels.get(pool.name, {}), **pool.labels}

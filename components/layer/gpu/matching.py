@@ -1,7 +1,9 @@
-"""Whether a pod may run on nodes that do not exist yet: taints and required affinity as Kubernetes matches them.
+"""Whether a pod may run on nodes that do not exist yet: taints and required affinity as Kubernetes
+matches them.
 
-Labels that other programs write on a node later (node-feature-discovery, for example) are unknown at zero nodes, so a condition
-on an unknown label counts as met. Deliberately ignores resources, ports, topology and preferred affinity.
+Labels that other programs write later, such as node-feature-discovery, are unknown at zero nodes,
+so a condition on an unknown label counts as met. Deliberately ignores resources, ports, topology
+and preferred affinity.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from config.model.pool import Effect, Taint
 
 
 def may_run(pod: Mapping[str, Any], labels: Mapping[str, str], taints: Iterable[Taint]) -> bool:
-    """Whether a pod with this spec may run on a node with these taints and, of all its labels, at least these."""
+    """Return whether a pod with this spec may run on a node with these taints and at least these
+    labels.
+    """
     return (
         all(tolerated(pod.get("tolerations") or [], taint) for taint in taints)
         and all(
@@ -25,7 +29,7 @@ def may_run(pod: Mapping[str, Any], labels: Mapping[str, str], taints: Iterable[
 
 
 def tolerated(tolerations: Iterable[Mapping[str, Any]], taint: Taint) -> bool:
-    """https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"""
+    """Return whether a taint is tolerated (kubernetes.io, page taint-and-toleration)."""
     return taint.effect == Effect.PREFER_NO_SCHEDULE or any(
         _matches(toleration, taint) for toleration in tolerations
     )
@@ -39,7 +43,8 @@ def _matches(toleration: Mapping[str, Any], taint: Taint) -> bool:
         return bool(operator == "Exists")
     if key != taint.key:
         return False
-    # The comparing operators of Kubernetes 1.35 are not evaluated: such a pod counts as tolerating the taint.
+    # The comparing operators of Kubernetes 1.35 are not evaluated: such a pod counts as tolerating
+    # the taint.
     return operator != "Equal" or (toleration.get("value") or "") == taint.value
 
 

@@ -1,8 +1,9 @@
 """The daemon of NVIDIA's Multi-Process Service (MPS), for pools whose GPUs are shared by it.
 
-As NVIDIA's chart has it (k8s-device-plugin 0.20, daemonset-mps-control-daemon.yml), but one DaemonSet a pool: a restart
-of the daemon ends the CUDA work of every pod on the node, so a change of another pool must not reach it. With its one
-configuration mounted it also needs no config-manager.
+It follows NVIDIA's chart (k8s-device-plugin 0.20, daemonset-mps-control-daemon.yml), with one
+DaemonSet for each pool: a restart of the daemon ends the CUDA work of every pod on the node, so a
+change of another pool must not restart it. It mounts its one configuration and needs no
+config-manager.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from config.placement.node_pools import PLUGIN_CONFIG_LABEL, POOL_LABEL, NodePoo
 ROLE = "mps-control-daemon"
 
 ROOT = "/run/nvidia/mps"
-"""On the node: pipes and logs of the daemon, and the shared memory that it and its clients use as /dev/shm."""
+"""On the node: pipes and logs of the daemon, and the shared memory that it and its clients use as
+/dev/shm."""
 
 VOLUMES = [
     node_agent.of_the_node("mps-root", ROOT, "DirectoryOrCreate"),
@@ -28,18 +30,21 @@ MOUNTS = [
 """The plugin has them too: it asks the daemon for its health."""
 
 _RESOURCES = k8s.core.v1.ResourceRequirementsArgs(requests={"cpu": "50m", "memory": "128Mi"})
-"""Without a limit: memory shared with its clients may count as the daemon's own, and they die with it."""
+"""Without a memory limit: memory shared with clients may count as the daemon's, and a killed daemon
+kills its clients."""
 
 
 def shared_by_mps(pool: NodePool) -> bool:
-    """Whether the pool's GPUs are shared by MPS."""
+    """Return whether the pool's GPUs are shared by MPS."""
     return pool.gpu_sharing is not None and pool.gpu_sharing.strategy == "mps"
 
 
 def daemon_set_spec(
     pool: NodePool, image: str, instance: str, config_map: str
 ) -> k8s.apps.v1.DaemonSetSpecArgs:
-    """The DaemonSet of one pool. Privileged: it sets the GPUs' compute mode and mounts shared memory on the node."""
+    """Return the DaemonSet of one pool. Privileged: it sets the GPUs' compute mode and mounts
+    shared memory on the node.
+    """
     privileged = k8s.core.v1.SecurityContextArgs(privileged=True)
     shm = k8s.core.v1.ContainerArgs(
         name="mps-control-daemon-mounts",
@@ -68,9 +73,10 @@ def daemon_set_spec(
     file = k8s.core.v1.KeyToPathArgs(key=pool.label, path=plugin_config.FILE.rpartition("/")[2])
     source = k8s.core.v1.ConfigMapVolumeSourceArgs(name=config_map, items=[file])
     pod = k8s.core.v1.PodSpecArgs(
-        # Where the driver is installed on the node, the daemon finds its processes by the node's ids (chart, mps.enableHostPID).
+        # With a driver on the node the daemon needs the node's process ids (chart,
+        # mps.enableHostPID).
         host_pid=True,
-        # Not before the plugin knows that it shares: the daemon makes a GPU refuse any second process beside MPS' own.
+        # Only after the plugin shares the GPU: the daemon lets no process but MPS' own use it.
         node_selector={PLUGIN_CONFIG_LABEL: pool.label},
         init_containers=[shm],
         containers=[daemon],

@@ -33,7 +33,7 @@ def of_the_node(name: str, path: str, type: str | None = None) -> k8s.core.v1.Vo
 
 
 def selector(instance: str, role: str) -> dict[str, str]:
-    """The labels by which a DaemonSet selects its pods."""
+    """Return the labels by which a DaemonSet selects its pods."""
     return {"app.kubernetes.io/name": f"{names.PROGRAM}-{role}", names.INSTANCE: instance}
 
 
@@ -44,9 +44,10 @@ def daemon_set_spec(
     pod: k8s.core.v1.PodSpecArgs,
     annotations: Mapping[str, str] | None = None,
 ) -> k8s.apps.v1.DaemonSetSpecArgs:
-    """A DaemonSet on nodes of these pools only, with any taints; system-node-critical, so that no pod preempts it.
+    """Return a DaemonSet on nodes of these pools only, with any taints; no pod preempts it
+    (system-node-critical).
 
-    `pod` is the rest of its pods' spec, which is completed in place.
+    `pod`: the rest of its pods' spec, which is completed in place.
     """
     ours = sorted({pool.label for pool in pools})
     pod.affinity = only_where(

@@ -1,7 +1,9 @@
-"""The configurations of NVIDIA's device plugin, one a pool, and the parts of a pod that choose among them.
+"""The configurations of NVIDIA's device plugin, one for each pool, and the parts of a pod that
+choose among them.
 
-A node's label names its pool's, and NVIDIA's config-manager, beside the plugin, follows the label: k8s-device-plugin README,
-"Multiple Config File Example". Names and environment as in its chart 0.20.
+A node's label names the configuration of its pool, and NVIDIA's config-manager, beside the plugin,
+follows the label (k8s-device-plugin README, "Multiple Config File Example"). Names and environment
+as in its chart 0.20.
 """
 
 from __future__ import annotations
@@ -25,8 +27,7 @@ from config.placement.node_pools import (
 )
 
 DIGEST = f"{PREFIX}/config-digest"
-"""Annotation of a pod template. The kubelet writes a changed ConfigMap into running pods, but the plugin reads its file
-when it starts."""
+"""Annotation of a pod template that restarts pods: the plugin reads its file only at its start."""
 
 DEFAULT = "_default"
 """The key for nodes without the label; no pool's name begins like this."""
@@ -43,12 +44,12 @@ MOUNTS = [
 
 
 def needed(pools: Iterable[NodePool]) -> bool:
-    """Whether one of these pools has anything but whole GPUs."""
+    """Return whether any of these pools partitions or shares GPUs."""
     return any(has_plugin_config(pool) for pool in pools)
 
 
 def config(pool: NodePool | None) -> dict[str, Any]:
-    """As the plugin reads it (api/config/v1/config.go); for no pool, that of whole GPUs."""
+    """Return a pool's configuration (api/config/v1/config.go); for None that of whole GPUs."""
     # `single` counts each instance as one nvidia.com/gpu (README, MIG_STRATEGY).
     flags = {"migStrategy": "single" if pool and pool.mig else "none"}
     content: dict[str, Any] = {"version": "v1", "flags": flags}
@@ -60,7 +61,7 @@ def config(pool: NodePool | None) -> dict[str, Any]:
 def _sharing(sharing: GpuSharing) -> dict[str, Any]:
     return {
         {"time-slicing": "timeSlicing", "mps": "mps"}[sharing.strategy]: {
-            # Two replicas may be on one GPU, and give no more than one replica: such a pod is refused instead.
+            # Two replicas may be on one GPU and give no more than one, so such a pod is refused.
             "failRequestsGreaterThanOne": True,
             "resources": [{"name": GPU_TAINT.key, "replicas": sharing.replicas}],
         }
@@ -68,7 +69,9 @@ def _sharing(sharing: GpuSharing) -> dict[str, Any]:
 
 
 def data(pools: Sequence[NodePool]) -> dict[str, str]:
-    """The ConfigMap's content. Pools of whole GPUs have an entry too: their nodes may still carry an earlier label."""
+    """Return the ConfigMap's content. Pools of whole GPUs have an entry too: their nodes may carry
+    an older label.
+    """
     return {
         DEFAULT: _written(config(None)),
         **{pool.label: _written(config(pool)) for pool in pools},
@@ -80,12 +83,12 @@ def _written(config: Mapping[str, Any]) -> str:
 
 
 def digest(data: Mapping[str, str]) -> str:
-    """A text that changes with the content."""
+    """Return a short hash of the content."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def volumes(config_map: str) -> list[k8s.core.v1.VolumeArgs]:
-    """The volumes of `MOUNTS`."""
+    """Return the volumes of `MOUNTS`."""
     source = k8s.core.v1.ConfigMapVolumeSourceArgs(name=config_map)
     return [
         k8s.core.v1.VolumeArgs(name="available-configs", config_map=source),
@@ -94,7 +97,11 @@ def volumes(config_map: str) -> list[k8s.core.v1.VolumeArgs]:
 
 
 def manager(name: str, image: str, *, signals: str | None = None) -> k8s.core.v1.ContainerArgs:
-    """A container that links the node's configuration: once, or whenever the label changes, with a SIGHUP to a process."""
+    """Return a container that links the node's configuration once or, with `signals`, at each
+    change of the label.
+
+    `signals`: the process that then gets a SIGHUP.
+    """
     environment = {
         "ONESHOT": "false" if signals else "true",
         "NODE_LABEL": PLUGIN_CONFIG_LABEL,

@@ -1,4 +1,6 @@
-"""The descheduler that moves pods which ask for it back to spot (docs/adr/0023). It evicts; the scheduler finds the new node.
+"""The descheduler that moves pods back to spot if they ask for it (docs/adr/0023).
+
+It evicts a pod; the scheduler then chooses the new node.
 
 Upstream: kubernetes-sigs/descheduler v0.36.0, kubernetes/deployment and kubernetes/base.
 """
@@ -28,18 +30,20 @@ _FILE = "policy.json"
 
 
 def policy() -> dict[str, Any]:
-    """The descheduler's policy.
+    """Return the descheduler's policy.
 
-    The plugin evicts a pod where some node suits its preference better, whether or not the pod fits there, so a full spot node
-    makes it move pods between on-demand nodes for ever (kubernetes-sigs/descheduler issues 1410 and 1707). The evictor's
-    `nodeSelector` says where a pod must fit: with spot alone in it, a pod is evicted only while a spot node has room for it.
+    The plugin evicts a pod if any node suits its preference better, even a full one, so a full spot
+    node would move pods between on-demand nodes for ever (kubernetes-sigs/descheduler issues 1410
+    and 1707). The evictor's `nodeSelector` says where a pod must fit: it names spot alone, so a pod
+    is evicted only while a spot node has room for it.
     """
     evictor = {
         "nodeFit": True,
         "nodeSelector": f"{CAPACITY_LABEL}={Capacity.SPOT.value}",
-        # Counted from the pod's start: each move makes a new pod, so none moves twice within an hour.
+        # Each move makes a new pod, so none moves twice within an hour.
         "minPodAge": "1h",
-        # Pods of Kubeflow have emptyDir volumes, of sidecars and for /dev/shm; one with the label keeps its state elsewhere.
+        # Pods of Kubeflow have emptyDir volumes, of sidecars and for /dev/shm; one with the label
+        # keeps its state elsewhere.
         "podProtections": {"defaultDisabled": ["PodsWithLocalStorage"]},
     }
     mover = {
@@ -57,14 +61,15 @@ def policy() -> dict[str, Any]:
     return {
         "apiVersion": "descheduler/v1alpha2",
         "kind": "DeschedulerPolicy",
-        # Two that are evicted at once both count on the same free machine, and one of them has lost its work for nothing.
+        # Two pods evicted at once may count on the same free machine, and one would lose its work
+        # for nothing.
         "maxNoOfPodsToEvictTotal": 1,
         "profiles": [profile],
     }
 
 
 def rules() -> list[k8s.rbac.v1.PolicyRuleArgs]:
-    """The rights of the descheduler: all it reads and does with this policy, found by leaving out each of the upstream's."""
+    """Return the descheduler's rights: those of upstream without which this policy fails."""
     rule = k8s.rbac.v1.PolicyRuleArgs
     return [
         rule(
@@ -78,7 +83,9 @@ def rules() -> list[k8s.rbac.v1.PolicyRuleArgs]:
 
 
 def deployment_spec(image: str, instance: str) -> k8s.apps.v1.DeploymentSpecArgs:
-    """The Deployment: one pod, never on spot. It looks every two minutes; an idle spot node stays for ten."""
+    """Return the Deployment: one pod, never on spot. It looks every two minutes; an idle spot node
+    stays for ten.
+    """
     selector = {"app.kubernetes.io/name": f"{names.PROGRAM}-{ROLE}", names.INSTANCE: instance}
     called = names.object_name(instance, ROLE)
     container = k8s.core.v1.ContainerArgs(
@@ -115,7 +122,7 @@ def deployment_spec(image: str, instance: str) -> k8s.apps.v1.DeploymentSpecArgs
     digest = hashlib.sha256(_content().encode()).hexdigest()
     return k8s.apps.v1.DeploymentSpecArgs(
         replicas=1,
-        # Two at a time would evict two pods for one free machine.
+        # Two deschedulers would evict two pods for one free machine.
         strategy=k8s.apps.v1.DeploymentStrategyArgs(type="Recreate"),
         selector=k8s.meta.v1.LabelSelectorArgs(match_labels=selector),
         template=k8s.core.v1.PodTemplateSpecArgs(
@@ -150,7 +157,9 @@ def _content() -> str:
 
 
 class BackToSpot(Part):
-    """The descheduler in kube-system, with its policy and its rights."""
+    """The descheduler in kube-system, with its policy and its rights; pods without the label are
+    deliberately never evicted.
+    """
 
     def __init__(self, name: str, image: str, inside: Inside) -> None:
         super().__init__("kubeflow-spot:addons:BackToSpot", name, inside)

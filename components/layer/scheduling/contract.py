@@ -1,8 +1,9 @@
-"""The contract with users' tools: a ConfigMap in kube-public that lists the pools and how a pod gets on them.
+"""The contract with users' tools: a ConfigMap in kube-public that lists the pools and how a pod
+gets on them.
 
-kube-public itself gives no right to read; a Role opens this object. Its readers are groups, never
-`system:authenticated`, which on GKE includes everybody with a Google account (cloud.google.com/kubernetes-engine, page
-best-practices/rbac).
+kube-public grants no right to read; a Role opens this object. Its readers are groups, never
+`system:authenticated`, which on GKE includes everybody with a Google account
+(cloud.google.com/kubernetes-engine, page best-practices/rbac).
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from config.placement.pods import PLACEMENT_LABEL
 
 NAMESPACE = "kube-public"
 NAME = names.PROGRAM
-"""The name in a cluster that the stack makes. In an existing one several stacks may publish, each under a name of its own."""
+"""The name in a cluster that the stack makes. In an existing one several stacks may publish, each
+under a name of its own."""
 
 REMEMBERED = "contract"
 """Key of the name among what the next update reads (`components.last_update`)."""
@@ -38,16 +40,20 @@ _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def own(published: Iterable[Mapping[str, Any]], instance: str) -> Mapping[str, Any] | None:
-    """Return this stack's contract among those that a cluster holds, as the API server holds it; None without one."""
+    """Return this stack's contract among those that a cluster holds, as the API server holds it;
+    None without one.
+    """
     return next((one for one in published if names.is_ours(names.labels_of(one), instance)), None)
 
 
 def choose_name(
     instance: str, remembered: str | None, published: Iterable[Mapping[str, Any]] | None
 ) -> str:
-    """Return the name under which the stack publishes. It never depends on what other stacks publish.
+    """Return the name under which the stack publishes. It never depends on what other stacks
+    publish.
 
-    `remembered`: the name of the last update. `published`: the contracts in an existing cluster, None in a new one.
+    `remembered`: the name of the last update. `published`: the contracts in an existing cluster,
+    None in a new one.
     """
     if remembered or published is None:
         return remembered or NAME
@@ -59,7 +65,9 @@ def choose_name(
 def data(
     release: str, pools: Sequence[NodePool], placements: Sequence[Placement] = tuple(Placement)
 ) -> dict[str, str]:
-    """The ConfigMap's content: YAML to be read, JSON for tools. `placements`: the label's values that this cluster heeds."""
+    """Return the ConfigMap's content: YAML for people, JSON for tools. `placements`: the label's
+    values with an effect here.
+    """
     content: dict[str, Any] = {
         "placements": [placement.value for placement in placements],
         "pools": contract.described_pools(pools),
@@ -74,7 +82,9 @@ def data(
 
 
 def of_workloads(workloads: Mapping[str, Any] | None) -> dict[str, pulumi.Output[str]]:
-    """The ConfigMap's part about storage for users' work: ids of identities are known once these exist."""
+    """Return the ConfigMap's part about storage for users' work, as outputs: ids of new identities
+    are unknown.
+    """
     if not workloads:
         return {}
     known = pulumi.Output.from_input(workloads)
@@ -82,14 +92,16 @@ def of_workloads(workloads: Mapping[str, Any] | None) -> dict[str, pulumi.Output
 
 
 def as_yaml(value: Any) -> str:
-    """The text of `yaml.safe_dump`, by libyaml where PyYAML has it: in Python it took a quarter of the time that a pool costs."""
+    """Return the text of `yaml.safe_dump`, written by libyaml if PyYAML has it: pure Python took a
+    quarter of a pool's time.
+    """
     return str(yaml.dump(value, Dumper=_DUMPER, sort_keys=False))
 
 
 def as_output(
     name: str, pools: Sequence[NodePool], placements: Sequence[Placement] = tuple(Placement)
 ) -> dict[str, Any]:
-    """The same content for readers of the stack's outputs."""
+    """Return the same content for the stack's outputs."""
     return {
         "namespace": NAMESPACE,
         "name": name,
@@ -103,9 +115,11 @@ def as_output(
 def access(
     name: str, readers: Sequence[str], instance: str
 ) -> tuple[k8s.rbac.v1.RoleInitArgs, k8s.rbac.v1.RoleBindingInitArgs]:
-    """The Role to read the ConfigMap of this name, and its binding to all service accounts and the readers.
+    """Return the Role to read the ConfigMap of this name, and its binding to all service accounts
+    and the readers.
 
-    Only `get`: a name cannot limit list and watch, and kube-public holds other objects (page rbac, "Referring to resources").
+    The only verb is `get`: a resource name cannot limit list and watch (page rbac, "Referring to
+    resources").
     """
     role = names.object_name(instance, ROLE)
     group = "rbac.authorization.k8s.io"
@@ -128,7 +142,9 @@ def access(
 
 
 class Contract(Part):
-    """The ConfigMap, and the right of its readers."""
+    """The ConfigMap, and the right of its readers. It deliberately holds no bounds and no prices:
+    resizing is one update.
+    """
 
     def __init__(
         self,
@@ -142,7 +158,7 @@ class Contract(Part):
         config_map = metadata(published_as, self.instance, NAMESPACE)
         k8s.core.v1.ConfigMap(name, metadata=config_map, data=content, opts=self.child)
         role, binding = access(published_as, readers, self.instance)
-        # Without the `bind` verb one can bind only a Role that exists and whose permissions one holds: create the Role first
-        # (page rbac, "Privilege escalation prevention").
+        # Without the `bind` verb one can bind only a Role that exists and whose permissions one
+        # holds: create the Role first (page rbac, "Privilege escalation prevention").
         k8s.rbac.v1.RoleBinding(name, binding, self.after(k8s.rbac.v1.Role(name, role, self.child)))
         self.register_outputs({})

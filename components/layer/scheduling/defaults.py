@@ -1,6 +1,8 @@
-"""Placement by default: one MutatingAdmissionPolicy, which appends to a pod and never changes its own lines.
+"""Placement by default: one MutatingAdmissionPolicy, which appends to a pod and never changes its
+own lines.
 
-Kubernetes >= 1.36. A pod is judged as it arrives, before all webhooks (kubernetes pkg/kubeapiserver/options/plugins.go).
+It needs Kubernetes 1.36 and sees a pod before all webhooks (kubernetes
+pkg/kubeapiserver/options/plugins.go).
 """
 
 from __future__ import annotations
@@ -21,14 +23,16 @@ from config.placement.pods import ON_SPOT, PLACEMENT_LABEL, PREFERENCE, tolerati
 ROLE = "defaults"
 
 _OF_A_PROFILE = {"app.kubernetes.io/part-of": "kubeflow-profile"}
-"""On the namespaces of Kubeflow profiles (kubeflow/manifests applications/profiles/pss/namespace-labels.yaml)."""
+"""Label of Kubeflow profiles' namespaces (kubeflow/manifests
+applications/profiles/pss/namespace-labels.yaml)."""
 
-# A pod that lasts gets no default. The label's word counts for a pod of training, which may say Always all the same.
+# A pod that never ends gets no default. The label counts for a training pod even if its restart
+# policy is Always.
 _MAY_MOVE = f"""\
 ({workload_kinds.ENDS})
 || (has(object.metadata.labels) && {cel.value(PLACEMENT_LABEL)} in object.metadata.labels && {workload_kinds.TRAINS})"""
 
-# Constants are written into the expressions, because each variable costs every pod some microseconds (`python -m bench`).
+# Constants are inlined: each variable costs every pod some microseconds (`python -m bench`).
 _PLACEMENT = Template("""\
 $label in variables.labels ? variables.labels[$label] :
 variables.kind == '' ? 'none' :
@@ -94,9 +98,10 @@ def policy(
     instance: str,
     pipelines_in: Sequence[str] = (),
 ) -> Mutating:
-    """Return the policy and its binding. `grace` in seconds, for pods that may run on spot and kept Kubernetes' default.
+    """Return the policy and its binding. `grace`: seconds, for pods that may run on spot and have
+    Kubernetes' default.
 
-    With `pipelines_in` it is the policy for workflows' pods in these namespaces of the platform instead of the one for profiles.
+    `pipelines_in`: platform namespaces whose workflow pods the policy is for, in place of profiles.
     """
     conditions = {"ends-by-itself": _MAY_MOVE}
     if pipelines_in:
@@ -127,7 +132,9 @@ def policy(
 
 
 def _of_namespace(pools: Sequence[NodePool]) -> str:
-    """Return the placement that the namespace's label asks for. Pods for which the stack has no spot pool cannot require one."""
+    """Return the namespace's placement; without a spot pool for a pod, `require-spot` counts as
+    none.
+    """
     asked, without = (
         f"namespaceObject.metadata.labels[{cel.value(PLACEMENT_LABEL)}]",
         waits(pools, "variables.gpu"),
@@ -140,7 +147,9 @@ def _of_namespace(pools: Sequence[NodePool]) -> str:
 
 
 def waits(pools: Sequence[NodePool], gpu: str) -> str:
-    """Return the test whether a pod that requires spot finds no pool. `gpu`: the test whether it asks for a GPU."""
+    """Return the test whether no pool fits a pod that requires spot. `gpu`: the test whether it
+    asks for a GPU.
+    """
     with_gpu, without = (
         not usable(pools, Placement.REQUIRE_SPOT, gpu=gpus) for gpus in (True, False)
     )
@@ -160,9 +169,9 @@ def _patch(pools: Sequence[NodePool], grace: int) -> str:
     )
 
 
-# CEL evaluates only the branch that is taken; a map of all cases would be built for every pod.
+# CEL evaluates only one branch; a map of all cases would be built for every pod.
 def _default(defaults: Defaults, resource: str) -> str:
-    """The stack file's placement by `variables.kind`."""
+    """Return the stack file's placement, chosen by `variables.kind`."""
     chosen = defaults.model_dump(mode="json", by_alias=True)
     values = [chosen[kind][resource] for kind in workload_kinds.KINDS]
     usual = max(set(values), key=values.count)
@@ -179,7 +188,7 @@ def _default(defaults: Defaults, resource: str) -> str:
 
 
 def _tolerated(pools: Sequence[NodePool], *, gpu: bool) -> str:
-    """Tolerations that a pod needs, by `variables.placement`."""
+    """Return the tolerations that a pod needs, chosen by `variables.placement`."""
     given = {
         place: [t.as_manifest() for t in tolerations(usable(pools, place, gpu=gpu))]
         for place in Placement
@@ -193,7 +202,11 @@ def _tolerated(pools: Sequence[NodePool], *, gpu: bool) -> str:
 
 
 class PlacementDefaults(Part):
-    """The policy in the cluster, and the one for pipelines in the platform's namespaces where there are such."""
+    """The policy in the cluster, and the one for pipelines in platform namespaces if the stack file
+    names any.
+
+    It deliberately changes no line that a pod has, and no pod that exists.
+    """
 
     def __init__(
         self,

@@ -1,11 +1,14 @@
-"""The guard: ValidatingAdmissionPolicies, which see a pod after all webhooks. They keep pods off spot that must not be evicted, and
-pods without a GPU off GPU machines. In profiles they also refuse pods that take the places of other teams' pods or the platform's.
+"""The guard: ValidatingAdmissionPolicies, which see a pod after all webhooks.
 
-Two policies have the same rules. In the platform's namespaces every pod is kept off. A broken policy must not stop the pods that a
-broken cluster needs, so their policy admits pods that it cannot judge, and never looks at node agents. In profile namespaces every
-pod that does not end by itself is kept off (`workload_kinds.ENDS`), with any labels and of any controller: notebooks, viewers,
-dashboards, datastores and KServe's predictors are such pods. There a pod without a GPU may not tolerate the GPU taint either: the
-autoscaler would buy a GPU node for it (docs/adr/0021).
+They keep pods that must not be evicted off spot, and pods without a GPU off GPU machines. In
+profiles they also refuse pods that would displace pods of other teams or of the platform.
+
+Two policies share the rules. In platform namespaces every pod is kept off spot. That policy admits
+pods that it cannot judge and ignores node agents, because a broken policy must not stop the pods
+that repair a cluster. In profile namespaces every pod that does not end by itself is kept off spot
+(`workload_kinds.ENDS`), with any labels and of any controller: notebooks, viewers, dashboards,
+datastores, KServe's predictors. There a pod without a GPU may not tolerate the GPU taint either:
+the autoscaler would buy a GPU node for it (docs/adr/0021).
 """
 
 from __future__ import annotations
@@ -66,7 +69,8 @@ def policies(
         rules.OTHER_RULES | rules.PROFILE_RULES,
         selector=profiles(scheduling),
         failure="Fail",
-        # No agent of a node is in a profile: a DaemonSet there is its user's, and its pods are as any others.
+        # No agent of a node is in a profile: a DaemonSet there is its user's, and its pods are as
+        # any others.
         conditions={
             "not-an-agent": rules.NOT_BY_A_NODE,
             "changed": rules.CHANGED,
@@ -78,7 +82,7 @@ def policies(
 
 
 def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[str, str]:
-    """What both policies know of the stack and of a pod; four differ."""
+    """Return the variables of both policies; four of them differ."""
     taints = spot_taints(pools, cloud)
     # Spot pools of other owners have the cloud's own labels.
     ending = [pool for pool in pools if pool.capacity != Capacity.ON_DEMAND]
@@ -103,7 +107,7 @@ def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[st
         "waits": waits(pools, f"({workload_kinds.GPU})"),
         "spot": cel.value(labels),
         **excepted,
-        # A variable can use only those before it: the two policies replace these.
+        # A variable can use only earlier ones; the two policies replace these four.
         "kept": "",
         "mayTrain": "",
         "trains": "",
@@ -117,17 +121,22 @@ def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[st
 
 
 def _kept_in_platform(guard: Guard) -> str:
-    """In the platform's namespaces every pod is kept off spot, but for steps of pipelines where the stack file says so."""
+    """Return the test of platform namespaces: every pod is kept off spot, except allowed pipeline
+    steps.
+    """
     if not guard.pipeline_namespaces:
         return "true"
     return (
-        f"!(request.namespace in {cel.value(guard.pipeline_namespaces)} && {workload_kinds.WORKFLOW}\n"
+        f"!(request.namespace in {cel.value(guard.pipeline_namespaces)} && "
+        f"{workload_kinds.WORKFLOW}\n"
         f"&& {workload_kinds.ENDS})"
     )
 
 
 def _parks(guard: Guard) -> str:
-    """A toleration of the GPU taint without a GPU. What a claim is for can be seen in no pod: see `guard_claims`."""
+    """Return the test whether a pod tolerates the GPU taint without a GPU. A pod does not show what
+    its claim is for.
+    """
     claims = " && !has(object.spec.resourceClaims)" if guard.device_classes else ""
     return f"{rules.TOLERATES.substitute(taints='gpuTaints')}\n&& !({workload_kinds.GPU}){claims}"
 
@@ -161,7 +170,7 @@ def _listed(taints: Iterable[Taint]) -> str:
 
 
 class SpotGuard(Part):
-    """The policies in the cluster."""
+    """The policies in the cluster. They deliberately evict nothing: pods that exist stay."""
 
     def __init__(
         self,

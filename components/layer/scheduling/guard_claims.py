@@ -1,8 +1,8 @@
 """Claims of dynamic resource allocation in profiles: each must ask for a device.
 
-A pod with a claim may tolerate the GPU taint where the stack file names the device classes of its GPUs. What a claim asks for is no
-part of the pod, and a template's claim does not exist yet when the pod is judged. A claim that asks for nothing is granted on every
-node, and would open the GPU nodes to any pod.
+A pod with a claim may tolerate the GPU taint if the stack file names the device classes of its
+GPUs. The pod does not show what its claim asks for, and a template's claim does not exist yet. An
+empty claim is granted on every node and would open the GPU nodes to any pod.
 """
 
 from __future__ import annotations
@@ -24,10 +24,13 @@ has(variables.claim.devices) && has(variables.claim.devices.requests) && variabl
 
 
 def policy(scheduling: Scheduling, instance: str, action: str) -> policies.Validating:
-    """Return the policy and its binding. Claims and templates never change (kubernetes.io, page dra-api)."""
+    """Return the policy and its binding. Claims and templates never change (kubernetes.io, page
+    dra-api).
+    """
     classes = ", ".join(scheduling.guard.device_classes)
     message = (
-        "kubeflow-spot guard, rule empty-claim: asks for no device, so that a pod with it would pass as one with a GPU; ask for a "
+        "kubeflow-spot guard, rule empty-claim: asks for no device, so that a pod with it would "
+        "pass as one with a GPU; ask for a "
         f"device, such as one of class {classes}"
     )
     return policies.validating(

@@ -20,7 +20,7 @@ ACTIONS = {"enforce": "Deny", "warn": "Warn", "audit": "Audit"}
 """What an API server does with an object that breaks a rule, by the guard's mode."""
 
 NOT_BY_A_NODE = "!('system:nodes' in request.userInfo.groups)"
-"""Pods that no kubelet made. A kubelet's own pods, and its updates of others, belong to its node."""
+"""Requests of others than kubelets, whose own pods and updates belong to their node."""
 
 NOT_AN_AGENT = f"""\
 // A DaemonSet's pods belong on every node; what its controller is called tells more than an owner that anybody may write.
@@ -39,10 +39,11 @@ request.operation == 'CREATE'
 LASTING = f"!({workload_kinds.ENDS})"
 
 _HIGHEST = 1_000_000_000
-"""Kubernetes' HighestUserDefinablePriority (pkg/apis/scheduling/types.go): the system's classes are above. GKE's gmp-critical has
-this value itself (GoogleCloudPlatform/prometheus-engine, charts/operator/templates/priorityclass.yaml)."""
+"""Kubernetes' HighestUserDefinablePriority (pkg/apis/scheduling/types.go), below the system's
+classes. GKE's gmp-critical has this value (GoogleCloudPlatform/prometheus-engine,
+charts/operator/templates/priorityclass.yaml)."""
 
-# The plugin Priority has written the class's value before any policy sees the pod.
+# The admission plugin Priority has already written the class's value.
 _OUTRANKS = f"has(object.spec.priority) && object.spec.priority >= {_HIGHEST}"
 
 _SUSPECT = f"""\
@@ -54,7 +55,7 @@ has(object.spec.nodeName)
 def suspect(*, gpus: bool) -> str:
     """Return the cheap filter of profiles, which skips pods that cannot break a rule.
 
-    Pods that ask for a GPU have the toleration too (ExtendedResourceToleration), and pass the rules.
+    Pods that ask for a GPU have the GPU toleration (ExtendedResourceToleration) and pass the rules.
     """
     keys = ["", CRITICAL_ADDONS_TAINT.key, *([GPU_TAINT.key] if gpus else [])]
     return f"""\
@@ -85,8 +86,9 @@ REQUIRES = f"""\
          e.operator == 'NotIn' && e.key == {cel.value(CAPACITY_LABEL)}
            && {cel.value(Capacity.ON_DEMAND.value)} in e.values)))"""
 
-# `kubectl debug node/...`: such a pod has no owner and says Never (kubernetes/kubectl, pkg/cmd/debug/debug.go). Whoever may update
-# nodes can take their taints away, so nothing is lost. Only people debug: a service account with all rights applies users' files.
+# A pod of `kubectl debug node/...` has no owner and restartPolicy Never (kubernetes/kubectl,
+# pkg/cmd/debug/debug.go). A user who may update nodes could remove their taints, so nothing is
+# lost. Service accounts are excluded: one with all rights may apply users' files.
 DEBUGS = f"""\
 request.operation == 'CREATE' && object.spec.restartPolicy == 'Never'
 && has(object.spec.nodeName) && object.spec.nodeName != '' && !has(object.metadata.ownerReferences)
@@ -109,13 +111,13 @@ class Rule(NamedTuple):
     """One rule of the guard."""
 
     broken: str
-    """The condition of a pod that breaks it."""
+    """The condition that a pod breaks it."""
     words: str
     """The end of the refusal, after the pod's name."""
 
 
 PLACEMENT, NO_POOL = "placement", "no-pool"
-"""Rules that no exception lifts: the remedy is to write what the stack has."""
+"""Rules that no exception lifts: such a pod could not run anyway."""
 
 SPOT_RULES = {
     GuardRule.TOLERATES_SPOT.value: Rule(
@@ -136,16 +138,20 @@ OTHER_RULES = {
     ),
     GuardRule.TOLERATES_GPU.value: Rule(
         "variables.parks",
-        "tolerates the taint of GPU machines and asks for no GPU; remove the toleration: pods that ask for a GPU get it by "
+        "tolerates the taint of GPU machines and asks for no GPU; remove the toleration: pods "
+        "that ask for a GPU get it by "
         "themselves",
     ),
     NO_POOL: Rule(
-        "variables.label in variables.labels && variables.labels[variables.label] == 'require-spot' && variables.waits",
-        "requires spot machines, and the stack has none for such a pod, so it would wait for ever; remove the label "
+        "variables.label in variables.labels && variables.labels[variables.label] == "
+        "'require-spot' && variables.waits",
+        "requires spot machines, and the stack has none for such a pod, so it would wait for "
+        "ever; remove the label "
         f"{PLACEMENT_LABEL}",
     ),
     PLACEMENT: Rule(
-        f"variables.label in variables.labels && !(variables.labels[variables.label] in {cel.value([*Placement])})",
+        "variables.label in variables.labels && !(variables.labels[variables.label] in "
+        f"{cel.value([*Placement])})",
         f"has a label {PLACEMENT_LABEL} that is none of {', '.join(Placement)}; write one of these",
     ),
 }
@@ -156,34 +162,41 @@ _REQUIRED = "object.spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnore
 PROFILE_RULES = {
     GuardRule.PRIORITY.value: Rule(
         _OUTRANKS,
-        f"has a priority of {_HIGHEST} or more, with which it takes the places of other teams' pods; remove spec.priorityClassName",
+        f"has a priority of {_HIGHEST} or more, with which it takes the places of other teams' "
+        "pods; remove spec.priorityClassName",
     ),
-    # Whatever value and effect the toleration has: nobody's own pool has this key. A toleration without a key matches all keys.
+    # Any value and effect: no user's pool has this key. A toleration without a key matches all
+    # keys.
     GuardRule.SYSTEM_POOL.value: Rule(
         f"""\
 has(object.spec.tolerations) && object.spec.tolerations.exists(t,
   has(t.key) && t.key != '' ? t.key == {cel.value(CRITICAL_ADDONS_TAINT.key)} :
   !has(t.effect) || t.effect in ['', {cel.value(CRITICAL_ADDONS_TAINT.effect.value)}])""",
-        "tolerates the taint of the system pool, which is for the cluster's own pods; remove the toleration",
+        "tolerates the taint of the system pool, which is for the cluster's own pods; remove "
+        "the toleration",
     ),
-    # The scheduler keeps every pod that such a term matches off, whatever its namespace (pkg/scheduler/framework/plugins/
-    # interpodaffinity, satisfyExistingPodsAntiAffinity). A preferred term only moves others within what is free.
+    # The scheduler keeps every matching pod of any namespace off
+    # (pkg/scheduler/framework/plugins/interpodaffinity, satisfyExistingPodsAntiAffinity). A
+    # preferred term only influences the choice among free nodes.
     GuardRule.OTHER_NAMESPACES.value: Rule(
         f"""\
 has(object.spec.affinity) && has(object.spec.affinity.podAntiAffinity) && has({_REQUIRED})
 && {_REQUIRED}.exists(t, has(t.namespaceSelector)
   || (has(t.namespaces) && t.namespaces.exists(n, n != request.namespace)))""",
-        "keeps pods of other namespaces off by its podAntiAffinity; remove namespaceSelector and namespaces",
+        "keeps pods of other namespaces off by its podAntiAffinity; remove namespaceSelector "
+        "and namespaces",
     ),
 }
-"""Rules for every pod of a profile that keep other teams' pods and the platform's in place, by name."""
+"""Rules for every pod of a profile that protect other teams' pods and the platform's, by name."""
 
 
 def broken(exceptions: Sequence[GuardException], others: Mapping[str, Rule]) -> dict[str, str]:
-    """Variables with the name of the first rule that the pod breaks and no exception lifts, empty where there is none.
+    """Return variables with the name of the first broken rule that no exception lifts; empty if
+    none is broken.
 
-    `other` is the first of `others`. A message cannot ask for rights (kubernetes.io, page validating-admission-policy): it
-    does not know whether a pod with the labels of training may use spot, and so names for it another rule first.
+    `other`: the first of `others`. A message cannot use the authorizer (kubernetes.io, page
+    validating-admission-policy), so it does not know whether a pod with training labels may use
+    spot; for such a pod it names another broken rule first.
     """
     return {
         "other": _first(others, exceptions) + "''",
@@ -209,7 +222,7 @@ def _first(rules: Mapping[str, Rule], exceptions: Sequence[GuardException]) -> s
 
 
 def listed(exceptions: Sequence[GuardException]) -> str:
-    """The exceptions as a list, each below its reason."""
+    """Return the exceptions as a list, each below its reason."""
     entries = "".join(
         f"\n// {' '.join(entry.reason.split())}\n{_entry(entry)}," for entry in exceptions
     )
@@ -229,9 +242,12 @@ def _entry(entry: GuardException) -> str:
 def validation(
     instance: str, others: Mapping[str, Rule]
 ) -> k8s.admissionregistration.v1.ValidationArgs:
-    """One validation for all rules: the API server evaluates every message for every pod, and shows only the first."""
+    """Return one validation for all rules: the API server would evaluate every message for every
+    pod and show one.
+    """
     wrong = "".join(
-        f"variables.broken == {cel.value(name)} ? {cel.value(f' {rule.words}{_remedy(name, instance)}')} :\n"
+        f"variables.broken == {cel.value(name)} ? "
+        f"{cel.value(f' {rule.words}{_remedy(name, instance)}')} :\n"
         for name, rule in {**SPOT_RULES, **others}.items()
     )
     return k8s.admissionregistration.v1.ValidationArgs(
@@ -248,4 +264,7 @@ def _remedy(rule: str, instance: str) -> str:
     if rule in (PLACEMENT, NO_POOL):
         return ""
     named = "" if rule in LIFTED_BY_DEFAULT else f" with rules [{rule}]"
-    return f", or ask the platform team for an entry{named} in scheduling.guard.exceptions of stack {instance}"
+    return (
+        f", or ask the platform team for an entry{named} in scheduling.guard.exceptions of stack "
+        f"{instance}"
+    )

@@ -1,9 +1,9 @@
-"""The placement label where the cluster would ignore it in silence.
+"""Policies about a placement label that would be silently ignored.
 
-In a place that reaches no pod, such as the metadata of a Job, it is refused, with the right place: a job whose owner
-wrote `on-demand` would run on spot. On kinds whose pods do not end, such as a Notebook, a wish for spot draws a warning:
-such pods stay on demand. Judged is what users write, not what controllers make of it, so that an object from before this
-policy goes on making its Jobs.
+In a place that reaches no pod, such as the metadata of a Job, the label is refused with the right
+place: a job whose owner wrote `on-demand` would run on spot. On kinds whose pods do not end, such
+as a Notebook, a label for spot draws a warning: such pods stay on demand. Objects that controllers
+create are not judged, so that an older object can go on creating its Jobs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LABEL = cel.value(PLACEMENT_LABEL)
 
 _CONDITIONS = {
     "by-users": "!object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false))",
-    # An update of what was let in once must pass: a controller that cannot write a status does nothing else.
+    # Updates of admitted objects must pass: otherwise a controller could not write a status.
     "changed": f"""\
 request.operation == 'CREATE'
 || object.metadata.?labels[?{_LABEL}].orValue('') != oldObject.metadata.?labels[?{_LABEL}].orValue('')""",
@@ -42,7 +42,7 @@ def _resources() -> Resources:
 
 
 def _stray(kind: WorkloadObject) -> str:
-    """Return the test whether an object has the label where it is ignored, and nowhere where it is read."""
+    """Return the test whether an object has the label only in places that are ignored."""
     ignored, read = (
         " || ".join(cel.some_has("object", path, PLACEMENT_LABEL) for path in paths)
         for paths in (kind.ignored, kind.labels)
@@ -52,7 +52,8 @@ def _stray(kind: WorkloadObject) -> str:
 
 def _by_kind(expression: Callable[[WorkloadObject], str], otherwise: str) -> str:
     cases = (
-        f"request.resource.resource == {cel.value(kind.resource)} && request.resource.group == {cel.value(kind.group)} ?"
+        f"request.resource.resource == {cel.value(kind.resource)} && request.resource.group == "
+        f"{cel.value(kind.group)} ?"
         f" ({expression(kind)}) :\n"
         for kind in WORKLOAD_OBJECTS
     )
@@ -72,7 +73,7 @@ def policy(scheduling: Scheduling, instance: str) -> Validating:
         profiles(scheduling),
         resources=_resources(),
         operations=["CREATE", "UPDATE"],
-        # The pods that come of an object that this policy cannot read are judged all the same.
+        # The pods of an object that this policy cannot judge are judged themselves.
         failure="Ignore",
         conditions=_CONDITIONS,
         variables={
@@ -93,7 +94,7 @@ _LASTING: Resources = {
     "ray.io": ["rayservices"],
     "serving.kserve.io": ["inferenceservices"],
 }
-"""Kinds whose pods say `Always`."""
+"""Kinds whose pods have the restart policy Always."""
 
 _LASTING_LABELS = (
     "object.metadata",
@@ -104,7 +105,9 @@ _LASTING_LABELS = (
 
 
 def lasting_policy(scheduling: Scheduling, instance: str) -> Validating:
-    """Return the policy that warns of a wish for spot by kinds whose pods do not end, and its binding."""
+    """Return the policy that warns of a label for spot on kinds whose pods do not end, and its
+    binding.
+    """
     values = ", ".join(f"{holder}.?labels[?{_LABEL}].orValue('')" for holder in _LASTING_LABELS)
     message = f"""\
 'kubeflow-spot: pods of a ' + request.kind.kind + ' do not end by themselves and must not be evicted, so they stay on demand; '

@@ -1,12 +1,13 @@
-"""What becomes of a job that loses a pod: read from the job's own settings as it arrives, and marked on its pods.
+"""Marks on pods that say what the loss of one pod does to their job, read from the job's own
+settings.
 
-No field of a pod shows it, so the defaults (`components.layer.scheduling.defaults`) need the mark, a label of the pod
-templates (`config.placement.pods.IF_LOST`):
+No field of a pod shows it, so the defaults (`components.layer.scheduling.defaults`) need a mark: a
+label of the pod templates (`config.placement.pods.IF_LOST`).
 
 - `ends-job`: the loss of one pod ends the job for good, so its pods are of the kind `other`.
-- `restarted`: a leader that leads nobody, such as the master of a PyTorchJob without workers, is as any worker.
+- `restarted`: a leader without followers, such as the master of a PyTorchJob without workers, counts as a worker.
 
-A mark that a template has already stays. Marks need Kubernetes 1.36; a warning at the job needs none.
+An existing mark stays. Marks need Kubernetes 1.36; a warning at the job does not.
 """
 
 from __future__ import annotations
@@ -36,21 +37,24 @@ RESOURCES: Resources = {
 }
 """Kinds of jobs whose settings say what becomes of a lost pod."""
 
-# kubernetes.io/docs/concepts/workloads/controllers/job, "Pod failure policy": the first rule that matches decides.
-# An evicted pod has the condition DisruptionTarget; its containers may end by SIGTERM (143) or SIGKILL (137).
+# kubernetes.io/docs/concepts/workloads/controllers/job, "Pod failure policy": the first rule that
+# matches decides. An evicted pod has the condition DisruptionTarget; its containers may end by
+# SIGTERM (143) or SIGKILL (137).
 _ACTION = """\
 $job.?podFailurePolicy.?rules.orValue([]).filter(r,
   r.?onPodConditions.orValue([]).exists(c, c.type == 'DisruptionTarget')
   || r.?onExitCodes.optMap(codes,
        [137, 143].exists(code, (codes.operator == 'In') == (code in codes.values))).orValue(false)
 )[?0].?action.orValue('Count')"""
-# A list of one, to name the action. Kubernetes has filled in the default of a Job's own backoffLimit, but not a JobSet's.
+# A list of one names the action. Kubernetes has filled in the default backoffLimit of a Job, but
+# not of a JobSet's template.
 _JOB_ENDS = Template(f"""\
 [{_ACTION}].exists(action, action in ['FailJob', 'FailIndex'] || (action == 'Count'
   && ($job.?backoffLimitPerIndex.orValue(1) == 0 || $job.?backoffLimit.orValue(6) == 0)))""")
 
-# pkg/controllers/failure_policy.go (JobSet 0.10.1): without a policy a set fails with the first Job that fails; with one the
-# first rule decides that is about the Job's name and its reason, else the set starts again, as often as `maxRestarts` says.
+# pkg/controllers/failure_policy.go (JobSet 0.10.1): without a policy a set fails with its first
+# failed Job. With one the first rule that matches the Job's name and reason decides; otherwise the
+# set starts again up to `maxRestarts` times.
 _REASON = f"""\
 [{Template(_ACTION).substitute(job="j.template.spec")}].map(action, action == 'FailJob' ? 'PodFailurePolicy' :
   action == 'FailIndex' || has(j.template.spec.backoffLimitPerIndex) ? 'FailedIndexes' : 'BackoffLimitExceeded')[0]"""
@@ -67,15 +71,18 @@ _REPLICAS = "object.spec[variables.replicas]"
 
 
 def _policies(default: str, condition: str) -> str:
-    """Return the test whether the restart policy of any replicas that lead no others meets a condition."""
+    """Return the test whether the restart policy of any replicas that lead no others meets a
+    condition.
+    """
     leads = f"{_REPLICAS}.size() > 1 && role.lowerAscii().matches({cel.value(LEADER)})"
     policy = f"{_REPLICAS}[role].?restartPolicy.orValue('{default}')"
     return f"{_REPLICAS}.exists(role, !({leads}) && {policy} {condition})"
 
 
-# pkg/controller.v1/*/*_controller.go and pkg/apis/kubeflow.org/v1/*_defaults.go (Training Operator 1.9.3): a lost pod
-# ends a TFJob, but for its dynamic workers; an XGBoostJob makes it again under ExitCode alone. An MPIJob's launcher fails
-# with its workers. In mpi-operator it is a Job, and starts again (pkg/controller/mpi_job_controller.go).
+# pkg/controller.v1/*/*_controller.go and pkg/apis/kubeflow.org/v1/*_defaults.go (Training Operator
+# 1.9.3): a lost pod ends a TFJob, but for its dynamic workers; an XGBoostJob makes it again under
+# ExitCode alone. An MPIJob's launcher fails with its workers. In mpi-operator it is a Job, and
+# starts again (pkg/controller/mpi_job_controller.go).
 _REPLICAS_END = f"""\
 object.spec.?runPolicy.?backoffLimit.orValue(6) == 0
 || (request.kind.kind == 'TFJob' ?
@@ -86,7 +93,7 @@ object.spec.?runPolicy.?backoffLimit.orValue(6) == 0
     request.kind.version == 'v1'
       && {_REPLICAS}.exists(role, {_REPLICAS}[role].?restartPolicy.orValue('Never') != 'ExitCode'))"""
 
-# pkg/controllers/job (Volcano 1.12): without a policy a pod that has failed stays so.
+# pkg/controllers/job (Volcano 1.12): without a policy a failed pod is not restarted.
 _RESTARTS = """\
 exists(r, r.action.startsWith('Restart')
   && (r.?events.orValue([]) + [r.?event.orValue('')]).exists(e, e in ['PodEvicted', 'PodFailed', '*']))"""
@@ -100,14 +107,18 @@ _PLAIN = "request.kind.group == 'batch'"
 
 
 def _template(at: str, template: str, role: str, alone: str, count: str) -> str:
-    """Return a template with its JSON pointer, its number of pods, and whether it leads others or there is no other."""
+    """Return a template with its JSON pointer, its number of pods, and whether it leads others or
+    there is no other.
+    """
     leads = f"{role}.matches({cel.value(LEADER)})" if role else "false"
     entries = {"at": at, "is": template, "leads": leads, "alone": alone, "count": count}
     return "{" + ", ".join(f"{cel.value(key)}: dyn({text})" for key, text in entries.items()) + "}"
 
 
 def _listed(items: str, below: str, count: str) -> str:
-    """Return the templates of a list, whose items have a name for their role. `count` is that of an item `$item`."""
+    """Return the templates of a list, whose items have a name for their role. `count` is that of an
+    item `$item`.
+    """
     item = f"object.spec.{items}[i]"
     pointer = f"'/spec/{items}/' + string(i) + '/{below.replace('.', '/')}'"
     alone = f"object.spec.{items}.size() == 1 && {item}.name.matches({cel.value(LEADER)})"
@@ -124,7 +135,7 @@ _OF_REPLICAS = _template(
     f"{_REPLICAS}[role].?replicas.orValue(1)",
 )
 _OF_A_SET = "$item.?replicas.orValue(1) * $item.template.spec.?parallelism.orValue(1)"
-# One policy has jobs of several kinds, so each variable asks for the kind first.
+# The policy covers several kinds of jobs, so each variable tests the kind first.
 _VARIABLES = {
     "replicas": "object.spec.filter(key, key.endsWith('ReplicaSpecs'))[?0].orValue('')",
     "templates": f"""\
@@ -140,7 +151,7 @@ _VARIABLES = {
 }
 """`ends`: whether the loss of one pod ends the job for good."""
 
-# What made these Jobs has been judged itself, or they are no training.
+# The owners of these Jobs are judged themselves, or the Jobs are no training.
 _JUDGED = """\
 !(has(object.metadata.ownerReferences)
   && object.metadata.ownerReferences.exists(o, o.kind in ['JobSet', 'MPIJob', 'RayJob']))"""
@@ -182,13 +193,21 @@ request.kind.kind in ['PyTorchJob', 'PaddleJob', 'JAXJob'] ? 'restartPolicy: OnF
 
 
 def warning(scheduling: Scheduling, instance: str) -> Validating:
-    """Return the policy that warns of jobs with GPUs which do not survive the loss of a pod, and its binding."""
+    """Return the policy that warns of jobs with GPUs which do not survive the loss of a pod, and
+    its binding.
+    """
     gpu = workload_kinds.asks_for_gpu("t.is.spec")
-    survives = f"!variables.ends || !variables.templates.exists(t, {_PLACED} != {cel.value(Placement.ON_DEMAND)} && ({gpu}))"
+    survives = (
+        f"!variables.ends || !variables.templates.exists(t, {_PLACED} != "
+        f"{cel.value(Placement.ON_DEMAND)} && ({gpu}))"
+    )
     if scheduling.defaults.other.gpu == Placement.ON_DEMAND:
         but = f"so its pods stay on demand unless a label {PLACEMENT_LABEL} asks for spot"
     else:
-        but = f"and its pods {scheduling.defaults.other.gpu} all the same, as scheduling.defaults.other says"
+        but = (
+            f"and its pods {scheduling.defaults.other.gpu} all the same, as "
+            "scheduling.defaults.other says"
+        )
     message = f"""\
 'kubeflow-spot: ' + request.kind.kind + ' ' + {cel.NAME}
 + ' ends for good when it loses a pod, {but}; so that it '
@@ -215,16 +234,19 @@ variables.templates.map(t, int(t.count) * t.is.spec.containers.map(c,
 
 _WISH = f"namespaceObject.metadata.?labels[?{cel.value(PLACEMENT_LABEL)}].orValue('')"
 
-# Volcano starts all of a job's pods or none, and Kueue takes back `suspend` when there is room for all of them.
+# Volcano starts all of a job's pods or none, and Kueue takes back `suspend` when there is room for
+# all of them.
 _TOGETHER = f"""\
 !({_PLAIN}) && !({_VOLCANO})
 && !object.spec.?suspend.orValue(false) && !object.spec.?runPolicy.?suspend.orValue(false)"""
 
 
 def refusal(scheduling: Scheduling, instance: str, gpus: int) -> Validating:
-    """Return the policy that refuses a job which ends with its first lost pod and never fits on demand, and its binding.
+    """Return the policy that refuses a job which ends with its first lost pod and never fits on
+    demand, and its binding.
 
-    Its pods need one another: those that fit would run and wait for the others for ever. `gpus`: all on-demand ones.
+    Its pods need one another: those that fit would wait for the others for ever. `gpus`: all
+    on-demand GPUs.
     """
     spot = cel.value([Placement.PREFER_SPOT.value, Placement.REQUIRE_SPOT.value])
     fits = f"""\
@@ -253,7 +275,7 @@ def refusal(scheduling: Scheduling, instance: str, gpus: int) -> Validating:
 
 
 class LostPods(Part):
-    """The policies in the cluster."""
+    """The policies in the cluster. They deliberately change no job that exists."""
 
     def __init__(
         self,
@@ -264,12 +286,14 @@ class LostPods(Part):
         marks: bool,
         on_demand_gpus: int | None,
     ) -> None:
-        """`marks`: whether the cluster has MutatingAdmissionPolicy. `on_demand_gpus`: None where other pools may have some."""
+        """`marks`: whether the cluster has MutatingAdmissionPolicy. `on_demand_gpus`: None where
+        other pools may have some.
+        """
         super().__init__("kubeflow-spot:addons:LostPods", name, inside)
         if marks:
             declare(self, name, policy(scheduling, self.instance))
         declare(self, f"{name}-notice", warning(scheduling, self.instance))
-        # Without marks nothing is kept off spot.
+        # Without marks no job is kept off spot.
         if (
             marks
             and on_demand_gpus is not None

@@ -1,7 +1,8 @@
 """Guards of other stacks in the same cluster.
 
-A pod must pass the guard of each stack whose profiles or platform namespaces it is in. An exception of one stack therefore has an
-effect only where no other stack's guard forbids the pod. Each stack publishes its settings beside its contract.
+A pod must pass the guard of every stack whose profiles or platform namespaces contain it. An
+exception of one stack has an effect only if no other stack's guard forbids the pod. Each stack
+publishes its settings beside its contract.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from config.base.problems import Problem, report
 from config.model.scheduling import GuardException, Scheduling
 
 KEY = "guard.json"
-"""Key of the contract's ConfigMap; missing where a stack excepts no pod and guards what every stack does by default."""
+"""Key of the contract's ConfigMap; missing if a stack has the default guard without exceptions."""
 
 _FIELDS: Mapping[str, Any] = {
     "profile_labels": True,
@@ -27,9 +28,10 @@ _ONE_LIST: Mapping[str, Any] = {"guard": {"additional_platform_namespaces"}}
 
 
 def published(scheduling: Scheduling) -> dict[str, str]:
-    """Return the settings that decide with which other guards this one agrees, for the contract's ConfigMap.
+    """Return the settings that decide with which other guards this one agrees, for the contract's
+    ConfigMap.
 
-    Both lists of namespaces are published as one: programs from before the second read it, too.
+    Both lists of namespaces are published as one, for programs that do not know the second.
     """
     guard = scheduling.guard.model_copy(
         update={"platform_namespaces": scheduling.guard.guarded_namespaces}
@@ -44,9 +46,10 @@ def published(scheduling: Scheduling) -> dict[str, str]:
 def check(
     scheduling: Scheduling, instance: str, contracts: Sequence[Mapping[str, Any]]
 ) -> tuple[str, ...]:
-    """Return warnings of exceptions without an effect. `contracts`: the ConfigMaps of all stacks in the cluster.
+    """Return warnings of exceptions without an effect. `contracts`: the ConfigMaps of all stacks in
+    the cluster.
 
-    Raise `pulumi.RunError` where this update would forbid pods that another stack excepts; what is forbidden already stays.
+    Raise `pulumi.RunError` if this update would newly forbid pods that another stack excepts.
     """
     settings = {names.stack(names.labels_of(one)) or "": _read(one) for one in contracts}
     before = settings.pop(instance, None)
@@ -55,7 +58,8 @@ def check(
     for stack, other in sorted(settings.items()):
         if other is None:
             warnings.append(
-                f"scheduling.guard: this program cannot read what the guard of stack {stack!r} excepts"
+                f"scheduling.guard: this program cannot read what the guard of stack {stack!r} "
+                "excepts"
             )
             continue
         lost = set(_forbidden(scheduling, other))
@@ -64,11 +68,13 @@ def check(
             problems.append(_refusal(stack, sorted(lost - known)))
         for pods in sorted(lost & known):
             warnings.append(
-                f"scheduling.guard forbids {pods}, which stack {stack!r} excepts in the same cluster"
+                f"scheduling.guard forbids {pods}, which stack {stack!r} excepts in the same "
+                "cluster"
             )
         for pods in sorted(_forbidden(other, scheduling)):
             warnings.append(
-                f"scheduling.guard: {pods} stay forbidden by the guard of stack {stack!r} in the same cluster"
+                f"scheduling.guard: {pods} stay forbidden by the guard of stack {stack!r} in the "
+                "same cluster"
             )
     if problems:
         raise pulumi.RunError(report(problems))
@@ -79,7 +85,8 @@ def _refusal(stack: str, pods: Sequence[str]) -> Problem:
     return Problem(
         "scheduling.guard",
         f"would forbid {', '.join(pods)}, which stack {stack!r} excepts in the same cluster",
-        "write the same exceptions here, or give each of the two stacks profiles of its own by scheduling.profileLabels",
+        "write the same exceptions here, or give each of the two stacks profiles of its own by "
+        "scheduling.profileLabels",
     )
 
 

@@ -1,4 +1,6 @@
-"""SchedulingPlan: the effect of the setting `scheduling` in a cluster, by its version and its contents; and its declaration."""
+"""SchedulingPlan: what the setting `scheduling` declares in a cluster, by its version and
+contents.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ class SchedulingPlan:
     contract: str | None
     """The name under which the contract is published; None when no objects are declared."""
     on_demand_gpus: int | None
-    """All GPUs that the cluster can have on demand; None where pools of other owners may have some."""
+    """All GPUs that the cluster can have on demand; None where pools of other owners may have
+    some."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -53,7 +56,7 @@ class SchedulingPlan:
 
     @property
     def shown(self) -> SchedulingOutput:
-        """As the stack's outputs show it."""
+        """The plan in the stack's outputs."""
         if self.contract is None:
             return {"enabled": False}
         shown: SchedulingOutput = {
@@ -86,10 +89,11 @@ def plan(
     published_as: str,
     contracts: Sequence[Mapping[str, Any]] | None = None,
 ) -> SchedulingPlan:
-    """Return the plan. `version` is the API server's; `published_as` the name of the contract; `contracts` those of all stacks
-    in an existing cluster, None for a new one.
+    """Return the plan.
 
-    Raise `pulumi.RunError` where the guard would forbid what another stack's lets in.
+    `version`: the API server's; `published_as`: the contract's name; `contracts`: those of all
+    stacks in an existing cluster, None for a new one. Raise `pulumi.RunError` if the guard would
+    forbid pods that another stack's guard admits.
     """
     scheduling = spec.scheduling
     pools = tuple(node_pools)
@@ -108,7 +112,9 @@ def plan(
 
 
 def _on_demand_gpus(pools: Sequence[NodePool]) -> int | None:
-    """Return the GPUs of all on-demand pools; None where GPUs are cut, whose parts pods ask for by other names."""
+    """Return the GPUs of all on-demand pools; None if any are partitioned: pods ask for MIG
+    instances by other names.
+    """
     on_demand = [pool for pool in pools if pool.capacity == Capacity.ON_DEMAND]
     return (
         None if any(pool.mig for pool in on_demand) else sum(pool.most_gpus for pool in on_demand)
@@ -123,7 +129,9 @@ def declare(
     inside: Inside,
     workloads: Mapping[str, Any] | None = None,
 ) -> None:
-    """The policies, the contract, and objects of profiles. `workloads`: storage for users' work, for the contract."""
+    """Declare the policies, the contract, and objects of profiles. `workloads`: users' storage, for
+    the contract.
+    """
     if plan.contract is None:
         return
     scheduling, pools = plan.scheduling, plan.pools

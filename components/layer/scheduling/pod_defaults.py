@@ -1,12 +1,14 @@
-"""Kubeflow's PodDefaults: placement by default, in part, where Kubernetes has no MutatingAdmissionPolicy yet.
+"""Kubeflow's PodDefaults: a part of placement by default for clusters without
+MutatingAdmissionPolicy.
 
-A PodDefault gives tolerations to the pods that its labels select; it gives no affinity and does not see requests
-(kubeflow/manifests 26.03, applications/admission-webhook/upstream/base/crd.yaml). So pods are only admitted to spot, and must
-carry the label.
+A PodDefault adds tolerations to pods that its labels select. It adds no affinity and does not see
+requests (kubeflow/manifests 26.03, applications/admission-webhook/upstream/base/crd.yaml). So
+labelled pods may run on spot, but do not prefer it.
 
-Its kind and the profiles' namespaces exist once Kubeflow is installed, which on a new cluster is after the first `up`: write a
-namespace under `scheduling.profiles` when it exists; until then nothing is declared. A namespace that is written too early fails
-the `up` with `no matches for kind "PodDefault"` or `namespaces ... not found`; the next `up` after Kubeflow succeeds.
+Its kind and the profiles' namespaces exist once Kubeflow is installed, on a new cluster after the
+first `up`. Write a namespace under `scheduling.profiles` when it exists; until then nothing is
+declared. A namespace that is written too early fails the `up` with `no matches for kind
+"PodDefault"` or `namespaces ... not found`; the next `up` after Kubeflow succeeds.
 """
 
 from __future__ import annotations
@@ -28,12 +30,12 @@ ROLE = Placement.PREFER_SPOT.value
 
 
 def pod_default_spec(pools: Sequence[NodePool]) -> dict[str, Any] | None:
-    """The spec of each profile's PodDefault; None where pods need no further toleration."""
+    """Return the spec of each profile's PodDefault; None if pods need no further toleration."""
     given = _given(pools)
     if not given:
         return None
     return {
-        # Kubeflow's form for new notebooks shows it.
+        # Kubeflow's form for new notebooks shows this text.
         "desc": "Spot machines, for training that can start again; never for notebooks",
         "selector": {"matchLabels": {PLACEMENT_LABEL: Placement.PREFER_SPOT.value}},
         "tolerations": given,
@@ -41,11 +43,11 @@ def pod_default_spec(pools: Sequence[NodePool]) -> dict[str, Any] | None:
 
 
 def _given(pools: Sequence[NodePool]) -> list[dict[str, str]]:
-    """The tolerations that the policy would add, byte for byte, without that of the GPU taint.
+    """Return the tolerations that the policy would add, without that of the GPU taint.
 
-    The admission plugin ExtendedResourceToleration has added a toleration of that key in another form, and the webhook of
-    PodDefaults refuses a pod that has a different one of the same key (kubeflow/kubeflow components/admission-webhook/main.go,
-    mergeTolerations).
+    ExtendedResourceToleration has already added that key in another form, and the webhook of
+    PodDefaults refuses a pod with a different toleration of the same key (kubeflow/kubeflow
+    components/admission-webhook/main.go, mergeTolerations).
     """
     meant = usable(pools, Placement.PREFER_SPOT, gpu=True)
     return [
@@ -58,18 +60,21 @@ def _given(pools: Sequence[NodePool]) -> list[dict[str, str]]:
 def heeded(
     scheduling: Scheduling, pools: Sequence[NodePool], version: str
 ) -> tuple[Placement, ...]:
-    """Values of the placement label that have an effect in a cluster of this version."""
+    """Return the values of the placement label that have an effect in a cluster of this version."""
     if has_mutating_policies(version):
         return tuple(Placement)
     return (Placement.PREFER_SPOT,) if scheduling.profiles and _given(pools) else ()
 
 
 def shortfall(scheduling: Scheduling, pools: Sequence[NodePool], version: str) -> list[str]:
-    """Missing abilities of a cluster of this version, and their replacements; empty where nothing is missing."""
+    """Return what a cluster of this version cannot do, and the replacement; empty if it can do
+    everything.
+    """
     if has_mutating_policies(version) or not scheduling.enabled:
         return []
     lost = (
-        f"Kubernetes {version} has no MutatingAdmissionPolicy ({FIRST_MUTATING_VERSION} is the first): no pod prefers spot by"
+        f"Kubernetes {version} has no MutatingAdmissionPolicy ({FIRST_MUTATING_VERSION} is the "
+        "first): no pod prefers spot by"
         " itself, scheduling.defaults and scheduling.gracePeriodSeconds have no effect"
     )
     label = f"{PLACEMENT_LABEL}: {Placement.PREFER_SPOT}"
@@ -77,23 +82,26 @@ def shortfall(scheduling: Scheduling, pools: Sequence[NodePool], version: str) -
         where = ", ".join(profile.namespace for profile in scheduling.profiles)
         return [
             lost,
-            f"instead: in {where} a pod labelled {label} gets the tolerations of the GPU pools by Kubeflow's PodDefaults."
+            f"instead: in {where} a pod labelled {label} gets the tolerations of the GPU pools by "
+            "Kubeflow's PodDefaults."
             " It gets no node affinity: of nodes that are there it takes any",
         ]
     if _given(pools):
         return [
             lost,
-            "instead: nothing yet. Once Kubeflow is installed, write its profiles' namespaces under scheduling.profiles:"
+            "instead: nothing yet. Once Kubeflow is installed, write its profiles' namespaces "
+            "under scheduling.profiles:"
             f" pods labelled {label} then get the tolerations",
         ]
     return [
         lost,
-        f"instead: nothing; pods carry the lines of the contract, a ConfigMap in {contract.NAMESPACE} (output contract)",
+        "instead: nothing; pods carry the lines of the contract, a ConfigMap in "
+        f"{contract.NAMESPACE} (output contract)",
     ]
 
 
 class PodDefaults(Part):
-    """One PodDefault a profile. Namespaces and Kubeflow must exist."""
+    """One PodDefault in each profile. It deliberately creates no namespaces: Kubeflow does."""
 
     def __init__(
         self,

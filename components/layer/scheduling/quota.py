@@ -1,7 +1,7 @@
-"""ResourceQuotas of Kubeflow profiles: the most GPUs that their pods may ask for together, and no pod that would take the places of
-pods in other namespaces.
+"""ResourceQuotas of Kubeflow profiles: the most GPUs of their pods, and no pods that displace those
+of other namespaces.
 
-The second kind is a net below two rules of the guard: it holds where the guard's policy is gone.
+The second kind backs two rules of the guard: it holds even if the guard's policy is deleted.
 """
 
 from __future__ import annotations
@@ -18,17 +18,20 @@ from config.placement.node_pools import GPU_TAINT
 ROLE = "gpus"
 
 RESOURCE = f"requests.{GPU_TAINT.key}"
-"""Only requests of an extended resource can be limited; a pod's limits are equal to them (page resource-quotas)."""
+"""A quota limits only requests of an extended resource; a pod's limits equal them (page
+resource-quotas)."""
 
 DEVICE_CLASSES = ("gpu.nvidia.com", "mig.nvidia.com", "vfio.gpu.nvidia.com")
-"""Device classes of NVIDIA's driver for dynamic resource allocation (kubernetes-sigs/dra-driver-nvidia-gpu, chart)."""
+"""Device classes of NVIDIA's driver for dynamic resource allocation
+(kubernetes-sigs/dra-driver-nvidia-gpu, chart)."""
 
 
 def counted(device_classes: Iterable[str]) -> list[str]:
-    """The names under which Kubernetes counts GPUs, each for itself: see `quotas`.
+    """Return the names under which Kubernetes counts GPUs, each separately.
 
-    A class is counted under its own name for claims and for extended resources that a driver serves, and a pod may also ask for its
-    implicit extended resource (kubernetes.io/docs/concepts/policy/resource-quotas, "Quota for DRA resource claims"; since 1.34).
+    A device class is counted under its own name for claims, and a pod may also ask for its implicit
+    extended resource (kubernetes.io/docs/concepts/policy/resource-quotas, "Quota for DRA resource
+    claims"; since 1.34).
     """
     classes = sorted({*DEVICE_CLASSES, *device_classes})
     return [
@@ -41,11 +44,11 @@ def counted(device_classes: Iterable[str]) -> list[str]:
 def quotas(
     profiles: Sequence[Profile], instance: str, device_classes: Sequence[str] = ()
 ) -> Iterator[tuple[Profile, k8s.core.v1.ResourceQuotaInitArgs]]:
-    """A ResourceQuota for each profile with a limit, which holds for each way to ask for a GPU.
+    """Yield a ResourceQuota for each profile with a limit, for each way to ask for a GPU.
 
-    Kubernetes cannot limit by node: a quota counts all GPUs of the namespace, those on spot and those of
-    pending pods too. It counts requested units, so a MIG instance or a share of a GPU is one. Pods without GPUs are
-    unaffected: unlike CPU and memory, an extended resource under quota need not be requested
+    A quota counts all GPUs of the namespace, on spot too and of pending pods; it cannot distinguish
+    nodes. It counts requested units, so a MIG instance or a share of a GPU is one. Pods without
+    GPUs are unaffected: a quota of an extended resource does not force pods to request it
     (kubernetes.io/docs/concepts/policy/resource-quotas).
     """
     for profile in profiles:
@@ -72,10 +75,11 @@ NETS = {
         scope_name="CrossNamespacePodAffinity", operator="Exists"
     ),
 }
-"""Scopes of pods that a profile may not have, by the rule of the guard (page resource-quotas, "Quota scopes").
+"""Scopes of pods that a profile may not have, by the guard's rule (page resource-quotas, "Quota
+scopes").
 
-The second scope is wider than the rule: preferred terms count, and those that name the pod's own namespace.
-"""
+The second scope is wider than the rule: it includes preferred terms and terms that name the pod's
+own namespace."""
 
 
 def nets(
@@ -83,8 +87,8 @@ def nets(
 ) -> Iterator[tuple[Profile, GuardRule, k8s.core.v1.ResourceQuotaInitArgs]]:
     """Yield the ResourceQuotas of NETS for each profile, with or without a limit of GPUs.
 
-    They know no exceptions and no warnings: none is declared unless the guard enforces its rules, nor for a rule that an exception
-    in the namespace lifts.
+    A quota can neither warn nor except a pod: none is declared unless the guard enforces its rules,
+    nor for a rule that an exception lifts in the namespace.
     """
     if guard.mode != "enforce":
         return
@@ -105,7 +109,7 @@ def nets(
 
 
 class Quotas(Part):
-    """The ResourceQuotas of each profile. The namespaces must exist."""
+    """The ResourceQuotas of each profile. It deliberately creates no namespaces: Kubeflow does."""
 
     def __init__(
         self, name: str, profiles: Sequence[Profile], guard: Guard, inside: Inside
@@ -114,6 +118,6 @@ class Quotas(Part):
         for profile, quota in quotas(profiles, self.instance, guard.device_classes):
             k8s.core.v1.ResourceQuota(f"{name}-{profile.namespace}", quota, self.child)
         for profile, rule, quota in nets(profiles, guard, self.instance):
-            # No namespace has a dot: this is no other profile's quota of GPUs.
+            # No namespace has a dot, so this cannot be another profile's quota of GPUs.
             k8s.core.v1.ResourceQuota(f"{name}-{profile.namespace}.{rule}", quota, self.child)
         self.register_outputs({})
