@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,12 @@ CLUSTER_ID = (
 )
 """The id of the cluster that `Account.cluster` makes."""
 
+
+def ml(**inputs: Any) -> Props:
+    """Inputs of a resource in the resource group `ml`."""
+    return {"resourceGroupName": "ml", **inputs}
+
+
 SYSTEM = {
     "name": "system",
     "mode": "System",
@@ -61,14 +68,13 @@ REGULAR = {
     "count": 2,
     "vmSize": "Standard_D4s_v5",
 }
-CLUSTER_INPUTS: Props = {
-    "resourceGroupName": "ml",
-    "resourceName": "aks",
-    "dnsPrefix": "ml",
-    "kubernetesVersion": "1.35",
-    "identity": {"type": "SystemAssigned"},
-    "agentPoolProfiles": [SYSTEM],
-}
+CLUSTER_INPUTS: Props = ml(
+    resourceName="aks",
+    dnsPrefix="ml",
+    kubernetesVersion="1.35",
+    identity={"type": "SystemAssigned"},
+    agentPoolProfiles=[SYSTEM],
+)
 
 
 def deployment(pool: str, properties: Props) -> Props:
@@ -92,6 +98,13 @@ def deployment(pool: str, properties: Props) -> Props:
             },
         },
     }
+
+
+def refusal(act: Callable[..., object], *args: Any, **changes: Any) -> AzureRefused:
+    """Make a request, which is refused."""
+    with pytest.raises(AzureRefused) as refused:
+        act(*args, **changes)
+    return refused.value
 
 
 class Clock:
@@ -122,33 +135,18 @@ class Account(Caller):
         self.provider = AzureProvider(self.cloud)
         self.provider.configure({"location": "westeurope"})
 
-    def refused(self, token: str, inputs: Props) -> AzureRefused:
-        """Create a resource, which is refused."""
-        with pytest.raises(AzureRefused) as refused:
-            self.create(token, inputs)
-        return refused.value
-
     def group(self) -> Resource:
-        return self.create(GROUP, {"resourceGroupName": "ml"})
+        return self.create(GROUP, ml())
 
     def cluster(self, **changes: Any) -> Resource:
         return self.create(CLUSTER, {**CLUSTER_INPUTS, **changes})
 
     def network(self, **changes: Any) -> Resource:
-        inputs = {
-            "resourceGroupName": "ml",
-            "virtualNetworkName": "net",
-            "addressSpace": {"addressPrefixes": ["10.100.0.0/16"]},
-        }
+        inputs = ml(virtualNetworkName="net", addressSpace={"addressPrefixes": ["10.100.0.0/16"]})
         return self.create(NETWORK, {**inputs, **changes})
 
     def subnet(self, **changes: Any) -> Resource:
-        inputs = {
-            "resourceGroupName": "ml",
-            "virtualNetworkName": "net",
-            "subnetName": "nodes",
-            "addressPrefix": "10.100.0.0/20",
-        }
+        inputs = ml(virtualNetworkName="net", subnetName="nodes", addressPrefix="10.100.0.0/20")
         return self.create(SUBNET, {**inputs, **changes})
 
 

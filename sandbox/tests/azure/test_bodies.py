@@ -9,7 +9,7 @@ import pytest
 from sandbox.azure import azure_ids
 from sandbox.cloud.state import Resources, Store
 
-from .conftest import CLUSTER_INPUTS, IDENTITY, POOL, REGULAR, SPOT, SYSTEM, Account
+from .conftest import CLUSTER_INPUTS, IDENTITY, POOL, REGULAR, SPOT, SYSTEM, Account, ml
 
 
 def test_cluster_gets_the_documented_defaults(ready: Account) -> None:
@@ -161,7 +161,7 @@ def test_autoscaled_cluster_shows_the_profile_it_was_not_sent(ready: Account) ->
 
 def test_reading_back_changes_nothing(account: Account) -> None:
     resources = [account.group(), account.network(), account.subnet()]
-    identity = account.create(IDENTITY, {"resourceGroupName": "ml", "resourceName": "control"})
+    identity = account.create(IDENTITY, ml(resourceName="control"))
     cluster = account.cluster(
         identity={"type": "UserAssigned", "userAssignedIdentities": [identity.id]},
         agentPoolProfiles=[{**SYSTEM, "vnetSubnetID": resources[2].id}],

@@ -9,7 +9,7 @@ import pytest
 from sandbox.azure import azure_ids
 from sandbox.cloud.provider import InitFailed, Refused, Resource
 
-from .conftest import CLUSTER_ID, POOL, SPOT, SYSTEM, Account, Props, deployment
+from .conftest import CLUSTER_ID, POOL, SPOT, SYSTEM, Account, Props, deployment, ml
 
 TOKEN = "azure-native:resources:Deployment"
 TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
@@ -33,7 +33,7 @@ def test_a_deployment_changes_a_pool_of_any_creator_and_reports_each_change(read
     changed = ready.update(deployed, deployment("system", SYSTEM | {"count": 1}))
     assert system(ready)["count"] == 1
     assert changed.old_outputs["properties"]["correlationId"] != first
-    names = {"resourceGroupName": "ml", "deploymentName": "pool"}
+    names = ml(deploymentName="pool")
     assert (
         ready.provider.invoke("azure-native:resources:getDeployment", names)["properties"]
         == (changed.old_outputs["properties"])
@@ -71,9 +71,7 @@ def test_a_second_deployment_of_a_name_is_refused_and_a_deleted_one_leaves_its_p
     assert ready.provider.read(deployed) is None
     assert system(ready)["count"] == 1
     with pytest.raises(Refused, match=r"DeploymentNotFound.*'pool' could not be found"):
-        ready.provider.invoke(
-            "azure-native:resources:getDeployment", {"resourceGroupName": "ml", "deploymentName": "pool"}
-        )
+        ready.provider.invoke("azure-native:resources:getDeployment", ml(deploymentName="pool"))
 
 
 def test_a_deployment_waits_for_none_of_its_name_and_one_that_was_killed_is_over_for_the_next_command(
@@ -177,13 +175,12 @@ def test_pools_of_one_network_are_made_one_after_the_other(ready: Account) -> No
     subnets = f"{CLUSTER_ID.partition('/providers')[0]}/providers/Microsoft.Network/virtualNetworks/net/subnets"
     two = ready.create(
         "azure-native:containerservice:ManagedCluster",
-        {
-            "resourceGroupName": "ml",
-            "resourceName": "two",
-            "dnsPrefix": "two",
-            "identity": {"type": "SystemAssigned"},
-            "agentPoolProfiles": [SYSTEM | {"vnetSubnetID": f"{subnets}/nodes"}],
-        },
+        ml(
+            resourceName="two",
+            dnsPrefix="two",
+            identity={"type": "SystemAssigned"},
+            agentPoolProfiles=[SYSTEM | {"vnetSubnetID": f"{subnets}/nodes"}],
+        ),
     )
     refusals: list[str] = []
 

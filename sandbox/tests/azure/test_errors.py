@@ -7,17 +7,14 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure.azure_errors import AzureRefused
-
-from .conftest import POOL, REGULAR, SPOT, Account
+from .conftest import POOL, REGULAR, SPOT, Account, refusal
 
 
 def test_aks_error_prints_its_whole_body(ready: Account) -> None:
-    with pytest.raises(AzureRefused) as refused:
-        ready.create(POOL, {**SPOT, "count": None})
+    refused = refusal(ready.create, POOL, {**SPOT, "count": None})
     prefix = 'Status=400 Code="InvalidParameter" Message="'
-    assert str(refused.value).startswith(prefix)
-    body = json.loads(str(refused.value)[len(prefix) : -1])
+    assert str(refused).startswith(prefix)
+    body = json.loads(str(refused)[len(prefix) : -1])
     assert body == {
         "code": "InvalidParameter",
         "details": None,
@@ -28,9 +25,7 @@ def test_aks_error_prints_its_whole_body(ready: Account) -> None:
 
 
 def test_arm_error_prints_its_message(ready: Account) -> None:
-    with pytest.raises(AzureRefused) as refused:
-        ready.create(POOL, {**REGULAR, "resourceGroupName": "no"})
-    assert str(refused.value) == (
+    assert str(refusal(ready.create, POOL, {**REGULAR, "resourceGroupName": "no"})) == (
         'Status=404 Code="ResourceGroupNotFound" Message="Resource group \'no\' could not be found."'
     )
 
@@ -40,7 +35,5 @@ def test_arm_error_prints_its_message(ready: Account) -> None:
     [({"resourceName": "other"}, "ParentResourceNotFound"), ({"resourceGroupName": "no"}, "ResourceGroupNotFound")],
 )
 def test_pool_needs_its_cluster_and_group(ready: Account, place: dict[str, Any], code: str) -> None:
-    with pytest.raises(AzureRefused) as refused:
-        ready.create(POOL, {**REGULAR, **place})
-    assert refused.value.code == code
+    assert refusal(ready.create, POOL, {**REGULAR, **place}).code == code
     ready.create(POOL, REGULAR)

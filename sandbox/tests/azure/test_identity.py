@@ -11,7 +11,7 @@ from sandbox.azure.azure_provider import AzureProvider
 from sandbox.azure.resources import azure_machine_rules
 from sandbox.cloud.state import Store
 
-from .conftest import FEDERATED, IDENTITY, ROLE, Account
+from .conftest import FEDERATED, IDENTITY, ROLE, Account, ml, refusal
 
 GUID = "7f951dda-4ed3-4680-a7ca-43fe172d538d"
 
@@ -35,34 +35,33 @@ def test_what_is_new_is_not_known_everywhere_at_once_and_other_things_are(ready:
     """Only for a provider that has `Propagation`, as the sandbox's have."""
     assert isinstance(PLUGIN.provider(ready.cloud), AzureProvider)
     ready.provider = AzureProvider(ready.cloud, Propagation())
-    identity = ready.create(IDENTITY, {"resourceGroupName": "ml", "resourceName": "runs"})
+    identity = ready.create(IDENTITY, ml(resourceName="runs"))
     scope = identity.id.split("/providers/")[0]
     permissions = [{"actions": ["Microsoft.Storage/storageAccounts/blobServices/containers/read"]}]
     definition = {"roleName": "ours", "scope": scope, "assignableScopes": [scope], "permissions": permissions}
     own = ready.create("azure-native:authorization:RoleDefinition", definition)
     role = {"principalId": identity.old_outputs["principalId"], "principalType": "ServicePrincipal", "scope": scope}
     ready.create(ROLE, {**role, "roleDefinitionId": f"/providers/Microsoft.Authorization/roleDefinitions/{GUID}"})
-    federated = {
-        "resourceGroupName": "ml",
-        "resourceName": "runs",
-        "federatedIdentityCredentialResourceName": "pipelines",
-        "issuer": "https://example.com/",
-        "subject": "system:serviceaccount:a:b",
-        "audiences": ["a"],
-    }
+    federated = ml(
+        resourceName="runs",
+        federatedIdentityCredentialResourceName="pipelines",
+        issuer="https://example.com/",
+        subject="system:serviceaccount:a:b",
+        audiences=["a"],
+    )
     ours = f"/subscriptions/s/providers/Microsoft.Authorization/roleDefinitions/{own.id.rpartition('/')[2]}"
     for token, inputs, refusals in (
         (FEDERATED, federated, ("ParentResourceNotFound", "MS Graph resource not found")),
         (ROLE, {**role, "roleDefinitionId": ours}, ("RoleDefinitionDoesNotExist", "RoleDefinitionDoesNotExist")),
     ):
-        for refusal in refusals:
-            with pytest.raises(AzureRefused, match=refusal):
+        for words in refusals:
+            with pytest.raises(AzureRefused, match=words):
                 ready.create(token, inputs)
         ready.create(token, inputs)
 
 
 def test_an_identity_that_is_made_again_is_somebody_else_where_its_rights_were_left(ready: Account) -> None:
-    inputs = {"resourceGroupName": "ml", "resourceName": "runs"}
+    inputs = ml(resourceName="runs")
     known: set[str] = set()
     for _ in range(3):
         identity = ready.create(IDENTITY, inputs)
@@ -84,7 +83,7 @@ def test_an_identity_that_is_made_again_is_somebody_else_where_its_rights_were_l
 
 
 def test_a_reserved_pool_goes_while_the_identity_may_take_it_out_of_its_group(ready: Account) -> None:
-    identity = ready.create(IDENTITY, {"resourceGroupName": "ml", "resourceName": "runs"})
+    identity = ready.create(IDENTITY, ml(resourceName="runs"))
     cluster = {"identity": {"userAssignedIdentities": [identity.id]}}
     group = f"{identity.id.split('/providers/')[0]}/providers/Microsoft.Compute/capacityReservationGroups/gpus"
     reserved = {"capacityReservationGroupID": group}
@@ -101,15 +100,14 @@ def test_a_reserved_pool_goes_while_the_identity_may_take_it_out_of_its_group(re
 
 
 def test_identity_gets_credentials_and_roles(ready: Account) -> None:
-    identity = ready.create(IDENTITY, {"resourceGroupName": "ml", "resourceName": "runs"})
-    federated = {
-        "resourceGroupName": "ml",
-        "resourceName": "runs",
-        "federatedIdentityCredentialResourceName": "pipelines",
-        "issuer": "https://westeurope.oic.prod-aks.azure.com/t/i/",
-        "subject": "system:serviceaccount:kubeflow:pipeline-runner",
-        "audiences": ["api://AzureADTokenExchange"],
-    }
+    identity = ready.create(IDENTITY, ml(resourceName="runs"))
+    federated = ml(
+        resourceName="runs",
+        federatedIdentityCredentialResourceName="pipelines",
+        issuer="https://westeurope.oic.prod-aks.azure.com/t/i/",
+        subject="system:serviceaccount:kubeflow:pipeline-runner",
+        audiences=["api://AzureADTokenExchange"],
+    )
     ready.create(FEDERATED, federated)
     with pytest.raises(AzureRefused, match="already exists for this Managed Identity"):
         ready.create(FEDERATED, {**federated, "federatedIdentityCredentialResourceName": "again"})
@@ -133,6 +131,4 @@ def test_identity_gets_credentials_and_roles(ready: Account) -> None:
         ({"roleDefinitionId": "AcrPull"}, "RoleDefinitionDoesNotExist"),
         ({}, "RoleAssignmentExists"),
     ):
-        with pytest.raises(AzureRefused) as refused:
-            ready.create(ROLE, {**other, **changes})
-        assert refused.value.code == code
+        assert refusal(ready.create, ROLE, {**other, **changes}).code == code

@@ -11,7 +11,7 @@ from sandbox.azure.azure_errors import AzureRefused
 from sandbox.azure.resources import maintenance
 from sandbox.tests.rule_walk import ABSENT, chosen
 
-from .conftest import Account, Props
+from .conftest import Account, Props, refusal
 
 TOKEN = "azure-native:containerservice:MaintenanceConfiguration"
 UPGRADES, NODES = "aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule"
@@ -119,16 +119,14 @@ REFUSED: list[tuple[str, str, str, Props]] = [
 
 @pytest.mark.parametrize(("name", "text", "parts"), [c[1:] for c in REFUSED], ids=[c[0] for c in REFUSED])
 def test_window_is_refused_and_its_neighbour_is_not(ready: Account, name: str, text: str, parts: Props) -> None:
-    refused = ready.refused(TOKEN, inputs(name, **chosen(parts, "refused")))
+    refused = refusal(ready.create, TOKEN, inputs(name, **chosen(parts, "refused")))
     assert refused.code == "InvalidParameter"
     assert text in refused.message
     ready.create(TOKEN, inputs(name, **chosen(parts, "accepted")))
 
 
 def test_only_three_names_are_taken(ready: Account) -> None:
-    with pytest.raises(AzureRefused) as refused:
-        ready.create(TOKEN, inputs("nightly", **window()))
-    assert refused.value.message == (
+    assert refusal(ready.create, TOKEN, inputs("nightly", **window())).message == (
         "Only 'default', 'aksManagedAutoUpgradeSchedule' and 'aksManagedNodeOSUpgradeSchedule' are allowed configNames "
         "for maintenance configuration."
     )
@@ -137,9 +135,10 @@ def test_only_three_names_are_taken(ready: Account) -> None:
 
 
 def test_configuration_belongs_to_a_cluster_and_is_deleted_with_it(ready: Account) -> None:
-    with pytest.raises(AzureRefused) as refused:
-        ready.create(TOKEN, {**inputs(NODES, **window()), "resourceName": "no"})
-    assert refused.value.code == "ParentResourceNotFound"
+    assert (
+        refusal(ready.create, TOKEN, {**inputs(NODES, **window()), "resourceName": "no"}).code
+        == "ParentResourceNotFound"
+    )
     cluster = ready.cluster(resourceName="two")
     configuration = ready.create(TOKEN, {**inputs(NODES, **window()), "resourceName": "two"})
     ready.provider.delete(cluster)

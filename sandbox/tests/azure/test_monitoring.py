@@ -7,7 +7,7 @@ import pytest
 from sandbox.azure.azure_errors import AzureRefused
 from sandbox.cloud.provider import Refused, Resource
 
-from .conftest import IDENTITY, POOL, REGULAR, Account, CheckFailed, Props
+from .conftest import IDENTITY, POOL, REGULAR, Account, CheckFailed, Props, ml, refusal
 
 WORKSPACE = "azure-native:operationalinsights:Workspace"
 ACCOUNT = "azure-native:monitor:AzureMonitorWorkspace"
@@ -16,18 +16,16 @@ RULE = "azure-native:monitor:DataCollectionRule"
 ASSOCIATION = "azure-native:monitor:DataCollectionRuleAssociation"
 SETTING = "azure-native:monitor:DiagnosticSetting"
 
-WORKSPACE_INPUTS: Props = {"resourceGroupName": "ml", "workspaceName": "logs", "sku": {"name": "PerGB2018"}}
-ENDPOINT_INPUTS: Props = {"resourceGroupName": "ml", "dataCollectionEndpointName": "intake"}
-METRICS_INPUTS: Props = {"resourceGroupName": "ml", "azureMonitorWorkspaceName": "metrics"}
+WORKSPACE_INPUTS: Props = ml(workspaceName="logs", sku={"name": "PerGB2018"})
+ENDPOINT_INPUTS: Props = ml(dataCollectionEndpointName="intake")
+METRICS_INPUTS: Props = ml(azureMonitorWorkspaceName="metrics")
 LOGS = "Microsoft-ContainerInsights-Group-Default"
 
 
 @pytest.fixture
 def cluster(ready: Account) -> str:
     """The id of the cluster `aks`."""
-    read = ready.provider.invoke(
-        "azure-native:containerservice:getManagedCluster", {"resourceGroupName": "ml", "resourceName": "aks"}
-    )
+    read = ready.provider.invoke("azure-native:containerservice:getManagedCluster", ml(resourceName="aks"))
     return str(read["id"])
 
 
@@ -77,7 +75,7 @@ def test_workspace_gets_the_recorded_defaults(workspace: Resource) -> None:
     ],
 )
 def test_workspace_is_refused(ready: Account, bad: Props, text: str, good: Props) -> None:
-    refused = ready.refused(WORKSPACE, {**WORKSPACE_INPUTS, **bad})
+    refused = refusal(ready.create, WORKSPACE, {**WORKSPACE_INPUTS, **bad})
     assert refused.code == "BadRequest"
     assert text in refused.message
     workspace = ready.create(WORKSPACE, {**WORKSPACE_INPUTS, **good})
@@ -136,7 +134,7 @@ def test_rule_tells_the_numbers_of_its_destinations(ready: Account, workspace: R
 def test_rule_is_refused(ready: Account, workspace: Resource) -> None:
     kept = {"name": "kept", "workspaceResourceId": workspace.id}
     absent = workspace.id.replace("/logs", "/no")
-    identity = ready.create(IDENTITY, {"resourceGroupName": "ml", "resourceName": "control"})
+    identity = ready.create(IDENTITY, ml(resourceName="control"))
     for changes, code, text in (
         (
             {"dataFlows": [{"streams": [LOGS], "destinations": ["lost"]}]},
@@ -160,7 +158,7 @@ def test_rule_is_refused(ready: Account, workspace: Resource) -> None:
             "dataCollectionEndpoints/no",
         ),
     ):
-        refused = ready.refused(RULE, rule(workspace, **changes))
+        refused = refusal(ready.create, RULE, rule(workspace, **changes))
         assert refused.code == code
         assert text in refused.message
     ready.create(RULE, rule(workspace))
@@ -188,11 +186,9 @@ def test_association_joins_a_cluster_and_a_rule(ready: Account, cluster: str, wo
         ({"dataCollectionRuleId": collection_rule.id + "2"}, "ResourceNotFound"),
         ({"dataCollectionRuleId": workspace.id}, "ResourceNotFound"),
     ):
-        assert ready.refused(ASSOCIATION, {**good, **changes}).code == code, changes
+        assert refusal(ready.create, ASSOCIATION, {**good, **changes}).code == code, changes
     association = ready.create(ASSOCIATION, good)
-    with pytest.raises(AzureRefused) as refused:
-        ready.provider.delete(collection_rule)
-    assert refused.value.code == "AssociationsExist"
+    assert refusal(ready.provider.delete, collection_rule).code == "AssociationsExist"
     assert association.id == f"{cluster}/providers/Microsoft.Insights/dataCollectionRuleAssociations/ci"
     assert association.old_outputs["dataCollectionRuleId"] == collection_rule.id
     ready.create(
@@ -251,7 +247,7 @@ def test_setting_is_refused(ready: Account, cluster: str, workspace: Resource) -
         ({"workspaceId": cluster}, "ResourceNotFound", "managedClusters/aks"),
         ({"resourceUri": cluster + "2"}, "ResourceNotFound", "managedClusters/aks2"),
     ):
-        refused = ready.refused(SETTING, setting(cluster, workspace, log("guard")) | changes)
+        refused = refusal(ready.create, SETTING, setting(cluster, workspace, log("guard")) | changes)
         assert refused.code == code, changes
         assert text in refused.message
     categories = (
@@ -271,7 +267,7 @@ def test_category_goes_to_a_workspace_once(ready: Account, cluster: str, workspa
     first = setting(cluster, workspace, log("guard"), log("kube-apiserver", enabled=False))
     created = ready.create(SETTING, first)
     second = {**first, "name": "second", "logs": [{"categoryGroup": "allLogs", "enabled": True}]}
-    refused = ready.refused(SETTING, second)
+    refused = refusal(ready.create, SETTING, second)
     assert (refused.status, refused.code) == (409, "Conflict")
     assert refused.message == (
         f"Data sink '{workspace.id}' is already used in diagnostic setting 'control-plane' for category 'guard'. Data "

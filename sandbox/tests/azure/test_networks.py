@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.azure.azure_errors import AzureRefused
 
-from .conftest import SUBNET, SYSTEM, Account
+from .conftest import SUBNET, SYSTEM, Account, refusal
 
 
 def test_subnet_in_use_stays_until_its_cluster_is_gone(account: Account) -> None:
@@ -14,9 +14,7 @@ def test_subnet_in_use_stays_until_its_cluster_is_gone(account: Account) -> None
     network, subnet = account.network(), account.subnet()
     cluster = account.cluster(agentPoolProfiles=[{**SYSTEM, "vnetSubnetID": subnet.id}])
     for resource in (subnet, network):
-        with pytest.raises(AzureRefused) as refused:
-            account.provider.delete(resource)
-        assert refused.value.code == "InUseSubnetCannotBeDeleted"
+        assert refusal(account.provider.delete, resource).code == "InUseSubnetCannotBeDeleted"
     account.provider.delete(cluster)
     account.provider.delete(subnet)
     account.provider.delete(network)
@@ -47,9 +45,7 @@ def test_subnet_must_fit_its_network(account: Account, changes: dict[str, str], 
     account.group()
     account.network()
     account.subnet()
-    with pytest.raises(AzureRefused) as refused:
-        account.subnet(subnetName="second", **changes)
-    assert refused.value.code == code
+    assert refusal(account.subnet, subnetName="second", **changes).code == code
     account.subnet(subnetName="second", addressPrefix="10.100.16.0/20")
 
 

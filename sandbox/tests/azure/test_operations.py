@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from sandbox.azure.azure_errors import AzureRefused
 from sandbox.cloud.provider import Refused
 
-from .conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, Account, Props
+from .conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, Account, Props, refusal
 
 
 def during(account: Account, call: str, act: Callable[[], None]) -> None:
@@ -37,10 +36,9 @@ def state(account: Account, id: str) -> str:
 
 def second(account: Account, act: Callable[[], object]) -> str:
     """The refusal of a second operation."""
-    with pytest.raises(AzureRefused) as refused:
-        act()
-    assert (refused.value.status, refused.value.code) == (409, "OperationNotAllowed")
-    return refused.value.message.partition("(")[2].partition(")")[0]
+    refused = refusal(act)
+    assert (refused.status, refused.code) == (409, "OperationNotAllowed")
+    return refused.message.partition("(")[2].partition(")")[0]
 
 
 def test_second_operation_waits_for_nobody(ready: Account) -> None:
@@ -75,9 +73,7 @@ def test_cluster_that_is_deleted_does_not_wait_for_its_pools(ready: Account) -> 
     cpu = ready.create(POOL, REGULAR)
     cluster = cpu.id.partition("/agentPools/")[0]
     during(ready, "apply_nodes", lambda: ready.cloud.delete(cluster))
-    with pytest.raises(AzureRefused) as refused:
-        ready.update(cpu, {**REGULAR, "count": 3})
-    assert refused.value.code == "AKSOperationPreemptedByDelete"
+    assert refusal(ready.update, cpu, {**REGULAR, "count": 3}).code == "AKSOperationPreemptedByDelete"
     assert ready.cloud.get(cluster) is None
 
 

@@ -12,7 +12,7 @@ import pytest
 from sandbox.azure.azure_provider import AzureProvider
 from sandbox.cloud.provider import UNKNOWN, InitFailed, Refused, Resource
 
-from .conftest import CLUSTER, CLUSTER_INPUTS, GROUP, IDENTITY, POOL, REGULAR, SPOT, SYSTEM, Account, CheckFailed
+from .conftest import CLUSTER, CLUSTER_INPUTS, GROUP, IDENTITY, POOL, REGULAR, SPOT, SYSTEM, Account, CheckFailed, ml
 
 CREDENTIALS = "azure-native:containerservice:listManagedClusterUserCredentials"
 
@@ -60,7 +60,7 @@ def test_check_drops_nulls_and_lets_unknowns_pass(account: Account) -> None:
 
 def test_streams_are_open_though_the_sdk_lists_some(account: Account) -> None:
     token = "azure-native:monitor:DataCollectionRule"
-    rule = {"resourceGroupName": "ml", "dataCollectionRuleName": "logs", "kind": "Linux"}
+    rule = ml(dataCollectionRuleName="logs", kind="Linux")
     streams = ["Microsoft-ContainerInsights-Group-Default", "Custom-Mine_CL"]
     account.check(token, {**rule, "dataFlows": [{"streams": streams, "destinations": ["kept"]}]})
     for changes, reason in (
@@ -78,14 +78,14 @@ def test_streams_are_open_though_the_sdk_lists_some(account: Account) -> None:
 def test_region_is_needed(account: Account) -> None:
     account.provider.configure({})
     with pytest.raises(Refused, match='Code="LocationRequired"'):
-        account.create(GROUP, {"resourceGroupName": "ml"})
-    account.create(GROUP, {"resourceGroupName": "ml", "location": "westeurope"})
+        account.create(GROUP, ml())
+    account.create(GROUP, ml(location="westeurope"))
 
 
 def test_region_must_be_there(account: Account) -> None:
     for token, inputs, code in (
-        (GROUP, {"resourceGroupName": "ml"}, "LocationNotAvailableForResourceGroup"),
-        (IDENTITY, {"resourceGroupName": "ml", "resourceName": "runs"}, "LocationNotAvailableForResourceType"),
+        (GROUP, ml(), "LocationNotAvailableForResourceGroup"),
+        (IDENTITY, ml(resourceName="runs"), "LocationNotAvailableForResourceType"),
     ):
         with pytest.raises(Refused, match=f'Code="{code}" Message="The provided location \'westeuropa\' is not'):
             account.create(token, {**inputs, "location": "westeuropa"})
@@ -102,8 +102,8 @@ def test_preview_does_not_know_what_a_list_of_identities_will_be_called(account:
 
 
 def test_location_comes_from_the_old_value_then_the_provider_then_the_group(account: Account) -> None:
-    inputs = {"resourceGroupName": "ml", "resourceName": "runs"}
-    account.create(GROUP, {"resourceGroupName": "ml", "location": "North Europe"})
+    inputs = ml(resourceName="runs")
+    account.create(GROUP, ml(location="North Europe"))
     assert account.check(IDENTITY, inputs, {"location": "eastus"})["location"] == "eastus"
     assert account.check(IDENTITY, inputs)["location"] == "westeurope"
     account.provider.configure({})
@@ -112,7 +112,7 @@ def test_location_comes_from_the_old_value_then_the_provider_then_the_group(acco
 
 
 def test_automatic_name_is_kept_and_creates_before_it_deletes(ready: Account) -> None:
-    unnamed = {"resourceGroupName": "ml"}
+    unnamed = ml()
     identity = ready.create(IDENTITY, unnamed)
     name = identity.old_inputs["resourceName"]
     assert re.fullmatch("userassignedidentity[0-9a-f]{8}", name)
@@ -204,7 +204,7 @@ def test_preview_of_an_update_changes_nothing(ready: Account) -> None:
 
 
 def test_credentials_of_a_cluster(ready: Account) -> None:
-    args = {"resourceGroupName": "ml", "resourceName": "aks"}
+    args = ml(resourceName="aks")
     (entry,) = ready.provider.invoke(CREDENTIALS, args)["kubeconfigs"]
     assert base64.b64decode(entry["value"]).startswith(b"kubeconfig of /subscriptions/")
     assert entry["name"] == "clusterUser"
@@ -219,16 +219,16 @@ def test_credentials_of_a_cluster(ready: Account) -> None:
 def test_no_admin_credentials_without_local_accounts(ready: Account) -> None:
     ready.cluster(resourceName="two", disableLocalAccounts=True, aadProfile={"managed": True})
     admin = CREDENTIALS.replace("User", "Admin")
-    assert ready.provider.invoke(admin, {"resourceGroupName": "ml", "resourceName": "aks"})["kubeconfigs"]
+    assert ready.provider.invoke(admin, ml(resourceName="aks"))["kubeconfigs"]
     with pytest.raises(Refused, match="Getting static credential is not allowed"):
-        ready.provider.invoke(admin, {"resourceGroupName": "ml", "resourceName": "two"})
+        ready.provider.invoke(admin, ml(resourceName="two"))
 
 
 def test_every_type_can_be_read_by_its_names(account: Account) -> None:
     account.group()
     account.network()
     subnet = account.subnet()
-    token, args = "azure-native:network:getSubnet", {"resourceGroupName": "ml", "virtualNetworkName": "net"}
+    token, args = "azure-native:network:getSubnet", ml(virtualNetworkName="net")
     result = account.provider.invoke(token, {**args, "subnetName": "nodes"})
     assert (result["id"], result["addressPrefix"]) == (subnet.id, "10.100.0.0/20")
     for wrong, reason in (

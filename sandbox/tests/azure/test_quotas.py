@@ -13,7 +13,7 @@ from sandbox.base.errors import SandboxError
 from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.cloud.provider import InitFailed, Resource
 
-from .conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props
+from .conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props, refusal
 
 # The system pool of the cluster `aks` has 4 vCPUs, and so have one node of REGULAR and one of SPOT.
 T4 = "standardNCASv3_T4Family"
@@ -25,10 +25,9 @@ def limited(account: Account, limits: dict[str, int], location: str = "westeurop
 
 
 def too_much(account: Account, inputs: Props, token: str = POOL) -> str:
-    with pytest.raises(AzureRefused) as refused:
-        account.create(token, inputs)
-    assert (refused.value.status, refused.value.code) == (400, "ErrCode_InsufficientVCPUQuota")
-    return refused.value.message
+    refused = refusal(account.create, token, inputs)
+    assert (refused.status, refused.code) == (400, "ErrCode_InsufficientVCPUQuota")
+    return refused.message
 
 
 def failed(account: Account, inputs: Props, pool: Resource | None = None) -> Resource:

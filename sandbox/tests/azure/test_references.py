@@ -7,7 +7,7 @@ import pytest
 from sandbox.azure import azure_ids
 from sandbox.cloud.provider import InitFailed, Resource
 
-from .conftest import CLUSTER, CLUSTER_INPUTS, IDENTITY, ROLE, Account, CheckFailed, Props
+from .conftest import CLUSTER, CLUSTER_INPUTS, IDENTITY, ROLE, Account, CheckFailed, Props, ml, refusal
 
 REGISTRY = "azure-native:containerregistry:Registry"
 VAULT = "azure-native:keyvault:Vault"
@@ -18,12 +18,10 @@ ACR_PULL = "7f951dda-4ed3-4680-a7ca-43fe172d538d"
 OTHER_ROLE = "4d97b98b-1d4f-4787-a291-c67834d212e7"
 NAME, OTHER_NAME = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
 
-REGISTRY_INPUTS: Props = {"resourceGroupName": "ml", "registryName": "mlImages", "sku": {"name": "Standard"}}
-VAULT_INPUTS: Props = {
-    "resourceGroupName": "ml",
-    "vaultName": "keys",
-    "properties": {"tenantId": azure_ids.TENANT, "sku": {"family": "A", "name": "standard"}},
-}
+REGISTRY_INPUTS: Props = ml(registryName="mlImages", sku={"name": "Standard"})
+VAULT_INPUTS: Props = ml(
+    vaultName="keys", properties={"tenantId": azure_ids.TENANT, "sku": {"family": "A", "name": "standard"}}
+)
 
 
 def disks(vault_id: str, **changes: object) -> Props:
@@ -98,7 +96,7 @@ def test_kubelet_may_pull_once_its_cluster_is_up(ready: Account, registry: Resou
     with pytest.raises(InitFailed) as failed:
         ready.create(CLUSTER, inputs)
     ready.runtime.before = lambda call: None
-    refused = ready.refused(ROLE, pull(registry, kubelet(before)))
+    refused = refusal(ready.create, ROLE, pull(registry, kubelet(before)))
     assert refused.code == "PrincipalNotFound"
     half = Resource(CLUSTER, "it", "urn", failed.value.id, old_inputs=inputs, old_outputs=failed.value.outputs)
     assert kubelet(ready.update(half, inputs)) == kubelet(before)
@@ -110,7 +108,7 @@ def test_role_is_given_once(ready: Account, registry: Resource) -> None:
     ready.create(ROLE, pull(registry, kubelet(cluster)))
     spelled_out = role_definition(ACR_PULL.upper(), f"/subscriptions/{azure_ids.SUBSCRIPTION}")
     for changes in ({}, {"roleDefinitionId": spelled_out}, {"scope": registry.id.upper()}):
-        refused = ready.refused(ROLE, pull(registry, kubelet(cluster), roleAssignmentName=OTHER_NAME) | changes)
+        refused = refusal(ready.create, ROLE, pull(registry, kubelet(cluster), roleAssignmentName=OTHER_NAME) | changes)
         assert (refused.status, refused.code) == (409, "RoleAssignmentExists")
         assert refused.message == (
             f"The role assignment already exists. The ID of the existing role assignment is {NAME.replace('-', '')}."
@@ -134,7 +132,7 @@ def test_scope_must_be_there(ready: Account, registry: Resource) -> None:
         ("mlImages", "MissingSubscription"),
         ("mlimages.azurecr.io", "MissingSubscription"),
     ):
-        refused = ready.refused(ROLE, pull(registry, azure_ids.USER_OBJECT, scope=scope))
+        refused = refusal(ready.create, ROLE, pull(registry, azure_ids.USER_OBJECT, scope=scope))
         assert refused.code == code, scope
     for scope in (
         registry.id,
@@ -162,7 +160,7 @@ def test_disks_are_encrypted_with_a_key_of_an_existing_vault(ready: Account) -> 
         ({"identity": None}, "InvalidParameter"),
         ({"identity": {"type": "UserAssigned", "userAssignedIdentities": [vault.id]}}, "ResourceNotFound"),
     ):
-        assert ready.refused(DISKS, disks(vault.id, **changes)).code == code, changes
+        assert refusal(ready.create, DISKS, disks(vault.id, **changes)).code == code, changes
     disk_set = ready.create(DISKS, disks(vault.id))
     assert disk_set.old_outputs["encryptionType"] == "EncryptionAtRestWithCustomerKey"
     # The identity of the disk encryption set can get a role at the vault.
@@ -171,7 +169,7 @@ def test_disks_are_encrypted_with_a_key_of_an_existing_vault(ready: Account) -> 
 
 
 def test_user_assigned_identity_of_a_resource_is_shown_with_its_numbers(ready: Account) -> None:
-    identity = ready.create(IDENTITY, {"resourceGroupName": "ml", "resourceName": "control"})
+    identity = ready.create(IDENTITY, ml(resourceName="control"))
     vault = ready.create(VAULT, VAULT_INPUTS)
     wanted = disks(vault.id, identity={"type": "UserAssigned", "userAssignedIdentities": [identity.id]})
     disk_set = ready.create(DISKS, wanted)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sandbox.azure import azure_ids
-from sandbox.azure.azure_errors import AzureRefused
 from sandbox.azure.resources.azure_table import TYPES
 from sandbox.cloud.provider import UNKNOWN, Resource
 
-from .conftest import CLUSTER_INPUTS, REGULAR, SYSTEM, Account, CheckFailed, Props, deployment
+from .conftest import CLUSTER_INPUTS, REGULAR, SYSTEM, Account, CheckFailed, Props, deployment, ml, refusal
 
 GUID = "7f951dda-4ed3-4680-a7ca-43fe172d538d"
 GROUP_ID = azure_ids.group_id(azure_ids.SUBSCRIPTION, "ml")
@@ -20,23 +19,18 @@ INSIGHTS_ID = f"{GROUP_ID}/providers/Microsoft.Insights"
 
 # One request for each type, in an order in which they can be made.
 REQUESTS: dict[str, Props] = {
-    "resources:ResourceGroup": {"resourceGroupName": "ml", "tags": {"team": "ml"}},
-    "network:PublicIPAddress": {
-        "resourceGroupName": "ml",
-        "publicIpAddressName": "egress",
-        "sku": {"name": "Standard"},
-        "publicIPAllocationMethod": "Static",
-    },
-    "network:NatGateway": {
-        "resourceGroupName": "ml",
-        "natGatewayName": "egress",
-        "sku": {"name": "Standard"},
-        "publicIpAddresses": [{"id": f"{NETWORK_ID}/publicIPAddresses/egress"}],
-    },
-    "network:RouteTable": {
-        "resourceGroupName": "ml",
-        "routeTableName": "egress",
-        "routes": [
+    "resources:ResourceGroup": ml(tags={"team": "ml"}),
+    "network:PublicIPAddress": ml(
+        publicIpAddressName="egress", sku={"name": "Standard"}, publicIPAllocationMethod="Static"
+    ),
+    "network:NatGateway": ml(
+        natGatewayName="egress",
+        sku={"name": "Standard"},
+        publicIpAddresses=[{"id": f"{NETWORK_ID}/publicIPAddresses/egress"}],
+    ),
+    "network:RouteTable": ml(
+        routeTableName="egress",
+        routes=[
             {
                 "name": "out",
                 "addressPrefix": "0.0.0.0/0",
@@ -44,93 +38,67 @@ REQUESTS: dict[str, Props] = {
                 "nextHopIpAddress": "10.0.0.4",
             }
         ],
-    },
-    "network:VirtualNetwork": {
-        "resourceGroupName": "ml",
-        "virtualNetworkName": "net",
-        "addressSpace": {"addressPrefixes": ["10.100.0.0/16"]},
-    },
-    "network:Subnet": {
-        "resourceGroupName": "ml",
-        "virtualNetworkName": "net",
-        "subnetName": "nodes",
-        "addressPrefix": "10.100.0.0/20",
-        "natGateway": {"id": f"{NETWORK_ID}/natGateways/egress"},
-        "routeTable": {"id": f"{NETWORK_ID}/routeTables/egress"},
-    },
-    "managedidentity:UserAssignedIdentity": {"resourceGroupName": "ml", "resourceName": "control"},
-    "managedidentity:FederatedIdentityCredential": {
-        "resourceGroupName": "ml",
-        "resourceName": "control",
-        "federatedIdentityCredentialResourceName": "pipelines",
-        "issuer": "https://issuer/",
-        "subject": "system:serviceaccount:kubeflow:pipeline-runner",
-        "audiences": ["api://AzureADTokenExchange"],
-    },
+    ),
+    "network:VirtualNetwork": ml(virtualNetworkName="net", addressSpace={"addressPrefixes": ["10.100.0.0/16"]}),
+    "network:Subnet": ml(
+        virtualNetworkName="net",
+        subnetName="nodes",
+        addressPrefix="10.100.0.0/20",
+        natGateway={"id": f"{NETWORK_ID}/natGateways/egress"},
+        routeTable={"id": f"{NETWORK_ID}/routeTables/egress"},
+    ),
+    "managedidentity:UserAssignedIdentity": ml(resourceName="control"),
+    "managedidentity:FederatedIdentityCredential": ml(
+        resourceName="control",
+        federatedIdentityCredentialResourceName="pipelines",
+        issuer="https://issuer/",
+        subject="system:serviceaccount:kubeflow:pipeline-runner",
+        audiences=["api://AzureADTokenExchange"],
+    ),
     "containerservice:ManagedCluster": {
         **CLUSTER_INPUTS,
         "agentPoolProfiles": [{**SYSTEM, "vnetSubnetID": f"{NETWORK_ID}/virtualNetworks/net/subnets/nodes"}],
     },
     "containerservice:AgentPool": REGULAR,
-    "containerservice:MaintenanceConfiguration": {
-        "resourceGroupName": "ml",
-        "resourceName": "aks",
-        "configName": "aksManagedNodeOSUpgradeSchedule",
-        "maintenanceWindow": {
+    "containerservice:MaintenanceConfiguration": ml(
+        resourceName="aks",
+        configName="aksManagedNodeOSUpgradeSchedule",
+        maintenanceWindow={
             "schedule": {"weekly": {"dayOfWeek": "Sunday", "intervalWeeks": 1}},
             "startTime": "02:00",
             "durationHours": 4,
         },
-    },
+    ),
     "resources:Deployment": deployment("system", SYSTEM),
-    "containerregistry:Registry": {
-        "resourceGroupName": "ml",
-        "registryName": "mlimages",
-        "sku": {"name": "Premium"},
-        "identity": {"type": "SystemAssigned"},
-    },
+    "containerregistry:Registry": ml(
+        registryName="mlimages", sku={"name": "Premium"}, identity={"type": "SystemAssigned"}
+    ),
     "authorization:RoleAssignment": {
         "principalId": azure_ids.USER_OBJECT,
         "roleAssignmentName": GUID,
         "roleDefinitionId": f"/providers/Microsoft.Authorization/roleDefinitions/{GUID}",
         "scope": f"{GROUP_ID}/providers/Microsoft.ContainerRegistry/registries/mlimages",
     },
-    "keyvault:Vault": {
-        "resourceGroupName": "ml",
-        "vaultName": "keys",
-        "properties": {"tenantId": azure_ids.TENANT, "sku": {"family": "A", "name": "standard"}},
-    },
-    "compute:DiskEncryptionSet": {
-        "resourceGroupName": "ml",
-        "diskEncryptionSetName": "disks",
-        "identity": {"type": "SystemAssigned"},
-        "activeKey": {
+    "keyvault:Vault": ml(
+        vaultName="keys", properties={"tenantId": azure_ids.TENANT, "sku": {"family": "A", "name": "standard"}}
+    ),
+    "compute:DiskEncryptionSet": ml(
+        diskEncryptionSetName="disks",
+        identity={"type": "SystemAssigned"},
+        activeKey={
             "keyUrl": "https://keys.vault.azure.net/keys/disks/1",
             "sourceVault": {"id": f"{GROUP_ID}/providers/Microsoft.KeyVault/vaults/keys"},
         },
-    },
-    "storage:StorageAccount": {
-        "resourceGroupName": "ml",
-        "accountName": "mlcheckpoints",
-        "kind": "StorageV2",
-        "sku": {"name": "Standard_ZRS"},
-    },
-    "storage:BlobServiceProperties": {
-        "resourceGroupName": "ml",
-        "accountName": "mlcheckpoints",
-        "blobServicesName": "default",
-        "deleteRetentionPolicy": {"enabled": True, "days": 14},
-    },
-    "storage:BlobContainer": {
-        "resourceGroupName": "ml",
-        "accountName": "mlcheckpoints",
-        "containerName": "checkpoints",
-    },
-    "storage:ManagementPolicy": {
-        "resourceGroupName": "ml",
-        "accountName": "mlcheckpoints",
-        "managementPolicyName": "default",
-        "policy": {
+    ),
+    "storage:StorageAccount": ml(accountName="mlcheckpoints", kind="StorageV2", sku={"name": "Standard_ZRS"}),
+    "storage:BlobServiceProperties": ml(
+        accountName="mlcheckpoints", blobServicesName="default", deleteRetentionPolicy={"enabled": True, "days": 14}
+    ),
+    "storage:BlobContainer": ml(accountName="mlcheckpoints", containerName="checkpoints"),
+    "storage:ManagementPolicy": ml(
+        accountName="mlcheckpoints",
+        managementPolicyName="default",
+        policy={
             "rules": [
                 {
                     "name": "expire",
@@ -142,7 +110,7 @@ REQUESTS: dict[str, Props] = {
                 }
             ]
         },
-    },
+    ),
     "authorization:RoleDefinition": {
         "roleDefinitionId": "11111111-1111-4111-8111-111111111112",
         "roleName": "blobs",
@@ -150,19 +118,16 @@ REQUESTS: dict[str, Props] = {
         "assignableScopes": [GROUP_ID],
         "permissions": [{"dataActions": ["Microsoft.Storage/storageAccounts/blobServices/containers/blobs/read"]}],
     },
-    "operationalinsights:Workspace": {"resourceGroupName": "ml", "workspaceName": "logs"},
-    "monitor:AzureMonitorWorkspace": {"resourceGroupName": "ml", "azureMonitorWorkspaceName": "metrics"},
-    "monitor:DataCollectionEndpoint": {
-        "resourceGroupName": "ml",
-        "dataCollectionEndpointName": "intake",
-        "networkAcls": {"publicNetworkAccess": "Enabled"},
-    },
-    "monitor:DataCollectionRule": {
-        "resourceGroupName": "ml",
-        "dataCollectionRuleName": "logs",
-        "kind": "Linux",
-        "dataCollectionEndpointId": f"{INSIGHTS_ID}/dataCollectionEndpoints/intake",
-        "dataSources": {
+    "operationalinsights:Workspace": ml(workspaceName="logs"),
+    "monitor:AzureMonitorWorkspace": ml(azureMonitorWorkspaceName="metrics"),
+    "monitor:DataCollectionEndpoint": ml(
+        dataCollectionEndpointName="intake", networkAcls={"publicNetworkAccess": "Enabled"}
+    ),
+    "monitor:DataCollectionRule": ml(
+        dataCollectionRuleName="logs",
+        kind="Linux",
+        dataCollectionEndpointId=f"{INSIGHTS_ID}/dataCollectionEndpoints/intake",
+        dataSources={
             "extensions": [
                 {
                     "name": "ContainerInsightsExtension",
@@ -172,9 +137,9 @@ REQUESTS: dict[str, Props] = {
                 }
             ]
         },
-        "destinations": {"logAnalytics": [{"name": "workspace", "workspaceResourceId": WORKSPACE_ID}]},
-        "dataFlows": [{"streams": ["Microsoft-ContainerInsights-Group-Default"], "destinations": ["workspace"]}],
-    },
+        destinations={"logAnalytics": [{"name": "workspace", "workspaceResourceId": WORKSPACE_ID}]},
+        dataFlows=[{"streams": ["Microsoft-ContainerInsights-Group-Default"], "destinations": ["workspace"]}],
+    ),
     "monitor:DataCollectionRuleAssociation": {
         "resourceUri": CLUSTER_ID,
         "associationName": "ContainerInsightsExtension",
@@ -228,9 +193,7 @@ def test_unknown_property_is_refused(account: Account) -> None:
 
 def test_nothing_is_created_in_a_missing_group(account: Account) -> None:
     for name in REQUESTS.keys() - {"resources:ResourceGroup"}:
-        with pytest.raises(AzureRefused) as refused:
-            account.create(f"azure-native:{name}", REQUESTS[name])
-        assert refused.value.code == "ResourceGroupNotFound", name
+        assert refusal(account.create, f"azure-native:{name}", REQUESTS[name]).code == "ResourceGroupNotFound", name
 
 
 def test_preview_shows_the_inputs_and_nothing_else(account: Account) -> None:

@@ -8,6 +8,7 @@ from sandbox.azure import azure_ids
 from sandbox.azure.resources import access_rules
 from sandbox.tests.rule_walk import ABSENT, Row
 
+from ..conftest import ml
 from .requests import CONTROL, GROUP, GUID, OWN, Put, cluster, granted
 
 _ZONE = f"{GROUP}/providers/Microsoft.Network/privateDnsZones/privatelink.westeurope.azmk8s.io"
@@ -32,11 +33,7 @@ _DISKS = f"{GROUP}/providers/Microsoft.Compute/diskEncryptionSets/disks"
 _LOGS = f"{GROUP}/providers/Microsoft.OperationalInsights/workspaces/logs"
 _VAULT_MADE = Put(
     "azure-native:keyvault:Vault",
-    {
-        "resourceGroupName": "ml",
-        "vaultName": "keys",
-        "properties": {"tenantId": azure_ids.TENANT, "sku": {"family": "A", "name": "standard"}},
-    },
+    ml(vaultName="keys", properties={"tenantId": azure_ids.TENANT, "sku": {"family": "A", "name": "standard"}}),
 )
 _CRYPTO_USER = granted("12338af0-0e69-4776-bea7-57ae8d297424", _VAULT)
 _ELSEWHERE = granted("12338af0-0e69-4776-bea7-57ae8d297424", CONTROL, GUID.replace("1", "2"))
@@ -58,13 +55,12 @@ def _logs(**config: str) -> Put:
 def _disks(location: str, name: str = "disks") -> Put:
     return Put(
         "azure-native:compute:DiskEncryptionSet",
-        {
-            "resourceGroupName": "ml",
-            "diskEncryptionSetName": name,
-            "location": location,
-            "identity": {"type": "SystemAssigned"},
-            "activeKey": {"keyUrl": _KEY},
-        },
+        ml(
+            diskEncryptionSetName=name,
+            location=location,
+            identity={"type": "SystemAssigned"},
+            activeKey={"keyUrl": _KEY},
+        ),
     )
 
 
@@ -183,6 +179,6 @@ ROWS = [
     .tries(cluster, diskEncryptionSetID=(_DISKS, _DISKS.replace("/disks", "/near"))),
     Row("container logs without a workspace", access_rules.log_workspace, "page monitor-aks")
     .assumes("LogAnalyticsWorkspaceNotSet", "logAnalyticsWorkspaceResourceID")
-    .given(Put("azure-native:operationalinsights:Workspace", {"resourceGroupName": "ml", "workspaceName": "logs"}))
+    .given(Put("azure-native:operationalinsights:Workspace", ml(workspaceName="logs")))
     .tries(_logs, logAnalyticsWorkspaceResourceID=(ABSENT, _LOGS), useAADAuth=(ABSENT, "true")),
 ]

@@ -8,11 +8,11 @@ from sandbox.azure.resources import azure_identity, roles, storage
 from sandbox.cloud.state import Record
 from sandbox.tests.rule_walk import ABSENT, Row, Step
 
-from ..conftest import FEDERATED, GROUP, ROLE, Account
+from ..conftest import FEDERATED, GROUP, ROLE, Account, ml
 from .requests import GROUP as ML
 from .requests import GUID, Put, granted
 
-_PLACE = {"resourceGroupName": "ml", "accountName": "mlcheckpoints"}
+_PLACE = ml(accountName="mlcheckpoints")
 _KIND: dict[str, Any] = {"kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
 _BLOBS = "Microsoft.Storage/storageAccounts/blobServices/containers/blobs"
 
@@ -51,7 +51,7 @@ def _conditional(text: str, version: str | None = "2.0") -> Put:
 def _credentials(first: int, last: int) -> Step:
     def steps(account: Account) -> None:
         for number in range(first, last + 1):
-            inputs = {"resourceGroupName": "ml", "resourceName": "control", "issuer": "https://issuer/"}
+            inputs = ml(resourceName="control", issuer="https://issuer/")
             named = {"federatedIdentityCredentialResourceName": f"sa-{number}", "subject": f"sa:{number}"}
             Put(FEDERATED, {**inputs, **named, "audiences": ["api://AzureADTokenExchange"]})(account)
 

@@ -11,7 +11,7 @@ from sandbox.azure.resources import azure_cluster_rules, azure_pool_rules, clust
 from sandbox.cloud.provider import InitFailed
 from sandbox.tests.rule_walk import Refusal, Walk, marked
 
-from ..conftest import IDENTITY, Account
+from ..conftest import IDENTITY, Account, ml
 from . import access, clusters, networks, pools
 from . import storage as storages
 from .requests import Put
@@ -41,7 +41,7 @@ def build(account: Account) -> None:
     """Make a cluster `aks`, an identity, and a network with subnets of several kinds."""
     account.group()
     account.cluster()
-    Put(IDENTITY, {"resourceGroupName": "ml", "resourceName": "control"})(account)
+    Put(IDENTITY, ml(resourceName="control"))(account)
     account.network()
     account.subnet()
     for name, prefix in (("small", "16.0/28"), ("GatewaySubnet", "34.0/24"), ("pods", "32.0/24")):
@@ -50,7 +50,7 @@ def build(account: Account) -> None:
     gateway = account.create("azure-native:network:NatGateway", sku)
     account.subnet(subnetName="nat", addressPrefix="10.100.33.0/24", natGateway={"id": gateway.id})
     for index, (name, route) in enumerate(ROUTES.items()):
-        inputs = {"resourceGroupName": "ml", "routeTableName": name, "routes": [{"name": "out", **route}]}
+        inputs = ml(routeTableName=name, routes=[{"name": "out", **route}])
         table = account.create("azure-native:network:RouteTable", inputs)
         account.subnet(subnetName=name, addressPrefix=f"10.100.{40 + index}.0/24", routeTable={"id": table.id})
 
