@@ -12,7 +12,7 @@ ROWS = {1: 37, 2: 16, 3: 22, 4: 43, 5: 29}
 """The number of rows of each document."""
 
 _REFERENCE = re.compile(r"`([^`\s]+/[^`\s]+?|[A-Z]\w+\.md)(?:::([\w-]+))?`")
-"""A file, or a test or a golden pod in it; other words in backticks have no slash."""
+"""A file, or a test or a row in it; other words in backticks have no slash."""
 
 
 def rows(page: str) -> dict[str, str]:
@@ -27,7 +27,7 @@ def rows(page: str) -> dict[str, str]:
 
 @cache
 def _names_in(path: str) -> frozenset[str]:
-    name = r"^    ([\w-]+):" if path.endswith(".yaml") else r"^def (test_\w+)\("
+    name = r"^ +([\w-]+):" if path.endswith(".yaml") else r"^def (test_\w+)\("
     return frozenset(re.findall(name, (PROJECT / path).read_text(), re.MULTILINE))
 
 

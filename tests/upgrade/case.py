@@ -1,13 +1,14 @@
-"""Upgrade cases, one a folder: a running stack is changed step by step, and each step names exactly the engine's steps.
+"""Upgrade cases: a running stack is changed step by step, and each step names exactly the engine's steps.
 
-`<case>/step1.yaml` is the start of the case; `step2.yaml` and the following files are the changes and their effects:
+`cases_aks.yaml` and `cases_gke.yaml` have the stack file with which cases start, and under each case's name its steps. The first
+step is the start of the case, the others are changes and their effects:
 
-    change:                     laid over the step before; the first over `aks.yaml` or `gke.yaml`, by the name of the case
+    change:                     laid over the step before, the first over the start of the cloud
       pools: {t4: {maxNodes: 9}}    pools by their names; null removes a key or a pool
     program: KubeflowCluster("platform", spec)    instead of the cluster that `__main__.py` declares: the program itself changes
-    steps:                      every step but `same`, in any order
-      - update AgentPool ml-up-t4 [maxCount]    with the changed properties, for resources of the cloud
-      - update ConfigMap ml-up-contract         any properties
+    steps:                      every step but `same`, in any order; one for each word in braces
+      - update AgentPool ml-up-{t4,general} [maxCount]    with the changed properties, for resources of the cloud
+      - update ConfigMap ml-up-contract                   any properties
       - replace AgentPool ml-up-t4 [spotMaxPrice], deleted first
     in_turn: [AgentPool ml-up-t4, ...]      each of these steps begins after the one before has ended
     refused: [...]              instead of `steps`: parts of the errors; no step begins
@@ -18,8 +19,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Case:
-    """The steps of one folder; the first is the start."""
+    """The steps of one name; the first is the start."""
 
     name: str
     steps: tuple[Step, ...]
@@ -59,26 +61,49 @@ class Case:
 
 
 def cases(cloud: str) -> list[Case]:
-    """All cases on a cloud by name: first those that begin on a new stack, last those that leave a changed program."""
-    cases = [read(folder) for folder in FOLDER.glob(f"{cloud}-*")]
+    """Return all cases on a cloud: first those that begin on a new stack, last those that leave a changed program."""
+    cases = [case(f"{cloud}-{name}") for name in _table(cloud)["cases"]]
     return sorted(cases, key=lambda case: (not case.steps[0].new, case.steps[-1].program != PROGRAM, case.name))
 
 
-def read(folder: Path) -> Case:
-    """The case in a folder. Raises ValueError for an unknown key."""
+def case(name: str) -> Case:
+    """Return the case of a name such as `aks-release`."""
+    cloud, _, own = name.partition("-")
+    table = _table(cloud)
+    return Case(name, tuple(walked(name, table["start"], table["cases"][own])))
+
+
+@cache
+def _table(cloud: str) -> Any:
+    return yaml.safe_load((FOLDER / f"cases_{cloud}.yaml").read_text())
+
+
+def walked(name: str, config: Config, rows: Iterable[dict[str, Any]]) -> Iterator[Step]:
+    """Return the steps of a case that begins with these settings. Raises ValueError for an unknown key."""
     assert PROGRAM.count(DECLARED) == 1
-    base = yaml.safe_load((FOLDER / f"{folder.name.partition('-')[0]}.yaml").read_text())["config"]
-    config = {key.removeprefix("kubeflow-spot:"): value for key, value in base.items()}
-    steps = []
-    for number in range(1, len(list(folder.glob("step*.yaml"))) + 1):
-        step = yaml.safe_load((folder / f"step{number}.yaml").read_text()) or {}
-        if unknown := step.keys() - {"change", "program", "steps", "in_turn", "refused", "would", "new"}:
-            raise ValueError(f"{folder.name}/step{number}.yaml: {', '.join(sorted(unknown))}")
-        config = changed(config, step.get("change") or {})
-        program = PROGRAM.replace(DECLARED, step.get("program", DECLARED))
-        expected = {key: tuple(step.get(key) or ()) for key in ("steps", "refused", "in_turn")}
-        steps.append(Step(config, program, would=Counter(step.get("would")), new=step.get("new", False), **expected))
-    return Case(folder.name, tuple(steps))
+    for number, row in enumerate(rows, start=1):
+        if unknown := row.keys() - {"change", "program", "steps", "in_turn", "refused", "would", "new"}:
+            raise ValueError(f"{name}, step {number}: {', '.join(sorted(unknown))}")
+        config = changed(config, row.get("change") or {})
+        program = PROGRAM.replace(DECLARED, row.get("program", DECLARED))
+        steps, in_turn = (spread(row.get(key, ())) for key in ("steps", "in_turn"))
+        refused, would = listed(row.get("refused", ())), Counter(row.get("would"))
+        yield Step(config, program, steps, refused, would, row.get("new", False), in_turn)
+
+
+def listed(value: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the lines of a key, of which one may stand alone."""
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def spread(value: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the steps of a key: one for each word in braces."""
+    steps: list[str] = []
+    for line in listed(value):
+        head, begin, rest = line.partition("{")
+        words, _, tail = rest.partition("}")
+        steps += [f"{head}{word}{tail}" for word in words.split(",")] if begin else [line]
+    return tuple(steps)
 
 
 def changed(config: Any, change: Any) -> Any:

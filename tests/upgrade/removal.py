@@ -1,20 +1,19 @@
 """Removal of a key from a stack file, without an engine: the program under mocks, and the emulated cloud's own diff.
 
 A stack with the key is up in an emulated cloud (`Standing`). The key is removed, the program declares again and reads the live
-cluster as usual, and the cloud's provider compares the result with its state. A case (`Removal`) names the steps that the engine
-would show, or the error that the program raises:
+cluster as usual, and the cloud's provider compares the result with its state. A row of `removals_aks.yaml` or `removals_gke.yaml`
+names the steps that the engine would show, or the error that the program raises:
 
-    Removal("cloud.access.authorizedRanges", shows=["update Cluster lab [masterAuthorizedNetworksConfig.cidrBlocks]"])
-    Removal("cloud.zones", refused=["cloud.zones: ", "gcloud container clusters update"])
-    Removal("pools.l4.labels", shows=[...])     a pool by its name; the key is `pools.labels` in the count
-    Removal("cloud.fallback.className", inside=True)       nothing in the cloud, something inside the cluster
-    Removal("cluster.reason", nothing="says why, nothing else")     no step at all, and the reason
+    cloud.access.authorizedRanges: update Cluster lab [masterAuthorizedNetworksConfig.cidrBlocks]
+    cluster.tags: [update AgentPool lab-{t4,general} [tags.team], ...]      one step for each word in braces
+    cloud.zones: {refused: ["cloud.zones: ", gcloud container clusters update]}     parts of the error
+    pools.l4.labels: ...                      a pool by its name; the key is `pools.labels` in the count
+    cloud.fallback.className: {inside: true}            nothing in the cloud, something inside the cluster
+    cluster.reason: {nothing: "says why, nothing else"}       no step at all, and the reason
+    cloud.tier of entra: ...                  on another stack than `full` (some keys exclude each other)
 
-`stack` names a stack with the key (some keys exclude each other). `also` is laid over the stack file without the key, where it
-would be invalid otherwise (as in `tests.upgrade.case.changed`).
-
-Each cloud has its stacks (`removal_gke_stacks.py`), its cases (`removal_gke.py`) and their tests (`test_removal_gke.py`), and the
-same for AKS. `optional` lists the keys of a model, and a test compares them with the cases: a key without a case fails.
+`also` is laid over the stack file without the key, where it would be invalid otherwise (as in `tests.upgrade.case.changed`).
+`optional` lists the keys of a model, and a test compares them with the cases: a key without a case fails.
 """
 
 from __future__ import annotations
@@ -33,12 +32,13 @@ from typing import Any
 
 import pulumi
 import pytest
+import yaml
 from pydantic import BaseModel
 
 from sandbox.cloud.provider import Diff, Resource, differences
 from tests.components.emulation import Emulated, plain
 from tests.components.program import declare
-from tests.upgrade.case import Config, changed, lines
+from tests.upgrade.case import FOLDER, Config, changed, lines, listed, spread
 
 PREFIX = "kubeflow-spot:"
 _NOT_SHOWN = ("kubeflow-spot:", "pulumi:")
@@ -54,9 +54,9 @@ class Removal:
     key: str
     stack: str = "full"
     also: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    shows: tuple[str, ...] | list[str] = ()
+    shows: tuple[str, ...] = ()
     """All steps of the cloud, as `tests.upgrade.case.lines` writes them."""
-    refused: tuple[str, ...] | list[str] = ()
+    refused: tuple[str, ...] = ()
     """Parts of the program's error."""
     inside: bool = False
     """Only objects inside the cluster change."""
@@ -68,6 +68,19 @@ class Removal:
         """The key without the names of pools and the numbers of items."""
         parts = [part for part in self.key.split(".") if not part.isdigit()]
         return ".".join([parts[0], *parts[2:]] if parts[0] == "pools" else parts)
+
+
+def rows(cloud: str) -> tuple[list[Removal], dict[str, Config]]:
+    """Return the cases of a cloud, and its stack files by name."""
+    table = yaml.safe_load((FOLDER / f"removals_{cloud}.yaml").read_text())
+    return [_removal(key, row) for key, row in table["removals"].items()], table["stacks"]
+
+
+def _removal(key: str, row: Any) -> Removal:
+    key, _, stack = key.partition(" of ")
+    outcome = dict(row) if isinstance(row, dict) else {"shows": row}
+    shows, refused = spread(outcome.pop("shows", ())), listed(outcome.pop("refused", ()))
+    return Removal(key, stack or "full", shows=shows, refused=refused, **outcome)
 
 
 def without(config: Config, removal: Removal) -> Config:

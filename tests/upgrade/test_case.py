@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.upgrade.case import changed, lines, read
+from tests.upgrade.case import changed, lines, walked
 
 
 def step(op: str, *diff: str, name: str = "ml-up-t4") -> dict[str, Any]:
@@ -35,9 +34,6 @@ def test_properties_are_left_out_only_of_expected_updates_never_of_a_replacement
     assert lines(parts, ["replace AgentPool ml-up-t4"]) == ["replace AgentPool ml-up-t4 [vmSize], deleted first"]
 
 
-def test_an_unknown_key_is_an_error(tmp_path: Path) -> None:
-    folder = tmp_path / "aks-typo"
-    folder.mkdir()
-    (folder / "step1.yaml").write_text("changes: {}")
-    with pytest.raises(ValueError, match=r"aks-typo/step1\.yaml: changes"):
-        read(folder)
+def test_an_unknown_key_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"aks-typo, step 1: changes"):
+        list(walked("aks-typo", {}, [{"changes": {}}]))

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from sandbox.tests.killing import killed, stored
 from sandbox.tests.stack import Stack
-
-from tests.upgrade.case import FOLDER, PROJECT, changed, read
+from tests.upgrade.case import PROJECT, case, changed
 
 pytestmark = pytest.mark.engine
 
-OLDER, NEWER = (step.config for step in read(FOLDER / "aks-release").steps)
+OLDER, NEWER = (step.config for step in case("aks-release").steps)
 """The settings of the two releases."""
 
 OLD, NEW = "1.35", "1.36"

@@ -1,7 +1,5 @@
 """Every optional key of a stack on AKS, taken out again: the preview shows it, or an error says what to do.
 
-The cases stand in `removal_aks`, the stack files in `removal_aks_stacks`.
-
 A preview alone proves little here: azure-native shows a missing property as removed, and AKS may keep it (the emulated AKS does,
 `sandbox.azure.resources.azure_resource_type.merged`). Therefore the cloud's state after the update is compared with that of a stack
 that never had the key.
@@ -23,11 +21,12 @@ from config.model.workloads import Workloads
 from sandbox.cloud.state import Store
 from tests.components.emulated import EmulatedAzure
 from tests.upgrade.case import changed
-from tests.upgrade.removal import Removal, Standing, Ups, check, optional, uncounted, without
-from tests.upgrade.removal_aks import CASES
-from tests.upgrade.removal_aks_stacks import SMALL, STACKS
+from tests.upgrade.removal import Removal, Standing, Ups, check, optional, rows, uncounted, without
 
 pytestmark = pytest.mark.program
+
+CASES, STACKS = rows("aks")
+SMALL = STACKS["small"]
 
 REFUSED_ELSEWHERE = {"cloud.encryption.kms.private", "systemPool.upgrade.maxUnavailable", "pools.gcp", "systemPool.gcp"}
 """Keys that no stack on AKS can have, because rules of settings refuse them (tests/configs)."""

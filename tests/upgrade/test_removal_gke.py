@@ -1,6 +1,6 @@
 """Every optional key of a stack on GKE, taken out again: the preview shows it, or an error says what to do.
 
-The cases stand in `removal_gke`, the stack files in `removal_gke_stacks`. pulumi-gcp keeps the old value of a property that a
+pulumi-gcp keeps the old value of a property that a
 program drops where the provider's schema marks it Computed (sandbox/gcp/bridge.py).
 """
 
@@ -20,11 +20,12 @@ from config.model.workloads import Workloads
 from config.stack_file import loader
 from tests.components.emulated_google import EmulatedGoogle
 from tests.upgrade.case import changed, lines
-from tests.upgrade.removal import Removal, Ups, check, optional, uncounted
-from tests.upgrade.removal_gke import CASES
-from tests.upgrade.removal_gke_stacks import STACKS, ZONAL
+from tests.upgrade.removal import Removal, Ups, check, optional, rows, uncounted
 
 pytestmark = pytest.mark.program
+
+CASES, STACKS = rows("gke")
+ZONAL = STACKS["zonal"]
 
 NOT_ON_GKE = {
     "pools.spot": {"spot": {"maxPrice": 1}},

@@ -1,4 +1,4 @@
-"""Every case of this folder through the real engine, on one stack of each cloud, step by step.
+"""Every case through the real engine, on one stack of each cloud, step by step.
 
 `make test` applies the cases in which steps depend on each other or move nodes. For the others it previews the first change on
 the running stack, which takes a quarter of the time. `make test-slow` applies every step of every case.
@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sandbox.tests.stack import Stack
 
+from sandbox.tests.stack import Stack
 from tests.upgrade.case import PROJECT, Case, Step, cases, lines
 
 pytestmark = pytest.mark.engine
