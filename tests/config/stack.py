@@ -72,10 +72,15 @@ def aks(*pools: dict[str, Any]) -> dict[str, Any]:
     return good(pools=[*pools])
 
 
+def placed_pools(raw: dict[str, Any]) -> tuple[NodePool, ...]:
+    """The node pools of a stack file that must be good."""
+    stack = spec(raw)
+    return node_pools(stack, registry.cloud_of(stack.cloud))
+
+
 def placed(raw: dict[str, Any]) -> dict[str, NodePool]:
     """The node pools of a stack file that must be good, by name."""
-    stack = spec(raw)
-    return {pool.name: pool for pool in node_pools(stack, registry.cloud_of(stack.cloud))}
+    return {pool.name: pool for pool in placed_pools(raw)}
 
 
 def grown(spec: ClusterSpec) -> tuple[str, ...]:

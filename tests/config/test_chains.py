@@ -1,4 +1,4 @@
-"""Warnings of what a chain can lose at once, and of the wait that its timers make."""
+"""Warnings of what a chain can lose at once, of the wait that its timers make, and of a quota that is all on-demand GPUs."""
 
 from __future__ import annotations
 
@@ -217,3 +217,32 @@ def test_who_accepts_a_day_waits_for_spot_and_gets_no_such_warning(raw: dict[str
     assert len(warnings(raw)) == 1
     assert warnings({**raw, "growth": {"acceptedWait": "24h"}}) == []
     assert len(warnings({**raw, "growth": {"acceptedWait": "23h"}})) == 1
+
+
+SPOT = {"name": "t4", "machine": T4, "capacity": "spot", "maxNodes": 8}
+OWN = {"name": "own", "machine": T4, "maxNodes": 3}
+
+
+def warned(gpus: int, *pools: dict[str, Any]) -> bool:
+    raw = good(pools=[*pools], scheduling={"profiles": [{"namespace": "team-a", "gpus": gpus}]})
+    return "scheduling.profiles[0].gpus" in [problem.path for problem in warnings(raw)]
+
+
+@pytest.mark.parametrize(
+    ("pools", "most"),
+    [
+        ([OWN], 3),
+        ([SPOT, OWN], 3),
+        ([{**SPOT, "fallback": [{"onDemand": {"maxNodes": 2}}]}, OWN], 5),
+        ([{**OWN, "machine": "Standard_NC64as_T4_v3"}], 12),
+        # A quota counts shares, as pods ask for them.
+        ([{**OWN, "gpuSharing": {"strategy": "time-slicing", "replicas": 4}}], 12),
+    ],
+)
+def test_a_quota_as_large_as_all_on_demand_pools_is_a_warning(pools: list[dict[str, Any]], most: int) -> None:
+    assert [warned(gpus, *pools) for gpus in (0, most - 1, most, most + 1)] == [False, False, True, True]
+
+
+@pytest.mark.parametrize("pools", [[SPOT], [OWN, {"name": "cut", "machine": A100, "maxNodes": 1, "mig": "1g"}]])
+def test_no_warning_without_on_demand_gpus_or_with_an_unknown_number(pools: list[dict[str, Any]]) -> None:
+    assert not warned(50, *pools)

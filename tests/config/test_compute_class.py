@@ -13,9 +13,7 @@ from config.clouds.gcp import gcp_traits
 from config.clouds.gcp.gcp_traits import Gke
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
-from config.placement import node_pools as placement
-from config.placement.node_pools import NodePool
-from tests.config.stack import grown, on_gke, spec
+from tests.config.stack import grown, on_gke, placed, placed_pools, spec
 from tests.config.test_placement import NAMES
 
 L4, BIG, N2, N1 = "g2-standard-8", "a2-highgpu-1g", "n2-standard-8", "n1-standard-8"
@@ -55,18 +53,14 @@ def class_name(spec: ClusterSpec) -> str | None:
     return pool_class.name if pool_class else None
 
 
-def node_pools(pools: list[dict[str, Any]], **cloud: Any) -> tuple[NodePool, ...]:
-    return placement.node_pools(spec(on_gke(pools, **cloud)), Gke())
-
-
 @few
 @given(pool_lists(), st.sampled_from([None, "affinity", "compute-class"]))
 def test_either_all_gpu_pools_are_in_the_class_or_none_and_never_another_pool(
     pools: list[dict[str, Any]], mode: str | None
 ) -> None:
-    placed = node_pools(pools, fallback={"mode": mode} if mode else {})
-    name = class_name(spec(on_gke(pools, fallback={"mode": mode} if mode else {})))
-    for pool in placed:
+    raw = on_gke(pools, fallback={"mode": mode} if mode else {})
+    name = class_name(spec(raw))
+    for pool in placed_pools(raw):
         wanted = name if pool.gpus else None
         taints = {taint.value for taint in pool.taints if taint.key == gcp_traits.COMPUTE_CLASS_LABEL}
         assert (
@@ -80,15 +74,15 @@ def test_either_all_gpu_pools_are_in_the_class_or_none_and_never_another_pool(
 @few
 @given(pool_lists(), st.randoms(use_true_random=False))
 def test_nothing_depends_on_the_order_of_pools(pools: list[dict[str, Any]], rng: random.Random) -> None:
-    first, second = spec(on_gke(pools)), spec(on_gke(rng.sample(pools, len(pools))))
-    assert placement.node_pools(first, Gke()) == placement.node_pools(second, Gke())
-    assert grown(first) == grown(second)
+    first, second = on_gke(pools), on_gke(rng.sample(pools, len(pools)))
+    assert placed(first) == placed(second)
+    assert grown(spec(first)) == grown(spec(second))
 
 
 @few
 @given(pool_lists())
 def test_the_order_keeps_chains_and_has_pools_without_gpus_first(pools: list[dict[str, Any]]) -> None:
-    gpus = {pool.name: pool.gpus for pool in node_pools(pools)} | {"system": 0}
+    gpus = {pool.name: pool.gpus for pool in placed_pools(on_gke(pools))} | {"system": 0}
     order = grown(spec(on_gke(pools)))
     assert sorted(order) == sorted(gpus)
     assert [gpus[name] > 0 for name in order] == sorted(gpus[name] > 0 for name in order)
@@ -100,7 +94,7 @@ def test_the_order_keeps_chains_and_has_pools_without_gpus_first(pools: list[dic
 @few
 @given(pool_lists())
 def test_a_twin_is_the_same_machine_without_labels_and_taints_of_spot(pools: list[dict[str, Any]]) -> None:
-    by_name = {pool.name: pool for pool in node_pools(pools)}
+    by_name = placed(on_gke(pools))
     for twin in (pool for pool in by_name.values() if pool.twin):
         source = by_name[twin.source.name]
         assert (twin.machine, twin.gpus, twin.gpu_model) == (source.machine, source.gpus, source.gpu_model)
@@ -112,7 +106,7 @@ def test_a_twin_is_the_same_machine_without_labels_and_taints_of_spot(pools: lis
 @few
 @given(pool_lists())
 def test_bounds_of_a_zone_count_for_each_zone(pools: list[dict[str, Any]]) -> None:
-    by_name = {pool.name: pool for pool in node_pools(pools)}
+    by_name = placed(on_gke(pools))
     for pool in pools:
         zones = len(pool.get("zones", [])) or 3
         bounds = pool.get("gcp", {})
@@ -155,6 +149,5 @@ def test_conditions_of_a_compute_class(
 
 def test_a_pool_that_pods_name_themselves_stays_out() -> None:
     pools = [CHAIN, {"name": "demo", "machine": L4, "maxNodes": 1, "gcp": {"computeClass": False}}]
-    assert {pool.name: pool.selector.get(gcp_traits.COMPUTE_CLASS_LABEL) for pool in node_pools(pools)} == {
-        "demo": None, "l4": "kubeflow-spot", "l4od": "kubeflow-spot",
-    }  # fmt: skip
+    selected = {pool.name: pool.selector.get(gcp_traits.COMPUTE_CLASS_LABEL) for pool in placed_pools(on_gke(pools))}
+    assert selected == {"demo": None, "l4": "kubeflow-spot", "l4od": "kubeflow-spot"}

@@ -1,4 +1,4 @@
-"""The contract with users' tools: the lines of each placement, and nothing that a resize would change."""
+"""The contract with users' tools, and the values that the kustomize components in `kubeflow/` read: the lines of each placement."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from config.clouds.azure.azure_settings import Azure
 from config.clouds.azure.azure_traits import Aks
+from config.clouds.existing.existing_traits import ExistingCluster
+from config.clouds.gcp.gcp_settings import Gcp
+from config.clouds.gcp.gcp_traits import Gke
 from config.placement import contract
-from config.placement import node_pools as placement
-from config.placement.node_pools import NodePool
-from tests.config.stack import good, spec
+from tests.config.stack import aks, placed_pools
 from tests.config.test_placement import pool_lists
 
 T4, D8 = "Standard_NC4as_T4_v3", "Standard_D8ds_v5"
@@ -24,12 +26,8 @@ WITH_TWIN = {**SPOT, "fallback": [{"onDemand": {"maxNodes": 1}}]}
 ON_DEMAND = {"name": "t4own", "machine": T4, "maxNodes": 2}
 
 
-def node_pools(*pools: dict[str, Any]) -> tuple[NodePool, ...]:
-    return placement.node_pools(spec(good(pools=list(pools))), Aks())
-
-
 def published(*pools: dict[str, Any]) -> str:
-    placed = node_pools(*pools)
+    placed = placed_pools(aks(*pools))
     return json.dumps([contract.described_pools(placed), contract.snippets(placed)])
 
 
@@ -44,7 +42,7 @@ def published(*pools: dict[str, Any]) -> str:
     ],
 )
 def test_each_placement_that_has_pools_has_lines(pools: list[dict[str, Any]], names: list[str]) -> None:
-    snippets = contract.snippets(node_pools(*pools))
+    snippets = contract.snippets(placed_pools(aks(*pools)))
     assert [name for name in snippets if not name.startswith("pool-")] == names
 
 
@@ -56,13 +54,13 @@ def test_the_lines_of_one_pool() -> None:
         "effect": "NoSchedule",
     }
     gpu = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-    snippets = contract.snippets(node_pools(GENERAL, WITH_TWIN))
+    snippets = contract.snippets(placed_pools(aks(GENERAL, WITH_TWIN)))
     assert snippets["pool-t4"] == {"tolerations": [spot, gpu], "nodeSelector": {"kubeflow-spot.dev/pool": "t4"}}
     assert snippets["pool-general"] == {"tolerations": [], "nodeSelector": {"kubeflow-spot.dev/pool": "general"}}
 
 
 def test_a_pool_is_described_by_what_its_nodes_show_and_its_lines_outlive_a_generation() -> None:
-    pools = node_pools({**ON_DEMAND, "generation": "b", "labels": {"team": "vision"}})
+    pools = placed_pools(aks({**ON_DEMAND, "generation": "b", "labels": {"team": "vision"}}))
     assert contract.snippets(pools)["pool-t4own"]["nodeSelector"] == {"kubeflow-spot.dev/pool": "t4own"}
     assert contract.described_pools(pools) == [
         {
@@ -107,3 +105,67 @@ def test_bounds_prices_and_order_change_nothing(pools: list[dict[str, Any]]) -> 
 )
 def test_labels_and_taints_change_it(change: dict[str, Any]) -> None:
     assert published({**SPOT, **change}) != published(SPOT)
+
+
+@pytest.mark.parametrize("pools", [[GENERAL, WITH_TWIN], [GENERAL, ON_DEMAND]])
+def test_the_spawner_offers_the_contracts_lines_for_on_demand_gpus_and_nothing_else(
+    pools: list[dict[str, Any]],
+) -> None:
+    placed = placed_pools(aks(*pools))
+    spawner = contract.kubeflow_values(placed, Aks(), None)["spawner"]
+    lines = contract.snippets(placed)["gpu-on-demand"]
+    (affinity,) = spawner["affinityConfig"]["options"]
+    (tolerations,) = spawner["tolerationGroup"]["options"]
+    assert (affinity["configKey"], affinity["affinity"]) == ("gpu-on-demand", lines["affinity"])
+    assert (tolerations["groupKey"], tolerations["tolerations"]) == ("gpu-on-demand", lines["tolerations"])
+    # "In" would be the condition of spot nodes.
+    assert "scalesetpriority" not in str(spawner)
+    assert "'NotIn', 'values': ['spot']" in str(affinity)
+
+
+@pytest.mark.parametrize("pools", [[GENERAL], [GENERAL, SPOT]])
+def test_a_stack_without_on_demand_gpus_offers_a_notebook_none(pools: list[dict[str, Any]]) -> None:
+    # Kustomize stops at an empty list: each field is whole, so that the form's own options are replaced.
+    empty = {"readOnly": False, "value": "", "options": []}
+    assert contract.kubeflow_values(placed_pools(aks(*pools)), Aks(), None)["spawner"] == {
+        "affinityConfig": empty,
+        "tolerationGroup": empty,
+    }
+
+
+def test_the_disk_is_the_clouds_and_that_of_an_unknown_cloud_is_left_out() -> None:
+    placed = placed_pools(aks(GENERAL))
+    assert contract.kubeflow_values(placed, Aks(), None)["disk"]["provisioner"] == "disk.csi.azure.com"
+    assert contract.kubeflow_values(placed, Gke(), None)["disk"] == {
+        "provisioner": "pd.csi.storage.gke.io",
+        "parameters": {"type": "pd-balanced"},
+    }
+    assert not {"disk", "workspaceDisk"} & contract.kubeflow_values(placed, ExistingCluster(), None).keys()
+
+
+@pytest.mark.parametrize("place", ["europe-west4", "europe-west4-a"])
+def test_a_notebook_on_gke_gets_a_disk_of_one_zone_whatever_the_databases_get(place: str) -> None:
+    # A regional disk is larger than the form's 5Gi, and a g2 machine may not take it.
+    values = contract.kubeflow_values(
+        placed_pools(aks(GENERAL)), Gke(), Gcp(provider="gcp", project="example-ml", location=place)
+    )
+    assert values["workspaceDisk"] == {"provisioner": "pd.csi.storage.gke.io", "parameters": {"type": "pd-balanced"}}
+    assert ("replication-type" in values["disk"]["parameters"]) is (place == "europe-west4")
+
+
+def test_a_notebook_on_aks_gets_the_disk_that_the_databases_get() -> None:
+    for settings in (None, *(Azure(provider="azure", location=location) for location in ("westeurope", "westus"))):
+        values = contract.kubeflow_values(placed_pools(aks(GENERAL)), Aks(), settings)
+        assert values["workspaceDisk"] == values["disk"]
+
+
+def test_a_file_of_values_says_whose_they_are() -> None:
+    values = contract.kubeflow_values(placed_pools(aks(GENERAL)), Aks(), None, {"stack": "prod", "kubernetes": "1.35"})
+    shown = {key: value for key, value in values["metadata"]["annotations"].items() if "kubeflow-spot" in key}
+    assert shown == {"kubeflow-spot.dev/stack": "prod", "kubeflow-spot.dev/kubernetes": "1.35"}
+
+
+def test_kustomize_reads_the_object_and_leaves_it_out_of_what_it_builds() -> None:
+    values = contract.kubeflow_values(placed_pools(aks(GENERAL)), Aks(), None)
+    assert values["metadata"]["annotations"] == {"config.kubernetes.io/local-config": "true"}
+    assert (values["apiVersion"], values["kind"]) == ("kubeflow-spot.dev/v1", "KubeflowValues")

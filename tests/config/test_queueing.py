@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from config.clouds import registry
-from config.placement import node_pools, queue_objects
-from tests.config.stack import good, on_gke, spec
+from config.placement import queue_objects
+from tests.config.stack import FLEX, L4, aks, good, on_existing, on_gke, placed_pools, spec
 
 T4 = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "capacity": "spot", "maxNodes": 8}
 T4_TWICE = {"name": "t4big", "machine": "Standard_NC64as_T4_v3", "capacity": "spot", "maxNodes": 2}
@@ -19,14 +18,13 @@ WITH_TWIN = {**T4, "fallback": [{"onDemand": {"maxNodes": 2}}]}
 SHARED = {**T4, "name": "t4shared", "gpuSharing": {"strategy": "time-slicing", "replicas": 4}}
 GENERAL = {"name": "general", "machine": "Standard_D8ds_v5", "maxNodes": 3}
 SWEEP = {**GENERAL, "name": "sweep", "capacity": "spot"}
-L4 = {"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 6}
 QUEUED = {"enabled": True, "namespaces": ["team-a"]}
 
 
 def listed(raw: dict[str, Any], **settings: Any) -> list[dict[str, Any]]:
     """The items of the list."""
-    stack = spec({**raw, "queueing": {**QUEUED, **settings}})
-    pools = node_pools.node_pools(stack, registry.cloud_of(stack.cloud))
+    raw = {**raw, "queueing": {**QUEUED, **settings}}
+    pools, stack = placed_pools(raw), spec(raw)
     result = queue_objects.kueue_objects(pools, stack.queueing, stack.release.kueue_version)
     assert result is not None
     assert (result["apiVersion"], result["kind"]) == ("v1", "List")
@@ -58,14 +56,10 @@ def quotas(items: list[dict[str, Any]]) -> dict[str, list[str]]:
 
 
 def test_on_aks_spot_comes_first_with_its_toleration_and_then_the_twin() -> None:
-    items = listed(good(pools=[GENERAL, WITH_TWIN]))
+    items = listed(aks(GENERAL, WITH_TWIN))
     assert [item["kind"] for item in items] == [*["ResourceFlavor"] * 3, "ClusterQueue", "LocalQueue"]
-    spot = {
-        "key": "kubernetes.azure.com/scalesetpriority",
-        "operator": "Equal",
-        "value": "spot",
-        "effect": "NoSchedule",
-    }
+    key = "kubernetes.azure.com/scalesetpriority"
+    spot = {"key": key, "operator": "Equal", "value": "spot", "effect": "NoSchedule"}
     assert of_kind(items, "ResourceFlavor") == {
         "no-gpu": {},
         "spot": {"nodeLabels": {"kubeflow-spot.dev/capacity": "spot"}, "tolerations": [spot]},
@@ -89,7 +83,7 @@ def test_on_gke_the_flavors_ask_for_the_class_that_holds_the_pools() -> None:
         "spot": ["cloud.google.com/compute-class", "cloud.google.com/gke-spot"],
         "on-demand": ["cloud.google.com/compute-class"],
     }
-    assert [(name, quota[2]) for name, quota in quotas(items).items()] == [("spot", "6"), ("on-demand", "2")]
+    assert [(name, quota[2]) for name, quota in quotas(items).items()] == [("spot", "8"), ("on-demand", "2")]
 
 
 @pytest.mark.parametrize(
@@ -109,18 +103,17 @@ def test_on_gke_the_flavors_ask_for_the_class_that_holds_the_pools() -> None:
 def test_a_flavor_is_there_where_the_stack_has_such_gpus_and_counts_them_all(
     pools: list[dict[str, Any]], gpus: dict[str, str]
 ) -> None:
-    items = listed(good(pools=[GENERAL, *pools]))
+    items = listed(aks(GENERAL, *pools))
     assert {name: quota[2] for name, quota in quotas(items).items()} == gpus
     assert list(of_kind(items, "ResourceFlavor")) == ["no-gpu", *gpus]
 
 
 def test_flex_start_stands_between_spot_and_on_demand() -> None:
-    flex = {**L4, "name": "flex", "capacity": "flex-start", "maxNodes": 3}
     first = {**L4, "fallback": [{"pool": "flex"}, {"onDemand": {"maxNodes": 2}}]}
-    assert list(quotas(listed(on_gke([first, flex])))) == ["spot", "flex-start", "on-demand"]
+    assert list(quotas(listed(on_gke([first, FLEX])))) == ["spot", "flex-start", "on-demand"]
 
 
-@pytest.mark.parametrize("raw", [good(pools=[GENERAL, WITH_TWIN]), on_gke(pools=[L4])], ids=["AKS", "GKE"])
+@pytest.mark.parametrize("raw", [aks(GENERAL, WITH_TWIN), on_gke(pools=[L4])], ids=["AKS", "GKE"])
 def test_the_page_takes_the_quota_of_spots_gpus_by_its_place_in_the_list(raw: dict[str, Any]) -> None:
     page = (Path(__file__).parents[2] / "docs" / "queues.md").read_text()
     (text,) = re.findall(r"kubectl patch clusterqueue gpus --type json -p '(.*?)'", page, re.DOTALL)
@@ -131,7 +124,7 @@ def test_the_page_takes_the_quota_of_spots_gpus_by_its_place_in_the_list(raw: di
         assert at(queue, test["path"]) == test["value"]
     assert (change["op"], change["value"]) == ("replace", 0)
     assert change["path"].rpartition("/")[0] == tests[-1]["path"].rpartition("/")[0]
-    assert at(queue, change["path"]) == str(raw["pools"][-1]["maxNodes"])
+    assert at(queue, change["path"]) == "8"
 
 
 def at(spec: dict[str, Any], pointer: str) -> Any:
@@ -143,12 +136,8 @@ def at(spec: dict[str, Any], pointer: str) -> Any:
 
 
 def test_machines_that_nobody_knows_leave_cpu_and_memory_without_a_bound() -> None:
-    raw = {
-        "release": "r2026-11",
-        "cloud": {"provider": "existing", "name": "lab", "kubeconfig": {"file": "~/.kube/config"}},
-        "pools": [{"name": "dgx", "machine": "DGX A100", "gpus": 8, "gpuModel": "nvidia-a100", "maxNodes": 4}],
-    }
-    assert quotas(listed(raw)) == {"on-demand": ["1000000", "1000000Gi", "32"]}
+    dgx = {"name": "dgx", "machine": "DGX A100", "gpus": 8, "gpuModel": "nvidia-a100", "maxNodes": 4}
+    assert quotas(listed(on_existing(dgx))) == {"on-demand": ["1000000", "1000000Gi", "32"]}
 
 
 def test_namespaces_get_a_queue_and_alone_are_taken_and_without_any_all_are() -> None:
@@ -164,18 +153,12 @@ def test_namespaces_get_a_queue_and_alone_are_taken_and_without_any_all_are() ->
 
 
 def test_another_size_of_a_pool_changes_its_flavors_quota_alone() -> None:
-    before = quotas(listed(good(pools=[WITH_TWIN])))
-    after = quotas(listed(good(pools=[{**WITH_TWIN, "maxNodes": 9}])))
+    before = quotas(listed(aks(WITH_TWIN)))
+    after = quotas(listed(aks({**WITH_TWIN, "maxNodes": 9})))
     assert (before["on-demand"], before["spot"][2], after["spot"][2]) == (after["on-demand"], "8", "9")
 
 
 def test_the_version_of_kueue_is_the_releases_and_without_queueing_there_is_no_list() -> None:
     (queue,) = (item for item in listed(good()) if item["kind"] == "ClusterQueue")
     assert queue["metadata"]["annotations"] == {"kubeflow-spot.dev/kueue-version": "0.14.8"}
-    stack = spec(good())
-    assert (
-        queue_objects.kueue_objects(
-            node_pools.node_pools(stack, registry.cloud_of(stack.cloud)), stack.queueing, "0.14.8"
-        )
-        is None
-    )
+    assert queue_objects.kueue_objects(placed_pools(good()), spec(good()).queueing, "0.14.8") is None

@@ -21,6 +21,10 @@ STACKS = {path.stem.removeprefix("Pulumi."): path for path in PROJECT.glob("Pulu
 every_stack = pytest.mark.parametrize("stack", sorted(STACKS))
 
 
+def stack_of(stack: str) -> ClusterSpec:
+    return spec(settings(STACKS[stack]))
+
+
 def meant(stack: ClusterSpec) -> dict[str, Any]:
     """All that follows from a stack file, with defaults in place of what it leaves out."""
     cloud = registry.cloud_of(stack.cloud)
@@ -57,25 +61,25 @@ def test_a_copied_default_is_detected() -> None:
 
 @every_stack
 def test_a_stack_is_tagged_with_its_owner_and_its_environment(stack: str) -> None:
-    tags = spec(settings(STACKS[stack])).cluster.tags
+    tags = stack_of(stack).cluster.tags
     assert tags["environment"] == stack
     assert tags["owner"]
 
 
 @every_stack
 def test_only_dev_may_be_on_the_candidate(stack: str) -> None:
-    release = spec(settings(STACKS[stack])).release
+    release = stack_of(stack).release
     assert release.released or stack == "dev"
 
 
 def test_releases_reach_dev_first_and_prod_last() -> None:
-    dev, staging, prod = (spec(settings(STACKS[stack])).release.name for stack in ("dev", "staging", "prod"))
+    dev, staging, prod = (stack_of(stack).release.name for stack in ("dev", "staging", "prod"))
     assert not releases.newer(prod, staging)
     assert not releases.newer(staging, dev)
 
 
 def test_prod_is_guarded_where_dev_is_not() -> None:
-    dev, prod = spec(settings(STACKS["dev"])), spec(settings(STACKS["prod"]))
+    dev, prod = stack_of("dev"), stack_of("prod")
     assert (dev.cluster.protect, prod.cluster.protect) == (False, True)
     assert prod.cloud.access.authorized_ranges or prod.cloud.access.private  # type: ignore[union-attr]
     assert not prod.cloud.access.local_accounts  # type: ignore[union-attr]

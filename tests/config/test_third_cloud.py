@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
 
 from config.clouds import registry
 from config.model.scheduling import Placement
-from config.placement import contract, node_pools, pods
+from config.placement import contract, pods
 from config.stack_file import loader
-from tests.config.stack import good, grown, spec
+from tests.config.stack import good, grown, placed, placed_pools, spec
+from tests.config.stack_files import edited
 
 STACK: dict[str, Any] = {
     "release": "r2026-11",
@@ -36,14 +36,9 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "CLOUDS", (*registry.CLOUDS, "tests.config.toy"))
 
 
-def changed(**top: Any) -> dict[str, Any]:
-    return {**copy.deepcopy(STACK), **top}
-
-
-def with_pool(**keys: Any) -> dict[str, Any]:
-    raw = changed()
-    raw["pools"][1] |= keys
-    return raw
+def toy(**sets: Any) -> dict[str, Any]:
+    """The stack file with other values of its second pool."""
+    return edited(STACK, {f"pools[1].{key}": value for key, value in sets.items()})
 
 
 def errors(raw: dict[str, Any]) -> list[str]:
@@ -52,10 +47,9 @@ def errors(raw: dict[str, Any]) -> list[str]:
 
 def test_its_stack_file_loads_and_its_pools_are_placed() -> None:
     stack = spec(STACK)
-    cloud = registry.cloud_of(stack.cloud)
-    pools = {pool.name: pool for pool in node_pools.node_pools(stack, cloud)}
+    pools = placed(STACK)
     assert list(pools) == ["general", "training", "trainingod"]
-    assert pools["general"].source is stack.pools[0]
+    assert pools["general"].source == stack.pools[0]
     assert pools["training"].labels == {
         "kubeflow-spot.dev/accelerator": "nvidia-toy",
         "kubeflow-spot.dev/capacity": "spot",
@@ -71,8 +65,7 @@ def test_its_stack_file_loads_and_its_pools_are_placed() -> None:
 
 
 def test_the_contract_tells_pods_how_to_get_onto_its_spot_machines() -> None:
-    stack = spec(STACK)
-    pools = node_pools.node_pools(stack, registry.cloud_of(stack.cloud))
+    pools = placed_pools(STACK)
     keys = [toleration.key for toleration in pods.tolerations(pods.usable(pools, Placement.PREFER_SPOT, gpu=True))]
     assert keys == ["nvidia.com/gpu", "toy.example/lent"]
     snippets = contract.snippets(pools)
@@ -82,20 +75,20 @@ def test_the_contract_tells_pods_how_to_get_onto_its_spot_machines() -> None:
 
 MISTAKES = {
     # Problems of its own rules, which run by registration alone.
-    "cloud.shelf: is 9, out of reach": changed(cloud={"provider": "toy", "shelf": 9}),
-    "pools[1].toy.colour: is blue, and GPUs are red": with_pool(toy={"colour": "blue"}),
+    "cloud.shelf: is 9, out of reach": edited(STACK, {"cloud.shelf": 9}),
+    "pools[1].toy.colour: is blue, and GPUs are red": toy(toy={"colour": "blue"}),
     # Problems of its models.
-    "cloud.shelf: is missing": changed(cloud={"provider": "toy"}),
-    "pools[1].toy.colour: is 'green'": with_pool(toy={"colour": "green"}),
+    "cloud.shelf: is missing": edited(STACK, {}, ["cloud.shelf"]),
+    "pools[1].toy.colour: is 'green'": toy(toy={"colour": "green"}),
     # Problems of the rules for every cloud, by its traits.
-    "cluster.name: 'Playroom' is not a valid name for a Toybox cluster": changed(cluster={"name": "Playroom"}),
-    "pools[1].maxNodes: is 10": with_pool(maxNodes=10),
-    "pools[1].zones[0]: '1' is not a zone of Toybox": with_pool(zones=["1"]),
-    "pools[1].gcp: is set, but Toybox has no such setting": with_pool(gcp={}),
-    "pools[1].subnet: is set, but Toybox has no such setting": with_pool(subnet="gpu"),
-    "pools[1].spot.maxPrice: is set, but Toybox has no such setting": with_pool(spot={"maxPrice": 1}),
-    "pools[1].machine: 'g2-standard-8' is a machine of GKE, and cloud.provider is toy": with_pool(machine="g2-standard-8"),
-    "pools[1].capacity: is preemptible, which Toybox does not have": with_pool(capacity="preemptible"),
+    "cluster.name: 'Playroom' is not a valid name for a Toybox cluster": edited(STACK, {"cluster.name": "Playroom"}),
+    "pools[1].maxNodes: is 10": toy(maxNodes=10),
+    "pools[1].zones[0]: '1' is not a zone of Toybox": toy(zones=["1"]),
+    "pools[1].gcp: is set, but Toybox has no such setting": toy(gcp={}),
+    "pools[1].subnet: is set, but Toybox has no such setting": toy(subnet="gpu"),
+    "pools[1].spot.maxPrice: is set, but Toybox has no such setting": toy(spot={"maxPrice": 1}),
+    "pools[1].machine: 'g2-standard-8' is a machine of GKE, and cloud.provider is toy": toy(machine="g2-standard-8"),
+    "pools[1].capacity: is preemptible, which Toybox does not have": toy(capacity="preemptible"),
 }  # fmt: skip
 
 
@@ -105,20 +98,17 @@ def test_its_mistakes_are_reported_with_their_paths(problem: str) -> None:
 
 
 def test_the_other_clouds_know_of_it() -> None:
-    raw = good()
-    raw["pools"][0]["toy"] = {"colour": "red"}
-    assert errors(raw) == ["pools[0].toy: is set, but AKS has no such setting"]
-    raw = good()
-    raw["systemPool"]["machine"] = "toy-cpu"
-    assert errors(raw) == ["systemPool.machine: 'toy-cpu' is a machine of Toybox, and cloud.provider is azure"]
+    raw = edited(good(), {"pools[0].toy": {"colour": "red"}, "systemPool.machine": "toy-cpu"})
+    assert errors(raw) == [
+        "pools[0].toy: is set, but AKS has no such setting",
+        "systemPool.machine: 'toy-cpu' is a machine of Toybox, and cloud.provider is azure",
+    ]
 
 
 def test_remedies_are_in_its_words() -> None:
-    raw = changed()
-    del raw["systemPool"]
-    (problem,) = loader.read_stack(raw)[1]
+    (problem,) = loader.read_stack(edited(STACK, {}, ["systemPool"]))[1]
     assert problem.remedy == "write for example `kubeflow-spot:systemPool: {machine: toy-cpu, maxNodes: 2}`"
-    (problem,) = loader.read_stack(changed(cloud={"provider": "tyo"}))[1]
+    (problem,) = loader.read_stack(edited(STACK, {"cloud": {"provider": "tyo"}}))[1]
     assert problem.remedy == "did you mean `toy`? one of: azure, gcp, existing, toy"
 
 

@@ -8,7 +8,7 @@ from config.base.problems import Problem
 from config.clouds.traits import Cloud
 from config.model.pool import Pool
 from config.rules.draft import Draft, has_gpus
-from tests.config.toy.settings import Toy, ToyKeys
+from tests.config.toy.toy_registration import Toy, ToyKeys
 
 
 def _gpus_are_red(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
