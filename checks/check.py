@@ -20,7 +20,7 @@ class NotCompared(Exception):
 
 
 @dataclass(frozen=True)
-class Said:
+class Remark:
     """A finding without the name of its check."""
 
     state: State
@@ -28,19 +28,19 @@ class Said:
     remedy: str = ""
 
 
-def ok(says: str) -> Said:
+def ok(says: str) -> Remark:
     """What is as it should be."""
-    return Said(State.OK, says)
+    return Remark(State.OK, says)
 
 
-def note(says: str, remedy: str = "") -> Said:
+def note(says: str, remedy: str = "") -> Remark:
     """What is worth knowing; nothing is wrong."""
-    return Said(State.NOTE, says, remedy)
+    return Remark(State.NOTE, says, remedy)
 
 
-def wrong(says: str, remedy: str) -> Said:
+def wrong(says: str, remedy: str) -> Remark:
     """A defect, and what to do."""
-    return Said(State.WRONG, says, remedy)
+    return Remark(State.WRONG, says, remedy)
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Check(Generic[S]):
     """One check. `judge` yields what it finds; it says `ok` itself."""
 
     name: str
-    judge: Callable[[S], Iterable[Said]]
+    judge: Callable[[S], Iterable[Remark]]
     source: str = ""
     right: str = "docs/ready.md lists the rights"
     """Where to look when the user may not read something."""
@@ -56,8 +56,8 @@ class Check(Generic[S]):
     def findings(self, subject: S) -> Iterator[Finding]:
         """All findings. A part that was not seen ends the check, and is a finding of its own."""
         try:
-            for said in self.judge(subject):
-                yield Finding(self.name, said.state, said.says, said.remedy, self.source)
+            for remark in self.judge(subject):
+                yield Finding(self.name, remark.state, remark.says, remark.remedy, self.source)
         except NotSeen as unseen:
             yield Finding(
                 self.name,

@@ -29,7 +29,7 @@ class StackFile:
     """Settings of other programs, such as those of a provider, by their whole key; a secret is `ENCRYPTED`."""
 
 
-def load(folder: Path, stack: str) -> StackFile:
+def load_stack(folder: Path, stack: str) -> StackFile:
     """`Pulumi.STACK.yaml`. Raises `Unasked` with every problem of the file."""
     config = _config(folder, stack)
     spec, problems = loader.read_stack(_settings(config), stack)
@@ -49,9 +49,9 @@ def load(folder: Path, stack: str) -> StackFile:
     return StackFile(spec, notes, _others(config))
 
 
-def read(folder: Path, stack: str) -> ClusterSpec:
+def read_spec(folder: Path, stack: str) -> ClusterSpec:
     """The spec alone. Raises `Unasked`."""
-    return load(folder, stack).spec
+    return load_stack(folder, stack).spec
 
 
 def _others(config: Mapping[str, Any]) -> dict[str, str]:

@@ -12,9 +12,9 @@ from checks.preflight.demand import Demand
 _CLOUDS = {"azure": "checks.preflight.azure", "gcp": "checks.preflight.gcp"}
 
 
-def read(demand: Demand, account: str | None) -> Answers:
+def read_account(demand: Demand, account: str | None) -> Answers:
     """Ask the stack's cloud. Raises `Unasked`."""
-    ask: Callable[[Demand, str | None], Answers] = _module(demand, "reading").read
+    ask: Callable[[Demand, str | None], Answers] = _module(demand, "reading").read_account
     try:
         return ask(demand, account)
     except ModuleNotFoundError as missing:

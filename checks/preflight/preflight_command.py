@@ -34,8 +34,8 @@ def main(name: str, account: str | None, as_json: bool) -> None:
     Exit status: 0 ready; 1 something is wrong; 2 nothing could be asked; 3 nothing that was seen is wrong, but not all was seen.
     """
     with one_sentence():
-        file = stack.load(Path.cwd(), name)
-        answers = clouds.read(demand(file.spec, file.others), account)
+        file = stack.load_stack(Path.cwd(), name)
+        answers = clouds.read_account(demand(file.spec, file.others), account)
         found = [*file.notes, *clouds.findings(answers)]
         subject = f"{name} in {answers.account}" if answers.account else name
         if as_json:

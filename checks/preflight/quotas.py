@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from checks.check import Said, note, ok, some, wrong
+from checks.check import Remark, note, ok, some, wrong
 from checks.preflight.demand import Need
 
 
@@ -46,7 +46,7 @@ class Limit:
 
 def judge(
     drawn: Iterable[Drawn], limits: dict[str, Limit | None], unit: str, remedy: str
-) -> Iterator[Said]:
+) -> Iterator[Remark]:
     """Each quota against what the pools draw. None for a limit that the cloud does not list.
 
     Too little for the nodes of the first `up`, or for one node of the largest pool, is wrong. Less than one node of each pool, or
@@ -89,7 +89,7 @@ def judge(
         yield ok(f"{unit} left for the pools at maxNodes: {', '.join(fine)}")
 
 
-def reserved(pools: Iterable[str]) -> Iterator[Said]:
+def reserved(pools: Iterable[str]) -> Iterator[Remark]:
     """What is said of pools that draw from no quota, because their machines were counted when they were reserved."""
     if names := some(pools):
         yield note(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from checks.check import NotCompared, Said, note, ok
+from checks.check import NotCompared, Remark, note, ok
 from checks.preflight.answers import Answers, Document
 from checks.preflight.demand import Demand, Need
 from config.placement import object_names
@@ -32,12 +32,12 @@ class Score:
     """The cloud's own, such as `low` or `0.3, for 2 h`."""
 
 
-def wanted(demand: Demand) -> tuple[Need, ...]:
+def spot_pools(demand: Demand) -> tuple[Need, ...]:
     """Return the spot pools that a cloud is asked about."""
     return tuple(need for need in demand.needs if need.spot)
 
 
-def told(answers: Answers, part: str) -> tuple[Mapping[str, Document], list[str]]:
+def advice_of(answers: Answers, part: str) -> tuple[Mapping[str, Document], list[str]]:
     """Return the answers of this part by name, and why others are missing. Raises `NotCompared` where none was asked."""
     documents = {
         name: found for name, found in answers.parts.items() if name.startswith(f"{part} ")
@@ -45,16 +45,16 @@ def told(answers: Answers, part: str) -> tuple[Mapping[str, Document], list[str]
     unseen = [
         f"{name}: {why}" for name, why in answers.unseen.items() if name.startswith(f"{part} ")
     ]
-    if wanted(answers.demand) and not documents and not unseen:
+    if spot_pools(answers.demand) and not documents and not unseen:
         raise NotCompared(f"{part} could not be asked, because the stack's region is not known")
     return documents, unseen
 
 
 def judge(
     demand: Demand, scores: Mapping[str, Score], unseen: Sequence[str], remedy: str
-) -> Iterator[Said]:
-    """Say the score of each spot pool, and the order by it. `scores` is by pool, `unseen` has why some were not told."""
-    pools = wanted(demand)
+) -> Iterator[Remark]:
+    """Say the score of each spot pool, and the order by it. `scores` is by pool, `unseen` has why some were not advice_of."""
+    pools = spot_pools(demand)
     if not pools:
         yield ok("the stack has no spot pool to ask about")
         return

@@ -38,7 +38,7 @@ class Starting(ValueError):
         """The time at which it wrote that, in ISO 8601; empty where it does not say it."""
 
 
-def read(config_map: Object) -> tuple[Group, ...]:
+def read_config_map(config_map: Object) -> tuple[Group, ...]:
     """The groups in a ConfigMap. Raises as `read_status`."""
     annotations = (config_map.get("metadata") or {}).get("annotations") or {}
     return read_status(

@@ -200,7 +200,7 @@ class Cluster:
     def groups(self) -> tuple[Group, ...] | None:
         """The node groups in the autoscaler's status; None where it writes none here. Raises NotSeen, ValueError, Starting."""
         config_map = self.part("autoscaler")
-        return None if config_map is None else autoscaler.read(config_map)
+        return None if config_map is None else autoscaler.read_config_map(config_map)
 
     def pool_of(self, group: str) -> str:
         """The pool of a node group; empty where its name does not say it. Raises NotSeen."""

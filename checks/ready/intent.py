@@ -34,7 +34,7 @@ class Intent:
     """How the autoscaler is told to choose among groups; None where no stack file says it."""
 
 
-def of(spec: ClusterSpec) -> Intent:
+def intent_of(spec: ClusterSpec) -> Intent:
     """What this stack file says."""
     cloud = registry.cloud_of(spec.cloud)
     pools = node_pools(spec, cloud)

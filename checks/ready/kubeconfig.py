@@ -14,7 +14,7 @@ _LONGEST = 300
 """Characters of what a login command says."""
 
 
-def opened(kubeconfig: str | None, context: str | None = None) -> Any:
+def open_client(kubeconfig: str | None, context: str | None = None) -> Any:
     """A `kubernetes.client.ApiClient`. `kubeconfig`: a file; None for kubectl's default. Raises `Unasked`."""
     # The import takes half a second.
     from kubernetes import client, config
@@ -24,7 +24,7 @@ def opened(kubeconfig: str | None, context: str | None = None) -> Any:
         raise Unasked(f"{kubeconfig}: there is no such kubeconfig")
     path, name = kubeconfig and str(Path(kubeconfig).expanduser()), kubeconfig or "the kubeconfig"
     try:
-        with _said() as said:
+        with _client_log() as logged:
             api: Any = config.new_client_from_config(path, context)
         user = _user(path, context)
     except ConfigException as wrong:
@@ -37,22 +37,22 @@ def opened(kubeconfig: str | None, context: str | None = None) -> Any:
         # PyYAML's and the client's errors of a file that is none; they may show a line that holds a token.
         raise Unasked(f"{name} is no kubeconfig") from None
     assert isinstance(api, client.ApiClient)
-    _refuse_nobody(api.configuration, name, user, said)
+    _refuse_nobody(api.configuration, name, user, logged)
     return api
 
 
 def _refuse_nobody(
-    configuration: Any, name: str, user: Mapping[str, Any] | None, said: list[str]
+    configuration: Any, name: str, user: Mapping[str, Any] | None, logged: list[str]
 ) -> None:
     """Raises `Unasked` where the client goes on as nobody though the user has a login: it only logs that
     (kubernetes 37.0, config/kube_config.py), and every 403 that follows would look like a missing right."""
     if user is None:
         raise Unasked(f"{name} names a user in its context, and has none of that name")
     # A certificate of the file is no proof that a command answered.
-    logged_in = bool(configuration.api_key) or bool(configuration.cert_file and not said)
+    logged_in = bool(configuration.api_key) or bool(configuration.cert_file and not logged)
     if logged_in:
         return
-    why = line("; ".join(said))[:_LONGEST]
+    why = line("; ".join(logged))[:_LONGEST]
     if command := user.get("exec"):
         hint = line(command.get("installHint") or "")[:_LONGEST]
         raise Unasked(
@@ -82,7 +82,7 @@ def _user(path: str | None, context: str | None) -> Mapping[str, Any] | None:
 
 
 @contextmanager
-def _said() -> Iterator[list[str]]:
+def _client_log() -> Iterator[list[str]]:
     """What the client logs in place of an error. It uses the root logger."""
     texts: list[str] = []
 

@@ -22,19 +22,19 @@ _PAGE = 500
 """Objects of a list that are asked for at a time, as kubectl does."""
 
 
-def snapshot(kubeconfig: str | None, context: str | None = None) -> Snapshot:
+def open_snapshot(kubeconfig: str | None, context: str | None = None) -> Snapshot:
     """Everything that the kubeconfig's user may read.
 
     `kubeconfig`: a file; None for kubectl's default. Raises `Unasked` where it is unusable, its credentials are not
     accepted, or the server does not answer.
     """
-    api = kubeconfigs.opened(kubeconfig, context)
+    api = kubeconfigs.open_client(kubeconfig, context)
     api.configuration.retries = False
     with api:
-        return read(api)
+        return read_snapshot(api)
 
 
-def read(api: Any) -> Snapshot:
+def read_snapshot(api: Any) -> Snapshot:
     """The snapshot that a `kubernetes.client.ApiClient` sees. Raises `Unasked` where the server does not answer, or
     not to these credentials."""
     parts: dict[str, Any] = {}

@@ -31,11 +31,11 @@ def main(kubeconfig: str | None, context: str | None, stack: str | None, as_json
     Exit status: 0 ready; 1 something is wrong; 2 nothing could be asked; 3 nothing that was seen is wrong, but not all was seen.
     """
     with one_sentence():
-        file = stacks.load(Path.cwd(), stack) if stack else None
-        snapshot = reader.snapshot(kubeconfig, context)
+        file = stacks.load_stack(Path.cwd(), stack) if stack else None
+        snapshot = reader.open_snapshot(kubeconfig, context)
         found = list(file.notes) if file else []
-        more = [declared.check(file.spec, stack)] if file and stack else []
-        found += judge.findings(snapshot, more, intent.of(file.spec) if file else None)
+        more = [declared.declared_check(file.spec, stack)] if file and stack else []
+        found += judge.findings(snapshot, more, intent.intent_of(file.spec) if file else None)
         if as_json:
             click.echo(json.dumps(findings.as_json(snapshot.server, found), indent=2))
         else:

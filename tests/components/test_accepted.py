@@ -83,7 +83,9 @@ def test_a_happy_stack_is_accepted_by_its_cloud_and_again_after_destroy(
     # The teardown of a protected cluster begins with an `up` without protection.
     settings.get("kubeflow-spot:cluster", {}).pop("protect", None)
     # An existing cluster has an API server with no objects that matter here.
-    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
+    monkeypatch.setattr(
+        discovery, "read_contents", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2")
+    )
     described = settings["kubeflow-spot:cloud"]
     cloud = CLOUDS[described["provider"]](tmp_path / "cloud.json", described)
     cloud.seed(settings)

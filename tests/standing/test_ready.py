@@ -51,7 +51,7 @@ def as_reader(stack: Standing) -> Iterator[Any]:
 
 
 def test_a_stack_that_is_up_is_ready_and_as_its_file_says(stack: Standing, subject: Subject) -> None:
-    more = [declared.check(stacks.read(PROJECT, subject.name), subject.name)]
+    more = [declared.declared_check(stacks.read_spec(PROJECT, subject.name), subject.name)]
     # The autoscaler's status follows the nodes within a second.
     assert until(lambda: bad(judge.findings(snapshot(stack), more)) == [])
     found = judge.findings(snapshot(stack), more)
@@ -123,9 +123,9 @@ def test_a_budget_that_allows_no_eviction_and_two_for_one_pod_are_named_as_the_a
 
 
 def test_the_documented_rights_show_everything_and_no_rights_show_nothing(as_reader: Any) -> None:
-    assert until(lambda: reader.read(as_reader).unseen == {})
+    assert until(lambda: reader.read_snapshot(as_reader).unseen == {})
     as_reader.set_default_header("Impersonate-User", "system:serviceaccount:default:nobody")
-    unseen = reader.read(as_reader).unseen
+    unseen = reader.read_snapshot(as_reader).unseen
     assert unseen.keys() >= PATHS.keys() - {"version", "admission"}
     assert set(unseen.values()) == {"403 Forbidden"}
     assert isinstance(as_reader, client.ApiClient)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from checks.check import Check, Said, ok, some, wrong
+from checks.check import Check, Remark, ok, some, wrong
 from checks.preflight.answers import Answers, Document
 from checks.preflight.azure import azure_names, azure_reservations, azure_rights, placement_scores
 from checks.preflight.demand import Need
@@ -43,17 +43,17 @@ def _capability(sku: Document, name: str) -> str:
     )
 
 
-def _machines(answers: Answers) -> Iterator[Said]:
+def _machines(answers: Answers) -> Iterator[Remark]:
     skus, location, fine = _skus(answers), _location(answers), True
     for need in answers.demand.needs:
-        for said in _of_machine(need, skus.get(need.machine.lower()), location):
+        for remark in _of_machine(need, skus.get(need.machine.lower()), location):
             fine = False
-            yield said
+            yield remark
     if fine:
         yield ok(f"{location} has {some({need.machine for need in answers.demand.needs})}")
 
 
-def _of_machine(need: Need, sku: Document | None, location: str) -> Iterator[Said]:
+def _of_machine(need: Need, sku: Document | None, location: str) -> Iterator[Remark]:
     if sku is None:
         yield wrong(
             f"{location} has no {need.machine}, which pool {need.pool} wants",
@@ -88,7 +88,7 @@ def _of_machine(need: Need, sku: Document | None, location: str) -> Iterator[Sai
         )
 
 
-def _quota(answers: Answers) -> Iterator[Said]:
+def _quota(answers: Answers) -> Iterator[Remark]:
     skus, up = _skus(answers), _live(answers)
     drawn = [
         part
@@ -138,7 +138,7 @@ def _family(name: str) -> str:
     return name.replace(" ", "").lower()
 
 
-def _version(answers: Answers) -> Iterator[Said]:
+def _version(answers: Answers) -> Iterator[Remark]:
     if not answers.demand.new:
         yield ok("the cluster exists, and keeps its version")
         return
@@ -194,7 +194,7 @@ _OF_LOGS = ("Microsoft.OperationalInsights", "Microsoft.OperationsManagement", "
 _OF_METRICS = ("Microsoft.Monitor", "Microsoft.Insights", "Microsoft.AlertsManagement")
 
 
-def _registered(answers: Answers) -> Iterator[Said]:
+def _registered(answers: Answers) -> Iterator[Remark]:
     cloud = _settings(answers)
     wanted = {
         *_PROVIDERS,
@@ -261,7 +261,10 @@ CHECKS: tuple[Check[Answers], ...] = (
         _RIGHT,
     ),
     Check(
-        "permissions", azure_rights.rights, f"{_PAGES}rest/api/authorization/permissions", _RIGHT
+        "permissions",
+        azure_rights.permissions_held,
+        f"{_PAGES}rest/api/authorization/permissions",
+        _RIGHT,
     ),
     Check("names", azure_names.names, f"{_PAGES}rest/api/aks/managed-clusters/get", _RIGHT),
     Check(

@@ -93,7 +93,7 @@ def login(settings: Settings, subscription: str) -> tuple[Any, str]:
     return cli, "whoever ran `az login`"
 
 
-def checked(credential: Any, words: str) -> str:
+def signed_in(credential: Any, words: str) -> str:
     """How a report names whoever asks, after a first token. Raises `Unasked` where the credential has none."""
     from azure.core.exceptions import AzureError, ClientAuthenticationError
 

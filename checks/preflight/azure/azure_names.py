@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.check import Said, note, ok, wrong
+from checks.check import Remark, note, ok, wrong
 from checks.preflight.answers import Answers
 from checks.preflight.demand import Demand
 from config.clouds.azure.azure_settings import Azure, kept_group
@@ -21,7 +21,7 @@ def group(demand: Demand) -> str:
     return cloud.group(demand.spec.name).text
 
 
-def names(answers: Answers) -> Iterator[Said]:
+def names(answers: Answers) -> Iterator[Remark]:
     """The names of the cluster and its group."""
     cloud, name = answers.demand.spec.cloud, answers.demand.spec.name
     assert isinstance(cloud, Azure)
@@ -75,7 +75,7 @@ def _own(answers: Answers, part: str) -> bool:
     return bool(tags) and tags.items() <= live.items()
 
 
-def bucket(answers: Answers) -> Iterator[Said]:
+def bucket(answers: Answers) -> Iterator[Remark]:
     """The storage account for checkpoints: its name, or whether the existing one is there."""
     if existing := answers.demand.existing_bucket:
         yield from _existing(answers, existing)
@@ -113,7 +113,7 @@ def bucket(answers: Answers) -> Iterator[Said]:
         )
 
 
-def _mine(answers: Answers, name: str, id: str) -> Said:
+def _mine(answers: Answers, name: str, id: str) -> Remark:
     """An account of the wanted name. It stays when a stack goes (docs/storage.md), and Azure makes no second one."""
     existing = f"`workloads.checkpoints.existing: {id}`"
     if _nothing(answers):
@@ -132,7 +132,7 @@ def _nothing(answers: Answers) -> bool:
     return answers.part("cluster") is None and answers.part("resourceGroup") is None
 
 
-def _existing(answers: Answers, account: str) -> Iterator[Said]:
+def _existing(answers: Answers, account: str) -> Iterator[Remark]:
     # The owner of the account makes the container (docs/storage.md).
     name = account.rpartition("/")[2]
     if answers.part("container") is None:

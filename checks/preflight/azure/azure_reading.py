@@ -1,6 +1,7 @@
-"""Asks Azure by its own clients. Every request reads; `checkNameAvailability` and the score of spot are POSTs that change nothing.
+"""The questions to Azure, by its own clients, answered in the words of its REST documentation.
 
-What it says stays in the words of its REST documentation.
+Every request reads; `checkNameAvailability` and the spot placement score are POSTs that change
+nothing.
 """
 
 from __future__ import annotations
@@ -8,52 +9,45 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from checks.findings import Unasked, line
-from checks.preflight.answers import Answers
+from checks.preflight.answers import Answers, Reading
 from checks.preflight.azure import azure_identity, azure_names, azure_rights, placement_scores
+from checks.preflight.azure.azure_declared import group_of
 from checks.preflight.azure.azure_identity import MANAGEMENT
 from checks.preflight.demand import Demand
 from checks.preflight.settings import Settings
 from config.clouds.azure.azure_settings import Azure, kept_group
 
 _SECONDS = 15
-"""For a connection; an answer may take twice as long."""
+"""Seconds for a connection; an answer may take twice as long."""
 
 _SIZES_SECONDS = 120
-"""The list of sizes takes 20 to 30 seconds, and more at times (Azure/azure-sdk-for-python 36269, openshift/installer 8046)."""
+"""Seconds for the list of sizes, which takes 20 to 30 and sometimes more
+(Azure/azure-sdk-for-python 36269, openshift/installer 8046)."""
 
-_OF_OTHERS = ("container", "accountPermissions", "accountGroupPermissions")
-"""Parts that may be in another subscription, whose refusals say nothing of this one."""
+_ELSEWHERE = ("container", "accountPermissions", "accountGroupPermissions")
+"""Parts that may be in another subscription."""
 
-_MAY_BE_NONE = ("resourceGroup", "cluster", "feature", "storageGroup")
-"""Parts of which 404 means that there is none. Every subscription has the others."""
+_MAY_BE_MISSING = ("resourceGroup", "cluster", "feature", "storageGroup")
+"""Parts that a subscription may lack. Every subscription has the others."""
 
 _NO_SUBSCRIPTION = ("SubscriptionNotFound", "InvalidSubscriptionId")
-"""Codes of a subscription that is mistyped or not for these credentials (Azure/azure-cli 33657, Azure/apiops 460)."""
+"""Codes for a mistyped subscription, or one that the credentials do not see
+(Azure/azure-cli 33657, Azure/apiops 460)."""
 
 
-def read(demand: Demand, account: str | None, credential: Any = None, **options: Any) -> Answers:
-    """The answers for a stack. `account`: the subscription's id; None for that of the stack file, which Pulumi's
-    provider takes first, else the environment's (`ARM_SUBSCRIPTION_ID`, `AZURE_SUBSCRIPTION_ID`), else the only one that the
-    credentials see. `options` go to every client, such as a `transport`.
+def read_account(
+    demand: Demand, account: str | None, credential: Any = None, **options: Any
+) -> Answers:
+    """Ask Azure for a stack.
 
-    Raises `Unasked`.
+    `account`: the subscription's id; None for that of the stack file, as Pulumi's provider takes it,
+    else the environment's (`ARM_SUBSCRIPTION_ID`, `AZURE_SUBSCRIPTION_ID`), else the only one that
+    the credentials see. `options` go to every client, such as a `transport`. Raises `Unasked`.
     """
-    # Together two seconds, which only this command spends.
-    from azure.core.exceptions import (
-        AzureError,
-        ClientAuthenticationError,
-        DecodeError,
-        HttpResponseError,
-        ResourceNotFoundError,
-    )
-    from azure.mgmt.compute import ComputeManagementClient
-    from azure.mgmt.containerservice import ContainerServiceClient
-    from azure.mgmt.resource.resources import ResourceManagementClient
-
     cloud = demand.spec.cloud
     assert isinstance(cloud, Azure)
     settings = Settings("azure-native", demand.settings, os.environ)
@@ -61,162 +55,204 @@ def read(demand: Demand, account: str | None, credential: Any = None, **options:
     chosen = account or settings.get(
         "subscriptionId", "ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"
     )
-    options = {
-        "retry_total": 2,
-        "connection_timeout": _SECONDS,
-        "read_timeout": 2 * _SECONDS,
-        **options,
-    }
-    # Its warnings repeat in many lines what one sentence says here.
+    # Azure's warnings repeat in many lines what one sentence says here.
     logging.getLogger("azure").setLevel(logging.CRITICAL)
-    words = ""
+    login = ""
     if credential is None:
-        credential, words = azure_identity.login(settings, chosen)
-    words = azure_identity.checked(credential, words)
-    parts: dict[str, Any] = {}
-    unseen: dict[str, str] = {}
+        credential, login = azure_identity.login(settings, chosen)
+    login = azure_identity.signed_in(credential, login)
+    reading = _AzureReading(demand, cloud, credential, options)
+    reading.open_clients(chosen)
+    reading.read_cluster()
+    reading.read_region()
+    reading.read_spot_scores()
+    reading.read_reservations()
+    reading.read_rights()
+    reading.read_own_checkpoints()
+    reading.read_existing_checkpoints()
+    return reading.answers(f"subscription {reading.subscription}", login)
 
-    def ask(name: str, call: Callable[[], Any], into: dict[str, Any] = parts) -> Any:
-        """One answer; a refusal is kept by the name of what was asked. What goes `into` another place may be another's."""
-        others = name in _OF_OTHERS or into is not parts
-        try:
-            into[name] = call()
-        except ClientAuthenticationError as refused:
-            raise Unasked(_not_accepted(refused)) from None
-        except DecodeError as strange:
-            raise Unasked(f"{name}: {MANAGEMENT} answers with no JSON: {line(strange)}") from None
-        except HttpResponseError as refused:
-            if refused.status_code is None:  # an answer that was cut short
-                raise Unasked(f"{name}: {MANAGEMENT} does not answer: {line(refused)}") from None
-            missing = isinstance(refused, ResourceNotFoundError)
-            if _code(refused) in _NO_SUBSCRIPTION and not others:
-                raise Unasked(
-                    f"there is no subscription {chosen}, or these credentials do not see it ({_refusal(refused)}):"
-                    " correct it, or log in to its tenant"
-                ) from None
-            if (
-                missing
-                and name not in _MAY_BE_NONE
-                and not others
-                and not name.startswith(azure_rights.ELSEWHERE)
-            ):
-                raise Unasked(
-                    f"{name}: {MANAGEMENT} has none for subscription {chosen} ({_refusal(refused)}), and every subscription"
-                    " has some: correct the subscription or the region"
-                ) from None
-            if missing:
-                into[name] = None
-            else:
-                unseen[name] = _refusal(refused)
-        except (AzureError, ValueError) as silent:
-            raise Unasked(f"{name}: {MANAGEMENT} does not answer: {line(silent)}") from None
-        return into.get(name)
 
-    resources = ResourceManagementClient(credential, chosen or "none", **options)
+class _AzureReading(Reading):
+    def __init__(
+        self, demand: Demand, cloud: Azure, credential: Any, options: dict[str, Any]
+    ) -> None:
+        super().__init__(demand)
+        self.cloud, self.credential = cloud, credential
+        limits = {"connection_timeout": _SECONDS, "read_timeout": 2 * _SECONDS}
+        self.options: dict[str, Any] = {"retry_total": 2, **limits, **options}
+        self.subscription = ""
+        self.group = azure_names.group(demand)
+        self.location = cloud.location or ""
 
-    def get(path: str, version: str, method: str = "GET", body: Any = None) -> Any:
-        """A path that the clients in use have no method for. Raises what their methods raise."""
-        from azure.core.rest import HttpRequest
+    @property
+    def scope(self) -> str:
+        return f"/subscriptions/{self.subscription}"
 
-        answer = resources.send_request(
-            HttpRequest(method, f"{MANAGEMENT}{path}?api-version={version}", json=body)
-        )
-        if answer.status_code in (401, 404):
-            raise (
-                ClientAuthenticationError if answer.status_code == 401 else ResourceNotFoundError
-            )(response=answer)
-        if answer.status_code >= 400:
-            raise HttpResponseError(response=answer)
-        return answer.json()
+    def open_clients(self, subscription: str) -> None:
+        # The imports take two seconds, which only this command spends.
+        from azure.mgmt.compute import ComputeManagementClient
+        from azure.mgmt.containerservice import ContainerServiceClient
+        from azure.mgmt.resource.resources import ResourceManagementClient
 
-    chosen = chosen or _only(
-        ask("subscriptions", lambda: get("/subscriptions", "2022-12-01")["value"])
-    )
-    resources = ResourceManagementClient(credential, chosen, **options)
-    compute = ComputeManagementClient(credential, chosen, **options)
-    containers = ContainerServiceClient(credential, chosen, **options)
-    scope = f"/subscriptions/{chosen}"
-    parts["subscription"] = chosen
-    group = azure_names.group(demand)
-    location = cloud.location
-    found = ask("resourceGroup", lambda: _plain(resources.resource_groups.get(group)))
-    ask("cluster", lambda: _plain(containers.managed_clusters.get(group, demand.spec.name)))
-    location = location or (parts.get("cluster") or {}).get("location") or ""
-    ask("providers", lambda: [_plain(item) for item in resources.providers.list()])
-    if location:
+        def opened(client: Any) -> Any:
+            return client(self.credential, self.subscription or "none", **self.options)
+
+        self.subscription = subscription
+        self.resources = opened(ResourceManagementClient)
+        if not subscription:
+            self.subscription = _only(
+                self.ask("subscriptions", lambda: self._list("/subscriptions", "2022-12-01"))
+            )
+            self.resources = opened(ResourceManagementClient)
+        self.compute = opened(ComputeManagementClient)
+        self.clusters = opened(ContainerServiceClient).managed_clusters
+        self.parts["subscription"] = self.subscription
+
+    def read_cluster(self) -> None:
+        name = self.demand.spec.name
+        self._ask_group("resourceGroup", self.group)
+        cluster = self.ask("cluster", lambda: self.clusters.get(self.group, name).as_dict())
+        self.location = self.location or (cluster or {}).get("location") or ""
+        providers = self.resources.providers
+        self.ask("providers", lambda: [item.as_dict() for item in providers.list()])
+        if self.cloud.encryption.at_host:
+            path = "providers/Microsoft.Features/providers/Microsoft.Compute/features"
+            path = f"{self.scope}/{path}/EncryptionAtHost"
+            self.ask("feature", lambda: self._get(path, "2021-07-01"))
+
+    def read_region(self) -> None:
+        location = self.location
+        if not location:
+            return
         sizes = {
             "filter": f"location eq '{location}'",
-            "read_timeout": max(_SIZES_SECONDS, options["read_timeout"]),
+            "read_timeout": max(_SIZES_SECONDS, self.options["read_timeout"]),
         }
-        ask("skus", lambda: [_plain(item) for item in compute.resource_skus.list(**sizes)])
-        ask("usages", lambda: [_plain(item) for item in compute.usage.list(location)])
-        ask(
-            "versions",
-            lambda: _plain(containers.managed_clusters.list_kubernetes_versions(location)),
-        )
-        scores = f"{scope}/providers/Microsoft.Compute/locations/{location}/placementScores/spot/generate"
-        for name, body in placement_scores.questions(demand, location):
-            # Advice: whatever goes wrong is a note of its check.
-            try:
-                ask(name, lambda body=body: get(scores, placement_scores.VERSION, "POST", body))  # type: ignore[misc]
-            except Unasked as silent:
-                unseen[name] = str(silent)
-    parts["reservations"] = {}
-    for reservation in {need.reservation for need in demand.needs if need.reserved}:
-        ask(
-            reservation,
-            lambda path=reservation: get(f"{path}/capacityReservations", "2024-07-01")["value"],  # type: ignore[misc]
-            parts["reservations"],
-        )
-    if cloud.encryption.at_host:
-        path = f"{scope}/providers/Microsoft.Features/providers/Microsoft.Compute/features/EncryptionAtHost"
-        ask("feature", lambda: get(path, "2021-07-01"))
+        skus, usage = self.compute.resource_skus, self.compute.usage
+        self.ask("skus", lambda: [item.as_dict() for item in skus.list(**sizes)])
+        self.ask("usages", lambda: [item.as_dict() for item in usage.list(location)])
+        versions = self.clusters.list_kubernetes_versions
+        self.ask("versions", lambda: versions(location).as_dict())
 
-    def ask_rights(name: str, where: str) -> None:
+    def read_spot_scores(self) -> None:
+        place = f"{self.scope}/providers/Microsoft.Compute/locations/{self.location}"
+        path, version = f"{place}/placementScores/spot/generate", placement_scores.VERSION
+        questions = placement_scores.questions(self.demand, self.location) if self.location else ()
+        for name, body in questions:
+            self.ask_advice(name, partial(self._get, path, version, "POST", body))
+
+    def read_reservations(self) -> None:
+        held = self.parts["reservations"] = {}
+        for group in {need.reservation for need in self.demand.needs if need.reserved}:
+            call = partial(self._list, f"{group}/capacityReservations", "2024-07-01")
+            self.ask(group, call, held, elsewhere=True)
+
+    def read_rights(self) -> None:
+        # For a group that is to be made, the rights on the subscription count.
+        made = self.parts.get("resourceGroup")
+        self._ask_rights("permissions", self._group(self.group) if made else self.scope)
+        for place in azure_rights.places(self.demand):
+            if place.part.startswith(azure_rights.ELSEWHERE):
+                id = place.part.removeprefix(azure_rights.ELSEWHERE)
+                # An id without a subscription is in the stack's.
+                whole = id if id.startswith("/subscriptions/") else f"{self.scope}{id}"
+                self._ask_rights(place.part, whole)
+
+    def read_own_checkpoints(self) -> None:
+        name, version = self.demand.bucket, "2023-05-01"
+        if not name:
+            return
+        path = f"{self.scope}/providers/Microsoft.Storage"
+        body = {"name": name, "type": "Microsoft.Storage/storageAccounts"}
+        self.ask(
+            "accountName", lambda: self._get(f"{path}/checkNameAvailability", version, "POST", body)
+        )
+        self.ask("accounts", lambda: self._list(f"{path}/storageAccounts", version))
+        if not self.cloud.existing_resource_group:
+            kept = kept_group(self.group, name)
+            made = self._ask_group("storageGroup", kept)
+            self._ask_rights("storagePermissions", self._group(kept) if made else self.scope)
+
+    def read_existing_checkpoints(self) -> None:
+        if account := self.demand.existing_bucket:
+            path = f"{account}/blobServices/default/containers/checkpoints"
+            self.ask("container", lambda: self._get(path, "2023-05-01"))
+            self._ask_rights("accountGroupPermissions", group_of(account))
+            self._ask_rights("accountPermissions", account)
+
+    def refusal(self, error: Exception, name: str, elsewhere: bool) -> str | None:
+        from azure.core import exceptions as azure
+
+        elsewhere = elsewhere or name in _ELSEWHERE
+        if isinstance(error, azure.ClientAuthenticationError):
+            raise Unasked(_not_accepted(error)) from None
+        if isinstance(error, azure.DecodeError):
+            raise Unasked(f"{name}: {MANAGEMENT} answers with no JSON: {line(error)}") from None
+        # Without a status the answer was cut short.
+        if isinstance(error, azure.HttpResponseError) and error.status_code is not None:
+            return self._http_refusal(error, name, elsewhere)
+        if isinstance(error, azure.AzureError | ValueError):
+            raise Unasked(f"{name}: {MANAGEMENT} does not answer: {line(error)}") from None
+        raise error
+
+    def _http_refusal(self, error: Any, name: str, elsewhere: bool) -> str | None:
+        from azure.core.exceptions import ResourceNotFoundError
+
+        why = _refusal(error)
+        if _code(error) in _NO_SUBSCRIPTION and not elsewhere:
+            raise Unasked(
+                f"there is no subscription {self.subscription}, or these credentials do not see it"
+                f" ({why}): correct it, or log in to its tenant"
+            ) from None
+        if not isinstance(error, ResourceNotFoundError):
+            return why
+        elsewhere = elsewhere or name.startswith(azure_rights.ELSEWHERE)
+        if name not in _MAY_BE_MISSING and not elsewhere:
+            raise Unasked(
+                f"{name}: {MANAGEMENT} has none for subscription {self.subscription} ({why}), and"
+                " every subscription has some: correct the subscription or the region"
+            ) from None
+        return None
+
+    def _ask_group(self, part: str, name: str) -> Any:
+        groups = self.resources.resource_groups
+        return self.ask(part, lambda: groups.get(name).as_dict())
+
+    def _ask_rights(self, part: str, where: str) -> None:
         path = f"{where}/providers/Microsoft.Authorization/permissions"
-        ask(name, lambda: get(path, "2022-04-01")["value"])
+        self.ask(part, lambda: self._list(path, "2022-04-01"))
 
-    # For a group that is to be made, the rights on the subscription count.
-    ask_rights("permissions", f"{scope}/resourcegroups/{group}" if found else scope)
-    for place in azure_rights.places(demand):
-        # An id of another owner's; one without a subscription is in the stack's.
-        if place.part.startswith(azure_rights.ELSEWHERE):
-            at = place.part.removeprefix(azure_rights.ELSEWHERE)
-            ask_rights(place.part, at if at.startswith("/subscriptions/") else f"{scope}{at}")
-    storage = "2023-05-01"
-    if name := demand.bucket:
-        path = f"{scope}/providers/Microsoft.Storage"
-        asked = {"name": name, "type": "Microsoft.Storage/storageAccounts"}
-        ask("accountName", lambda: get(f"{path}/checkNameAvailability", storage, "POST", asked))
-        ask("accounts", lambda: get(f"{path}/storageAccounts", storage)["value"])
-        if not cloud.existing_resource_group:
-            kept = kept_group(group, name)
-            there = ask("storageGroup", lambda: _plain(resources.resource_groups.get(kept)))
-            ask_rights("storagePermissions", f"{scope}/resourcegroups/{kept}" if there else scope)
-    if account := demand.existing_bucket:
-        ask(
-            "container",
-            lambda: get(f"{account}/blobServices/default/containers/checkpoints", storage),
-        )
-        ask_rights("accountGroupPermissions", "/".join(account.split("/")[:5]))
-        ask_rights("accountPermissions", account)
-    return Answers(
-        demand, parts, unseen, f"subscription {chosen}" + (f" as {words}" if words else "")
-    )
+    def _group(self, name: str) -> str:
+        return f"{self.scope}/resourcegroups/{name}"
+
+    def _list(self, path: str, version: str) -> Any:
+        return self._get(path, version)["value"]
+
+    def _get(self, path: str, version: str, method: str = "GET", body: Any = None) -> Any:
+        """Request a path for which the clients have no method. Raises what their methods raise."""
+        from azure.core import exceptions as azure
+        from azure.core.rest import HttpRequest
+
+        url = f"{MANAGEMENT}{path}?api-version={version}"
+        answer = self.resources.send_request(HttpRequest(method, url, json=body))
+        if answer.status_code >= 400:
+            kinds: dict[int, Any] = {
+                401: azure.ClientAuthenticationError,
+                404: azure.ResourceNotFoundError,
+            }
+            raise kinds.get(answer.status_code, azure.HttpResponseError)(response=answer)
+        return answer.json()
 
 
 def _only(subscriptions: Any) -> str:
     ids = [str(item["subscriptionId"]) for item in subscriptions or ()]
     if len(ids) != 1:
         raise Unasked(
-            f"the credentials see {len(ids)} subscriptions: name one with --account or ARM_SUBSCRIPTION_ID"
+            f"the credentials see {len(ids)} subscriptions: name one with --account or"
+            " ARM_SUBSCRIPTION_ID"
         )
     return ids[0]
-
-
-def _plain(model: Any) -> Any:
-    """A client's object in the words of the REST documentation."""
-    return model.as_dict()
 
 
 def _code(refused: Any) -> str:
@@ -224,16 +260,15 @@ def _code(refused: Any) -> str:
 
 
 def _refusal(refused: Any) -> str:
-    return " ".join(
-        str(part) for part in (refused.status_code, _code(refused) or refused.reason) if part
-    )
+    parts = (refused.status_code, _code(refused) or refused.reason)
+    return " ".join(str(part) for part in parts if part)
 
 
 def _not_accepted(refused: Any) -> str:
-    """A sentence about credentials that Azure refuses. No right mends that, so it is not `not seen`."""
-    # The message of InvalidAuthenticationTokenTenant names the token's tenant and then the subscription's
-    # (Azure/BatchExplorer 2052).
+    """Return the sentence for credentials that Azure refuses. No right helps: not `not seen`."""
+    # The message of InvalidAuthenticationTokenTenant names the token's tenant, then the
+    # subscription's (Azure/BatchExplorer 2052).
     tenants = re.findall(r"sts\.windows\.net/([0-9a-f-]+)", str(refused.message))
-    log_in = f"az login --tenant {tenants[1]}" if len(tenants) > 1 else "az login --tenant TENANT"
+    log_in = f"az login --tenant {tenants[1] if len(tenants) > 1 else 'TENANT'}"
     why = _refusal(refused) or line(refused.message)
     return f"Azure does not accept the credentials ({why}): log in again, `{log_in}`"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.check import NotSeen, Said, note, ok, some, wrong
+from checks.check import NotSeen, Remark, note, ok, some, wrong
 from checks.preflight.answers import Answers
 from checks.preflight.demand import Need
 
@@ -15,20 +15,20 @@ def _shown(zones: set[str]) -> str:
     return " and ".join(f"zone {zone}" if zone else "no zone" for zone in sorted(zones))
 
 
-def reservations(answers: Answers) -> Iterator[Said]:
+def reservations(answers: Answers) -> Iterator[Remark]:
     """Each pool's group, and the reservations in it."""
     needs, fine = [need for need in answers.demand.needs if need.reserved], []
     for need in needs:
-        said = list(_of_pool(answers, need))
-        yield from said
-        fine += [] if said else [need.pool]
+        remarks = list(_of_pool(answers, need))
+        yield from remarks
+        fine += [] if remarks else [need.pool]
     if fine:
         yield ok(f"the capacity reservation groups of {some(fine)} hold their machines")
     elif not needs:
         yield ok("no pool names a capacity reservation group")
 
 
-def _of_pool(answers: Answers, need: Need) -> Iterator[Said]:
+def _of_pool(answers: Answers, need: Need) -> Iterator[Remark]:
     if need.reservation in answers.unseen:
         raise NotSeen(f"{need.reservation}: {answers.unseen[need.reservation]}")
     found, name = (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from checks.check import Said, ok, wrong
+from checks.check import Remark, ok, wrong
 from checks.preflight.answers import Answers, Document
 from checks.preflight.azure.azure_declared import (
     ACTIONS,
@@ -71,7 +71,7 @@ def places(demand: Demand) -> list[Place]:
     return [described(place, wanted) for place, wanted in actions.items() if wanted]
 
 
-def rights(answers: Answers) -> Iterator[Said]:
+def permissions_held(answers: Answers) -> Iterator[Remark]:
     """Each action against what whoever deploys may do."""
     count, fine = 0, True
     for place in places(answers.demand):

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any, get_args
 
-from checks.check import Said
+from checks.check import Remark
 from checks.preflight.answers import Answers
 from checks.preflight.demand import Demand, Need
-from checks.preflight.spot import Level, Score, judge, told, wanted
+from checks.preflight.spot import Level, Score, advice_of, judge, spot_pools
 
 VERSION = "2025-06-05"
 _MOST_SIZES = 5
@@ -28,7 +28,7 @@ _ROLE = "the role Compute Recommendations Role on the subscription (docs/azure.m
 
 def questions(demand: Demand, location: str) -> Iterator[tuple[str, Any]]:
     """Yield the requests' bodies, each with a name: pools with the same count, by zone or not, are one request."""
-    for (count, zonal), needs in groupby(sorted(wanted(demand), key=_kind), _kind):
+    for (count, zonal), needs in groupby(sorted(spot_pools(demand), key=_kind), _kind):
         sizes = sorted({need.machine for need in needs})
         for begin in range(0, len(sizes), _MOST_SIZES):
             part = sizes[begin : begin + _MOST_SIZES]
@@ -50,11 +50,11 @@ def _question(count: int, zonal: bool) -> str:
     return f"{PART} {count} {'zonal' if zonal else 'regional'} "
 
 
-def spot(answers: Answers) -> Iterator[Said]:
+def spot(answers: Answers) -> Iterator[Remark]:
     """Say what the scores mean for the stack's chains."""
-    documents, unseen = told(answers, PART)
+    documents, unseen = advice_of(answers, PART)
     scores = {}
-    for need in wanted(answers.demand):
+    for need in spot_pools(answers.demand):
         own = [
             document
             for name, document in documents.items()

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from checks.check import Said
+from checks.check import Remark
 from checks.preflight.answers import Answers
 from checks.preflight.demand import Demand
-from checks.preflight.spot import Level, Score, judge, told, wanted
+from checks.preflight.spot import Level, Score, advice_of, judge, spot_pools
 from config.clouds.gcp.gcp_tables import accelerator
 
 PART = "capacityAdvice"
@@ -24,7 +24,7 @@ _ENOUGH, _MIDDLE = 0.7, 0.4
 
 def questions(demand: Demand, zones: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     """Yield the requests' bodies, each with the name of its part. `zones` are those of a pool that names none."""
-    for need in wanted(demand):
+    for need in spot_pools(demand):
         selection: dict[str, Any] = {"machineTypes": [need.machine]}
         if need.gpus and need.machine.startswith("n1-"):
             # A GPU that is attached; other machines have theirs.
@@ -44,9 +44,9 @@ def questions(demand: Demand, zones: tuple[str, ...]) -> Iterator[tuple[str, Any
         )
 
 
-def spot(answers: Answers) -> Iterator[Said]:
+def spot(answers: Answers) -> Iterator[Remark]:
     """Say what the advice means for the stack's chains."""
-    documents, unseen = told(answers, PART)
+    documents, unseen = advice_of(answers, PART)
     scores = {
         name.partition(" ")[2]: score
         for name, document in documents.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.check import Check, NotSeen, Said, ok, wrong
+from checks.check import Check, NotSeen, Remark, ok, wrong
 from checks.preflight.answers import Answers, Document
 from checks.preflight.demand import Demand, Need, all_pools
 from checks.preflight.gcp import capacity_advice, gcp_names, gcp_reservations, gcp_rights
@@ -48,7 +48,7 @@ def _settings(demand: Demand) -> Gcp:
     return cloud
 
 
-def _quota(answers: Answers) -> Iterator[Said]:
+def _quota(answers: Answers) -> Iterator[Remark]:
     region = _limits("region", answers.part("region"))
     project = _limits("project", answers.part("project"))
     up = live(answers)
@@ -132,7 +132,7 @@ def _draws(need: Need, region: dict[str, Limit], up: int) -> Iterator[Drawn]:
         yield drawn_of(need, _ALL_GPUS, need.gpus, up)
 
 
-def _version(answers: Answers) -> Iterator[Said]:
+def _version(answers: Answers) -> Iterator[Remark]:
     if not answers.demand.new:
         yield ok("the cluster exists, and keeps its version")
         return
@@ -196,13 +196,13 @@ CHECKS: tuple[Check[Answers], ...] = (
     ),
     Check(
         "registered",
-        gcp_rights.registered,
+        gcp_rights.services_enabled,
         f"{_PAGES}service-usage/docs/reference/rest/v1/services/batchGet",
         _RIGHT,
     ),
     Check(
         "permissions",
-        gcp_rights.held,
+        gcp_rights.permissions_held,
         f"{_PAGES}resource-manager/reference/rest/v3/projects/testIamPermissions",
         _RIGHT,
     ),

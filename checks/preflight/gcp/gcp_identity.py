@@ -42,11 +42,11 @@ def login(settings: Settings) -> tuple[Any, str]:
             credentials = impersonated_credentials.Credentials(credentials, impersonated, [SCOPE])
             words = f"service account {impersonated}, impersonated by {words}"
     except (GoogleAuthError, ValueError, OSError) as missing:
-        raise Unasked(none(missing)) from None
+        raise Unasked(no_credentials(missing)) from None
     return credentials, words
 
 
-def none(why: object) -> str:
+def no_credentials(why: object) -> str:
     """The sentence for credentials that are missing or not accepted."""
     return (
         f"no credentials for Google Cloud, so nothing was asked: {line(why).rstrip('.')}; {_LOG_IN}"

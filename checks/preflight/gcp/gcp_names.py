@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.check import Said, note, ok, wrong
+from checks.check import Remark, note, ok, wrong
 from checks.preflight.answers import Answers
 from checks.preflight.gcp.machines import settings
 
 
-def names(answers: Answers) -> Iterator[Said]:
+def names(answers: Answers) -> Iterator[Remark]:
     """The names of the cluster and its network."""
     cloud, name = settings(answers), answers.demand.spec.name
     cluster = answers.part("cluster")
@@ -40,7 +40,7 @@ def names(answers: Answers) -> Iterator[Said]:
         yield ok(f"the name {name} is free")
 
 
-def bucket(answers: Answers) -> Iterator[Said]:
+def bucket(answers: Answers) -> Iterator[Remark]:
     """The bucket for checkpoints: its name, or whether the existing one is as the stack needs it."""
     if existing := answers.demand.existing_bucket:
         yield _existing(answers, existing)
@@ -54,7 +54,7 @@ def bucket(answers: Answers) -> Iterator[Said]:
         yield _readable(answers, name)
 
 
-def _readable(answers: Answers, name: str) -> Said:
+def _readable(answers: Answers, name: str) -> Remark:
     """A bucket of the wanted name. It stays when a stack goes (docs/storage.md), and Google makes no second one."""
     says, existing = (
         f"there is a bucket {name}, which these credentials may read",
@@ -76,7 +76,7 @@ def _readable(answers: Answers, name: str) -> Said:
     )
 
 
-def _existing(answers: Answers, name: str) -> Said:
+def _existing(answers: Answers, name: str) -> Remark:
     live = answers.part("bucket")
     if live is None:
         return wrong(

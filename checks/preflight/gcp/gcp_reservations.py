@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from checks.check import Said, note, ok, some, wrong
+from checks.check import Remark, note, ok, some, wrong
 from checks.preflight.answers import Answers, Document
 from checks.preflight.demand import Need
-from checks.preflight.gcp.machines import entry, last, offered_zones, settings
+from checks.preflight.gcp.machines import entry, last_part, offered_zones, settings
 from config.clouds.gcp.gcp_tables import accelerator
 
 
@@ -19,30 +19,30 @@ class Reservation(NamedTuple):
     name: str
 
 
-def named(text: str, project: str) -> Reservation:
+def reservation_named(text: str, project: str) -> Reservation:
     """The reservation of a stack file; `project` is the cluster's. The forms: `config.clouds.gcp.rules.gcp_pool_rules`."""
     whole = text if text.startswith("projects/") else f"projects/{project}/reservations/{text}"
     parts = whole.split("/")
     return Reservation(parts[1], parts[3])
 
 
-def reservations(answers: Answers) -> Iterator[Said]:
+def reservations(answers: Answers) -> Iterator[Remark]:
     """Each pool's reservation, in the zones that the pool has nodes in."""
     cloud, fine = settings(answers), []
     offered = offered_zones(cloud, answers.part("region"))
     for need in answers.demand.needs:
         if need.reserved:
-            said = list(_of_pool(answers, need, need.zones or offered))
-            yield from said
-            fine += [] if said else [need.pool]
+            remarks = list(_of_pool(answers, need, need.zones or offered))
+            yield from remarks
+            fine += [] if remarks else [need.pool]
     if fine:
         yield ok(f"the reservations of {some(fine)} hold their machines")
     elif not any(need.reserved for need in answers.demand.needs):
         yield ok("no pool names a reservation")
 
 
-def _of_pool(answers: Answers, need: Need, zones: tuple[str, ...]) -> Iterator[Said]:
-    project, name = named(need.reservation, settings(answers).project)
+def _of_pool(answers: Answers, need: Need, zones: tuple[str, ...]) -> Iterator[Remark]:
+    project, name = reservation_named(need.reservation, settings(answers).project)
     there = {
         zone: found
         for zone in zones
@@ -73,7 +73,7 @@ def _of_pool(answers: Answers, need: Need, zones: tuple[str, ...]) -> Iterator[S
         )
 
 
-def _of_zone(need: Need, what: str, found: Document) -> Iterator[Said]:
+def _of_zone(need: Need, what: str, found: Document) -> Iterator[Remark]:
     # The page consuming-reservations names reservations with this flag only; others are anybody's.
     if not found.get("specificReservationRequired"):
         yield wrong(
@@ -81,7 +81,7 @@ def _of_zone(need: Need, what: str, found: Document) -> Iterator[Said]:
             "make it anew with --require-specific-reservation",
         )
     properties = (found.get("specificReservation") or {}).get("instanceProperties") or {}
-    machine = last(properties.get("machineType") or "")
+    machine = last_part(properties.get("machineType") or "")
     if machine and machine != need.machine:
         yield wrong(
             f"{what} is of {machine}, and pool {need.pool} of {need.machine}",
@@ -89,7 +89,7 @@ def _of_zone(need: Need, what: str, found: Document) -> Iterator[Said]:
         )
         return
     held = {
-        last(item.get("acceleratorType")): int(item.get("acceleratorCount") or 0)
+        last_part(item.get("acceleratorType")): int(item.get("acceleratorCount") or 0)
         for item in _gpus(properties)
     }
     wanted = {accelerator(need.gpu_model): need.gpus} if need.gpus else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from checks.check import Said, note, ok, wrong
+from checks.check import Remark, note, ok, wrong
 from checks.preflight.answers import Answers
 from checks.preflight.demand import Demand
 from checks.preflight.gcp.gcp_declared import BUCKET, BUCKET_GRANTS, PERMISSIONS, resources
@@ -82,7 +82,7 @@ def _grants_elsewhere(demand: Demand) -> bool:
     return bool(demand.existing_bucket and demand.spec.workloads.profiles)
 
 
-def registered(answers: Answers) -> Iterator[Said]:
+def services_enabled(answers: Answers) -> Iterator[Remark]:
     """Each service against those of the project."""
     states = {
         str(item["name"]).rpartition("/")[2]: item.get("state")
@@ -106,14 +106,14 @@ def _on_itself(permission: str) -> bool:
     )
 
 
-def _may_be_on_itself(permissions: Iterable[str], where: str) -> Said:
+def _may_be_on_itself(permissions: Iterable[str], where: str) -> Remark:
     return note(
         f"whoever deploys lacks {', '.join(permissions)} on {where}; a role on the bucket, key, registry or subnet may give it",
         "ask its owner (docs/google-cloud.md and docs/storage.md, Rights)",
     )
 
 
-def held(answers: Answers) -> Iterator[Said]:
+def permissions_held(answers: Answers) -> Iterator[Remark]:
     """Each permission against those of whoever deploys."""
     (_, wanted), *elsewhere = permissions(answers.demand).items()
     granted = (answers.part("granted") or {}).get("permissions") or ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from checks.check import NotSeen, Said, note, ok, some, wrong
+from checks.check import NotSeen, Remark, note, ok, some, wrong
 from checks.preflight.answers import Answers, Document
 from checks.preflight.demand import Need
 from config.clouds.gcp.gcp_settings import Gcp
@@ -22,7 +22,7 @@ def settings(answers: Answers) -> Gcp:
     return cloud
 
 
-def last(url: object) -> str:
+def last_part(url: object) -> str:
     """The name at the end of an address."""
     return str(url).rpartition("/")[2]
 
@@ -35,10 +35,10 @@ def named_zones(cloud: Gcp) -> tuple[str, ...]:
 
 def offered_zones(cloud: Gcp, region: Document | None) -> tuple[str, ...]:
     """Zones of nodes where a pool names none: the file's, else all of the region."""
-    return named_zones(cloud) or tuple(sorted(map(last, (region or {}).get("zones") or ())))
+    return named_zones(cloud) or tuple(sorted(map(last_part, (region or {}).get("zones") or ())))
 
 
-def machines(answers: Answers) -> Iterator[Said]:
+def machines(answers: Answers) -> Iterator[Remark]:
     """Whether each pool finds its machine, and its GPU, in every zone that it will have nodes in."""
     cloud = settings(answers)
     region = answers.part("region")
@@ -51,7 +51,7 @@ def machines(answers: Answers) -> Iterator[Said]:
     if region.get("status") == "DOWN":
         yield wrong(f"region {cloud.region} is down", "wait, or choose another region")
         return
-    unknown = sorted(set(cloud.zones) - set(map(last, region.get("zones") or ())))
+    unknown = sorted(set(cloud.zones) - set(map(last_part, region.get("zones") or ())))
     if unknown:
         yield wrong(
             f"region {cloud.region} has no zone {', '.join(unknown)}", "correct `cloud.zones`"
@@ -59,14 +59,14 @@ def machines(answers: Answers) -> Iterator[Said]:
         return
     fine = True
     for need in answers.demand.needs:
-        for said in _of_machine(answers, need, offered_zones(cloud, region)):
+        for remark in _of_machine(answers, need, offered_zones(cloud, region)):
             fine = False
-            yield said
+            yield remark
     if fine:
         yield ok(f"{cloud.place} has {some({need.machine for need in answers.demand.needs})}")
 
 
-def _of_machine(answers: Answers, need: Need, offered: tuple[str, ...]) -> Iterator[Said]:
+def _of_machine(answers: Answers, need: Need, offered: tuple[str, ...]) -> Iterator[Remark]:
     """A zone must have both the machine and the GPU.
 
     A pool without zones has those of its cluster, and GKE refuses it where one of them lacks the GPU

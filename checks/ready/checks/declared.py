@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from checks.check import Check, Said, ok, wrong
+from checks.check import Check, Remark, ok, wrong
 from checks.ready.cluster import Cluster
 from components.layer import names
 from components.layer.autoscaler import priorities
@@ -27,12 +27,12 @@ PARTS = {
 """The part of a snapshot that holds a kind."""
 
 
-def check(spec: ClusterSpec, stack: str) -> Check[Cluster]:
+def declared_check(spec: ClusterSpec, stack: str) -> Check[Cluster]:
     """The check of a stack. `stack` is its name, by which its objects are called."""
     return Check("declared", partial(_declared, spec, names.instance(stack)), "the stack file")
 
 
-def _declared(spec: ClusterSpec, instance: str, cluster: Cluster) -> Iterator[Said]:
+def _declared(spec: ClusterSpec, instance: str, cluster: Cluster) -> Iterator[Remark]:
     cloud = registry.cloud_of(spec.cloud)
     pools = node_pools(spec, cloud)
     version = str((cluster.part("version") or {}).get("gitVersion", ""))
@@ -49,9 +49,9 @@ def _declared(spec: ClusterSpec, instance: str, cluster: Cluster) -> Iterator[Sa
         if path := difference(body["spec"], live.get("spec") or {}, "spec"):
             fine = False
             yield wrong(f"{kind} {name} is not as the stack file declares it: {path}", _PREVIEW)
-    for said in (*_contract(spec, pools, cluster), *_order(spec, pools, cluster)):
+    for remark in (*_contract(spec, pools, cluster), *_order(spec, pools, cluster)):
         fine = False
-        yield said
+        yield remark
     if fine:
         yield ok(
             f"{compared} policies and bindings, the contract and the order are as stack {instance} declares them"
@@ -84,7 +84,7 @@ def objects(
             yield "MutatingAdmissionPolicyBinding", wire(bound)
 
 
-def _contract(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) -> Iterator[Said]:
+def _contract(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) -> Iterator[Remark]:
     if not spec.scheduling.enabled:
         return
     contract = cluster.contract
@@ -100,13 +100,13 @@ def _contract(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) 
         yield wrong(f"the contract has a pool {label}, and the stack file has none", _PREVIEW)
 
 
-def _order(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) -> Iterator[Said]:
+def _order(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) -> Iterator[Remark]:
     cloud, facts = registry.cloud_of(spec.cloud), cluster.cloud
     order = growth_order(spec, pools, cloud)
     if facts and facts.expander and (config_map := cluster.part("expander")):
         spot = {pool.name for pool in pools if pool.capacity == Capacity.SPOT}
         try:
-            tiers = priorities.read((config_map.get("data") or {}).get("priorities"))
+            tiers = priorities.read_tiers((config_map.get("data") or {}).get("priorities"))
         except ValueError:
             return  # the check of the order says so
         for fault in priorities.faults(tiers, Wanted(order, spot)):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from checks.check import Check, Said, note, ok, some, wrong
+from checks.check import Check, Remark, note, ok, some, wrong
 from checks.ready.cluster import PLATFORM, Cluster
 from checks.ready.snapshot import Object
 
@@ -20,7 +20,7 @@ _JOB = "batch.kubernetes.io/job-tracking"
 """The Job controller takes it away by itself (kubernetes.io/docs/concepts/workloads/controllers/job)."""
 
 
-def _budgets(cluster: Cluster) -> Iterator[Said]:
+def _budgets(cluster: Cluster) -> Iterator[Remark]:
     found = False
     for budget in sorted(cluster.objects("budgets"), key=_name):
         if not _holds(budget):
@@ -106,7 +106,7 @@ def _matches(term: Object, labels: Mapping[str, str]) -> bool:
     return bool((value in values) == (term["operator"] == "In"))
 
 
-def _waited_for(cluster: Cluster) -> Iterator[Said]:
+def _waited_for(cluster: Cluster) -> Iterator[Remark]:
     slow, held = [], []
     for pod in cluster.objects("pods"):
         metadata, spec = pod["metadata"], pod.get("spec") or {}

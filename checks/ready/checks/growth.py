@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.check import Check, Said, note, ok, wrong
+from checks.check import Check, Remark, note, ok, wrong
 from checks.findings import State
 from checks.ready.autoscaler import Group, Starting
 from checks.ready.clouds.facts import CloudFacts
@@ -19,7 +19,7 @@ _START = 10 * 60
 _UNKNOWN = "; its name does not say which pool it is, and a spot pool may be without machines"
 
 
-def _order(cluster: Cluster) -> Iterator[Said]:
+def _order(cluster: Cluster) -> Iterator[Remark]:
     cloud = cluster.cloud
     if cloud is None:
         yield note("how this cluster's autoscaler chooses among pools is not known here")
@@ -29,7 +29,7 @@ def _order(cluster: Cluster) -> Iterator[Said]:
         yield from _by_class(cluster, cloud)
 
 
-def _by_priority(cluster: Cluster, cloud: CloudFacts) -> Iterator[Said]:
+def _by_priority(cluster: Cluster, cloud: CloudFacts) -> Iterator[Remark]:
     name = "kube-system/cluster-autoscaler-priority-expander"
     chosen = cluster.intent.expander
     if chosen not in (None, "priority"):
@@ -50,7 +50,7 @@ def _by_priority(cluster: Cluster, cloud: CloudFacts) -> Iterator[Said]:
         )
         return
     try:
-        tiers = priorities.read((config_map.get("data") or {}).get("priorities"))
+        tiers = priorities.read_tiers((config_map.get("data") or {}).get("priorities"))
     except ValueError as fault:
         yield wrong(f"the autoscaler refuses the ConfigMap {name}: {fault}", _UP)
         return
@@ -93,7 +93,7 @@ def _foreign(cluster: Cluster, cloud: CloudFacts) -> Iterator[tuple[str, str]]:
                 yield group, by_label[node.pool]
 
 
-def _by_class(cluster: Cluster, cloud: CloudFacts) -> Iterator[Said]:
+def _by_class(cluster: Cluster, cloud: CloudFacts) -> Iterator[Remark]:
     classed: dict[str, list[str]] = {}
     for pool in cluster.contract.pools:
         if of_class := pool.labels.get(cloud.pool_class):
@@ -127,7 +127,7 @@ def _by_class(cluster: Cluster, cloud: CloudFacts) -> Iterator[Said]:
             yield ok(f"ComputeClass {name} orders {', '.join(ordered)}")
 
 
-def _autoscaler(cluster: Cluster) -> Iterator[Said]:
+def _autoscaler(cluster: Cluster) -> Iterator[Remark]:
     cloud = cluster.cloud
     try:
         groups = cluster.groups
@@ -155,18 +155,18 @@ def _autoscaler(cluster: Cluster) -> Iterator[Said]:
     fine, spot = True, _spot(cluster)
     for group in groups:
         pool = cluster.pool_of(group.name)
-        for said in _of_group(group, pool, pool in spot):
-            fine = fine and said.state != State.WRONG
-            yield said
+        for remark in _of_group(group, pool, pool in spot):
+            fine = fine and remark.state != State.WRONG
+            yield remark
     if cloud and cloud.expander:
-        for said in _unscaled(cluster, {cluster.pool_of(group.name) for group in groups}):
+        for remark in _unscaled(cluster, {cluster.pool_of(group.name) for group in groups}):
             fine = False
-            yield said
+            yield remark
     if fine:
         yield ok(f"{len(groups)} node groups are healthy")
 
 
-def _starting(cluster: Cluster, starting: Starting) -> Said:
+def _starting(cluster: Cluster, starting: Starting) -> Remark:
     """It says so once, and replaces that after its first look at the cluster."""
     age = cluster.seconds_since(starting.since)
     if age is None or age < _START:
@@ -179,7 +179,7 @@ def _starting(cluster: Cluster, starting: Starting) -> Said:
     )
 
 
-def _of_group(group: Group, pool: str, spot: bool) -> Iterator[Said]:
+def _of_group(group: Group, pool: str, spot: bool) -> Iterator[Remark]:
     """`pool` is empty where nobody knows whether the group is spot."""
     why = f": {group.why}" if group.why else ""
     if group.scale_up == "Backoff" and spot:
@@ -213,7 +213,7 @@ def _spot(cluster: Cluster) -> set[str]:
         return set()
 
 
-def _unscaled(cluster: Cluster, known: set[str]) -> Iterator[Said]:
+def _unscaled(cluster: Cluster, known: set[str]) -> Iterator[Remark]:
     """Declared pools that the autoscaler does not know."""
     try:
         pools = cluster.contract.pools

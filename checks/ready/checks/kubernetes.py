@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.check import Check, Said, note, ok, some, wrong
+from checks.check import Check, Remark, note, ok, some, wrong
 from checks.ready.cluster import Cluster, minor
 from config.model.release import FIRST_MUTATING_VERSION
 
@@ -15,7 +15,7 @@ _SKEW = 3
 """Minor versions that a kubelet may be behind its API server."""
 
 
-def _version(cluster: Cluster) -> Iterator[Said]:
+def _version(cluster: Cluster) -> Iterator[Remark]:
     version = cluster.version
     shown = ".".join(map(str, version))
     if version < _LEAST:
@@ -38,7 +38,7 @@ def _version(cluster: Cluster) -> Iterator[Said]:
         yield ok(f"Kubernetes {shown}")
 
 
-def _policies_served(cluster: Cluster) -> Iterator[Said]:
+def _policies_served(cluster: Cluster) -> Iterator[Remark]:
     served = {
         resource["name"] for resource in (cluster.part("admission") or {}).get("resources", ())
     }
@@ -61,7 +61,7 @@ def _policies_served(cluster: Cluster) -> Iterator[Said]:
         )
 
 
-def _nodes(cluster: Cluster) -> Iterator[Said]:
+def _nodes(cluster: Cluster) -> Iterator[Remark]:
     away = [node for node in cluster.nodes if not node.ready]
     passing = [node.name for node in away if cluster.reclaimable(node) or cluster.young(node)]
     broken = [node.name for node in away if node.name not in passing]

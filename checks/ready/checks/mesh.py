@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checks.check import Check, Said, note, ok, wrong
+from checks.check import Check, Remark, note, ok, wrong
 from checks.ready.cluster import Cluster
 from checks.ready.snapshot import Object
 
@@ -17,7 +17,7 @@ def _named(cluster: Cluster, *names: str) -> Object | None:
     )
 
 
-def _istio(cluster: Cluster) -> Iterator[Said]:
+def _istio(cluster: Cluster) -> Iterator[Remark]:
     agent = _named(cluster, "istio-cni-node")
     if agent is None:
         yield note("Istio's CNI agent is not installed; Kubeflow 26.03 brings it")
@@ -45,7 +45,7 @@ def _istio(cluster: Cluster) -> Iterator[Said]:
         yield ok(f"Istio's CNI agent {where} writes to {wanted}")
 
 
-def _cilium(cluster: Cluster) -> Iterator[Said]:
+def _cilium(cluster: Cluster) -> Iterator[Remark]:
     if _named(cluster, "cilium", cluster.cloud.cilium_agent if cluster.cloud else "") is None:
         yield ok("no Cilium, so Istio needs no settings of it")
         return

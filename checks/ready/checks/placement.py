@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from checks.check import Check, Said, note, ok, wrong
+from checks.check import Check, Remark, note, ok, wrong
 from checks.ready.cluster import BrokenContract, Cluster, Contract, NoContract
 from checks.ready.snapshot import Object
 from components.layer import cel, names
@@ -14,7 +14,7 @@ _DEFAULTS = "defaults"
 _UP = "run `pulumi up`"
 
 
-def _contract(cluster: Cluster) -> Iterator[Said]:
+def _contract(cluster: Cluster) -> Iterator[Remark]:
     try:
         contract = cluster.contract
     except NoContract:
@@ -42,7 +42,7 @@ def _contract(cluster: Cluster) -> Iterator[Said]:
         )
 
 
-def _policies(cluster: Cluster) -> Iterator[Said]:
+def _policies(cluster: Cluster) -> Iterator[Remark]:
     contract = cluster.contract
     faults = list(_guard_faults(cluster, contract))
     served = {
@@ -61,7 +61,7 @@ def _policies(cluster: Cluster) -> Iterator[Said]:
         yield ok(f"the policies of stack {contract.instance} are there, bound and accepted")
 
 
-def _guard_faults(cluster: Cluster, contract: Contract) -> Iterator[Said]:
+def _guard_faults(cluster: Cluster, contract: Contract) -> Iterator[Remark]:
     policies, bindings = (
         cluster.objects("validatingPolicies"),
         cluster.objects("validatingBindings"),
@@ -95,7 +95,7 @@ def _guard_faults(cluster: Cluster, contract: Contract) -> Iterator[Said]:
             )
 
 
-def _stale(name: str, policy: Object, contract: Contract) -> Iterator[Said]:
+def _stale(name: str, policy: Object, contract: Contract) -> Iterator[Remark]:
     """Pools and taints of spot that the guard does not know."""
     variables: Mapping[str, str] = {
         item["name"]: item["expression"] for item in policy["spec"].get("variables") or ()
@@ -115,7 +115,7 @@ def _stale(name: str, policy: Object, contract: Contract) -> Iterator[Said]:
             )
 
 
-def _missing(name: str, kind: str, policies: object, bindings: object) -> Iterator[Said]:
+def _missing(name: str, kind: str, policies: object, bindings: object) -> Iterator[Remark]:
     assert isinstance(policies, list | tuple)
     assert isinstance(bindings, list | tuple)
     if all(item["metadata"]["name"] != name for item in policies):
@@ -124,7 +124,7 @@ def _missing(name: str, kind: str, policies: object, bindings: object) -> Iterat
         yield wrong(f"{kind} {name} is bound to nothing, so it has no effect", _UP)
 
 
-def _checkpoints(cluster: Cluster) -> Iterator[Said]:
+def _checkpoints(cluster: Cluster) -> Iterator[Remark]:
     checkpoints = cluster.contract.checkpoints
     if not checkpoints:
         yield note(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checks.check import Check, Said, note, ok, wrong
+from checks.check import Check, Remark, note, ok, wrong
 from checks.findings import State
 from checks.ready.cluster import Cluster, Node, Pool
 from components.layer.gpu import existing_plugins
@@ -19,15 +19,15 @@ def _of(cluster: Cluster, pool: Pool) -> list[Node]:
     return [node for node in cluster.nodes if node.pool == pool.label]
 
 
-def _pools(cluster: Cluster) -> Iterator[Said]:
+def _pools(cluster: Cluster) -> Iterator[Remark]:
     declared = cluster.contract.pools
     compared, fine = 0, True
     for pool in declared:
         for node in _of(cluster, pool):
             compared += 1
-            for said in _differences(cluster, pool, node):
-                fine = fine and said.state != State.WRONG
-                yield said
+            for remark in _differences(cluster, pool, node):
+                fine = fine and remark.state != State.WRONG
+                yield remark
     known = {pool.label for pool in declared}
     for node in cluster.nodes:
         # A node that lost the program's label is in no pool; its cloud or its GPUs give it away.
@@ -45,7 +45,7 @@ def _pools(cluster: Cluster) -> Iterator[Said]:
         yield ok(f"nodes of declared pools that have their labels and taints: {compared}{rest}")
 
 
-def _differences(cluster: Cluster, pool: Pool, node: Node) -> Iterator[Said]:
+def _differences(cluster: Cluster, pool: Pool, node: Node) -> Iterator[Remark]:
     missing = {key: value for key, value in pool.labels.items() if node.labels.get(key) != value}
     if missing:
         shown = ", ".join(f"{key}={value}" for key, value in sorted(missing.items()))
@@ -74,7 +74,7 @@ def _plugins(cluster: Cluster) -> list[Plugin]:
     )
 
 
-def _device_plugin(cluster: Cluster) -> Iterator[Said]:
+def _device_plugin(cluster: Cluster) -> Iterator[Remark]:
     pools = [pool for pool in cluster.contract.pools if pool.gpus]
     if not pools:
         yield ok("no pool has GPUs")
@@ -115,7 +115,7 @@ def _why(plugins: Sequence[Plugin], pool: Pool) -> str:
     return f": {', '.join(map(str, plugins))} select other nodes" if plugins else ""
 
 
-def _gpus(cluster: Cluster) -> Iterator[Said]:
+def _gpus(cluster: Cluster) -> Iterator[Remark]:
     pools = [pool for pool in cluster.contract.pools if pool.gpus]
     total, seen, fine = 0, 0, True
     for pool in pools:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from checks.check import Check, NotCompared, Said, note, ok, wrong
+from checks.check import Check, NotCompared, Remark, note, ok, wrong
 from checks.ready.cluster import PLATFORM, Cluster
 from checks.ready.quantities import GI, number
 
@@ -100,7 +100,7 @@ def _for_others(cluster: Cluster, pool: str) -> bool:
     return any(item.name == pool and (item.spot or item.taints) for item in declared)
 
 
-def _room(cluster: Cluster) -> Iterator[Said]:
+def _room(cluster: Cluster) -> Iterator[Remark]:
     asked = (
         f"Kubeflow's pods request {MESHED[0]} CPUs and {MESHED[1]:.0f} GiB with Istio's sidecars"
     )
@@ -129,7 +129,7 @@ def _room(cluster: Cluster) -> Iterator[Said]:
     yield wrong(f"{grown} are all that plain on-demand nodes have for it; {asked} ({bare})", remedy)
 
 
-def _volumes(cluster: Cluster) -> Iterator[Said]:
+def _volumes(cluster: Cluster) -> Iterator[Remark]:
     classes = cluster.objects("storageClasses")
     marked = [
         item

@@ -41,7 +41,7 @@ def asked_of_azure(
     session, adapter = requests.Session(), Recorded(recorded)
     session.mount("https://", adapter)
     transport = RequestsTransport(session=session, session_owner=False)
-    read = azure.read(demanded or wanted("azure"), account, _Credential(), transport=transport, retry_total=0)
+    read = azure.read_account(demanded or wanted("azure"), account, _Credential(), transport=transport, retry_total=0)
     return read, adapter
 
 
@@ -79,7 +79,7 @@ def test_the_subscription_of_the_stack_file_goes_before_the_environments(
     monkeypatch.setenv("ARM_SUBSCRIPTION_ID", "other")
     text = (PROJECT / "Pulumi.dev.yaml").read_text()
     (tmp_path / "Pulumi.dev.yaml").write_text(f"{text}  azure-native:subscriptionId: {SUBSCRIPTION}\n")
-    file = stack.load(tmp_path, "dev")
+    file = stack.load_stack(tmp_path, "dev")
     demanded = demand(file.spec, file.others)
     read, adapter = asked_of_azure(documents("azure"), None, demanded)
     assert read.account == f"subscription {SUBSCRIPTION}"
@@ -160,7 +160,7 @@ def test_no_credentials_for_azure_are_one_sentence_with_the_chains_own_words() -
     with pytest.raises(
         Unasked, match=r"^no credentials for Azure.*EnvironmentCredential.*unavailable.*az login"
     ) as why:
-        azure.read(wanted("azure"), SUBSCRIPTION, ChainedTokenCredential(EnvironmentCredential()))
+        azure.read_account(wanted("azure"), SUBSCRIPTION, ChainedTokenCredential(EnvironmentCredential()))
     assert "\n" not in str(why.value)
 
 

@@ -53,9 +53,9 @@ def test_an_error_that_nobody_foresaw_is_one_sentence_and_never_a_defect(
     def fails(*arguments: object) -> None:
         raise error
 
-    for place in ("read", "findings"):
+    for place in ("read_account", "findings"):
         with monkeypatch.context() as patched:
-            patched.setattr(clouds, "read", lambda demand, account: answers("azure"))
+            patched.setattr(clouds, "read_account", lambda demand, account: answers("azure"))
             patched.setattr(clouds, place, fails)
             done = CliRunner().invoke(preflight_command.main, ["--json"])
         assert (done.exit_code, done.output.count("\n")) == (Exit.UNASKED, 1)
@@ -84,14 +84,14 @@ def test_a_faulty_stack_file_is_refused_with_its_problems_before_anything_is_ask
 def test_a_cluster_that_no_cloud_is_known_of_cannot_be_asked() -> None:
     demand = wanted("azure")
     with pytest.raises(Unasked, match="use `ready`"):
-        clouds.read(replace(demand, cloud=ExistingCluster()), None)
+        clouds.read_account(replace(demand, cloud=ExistingCluster()), None)
 
 
 def test_without_the_group_of_clients_the_command_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(*arguments: object) -> None:
         raise ModuleNotFoundError("no", name="azure.identity")
 
-    monkeypatch.setattr("checks.preflight.azure.azure_reading.read", missing)
+    monkeypatch.setattr("checks.preflight.azure.azure_reading.read_account", missing)
     done = CliRunner().invoke(preflight_command.main, [])
     assert done.exit_code == Exit.UNASKED
     assert "azure.identity is not installed: run `make preflight`" in done.output
@@ -99,15 +99,15 @@ def test_without_the_group_of_clients_the_command_says_how_to_get_it(monkeypatch
 
 def test_findings_are_a_table_or_json_and_an_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
     given = answers("azure")
-    monkeypatch.setattr(clouds, "read", lambda demand, account: given)
+    monkeypatch.setattr(clouds, "read_account", lambda demand, account: given)
     done = CliRunner().invoke(preflight_command.main, [])
     assert done.exit_code == Exit.READY
     assert done.output.splitlines()[-1] == "dev: ready; 9 ok"
-    monkeypatch.setattr(clouds, "read", lambda demand, account: replace(given, account="subscription 1"))
+    monkeypatch.setattr(clouds, "read_account", lambda demand, account: replace(given, account="subscription 1"))
     assert (
         CliRunner().invoke(preflight_command.main, []).output.splitlines()[-1] == "dev in subscription 1: ready; 9 ok"
     )
-    monkeypatch.setattr(clouds, "read", lambda demand, account: given)
+    monkeypatch.setattr(clouds, "read_account", lambda demand, account: given)
     given.part("usages")[0]["limit"] = 0
     done = CliRunner().invoke(preflight_command.main, ["--json"])
     shown = json.loads(done.output)
@@ -119,8 +119,8 @@ def test_findings_are_a_table_or_json_and_an_exit_status(monkeypatch: pytest.Mon
 
 
 def test_what_the_program_warns_of_in_a_stack_file_is_printed_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clouds, "read", lambda demand, account: answers("azure"))
-    monkeypatch.setattr(reader, "snapshot", lambda *arguments: load("dev"))
+    monkeypatch.setattr(clouds, "read_account", lambda demand, account: answers("azure"))
+    monkeypatch.setattr(reader, "open_snapshot", lambda *arguments: load("dev"))
     for command in (preflight_command.main, ready.main):
         first = json.loads(CliRunner().invoke(command, ["--stack", "prod", "--json"]).output)["findings"][0]
         assert (first["check"], first["state"], first["source"]) == ("stack-file", "note", "docs/stack-file.md")

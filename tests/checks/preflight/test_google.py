@@ -22,7 +22,7 @@ def test_googles_clients_read_the_recorded_answers_and_only_read() -> None:
     from google.auth.credentials import AnonymousCredentials
 
     with served(documents("gcp")) as (endpoint, asked):
-        read = gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
+        read = gcp.read_account(wanted("gcp"), None, AnonymousCredentials(), endpoint)
     good = answers("gcp").parts
     assert read.unseen == {}
     for name, part in good.items():
@@ -36,7 +36,7 @@ def test_googles_clients_read_the_recorded_answers_and_only_read() -> None:
     demanded = replace(plain, spec=plain.spec.model_copy(update={"workloads": workloads}))
     for answer, part in (({"name": "kept"}, {"name": "kept"}), (None, None), (403, "403")):
         with served(documents("gcp") | {"/storage/v1/b/kept": answer}) as (endpoint, asked):
-            read = gcp.read(demanded, None, AnonymousCredentials(), endpoint)
+            read = gcp.read_account(demanded, None, AnonymousCredentials(), endpoint)
         assert ("GET", "/storage/v1/b/kept") in asked
         if part == "403":
             assert read.unseen["bucket"].startswith("403")
@@ -51,13 +51,13 @@ def test_googles_clients_read_the_recorded_answers_and_only_read() -> None:
     }
     live = {"/v1/projects/example-ml-staging/locations/europe-west4/clusters/ml-staging": up}
     with served(documents("gcp") | live | {f"{compute}s/gke-l4-grp".lower(): {"size": 2}}) as (endpoint, asked):
-        read = gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
+        read = gcp.read_account(wanted("gcp"), None, AnonymousCredentials(), endpoint)
     assert read.parts["groups"] == {"europe-west4-a/gke-l4-grp": {"size": 2}}
     refused = {path: 403 for path in documents("gcp") if path.endswith(("serverconfig", ":batchget"))}
     with served(documents("gcp") | refused) as (endpoint, _):
-        read = gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
+        read = gcp.read_account(wanted("gcp"), None, AnonymousCredentials(), endpoint)
     with pytest.raises(Unasked, match="does not answer"):
-        gcp.read(wanted("gcp"), None, AnonymousCredentials(), "http://127.0.0.1:9")
+        gcp.read_account(wanted("gcp"), None, AnonymousCredentials(), "http://127.0.0.1:9")
     assert sorted(read.unseen) == ["serverConfig", "services"]
     assert all(why.startswith("403") for why in read.unseen.values())
 
@@ -76,7 +76,7 @@ def test_googles_clients_ask_for_reservations_and_an_existing_bucket() -> None:
     other = Refusal(403, "", "Permission denied on resource project corp.")
     for answer, found, refused in ((l4, l4, False), (None, None, False), (other, None, True)):
         with served(documents("gcp") | kept | {path: answer}) as (endpoint, asked):
-            read = gcp.read(demanded, None, AnonymousCredentials(), endpoint)
+            read = gcp.read_account(demanded, None, AnonymousCredentials(), endpoint)
         assert {asked_path for _, asked_path in asked if "/reservations/" in asked_path} == {path}
         assert (read.parts["reservations"].get(key), key in read.unseen) == (found, refused)
         assert read.parts["bucket"] == {"name": "shared"}
@@ -86,7 +86,7 @@ def test_googles_clients_ask_for_reservations_and_an_existing_bucket() -> None:
         ]
     (said,) = (finding for finding in clouds.findings(read) if finding.check == "reservations")
     with served(documents("gcp") | dict.fromkeys(kept)) as (endpoint, _):
-        gone = gcp.read(replace(demanded, needs=plain.needs), None, AnonymousCredentials(), endpoint)
+        gone = gcp.read_account(replace(demanded, needs=plain.needs), None, AnonymousCredentials(), endpoint)
     assert (gone.parts["bucket"], gone.parts["bucketGranted"]) == (None, None)
     assert (said.state, "compute.reservations.get" in said.remedy) == (State.UNSEEN, True)
 
@@ -115,7 +115,7 @@ def test_what_no_right_mends_ends_the_asking_of_google_with_one_sentence(answer:
     from google.auth.credentials import AnonymousCredentials
 
     with served({EVERYTHING: answer}) as (endpoint, asked), pytest.raises(Unasked, match=says):
-        gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
+        gcp.read_account(wanted("gcp"), None, AnonymousCredentials(), endpoint)
     assert len(asked) == 1
 
 
@@ -125,7 +125,7 @@ def test_a_region_that_is_not_there_is_a_defect_and_ends_nothing() -> None:
 
     region = "/compute/v1/projects/example-ml-staging/regions/europe-west4"
     with served(documents("gcp") | {region: None}) as (endpoint, _):
-        read = gcp.read(wanted("gcp"), None, AnonymousCredentials(), endpoint)
+        read = gcp.read_account(wanted("gcp"), None, AnonymousCredentials(), endpoint)
     (wrong,) = (finding for finding in clouds.findings(read) if finding.state == State.WRONG)
     assert (wrong.check, "there is no region europe-west4" in wrong.says) == ("machines", True)
 
@@ -140,7 +140,7 @@ def test_a_login_of_google_that_fails_while_asking_is_one_sentence() -> None:
             raise OAuthError("Error code invalid_target: the audience is invalid.")
 
     with pytest.raises(Unasked, match=r"^no credentials for Google Cloud.*invalid_target.*application-default login"):
-        gcp.read(wanted("gcp"), None, Refused(), "http://127.0.0.1:9")
+        gcp.read_account(wanted("gcp"), None, Refused(), "http://127.0.0.1:9")
 
 
 @pytest.mark.slow
@@ -150,6 +150,6 @@ def test_no_credentials_for_google_are_one_sentence(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("NO_GCE_CHECK", "true")
     monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
     with pytest.raises(Unasked) as why:
-        gcp.read(wanted("gcp"), None)
+        gcp.read_account(wanted("gcp"), None)
     assert str(why.value).startswith("no credentials for Google Cloud, so nothing was asked: Your default credentials")
     assert "\n" not in str(why.value)

@@ -81,7 +81,7 @@ def test_an_issuer_that_does_not_answer_is_one_sentence_without_its_token() -> N
     given = _of_azure({}, PRINCIPAL | EXCHANGE | {"ARM_USE_OIDC": "true"})
     credential, words = azure.login(given, "")
     with pytest.raises(Unasked, match=r"issuer of the OIDC token does not give one: ConnectionError$"):
-        azure.checked(credential, words)
+        azure.signed_in(credential, words)
 
 
 def test_the_token_says_who_ran_az_login() -> None:
@@ -92,8 +92,8 @@ def test_the_token_says_who_ran_az_login() -> None:
         def get_token(self, scope: str) -> Token:
             return Token()
 
-    assert azure.checked(Credential(), "whoever ran `az login`") == "jane@example.com, whoever ran `az login`"
-    assert azure.checked(Credential(), "") == "jane@example.com"
+    assert azure.signed_in(Credential(), "whoever ran `az login`") == "jane@example.com, whoever ran `az login`"
+    assert azure.signed_in(Credential(), "") == "jane@example.com"
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def _spot(given: Answers) -> list[Finding]:
 
 
 def _prod() -> Demand:
-    return demand(stack.read(PROJECT, "prod"))
+    return demand(stack.read_spec(PROJECT, "prod"))
 
 
 def _scored(scores: dict[str, str], zones: tuple[str, ...] = ()) -> Answers:
@@ -66,7 +66,7 @@ def test_high_scores_are_ok_and_low_ones_a_note_with_the_order_by_them() -> None
 
 def test_a_chain_begins_with_the_pool_that_has_spot() -> None:
     """In a region without known prices t4big stands before the twin, and so they may change places."""
-    file = stack.read(PROJECT, "prod")
+    file = stack.read_spec(PROJECT, "prod")
     cloud = file.cloud.model_copy(update={"location": "norwayeast"})
     wanted = demand(file.model_copy(update={"cloud": cloud}))
     given = _scored({T4: "Low", BIG: "High", A100: "Medium"})

@@ -24,7 +24,7 @@ def load(name: str) -> Snapshot:
 
 def snapshot(stack: Standing) -> Snapshot:
     """What `ready` reads of a stack that is up."""
-    return reader.snapshot(str(stack._plane().admin_kubeconfig))
+    return reader.open_snapshot(str(stack._plane().admin_kubeconfig))
 
 
 def with_gpus(stack: Standing, subject: Subject) -> bool:

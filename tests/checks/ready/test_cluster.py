@@ -71,7 +71,7 @@ def test_versions_of_all_clouds_are_read() -> None:
 def test_an_old_or_broken_status_of_the_autoscaler_is_refused() -> None:
     for text in ("", "Cluster-autoscaler status at 2026-01-01:\nCluster-wide:", "[", "autoscalerStatus: Initializing"):
         with pytest.raises(ValueError, match="autoscaler"):
-            autoscaler.read({"data": {"status": text}})
+            autoscaler.read_config_map({"data": {"status": text}})
 
 
 def test_an_autoscaler_that_starts_for_long_is_stuck() -> None:
@@ -222,4 +222,4 @@ def test_of_two_stacks_in_a_cluster_the_stack_file_says_which_is_meant() -> None
     snapshot.parts["contracts"].insert(0, other)
     with pytest.raises(NotCompared, match=r"kubeflow-spot, kubeflow-spot-other"):
         _ = Cluster(snapshot).contract
-    assert Cluster(snapshot, intent.of(stacks.read(PROJECT, "dev"))).contract.instance == "dev"
+    assert Cluster(snapshot, intent.intent_of(stacks.read_spec(PROJECT, "dev"))).contract.instance == "dev"

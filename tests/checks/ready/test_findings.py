@@ -79,12 +79,12 @@ def test_a_healthy_cluster_that_looks_broken_has_notes_alone(
 def test_a_stack_file_says_what_the_cluster_does_not_show(
     stack: str, expander: str, step: Any, check: str, state: State, says: str
 ) -> None:
-    spec = stacks.read(PROJECT, stack)
+    spec = stacks.read_spec(PROJECT, stack)
     if expander:
         cloud: Any = spec.cloud
         profile = cloud.autoscaler.model_copy(update={"expander": expander})
         spec = spec.model_copy(update={"cloud": cloud.model_copy(update={"autoscaler": profile})})
-    found = judge.findings(cluster(stack, step), intent=intent.of(spec))
+    found = judge.findings(cluster(stack, step), intent=intent.intent_of(spec))
     assert [(f.check, f.state) for f in found if f.check == check or f in bad(found)] == [(check, state)]
     assert any(says in finding.says for finding in found), found
 
@@ -116,11 +116,11 @@ def as_declared_now(stack: str, spec: ClusterSpec) -> Snapshot:
 
 @pytest.mark.parametrize("stack", BOTH)
 def test_a_stack_file_that_says_something_else_is_named(stack: str) -> None:
-    spec = stacks.read(PROJECT, stack)
+    spec = stacks.read_spec(PROJECT, stack)
     snapshot = as_declared_now(stack, spec)
-    assert bad(judge.findings(snapshot, [declared.check(spec, stack)])) == []
+    assert bad(judge.findings(snapshot, [declared.declared_check(spec, stack)])) == []
     other = spec.model_copy(update={"pools": spec.pools[:-1] if stack == "staging" else spec.pools[:1]})
-    said = [finding.says for finding in bad(judge.findings(snapshot, [declared.check(other, stack)]))]
+    said = [finding.says for finding in bad(judge.findings(snapshot, [declared.declared_check(other, stack)]))]
     assert any("the stack file has none" in text for text in said)
     assert any("guard-profiles is not as the stack file declares it: spec." in text for text in said)
 
@@ -156,9 +156,9 @@ def _older(parts: dict[str, Any]) -> None:
     ],
 )
 def test_each_difference_to_the_stack_file_is_named(stack: str, change: Callable[[Any], Any], says: str) -> None:
-    spec = stacks.read(PROJECT, stack)
+    spec = stacks.read_spec(PROJECT, stack)
     snapshot = as_declared_now(stack, spec)
     change(snapshot.parts)
-    found = bad(judge.findings(snapshot, [declared.check(spec, stack)]))
+    found = bad(judge.findings(snapshot, [declared.declared_check(spec, stack)]))
     assert {finding.check for finding in found} == {"declared"}
     assert any(re.search(says, finding.says) for finding in found), found

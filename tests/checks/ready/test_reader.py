@@ -45,7 +45,7 @@ def test_every_part_is_read_by_get_alone_and_lists_page_by_page() -> None:
         return {"kind": "NodeList", "items": nodes[:1], "metadata": {"continue": "a/b"}}
 
     with served(answers | {"/api/v1/nodes": paged, "/apis/apps/v1/daemonsets": 403}) as (address, asked):
-        read = reader.read(opened(address))
+        read = reader.read_snapshot(opened(address))
     assert {method for method, _ in asked} == {"GET"}
     assert read.unseen == {"daemonSets": "403 Forbidden"}
     assert read.taken.endswith("+00:00")
@@ -112,24 +112,24 @@ def test_a_login_that_fails_ends_it_and_is_no_missing_right(user: dict[str, Any]
 def test_a_login_command_that_answers_is_used(tmp_path: Path) -> None:
     status = '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "t"}}'
     path = _kubeconfig(tmp_path / "config", "http://127.0.0.1:9", **_login("echo", args=[status]))
-    with kubeconfig.opened(path) as api:
+    with kubeconfig.open_client(path) as api:
         assert api.configuration.api_key == {"BearerToken": "Bearer t"}
 
 
 def test_a_tokens_file_is_read_from_the_folder_of_the_kubeconfig_and_a_missing_one_is_named(tmp_path: Path) -> None:
     path = _kubeconfig(tmp_path / "config", "http://127.0.0.1:9", tokenFile="token")
     with pytest.raises(Unasked, match=rf"^{tmp_path}/token, which {path} names, cannot be read: No such file"):
-        kubeconfig.opened(path)
+        kubeconfig.open_client(path)
     (tmp_path / "token").write_text("t")
-    with kubeconfig.opened(path) as api:
+    with kubeconfig.open_client(path) as api:
         assert api.configuration.api_key == {"BearerToken": "Bearer t"}
 
 
 def test_a_silent_server_and_one_that_is_none_end_it() -> None:
     with pytest.raises(Unasked, match="does not answer"):
-        reader.read(opened("http://127.0.0.1:9"))
+        reader.read_snapshot(opened("http://127.0.0.1:9"))
     with served({"/version": lambda query: []}) as (address, _), pytest.raises(Unasked, match="is no API server"):
-        reader.read(opened(address))
+        reader.read_snapshot(opened(address))
 
 
 def test_credentials_that_are_refused_end_it_with_one_sentence() -> None:
@@ -140,16 +140,16 @@ def test_credentials_that_are_refused_end_it_with_one_sentence() -> None:
             served(answers | {path: 401}) as (address, _),
             pytest.raises(Unasked, match=r"does not accept the kubeconfig's credentials \(401\): log in again$"),
         ):
-            reader.read(opened(address))
+            reader.read_snapshot(opened(address))
 
 
 def test_an_error_that_nobody_foresaw_is_one_sentence_and_never_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*arguments: object) -> None:
         raise KeyError("provisioner")
 
-    for place, name in ((reader, "snapshot"), (judge, "findings")):
+    for place, name in ((reader, "open_snapshot"), (judge, "findings")):
         with monkeypatch.context() as patched:
-            patched.setattr(reader, "snapshot", lambda *arguments: load("dev"))
+            patched.setattr(reader, "open_snapshot", lambda *arguments: load("dev"))
             patched.setattr(place, name, fails)
             done = CliRunner().invoke(ready_command.main, [])
         assert (done.exit_code, done.output.count("\n")) == (Exit.UNASKED, 1)

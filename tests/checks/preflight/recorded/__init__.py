@@ -29,7 +29,7 @@ def file(cloud: str) -> dict[str, Any]:
 @cache
 def wanted(cloud: str) -> Demand:
     """The demand of the checked-in stack of a cloud."""
-    return demand(stack.read(PROJECT, STACKS[cloud]))
+    return demand(stack.read_spec(PROJECT, STACKS[cloud]))
 
 
 def answers(cloud: str) -> Answers:
