@@ -123,7 +123,7 @@ def _excess(
 
 
 def _pools(resources: Resources) -> Iterator[_Pool]:
-    for cluster in resources.of(CLUSTER):
+    for cluster in resources.of_type(CLUSTER):
         for pool in pools_of(resources, cluster.id):
             yield cluster, pool
 

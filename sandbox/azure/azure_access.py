@@ -39,7 +39,7 @@ def allowed(resources: Resources, principal: str, attempt: Attempt) -> bool:
     actions += operation.get("whole", ())
     return any(
         _grants(resources, assignment, action, data=data, attempt=attempt, suboperation=operation.get("sub", ""))
-        for assignment in resources.of(ROLE)
+        for assignment in resources.of_type(ROLE)
         if assignment.body["principalId"].lower() == principal.lower() and _covers(assignment, attempt, operation["at"])
         for action in actions
     )
@@ -68,4 +68,4 @@ def _grants(
     if attempt.blob:
         resource[f"{_CONTAINERS}/blobs:path"] = attempt.blob
     request = {f"{_CONTAINERS}/blobs:prefix": attempt.prefix} if suboperation == "Blob.List" else {}
-    return azure_conditions.read(text)(azure_conditions.Asked(action, suboperation, resource, request))
+    return azure_conditions.parse_condition(text)(azure_conditions.Asked(action, suboperation, resource, request))

@@ -159,7 +159,7 @@ class AzureCloud(EmulatedCloud):
         return azure_operations.conflict(resources, POOL, record.id) if record.token == POOL else None
 
     def _interrupted(self, resources: Resources) -> None:
-        for record in resources.of(DEPLOYMENT):
+        for record in resources.of_type(DEPLOYMENT):
             if deployment.running(record):
                 deployment.end(record, "Failed")
 

@@ -43,9 +43,9 @@ _OPERATORS: Mapping[str, Callable[[str, str], bool]] = {
 """Compared with their case; the names of those that do not end in IgnoreCase."""
 
 
-def read(text: str) -> Condition:
+def parse_condition(text: str) -> Condition:
     """A condition. Raises `Malformed` for what is none, or more than is known here."""
-    return conditions.read(text, _TOKEN, _term)
+    return conditions.parse_condition(text, _TOKEN, _term)
 
 
 def _term(token: re.Match[str]) -> Condition:

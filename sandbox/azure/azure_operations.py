@@ -31,7 +31,7 @@ def conflict(resources: Resources, token: str, id: str) -> AzureRefused | None:
         if record is not None and STATES.running(record):
             # azure-workload-identity #417. azure-native does not try again after this code.
             text = (
-                f"Operation is not allowed: Another operation ({azure_ids.last(record.id)} - {STATES.of(record)}) is "
+                f"Operation is not allowed: Another operation ({azure_ids.last(record.id)} - {STATES.mark_of(record)}) is "
                 "in progress, please wait for it to finish before starting a new operation. See "
                 "https://aka.ms/aks-pending-operation for more details"
             )
@@ -46,8 +46,8 @@ def network_conflict(resources: Resources, id: str, body: Body) -> AzureRefused 
     once here.
     """
     network = _network(body)
-    for record in resources.of(POOL):
-        if STATES.of(record) != STATES.creating or azure_ids.key(record.id) == azure_ids.key(id):
+    for record in resources.of_type(POOL):
+        if STATES.mark_of(record) != STATES.creating or azure_ids.key(record.id) == azure_ids.key(id):
             continue
         if network and network == _network(record.body):
             text = (
@@ -206,7 +206,7 @@ class Propagation:
         self._due: dict[str, list[Callable[[str], AzureRefused]]] = {}
         self._lock = Lock()
 
-    def made(self, token: str, id: str) -> None:
+    def note_created(self, token: str, id: str) -> None:
         """Note a resource that was just made."""
         refusals: Sequence[Callable[[str], AzureRefused]] = {IDENTITY: _OF_AN_IDENTITY, DEFINITION: _OF_A_ROLE}.get(
             token, ()

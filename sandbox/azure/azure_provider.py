@@ -150,7 +150,7 @@ class AzureProvider(CloudProvider):
         try:
             id, properties = self._cloud.put(kind.token, id, body, create=create)
             if self._propagation and create:
-                self._propagation.made(kind.token, id)
+                self._propagation.note_created(kind.token, id)
         except InitFailed as failed:
             raise InitFailed(failed.id, _outputs(kind, resource.inputs, failed.outputs), failed.reasons) from failed
         return id, _outputs(kind, resource.inputs, properties)

@@ -37,7 +37,7 @@ def instances(resources: Resources, pool: Record) -> list[int]:
 
 def settle(resources: Resources) -> None:
     """Make every scale set as large as its pool's count: more get new numbers, the highest numbers go first."""
-    for pool in resources.of(POOL):
+    for pool in resources.of_type(POOL):
         numbers, following = _brought_in_line(resources, pool)
         resources.put(Record(SCALE_SET, _id(pool), {"instances": numbers, "next": following}))
 

@@ -14,7 +14,7 @@ class Malformed(ValueError):
     """A condition that cannot be read, or has more than the sandbox knows."""
 
 
-def read(text: str, token: re.Pattern[str], term: Term[Asked]) -> Condition[Asked]:
+def parse_condition(text: str, token: re.Pattern[str], term: Term[Asked]) -> Condition[Asked]:
     """A condition. `token` has the groups `open`, `close`, `not`, `and` and `or`; `term` reads every other token.
 
     Raises `Malformed`.

@@ -100,7 +100,7 @@ class EmulatedCloud(SpotMarket):
                 raise refused
             self.types[record.token].check_delete(resources, id)
             # Deleting a cluster does not wait for what runs on it.
-            ending = [c for c in resources.of(self.cluster) if (ids.key(c.id) + "/").startswith(ids.key(id) + "/")]
+            ending = [c for c in resources.of_type(self.cluster) if (ids.key(c.id) + "/").startswith(ids.key(id) + "/")]
             ending += [record] if record.token == self.pool else []
             for removed in ending:
                 self.states.begin(removed, self.states.deleting)
@@ -137,13 +137,13 @@ class EmulatedCloud(SpotMarket):
         with self._change() as resources:
             self._interrupted(resources)
             self._finish_evictions(resources)
-            for pool in resources.of(self.pool):
+            for pool in resources.of_type(self.pool):
                 if self.states.ending(pool):
                     resources.remove(pool.id)
                 elif self.states.retried or self.states.running(pool):
                     self.states.end(pool)
-        for cluster in self._store.read().of(self.cluster):
-            if self.states.of(cluster) in (self.states.creating, self.states.deleting):
+        for cluster in self._store.read().of_type(self.cluster):
+            if self.states.mark_of(cluster) in (self.states.creating, self.states.deleting):
                 self._runtime.stop(ids.key(cluster.id))
                 with self._change() as resources:
                     resources.remove(cluster.id)
@@ -184,8 +184,8 @@ class EmulatedCloud(SpotMarket):
         resources = self._store.read()
         return [
             self._status(resources, cluster, pool)
-            for cluster in resources.of(self.cluster)
-            for pool in resources.of(self.pool, below=cluster.id)
+            for cluster in resources.of_type(self.cluster)
+            for pool in resources.of_type(self.pool, below=cluster.id)
         ]
 
     def _status(self, resources: Resources, cluster: Record, pool: Record) -> PoolStatus:
@@ -212,7 +212,7 @@ class EmulatedCloud(SpotMarket):
 
     def _standing(self, resources: Resources, cluster: Record) -> list[Record]:
         """A cluster's pools without those that are being deleted, which have no nodes any more."""
-        return [pool for pool in resources.of(self.pool, below=cluster.id) if not self.states.ending(pool)]
+        return [pool for pool in resources.of_type(self.pool, below=cluster.id) if not self.states.ending(pool)]
 
     def scale(self, cluster_name: str, pool: str, count: int, *, force: bool = False) -> None:
         """Change a pool's size behind Pulumi's back: within its bounds, as the autoscaler does, or by `force`.
@@ -222,12 +222,14 @@ class EmulatedCloud(SpotMarket):
         """
         with self._change() as resources:
             cluster_key = ids.key(cluster_name)
-            named = [c for c in resources.of(self.cluster) if cluster_key in (ids.last(ids.key(c.id)), ids.key(c.id))]
+            named = [
+                c for c in resources.of_type(self.cluster) if cluster_key in (ids.last(ids.key(c.id)), ids.key(c.id))
+            ]
             if len(named) != 1:
                 raise ScaleRefused(f"there is {'more than one' if named else 'no'} cluster {cluster_name}")
             cluster = named[0]
             if resources.get(f"{cluster.id}/{self.folder}/{pool}") is None:
-                names = ", ".join(ids.last(other.id) for other in resources.of(self.pool, below=cluster.id))
+                names = ", ".join(ids.last(other.id) for other in resources.of_type(self.pool, below=cluster.id))
                 raise ScaleRefused(f"cluster {cluster_name} has no pool {pool}; it has {names}")
             record = self._autoscaled(resources, f"{cluster.id}/{self.folder}/{pool}")
             short = self._resize(resources, record, count, force=force)

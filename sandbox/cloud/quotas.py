@@ -50,7 +50,7 @@ class Quotas(ABC):
     no_region: ClassVar[str] = "not a region"
 
     @classmethod
-    def read(cls, data: Any) -> Self:
+    def parse_quotas(cls, data: Any) -> Self:
         """Limits as a cloud file has them. Raises SandboxError with everything that is wrong, by path."""
         if not isinstance(data, Mapping):
             raise SandboxError(f"{cls.where}: is not an object of regions")

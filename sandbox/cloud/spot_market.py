@@ -99,13 +99,13 @@ class SpotMarket(ABC):
             for bound in spot_nodes.bounds(resources):
                 spot_nodes.lift_bound(resources, bound.machine, bound.zone)
             self._join(resources)
-            for pool in list(spot_nodes.with_states(resources, resources.of(self.pool))):
+            for pool in list(spot_nodes.with_states(resources, resources.of_type(self.pool))):
                 spot_nodes.set_state(resources, pool, [*spot_nodes.states(resources, pool)], None)
 
     def zones_of(self, machine: str) -> set[str] | None:
         """The zones in which spot pools have this machine; None where no spot pool has it."""
         resources = self._read()
-        pools = [pool for pool in resources.of(self.pool) if self._kind(pool) == machine]
+        pools = [pool for pool in resources.of_type(self.pool) if self._kind(pool) == machine]
         return {zone for pool in pools for zone in self._pool_zones(pool.body)} if pools else None
 
     def _pool_zones(self, pool: Body) -> list[str]:
@@ -114,7 +114,7 @@ class SpotMarket(ABC):
 
     def spot_machines(self) -> set[str]:
         """The machines of all spot pools."""
-        return {kind for pool in self._read().of(self.pool) if (kind := self._kind(pool))}
+        return {kind for pool in self._read().of_type(self.pool) if (kind := self._kind(pool))}
 
     def running(self, pool_id: str) -> list[str]:
         """The machines of a pool that an eviction may take, by their nodes' names, those under notice first, then the oldest."""
@@ -167,14 +167,14 @@ class SpotMarket(ABC):
 
     def _finish_evictions(self, resources: Resources) -> None:
         """Take back what a killed process had given notice to."""
-        for pool in list(spot_nodes.with_states(resources, resources.of(self.pool))):
+        for pool in list(spot_nodes.with_states(resources, resources.of_type(self.pool))):
             if noticed := spot_nodes.in_state(resources, pool, "noticed"):
                 self._take(resources, pool, noticed)
             spot_nodes.set_state(resources, pool, spot_nodes.in_state(resources, pool, "going"), None)
 
     def _settle(self, resources: Resources) -> None:
         """Bring the machines of every pool in line with its body, and with the bounds of spot machines."""
-        bounded = resources.of(self.pool) if spot_nodes.bounds(resources) else []
+        bounded = resources.of_type(self.pool) if spot_nodes.bounds(resources) else []
         had = {pool.id: self.machines.zones(resources, pool) for pool in bounded}
         self.machines.settle(resources)
         for pool in bounded:
@@ -191,7 +191,7 @@ class SpotMarket(ABC):
 
     def _forget_states(self, resources: Resources) -> None:
         """Forget the states of machines that are gone."""
-        for pool in list(spot_nodes.with_states(resources, resources.of(self.pool))):
+        for pool in list(spot_nodes.with_states(resources, resources.of_type(self.pool))):
             gone = spot_nodes.states(resources, pool).keys() - self.machines.zones(resources, pool).keys()
             spot_nodes.set_state(resources, pool, gone, None)
 
@@ -207,7 +207,7 @@ class SpotMarket(ABC):
 
     def _spot_machines(self, resources: Resources) -> list[_Machine]:
         """The machines of all spot pools, pool by pool."""
-        pools = [pool for pool in resources.of(self.pool) if self._kind(pool)]
+        pools = [pool for pool in resources.of_type(self.pool) if self._kind(pool)]
         return [machine for pool in pools for machine in self._machines_of(resources, pool)]
 
     def _fit(self, resources: Resources, pool: Record, had: Collection[str]) -> str:

@@ -137,7 +137,7 @@ class Bound:
 
 def bounds(resources: Resources) -> list[Bound]:
     """All bounds, in the order in which they were set."""
-    return [Bound(**record.body) for record in resources.of(CAPACITY)]
+    return [Bound(**record.body) for record in resources.of_type(CAPACITY)]
 
 
 def set_bound(resources: Resources, bound: Bound) -> None:

@@ -50,7 +50,7 @@ class Resources:
         for known in [k for k in self.records if k == prefix or k.startswith(prefix + "/")]:
             del self.records[known]
 
-    def of(self, token: str, below: str = "") -> list[Record]:
+    def of_type(self, token: str, below: str = "") -> list[Record]:
         """The resources of a type, optionally only those whose id is below another's."""
         prefix = key(below) + "/" if below else ""
         return [r for k, r in self.records.items() if r.token == token and k.startswith(prefix)]
@@ -126,13 +126,13 @@ class States:
     def end(self, record: Record, *, failed: bool = False) -> None:
         record.body[self.field] = self.failed if failed else self.succeeded
 
-    def of(self, record: Record) -> str | None:
+    def mark_of(self, record: Record) -> str | None:
         """The state of a cluster or pool; None where it has none."""
         return record.body.get(self.field)
 
     def running(self, record: Record) -> bool:
-        return self.of(record) in (self.creating, self.updating, self.deleting)
+        return self.mark_of(record) in (self.creating, self.updating, self.deleting)
 
     def ending(self, record: Record) -> bool:
         """True while it is being deleted."""
-        return self.of(record) == self.deleting
+        return self.mark_of(record) == self.deleting

@@ -47,7 +47,7 @@ def install(name: str, kubeconfig: Path, version: str) -> None:
 
 def limits(name: str, folder: Path) -> Quotas:
     """The quotas of a cloud whose memory is in a folder."""
-    return plugin(name).quotas.read(quotas_of(name, quotas.kept(folder)))
+    return plugin(name).quotas.parse_quotas(quotas_of(name, quotas.kept(folder)))
 
 
 def opened(name: str, folder: Path, runtime: ClusterRuntime) -> EmulatedCloud:

@@ -172,7 +172,7 @@ def _quota_problems(quotas: Any) -> Iterator[str]:
         return
     for plugin in by_package().values():
         try:
-            plugin.quotas.read(quotas_of(plugin.name, quotas))
+            plugin.quotas.parse_quotas(quotas_of(plugin.name, quotas))
         except SandboxError as wrong:
             yield from str(wrong).splitlines()
 

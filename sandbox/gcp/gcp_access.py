@@ -41,16 +41,16 @@ def allowed(resources: Resources, principal: str, attempt: Attempt) -> bool:
         }
     )
     given: set[str] = set()
-    for binding in resources.of(BUCKET_MEMBER):
+    for binding in resources.of_type(BUCKET_MEMBER):
         body = binding.body
         if (body["bucket"].removeprefix("b/"), body["member"]) != (attempt.bucket, principal):
             continue
         condition = body.get("condition")
-        if condition is None or gcp_conditions.read(condition["expression"])(asked):
+        if condition is None or gcp_conditions.parse_condition(condition["expression"])(asked):
             given.update(facts["roles"][body["role"]])
     # A managed folder's policy is about objects below it, and lists of them (docs.cloud.google.com/storage/docs/managed-folders).
     below = attempt.object if at_object else attempt.prefix
-    for binding in resources.of(FOLDER_MEMBER):
+    for binding in resources.of_type(FOLDER_MEMBER):
         body = binding.body
         if (body["bucket"], body["member"]) == (attempt.bucket, principal) and below.startswith(body["managedFolder"]):
             given.update(facts["roles"][body["role"]])

@@ -43,7 +43,7 @@ class GcpCloud(EmulatedCloud):
 
     def subnetworks(self, network_id: str) -> list[str]:
         """The ids of a network's subnets."""
-        return [s.id for s in self._store.read().of(SUBNETWORK) if gcp_ids.path(s.body["network"]) == network_id]
+        return [s.id for s in self._store.read().of_type(SUBNETWORK) if gcp_ids.path(s.body["network"]) == network_id]
 
     def create(self, token: str, id: str, wanted: Body, *, keep_default_pool: bool = True) -> Body:
         """Make a resource: its body.

@@ -32,9 +32,9 @@ class Asked:
 Condition = Callable[[Asked], bool]
 
 
-def read(text: str) -> Condition:
+def parse_condition(text: str) -> Condition:
     """A condition. Raises `Malformed` for what is none, or more than is known here."""
-    return conditions.read(text, _TOKEN, _term)
+    return conditions.parse_condition(text, _TOKEN, _term)
 
 
 def _term(token: re.Match[str]) -> Condition:

@@ -74,7 +74,7 @@ class GcpProvider(CloudProvider):
             return "", preview(STORED.outputs_of(kind.token), inputs)
         id = ""
         try:
-            if wrong := kind.check(inputs):
+            if wrong := kind.fault_of_inputs(inputs):
                 raise Refused(wrong)
             id = kind.id(inputs, self._settings)
             keep = not inputs.get("removeDefaultNodePool")

@@ -70,7 +70,7 @@ class Quotas(quotas.Quotas):
     def usage(self, resources: Resources) -> Usage:
         """The usage of all pools."""
         usage: Usage = Counter()
-        for pool in resources.of(POOL):
+        for pool in resources.of_type(POOL):
             for metric, amount in self._of_a_node(pool.body, gcp_ids.region(pool.body["location"])):
                 usage[metric] += amount * instance_groups.size(resources, pool)
         return usage

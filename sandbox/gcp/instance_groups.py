@@ -65,7 +65,7 @@ def settle(resources: Resources) -> None:
     A pool below its minimum grows (Google's autoscaler runs with EnforceNodeGroupMinSize). One above its maximum keeps its
     nodes until they are empty: nothing says that a lower bound evicts pods.
     """
-    for pool in resources.of(POOL):
+    for pool in resources.of_type(POOL):
         zones = pool.body["nodeLocations"]
         limits = bounds(pool.body)
         node_count = pool.body.get("nodeCount")
@@ -75,7 +75,7 @@ def settle(resources: Resources) -> None:
             if resources.get(_id(pool, zone)) is None:
                 # A zone that is added later starts as a new pool does (initial nodes are a zone's).
                 _put(resources, pool, zone, list(range(initial)), initial)
-        for group in resources.of(GROUP, below=pool.id):
+        for group in resources.of_type(GROUP, below=pool.id):
             if group.body["zone"] not in zones:
                 resources.remove(group.id)
         if limits:
@@ -187,7 +187,7 @@ def _full(resources: Resources, pool: Record, zone: str) -> bool:
     """Whether Google has no spot machine more of a pool's type in a zone."""
     taken = sum(
         len(_numbers(resources, other, zone))
-        for other in resources.of(POOL)
+        for other in resources.of_type(POOL)
         if _spot_machine(other) == _spot_machine(pool)
     )
     bounds = [bound for bound in spot_nodes.bounds(resources) if bound.zone == zone and not bound.silent]

@@ -59,12 +59,12 @@ class Pools:
         return {p.id.rsplit("/", 1)[1]: instance_groups.size(self.resources, p) for p in self.pools()}
 
     def pools(self) -> list[Record]:
-        return self.resources.of(POOL)
+        return self.resources.of_type(POOL)
 
     def node_groups(self, cluster_id: str) -> NodeGroups:
         cluster = self.resources.records[CLUSTER]
         groups = [
-            instance_groups.group(self.resources, cluster, pool) for pool in self.resources.of(POOL, below=CLUSTER)
+            instance_groups.group(self.resources, cluster, pool) for pool in self.resources.of_type(POOL, below=CLUSTER)
         ]
         return NodeGroups(groups, instance_groups.profile(cluster))
 

@@ -145,7 +145,7 @@ def google_after_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable
 
 def principal(resources: Resources, namespace: str) -> str:
     """The object id of a profile's identity."""
-    (identity,) = (r for r in resources.of(IDENTITY) if azure_ids.last(r.id) == f"lab-{namespace}")
+    (identity,) = (r for r in resources.of_type(IDENTITY) if azure_ids.last(r.id) == f"lab-{namespace}")
     return str(identity.body["principalId"])
 
 
@@ -226,7 +226,7 @@ def test_a_broken_condition_is_seen(
 @pytest.mark.parametrize("broken", BROKEN)
 def test_a_broken_folder_is_seen(broken: str, google_after_up: Callable[[], Resources]) -> None:
     resources = google_after_up()
-    for record in resources.of(FOLDER_MEMBER):
+    for record in resources.of_type(FOLDER_MEMBER):
         record.body["managedFolder"] = BROKEN[broken](record.body["managedFolder"])
     assert wrong_on_google(resources)
 

@@ -57,7 +57,7 @@ def store(stack: Stack) -> Store:
 
 def reads_its_prefix(stack: Stack) -> bool:
     known = store(stack).read()
-    (identity,) = known.of(IDENTITY)
+    (identity,) = known.of_type(IDENTITY)
     account = f"{GROUP}/providers/Microsoft.Storage/storageAccounts/labcheckpoints"
     attempt = azure_access.Attempt("Get Blob", account, "checkpoints", "team-a/run/1.ckpt")
     return azure_access.allowed(known, identity.body["principalId"], attempt)

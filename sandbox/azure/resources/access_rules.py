@@ -246,7 +246,7 @@ def key_permission(request: ClusterRequest) -> AzureRefused | None:
     url = kms["keyId"].split("/keys/")[0]
     name = url.removeprefix("https://").split(".")[0].lower()
     vaults = [
-        v for v in request.resources.of("azure-native:keyvault:Vault") if v.id.lower().endswith(f"/vaults/{name}")
+        v for v in request.resources.of_type("azure-native:keyvault:Vault") if v.id.lower().endswith(f"/vaults/{name}")
     ]
     # A vault outside the state is accepted, like any other resource from outside.
     if not vaults or vaults[0].body["properties"].get("enableRbacAuthorization") is False:
@@ -284,8 +284,7 @@ def log_workspace(request: ClusterRequest) -> AzureRefused | None:
     config = {key.lower(): value for key, value in addon.get("config", {}).items()}
     workspace = config.get(_WORKSPACE.lower())
     if not workspace:
-        text = f"The omsagent add-on needs {_WORKSPACE}."
-        return aks("LogAnalyticsWorkspaceNotSet", text, "addonProfiles.omsagent")
+        return aks("LogAnalyticsWorkspaceNotSet", f"The omsagent add-on needs {_WORKSPACE}.", "addonProfiles.omsagent")
     if request.resources.get(workspace) is None:
         text = f"Log Analytics workspace {workspace} was not found."
         return aks("LogAnalyticsWorkspaceNotFound", text, "addonProfiles.omsagent")

@@ -35,7 +35,7 @@ class UserAssignedIdentity(AzureType):
         body = super().put(resources, id, wanted, current)
         if current is not None:
             return body | {name: current[name] for name in _SEEDS}
-        former = {record.body["principalId"] for record in resources.of(ROLE)}
+        former = {record.body["principalId"] for record in resources.of_type(ROLE)}
         number = 1
         while body["principalId"] in former:
             number += 1
@@ -64,7 +64,9 @@ class FederatedCredential(AzureType):
         if len(body["audiences"]) != 1:
             raise arm("BadRequest", "Exactly one audience is allowed for a federated identity credential.")
         others = [
-            r for r in resources.of(self.token, below=azure_ids.parent(id)) if azure_ids.key(r.id) != azure_ids.key(id)
+            r
+            for r in resources.of_type(self.token, below=azure_ids.parent(id))
+            if azure_ids.key(r.id) != azure_ids.key(id)
         ]
         if refused := too_many(others):
             raise refused
@@ -83,7 +85,7 @@ def principals(resources: Resources) -> set[str]:
     A cluster's kubelet has an identity only once the cluster is finished.
     """
     known = {azure_ids.USER_OBJECT}
-    known |= {r.body["principalId"] for r in resources.of(IDENTITY)}
+    known |= {r.body["principalId"] for r in resources.of_type(IDENTITY)}
     for record in resources.records.values():
         known.add(record.body.get("identity", {}).get("principalId", ""))
         known.add(record.body.get("identityProfile", {}).get("kubeletidentity", {}).get("objectId", ""))
@@ -124,7 +126,7 @@ class RoleAssignment(AzureType):
         return self.completed(id, {**self.service, **body, "scope": scope})
 
     def _require_new(self, resources: Resources, scope: str, body: Body) -> None:
-        for other in resources.of(self.token):
+        for other in resources.of_type(self.token):
             if azure_ids.key(other.body["scope"]) == azure_ids.key(scope) and _grant(other.body) == _grant(body):
                 # As in a public log of 2026-08; before, the text ended after the first sentence.
                 raise arm(
@@ -153,7 +155,7 @@ def unreadable(body: Body) -> AzureRefused | None:
         # REST reference of role assignments: the only value
         return arm("InvalidConditionVersion", "The condition version must be 2.0.").as_read()
     try:
-        azure_conditions.read(body["condition"])
+        azure_conditions.parse_condition(body["condition"])
     except azure_conditions.Malformed as malformed:
         return arm("InvalidCondition", f"The condition is not valid: {malformed}.").as_read()
     return None
@@ -178,5 +180,5 @@ def has_role(resources: Resources, identities: Iterable[str], role: str, scope: 
         grant.body["principalId"].lower() in principals
         and azure_ids.last(grant.body["roleDefinitionId"]).lower() == role
         and (azure_ids.key(scope) + "/").startswith(azure_ids.key(grant.body["scope"]) + "/")
-        for grant in resources.of(ROLE)
+        for grant in resources.of_type(ROLE)
     )

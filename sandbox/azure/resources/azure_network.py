@@ -50,9 +50,9 @@ def space(network: Body) -> list[str]:
 def require_unused(resources: Resources, subnet_id: str, going: str = "") -> None:
     """Refuse to remove a subnet that a pool or an API server is in, unless the user is below `going`."""
     users: list[tuple[str, Any]] = [
-        (pool.id, pool.body.get(name)) for pool in resources.of(POOL) for name in ("vnetSubnetID", "podSubnetID")
+        (pool.id, pool.body.get(name)) for pool in resources.of_type(POOL) for name in ("vnetSubnetID", "podSubnetID")
     ]
-    users += [(c.id, c.body.get("apiServerAccessProfile", {}).get("subnetId")) for c in resources.of(CLUSTER)]
+    users += [(c.id, c.body.get("apiServerAccessProfile", {}).get("subnetId")) for c in resources.of_type(CLUSTER)]
     for user, subnet in users:
         if subnet and azure_ids.key(subnet) == azure_ids.key(subnet_id):
             if going and azure_ids.key(user).startswith(azure_ids.key(going) + "/"):
@@ -81,7 +81,7 @@ def check_subnet(resources: Resources, network: Record, name: str, body: Body) -
                 f"Subnet '{name}' is not valid because its IP address range is outside the IP address range of "
                 f"virtual network '{azure_ids.last(network.id)}'.",
             )
-        for other in resources.of(SUBNET, below=network.id):
+        for other in resources.of_type(SUBNET, below=network.id):
             if azure_ids.last(other.id).lower() == name.lower():
                 continue
             if any(overlap(own_range, cidr(taken, other.id)) for taken in prefixes(other.body)):
@@ -106,14 +106,14 @@ class VirtualNetwork(AzureType):
         network = Record(self.token, id, body)
         if "subnets" in wanted:
             self._replace_subnets(resources, network, wanted["subnets"])
-        for subnet in resources.of(SUBNET, below=id):
+        for subnet in resources.of_type(SUBNET, below=id):
             check_subnet(resources, network, azure_ids.last(subnet.id), subnet.body)
         return body
 
     def _replace_subnets(self, resources: Resources, network: Record, subnets: list[Body]) -> None:
         # An inline list is the complete list: Azure removes the subnets it does not name.
         named = {f"{network.id}/subnets/{w.get('name', '')}": w for w in subnets}
-        for old in resources.of(SUBNET, below=network.id):
+        for old in resources.of_type(SUBNET, below=network.id):
             if azure_ids.key(old.id) not in {azure_ids.key(i) for i in named}:
                 require_unused(resources, old.id)
                 resources.remove(old.id)
@@ -124,12 +124,12 @@ class VirtualNetwork(AzureType):
             resources.put(Record(SUBNET, id, subnet_body(id, merged(_detached(known), subnet))))
 
     def check_delete(self, resources: Resources, id: str) -> None:
-        for subnet in resources.of(SUBNET, below=id):
+        for subnet in resources.of_type(SUBNET, below=id):
             require_unused(resources, subnet.id)
 
     def view(self, resources: Resources, record: Record) -> Body:
         body = super().view(resources, record)
-        body["subnets"] = [{**s.body, "id": s.id} for s in resources.of(SUBNET, below=record.id)]
+        body["subnets"] = [{**s.body, "id": s.id} for s in resources.of_type(SUBNET, below=record.id)]
         return body
 
 

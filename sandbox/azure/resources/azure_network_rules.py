@@ -220,7 +220,7 @@ def service_range(fleet: ClusterPools) -> AzureRefused | None:
     for text in fleet.network["serviceCidrs"]:
         service = azure_network.cidr(text, "networkProfile.serviceCIDR")
         for vnet in _networks(fleet):
-            for subnet in fleet.resources.of(azure_network.SUBNET, below=vnet.id):
+            for subnet in fleet.resources.of_type(azure_network.SUBNET, below=vnet.id):
                 for taken in azure_network.prefixes(subnet.body):
                     if azure_network.overlap(service, azure_network.cidr(taken, subnet.id)):
                         words = f"The specified service CIDR {text} is conflicted with an existing subnet CIDR {taken}"

@@ -16,7 +16,7 @@ POOL = "azure-native:containerservice:AgentPool"
 
 def pools_of(resources: Resources, cluster_id: str) -> list[Record]:
     """A cluster's pools, inline and standalone, in order of creation."""
-    return resources.of(POOL, below=cluster_id)
+    return resources.of_type(POOL, below=cluster_id)
 
 
 class ClusterRequest(ResourceRequest):

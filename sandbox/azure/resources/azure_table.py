@@ -45,7 +45,7 @@ class ResourceGroup(AzureType):
 
     def check_delete(self, resources: Resources, id: str) -> None:
         for token, require_unused in _HELD.items():
-            for record in resources.of(token, below=id):
+            for record in resources.of_type(token, below=id):
                 require_unused(resources, record.id, id)
 
 

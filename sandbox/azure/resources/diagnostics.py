@@ -45,7 +45,7 @@ class DiagnosticSetting(AzureType):
         return self.completed(id, body)
 
     def _check_sinks(self, resources: Resources, id: str, scope: str, body: Body, categories: set[str]) -> None:
-        for other in resources.of(self.token, below=scope):
+        for other in resources.of_type(self.token, below=scope):
             for sink in _SINKS:
                 taken = other.body.get(sink)
                 if (

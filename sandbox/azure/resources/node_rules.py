@@ -200,8 +200,7 @@ def spot_settings(request: PoolRequest) -> AzureRefused | None:
     if request.body["type"] != "VirtualMachineScaleSets":
         return aks("InvalidParameter", "Spot node pools must use VirtualMachineScaleSets.", f"{request.section}.type")
     if request.machine and request.machine.spot == "no":
-        text = f"The VM size {request.machine.size} does not support Spot priority."
-        return aks("InvalidParameter", text, "vmSize")
+        return aks("InvalidParameter", f"The VM size {request.machine.size} does not support Spot priority.", "vmSize")
     return None
 
 

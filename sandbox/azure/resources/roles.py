@@ -48,7 +48,7 @@ def _matches(action: str, patterns: Iterable[str]) -> bool:
 
 def defined(resources: Resources, guid: str) -> Record | None:
     """The role of the subscription with this GUID."""
-    return next((r for r in resources.of(DEFINITION) if azure_ids.last(r.id).lower() == guid.lower()), None)
+    return next((r for r in resources.of_type(DEFINITION) if azure_ids.last(r.id).lower() == guid.lower()), None)
 
 
 def known(resources: Resources, guid: str) -> bool:
@@ -103,7 +103,7 @@ def actions_exist(request: ResourceRequest) -> AzureRefused | None:
 def name_is_new(request: ResourceRequest) -> AzureRefused | None:
     # Kong/developer.konghq.com, page on gateway peering, has code and words.
     name, own = request.body["roleName"].lower(), azure_ids.key(request.id)
-    others = {r.body["roleName"].lower() for r in request.resources.of(DEFINITION) if azure_ids.key(r.id) != own}
+    others = {r.body["roleName"].lower() for r in request.resources.of_type(DEFINITION) if azure_ids.key(r.id) != own}
     if name not in others:
         return None
     text = "A custom role with the same name already exists in this directory. Use a different name."
@@ -131,7 +131,7 @@ class RoleDefinition(AzureType):
 
 def in_use(resources: Resources, id: str) -> AzureRefused | None:
     guid = azure_ids.last(id).lower()
-    if not any(azure_ids.last(r.body["roleDefinitionId"]).lower() == guid for r in resources.of(_ASSIGNMENT)):
+    if not any(azure_ids.last(r.body["roleDefinitionId"]).lower() == guid for r in resources.of_type(_ASSIGNMENT)):
         return None
     # Page custom-roles, "Custom role deletion"
     return arm("RoleDefinitionHasAssignments", "There are existing role assignments referencing role.")

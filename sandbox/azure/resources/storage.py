@@ -46,7 +46,9 @@ def name_taken(request: ResourceRequest) -> AzureRefused | None:
 
 def _namesakes(request: ResourceRequest) -> list[Record]:
     name, own = azure_ids.last(request.id), azure_ids.key(request.id)
-    return [r for r in request.resources.of(ACCOUNT) if azure_ids.last(r.id) == name and azure_ids.key(r.id) != own]
+    return [
+        r for r in request.resources.of_type(ACCOUNT) if azure_ids.last(r.id) == name and azure_ids.key(r.id) != own
+    ]
 
 
 @rules.as_read
@@ -73,8 +75,7 @@ def soft_delete(request: ResourceRequest) -> AzureRefused | None:
     for name in ("deleteRetentionPolicy", "containerDeleteRetentionPolicy"):
         kept = request.body.get(name, {})
         if kept.get("enabled") and not 1 <= kept.get("days", 0) <= _MOST_DAYS:
-            text = f"The value of '{name}.days' must be between 1 and {_MOST_DAYS}."
-            return arm("InvalidRequestPropertyValue", text)
+            return arm("InvalidRequestPropertyValue", f"The value of '{name}.days' must be between 1 and {_MOST_DAYS}.")
     return None
 
 

@@ -95,7 +95,7 @@ class Bucket(GcpType):
     def removed(self, resources: Resources, record: Record) -> None:
         """Remove the bucket's policy and managed folders."""
         for token in (BUCKET_MEMBER, FOLDER_MEMBER, FOLDER):
-            for inside in resources.of(token):
+            for inside in resources.of_type(token):
                 if inside.body["bucket"] == record.body["name"]:
                     resources.remove(inside.id)
 
@@ -127,7 +127,7 @@ def pool_exists(request: BucketGrant) -> GcpRefused | None:
     project, name = match["project"], f"{match['project']}.svc.id.goog"
     used = any(
         (cluster.body.get("workloadIdentityConfig") or {}).get("workloadPool") == name
-        for cluster in request.resources.of(CLUSTER)
+        for cluster in request.resources.of_type(CLUSTER)
     )
     if used and match["number"] == gcp_ids.project_number(project):
         return None
@@ -153,7 +153,7 @@ def condition_form(request: BucketGrant) -> GcpRefused | None:
     if not 1 <= len(condition["title"]) <= 100:
         return invalid("The title of a condition has 1 to 100 characters.")
     try:
-        gcp_conditions.read(condition["expression"])
+        gcp_conditions.parse_condition(condition["expression"])
     except gcp_conditions.Malformed as malformed:
         return invalid(f"Condition expression compilation failed: {malformed}.")
     return None
@@ -231,7 +231,7 @@ class Folder(GcpType):
 
     def removed(self, resources: Resources, record: Record) -> None:
         """Remove the folder's policy."""
-        for member in resources.of(FOLDER_MEMBER):
+        for member in resources.of_type(FOLDER_MEMBER):
             if (member.body["bucket"], member.body["managedFolder"]) == (record.body["bucket"], record.body["name"]):
                 resources.remove(member.id)
 

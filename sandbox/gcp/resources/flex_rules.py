@@ -125,7 +125,7 @@ def room_in_reservation(request: PoolRequest) -> GcpRefused | None:
     name = _reservation_of(value, gcp_ids.project_of(request.id))
     others = [
         pool
-        for pool in request.resources.of(POOL)
+        for pool in request.resources.of_type(POOL)
         if _specific(pool.body["nodeConfig"])
         and _reservation_of(_specific(pool.body["nodeConfig"]), gcp_ids.project_of(pool.id)) == name
     ]

@@ -93,7 +93,9 @@ def ranges(body: Body) -> dict[str, str]:
 
 def clusters_in(resources: Resources, subnet_id: str) -> list[Record]:
     """The clusters whose nodes are in a subnet."""
-    return [c for c in resources.of(CLUSTER) if gcp_ids.key(c.body.get("subnetwork", "")) == gcp_ids.key(subnet_id)]
+    return [
+        c for c in resources.of_type(CLUSTER) if gcp_ids.key(c.body.get("subnetwork", "")) == gcp_ids.key(subnet_id)
+    ]
 
 
 def _fields(body: Body) -> Iterator[tuple[str, str]]:
@@ -157,7 +159,7 @@ def own_overlap(request: SubnetRequest) -> GcpRefused | None:
 
 
 def overlap(request: SubnetRequest) -> GcpRefused | None:
-    for other in request.resources.of(SUBNETWORK):
+    for other in request.resources.of_type(SUBNETWORK):
         if other.body["network"] != request.body["network"] or gcp_ids.key(other.id) == gcp_ids.key(request.id):
             continue
         for _, taken in _fields(other.body):

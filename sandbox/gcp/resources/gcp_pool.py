@@ -27,7 +27,7 @@ _BOUNDS = ("minNodeCount", "maxNodeCount", "totalMinNodeCount", "totalMaxNodeCou
 class NodePool(GcpType):
     """A node pool of a cluster."""
 
-    def check(self, inputs: Body) -> str | None:
+    def fault_of_inputs(self, inputs: Body) -> str | None:
         if inputs.get("initialNodeCount") and inputs.get("nodeCount"):
             return f"Cannot set both initial_node_count and node_count on node pool {inputs.get('name', '')}"
         return None

@@ -35,7 +35,7 @@ def secondary_ranges(request: ClusterRequest) -> GcpRefused | None:
 def services_of_one_cluster(request: ClusterRequest) -> GcpRefused | None:
     # Page alias-ips: clusters can share a pod range, but not a Services range. Words UNCONFIRMED.
     range_name = request.body["ipAllocationPolicy"].get("servicesSecondaryRangeName")
-    for other in request.resources.of(CLUSTER):
+    for other in request.resources.of_type(CLUSTER):
         if gcp_ids.key(other.id) == gcp_ids.key(request.id) or other.body["subnetwork"] != request.body["subnetwork"]:
             continue
         if range_name and other.body["ipAllocationPolicy"].get("servicesSecondaryRangeName") == range_name:
@@ -129,11 +129,11 @@ def control_plane_range(request: ClusterRequest) -> Refused | None:
 def _taken(request: ClusterRequest) -> Iterator[tuple[str, Record, str]]:
     """The IPv4 ranges in the cluster's network: name of the subnet, its owner, and the range."""
     mine = gcp_ids.key(request.body["network"])
-    for subnet in request.resources.of(SUBNETWORK):
+    for subnet in request.resources.of_type(SUBNETWORK):
         if gcp_ids.key(gcp_ids.network(gcp_ids.project_of(subnet.id), subnet.body["network"])) == mine:
             for text in (subnet.body["ipCidrRange"], *ranges(subnet.body).values()):
                 yield gcp_ids.last(subnet.id), subnet, text
-    for other in request.resources.of(CLUSTER):
+    for other in request.resources.of_type(CLUSTER):
         text = other.body["privateClusterConfig"].get("masterIpv4CidrBlock")
         if text and gcp_ids.key(other.id) != gcp_ids.key(request.id) and gcp_ids.key(other.body["network"]) == mine:
             yield f"gke-{gcp_ids.last(other.id)}-{gcp_ids.hexadecimal(8, other.id)}-pe-subnet", other, text

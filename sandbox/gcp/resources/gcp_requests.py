@@ -15,7 +15,7 @@ POOL = "gcp:container/nodePool:NodePool"
 
 
 def pools_of(resources: Resources, cluster_id: str) -> list[Record]:
-    return resources.of(POOL, below=cluster_id)
+    return resources.of_type(POOL, below=cluster_id)
 
 
 class ClusterRequest(ResourceRequest):

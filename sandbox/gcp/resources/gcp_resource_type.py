@@ -68,7 +68,7 @@ class GcpType(ResourceType):
     @cached_property
     def checks(self) -> dict[str, Check]:
         """The provider's own validation, by path."""
-        return {path: validation.check(rule) for path, rule in self.facts.get("checks", {}).items()}
+        return {path: validation.named_check(rule) for path, rule in self.facts.get("checks", {}).items()}
 
     @property
     def replaces(self) -> frozenset[str]:
@@ -113,7 +113,7 @@ class GcpType(ResourceType):
         until = self.path.index("{" + parent + "}") + len(parent) + 2
         return form(self.path[:until], self.pattern)
 
-    def check(self, inputs: Body) -> str | None:
+    def fault_of_inputs(self, inputs: Body) -> str | None:
         """The fault of the inputs as a whole that the provider finds before any request to the service; None for none."""
         return None
 

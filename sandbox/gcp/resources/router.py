@@ -73,7 +73,7 @@ def subnetworks_exist(request: NatRequest) -> GcpRefused | None:
 @rules.as_read
 def alone(request: NatRequest) -> GcpRefused | None:
     # The provider's text on source_subnetwork_ip_ranges_to_nat: a NAT for all subnetworks is the only one of a network and region.
-    for other in request.resources.of(NAT):
+    for other in request.resources.of_type(NAT):
         beside = router_of(request.resources, other.id)
         if gcp_ids.key(other.id) == gcp_ids.key(request.id) or beside is None:
             continue
@@ -140,7 +140,7 @@ class RouterNat(GcpType):
 
 def nats_of(resources: Resources, router: Record) -> list[Record]:
     _, project, _, region, _, name = router.id.split("/")
-    return resources.of(NAT, below=f"{project}/{region}/{name}")
+    return resources.of_type(NAT, below=f"{project}/{region}/{name}")
 
 
 def existing_nat(nat: Body) -> Refused:

@@ -117,7 +117,7 @@ def time_of_day(path: str, value: str) -> str | None:
     return f'"{path}" ("{value}") must be in the format HH:mm (RFC3399)'
 
 
-def check(rule: list[str] | int | str) -> Check:
+def named_check(rule: list[str] | int | str) -> Check:
     """The check that an entry of the table names: its values, its least number, or a function of this file."""
     if isinstance(rule, list):
         return one_of(*rule)

@@ -21,7 +21,7 @@ GPU = {**REGULAR, "agentPoolName": "gpu", "vmSize": "Standard_NC4as_T4_v3"}
 
 
 def limited(account: Account, limits: dict[str, int], location: str = "westeurope") -> None:
-    account.limit(Quotas.read({location: limits}))
+    account.limit(Quotas.parse_quotas({location: limits}))
 
 
 def too_much(account: Account, inputs: Props, token: str = POOL) -> str:
@@ -63,7 +63,7 @@ def test_names_are_read_in_any_spelling(ready: Account, region: str, family: str
 )
 def test_everything_that_is_no_quota_is_reported(data: Any, paths: list[str]) -> None:
     with pytest.raises(SandboxError) as wrong:
-        Quotas.read(data)
+        Quotas.parse_quotas(data)
     assert [line.partition(" ")[0] for line in str(wrong.value).split("\n")] == paths
 
 

@@ -77,7 +77,7 @@ def test_the_autoscaler_s_requests_stay_within_bounds_and_quota(ready: Account) 
     ):
         with pytest.raises(ScaleRefused, match=text):
             call()
-    ready.limit(Quotas.read({"westeurope": {"lowPriorityCores": 12}}))
+    ready.limit(Quotas.parse_quotas({"westeurope": {"lowPriorityCores": 12}}))
     ready.cloud.grow(T4, 1)
     with pytest.raises(ScaleRefused, match=r"stays at 3 nodes: .*LowPriorityCores"):
         ready.cloud.grow(T4, 1)

@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
-import pytest
-
 from sandbox.cloud.node_groups import is_silent
 from sandbox.cloud.spot_nodes import Bound
-from sandbox.tests.spot_bed import Bed, on_azure, on_gcp
-
-
-@pytest.fixture(params=[on_azure, on_gcp], ids=["azure", "gcp"])
-def bed(request: pytest.FixtureRequest, tmp_path: Path) -> Bed:
-    make: Callable[[Path], Bed] = request.param
-    return make(tmp_path)
+from sandbox.tests.spot_bed import Bed
 
 
 def test_without_capacity_spot_is_refused_in_the_clouds_words_and_on_demand_grows(bed: Bed) -> None:

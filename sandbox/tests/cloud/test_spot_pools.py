@@ -31,7 +31,7 @@ def test_a_pool_on_gke_without_its_machines_is_in_error_until_they_come(tmp_path
     bed = on_gcp(tmp_path)
 
     def status() -> str:
-        (pool,) = (record for record in bed.cloud._read().of(bed.cloud.pool) if record.id == bed.id())
+        (pool,) = (record for record in bed.cloud._read().of_type(bed.cloud.pool) if record.id == bed.id())
         return str(pool.body["status"])
 
     before = bed.cloud.get(bed.id()) or {}

@@ -126,7 +126,7 @@ def test_zones_that_go_take_their_machines_and_new_ones_start_as_a_pool_does() -
     cluster.change(nodeLocations=ZONES[1:])
     assert cluster.spread() == [1, 1]
     assert cluster.names(ZONES[1]) == kept
-    assert len(cluster.resources.of(instance_groups.GROUP)) == 2
+    assert len(cluster.resources.of_type(instance_groups.GROUP)) == 2
 
 
 def test_a_fixed_count_is_a_zone_s_and_can_be_changed() -> None:
@@ -140,9 +140,9 @@ def test_a_fixed_count_is_a_zone_s_and_can_be_changed() -> None:
 
 def test_machines_go_with_their_pool() -> None:
     cluster = Cluster(initialNodeCount=1)
-    assert cluster.resources.of(instance_groups.GROUP)
+    assert cluster.resources.of_type(instance_groups.GROUP)
     cluster.resources.remove(cluster.pool.id)
-    assert not cluster.resources.of(instance_groups.GROUP)
+    assert not cluster.resources.of_type(instance_groups.GROUP)
 
 
 def test_what_the_autoscaler_sees() -> None:

@@ -23,7 +23,7 @@ ON_DEMAND = {**with_config(SPOT, spot=None), "name": "od"}
 
 
 def limited(project: Project, limits: dict[str, int], region: str = REGION) -> None:
-    project.limit(Quotas.read({region: limits}))
+    project.limit(Quotas.parse_quotas({region: limits}))
 
 
 def refused(project: Project, inputs: Props, token: str = POOL) -> str:
@@ -140,4 +140,4 @@ def test_the_kept_quotas_are_google_s_part(tmp_path: Path) -> None:
     (tmp_path / KEPT).write_text(json.dumps({"quotas": {"gcp": {REGION: {"CPUS": 5}}}, "resources": []}))
     assert limits("gcp", tmp_path).limits == {REGION: {"CPUS": 5}}
     with pytest.raises(SandboxError, match=r"quotas\.gcp: is not an object"):
-        Quotas.read([])
+        Quotas.parse_quotas([])

@@ -23,7 +23,7 @@ TABLES = [
     *((storage, f"{part}_RULES") for part in ("ACCOUNT", "BLOB_SERVICE", "CONTAINER", "POLICY")),
     (roles, "RULES"),
 ]
-QUOTAS = Quotas.read({"northeurope": {"Cores": 20, "lowPriorityCores": 12, "standardNCASv3_T4Family": 8}})
+QUOTAS = Quotas.parse_quotas({"northeurope": {"Cores": 20, "lowPriorityCores": 12, "standardNCASv3_T4Family": 8}})
 ROUTES = {
     "routed": {"addressPrefix": "0.0.0.0/0", "nextHopType": "VirtualAppliance", "nextHopIpAddress": "10.100.255.4"},
     "leaking": {"addressPrefix": "0.0.0.0/0", "nextHopType": "Internet"},
