@@ -75,6 +75,19 @@ def group_not_found(group: str) -> AzureRefused:
     return arm("ResourceGroupNotFound", f"Resource group '{group}' could not be found.", status=404)
 
 
+def location_required() -> AzureRefused:
+    return arm("LocationRequired", "The location property is required for this definition.")
+
+
+def location_taken(id: str, current: str, wanted: str) -> AzureRefused:
+    text = (
+        f"The resource '{azure_ids.last(id)}' already exists in location '{current}' in resource group "
+        f"'{azure_ids.group_name(id)}'. A resource with the same name cannot be created in location '{wanted}'. "
+        "Please select a new resource name."
+    )
+    return arm("InvalidResourceLocation", text, status=409)
+
+
 def parent_not_found(child_type: str, parent_name: str) -> AzureRefused:
     # https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/error-parent-resource
     return arm(

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from sandbox.azure import azure_catalogue, azure_errors, azure_ids
-from sandbox.azure.azure_errors import AzureRefused, aks, arm
+from sandbox.azure.azure_errors import AzureRefused, aks
 from sandbox.azure.resources import access_rules, azure_network_rules, cluster_pools_rules
 from sandbox.azure.resources.azure_identity import assigned
 from sandbox.azure.resources.azure_requests import ClusterRequest, ClusterRule, invalid
@@ -33,7 +33,7 @@ _DNS_PREFIX = r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,52}[a-zA-Z0-9])?"
 def location(request: ClusterRequest) -> AzureRefused | None:
     # ARM's documented code (page common-deployment-errors); the text as in tests of Azure/azure-sdk-for-net.
     if not request.body.get("location"):
-        return arm("LocationRequired", "The location property is required for this definition.")
+        return azure_errors.location_required()
     return azure_catalogue.region_refusal(request.body["location"], azure_ids.arm_type(request.id))
 
 
@@ -116,14 +116,8 @@ def _at(body: Any, path: str) -> Any:
 def moved(request: ClusterRequest) -> AzureRefused | None:
     # ARM's documented code (page common-deployment-errors); the text as in the Azure page on private endpoints' networking.
     current: str = (request.current or request.body)["location"]
-    if current == request.body["location"]:
-        return None
-    text = (
-        f"The resource '{request.name}' already exists in location '{current}' in resource group "
-        f"'{azure_ids.group_name(request.id)}'. A resource with the same name cannot be created in location "
-        f"'{request.body['location']}'. Please select a new resource name."
-    )
-    return arm("InvalidResourceLocation", text, status=409)
+    wanted: str = request.body["location"]
+    return None if current == wanted else azure_errors.location_taken(request.id, current, wanted)
 
 
 @rules.as_read

@@ -202,15 +202,9 @@ def require_place(id: str, wanted: Body, current: Body | None) -> None:
     # ARM's documented codes, https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/common-deployment-errors
     place = wanted.get("location")
     if not place:
-        raise azure_errors.arm("LocationRequired", "The location property is required for this definition.")
+        raise azure_errors.location_required()
     if current is not None and place != current["location"]:
-        raise azure_errors.arm(
-            "InvalidResourceLocation",
-            f"The resource '{azure_ids.last(id)}' already exists in location '{current['location']}' in resource group "
-            f"'{azure_ids.group_name(id)}'. A resource with the same name cannot be created in location '{place}'. "
-            "Please select a new resource name.",
-            status=409,
-        )
+        raise azure_errors.location_taken(id, current["location"], place)
 
 
 def require_group(resources: Resources, id: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from sandbox.azure import azure_errors
 from sandbox.azure.azure_errors import arm
 from sandbox.azure.resources import azure_network, egress, monitoring, reference, storage
 from sandbox.azure.resources.azure_cluster import ManagedCluster
@@ -16,8 +17,8 @@ from sandbox.azure.resources.azure_pool import AgentPool
 from sandbox.azure.resources.azure_requests import CLUSTER, POOL
 from sandbox.azure.resources.azure_resource_type import AzureType, Tracked
 from sandbox.azure.resources.deployment import DEPLOYMENT, Deployment
-from sandbox.azure.resources.diagnostics import DiagnosticSetting
 from sandbox.azure.resources.maintenance import MaintenanceConfiguration
+from sandbox.azure.resources.monitoring import DiagnosticSetting
 from sandbox.azure.resources.roles import DEFINITION, RoleDefinition
 from sandbox.cloud.resource_type import Types
 from sandbox.cloud.rules import ResourceRequest
@@ -40,7 +41,7 @@ class ResourceGroup(AzureType):
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         body = super().put(resources, id, wanted, current)
         if not body.get("location"):
-            raise arm("LocationRequired", "The location property is required for this definition.")
+            raise azure_errors.location_required()
         return body
 
     def check_delete(self, resources: Resources, id: str) -> None:
