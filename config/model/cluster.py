@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, StringConstraints
 
-from config.model.fields import Duration, Model, Namespace, worded
+from config.model.fields import Duration, Model, Namespace, optional, worded
 from config.model.release import KubernetesVersion
 
 
@@ -43,38 +43,32 @@ def is_production(stack: str) -> bool:
 class Cluster(Model):
     """The cluster's name, tags and protection."""
 
-    name: str | None = Field(
+    name: str | None = optional(
+        None, "The name of the cluster that the stack makes; required for one.", "ml-dev"
+    )
+    tags: dict[str, str] = optional(
+        {}, "Tags (on Google Cloud: labels) of the cloud's resources.", {"environment": "dev"}
+    )
+    protect: bool | None = optional(
         None,
-        description="The name of the cluster that the stack makes; required for one. An existing cluster's name stands in "
-        "`cloud`.",
-        examples=["ml-dev"],
+        "Whether deleting or replacing the cluster is refused. Default: true in a stack called "
+        "prod, production, prod-eu or the like.",
     )
-    tags: dict[str, str] = Field(
-        {},
-        description="Tags (on Google Cloud: labels) of the cloud's resources.",
-        examples=[{"environment": "dev"}],
-    )
-    protect: bool | None = Field(
-        None,
-        description="Whether deleting or replacing the cluster is refused. Default: true in a stack called prod, production, "
-        "prod-eu or the like.",
-    )
-    removed_pools: tuple[str, ...] = Field(
+    removed_pools: tuple[str, ...] = optional(
         (),
-        description="Pools, by their names in the cloud, that may go with what runs on them: without, removing or renaming an "
-        "on-demand pool in use is refused. Remove the line after the update.",
-        examples=[["t4od"]],
+        "Pools, by their names in the cloud, that may be removed with the pods on them. Otherwise "
+        "removing or renaming an on-demand pool in use is refused. Remove the line after the "
+        "update.",
+        ["t4od"],
     )
-    kubernetes_version: KubernetesVersion | None = Field(
-        None,
-        description="The Kubernetes version, in quotes. Default: the release's.",
-        examples=["1.35"],
+    kubernetes_version: KubernetesVersion | None = optional(
+        None, "The Kubernetes version, in quotes. Default: the release's.", "1.35"
     )
-    reason: str | None = Field(
+    reason: str | None = optional(
         None,
+        "Why kubernetesVersion differs from the release's; required with it.",
+        "our Istio is tested up to 1.35",
         min_length=8,
-        description="Why kubernetesVersion differs from the release's; required with it.",
-        examples=["our Istio is tested up to 1.35"],
     )
 
 
@@ -91,7 +85,8 @@ class ExpanderTier(Model):
 
     priority: int = Field(
         ge=1,
-        description="The highest number grows first; the program's own numbers are multiples of 10.",
+        description="The highest number grows first; the program's own numbers are multiples of "
+        "10.",
         examples=[15],
     )
     groups: tuple[Annotated[str, StringConstraints(max_length=1000)], ...] = Field(
@@ -104,29 +99,29 @@ class ExpanderTier(Model):
 class ExpanderOptions(Model):
     """The ConfigMap of the cluster autoscaler's priority expander, of which a cluster has one."""
 
-    take_ownership: bool = Field(
-        False, description="Whether the stack replaces the ConfigMap of an existing cluster."
+    take_ownership: bool = optional(
+        False, "Whether the stack replaces the ConfigMap of an existing cluster."
     )
-    other_groups: tuple[ExpanderTier, ...] = Field(
-        (), description="Further lines to keep in the ConfigMap."
-    )
+    other_groups: tuple[ExpanderTier, ...] = optional((), "Further lines to keep in the ConfigMap.")
 
 
 class Growth(Model):
     """The order in which the autoscaler grows pools, and the wait that a team accepts for it."""
 
-    order: tuple[str, ...] = Field(
+    order: tuple[str, ...] = optional(
         (),
-        description="Names of pools in the order in which they are tried: a chain by its first pool, and on-demand pools. The "
-        "others come after them, smaller machines first. An order that names further steps of a chain or twins, such as `t4od`, "
-        "names GPU pools one by one, and what stands in it is no more ordered by its price.",
-        examples=[["t4", "a100"]],
+        "Pools in the order in which they are tried: a chain by its first pool, and on-demand "
+        "pools. The others follow, smaller machines first. An order that names further steps of a "
+        "chain or twins, such as `t4od`, lists GPU pools one by one and overrides the order by "
+        "price.",
+        ["t4", "a100"],
     )
-    accepted_wait: Duration = Field(
+    accepted_wait: Duration = optional(
         "15m",
-        description="The longest that a pod may wait for the last step of its chain before the program warns of the settings that "
-        "make it wait; from `24h` on, pods may wait until spot is back. Nothing in the cluster depends on it.",
-        examples=["30m"],
+        "The longest accepted wait for the last step of a chain; the program warns of settings "
+        "that make it longer. From `24h` on, pods may wait until spot is back. It changes nothing "
+        "in the cluster.",
+        "30m",
     )
 
 
@@ -137,20 +132,21 @@ class GpuSharing(Model):
     """
 
     strategy: Literal["time-slicing", "mps"] = Field(
-        description="`time-slicing`: pods take turns, with no limit on memory; `mps`: each pod gets its share of memory and "
-        "cores."
+        description="`time-slicing`: pods take turns, without a limit on memory; `mps`: each pod "
+        "gets its share of memory and cores.",
     )
     replicas: int = Field(
-        ge=2, description="Pods that a GPU, or a MIG instance, takes at a time.", examples=[4]
+        ge=2, description="Pods at a time on one GPU or MIG instance.", examples=[4]
     )
 
 
 class DevicePluginOptions(Model):
     """NVIDIA's device plugin."""
 
-    install: Literal["auto", "never"] = Field(
+    install: Literal["auto", "never"] = optional(
         "auto",
-        description="`auto`: on every GPU pool that no other device plugin in the cluster reaches; `never`: nowhere.",
+        "`auto`: on every GPU pool that no other device plugin in the cluster reaches; `never`: "
+        "nowhere.",
     )
 
 
@@ -182,21 +178,18 @@ class ImagePullSecret(Model):
         min_length=1,
         description="The login's password; set it with `pulumi config set --secret --path`.",
     )
-    namespaces: tuple[Namespace, ...] = Field(
-        ("default",),
-        min_length=1,
-        description="Existing namespaces that get the Secret.",
-        examples=[["team-a"]],
+    namespaces: tuple[Namespace, ...] = optional(
+        ("default",), "Existing namespaces that get the Secret.", ["team-a"], min_length=1
     )
 
 
 class Queueing(Model):
     """Queues of Kueue, which the cluster's owner installs: the output `queueing` is what `kubectl apply` gives it."""
 
-    enabled: bool = Field(False, description="Whether the stack has the output `queueing`.")
-    namespaces: tuple[Namespace, ...] = Field(
+    enabled: bool = optional(False, "Whether the stack has the output `queueing`.")
+    namespaces: tuple[Namespace, ...] = optional(
         (),
-        description="Namespaces that get a LocalQueue, and whose work alone is taken. Default: none gets one, and the work of "
-        "every namespace is taken in which somebody makes one.",
-        examples=[["team-a", "vision"]],
+        "Namespaces that get a LocalQueue; only their work is admitted. Default: no LocalQueues, "
+        "and work of every namespace that has one is admitted.",
+        ["team-a", "vision"],
     )

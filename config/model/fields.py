@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Field,
     GetCoreSchemaHandler,
     StringConstraints,
     ValidationInfo,
@@ -39,6 +40,16 @@ def worded(pattern: str, shown: str) -> str:
 
 _NAME = r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 _DNS = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+
+
+def optional(default: Any, description: str, example: Any = None, **bounds: Any) -> Any:
+    """Return the field of a key that a stack file may omit; `bounds` are pydantic's.
+
+    `days: int = optional(14, "Days for which deleted objects can be restored.", ge=7)`
+    """
+    examples = None if example is None else [example]
+    return Field(default, description=description, examples=examples, **bounds)
+
 
 LabelKey = Annotated[
     str,
@@ -200,7 +211,7 @@ class Reference:
 
     def __format__(self, spec: str) -> str:
         raise TypeError(
-            f"{self!r} cannot be formatted: write its `text`, or a resource's input by `components.links`"
+            f"{self!r} cannot be formatted: write its `text`, or a resource's input by `components.references`"
         )
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from config.model.cluster import CloudSettings, GpuSharing
-from config.model.fields import LabelKey, LabelValue, Model, Some, Unreadable, Zone
+from config.model.fields import LabelKey, LabelValue, Model, Some, Unreadable, Zone, optional
 
 _AS_TEXT = re.compile(r"(?P<key>[^=:\s]+)(=(?P<value>[^=:\s]*))?(:(?P<effect>\w+))?")
 
@@ -30,9 +30,8 @@ class Taint(Model):
     value: Annotated[LabelValue, Field(min_length=1)] = Field(
         description="The taint's value.", examples=["vision"]
     )
-    effect: Effect = Field(
-        Effect.NO_SCHEDULE,
-        description="What happens to pods that do not tolerate the taint, in Kubernetes' words.",
+    effect: Effect = optional(
+        Effect.NO_SCHEDULE, "What happens to pods that do not tolerate the taint."
     )
 
     def __str__(self) -> str:
@@ -67,26 +66,24 @@ class OnDemand(Model):
     }
 
     max_nodes: int = Field(ge=1, description="Most nodes of the twin.", examples=[2])
-    name: str | None = Field(
+    name: str | None = optional(
         None,
+        "The twin's name. Default: the spot pool's name, cut to fit, with `od`.",
+        "t4ondemand",
         min_length=1,
-        description="The twin's name. Default: the spot pool's name, cut to fit, with `od`.",
-        examples=["t4ondemand"],
     )
 
 
 class Fallback(Model):
     """One step of the chain that is tried when a spot pool cannot grow: another pool, or the on-demand twin."""
 
-    pool: str | None = Field(
+    pool: str | None = optional(
         None,
+        "Another spot pool, a flex-start pool, or an on-demand pool with a `reservation`.",
+        "t4big",
         min_length=1,
-        description="The name of another spot pool, of a flex-start pool, or of an on-demand pool with a `reservation`.",
-        examples=["t4big"],
     )
-    on_demand: OnDemand | None = Field(
-        None, description="The on-demand twin; the last step of a chain."
-    )
+    on_demand: OnDemand | None = optional(None, "The on-demand twin; the last step of a chain.")
 
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:
@@ -112,12 +109,8 @@ class Spot(Model):
 class OsDisk(Model):
     """A node's system disk."""
 
-    size_gb: int | None = Field(
-        None,
-        ge=30,
-        le=2048,
-        description="The disk's size in GB. Default: the cloud's choice.",
-        examples=[128],
+    size_gb: int | None = optional(
+        None, "The disk's size in GB. Default: the cloud's choice.", 128, ge=30, le=2048
     )
 
 
@@ -127,15 +120,16 @@ class Upgrade(Model):
     max_surge: str | None = Field(
         None,
         pattern=r"^(0|[1-9][0-9]{0,3}%?)$",
-        description="Nodes that an upgrade adds at a time, in quotes: a number, on AKS also a share. Default: 0.",
+        description="Nodes that an upgrade adds at a time, in quotes: a number, on AKS also a "
+        "share. Default: 0.",
         examples=["1", "33%"],
     )
-    max_unavailable: str | None = Field(
+    max_unavailable: str | None = optional(
         None,
+        "Nodes that an upgrade removes at a time, in quotes, where quota leaves no room for a "
+        "surge: a number, on AKS also a share. Default: 0.",
+        "1",
         pattern=r"^(0|[1-9][0-9]{0,3}%?)$",
-        description="Nodes that an upgrade takes away at a time, in quotes, for pools whose quota leaves no room for a surge: a "
-        "number, on AKS also a share. Default: 0.",
-        examples=["1"],
     )
 
 
@@ -158,18 +152,14 @@ class AnyPool(Model):
         description="Zones of the nodes; empty: on AKS none, on GKE those of the cluster.",
         examples=[["1", "2"], ["europe-west4-a"]],
     )
-    os_disk: OsDisk = Field(OsDisk(), description="The system disk of each node.")
-    max_pods: int | None = Field(
-        None,
-        ge=10,
-        le=250,
-        description="Most pods on a node. Default: the cloud's.",
-        examples=[110],
+    os_disk: OsDisk = optional(OsDisk(), "The system disk of each node.")
+    max_pods: int | None = optional(
+        None, "Most pods on a node. Default: the cloud's.", 110, ge=10, le=250
     )
-    upgrade: Upgrade | None = Field(
+    upgrade: Upgrade | None = optional(
         None,
-        description="How nodes are replaced by newer ones. Default: one node more at a time (10% on AKS), of on-demand GPU pools "
-        "one node less.",
+        "How newer nodes replace older ones. Default: one node more at a time (10% on AKS); "
+        "on-demand GPU pools: one node less.",
     )
 
     def least_nodes(self, cloud: CloudSettings | None) -> int | None:
@@ -192,75 +182,72 @@ class AnyPool(Model):
 class Pool(AnyPool):
     """A pool for users' pods."""
 
-    capacity: Capacity = Field(
+    capacity: Capacity = optional(
         Capacity.ON_DEMAND,
-        description="How the machines are bought: `spot` costs less and the cloud may take the machines back; `preemptible` is "
-        "Google's older kind of spot; `flex-start` is Google's queue for GPUs, whose machines come later and end after "
-        "`gcp.maxRunDuration`.",
+        "How the machines are bought. `spot`: cheaper, and the cloud may evict them; "
+        "`preemptible`: Google's older kind of spot; `flex-start`: Google's queue for GPUs, whose "
+        "machines come later and end after `gcp.maxRunDuration`.",
     )
-    reservation: str | None = Field(
+    reservation: str | None = optional(
         None,
+        "The reserved capacity that this on-demand pool uses. On GKE a reservation's name, or "
+        "projects/PROJECT/reservations/NAME; on AKS the id of a capacity reservation group.",
+        "l4-prod",
         min_length=1,
-        description="Capacity that you have reserved, which this on-demand pool uses: on GKE a reservation's name, or "
-        "projects/PROJECT/reservations/NAME of another project; on AKS the id of a capacity reservation group. Default: none.",
-        examples=["l4-prod"],
     )
-    min_nodes: int | None = Field(
+    min_nodes: int | None = optional(
         None,
+        "Least nodes of the whole pool. Default: 0 for GPU and spot pools, 1 for others.",
+        0,
         ge=0,
-        description="Least nodes of the whole pool. Default: 0 for GPU and spot pools, 1 for others.",
-        examples=[0],
     )
-    max_nodes: int | None = Field(
+    max_nodes: int | None = optional(
         None,
+        "Most nodes of the whole pool. Required, unless the cloud's own keys bound each zone.",
+        8,
         ge=1,
-        description="Most nodes of the whole pool. Required, unless the cloud's own settings bound each zone.",
-        examples=[8],
     )
-    gpus: int | None = Field(
+    gpus: int | None = optional(
         None,
+        "GPUs of one machine. Default: the catalogue's; required for an unknown machine.",
+        1,
         ge=0,
-        description="GPUs of one machine. Default: the catalogue's; required for a machine it does not know.",
-        examples=[1],
     )
-    gpu_model: LabelValue | None = Field(
+    gpu_model: LabelValue | None = optional(
         None,
-        description="The GPUs' model. Default: the catalogue's; required where GPUs are attached to the machine.",
-        examples=["nvidia-t4"],
+        "The GPUs' model. Default: the catalogue's; required where GPUs are attached to the "
+        "machine.",
+        "nvidia-t4",
     )
-    spot: Spot | None = Field(None, description="How a spot pool is bought.")
-    fallback: tuple[Fallback, ...] = Field(
+    spot: Spot | None = optional(None, "How spot machines are bought.")
+    fallback: tuple[Fallback, ...] = optional(
         (),
-        description="What is tried, in this order, when the spot pool cannot grow.",
-        examples=[[{"pool": "t4big"}, {"onDemand": {"maxNodes": 2}}]],
+        "What is tried, in this order, when the spot pool cannot grow.",
+        [{"pool": "t4big"}, {"onDemand": {"maxNodes": 2}}],
     )
-    labels: dict[LabelKey, LabelValue] = Field(
+    labels: dict[LabelKey, LabelValue] = optional(
         {},
-        description="Labels of the nodes, beside those that the program derives.",
-        examples=[{"example.com/team": "vision"}],
+        "Labels of the nodes, beside those that the program derives.",
+        {"example.com/team": "vision"},
     )
-    taints: tuple[Taint, ...] = Field(
+    taints: tuple[Taint, ...] = optional(
         (),
-        description="Taints of the nodes, beside those that the program derives.",
-        examples=[[{"key": "example.com/team", "value": "vision"}]],
+        "Taints of the nodes, beside those that the program derives.",
+        [{"key": "example.com/team", "value": "vision"}],
     )
-    mig: Literal["1g", "2g", "3g", "4g", "7g"] | None = Field(
+    mig: Literal["1g", "2g", "3g", "4g", "7g"] | None = optional(
+        None, "Cut each GPU into MIG instances of this size; each counts as one nvidia.com/gpu."
+    )
+    gpu_sharing: GpuSharing | None = optional(None, "Lets several pods run on each GPU.")
+    install_driver: bool = optional(
+        True, "Whether the cloud installs NVIDIA's driver; false for the GPU Operator's own."
+    )
+    generation: str | None = optional(
         None,
-        description="Cut each GPU into MIG instances of this size; each counts as one nvidia.com/gpu. Default: whole GPUs.",
-    )
-    gpu_sharing: GpuSharing | None = Field(
-        None, description="Lets several pods run on each GPU. Default: a GPU is one pod's."
-    )
-    install_driver: bool = Field(
-        True,
-        description="Whether the cloud installs NVIDIA's driver; false for the GPU Operator's own.",
-    )
-    generation: str | None = Field(
-        None,
+        "A letter, b first. Another letter makes a new on-demand pool before the old one is "
+        "removed, to change what is immutable on a pool.",
+        "b",
         pattern=r"^[b-z]$",
-        description="A letter, b first: another letter makes a new on-demand pool before the old one goes, to change what is "
-        "fixed for a pool's life. Default: none.",
-        examples=["b"],
     )
 
     @property
@@ -310,19 +297,14 @@ class SystemPool(AnyPool):
         "labels": "remove it: label a pool under `pools`",
     }
 
-    name: str = Field(
-        "system", description="The pool's name; it is the pool's identity.", examples=["system"]
-    )
-    min_nodes: int = Field(2, ge=1, description="Least nodes of the pool.")
+    name: str = optional("system", "The pool's name; it is the pool's identity.", "system")
+    min_nodes: int = optional(2, "Least nodes of the pool.", ge=1)
     max_nodes: int = Field(ge=1, description="Most nodes of the pool.", examples=[4])
-    critical_addons_only: bool = Field(
+    critical_addons_only: bool = optional(
         False,
-        description="Whether the pool is tainted CriticalAddonsOnly=true:NoSchedule; needs another on-demand pool without taints.",
+        "Whether the pool is tainted CriticalAddonsOnly=true:NoSchedule; needs another on-demand "
+        "pool without taints.",
     )
-    max_pods: int | None = Field(
-        None,
-        ge=30,
-        le=250,
-        description="Most pods on a node. Default: the cloud's.",
-        examples=[110],
+    max_pods: int | None = optional(
+        None, "Most pods on a node. Default: the cloud's.", 110, ge=30, le=250
     )

@@ -102,12 +102,12 @@ class Override(Model):
     )
     value: str = Field(
         min_length=1,
-        description="The value in its place, in a release's form: an image by tag and digest.",
+        description="The value to use instead, in the form that a release has.",
         examples=["1.35"],
     )
     reason: str = Field(
         min_length=8,
-        description="Why the stack leaves its release here, for readers of the outputs.",
+        description="Why the stack differs from its release, for readers of the outputs.",
         examples=["our Istio is tested up to 1.35"],
     )
 

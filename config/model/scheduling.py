@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from config.model.fields import DeviceClass, LabelKey, LabelValue, Model, Namespace
+from config.model.fields import DeviceClass, LabelKey, LabelValue, Model, Namespace, optional
 from config.model.release import Image
 
 
@@ -24,30 +24,27 @@ class Placement(StrEnum):
 class KindDefaults(Model):
     """The placement of one workload kind's pods when neither they nor their namespace have a label."""
 
-    gpu: Placement = Field(
-        Placement.PREFER_SPOT, description="The placement of pods that request a GPU."
-    )
-    cpu: Placement = Field(Placement.ON_DEMAND, description="The placement of other pods.")
+    gpu: Placement = optional(Placement.PREFER_SPOT, "The placement of pods that request a GPU.")
+    cpu: Placement = optional(Placement.ON_DEMAND, "The placement of other pods.")
 
 
 class Defaults(Model):
     """Placement by workload kind. Pods of other kinds stay on-demand unless they are labelled."""
 
-    pipeline_step: KindDefaults = Field(
+    pipeline_step: KindDefaults = optional(
+        KindDefaults(), "Steps of Kubeflow Pipelines and other Argo workflows that are retried."
+    )
+    training_worker: KindDefaults = optional(
         KindDefaults(),
-        description="Steps of Kubeflow Pipelines, and of other workflows of Argo, that are retried.",
+        "Workers, not leaders, of the Training Operator, MPI, Volcano, Ray and Spark.",
     )
-    training_worker: KindDefaults = Field(
-        KindDefaults(),
-        description="Workers of the Training Operator, MPI, Volcano, Ray and Spark, not their leaders.",
+    job_set_node: KindDefaults = optional(
+        KindDefaults(), "Nodes of Trainer's TrainJobs and other JobSets."
     )
-    job_set_node: KindDefaults = Field(
-        KindDefaults(), description="Nodes of Trainer's TrainJobs, and of other JobSets."
-    )
-    job: KindDefaults = Field(KindDefaults(), description="Plain Jobs, Katib's trials among them.")
-    other: KindDefaults = Field(
+    job: KindDefaults = optional(KindDefaults(), "Plain Jobs, Katib's trials among them.")
+    other: KindDefaults = optional(
         KindDefaults(gpu=Placement.ON_DEMAND),
-        description="Pods that end by themselves and that, as far as can be seen, nobody starts again when their node is lost.",
+        "Pods that end by themselves and that no known controller restarts after a lost node.",
     )
 
 
@@ -79,15 +76,15 @@ class GuardException(Model):
     )
     reason: str = Field(
         min_length=8,
-        description="Why the pods may run on machines that the cloud takes back.",
+        description="Why the pods may run on machines that can be evicted.",
         examples=["stateless, and restarts in a second"],
     )
-    rules: tuple[GuardRule, ...] = Field(
+    rules: tuple[GuardRule, ...] = optional(
         LIFTED,
+        "The rules to lift. Rules beyond the default protect other pods; they are lifted only "
+        "where they are named.",
+        ["tolerates-spot"],
         min_length=1,
-        description="The rules that are lifted. Those that are not in the default are lifted only where they are written: they "
-        "protect pods of others.",
-        examples=[["tolerates-spot"]],
     )
 
 
@@ -106,35 +103,36 @@ PLATFORM_NAMESPACES = (
 class Guard(Model):
     """The guard: a policy that keeps pods which must not be evicted off spot."""
 
-    mode: Literal["enforce", "warn", "audit"] = Field(
+    mode: Literal["enforce", "warn", "audit"] = optional(
         "enforce",
-        description="What happens to such a pod: `enforce` refuses it, `warn` warns its client, `audit` only logs it.",
+        "What happens to such a pod: `enforce` refuses it, `warn` warns its client, `audit` only "
+        "logs it.",
     )
-    platform_namespaces: tuple[Namespace, ...] = Field(
+    platform_namespaces: tuple[Namespace, ...] = optional(
         PLATFORM_NAMESPACES,
-        description="Namespaces whose pods never run on spot. Namespaces of Kubeflow profiles are known by their label. A list "
-        "here takes the default's place: to guard more namespaces write `additionalPlatformNamespaces`.",
-        examples=[["kubeflow", "istio-system"]],
+        "Namespaces whose pods never run on spot; namespaces of Kubeflow profiles are known by "
+        "their label. This list replaces the default: use `additionalPlatformNamespaces` to add "
+        "to it.",
+        ["kubeflow", "istio-system"],
     )
-    additional_platform_namespaces: tuple[Namespace, ...] = Field(
+    additional_platform_namespaces: tuple[Namespace, ...] = optional(
+        (), "Further namespaces whose pods never run on spot.", ["monitoring"]
+    )
+    pipeline_namespaces: tuple[Namespace, ...] = optional(
         (),
-        description="Further namespaces whose pods never run on spot, beside `platformNamespaces`.",
-        examples=[["monitoring"]],
+        "Platform namespaces in which Kubeflow Pipelines runs its steps, as in a single-user "
+        "install. Steps may use spot there, and get `scheduling.defaults`.",
+        ["kubeflow"],
     )
-    pipeline_namespaces: tuple[Namespace, ...] = Field(
+    device_classes: tuple[DeviceClass, ...] = optional(
         (),
-        description="Platform namespaces in which Kubeflow Pipelines runs its steps, as in a single-user install. Steps that end "
-        "by themselves may use spot there, and get the defaults of `scheduling.defaults`.",
-        examples=[["kubeflow"]],
+        "Device classes of this cluster's GPUs, where a driver of dynamic resource allocation "
+        "offers them. A pod with such a claim may tolerate the GPU taint, and quotas count these "
+        "classes.",
+        ["gpu.nvidia.com"],
     )
-    device_classes: tuple[DeviceClass, ...] = Field(
-        (),
-        description="Device classes of this cluster's GPUs, where a driver of dynamic resource allocation offers them. A pod with "
-        "a claim may then tolerate the GPU taint, and quotas count these classes.",
-        examples=[["gpu.nvidia.com"]],
-    )
-    exceptions: tuple[GuardException, ...] = Field(
-        (), description="Pods for which rules of the guard are lifted."
+    exceptions: tuple[GuardException, ...] = optional(
+        (), "Pods for which rules of the guard are lifted."
     )
 
     @property
@@ -153,10 +151,10 @@ class Guard(Model):
 class Contract(Model):
     """The ConfigMap in kube-public that tells users' tools about the pools."""
 
-    readers: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+    readers: tuple[Annotated[str, Field(min_length=1)], ...] = optional(
         (),
-        description="Groups of users that may read the ConfigMap, beside all service accounts.",
-        examples=[["data-scientists"]],
+        "Groups of users that may read the ConfigMap, beside all service accounts.",
+        ["data-scientists"],
     )
 
 
@@ -164,11 +162,8 @@ class Profile(Model):
     """A Kubeflow profile, which exists already."""
 
     namespace: Namespace = Field(description="The profile's namespace.", examples=["team-a"])
-    gpus: int | None = Field(
-        None,
-        ge=0,
-        description="Most GPUs that the profile's pods may request together. Default: no limit.",
-        examples=[4],
+    gpus: int | None = optional(
+        None, "Most GPUs that the profile's pods may request together. Default: no limit.", 4, ge=0
     )
 
     @classmethod
@@ -182,7 +177,8 @@ class BackToSpot(Model):
     node has room for them, each at most once an hour."""
 
     image: Image = Field(
-        description="The descheduler's image by tag and digest; v0.36.0 is the version that was tried. No release pins it.",
+        description="The descheduler's image by tag and digest. v0.36.0 was tried; no release "
+        "pins it.",
         examples=[f"registry.example.com/descheduler:v0.36.0@sha256:{'0123456789abcdef' * 4}"],
     )
 
@@ -195,33 +191,32 @@ class BackToSpot(Model):
 class Scheduling(Model):
     """Placement by default, and the guard."""
 
-    enabled: bool = Field(
-        True, description="Whether the stack puts policies, contract and quotas into the cluster."
+    enabled: bool = optional(
+        True, "Whether the stack puts policies, contract and quotas into the cluster."
     )
-    defaults: Defaults = Field(Defaults(), description="Placement by workload kind.")
-    grace_period_seconds: int | None = Field(
+    defaults: Defaults = optional(Defaults(), "Placement by workload kind.")
+    grace_period_seconds: int | None = optional(
         None,
+        "Seconds to end, for pods that may run on spot and have Kubernetes' default of 30. "
+        "Default: the notice that the cloud leaves to pods.",
+        25,
         ge=1,
-        description="Seconds to end, for pods that may run on spot and kept Kubernetes' default of 30. Default: the notice that "
-        "the cloud leaves to pods.",
-        examples=[25],
     )
-    profile_labels: dict[LabelKey, LabelValue] = Field(
+    profile_labels: dict[LabelKey, LabelValue] = optional(
         {},
-        description="Labels of the profiles' namespaces that this stack places and guards, beside Kubeflow's own. Two stacks in "
-        "one cluster have different values, and each has profiles of its own. Default: all profiles.",
-        examples=[{"example.com/team": "vision"}],
+        "Labels of the profiles' namespaces that this stack places and guards, beside Kubeflow's "
+        "own. Two stacks in one cluster need different values and profiles. Default: all profiles.",
+        {"example.com/team": "vision"},
     )
-    guard: Guard = Field(
-        Guard(), description="The policy that keeps pods which must not be evicted off spot."
+    guard: Guard = optional(
+        Guard(), "The policy that keeps pods which must not be evicted off spot."
     )
-    contract: Contract = Field(
-        Contract(), description="The ConfigMap that tells users' tools about the pools."
+    contract: Contract = optional(
+        Contract(), "The ConfigMap that tells users' tools about the pools."
     )
-    profiles: tuple[Profile, ...] = Field(
-        (), description="Kubeflow profiles that get quotas or a PodDefault."
+    profiles: tuple[Profile, ...] = optional(
+        (), "Kubeflow profiles that get quotas or a PodDefault."
     )
-    back_to_spot: BackToSpot | None = Field(
-        None,
-        description="Moves pods that ask for it back to spot. Default: pods stay where they run.",
+    back_to_spot: BackToSpot | None = optional(
+        None, "Moves pods that ask for it back to spot. Default: pods stay where they run."
     )

@@ -14,7 +14,7 @@ from config.model.cluster import (
     ImagePullSecret,
     Queueing,
 )
-from config.model.fields import Model
+from config.model.fields import Model, optional
 from config.model.pool import Pool, SystemPool
 from config.model.release import Overridden, Release
 from config.model.scheduling import Scheduling
@@ -29,9 +29,8 @@ class ClusterSpec(Model):
         examples=["r2026-11"],
     )
     """With the pins that the stack overrides."""
-    overrides: tuple[Overridden, ...] = Field(
-        (),
-        description="Pins that the stack takes from elsewhere than its release, each with a reason.",
+    overrides: tuple[Overridden, ...] = optional(
+        (), "Pins that differ from the release's, each with a reason."
     )
     """With what the release has, for the outputs."""
     cluster: Cluster = Field(description="The cluster's name, tags and protection.")
@@ -39,34 +38,28 @@ class ClusterSpec(Model):
         description="The cloud, and the settings that only it has."
     )
     system_pool: SerializeAsAny[SystemPool] | None = Field(
-        description="The on-demand pool of the cluster's own pods. Required for a new cluster."
+        description="The on-demand pool of the cluster's own pods."
     )
     """None for a cluster this stack does not make."""
-    pools: tuple[SerializeAsAny[Pool], ...] = Field((), description="The pools of users' pods.")
-    image_pull_secrets: tuple[ImagePullSecret, ...] = Field(
-        (), description="Secrets for registries that a node's identity cannot pull from."
+    pools: tuple[SerializeAsAny[Pool], ...] = optional((), "The pools of users' pods.")
+    image_pull_secrets: tuple[ImagePullSecret, ...] = optional(
+        (), "Secrets for registries that a node's identity cannot pull from."
     )
-    device_plugin: DevicePluginOptions = Field(
-        DevicePluginOptions(), description="NVIDIA's device plugin."
+    device_plugin: DevicePluginOptions = optional(DevicePluginOptions(), "NVIDIA's device plugin.")
+    dcgm_exporter: DcgmExporter = optional(
+        DcgmExporter(enabled=False), "NVIDIA's exporter of GPU metrics. Default: not installed."
     )
-    dcgm_exporter: DcgmExporter = Field(
-        DcgmExporter(enabled=False),
-        description="NVIDIA's exporter of GPU metrics. Default: not installed.",
+    expander: ExpanderOptions = optional(
+        ExpanderOptions(), "The ConfigMap of the cluster autoscaler's priority expander."
     )
-    expander: ExpanderOptions = Field(
-        ExpanderOptions(),
-        description="The ConfigMap of the cluster autoscaler's priority expander.",
+    growth: Growth = optional(
+        Growth(), "The order in which pools grow, where it is not the program's."
     )
-    growth: Growth = Field(
-        Growth(), description="The order in which pools grow, where it is not the program's own."
+    scheduling: Scheduling = optional(Scheduling(), "Placement by default, and the guard.")
+    workloads: Workloads = optional(
+        Workloads(), "Storage for users' work, and the profiles' access to it."
     )
-    scheduling: Scheduling = Field(Scheduling(), description="Placement by default, and the guard.")
-    workloads: Workloads = Field(
-        Workloads(), description="Storage for users' work, and the profiles' access to it."
-    )
-    queueing: Queueing = Field(
-        Queueing(), description="Queues of Kueue for work that waits for GPUs."
-    )
+    queueing: Queueing = optional(Queueing(), "Queues of Kueue for work that waits for GPUs.")
 
     @property
     def name(self) -> str:

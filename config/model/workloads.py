@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from config.model.fields import Model, Namespace, form, worded
+from config.model.fields import Model, Namespace, form, optional, worded
 
 KubernetesServiceAccount = Annotated[
     str,
@@ -25,30 +25,30 @@ EDITOR = "default-editor"
 class Checkpoints(Model):
     """A bucket (GKE), or a storage account with a blob container (AKS), that outlives nodes, the cluster and the stack."""
 
-    name: str | None = Field(
+    name: str | None = optional(
         None,
-        description="The name of the bucket, or of the storage account, that the stack makes; unique in the whole cloud. This or "
+        "The bucket or storage account that the stack makes; unique in the whole cloud. This or "
         "`existing` is required.",
-        examples=["mldevcheckpoints"],
+        "mldevcheckpoints",
     )
-    existing: str | None = Field(
+    existing: str | None = optional(
         None,
-        description="One that exists already: the bucket's name, or the storage account's resource id. The stack then only gives "
-        "the profiles their rights. Default: the stack makes one.",
-        examples=["ml-shared-checkpoints"],
+        "An existing bucket's name, or storage account's resource id; the stack then only grants "
+        "the profiles their rights.",
+        "ml-shared-checkpoints",
     )
-    expire_after_days: int | None = Field(
+    expire_after_days: int | None = optional(
         None,
+        "Days after the last write from which an object is deleted. Default: objects stay.",
+        90,
         ge=1,
         le=3650,
-        description="Days after the last write from which an object is deleted. Default: objects stay.",
-        examples=[90],
     )
-    soft_delete_days: int = Field(
+    soft_delete_days: int = optional(
         14,
+        "Days for which deleted and overwritten objects can be restored, and are paid for.",
         ge=7,
         le=90,
-        description="Days for which deleted and overwritten objects can be brought back; they are paid for as long.",
     )
 
 
@@ -59,22 +59,22 @@ class ProfileAccess(Model):
     """
 
     namespace: Namespace = Field(description="The profile's namespace.", examples=["team-a"])
-    service_accounts: tuple[KubernetesServiceAccount, ...] = Field(
+    service_accounts: tuple[KubernetesServiceAccount, ...] = optional(
         (EDITOR,),
+        "Service accounts of the namespace whose pods have the identity.",
+        ["default-editor", "training"],
         min_length=1,
-        description="Kubernetes service accounts of the namespace whose pods have the identity.",
-        examples=[["default-editor", "training"]],
     )
-    prefix: str | None = Field(
+    prefix: str | None = optional(
         None,
+        "The prefix of its objects' names, before a `/`. Default: the namespace. Keep the old "
+        "prefix when a profile is renamed.",
+        "team-a",
         max_length=200,
         pattern=worded(
             r"^[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)*$",
             "letters, digits, ., _, - and / between them, no / at the end, such as team-a or vision/team-a",
         ),
-        description="What the names of its objects begin with, before a `/`. Default: the namespace. A profile that is renamed "
-        "keeps its objects by its old prefix.",
-        examples=["team-a"],
     )
 
     @property
@@ -91,19 +91,15 @@ class ProfileAccess(Model):
 class Workloads(Model):
     """Storage for users' work, and the identities of the profiles that reach it."""
 
-    checkpoints: Checkpoints | None = Field(
-        None, description="A bucket or blob container for checkpoints. Default: none."
-    )
-    profiles: tuple[ProfileAccess, ...] = Field(
-        (), description="Profiles that reach the checkpoints."
-    )
-    storage_class: str | None = Field(
+    checkpoints: Checkpoints | None = optional(None, "A bucket or blob container for checkpoints.")
+    profiles: tuple[ProfileAccess, ...] = optional((), "Profiles that reach the checkpoints.")
+    storage_class: str | None = optional(
         None,
+        "The name of a StorageClass that the stack makes. Its volumes outlive their claims, and "
+        "can be attached in more than one zone where the region has several.",
+        "durable",
         pattern=worded(
             r"^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$",
             "a StorageClass' name: at most 63 lower-case letters, digits and -, such as durable",
         ),
-        description="The name of a StorageClass that the stack makes: its volumes can be attached in more than one zone where the "
-        "region has some, and stay when their claims go. Default: only the cloud's own classes.",
-        examples=["durable"],
     )

@@ -1,10 +1,10 @@
-"""The reference in docs/stack-file.md: a table for each object of the stack file, in Markdown, generated from the models."""
+"""The tables of docs/stack-file.md: one for each object of the stack file, from the models."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -19,40 +19,39 @@ from config.reference import keys
 from config.reference.keys import Section, other_clouds_keys
 from config.reference.schema import Node, any_case, schema
 
-HEAD = ("key", "type", "default", "meaning", "example", "cloud")
+_REQUIRED = {
+    "release": "yes",
+    "cloud": "yes",
+    "cluster": "new clusters",
+    "systemPool": "new clusters",
+}
+_PLAIN = re.compile(r"[0-9]+[smh]|[A-Za-z_./<>@-][^:#{}\[\],&*!|>'\"%`]*")
+_WORDS = ("true", "false", "yes", "no", "on", "off", "null")
+"""Texts that YAML reads as something else."""
 
 
 def page() -> str:
-    """The generated part of the page."""
-    definitions = _definitions()
-    text = ["## Top keys", "", *_table(_top_rows(), ("key", "type", "required", "meaning"))]
+    """Return the generated part of the page."""
+    text = ["## Top keys", "", *_table(("key", "type", "required", "meaning"), _top_rows())]
     for section in keys.sections():
-        node = definitions[section.model.__name__]
+        rows = [_row(section, info) for info in section.model.model_fields.values()]
         text += ["", f"## {heading(section)}", "", _summary(section.model), ""]
-        text += _table(
-            [_row(section, info, node) for info in section.model.model_fields.values()], HEAD
-        )
+        text += _table(("key", "type", "default", "meaning", "example"), rows)
     return "\n".join(text)
 
 
-@cache
-def _definitions() -> Node:
-    definitions: Node = schema()["definitions"]
-    return definitions
-
-
 def heading(section: Section) -> str:
-    """The title of an object's table: where it stands in the file."""
-    places = [
-        path.removesuffix(f" ({name})") for path in section.paths for name in [_provider(section)]
-    ]
-    shown = ", ".join(f"`{place}`" for place in dict.fromkeys(places))
-    provider = _provider(section)
-    return shown + (f" with provider {provider}" if provider else "")
+    """Return the title of an object's table: its places in the file, and its clouds if not all."""
+    places = [*dict.fromkeys(path.removesuffix(_note(section)) for path in section.paths)]
+    parents = {place.rpartition(".")[0] for place in places}
+    shown = [f"{parents.pop()}.*"] if len(places) > 2 and len(parents) == 1 else places
+    clouds = {_clouds(section, info) for info in section.model.model_fields.values()}
+    only = f" ({clouds.pop()})" if len(clouds) == 1 and clouds != {""} else ""
+    return ", ".join(f"`{place}`" for place in shown) + only
 
 
 def anchor(section: Section) -> str:
-    """The fragment that leads to the table."""
+    """Return the fragment that leads to the table."""
     return re.sub(r"[^\w\- ]", "", heading(section).lower()).replace(" ", "-")
 
 
@@ -63,46 +62,37 @@ def _top_rows() -> Iterator[list[str]]:
             for section in _sections(key.models)
         ]
         shown = " or ".join(links) or "text"
-        required = {
-            "release": "yes",
-            "cloud": "yes",
-            "cluster": "new clusters",
-            "systemPool": "new clusters",
-        }
-        yield [
-            f"`{key.name}`",
-            f"list of {shown}" if key.many else shown,
-            required.get(key.name, "no"),
-            key.meaning,
-        ]
+        required = _REQUIRED.get(key.name, "no")
+        yield [f"`{key.name}`", f"list of {shown}" if key.many else shown, required, key.meaning]
 
 
-def _row(section: Section, info: FieldInfo, definition: Node) -> list[str]:
-    name = str(info.alias)
-    node = definition["properties"][name]
+def _row(section: Section, info: FieldInfo) -> list[str]:
+    node = _definitions()[section.model.__name__]["properties"][str(info.alias)]
+    clouds = _clouds(section, info)
+    only = f"{clouds} only. " if clouds and not heading(section).endswith(f" ({clouds})") else ""
     return [
-        f"`{name}`",
-        _type(info, node),
+        f"`{info.alias}`",
+        _type(info, node).removeprefix("text: "),
         _default(info),
-        info.description or _inner_summary(info),
-        _example(info, node),
-        _clouds(section, info),
+        f"{only}{info.description}",
+        "" if _shows_itself(info, node) else f"`{info.alias}: {_yaml(_shown(info, node))}`",
     ]
 
 
+def _shows_itself(info: FieldInfo, node: Node) -> bool:
+    """Return whether type or default show what to write: values, an example, a link to a table."""
+    default = not info.is_required() and _default(info)
+    return bool(default or re.search(r"^(list of )?(`|\[object)|such as", _type(info, node)))
+
+
 def _type(info: FieldInfo, node: Node) -> str:
-    """Allowed values, in words; an object leads to its own table."""
-    inner = list(models(info.annotation))
+    """Return the allowed values in words; for an object, a link to its table."""
+    inner = tuple(models(info.annotation))
     if inner:
-        (section,) = _sections(tuple(inner))
+        (section,) = _sections(inner)
         link = f"[object](#{anchor(section)})"
         return f"list of {link}" if "array" in json.dumps(node) else link
     return _words(node)
-
-
-def _secret(node: Node) -> bool:
-    forms = [form for part in node.get("anyOf", []) for form in (part, *part.get("anyOf", []))]
-    return any("secure" in form.get("properties", {}) for form in forms)
 
 
 def _words(node: Any) -> str:
@@ -123,14 +113,18 @@ def _words(node: Any) -> str:
         return "map of " + next(_words(value) for value in values if isinstance(value, dict))
     if kind in ("integer", "number"):
         return ("whole number" if kind == "integer" else "number") + _bounds(node)
-    return {"boolean": "`true`, `false`"}.get(str(kind)) or _text(node)
+    return "`true`, `false`" if kind == "boolean" else _text(node)
 
 
 def _text(node: Node) -> str:
-    shown = {any_case(pattern): words for pattern, words in FORMS.items()}.get(
-        node.get("pattern", "")
-    )
+    forms = {any_case(pattern): words for pattern, words in FORMS.items()}
+    shown = forms.get(node.get("pattern", ""))
     return f"text: {shown}" if shown else "text"
+
+
+def _secret(node: Node) -> bool:
+    forms = [form for part in node.get("anyOf", []) for form in (part, *part.get("anyOf", []))]
+    return any("secure" in form.get("properties", {}) for form in forms)
 
 
 def _bounds(node: Node) -> str:
@@ -145,64 +139,37 @@ def _bounds(node: Node) -> str:
 def _default(info: FieldInfo) -> str:
     if info.is_required():
         return "**required**"
-    if info.default is None or info.default is PydanticUndefined:
+    if info.default in (None, PydanticUndefined, (), {}) or isinstance(info.default, Model):
         return ""
-    if isinstance(info.default, Model):
-        return ""
-    value = [*info.default] if isinstance(info.default, tuple) else info.default
-    return f"`{_yaml(value)}`"
-
-
-def _example(info: FieldInfo, node: Node) -> str:
-    return f"`{info.alias}: {_yaml(_shown(info, node))}`"
+    return f"`{_yaml(info.default)}`"
 
 
 def _shown(info: FieldInfo, node: Node) -> Any:
-    """A value to show: the field's example, else one that is not the default; of an object its required keys, or one key."""
+    """Return a value to show: the field's example, else its default or least value."""
     if _secret(node):
         return {"secure": "v1:..."}
     if info.examples:
         return info.examples[0]
-    inner = next(models(info.annotation), None)
-    if inner is None:
-        plain = _resolved(node)
-        if plain.get("type") == "boolean":
-            return info.default is not True
-        if plain.get("type") in ("integer", "number"):
-            return plain.get("minimum") if info.default is None else info.default
-        values = plain.get("enum") or plain.get("items", {}).get("enum") or [plain.get("const")]
-        value = next((value for value in values if value != info.default), values[0])
-        return [value] if "items" in plain else value
-    properties = _definitions()[inner.__name__]["properties"]
-    fields = list(inner.model_fields.values())
-    some = [field for field in fields if field.is_required()] or fields[:1]
-    value = {str(field.alias): _shown(field, properties[field.alias]) for field in some}
-    return [value] if "array" in json.dumps(node) else value
-
-
-def _resolved(node: Node) -> Node:
-    """A node behind references, and the first of several forms."""
-    reference = node.get("$ref") or node.get("allOf", [{}])[0].get("$ref")
-    if reference:
-        return _resolved(_definitions()[reference.rpartition("/")[2]])
-    return _resolved(node["anyOf"][0]) if "anyOf" in node else node
+    return _resolved(node).get("minimum") if info.default is None else info.default
 
 
 def _clouds(section: Section, info: FieldInfo) -> str:
-    provider = _provider(section)
+    """Return the titles of the clouds that have the key; empty for all."""
     clouds = registry.registrations()
-    if provider:
-        return next(cloud.traits.title for cloud in clouds if cloud.provider == provider)
-    titles = [cloud.traits.title for cloud in clouds if _takes(cloud, section, info)]
-    return "all" if len(titles) == len(clouds) else ", ".join(titles)
+    own = [cloud for cloud in clouds if cloud.provider == _provider(section)]
+    having = own or [cloud for cloud in clouds if _takes(cloud, section.model, info)]
+    return "" if len(having) == len(clouds) else ", ".join(cloud.traits.title for cloud in having)
 
 
-def _takes(cloud: Registration, section: Section, info: FieldInfo) -> bool:
-    """Whether a cloud has the key, at any of the places of its object."""
+@cache
+def _takes(cloud: Registration, model: type[Model], info: FieldInfo) -> bool:
+    """Return whether a cloud has the key, at any of the places of its object."""
     without = "|".join(re.escape(_camel(key)) for key in other_clouds_keys(cloud))
     for inner in _sections(tuple(models(info.annotation))):
-        if not any(_takes(cloud, inner, field) for field in inner.model.model_fields.values()):
+        fields = inner.model.model_fields.values()
+        if not any(_takes(cloud, inner.model, field) for field in fields):
             return False
+    (section,) = _sections((model,))
     return any(
         not re.search(rf"^(pools\[\]|systemPool)\.({without})(\W|$)", f"{place}.{info.alias}")
         for place in section.paths
@@ -214,44 +181,59 @@ def _camel(path: str) -> str:
     return re.sub(r"_(\w)", lambda match: match[1].upper(), path)
 
 
+def _note(section: Section) -> str:
+    match = re.search(r" \(\w+\)$", section.paths[0])
+    return match[0] if match else ""
+
+
 def _provider(section: Section) -> str:
-    match = re.search(r" \((\w+)\)$", section.paths[0])
-    return match[1] if match else ""
+    return _note(section).strip(" ()")
 
 
 def _sections(of: tuple[type[Model], ...]) -> list[Section]:
-    return [section for section in keys.sections() if section.model in of]
+    return [section for section in _all_sections() if section.model in of]
+
+
+@cache
+def _all_sections() -> list[Section]:
+    return keys.sections()
+
+
+@cache
+def _definitions() -> Node:
+    definitions: Node = schema()["definitions"]
+    return definitions
+
+
+def _resolved(node: Node) -> Node:
+    """Return a node behind references, and the first of several forms."""
+    reference = node.get("$ref") or node.get("allOf", [{}])[0].get("$ref")
+    if reference:
+        return _resolved(_definitions()[reference.rpartition("/")[2]])
+    return _resolved(node["anyOf"][0]) if "anyOf" in node else node
 
 
 def _summary(model: type[Model]) -> str:
-    """The docstring's first paragraph."""
+    """Return the first paragraph of the docstring."""
     return " ".join((model.__doc__ or "").partition("\n\n")[0].split())
 
 
-def _inner_summary(info: FieldInfo) -> str:
-    inner = next(models(info.annotation), None)
-    return _summary(inner).rstrip(".") if inner else ""
-
-
 def _yaml(value: Any) -> str:
-    """A value as one writes it in the stack file, on one line."""
+    """Return a value on one line, as one writes it in the stack file."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_yaml(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_yaml, value)) + "]"
-    if isinstance(value, str):
-        return value if _PLAIN.fullmatch(value) and value not in _WORDS else json.dumps(value)
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and value not in _WORDS:
+        return str(value)
     return json.dumps(value)
 
 
-_PLAIN = re.compile(r"[0-9]+[smh]|[A-Za-z_./<>@-][^:#{}\[\],&*!|>'\"%`]*")
-_WORDS = ("true", "false", "yes", "no", "on", "off", "null")
-"""Texts that YAML reads as something else."""
-
-
-def _table(rows: Any, head: tuple[str, ...]) -> list[str]:
-    return [
-        f"| {' | '.join(head)} |",
-        f"|{'---|' * len(head)}",
-        *(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows),
-    ]
+def _table(head: tuple[str, ...], rows: Iterable[list[str]]) -> list[str]:
+    """Return the lines of a table without its empty columns."""
+    columns = [column for column in zip(head, *rows, strict=True) if any(column[1:])]
+    title, *lines = (
+        f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+        for row in zip(*columns, strict=True)
+    )
+    return [title, f"|{'---|' * len(columns)}", *lines]

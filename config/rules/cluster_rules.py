@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from config.base.problems import Problem
 from config.clouds.tables import Versions, minor_number
@@ -143,27 +146,35 @@ def check_offered(
         )
 
 
-def warn_undecided(
-    draft: Draft, path: str, problem: str, safe: str, accepts: str
-) -> Iterator[Problem]:
-    """A warning that a production stack does not decide a key; none elsewhere.
+@dataclass(frozen=True)
+class Question:
+    """A key that a production stack should decide (docs/adr/0011).
 
-    `problem` is true for the default; `safe` is what to write instead of it, `accepts` the line that keeps it.
+    The rule warns and never refuses: several of these settings change a running cluster.
     """
-    if draft.production:
-        yield Problem(
-            path,
-            f"is not decided in a production stack: {problem}",
-            f"write {safe}; {accepts} accepts it",
-            True,
-        )
+
+    path: str
+    is_open: Callable[[Any, Draft], object]
+    """Whether the file leaves the key to its default; it gets the settings of `cloud`."""
+    problem: str
+    """What is true with the default."""
+    safe: str
+    """What to write instead."""
+    accepts: str
+    """The line that keeps the default."""
 
 
-RULES = (
-    _version_override,
-    _name,
-    _candidate,
-    _value,
-    _twice,
-    _version,
-)
+def ask(*questions: Question) -> Callable[[Any, Draft, Cloud], Iterator[Problem]]:
+    """Return the rule that warns of each question that a production stack leaves open."""
+
+    def rule(settings: Any, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+        for question in questions if draft.production else ():
+            if known(partial(question.is_open, settings, draft), False):
+                what = f"is not decided in a production stack: {question.problem}"
+                remedy = f"write {question.safe}; {question.accepts} accepts it"
+                yield Problem(question.path, what, remedy, warning=True)
+
+    return rule
+
+
+RULES = (_version_override, _name, _candidate, _value, _twice, _version)

@@ -171,12 +171,4 @@ def _expressions(
             )
 
 
-RULES = (
-    _names,
-    _unread,
-    _costs,
-    _none,
-    _ownership,
-    _numbers,
-    _expressions,
-)
+RULES = (_names, _unread, _costs, _none, _ownership, _numbers, _expressions)

@@ -203,13 +203,5 @@ def _controllers_taints(
         )
 
 
-RULES = (
-    _names,
-    _removed,
-)
-POOL_RULES = (
-    _labels,
-    _doubled_taints,
-    _derived_taints,
-    _controllers_taints,
-)
+RULES = (_names, _removed)
+POOL_RULES = (_labels, _doubled_taints, _derived_taints, _controllers_taints)

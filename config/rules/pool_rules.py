@@ -202,20 +202,6 @@ def _critical_addons_only(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-RULES = (
-    _too_many_pools,
-    _system_machine,
-    _critical_addons_only,
-)
-ANY_POOL_RULES = (
-    _machine,
-    _least,
-    _most,
-    _zones,
-    _other_clouds_keys,
-)
-POOL_RULES = (
-    _no_most,
-    _most_of_a_twin,
-    _on_demand,
-)
+RULES = (_too_many_pools, _system_machine, _critical_addons_only)
+ANY_POOL_RULES = (_machine, _least, _most, _zones, _other_clouds_keys)
+POOL_RULES = (_no_most, _most_of_a_twin, _on_demand)

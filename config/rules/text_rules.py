@@ -179,10 +179,4 @@ def _texts(draft: Draft) -> Iterator[tuple[str, str, str]]:
             )
 
 
-RULES = (
-    _left,
-    _around,
-    _twice,
-    _dropped,
-    _secrets,
-)
+RULES = (_left, _around, _twice, _dropped, _secrets)

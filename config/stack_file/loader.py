@@ -1,13 +1,12 @@
-"""A stack file's settings as plain data -> a checked `ClusterSpec`, or every problem at once.
+"""Reads a stack file's settings, plain data, into a checked `ClusterSpec`, or reports every problem.
 
-One problem must not hide another: each top key and each pool is read by itself (`config.stack_file.objects`), and the rules across
-fields run over all that could be read.
+One problem must not hide another: each top key and each pool is read by itself
+(`config.stack_file.objects`), and the rules run over all that could be read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, get_origin
 
@@ -18,7 +17,6 @@ from config.clouds import registry
 from config.clouds.registry import Registration
 from config.model import bounds, wording
 from config.model.cluster import (
-    CloudSettings,
     Cluster,
     DcgmExporter,
     DevicePluginOptions,
@@ -42,7 +40,7 @@ from config.stack_file.top_keys import Hints
 M = TypeVar("M", bound=Model)
 
 PREFIX = "kubeflow-spot:"
-"""Goes before a top key in a stack file, as Pulumi's namespace of this program."""
+"""Pulumi's namespace of this program, which goes before a top key in a stack file."""
 
 _REQUIRED = ("release", "cloud")
 _REQUIRED_FOR_A_NEW_CLUSTER = ("cluster", "systemPool")
@@ -59,105 +57,186 @@ def read_stack(
     outside: Mapping[str, Any] = MappingProxyType({}),
     accepts_examples: bool | None = None,
 ) -> tuple[ClusterSpec | None, list[Problem]]:
-    """Check a stack file's settings, given as one value for each top key. `stack` is the stack's name.
+    """Check a stack file's settings: one value for each top key. `stack` is the stack's name.
 
-    `prefix` goes before a top key that a message says to write. `is_secret` tells which settings came as Pulumi secrets;
-    without it none counts as clear text. `outside`: settings that stand in the file where Pulumi drops them.
-    `accepts_examples`: values that our pages and examples show are warned of, not refused (docs/stack-file.md); without it
-    only ranges of callers are looked for, and warned of.
+    `prefix` goes before the top keys in messages. `is_secret` tells which settings came as Pulumi
+    secrets; without it none is refused as clear text. `outside` are settings that stand in the
+    file where Pulumi drops them. `accepts_examples`: warn of values that our pages show instead of
+    refusing them; None: look only for ranges of callers, and warn.
 
-    Returns the spec, or None after an error, and all errors and warnings sorted by path.
+    Return the spec, or None after an error, and all errors and warnings sorted by path.
     """
     raw, beyond = bounds.drop_out_of_bounds(raw)
-    outside, too = bounds.drop_out_of_bounds(outside)
-    beyond += too
-    problems: list[Problem] = []
-    reading = objects.Reading()
-    settings = top_keys.read_top_keys(raw, outside, prefix, reading.mended)
-    registration = _registration(settings, reading.mended)
-    types = top_keys.top_key_types(registration)
-    reading.mended.hint = Hints(types)
-    lists = [key for key, type in types.items() if get_origin(type) is tuple]
-    reading.mended.examples = {key: _example(key, settings) for key in lists}
-    settings = {
-        key: reading.mended.value(value, types[key], key) for key, value in settings.items()
-    }
-    release = _release(settings["release"], problems) if "release" in settings else None
-    cloud = _cloud(settings.get("cloud"), registration, reading)
-    file = _File(settings, reading, problems)
-    pools = file.items("pools", registry.pool_model())
-    draft = Draft(
-        release,
-        file.object("cluster", Cluster),
-        cloud,
-        file.object("systemPool", registry.system_pool_model()),
-        pools,
-        all_pools=isinstance(written := settings.get("pools", []), list)
-        and len(pools) == len(written),
-        unread_pools=len(written) - len(pools) if isinstance(written, list) else 0,
-        makes_cluster=not _exists_already(settings.get("cloud"), registration),
-        image_pull_secrets=file.items("imagePullSecrets", ImagePullSecret),
-        device_plugin=file.object("devicePlugin", DevicePluginOptions),
-        dcgm_exporter=file.object("dcgmExporter", DcgmExporter),
-        expander=file.object("expander", ExpanderOptions),
-        growth=file.object("growth", Growth),
-        scheduling=file.object("scheduling", Scheduling),
-        workloads=file.object("workloads", Workloads),
-        queueing=file.object("queueing", Queueing),
-        overrides=file.items("overrides", Override),
-        production=is_production(stack),
-        accepts_examples=accepts_examples,
-    )
-    problems += _missing(raw, settings, draft, prefix, reading.mended)
+    outside, beyond_outside = bounds.drop_out_of_bounds(outside)
+    file = _File(raw, outside, prefix)
+    draft = file.draft(is_production(stack), accepts_examples)
+    problems = [*file.problems, *_missing(file, draft)]
     problems += secrets.secret_problems(
-        settings, types, is_secret, prefix, reading.mended.as_written
+        file.settings, file.types, is_secret, prefix, file.mended.as_written
     )
-    problems += reading.problems()
-    of_rules = [
-        reading.of_rule(problem)
-        for problem in rules.run_rules(draft)
-        if not reading.follows_a_guess(problem)
-    ]
-    problems = _joined(problems, of_rules)
-    problems = [*bounds.drop_repeats(problems, beyond)]
-    # A key may be a secret too, which somebody wrote at a wrong place.
-    problems = sorted(
-        {Problem(hidden(p.path), hidden(p.what), hidden(p.remedy), p.warning) for p in problems}
-    )
+    problems = _joined(problems + file.reading.problems(), _rule_problems(file, draft))
+    problems = _shown(bounds.drop_repeats(problems, beyond + beyond_outside))
     if any(not problem.warning for problem in problems):
         return None, problems
-    # Each is missing only together with a problem.
-    assert release is not None
-    assert cloud is not None
-    overrides = _overrides(draft)
-    return (
-        ClusterSpec(
-            release=changed(release, overrides),
-            overrides=tuple(
-                Overridden(
-                    override.pin, override.value, pinned(release, override.pin), override.reason
-                )
-                for override in overrides
-            ),
-            cluster=_guarded(draft),
-            cloud=cloud,
-            systemPool=draft.system_pool,
-            pools=tuple(pools.values()),
-            imagePullSecrets=tuple(draft.image_pull_secrets.values()),
-            devicePlugin=draft.device_plugin or DevicePluginOptions(),
-            dcgmExporter=draft.dcgm_exporter or DcgmExporter(enabled=False),
-            expander=draft.expander or ExpanderOptions(),
-            growth=draft.growth or Growth(),
-            scheduling=draft.scheduling or Scheduling(),
-            workloads=draft.workloads or Workloads(),
-            queueing=draft.queueing or Queueing(),
-        ),
-        problems,
-    )
+    return _spec(draft), problems
+
+
+class _File:
+    """A file's settings by their right keys, misspellings mended, and the problems of reading."""
+
+    def __init__(self, raw: Mapping[str, Any], outside: Mapping[str, Any], prefix: str) -> None:
+        self.raw, self.prefix = raw, prefix
+        self.problems: list[Problem] = []
+        self.reading = objects.Reading()
+        self.mended = self.reading.mended
+        settings = top_keys.read_top_keys(raw, outside, prefix, self.mended)
+        self.registration = _registration(settings, self.mended)
+        self.types = types = top_keys.top_key_types(self.registration)
+        self.mended.hint = Hints(types)
+        lists = [key for key, type in types.items() if get_origin(type) is tuple]
+        self.mended.examples = {key: _example(key, settings) for key in lists}
+        self.settings = {
+            key: self.mended.value(value, types[key], key) for key, value in settings.items()
+        }
+
+    def draft(self, production: bool, accepts_examples: bool | None) -> Draft:
+        """Read each top key by itself."""
+        release = self._release() if "release" in self.settings else None
+        cloud = (
+            self.reading.object(self.settings.get("cloud"), self.registration.settings, "cloud")
+            if self.registration
+            else None
+        )
+        pools = self._items("pools", registry.pool_model())
+        written = self.settings.get("pools", [])
+        return Draft(
+            release,
+            self._object("cluster", Cluster),
+            cloud,
+            self._object("systemPool", registry.system_pool_model()),
+            pools,
+            all_pools=isinstance(written, list) and len(pools) == len(written),
+            unread_pools=len(written) - len(pools) if isinstance(written, list) else 0,
+            makes_cluster=not _exists_already(self.settings.get("cloud"), self.registration),
+            image_pull_secrets=self._items("imagePullSecrets", ImagePullSecret),
+            device_plugin=self._object("devicePlugin", DevicePluginOptions),
+            dcgm_exporter=self._object("dcgmExporter", DcgmExporter),
+            expander=self._object("expander", ExpanderOptions),
+            growth=self._object("growth", Growth),
+            scheduling=self._object("scheduling", Scheduling),
+            workloads=self._object("workloads", Workloads),
+            queueing=self._object("queueing", Queueing),
+            overrides=self._items("overrides", Override),
+            production=production,
+            accepts_examples=accepts_examples,
+        )
+
+    def _object(self, key: str, model: type[M]) -> M | None:
+        """Return the object of a top key; None if the file has none."""
+        return self.reading.object(self.settings[key], model, key) if key in self.settings else None
+
+    def _items(self, key: str, model: type[M]) -> dict[int, M]:
+        """Return the readable objects of a list, by index."""
+        value = self.settings.get(key, [])
+        if not isinstance(value, list):
+            what, remedy = wording.not_a_list(value, _example(key, self.settings))
+            self.problems.append(Problem(key, what, remedy))
+            return {}
+        items = {
+            index: self.reading.object(item, model, f"{key}[{index}]")
+            for index, item in enumerate(value)
+        }
+        return {index: item for index, item in items.items() if item is not None}
+
+    def _release(self) -> Release | None:
+        value = self.settings["release"]
+        names = releases.names()
+        remedy = f"one of: {', '.join(names)}"
+        if releases.known(value):
+            try:
+                return releases.load(value)
+            except releases.Refused as refused:
+                self.problems.append(refused.problem)
+                return None
+        if isinstance(value, str) and releases.from_a_newer_program(value):
+            what = f"{value} is newer than this program, whose newest release is {names[-1]}"
+            remedy = f"update the checkout (git pull, uv sync), or write {remedy}"
+        elif isinstance(value, str | int | float):
+            what = f"there is no release {value!r}"
+        else:
+            what = f"is {wording.type_in_words(value)}"
+        self.problems.append(Problem("release", what, remedy))
+        return None
+
+
+def _registration(settings: dict[str, Any], mended: Mended) -> Registration | None:
+    """Return the file's cloud; after a wrong provider the likely one, which `settings` then has."""
+    if "cloud" not in settings:
+        return None
+    cloud, path, clouds = settings["cloud"], "cloud", registry.registrations()
+    in_a_list = isinstance(cloud, list) and len(cloud) == 1
+    if in_a_list:
+        cloud, path = cloud[0], "cloud[0]"  # reading the object reports the list
+    if not isinstance(cloud, dict):
+        what = f"is {wording.type_in_words(cloud)}, not an object"
+        shown = [f"`{cloud.examples['cloud']}`" for cloud in clouds if "cloud" in cloud.examples]
+        mended.problems.append(Problem("cloud", what, f"write {', or '.join(shown)}"))
+        return None
+    written = cloud.get("provider")
+    registration = registry.registration(written)
+    if registration is None:
+        words = wording.shown if isinstance(written, str) else wording.type_in_words
+        what = f"is {words(written)}" if "provider" in cloud else "is missing"
+        registration = top_keys.likely_provider(cloud, settings)
+        guess = f"did you mean `{registration.provider}`? " if registration else ""
+        remedy = f"{guess}one of: {', '.join(each.provider for each in clouds)}"
+        mended.problems.append(Problem(mended.as_written(f"{path}.provider"), what, remedy))
+        if registration:
+            guessed = {**cloud, "provider": registration.provider}
+            settings["cloud"] = [guessed] if in_a_list else guessed
+            mended.guessed.add("cloud")
+    return registration
+
+
+def _exists_already(cloud: Any, registration: Registration | None) -> bool:
+    """Return whether the settings are about an existing cluster, readable or not."""
+    if not isinstance(cloud, dict):
+        return False
+    makes_pools = registration is None or registration.traits.makes_pools
+    return "existingCluster" in cloud or not makes_pools
+
+
+def _missing(file: _File, draft: Draft) -> Iterator[Problem]:
+    prefix = file.prefix
+    if not file.settings:
+        example = "".join(f"\n      {prefix}{key}: {_example(key, {})}" for key in _SMALLEST)
+        yield Problem("config", "holds no settings of this program", f"write for example{example}")
+        return
+    for key in _REQUIRED + (_REQUIRED_FOR_A_NEW_CLUSTER if draft.makes_cluster else ()):
+        written = file.mended.written.get(key)
+        misspelt = written is not None and written in file.raw and ":" not in written
+        if key not in file.settings or misspelt:
+            example = f"`{prefix}{key}: {_example(key, file.settings)}`"
+            yield Problem(key, "is missing", f"write for example {example}")
+
+
+def _example(key: str, settings: Mapping[str, Any]) -> str:
+    """Return an example of a top key, in the words of the file's cloud."""
+    cloud = settings.get("cloud")
+    own = registry.registration(cloud.get("provider")) if isinstance(cloud, dict) else None
+    by_default = {**top_keys.EXAMPLES, **registry.registrations()[0].examples}
+    examples = {**by_default, **(own.examples if own else {})}
+    return examples[key].replace("{latest}", releases.names()[-1])
+
+
+def _rule_problems(file: _File, draft: Draft) -> list[Problem]:
+    found = rules.run_rules(draft)
+    reading = file.reading
+    return [reading.of_rule(problem) for problem in found if not reading.follows_a_guess(problem)]
 
 
 def _joined(of_reading: list[Problem], of_rules: list[Problem]) -> list[Problem]:
-    """All problems; what a rule says of a value whose key is wrong goes with what is wrong about the key."""
+    """Return all problems; a rule's error joins a reading problem of the same path."""
     known = {problem.path: problem for problem in of_reading}
     others: list[Problem] = []
     for problem in of_rules:
@@ -170,153 +249,53 @@ def _joined(of_reading: list[Problem], of_rules: list[Problem]) -> list[Problem]
     return [*known.values(), *others]
 
 
-def _guarded(draft: Draft) -> Cluster:
-    """The cluster with its protection decided."""
+def _shown(problems: Iterator[Problem]) -> list[Problem]:
+    """Return the problems sorted, without secrets; a misplaced secret may even be a key."""
+    return sorted(
+        {Problem(hidden(p.path), hidden(p.what), hidden(p.remedy), p.warning) for p in problems}
+    )
+
+
+def _spec(draft: Draft) -> ClusterSpec:
+    """Return the spec of a file without errors."""
+    release, overrides = draft.release, _overrides(draft)
+    # Each is missing only together with a problem.
+    assert release is not None
+    assert draft.cloud is not None
+    return ClusterSpec(
+        release=changed(release, overrides),
+        overrides=tuple(
+            Overridden(each.pin, each.value, pinned(release, each.pin), each.reason)
+            for each in overrides
+        ),
+        cluster=_protected(draft),
+        cloud=draft.cloud,
+        systemPool=draft.system_pool,
+        pools=tuple(draft.pools.values()),
+        imagePullSecrets=tuple(draft.image_pull_secrets.values()),
+        devicePlugin=draft.device_plugin or DevicePluginOptions(),
+        dcgmExporter=draft.dcgm_exporter or DcgmExporter(enabled=False),
+        expander=draft.expander or ExpanderOptions(),
+        growth=draft.growth or Growth(),
+        scheduling=draft.scheduling or Scheduling(),
+        workloads=draft.workloads or Workloads(),
+        queueing=draft.queueing or Queueing(),
+    )
+
+
+def _protected(draft: Draft) -> Cluster:
+    """Return the cluster; a new one of a production stack is protected by default."""
     cluster = draft.cluster or Cluster()
     if cluster.protect is not None or not draft.makes_cluster:
         return cluster
     return cluster.model_copy(update={"protect": draft.production})
 
 
-def _missing(
-    raw: Mapping[str, Any], settings: Mapping[str, Any], draft: Draft, prefix: str, mended: Mended
-) -> Iterator[Problem]:
-    if not settings:
-        example = "".join(f"\n      {prefix}{key}: {_example(key, {})}" for key in _SMALLEST)
-        yield Problem("config", "holds no settings of this program", f"write for example{example}")
-        return
-    for key in _REQUIRED + (_REQUIRED_FOR_A_NEW_CLUSTER if draft.makes_cluster else ()):
-        written = mended.written.get(key)
-        misspelt = written is not None and written in raw and ":" not in written
-        if key not in settings or misspelt:
-            yield Problem(
-                key, "is missing", f"write for example `{prefix}{key}: {_example(key, settings)}`"
-            )
-
-
-def _example(key: str, settings: Mapping[str, Any]) -> str:
-    """An example of a top key, in the words of the file's cloud."""
-    cloud = settings.get("cloud")
-    own = registry.registration(cloud.get("provider")) if isinstance(cloud, dict) else None
-    examples = {
-        **top_keys.EXAMPLES,
-        **registry.registrations()[0].examples,
-        **(own.examples if own else {}),
-    }
-    return examples[key].replace("{latest}", releases.names()[-1])
-
-
-def _exists_already(cloud: Any, registration: Registration | None) -> bool:
-    """Whether the settings are about an existing cluster, readable or not."""
-    if not isinstance(cloud, dict):
-        return False
-    return "existingCluster" in cloud or (
-        registration is not None and not registration.traits.makes_pools
-    )
-
-
-def _registration(settings: dict[str, Any], mended: Mended) -> Registration | None:
-    """The cloud of the file, or the one that a wrong provider means: `settings` then have that one's."""
-    cloud, path = settings.get("cloud"), "cloud"
-    in_a_list = isinstance(cloud, list) and len(cloud) == 1
-    if isinstance(cloud, list) and in_a_list:
-        cloud, path = cloud[0], "cloud[0]"  # that it is a list is said when it is read
-    if "cloud" not in settings:
-        return None
-    clouds = registry.registrations()
-    if not isinstance(cloud, dict):
-        shown = [f"`{cloud.examples['cloud']}`" for cloud in clouds if "cloud" in cloud.examples]
-        mended.problems.append(
-            Problem(
-                "cloud",
-                f"is {wording.type_in_words(cloud)}, not an object",
-                f"write {', or '.join(shown)}",
-            )
-        )
-        return None
-    written = cloud.get("provider")
-    registration = registry.registration(written)
-    if registration is None:
-        what = (
-            f"is {wording.shown(written)}"
-            if isinstance(written, str)
-            else f"is {wording.type_in_words(written)}"
-        )
-        what = what if "provider" in cloud else "is missing"
-        likely = top_keys.likely_provider(cloud, settings)
-        providers = ", ".join(cloud.provider for cloud in clouds)
-        guess = f"did you mean `{likely.provider}`? " if likely else ""
-        mended.problems.append(
-            Problem(mended.as_written(f"{path}.provider"), what, f"{guess}one of: {providers}")
-        )
-        if likely:
-            guessed = {**cloud, "provider": likely.provider}
-            settings["cloud"] = [guessed] if in_a_list else guessed
-            mended.guessed.add("cloud")
-        registration = likely
-    return registration
-
-
-def _cloud(
-    value: Any, registration: Registration | None, reading: objects.Reading
-) -> CloudSettings | None:
-    return reading.object(value, registration.settings, "cloud") if registration else None
-
-
-def _release(value: Any, problems: list[Problem]) -> Release | None:
-    choices = f"one of: {', '.join(releases.names())}"
-    if releases.known(value):
-        try:
-            return releases.load(value)
-        except releases.Refused as refused:
-            problems.append(refused.problem)
-    elif isinstance(value, str) and releases.from_a_newer_program(value):
-        what = f"{value} is newer than this program, whose newest release is {releases.names()[-1]}"
-        problems.append(
-            Problem("release", what, f"update the checkout (git pull, uv sync), or write {choices}")
-        )
-    else:
-        what = (
-            f"there is no release {value!r}"
-            if isinstance(value, str | int | float)
-            else f"is {wording.type_in_words(value)}"
-        )
-        problems.append(Problem("release", what, choices))
-    return None
-
-
 def _overrides(draft: Draft) -> list[Override]:
-    """The overrides of a file without errors: those under `overrides`, and that of `cluster`."""
+    """Return the overrides under `overrides`, and that of `cluster`."""
     overrides = list(draft.overrides.values())
     if draft.cluster and draft.cluster.kubernetes_version:
-        assert draft.cluster.reason  # `config.rules.cluster_rules` refuses one without
+        assert draft.cluster.reason  # `config.rules.cluster_rules` refuses a version without one
         version, reason = draft.cluster.kubernetes_version, draft.cluster.reason
         overrides.append(Override(pin="kubernetesVersion", value=version, reason=reason))
     return overrides
-
-
-@dataclass
-class _File:
-    """The settings of a file, whose objects are read by key."""
-
-    settings: Mapping[str, Any]
-    reading: objects.Reading
-    problems: list[Problem]
-
-    def object(self, key: str, model: type[M]) -> M | None:
-        """The object of a top key; None without one."""
-        return self.reading.object(self.settings[key], model, key) if key in self.settings else None
-
-    def items(self, key: str, model: type[M]) -> dict[int, M]:
-        """The objects of a list as far as they can be read, by index."""
-        value = self.settings.get(key, [])
-        if not isinstance(value, list):
-            self.problems.append(
-                Problem(key, *wording.not_a_list(value, _example(key, self.settings)))
-            )
-            return {}
-        items = {
-            index: self.reading.object(item, model, f"{key}[{index}]")
-            for index, item in enumerate(value)
-        }
-        return {index: item for index, item in items.items() if item is not None}

@@ -20,14 +20,18 @@ from tests.docs import pages
 PAGE = pages.DOCS / "stack-file.md"
 
 
-def documented() -> dict[str, dict[str, list[str]]]:
-    """Rows of the page by the heading above them and the key's name."""
-    tables: dict[str, dict[str, list[str]]] = {}
+def documented() -> dict[str, dict[str, dict[str, str]]]:
+    """Rows of the page by the heading above them and the key's name: the cells by the head of their column."""
+    tables: dict[str, dict[str, dict[str, str]]] = {}
     for part in re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]:
         title, _, rest = part.partition("\n")
-        rows = re.findall(r"^\| `([^`]+)` \|(.+)\|$", rest, re.MULTILINE)
-        tables[title] = {key: [cell.strip() for cell in re.split(r"(?<!\\)\|", cells)] for key, cells in rows}
+        head, _, *rows = ([cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in table(rest))
+        tables[title] = {cells[0].strip("`"): dict(zip(head, cells, strict=True)) for cells in rows}
     return tables
+
+
+def table(text: str) -> list[str]:
+    return re.findall(r"^\|.+\|$", text, re.MULTILINE)
 
 
 def every_model(annotation: Any) -> set[type[Model]]:
@@ -56,12 +60,24 @@ def test_every_key_of_every_object_is_in_the_page() -> None:
         assert list(rows) == [str(field.alias) for field in model.model_fields.values()]
 
 
-def test_every_key_has_a_meaning_and_an_example_that_is_yaml() -> None:
+def test_every_key_has_a_meaning_and_an_example_that_is_yaml_or_a_type_or_default_that_shows_what_to_write() -> None:
     for heading, rows in documented().items():
         for key, cells in rows.items():
-            assert cells[2], (heading, key)
-            if heading != "Top keys":
-                assert yaml.safe_load(cells[3].strip("`").replace("\\|", "|"))[key] is not None, (heading, key)
+            assert cells["meaning"], (heading, key)
+            shown = cells.get("example", "").strip("`").replace("\\|", "|")
+            if shown:
+                assert yaml.safe_load(shown)[key] is not None, (heading, key)
+            elif heading != "Top keys" and not cells.get("default", "").startswith("`"):
+                assert re.match(r"(list of )?(`|\[object\]\(#)", cells["type"]) or "such as" in cells["type"], (
+                    heading,
+                    key,
+                )
+
+
+def test_every_link_to_an_object_leads_to_its_table() -> None:
+    text = PAGE.read_text()
+    anchors = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in documented()}
+    assert set(re.findall(r"\(#([^)]+)\)", text)) <= anchors
 
 
 def test_the_top_keys_are_those_that_the_loader_takes() -> None:
@@ -73,16 +89,15 @@ def test_the_top_keys_are_those_that_the_loader_takes() -> None:
 @pytest.mark.parametrize(
     ("heading", "key", "cell", "shown"),
     [
-        ("`pools[].spot`", "maxPrice", 1, "`-1`"),
-        ("`pools[].spot`", "maxPrice", 4, "AKS"),
-        ("`pools[]`", "machine", 1, "**required**"),
-        ("`pools[]`", "gcp", 4, "GKE"),
-        ("`cloud` with provider gcp", "project", 4, "GKE"),
-        ("`imagePullSecrets[]`", "password", 0, "secret text"),
-        ("`scheduling.guard`", "mode", 0, "`enforce`, `warn`, `audit`"),
+        ("`pools[].spot` (AKS)", "maxPrice", "default", "`-1`"),
+        ("`pools[]`", "machine", "default", "**required**"),
+        ("`pools[]`", "gcp", "meaning", "GKE only. Settings of GKE's node pools."),
+        ("`cloud` (GKE)", "project", "default", "**required**"),
+        ("`imagePullSecrets[]`", "password", "type", "secret text"),
+        ("`scheduling.guard`", "mode", "type", "`enforce`, `warn`, `audit`"),
     ],
 )
-def test_a_row_says_type_default_and_cloud(heading: str, key: str, cell: int, shown: str) -> None:
+def test_a_row_says_type_default_and_cloud(heading: str, key: str, cell: str, shown: str) -> None:
     assert documented()[heading][key][cell] == shown
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from config.model.fields import Duration, Minutes, Model, Seconds
+from config.model.fields import Duration, Minutes, Model, Seconds, optional
 from config.model.release import Release, all_of
 
 
@@ -16,109 +16,87 @@ class AzureAutoscaler(Model):
     Page cluster-autoscaler, section on the autoscaler profile; all twenty fields. AKS' defaults are in the descriptions.
     """
 
-    expander: Literal["priority", "least-waste", "most-pods", "random"] = Field(
+    expander: Literal["priority", "least-waste", "most-pods", "random"] = optional(
         "priority",
-        description="How the autoscaler chooses the pool to grow. Only `priority` grows spot pools first and keeps the order "
-        "of a fallback chain.",
+        "How the autoscaler chooses the pool to grow. Only `priority` grows spot pools first and "
+        "keeps the order of a fallback chain.",
     )
-    scan_interval: Seconds | None = Field(
-        None,
-        description="Time between two looks at the pools. AKS' own default: 10s.",
-        examples=["10s"],
+    scan_interval: Seconds | None = optional(
+        None, "Time between two looks at the pools. AKS' default: 10s.", "10s"
     )
-    max_node_provision_time: Minutes | None = Field(
+    max_node_provision_time: Minutes | None = optional(
         None,
-        description="Time a new machine may take to join the cluster before another pool is tried. AKS' own default: 15m.",
-        examples=["10m"],
+        "Time for a new machine to join the cluster before another pool is tried. AKS' default: "
+        "15m.",
+        "10m",
     )
-    new_pod_scale_up_delay: Duration | None = Field(
-        None,
-        description="Age of a pending pod before the autoscaler grows a pool for it. AKS' own default: 0s.",
-        examples=["30s"],
+    new_pod_scale_up_delay: Duration | None = optional(
+        None, "Age of a pending pod before a pool grows for it. AKS' default: 0s.", "30s"
     )
-    scale_down_delay_after_add: Minutes | None = Field(
-        None,
-        description="Time after a new node before nodes are removed. AKS' own default: 10m.",
-        examples=["10m"],
+    scale_down_delay_after_add: Minutes | None = optional(
+        None, "Time after a new node before nodes are removed. AKS' default: 10m.", "10m"
     )
-    scale_down_delay_after_delete: Seconds | Minutes | None = Field(
-        None,
-        description="Time after a removed node before the next is removed. AKS' own default: the scan interval.",
-        examples=["10s"],
+    scale_down_delay_after_delete: Seconds | Minutes | None = optional(
+        None, "Time between two removals. AKS' default: the scan interval.", "10s"
     )
-    scale_down_delay_after_failure: Minutes | None = Field(
-        None,
-        description="Time after a failed removal before the next is tried. AKS' own default: 3m.",
-        examples=["3m"],
+    scale_down_delay_after_failure: Minutes | None = optional(
+        None, "Time after a failed removal. AKS' default: 3m.", "3m"
     )
-    scale_down_unneeded_time: Minutes | None = Field(
-        None,
-        description="Time a node must be unneeded before it is removed. AKS' own default: 10m.",
-        examples=["5m"],
+    scale_down_unneeded_time: Minutes | None = optional(
+        None, "Time a node must be unneeded before it is removed. AKS' default: 10m.", "5m"
     )
-    scale_down_unready_time: Minutes | None = Field(
-        None,
-        description="Time an unready node must be unneeded before it is removed. AKS' own default: 20m.",
-        examples=["20m"],
+    scale_down_unready_time: Minutes | None = optional(
+        None, "The same of an unready node. AKS' default: 20m.", "20m"
     )
-    scale_down_utilization_threshold: float | None = Field(
+    scale_down_utilization_threshold: float | None = optional(
         None,
+        "Share of CPU or memory that pods request, below which a node is unneeded. AKS' default: "
+        "0.5.",
+        0.5,
         gt=0,
         le=1,
-        description="Share of its CPU or memory that pods request, below which a node counts as unneeded. AKS' own default: 0.5.",
-        examples=[0.5],
     )
-    max_graceful_termination_sec: int | None = Field(
+    max_graceful_termination_sec: int | None = optional(
+        None, "Seconds for pods to end when their node is removed. AKS' default: 600.", 600, ge=0
+    )
+    max_empty_bulk_delete: int | None = optional(
+        None, "Most empty nodes that are removed at once. AKS' default: 10.", 10, ge=1
+    )
+    balance_similar_node_groups: bool | None = optional(
         None,
+        "Keep pools of equal machines and labels at equal size; pools of a stack have different "
+        "labels. AKS' default: false.",
+    )
+    skip_nodes_with_local_storage: bool | None = optional(
+        None, "Keep nodes whose pods have emptyDir or hostPath volumes. Releases say false."
+    )
+    skip_nodes_with_system_pods: bool | None = optional(
+        None, "Keep nodes with pods of kube-system that no DaemonSet made. AKS' default: true."
+    )
+    ignore_daemonsets_utilization: bool | None = optional(
+        None, "Leave pods of DaemonSets out of a node's utilization. AKS' default: false."
+    )
+    daemonset_eviction_for_empty_nodes: bool | None = optional(
+        None, "Evict pods of DaemonSets before an empty node is removed. AKS' default: false."
+    )
+    daemonset_eviction_for_occupied_nodes: bool | None = optional(
+        None,
+        "Evict pods of DaemonSets before a node with other pods is removed. AKS' default: true.",
+    )
+    ok_total_unready_count: int | None = optional(
+        None,
+        "Unready nodes with which the autoscaler always goes on. Default: the release's, or more "
+        "where the pools' bounds need it. AKS' default: 3.",
+        10,
         ge=0,
-        description="Seconds that pods get to end when their node is removed. AKS' own default: 600.",
-        examples=[600],
     )
-    max_empty_bulk_delete: int | None = Field(
+    max_total_unready_percentage: int | None = optional(
         None,
-        ge=1,
-        description="Most empty nodes that are removed at once. AKS' own default: 10.",
-        examples=[10],
-    )
-    balance_similar_node_groups: bool | None = Field(
-        None,
-        description="Keep pools of equal machines at equal size: not those of a stack, whose labels differ. AKS' own default: "
-        "false.",
-    )
-    skip_nodes_with_local_storage: bool | None = Field(
-        None,
-        description="Keep nodes whose pods have emptyDir or hostPath volumes. The releases say false.",
-    )
-    skip_nodes_with_system_pods: bool | None = Field(
-        None,
-        description="Keep nodes with pods of kube-system that no DaemonSet made. AKS' own default: true.",
-    )
-    ignore_daemonsets_utilization: bool | None = Field(
-        None,
-        description="Leave pods of DaemonSets out of a node's utilization. AKS' own default: false.",
-    )
-    daemonset_eviction_for_empty_nodes: bool | None = Field(
-        None,
-        description="Evict pods of DaemonSets before an empty node is removed. AKS' own default: false.",
-    )
-    daemonset_eviction_for_occupied_nodes: bool | None = Field(
-        None,
-        description="Evict pods of DaemonSets before a node with other pods is removed. AKS' own default: true.",
-    )
-    ok_total_unready_count: int | None = Field(
-        None,
-        ge=0,
-        description="Number of unready nodes with which the autoscaler always goes on. Default: the release's, or more where "
-        "the pools' bounds need it. AKS' own default: 3.",
-        examples=[10],
-    )
-    max_total_unready_percentage: int | None = Field(
-        None,
+        "Per cent of unready nodes above which, together with okTotalUnreadyCount, the autoscaler "
+        "stops for every pool. Default: as for okTotalUnreadyCount. AKS' default: 45.",
+        60,
         ge=0,
         le=100,
-        description="Per cent of unready nodes above which, together with okTotalUnreadyCount, the autoscaler stops for every "
-        "pool. Default: the release's, or more where the pools' bounds need it. AKS' own default: 45.",
-        examples=[60],
     )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from config.clouds.azure.azure_forms import NetworkReference, ResourceGroupReference
-from config.model.fields import Cidr, Model
+from config.model.fields import Cidr, Model, optional
 
 NODE_SUBNET = "nodes"
 """The name of `nodeSubnet`: the subnet of pools that name none, in a network made here."""
@@ -28,46 +28,42 @@ class AzureExistingNetwork(Model):
 class AzureNetwork(Model):
     """The virtual network of the nodes, and the ranges inside the cluster. All of it is fixed for the cluster's life."""
 
-    existing: AzureExistingNetwork | None = Field(
-        None, description="An existing virtual network to use. Default: the stack makes one."
+    existing: AzureExistingNetwork | None = optional(
+        None, "An existing virtual network to use. Default: the stack makes one."
     )
-    address_space: Cidr = Field(
-        "10.8.0.0/16",
-        description="Addresses of the network that the stack makes.",
-        examples=["10.8.0.0/16"],
+    address_space: Cidr = optional(
+        "10.8.0.0/16", "Addresses of the network that the stack makes.", "10.8.0.0/16"
     )
-    node_subnet: Cidr = Field(
+    node_subnet: Cidr = optional(
         "10.8.0.0/20",
-        description="Addresses of the subnet `nodes`, for pools that name no subnet: one address a node.",
-        examples=["10.8.0.0/20"],
+        "The subnet `nodes`, of pools that name no subnet: one address a node.",
+        "10.8.0.0/20",
     )
     subnets: dict[
         Annotated[str, StringConstraints(pattern=r"^[a-zA-Z0-9][-_.A-Za-z0-9]{0,79}$")], Cidr
-    ] = Field(
-        {},
-        description="Further subnets: name and addresses, for pools that name one.",
-        examples=[{"gpu": "10.8.16.0/20"}],
-    )
-    pod_cidr: Cidr = Field(
+    ] = optional({}, "Further subnets, by name, for pools that name one.", {"gpu": "10.8.16.0/20"})
+    pod_cidr: Cidr = optional(
         "10.244.0.0/16",
-        description="Addresses of pods, in an overlay network: a /24 for each node.",
-        examples=["10.244.0.0/16"],
+        "Addresses of pods, in an overlay network: a /24 for each node.",
+        "10.244.0.0/16",
     )
-    service_cidr: Cidr = Field(
-        "10.0.0.0/16",
-        description="Addresses of Services inside the cluster.",
-        examples=["10.0.0.0/16"],
+    service_cidr: Cidr = optional(
+        "10.0.0.0/16", "Addresses of Services inside the cluster.", "10.0.0.0/16"
     )
-    outbound_type: Literal["loadBalancer", "userAssignedNATGateway", "userDefinedRouting"] = Field(
-        "loadBalancer",
-        description="How pods reach the internet: `loadBalancer`, `userAssignedNATGateway` (the stack makes it), or "
-        "`userDefinedRouting` (a route table in an existing network; page egress-outboundtype).",
+    outbound_type: Literal["loadBalancer", "userAssignedNATGateway", "userDefinedRouting"] = (
+        optional(
+            "loadBalancer",
+            "How pods reach the internet: `loadBalancer`, `userAssignedNATGateway` (the stack makes "
+            "it), or `userDefinedRouting` (a route table in an existing network; page "
+            "egress-outboundtype).",
+        )
     )
-    dataplane: Literal["azure", "cilium"] = Field(
+    dataplane: Literal["azure", "cilium"] = optional(
         "azure",
-        description="What routes packets between pods: Azure's own, or Cilium (needs `policy: cilium`).",
+        "What routes packets between pods: Azure's own, or Cilium (needs `policy: cilium`).",
     )
-    policy: Literal["none", "azure", "calico", "cilium"] | None = Field(
+    policy: Literal["none", "azure", "calico", "cilium"] | None = optional(
         None,
-        description="What enforces NetworkPolicy objects (page use-network-policies). Default: nothing, with a warning.",
+        "What enforces NetworkPolicy objects (page use-network-policies). Default: nothing, with "
+        "a warning.",
     )

@@ -4,36 +4,37 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import StringConstraints
 
 from config.model import pool as any_cloud
-from config.model.fields import Model, Reference, Text
+from config.model.fields import Model, Reference, Text, optional
 from config.model.pool import AnyPool
 
 
 class Spot(any_cloud.Spot):
     """Purchase of spot machines; fixed for the pool's life on Azure (learn.microsoft.com/azure/aks/spot-node-pool)."""
 
-    eviction_policy: Literal["Delete", "Deallocate"] = Field(
+    eviction_policy: Literal["Delete", "Deallocate"] = optional(
         "Delete",
-        description="What Azure does with an evicted machine: delete it, or stop it and keep its disk and quota.",
+        "What Azure does with an evicted machine: delete it, or stop it and keep its disk and "
+        "quota.",
     )
-    max_price: float = Field(
+    max_price: float = optional(
         -1,
+        "The most to pay, in US dollars per machine and hour, at most five decimals; -1: never "
+        "evicted for its price.",
+        0.5,
         allow_inf_nan=False,
-        description="The most to pay, in US dollars per machine and hour with at most five decimals; -1: never evicted for its "
-        "price.",
-        examples=[0.5],
     )
 
 
 class OsDisk(any_cloud.OsDisk):
     """A node's system disk."""
 
-    type: Literal["Managed", "Ephemeral"] | None = Field(
+    type: Literal["Managed", "Ephemeral"] | None = optional(
         None,
-        description="`Ephemeral`: on the machine's local disk, faster and free, and gone with the machine. Default: AKS' "
-        "choice for the machine.",
+        "`Ephemeral`: on the machine's local disk: faster, free, and lost with the machine. "
+        "Default: AKS' choice for the machine.",
     )
 
 
@@ -41,37 +42,38 @@ class AzureNodes(Model):
     """Settings of a pool's nodes that only AKS has."""
 
     # https://learn.microsoft.com/azure/aks/use-trusted-launch
-    secure_boot: bool = Field(
+    secure_boot: bool = optional(
         False,
-        description="Secure Boot of Trusted Launch: nodes boot signed software alone. Not with the GPU driver that AKS installs.",
+        "Secure Boot of Trusted Launch: nodes boot signed software only. Not with the GPU driver "
+        "that AKS installs.",
     )
-    vtpm: bool = Field(
+    vtpm: bool = optional(
         False,
-        description="A virtual TPM of Trusted Launch, which measures what a node boots. Generation 2 machines alone.",
+        "A virtual TPM of Trusted Launch, which measures what a node boots. Generation 2 machines "
+        "only.",
     )
 
 
 class AksNodes(Model):
     """Keys of a pool or of the system pool."""
 
-    os_disk: OsDisk = Field(OsDisk(), description="The system disk of each node.")
+    os_disk: OsDisk = optional(OsDisk(), "The system disk of each node.")
     subnet: Annotated[Reference, Text(Annotated[str, StringConstraints(min_length=1)])] | None = (
-        Field(
+        optional(
             None,
-            description="The nodes' subnet: a name of cloud.network.subnets, or of the existing network. Default: "
+            "The nodes' subnet: a name of cloud.network.subnets, or of the existing network. Default: "
             "cloud.network.nodeSubnet, or the existing network's `subnet`.",
-            examples=["gpu"],
+            "gpu",
         )
     )
-    azure: AzureNodes | None = Field(None, description=f"{AzureNodes.__doc__} Default: none.")
+    azure: AzureNodes | None = optional(None, "Secure Boot and virtual TPM of the nodes.")
 
 
 class AksPool(AksNodes):
     """Keys of a pool."""
 
-    spot: Spot | None = Field(
-        None,
-        description="How a spot pool is bought. Default: at any price, evicted machines are deleted.",
+    spot: Spot | None = optional(
+        None, "How spot machines are bought. Default: at any price; evicted machines are deleted."
     )
 
 

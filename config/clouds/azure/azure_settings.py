@@ -20,44 +20,39 @@ from config.clouds.azure.azure_forms import (
 )
 from config.clouds.azure.azure_network import AzureNetwork
 from config.model.cluster import CloudSettings
-from config.model.fields import Cidr, Model, Reference, worded
+from config.model.fields import Cidr, Model, Reference, optional, worded
 
 
 class AzureAccess(Model):
     """Access to the API server (pages api-server-authorized-ip-ranges, private-clusters, enable-authentication)."""
 
-    private: bool = Field(
-        False,
-        description="Whether the API server has a private address only. Fixed for the cluster's life.",
-    )
-    private_dns_zone: Literal["system", "none"] | ArmId | None = Field(
+    private: bool = optional(False, "Whether the API server has only a private address. Immutable.")
+    private_dns_zone: Literal["system", "none"] | ArmId | None = optional(
         None,
-        description="With `private`: the id of a private DNS zone, `system` (AKS makes one) or `none`. AKS' own default: system.",
-        examples=["system"],
+        "With `private`: the id of a private DNS zone, `system` (AKS makes one) or `none`. AKS' "
+        "default: system.",
+        "system",
     )
-    authorized_ranges: tuple[Cidr, ...] = Field(
+    authorized_ranges: tuple[Cidr, ...] = optional(
+        (), "Addresses that may reach a public API server; empty: all.", ["198.18.4.0/24"]
+    )
+    admin_groups: tuple[ObjectId, ...] = optional(
         (),
-        description="Addresses that may reach a public API server; empty: all.",
-        examples=[["198.18.4.0/24"]],
+        "Object ids of Entra groups whose members administer the cluster.",
+        ["2b0f5c1e-8f0e-4d3a-9c57-1f6f1f0a7c11"],
     )
-    admin_groups: tuple[ObjectId, ...] = Field(
-        (),
-        description="Object ids of Entra groups whose members administrate the cluster.",
-        examples=[["2b0f5c1e-8f0e-4d3a-9c57-1f6f1f0a7c11"]],
-    )
-    tenant_id: ObjectId | None = Field(
+    tenant_id: ObjectId | None = optional(
         None,
-        description="The Entra tenant of the groups. Default: the subscription's.",
-        examples=["2b0f5c1e-8f0e-4d3a-9c57-1f6f1f0a7c11"],
+        "The Entra tenant of the groups. Default: the subscription's.",
+        "2b0f5c1e-8f0e-4d3a-9c57-1f6f1f0a7c11",
     )
-    azure_rbac: bool = Field(
-        False, description="Whether Azure role assignments also count inside the cluster."
+    azure_rbac: bool = optional(
+        False, "Whether Azure role assignments also count inside the cluster."
     )
-    local_accounts: bool = Field(
-        True,
-        description="Whether logins without Entra work; false needs `adminGroups` or `azureRbac`.",
+    local_accounts: bool = optional(
+        True, "Whether logins without Entra work; false needs `adminGroups` or `azureRbac`."
     )
-    run_command: bool = Field(True, description="Whether `az aks command invoke` works.")
+    run_command: bool = optional(True, "Whether `az aks command invoke` works.")
 
     @property
     def entra(self) -> bool:
@@ -76,17 +71,17 @@ class AzureWindow(Model):
         description="The time it opens, in quotes.",
         examples=["02:00"],
     )
-    duration_hours: int = Field(4, ge=4, le=24, description="Hours it stays open.")
-    utc_offset: str = Field(
+    duration_hours: int = optional(4, "Hours it stays open.", ge=4, le=24)
+    utc_offset: str = optional(
         "+00:00",
+        "The time zone of `startTime`, as an offset from UTC.",
+        "+02:00",
         pattern=worded(
             r"^[+-](0[0-9]|1[0-4]):[0-5][0-9]$",
             'the offset from UTC in quotes, a sign and two digits each for hours and minutes, such as "+02:00"',
         ),
-        description="The time zone of `startTime`, as an offset from UTC.",
-        examples=["+02:00"],
     )
-    every_weeks: int = Field(1, ge=1, le=4, description="Weeks from one window to the next.")
+    every_weeks: int = optional(1, "Weeks from one window to the next.", ge=1, le=4)
 
 
 class AzureUpgrades(Model):
@@ -95,20 +90,19 @@ class AzureUpgrades(Model):
     The channels rapid and stable are no choice: they change the minor version, which the release pins.
     """
 
-    channel: Literal["none", "patch", "node-image"] = Field(
-        "none",
-        description="Whether AKS installs patches of the Kubernetes version (`patch`) by itself.",
+    channel: Literal["none", "patch", "node-image"] = optional(
+        "none", "Whether AKS installs patches of the Kubernetes version (`patch`) by itself."
     )
-    node_os_channel: Literal["None", "Unmanaged", "SecurityPatch", "NodeImage"] = Field(
+    node_os_channel: Literal["None", "Unmanaged", "SecurityPatch", "NodeImage"] = optional(
         "NodeImage",
-        description="How nodes get security updates: `NodeImage` weekly new images, `SecurityPatch` patches only, `Unmanaged` "
-        "the operating system's own updates, `None` none.",
+        "How nodes get security updates: `NodeImage` new images weekly, `SecurityPatch` patches "
+        "only, `Unmanaged` the operating system's own updates, `None` none.",
     )
-    cluster_window: AzureWindow | None = Field(
-        None, description="When AKS may upgrade the cluster. Default: at any time."
+    cluster_window: AzureWindow | None = optional(
+        None, "When AKS may upgrade the cluster. Default: at any time."
     )
-    node_os_window: AzureWindow | None = Field(
-        None, description="When AKS may replace node images. Default: at any time."
+    node_os_window: AzureWindow | None = optional(
+        None, "When AKS may replace node images. Default: at any time."
     )
 
 
@@ -116,7 +110,8 @@ class AzureRegistry(Model):
     """The container registry the nodes may pull from (page cluster-container-registry-integration)."""
 
     id: ArmReference = Field(
-        description="The registry's resource id. The kubelet's identity gets the role AcrPull on it.",
+        description="The registry's resource id. The kubelet's identity gets the role AcrPull on "
+        "it.",
         examples=[
             "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
             "Microsoft.ContainerRegistry/registries/example"
@@ -127,14 +122,14 @@ class AzureRegistry(Model):
 class AzureSsh(Model):
     """A login on the nodes; fixed for the cluster's life."""
 
-    username: str = Field(
+    username: str = optional(
+        "azureuser",
+        "The login's name.",
         "azureuser",
         pattern=worded(
             r"^[a-z][-a-z0-9_]{0,31}$",
             "at most 32 lower-case letters, digits, - and _, a letter first, such as azureuser",
         ),
-        description="The login's name.",
-        examples=["azureuser"],
     )
     public_key: str = Field(
         pattern=r"^ssh-(rsa|ed25519) [A-Za-z0-9+/]+=*( .*)?$",
@@ -150,55 +145,49 @@ class AzureKms(Model):
 
     key_id: str = Field(
         pattern=r"^https://[^/\s]+/keys/[^/\s]+/[^/\s]+$",
-        description="The key's id with its version, https://<vault>.vault.azure.net/keys/<key>/<version>.",
+        description="The key's id with its version, "
+        "https://<vault>.vault.azure.net/keys/<key>/<version>.",
         examples=["https://example.vault.azure.net/keys/etcd/0123456789abcdef0123456789abcdef"],
     )
-    vault_id: ArmId | None = Field(
+    vault_id: ArmId | None = optional(
         None,
-        description="The vault's resource id: the cluster's identity gets the use of its keys. Default: you grant it.",
-        examples=[
-            "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
-            "Microsoft.KeyVault/vaults/example"
-        ],
+        "The vault's resource id: the cluster's identity gets the use of its keys. Default: you "
+        "grant it.",
+        "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
+        "Microsoft.KeyVault/vaults/example",
     )
-    private: bool = Field(False, description="Whether the vault has no public access.")
+    private: bool = optional(False, "Whether the vault has no public access.")
 
 
 class AzureEncryption(Model):
     """Encryption beyond Azure's own keys."""
 
-    at_host: bool = Field(
+    at_host: bool = optional(
         False,
-        description="Encrypt temporary disks and caches as well. The subscription needs the feature "
+        "Encrypt temporary disks and caches as well. Needs the subscription's feature "
         "Microsoft.Compute/EncryptionAtHost (page enable-host-encryption).",
     )
-    disk_encryption_set: ArmReference | None = Field(
+    disk_encryption_set: ArmReference | None = optional(
         None,
-        description="The resource id of a disk encryption set: your own key for managed disks (page "
-        "azure-disk-customer-managed-keys). Fixed for the cluster's life. Default: Azure's key.",
-        examples=[
-            "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
-            "Microsoft.Compute/diskEncryptionSets/example"
-        ],
+        "A disk encryption set's resource id: your own key for managed disks (page "
+        "azure-disk-customer-managed-keys). Immutable. Default: Azure's key.",
+        "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
+        "Microsoft.Compute/diskEncryptionSets/example",
     )
-    kms: AzureKms | None = Field(
-        None, description="A key of yours for Secrets in etcd. Default: Azure's key."
-    )
+    kms: AzureKms | None = optional(None, "Your own key for Secrets in etcd. Default: Azure's key.")
 
 
 class AzureLogs(Model):
     """Container logs in Log Analytics, so that the log of an evicted pod stays readable (page monitor-aks)."""
 
-    workspace: ArmReference | None = Field(
+    workspace: ArmReference | None = optional(
         None,
-        description="The resource id of an existing Log Analytics workspace. Default: the stack makes one.",
-        examples=[
-            "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
-            "Microsoft.OperationalInsights/workspaces/example"
-        ],
+        "An existing Log Analytics workspace's resource id. Default: the stack makes one.",
+        "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
+        "Microsoft.OperationalInsights/workspaces/example",
     )
-    retention_days: int = Field(
-        30, ge=30, le=730, description="Days that a workspace made by the stack keeps logs."
+    retention_days: int = optional(
+        30, "Days for which a workspace that the stack makes keeps logs.", ge=30, le=730
     )
     control_plane: tuple[
         Literal[
@@ -211,32 +200,28 @@ class AzureLogs(Model):
             "guard",
         ],
         ...,
-    ] = Field(("cluster-autoscaler",), description="Logs of AKS' own components to keep as well.")
+    ] = optional(("cluster-autoscaler",), "Logs of AKS' own components to keep as well.")
 
 
 class AzureMetrics(Model):
     """Managed Prometheus."""
 
-    workspace: ArmReference | None = Field(
+    workspace: ArmReference | None = optional(
         None,
-        description="The resource id of an existing Azure Monitor workspace. Default: the stack makes one.",
-        examples=[
-            "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
-            "Microsoft.Monitor/accounts/example"
-        ],
+        "An existing Azure Monitor workspace's resource id. Default: the stack makes one.",
+        "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
+        "Microsoft.Monitor/accounts/example",
     )
 
 
 class AzureMonitoring(Model):
     """Logs and metrics that outlive a node."""
 
-    logs: AzureLogs | None = Field(
-        None,
-        description="Container logs in Log Analytics; `{}` takes the defaults. Default: none are kept.",
+    logs: AzureLogs | None = optional(
+        None, "Container logs in Log Analytics; `{}` takes the defaults."
     )
-    metrics: AzureMetrics | None = Field(
-        None,
-        description="Metrics in managed Prometheus; `{}` takes the defaults. Default: none are kept.",
+    metrics: AzureMetrics | None = optional(
+        None, "Metrics in managed Prometheus; `{}` takes the defaults."
     )
 
 
@@ -253,53 +238,42 @@ class Azure(CloudSettings):
     """AKS: a new cluster with what it needs, or pools in an existing one."""
 
     provider: Literal["azure"] = Field(description="The cloud.")
-    existing_cluster: AzureExistingCluster | None = Field(
-        None, description="An existing cluster to add pools to. Default: the stack makes a cluster."
+    existing_cluster: AzureExistingCluster | None = optional(
+        None, "An existing cluster to add pools to. Default: the stack makes a cluster."
     )
-    location: str | None = Field(
+    location: str | None = optional(
         None,
+        "The region's short name, such as westeurope. Required for a new cluster.",
+        "westeurope",
         pattern=r"^[a-z0-9]+$",
-        description="The region's short name, such as westeurope. Required for a new cluster.",
-        examples=["westeurope"],
     )
-    resource_group: ResourceGroup | None = Field(
-        None,
-        description="The name of the resource group that the stack makes. Default: the cluster's name.",
-        examples=["ml-dev"],
+    resource_group: ResourceGroup | None = optional(
+        None, "The resource group that the stack makes. Default: the cluster's name.", "ml-dev"
     )
-    existing_resource_group: ResourceGroupReference | None = Field(
-        None,
-        description="An existing resource group to use instead. Default: the stack makes one.",
-        examples=["platform"],
+    existing_resource_group: ResourceGroupReference | None = optional(
+        None, "An existing resource group to use instead.", "platform"
     )
-    tier: Literal["Free", "Standard", "Premium"] = Field(
+    tier: Literal["Free", "Standard", "Premium"] = optional(
         "Free",
-        description="The control plane's tier: Standard has an SLA, Premium long-term support as well (page "
+        "The control plane's tier: Standard has an SLA, Premium also long-term support (page "
         "free-standard-pricing-tiers).",
     )
-    long_term_support: bool = Field(
-        False, description="Two years of patches for a Kubernetes version; needs tier Premium."
+    long_term_support: bool = optional(
+        False, "Two years of patches for a Kubernetes version; needs tier Premium."
     )
-    network: AzureNetwork = Field(
-        AzureNetwork(), description="The network of nodes, pods and Services."
+    network: AzureNetwork = optional(AzureNetwork(), "The network of nodes, pods and Services.")
+    access: AzureAccess = optional(AzureAccess(), "Access to the API server.")
+    upgrades: AzureUpgrades = optional(AzureUpgrades(), "Upgrades that AKS starts by itself.")
+    registry: AzureRegistry | None = optional(
+        None, "A container registry that nodes may pull from."
     )
-    access: AzureAccess = Field(AzureAccess(), description="Access to the API server.")
-    upgrades: AzureUpgrades = Field(
-        AzureUpgrades(), description="Upgrades that AKS starts by itself."
+    ssh: AzureSsh | None = optional(None, "A login on the nodes.")
+    encryption: AzureEncryption = optional(AzureEncryption(), "Your own keys in place of Azure's.")
+    monitoring: AzureMonitoring = optional(
+        AzureMonitoring(), "Logs and metrics that outlive a node."
     )
-    registry: AzureRegistry | None = Field(
-        None, description="A container registry the nodes may pull from. Default: none."
-    )
-    ssh: AzureSsh | None = Field(None, description="A login on the nodes. Default: none.")
-    encryption: AzureEncryption = Field(
-        AzureEncryption(), description="Keys of yours in place of Azure's."
-    )
-    monitoring: AzureMonitoring = Field(
-        AzureMonitoring(), description="Logs and metrics that outlive a node."
-    )
-    autoscaler: AzureAutoscaler = Field(
-        AzureAutoscaler(),
-        description="The cluster autoscaler's settings where they differ from the release's.",
+    autoscaler: AzureAutoscaler = optional(
+        AzureAutoscaler(), "The cluster autoscaler's settings where they differ from the release's."
     )
 
     @property

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, StringConstraints
 
 from config.model.cluster import CloudSettings
-from config.model.fields import Model, worded
+from config.model.fields import Model, optional, worded
 
 Path = Annotated[
     str,
@@ -28,33 +28,30 @@ line's end."""
 class Kubeconfig(Model):
     """Credentials of the cluster; exactly one of `file`, `contents` and `stack`."""
 
-    file: Path | None = Field(
+    file: Path | None = optional(
         None,
-        description="The path of a kubeconfig on the machine that runs Pulumi; `~` is the home directory.",
-        examples=["~/.kube/config"],
+        "A kubeconfig's path on the machine that runs Pulumi; `~` is the home directory.",
+        "~/.kube/config",
     )
-    context: str | None = Field(
+    context: str | None = optional(
         None,
+        "With `file`: a context in it. Default: the current one.",
+        "shared-cluster",
         min_length=1,
-        description="With `file`: a context in it. Default: the current one.",
-        examples=["shared-cluster"],
     )
-    contents: SecretStr | None = Field(
+    contents: SecretStr | None = optional(
         None,
+        "The kubeconfig itself; set it with `pulumi config set --secret --path`.",
         min_length=1,
-        description="The kubeconfig itself; set it with `pulumi config set --secret --path`.",
     )
-    stack: str | None = Field(
+    stack: str | None = optional(
         None,
+        "Another stack with a kubeconfig as an output: organization/project/stack.",
+        "example/platform/prod",
         pattern=r"^[^/\s]+/[^/\s]+/[^/\s]+$",
-        description="Another stack whose output is a kubeconfig, as organization/project/stack.",
-        examples=["example/platform/prod"],
     )
-    output: str = Field(
-        "kubeconfig",
-        min_length=1,
-        description="With `stack`: the name of the output.",
-        examples=["kubeconfig"],
+    output: str = optional(
+        "kubeconfig", "With `stack`: the name of the output.", "kubeconfig", min_length=1
     )
 
 

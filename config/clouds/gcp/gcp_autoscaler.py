@@ -6,17 +6,17 @@ from typing import Literal
 
 from pydantic import Field
 
-from config.model.fields import Model
+from config.model.fields import Model, optional
 from config.model.release import Release, all_of
 
 
 class GcpAutoscaler(Model):
     """Settings of GKE's cluster autoscaler, which has few (page cluster-autoscaler). Unset: the release's."""
 
-    profile: Literal["balanced", "optimize-utilization"] | None = Field(
+    profile: Literal["balanced", "optimize-utilization"] | None = optional(
         None,
-        description="When nodes are removed: `optimize-utilization` removes them sooner and sets pods' schedulerName, which "
-        "Kueue and Volcano notice. GKE's own default: balanced.",
+        "When nodes are removed: `optimize-utilization` removes them sooner and sets pods' "
+        "schedulerName, which Kueue and Volcano notice. GKE's default: balanced.",
     )
 
 

@@ -23,16 +23,14 @@ from config.clouds.gcp.gcp_forms import (
     ServiceAccountReference,
 )
 from config.model.cluster import CloudSettings
-from config.model.fields import Cidr, Model, Some, Unreadable, worded
+from config.model.fields import Cidr, Model, Some, Unreadable, optional, worded
 
 
 class GcpExistingNetwork(Model):
     """An existing VPC network, perhaps in a Shared VPC's host project (page cluster-shared-vpc)."""
 
-    project: ProjectId | None = Field(
-        None,
-        description="A Shared VPC's host project. Default: the cluster's project.",
-        examples=["corp-network"],
+    project: ProjectId | None = optional(
+        None, "A Shared VPC's host project. Default: the cluster's project.", "corp-network"
     )
     name: ResourceReference = Field(description="The network's name.", examples=["corp-vpc"])
     subnet: ResourceReference = Field(
@@ -45,118 +43,108 @@ class GcpExistingNetwork(Model):
         description="The name of the subnet's secondary range of Services.",
         examples=["gke-services"],
     )
-    grant_access: bool = Field(
+    grant_access: bool = optional(
         True,
-        description="In a Shared VPC: whether the stack gives Google's service agents their roles in the host project; "
-        "false: the project's owner has done so.",
+        "In a Shared VPC: whether the stack grants Google's service agents their roles in the "
+        "host project; false: its owner does.",
     )
 
 
 class GcpNetwork(Model):
     """The VPC-native network of the nodes and the ranges inside the cluster (page alias-ips), most of it for the cluster's life."""
 
-    existing: GcpExistingNetwork | None = Field(
-        None, description="An existing network to use. Default: the stack makes one."
+    existing: GcpExistingNetwork | None = optional(
+        None, "An existing network to use. Default: the stack makes one."
     )
-    node_subnet: Cidr = Field(
-        "10.8.0.0/20",
-        description="Addresses of the nodes: one address a node.",
-        examples=["10.8.0.0/20"],
+    node_subnet: Cidr = optional(
+        "10.8.0.0/20", "Addresses of the nodes: one address a node.", "10.8.0.0/20"
     )
-    pod_cidr: Cidr = Field(
-        "10.16.0.0/14",
-        description="Addresses of pods: a /24 for each node with 110 pods.",
-        examples=["10.16.0.0/14"],
+    pod_cidr: Cidr = optional(
+        "10.16.0.0/14", "Addresses of pods: a /24 for each node with 110 pods.", "10.16.0.0/14"
     )
-    service_cidr: Cidr = Field(
-        "10.20.0.0/20",
-        description="Addresses of Services inside the cluster.",
-        examples=["10.20.0.0/20"],
+    service_cidr: Cidr = optional(
+        "10.20.0.0/20", "Addresses of Services inside the cluster.", "10.20.0.0/20"
     )
-    control_plane_cidr: Cidr | None = Field(
+    control_plane_cidr: Cidr | None = optional(
         None,
-        description="A /28 for the control plane of old clusters. Default: none; GKE needs none from 1.29 on (page "
+        "A /28 for the control plane of old clusters; GKE needs none from 1.29 on (page "
         "private-clusters).",
-        examples=["172.16.0.0/28"],
+        "172.16.0.0/28",
     )
-    private_nodes: bool = Field(True, description="Whether nodes have private addresses only.")
-    outbound_type: Literal["cloudNat", "none"] = Field(
+    private_nodes: bool = optional(True, "Whether nodes have only private addresses.")
+    outbound_type: Literal["cloudNat", "none"] = optional(
         "cloudNat",
-        description="How private nodes reach the internet: `cloudNat` (the stack makes it), or `none`: by your own means or "
-        "not at all.",
+        "How private nodes reach the internet: `cloudNat` (the stack makes it), or `none`: by "
+        "your own means or not at all.",
     )
-    dataplane: Literal["v2", "legacy"] = Field(
+    dataplane: Literal["v2", "legacy"] = optional(
         "v2",
-        description="What routes packets between pods: `v2` is Cilium and enforces NetworkPolicy (page dataplane-v2).",
+        "What routes packets between pods: `v2` is Cilium and enforces NetworkPolicy (page "
+        "dataplane-v2).",
     )
-    flow_log_sampling: float | None = Field(
+    flow_log_sampling: float | None = optional(
         None,
+        "The share of flows between nodes that VPC Flow Logs keep; Google bills by volume, which "
+        "is high with training. Default: no flow logs.",
+        0.1,
         gt=0,
         le=1,
-        description="The share of flows between nodes that VPC Flow Logs keep; Google bills them by volume, and traffic of "
-        "training is much. Default: no flow logs.",
-        examples=[0.1],
     )
 
 
 class GcpAccess(Model):
     """Access to the API server (pages network-isolation, authorized-networks, google-groups-rbac)."""
 
-    dns_endpoint: bool = Field(
-        True,
-        description="Whether the API server is reached by its DNS name from anywhere, guarded by IAM.",
+    dns_endpoint: bool = optional(
+        True, "Whether the API server has a DNS name, reached from anywhere and guarded by IAM."
     )
-    ip_endpoint: Literal["public", "private", "none"] = Field(
-        "public",
-        description="The API server's address: on the internet, in the network only, or none.",
+    ip_endpoint: Literal["public", "private", "none"] = optional(
+        "public", "The API server's address: on the internet, in the network only, or none."
     )
-    authorized_ranges: tuple[Cidr, ...] = Field(
-        (),
-        description="Addresses that may reach the API server's address; empty: all.",
-        examples=[["198.18.4.0/24"]],
+    authorized_ranges: tuple[Cidr, ...] = optional(
+        (), "Addresses that may reach the API server's address; empty: all.", ["198.18.4.0/24"]
     )
-    roles_for_everybody: Literal["allowed", "authenticated", "refused"] = Field(
+    roles_for_everybody: Literal["allowed", "authenticated", "refused"] = optional(
         "allowed",
-        description="Whether new RoleBindings may name everybody (page best-practices/rbac): `authenticated` refuses "
-        "system:anonymous and system:unauthenticated; `refused` also system:authenticated, which has every Google account.",
+        "Whether new RoleBindings may name everybody (page best-practices/rbac): `authenticated` "
+        "refuses system:anonymous and system:unauthenticated; `refused` also "
+        "system:authenticated, which has every Google account.",
     )
-    security_group: str | None = Field(
+    security_group: str | None = optional(
         None,
+        "The Google group gke-security-groups@DOMAIN, whose member groups RoleBindings can name.",
+        "gke-security-groups@example.com",
         pattern=r"^gke-security-groups@[^@\s/]+\.[^@\s/]+$",
-        description="The Google group gke-security-groups@DOMAIN: RoleBindings can name its member groups. Default: none.",
-        examples=["gke-security-groups@example.com"],
     )
 
 
 class GcpFallback(Model):
     """The order in which GPU pools are tried (page about-custom-compute-classes). GKE has no priority expander."""
 
-    mode: Literal["compute-class", "affinity"] | None = Field(
+    mode: Literal["compute-class", "affinity"] | None = optional(
         None,
-        description="`compute-class`: a ComputeClass holds the order; `affinity`: plain pools, GKE takes the cheapest. "
-        "Default: compute-class when a GPU pool has a `fallback`, in a cluster of this stack from Kubernetes 1.36 on.",
+        "`compute-class`: a ComputeClass holds the order; `affinity`: plain pools, GKE takes the "
+        "cheapest. Default: compute-class when a GPU pool has a `fallback`, in a new cluster from "
+        "Kubernetes 1.36 on.",
     )
-    class_name: str = Field(
+    class_name: str = optional(
+        "kubeflow-spot",
+        "The ComputeClass' name; two stacks in one cluster need two names.",
         "kubeflow-spot",
         pattern=worded(
             r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
             "at most 63 lower-case letters, digits and -, first and last a letter or digit, such as kubeflow-spot",
         ),
-        description="The ComputeClass' name; two stacks in one cluster need two names.",
-        examples=["kubeflow-spot"],
     )
-    active_migration: bool = Field(
+    active_migration: bool = optional(
         False,
-        description="Move running pods back to a better pool; this evicts training that writes no checkpoints.",
+        "Move running pods back to a better pool; this evicts training that writes no checkpoints.",
     )
-    consolidation_delay_minutes: Annotated[int, Field(ge=1)] | None = Field(
-        None,
-        description="Minutes until an unused node of a GPU pool goes. Unset: GKE's own time.",
-        examples=[5],
+    consolidation_delay_minutes: Annotated[int, Field(ge=1)] | None = optional(
+        None, "Minutes until an unused node of a GPU pool is removed. Default: GKE's own.", 5
     )
-    when_unsatisfiable: Literal["DoNotScaleUp", "ScaleUpAnyway"] = Field(
-        "DoNotScaleUp",
-        description="When no pool can grow: wait, or let GKE add nodes of its own choice.",
+    when_unsatisfiable: Literal["DoNotScaleUp", "ScaleUpAnyway"] = optional(
+        "DoNotScaleUp", "When no pool can grow: wait, or let GKE add nodes of its own choice."
     )
 
 
@@ -166,10 +154,7 @@ class GcpLogging(Model):
     components: tuple[
         Literal["SYSTEM_COMPONENTS", "WORKLOADS", "APISERVER", "CONTROLLER_MANAGER", "SCHEDULER"],
         ...,
-    ] = Field(
-        ("SYSTEM_COMPONENTS", "WORKLOADS"),
-        description="Components whose logs are kept; empty: none.",
-    )
+    ] = optional(("SYSTEM_COMPONENTS", "WORKLOADS"), "Components whose logs are kept; empty: none.")
 
 
 class GcpMonitoring(Model):
@@ -193,23 +178,21 @@ class GcpMonitoring(Model):
             "JOBSET",
         ],
         ...,
-    ] = Field(
+    ] = optional(
         ("SYSTEM_COMPONENTS", "DCGM"),
-        description="Components whose metrics are kept; DCGM is GKE's own exporter of GPU metrics; empty: none.",
+        "Components whose metrics are kept; DCGM is GKE's exporter of GPU metrics; empty: none.",
     )
-    managed_prometheus: bool = Field(
+    managed_prometheus: bool = optional(
         True,
-        description="Whether Google's Prometheus collects these metrics and those that PodMonitorings name.",
+        "Whether Google's Prometheus collects these metrics and those that PodMonitorings name.",
     )
 
 
 class GcpRegistry(Model):
     """An Artifact Registry repository the nodes may pull from."""
 
-    project: ProjectId | None = Field(
-        None,
-        description="The repository's project. Default: the cluster's project.",
-        examples=["corp-images"],
+    project: ProjectId | None = optional(
+        None, "The repository's project. Default: the cluster's project.", "corp-images"
     )
     location: RegistryLocation = Field(
         description="The repository's location: a region or a multi-region.",
@@ -223,19 +206,20 @@ class GcpRegistry(Model):
 class GcpEncryption(Model):
     """Keys of yours in place of Google's (pages encrypting-secrets, using-cmek)."""
 
-    secrets_key: KmsKeyReference | None = Field(
+    secrets_key: KmsKeyReference | None = optional(
         None,
-        description="The Cloud KMS key that encrypts Secrets in etcd. Default: Google's key.",
-        examples=["projects/corp-keys/locations/europe-west4/keyRings/ml/cryptoKeys/etcd"],
+        "The Cloud KMS key that encrypts Secrets in etcd. Default: Google's key.",
+        "projects/corp-keys/locations/europe-west4/keyRings/ml/cryptoKeys/etcd",
     )
-    boot_disk_key: KmsKeyReference | None = Field(
+    boot_disk_key: KmsKeyReference | None = optional(
         None,
-        description="The Cloud KMS key that encrypts the nodes' boot disks; fixed for a pool's life. Default: Google's key.",
-        examples=["projects/corp-keys/locations/europe-west4/keyRings/ml/cryptoKeys/disks"],
+        "The Cloud KMS key that encrypts the nodes' boot disks; immutable on a pool. Default: "
+        "Google's key.",
+        "projects/corp-keys/locations/europe-west4/keyRings/ml/cryptoKeys/disks",
     )
-    grant_access: bool = Field(
+    grant_access: bool = optional(
         True,
-        description="Whether the stack lets Google's service agents use the keys; false: the keys' owner has done so.",
+        "Whether the stack lets Google's service agents use the keys; false: the keys' owner does.",
     )
 
 
@@ -244,7 +228,7 @@ class GcpMaintenance(Model):
 
     start_time: str = Field(
         pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$",
-        description="The time in UTC, in quotes, at which a window of four hours opens each day.",
+        description="The time in UTC, in quotes, at which a daily window of four hours opens.",
         examples=["02:00"],
     )
 
@@ -266,52 +250,41 @@ class Gcp(CloudSettings):
     project: ProjectId = Field(
         description="The project's id; not its number or its name.", examples=["my-project"]
     )
-    existing_cluster: GcpExistingCluster | None = Field(
-        None, description="An existing cluster to add pools to. Default: the stack makes a cluster."
+    existing_cluster: GcpExistingCluster | None = optional(
+        None, "An existing cluster to add pools to. Default: the stack makes a cluster."
     )
-    location: Location | None = Field(
+    location: Location | None = optional(
         None,
-        description="The region of a regional cluster, or the zone of a zonal one. Required for a new cluster.",
-        examples=["europe-west4"],
+        "The region of a regional cluster, or the zone of a zonal one. Required for a new cluster.",
+        "europe-west4",
     )
-    zones: tuple[GcpZone, ...] = Field(
+    zones: tuple[GcpZone, ...] = optional(
         (),
-        description="Zones of nodes whose pool names none; empty: GKE chooses.",
-        examples=[["europe-west4-a", "europe-west4-b"]],
+        "Zones of nodes whose pool names none; empty: GKE chooses.",
+        ["europe-west4-a", "europe-west4-b"],
     )
-    release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = Field(
-        "REGULAR",
-        description="The channel in which GKE upgrades the cluster (page release-channels).",
+    release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = optional(
+        "REGULAR", "The channel in which GKE upgrades the cluster (page release-channels)."
     )
-    network: GcpNetwork = Field(
-        GcpNetwork(), description="The network of nodes, pods and Services."
-    )
-    access: GcpAccess = Field(GcpAccess(), description="Access to the API server.")
-    service_account: ServiceAccountReference | None = Field(
+    network: GcpNetwork = optional(GcpNetwork(), "The network of nodes, pods and Services.")
+    access: GcpAccess = optional(GcpAccess(), "Access to the API server.")
+    service_account: ServiceAccountReference | None = optional(
         None,
-        description="An existing service account for the nodes. Default: the stack makes one of least privilege.",
-        examples=["nodes@my-project.iam.gserviceaccount.com"],
+        "An existing service account for the nodes. Default: the stack makes one with least "
+        "privilege.",
+        "nodes@my-project.iam.gserviceaccount.com",
     )
-    registries: tuple[GcpRegistry, ...] = Field(
-        (), description="Repositories the nodes may pull from."
+    registries: tuple[GcpRegistry, ...] = optional((), "Repositories that nodes may pull from.")
+    encryption: GcpEncryption = optional(GcpEncryption(), "Your own keys in place of Google's.")
+    maintenance: GcpMaintenance | None = optional(
+        None, "The daily time at which GKE may upgrade. Default: at any time."
     )
-    encryption: GcpEncryption = Field(
-        GcpEncryption(), description="Keys of yours in place of Google's."
+    autoscaler: GcpAutoscaler = optional(
+        GcpAutoscaler(), "The cluster autoscaler's settings where they differ from the release's."
     )
-    maintenance: GcpMaintenance | None = Field(
-        None, description="The daily time at which GKE may upgrade. Default: at any time."
-    )
-    autoscaler: GcpAutoscaler = Field(
-        GcpAutoscaler(),
-        description="The cluster autoscaler's settings where they differ from the release's.",
-    )
-    fallback: GcpFallback = Field(
-        GcpFallback(), description="The order in which GPU pools are tried."
-    )
-    logging: GcpLogging = Field(GcpLogging(), description="Logs that Cloud Logging keeps.")
-    monitoring: GcpMonitoring = Field(
-        GcpMonitoring(), description="Metrics that Cloud Monitoring keeps."
-    )
+    fallback: GcpFallback = optional(GcpFallback(), "The order in which GPU pools are tried.")
+    logging: GcpLogging = optional(GcpLogging(), "Logs that Cloud Logging keeps.")
+    monitoring: GcpMonitoring = optional(GcpMonitoring(), "Metrics that Cloud Monitoring keeps.")
 
     @property
     def existing_name(self) -> str | None:

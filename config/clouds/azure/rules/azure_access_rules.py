@@ -14,7 +14,7 @@ from config.clouds.azure.azure_settings import Azure
 from config.clouds.azure.rules import azure_id_rules
 from config.clouds.traits import Cloud
 from config.rules import examples
-from config.rules.cluster_rules import warn_undecided
+from config.rules.cluster_rules import Question, ask
 from config.rules.draft import Draft
 from config.rules.network_rules import refuse_open_to_all
 
@@ -236,73 +236,65 @@ def _vault(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _decided_ranges(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not {"private", "authorized_ranges"} & azure.access.model_fields_set:
-        yield from warn_undecided(
-            draft,
-            "cloud.access.authorizedRanges",
-            "everybody on the internet may try the API server",
-            "`authorizedRanges: [203.0.113.0/24]` with your own ranges, or for a new cluster `private: true`",
-            "`authorizedRanges: []`",
-        )
+_AUDIT = "nobody can tell afterwards who did what"
+_AUDITED = "`logs: {controlPlane: [cluster-autoscaler, guard, kube-audit-admin]}`"
 
-
-def _local_accounts(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if "local_accounts" not in azure.access.model_fields_set:
-        yield from warn_undecided(
-            draft,
-            "cloud.access.localAccounts",
-            "there is an administrator's certificate that is nobody's",
-            "`localAccounts: false`, with `adminGroups` or `azureRbac: true`, once people have their roles",
-            "`localAccounts: true`",
-        )
-
-
-def _run_command(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if "run_command" not in azure.access.model_fields_set:
-        yield from warn_undecided(
-            draft,
-            "cloud.access.runCommand",
-            "`az aks command invoke` gets past ranges and private addresses",
-            "`runCommand: false`",
-            "`runCommand: true`",
-        )
-
-
-def _key(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if "kms" not in azure.encryption.model_fields_set:
-        yield from warn_undecided(
-            draft,
-            "cloud.encryption.kms",
-            "Secrets in etcd have no key of yours",
-            "`kms: {keyId: ..., vaultId: ...}` of a vault with purge protection",
-            "`kms: null`",
-        )
-
-
-def _logs(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    logs = azure.monitoring.logs
-    if "logs" not in azure.monitoring.model_fields_set or (
-        logs and "control_plane" not in logs.model_fields_set
-    ):
-        yield from warn_undecided(
-            draft,
-            "cloud.monitoring.logs.controlPlane",
-            "nobody can tell afterwards who did what",
-            "`logs: {controlPlane: [cluster-autoscaler, guard, kube-audit-admin]}`",
-            "`logs: {controlPlane: [cluster-autoscaler]}`" if logs else "`logs: null`",
-        )
-
-
-def _boot(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if draft.system_pool and "secure_boot" not in nodes_of(draft.system_pool).model_fields_set:
-        yield from warn_undecided(
-            draft,
-            "systemPool.azure.secureBoot",
-            "nodes boot what nobody has signed",
-            "`azure: {secureBoot: true, vtpm: true}` for a new cluster, on pools without GPUs as well",
-            "`azure: {secureBoot: false}`",
-        )
+_questions = ask(
+    Question(
+        "cloud.access.authorizedRanges",
+        lambda azure, _: not {"private", "authorized_ranges"} & azure.access.model_fields_set,
+        "everybody on the internet may try the API server",
+        "`authorizedRanges: [203.0.113.0/24]` with your own ranges, or for a new cluster "
+        "`private: true`",
+        "`authorizedRanges: []`",
+    ),
+    Question(
+        "cloud.access.localAccounts",
+        lambda azure, _: "local_accounts" not in azure.access.model_fields_set,
+        "there is an administrator's certificate that belongs to nobody",
+        "`localAccounts: false`, with `adminGroups` or `azureRbac: true`, once people have roles",
+        "`localAccounts: true`",
+    ),
+    Question(
+        "cloud.access.runCommand",
+        lambda azure, _: "run_command" not in azure.access.model_fields_set,
+        "`az aks command invoke` gets past ranges and private addresses",
+        "`runCommand: false`",
+        "`runCommand: true`",
+    ),
+    Question(
+        "cloud.encryption.kms",
+        lambda azure, _: "kms" not in azure.encryption.model_fields_set,
+        "Secrets in etcd have no key of yours",
+        "`kms: {keyId: ..., vaultId: ...}` of a vault with purge protection",
+        "`kms: null`",
+    ),
+    Question(
+        "cloud.monitoring.logs.controlPlane",
+        lambda azure, _: "logs" not in azure.monitoring.model_fields_set,
+        _AUDIT,
+        _AUDITED,
+        "`logs: null`",
+    ),
+    Question(
+        "cloud.monitoring.logs.controlPlane",
+        lambda azure, _: (
+            azure.monitoring.logs and "control_plane" not in azure.monitoring.logs.model_fields_set
+        ),
+        _AUDIT,
+        _AUDITED,
+        "`logs: {controlPlane: [cluster-autoscaler]}`",
+    ),
+    Question(
+        "systemPool.azure.secureBoot",
+        lambda _, draft: (
+            draft.system_pool and "secure_boot" not in nodes_of(draft.system_pool).model_fields_set
+        ),
+        "nodes boot unsigned software",
+        "`azure: {secureBoot: true, vtpm: true}` for a new cluster, on pools without GPUs as well",
+        "`azure: {secureBoot: false}`",
+    ),
+)
 
 
 NEW_CLUSTER_RULES = (
@@ -317,10 +309,5 @@ NEW_CLUSTER_RULES = (
     _disks,
     _private_vault,
     _vault,
-    _decided_ranges,
-    _local_accounts,
-    _run_command,
-    _key,
-    _logs,
-    _boot,
+    _questions,
 )

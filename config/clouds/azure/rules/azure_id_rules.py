@@ -101,10 +101,4 @@ def _metric_workspace(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Prob
         )
 
 
-NEW_CLUSTER_RULES = (
-    _subscriptions,
-    _registry,
-    _log_workspace,
-    _control_plane,
-    _metric_workspace,
-)
+NEW_CLUSTER_RULES = (_subscriptions, _registry, _log_workspace, _control_plane, _metric_workspace)

@@ -181,18 +181,6 @@ def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
         )
 
 
-RULES = (
-    _nodes,
-    _machine,
-    _upgrade,
-)
+RULES = (_nodes, _machine, _upgrade)
 ANY_POOL_RULES = (_ephemeral,)
-POOL_RULES = (
-    _kept_when_stopped,
-    _price,
-    _eviction,
-    _group,
-    _size,
-    _identity,
-    _driver,
-)
+POOL_RULES = (_kept_when_stopped, _price, _eviction, _group, _size, _identity, _driver)

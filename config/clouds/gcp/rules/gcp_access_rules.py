@@ -10,7 +10,7 @@ from config.base.problems import Problem
 from config.clouds.gcp.gcp_settings import Gcp, GcpAccess
 from config.clouds.traits import Cloud
 from config.model.reading import known
-from config.rules.cluster_rules import warn_undecided
+from config.rules.cluster_rules import Question, ask
 from config.rules.draft import Draft
 from config.rules.network_rules import refuse_open_to_all
 
@@ -121,48 +121,34 @@ def _elsewhere(name: str, place: str, region: str) -> Problem:
     )
 
 
-def _address(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not {"ip_endpoint", "authorized_ranges"} & gcp.access.model_fields_set:
-        yield from warn_undecided(
-            draft,
-            "cloud.access.ipEndpoint",
-            "everybody on the internet may try the API server's address",
-            "`ipEndpoint: none`, which leaves the DNS name and its check of roles, or `authorizedRanges` with your own",
-            "`ipEndpoint: public`",
-        )
-
-
-def _everybody(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    # kubeflow/manifests 26.03 binds to system:authenticated: kubeflow-pipelines-public, kubeflow-trainer-public and
-    # kubeflow-trainer-view-cluster-runtimes.
-    if "roles_for_everybody" not in gcp.access.model_fields_set:
-        yield from warn_undecided(
-            draft,
-            "cloud.access.rolesForEverybody",
-            "one RoleBinding can give everybody with a Google account a role",
-            "`rolesForEverybody: authenticated`, which Kubeflow's manifests need, or `refused`",
-            "`rolesForEverybody: allowed`",
-        )
-
-
-def _key(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if "secrets_key" not in gcp.encryption.model_fields_set:
-        yield from warn_undecided(
-            draft,
-            "cloud.encryption.secretsKey",
-            "Secrets in etcd have no key of yours",
-            "`secretsKey: projects/.../locations/.../keyRings/.../cryptoKeys/...` of a key in the cluster's region",
-            "`secretsKey: null`",
-        )
-
-
-NEW_CLUSTER_RULES = (
-    _endpoints,
-    _private,
-    _ranges,
-    _secrets_key,
-    _address,
-    _everybody,
-    _key,
+_questions = ask(
+    Question(
+        "cloud.access.ipEndpoint",
+        lambda gcp, _: not {"ip_endpoint", "authorized_ranges"} & gcp.access.model_fields_set,
+        "everybody on the internet may try the API server's address",
+        "`ipEndpoint: none`, which leaves the DNS name and its check of roles, or "
+        "`authorizedRanges` with your own",
+        "`ipEndpoint: public`",
+    ),
+    # kubeflow/manifests 26.03 binds to system:authenticated: kubeflow-pipelines-public,
+    # kubeflow-trainer-public and kubeflow-trainer-view-cluster-runtimes.
+    Question(
+        "cloud.access.rolesForEverybody",
+        lambda gcp, _: "roles_for_everybody" not in gcp.access.model_fields_set,
+        "one RoleBinding can give everybody with a Google account a role",
+        "`rolesForEverybody: authenticated`, which Kubeflow's manifests need, or `refused`",
+        "`rolesForEverybody: allowed`",
+    ),
+    Question(
+        "cloud.encryption.secretsKey",
+        lambda gcp, _: "secrets_key" not in gcp.encryption.model_fields_set,
+        "Secrets in etcd have no key of yours",
+        "`secretsKey: projects/.../locations/.../keyRings/.../cryptoKeys/...` of a key in the "
+        "cluster's region",
+        "`secretsKey: null`",
+    ),
 )
+
+
+NEW_CLUSTER_RULES = (_endpoints, _private, _ranges, _secrets_key, _questions)
 CLOUD_RULES = (_boot_disk_key,)

@@ -256,25 +256,7 @@ def _existing(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-NEW_CLUSTER_RULES = (
-    _location,
-    _version,
-    _channel,
-    _patch,
-    _logging,
-    _monitoring,
-    _name,
-    _existing,
-)
-CLOUD_RULES = (
-    _place,
-    _zones,
-    _known_zones,
-    _registry_doubled,
-    _registry_location,
-)
+NEW_CLUSTER_RULES = (_location, _version, _channel, _patch, _logging, _monitoring, _name, _existing)
+CLOUD_RULES = (_place, _zones, _known_zones, _registry_doubled, _registry_location)
 RULES = (_labels,)
-ANY_POOL_RULES = (
-    _zones_of_a_pool,
-    _known_zones_of_a_pool,
-)
+ANY_POOL_RULES = (_zones_of_a_pool, _known_zones_of_a_pool)

@@ -268,12 +268,5 @@ POOL_RULES = (
     _zones,
     _surge,
 )
-ANY_POOL_RULES = (
-    _none_at_first,
-    _type,
-    _volumes,
-    _whole_nodes,
-    _no_way,
-    _at_once,
-)
+ANY_POOL_RULES = (_none_at_first, _type, _volumes, _whole_nodes, _no_way, _at_once)
 RULES = (_nodes,)
