@@ -43,7 +43,7 @@ class KubeflowCluster(pulumi.ComponentResource):
         # Settings: the stack file, the last update, and an existing cluster as it is; refused
         # before anything is declared
         cloud = registry.cloud_of(spec.cloud)
-        last_update = last_update or LastUpdate.read()
+        last_update = last_update or LastUpdate.read_outputs()
         # A renamed stack has the same objects.
         instance = last_update.get(INSTANCE) or instance or names.instance(pulumi.get_stack())
         system = system_pool(spec.system_pool, cloud) if spec.system_pool else None
@@ -51,7 +51,7 @@ class KubeflowCluster(pulumi.ComponentResource):
         target = clouds.target(stack, opts)
         stack.last_update.refuse_move(target.place, target.existing)
         workloads.refuse_rename(spec, stack.last_update)
-        target.read()
+        target.read_cluster()
         plan = layer_plan.plan(stack, cloud, target)
 
         # Cloud: the cluster, or pools in one

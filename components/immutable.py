@@ -19,7 +19,9 @@ Change = tuple[str, Any, Any]
 wanted value."""
 
 
-def changed(path: str, pool: str, changes: Iterable[Change], remedy: str) -> Iterator[Problem]:
+def change_problems(
+    path: str, pool: str, changes: Iterable[Change], remedy: str
+) -> Iterator[Problem]:
     """Yield a problem for each change of a live pool. `path`: the pool's in the stack file; `pool`:
     its name.
     """
@@ -30,7 +32,7 @@ def changed(path: str, pool: str, changes: Iterable[Change], remedy: str) -> Ite
         )
 
 
-def word(value: Any) -> str:
+def as_written(value: Any) -> str:
     """Return a value as the stack file writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 

@@ -69,7 +69,7 @@ class LastUpdate:
     """Further values that this update exports for the next one."""
 
     @classmethod
-    def read(cls, component: str | None = None) -> LastUpdate:
+    def read_outputs(cls, component: str | None = None) -> LastUpdate:
         """Read the current stack's, or that of one component in it. Raise `pulumi.RunError` if its
         outputs cannot be read.
         """

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from components import last_update, links, output_types, removed_pools, workloads
+from components import last_update, output_types, references, removed_pools, workloads
 from components.layer.layer_plan import LayerPlan
 from components.layer.scheduling import contract
 from components.output_types import PodToleration, SystemPoolOutput
@@ -32,7 +32,7 @@ def outputs(
         "pools": [_pool(pool) for pool in stack.node_pools],
         **plan.outputs,
         "acceptedWait": spec.growth.accepted_wait,
-        **({"workloads": shown} if (shown := workloads.shown(spec, cluster.workloads)) else {}),
+        **({"workloads": shown} if (shown := workloads.as_output(spec, cluster.workloads)) else {}),
         "kubeflowValues": kubeflow_values(
             stack.node_pools, cloud, spec.cloud, _whose(stack, plan, cluster)
         ),
@@ -110,7 +110,7 @@ def _remembered(stack: Stack, target: Target, plan: LayerPlan) -> dict[str, Any]
         last_update.NAME: stack.spec.name,
         last_update.INSTANCE: stack.instance,
         **({contract.REMEMBERED: plan.scheduling.contract} if plan.scheduling.contract else {}),
-        "place": {part: links.output(value) for part, value in target.place.items()},
+        "place": {part: references.output(value) for part, value in target.place.items()},
         "asked": settings_by_pool,
         **({last_update.EXISTING: target.existing} if target.existing else {}),
         last_update.POOLS: removed_pools.remembered(stack, target.pool_names),

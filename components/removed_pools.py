@@ -42,7 +42,7 @@ class LivePool:
     nodes: int | None
     """The cloud's own count; None if the cloud does not report it exactly."""
     stack: str | None = None
-    """The stack that added it to an existing cluster (`existing_pools.STACK_TAG`)."""
+    """The stack that added it to an existing cluster (`pools.STACK_TAG`)."""
 
     @property
     def label(self) -> str:
@@ -86,7 +86,7 @@ def problems(
     work: Mapping[str, Running] | str = {}
     if pools:
         try:
-            work = running.read(kubeconfig(), key, {pool.label for pool in pools})
+            work = running.read_running(kubeconfig(), key, {pool.label for pool in pools})
         except pulumi.RunError as unreadable:
             work = " ".join(str(unreadable).split())
     judged = list(unused(stack, pools))

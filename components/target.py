@@ -81,7 +81,7 @@ class Target(Protocol):
 
     key: str
     """The key of the stack file by which errors name the cluster. It, `place` and `existing` are
-    known before `read`."""
+    known before `read_cluster`."""
     not_by_priority: str | None
     """Why the autoscaler ignores the priority expander's ConfigMap, with the remedy; None if it
     reads it."""
@@ -106,7 +106,7 @@ class Target(Protocol):
     """Values of the cloud's own that the next update reads (`components.last_update`)."""
 
     @abstractmethod
-    def read(self) -> None:
+    def read_cluster(self) -> None:
         """Read the cluster. Raise `pulumi.RunError` if it cannot be read, or for changes that it
         cannot take.
         """

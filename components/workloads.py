@@ -54,7 +54,7 @@ def published(url: str, accesses: Iterable[Access]) -> dict[str, Any]:
     }
 
 
-def shown(spec: ClusterSpec, of_cloud: Mapping[str, Any] | None) -> dict[str, Any]:
+def as_output(spec: ClusterSpec, of_cloud: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return all storage for outputs and contract; empty for none. `of_cloud`: the result of
     `published`.
     """

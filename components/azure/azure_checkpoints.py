@@ -115,7 +115,7 @@ class Checkpoints(pulumi.ComponentResource):
             assert wanted.name
             account = wanted.name
             container = self._storage(name, wanted, placed, group, keep_group)
-        self._hooks = waiting.hooks(name) if workloads.profiles else None
+        self._hooks = waiting.error_hooks(name) if workloads.profiles else None
         role = self._role(
             f"{name}-{account}", foreign, f"{group}/{placed.cluster} in {account}", container
         )

@@ -11,9 +11,8 @@ from functools import partial
 import pulumi
 from pulumi_azure_native import containerservice, resources
 
-from components import immutable, links, removed_pools
+from components import immutable, references, removed_pools
 from components.azure import (
-    azure_credentials,
     azure_identity,
     azure_immutable_cluster,
     azure_immutable_pools,
@@ -99,7 +98,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
     if cloud.network.policy is None:
         pulumi.log.warn(_UNENFORCED)
     group = cloud.group(spec.name)
-    now = azure_live.read(group.text, spec.name, reading)
+    now = azure_live.read_cluster(group.text, spec.name, reading)
     if now.answer is None:
         stack.last_update.warn_of_missing(
             place(spec, cloud), "az account show   shows the subscription that is read"
@@ -138,7 +137,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
                 stack,
                 now.user_pools,
                 "cluster",
-                lambda: azure_credentials.read(group.text, spec.name, now.entra, reading),
+                lambda: azure_live.read_kubeconfig(group.text, spec.name, now.entra, reading),
             ),
         ]
     )
@@ -188,14 +187,14 @@ class AksCluster(CloudCluster):
         self._checkpoints(cluster)
 
         # Outputs
-        self.outputs = azure_credentials.outputs(cluster.name, group, cloud.access.entra)
+        self.outputs = azure_live.access_outputs(cluster.name, group, cloud.access.entra)
         self.kubeconfig = self._kubeconfig(cluster)
         self.register_outputs({"name": cluster.name, "resourceGroup": group})
 
     def _resource_group(self) -> pulumi.Input[str]:
         spec, cloud = self._plan.stack.spec, self._cloud
         if cloud.existing_resource_group:
-            return links.output(cloud.existing_resource_group)
+            return references.output(cloud.existing_resource_group)
         return resources.ResourceGroup(
             self._name,
             resource_group_name=self._plan.group.text,
@@ -240,7 +239,7 @@ class AksCluster(CloudCluster):
             ),
             oidc_issuer_profile=containerservice.ManagedClusterOIDCIssuerProfileArgs(enabled=True),
             security_profile=azure_profiles.security(cloud.encryption),
-            disk_encryption_set_id=links.output(disks) if disks else None,
+            disk_encryption_set_id=references.output(disks) if disks else None,
             network_profile=azure_profiles.network(cloud.network),
             api_server_access_profile=azure_profiles.api_server(cloud.access),
             aad_profile=azure_profiles.entra(cloud.access),
@@ -312,7 +311,7 @@ class AksCluster(CloudCluster):
 
     def _image_pull(self, cluster: containerservice.ManagedCluster) -> None:
         if self._cloud.registry:
-            pull = Grant(azure_identity.ACR_PULL, links.output(self._cloud.registry.id))
+            pull = Grant(azure_identity.ACR_PULL, references.output(self._cloud.registry.id))
             pull.to(
                 self._name,
                 azure_identity.kubelet(cluster, self._plan.live),
@@ -338,5 +337,7 @@ class AksCluster(CloudCluster):
         names = pulumi.Output.all(self._placed.resource_group, cluster.name)
         # The SDK's function for outputs raises errors that cannot be caught.
         return pulumi.Output.secret(
-            names.apply(lambda known: azure_credentials.read(known[0], known[1], entra, reading))
+            names.apply(
+                lambda known: azure_live.read_kubeconfig(known[0], known[1], entra, reading)
+            )
         )

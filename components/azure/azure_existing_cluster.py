@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components import existing_pools, immutable, links, removed_pools
-from components.azure import azure_credentials, azure_immutable_pools, azure_live, azure_pools
+from components import immutable, pools, references, removed_pools
+from components.azure import azure_immutable_pools, azure_live, azure_pools
 from components.azure.azure_live import LiveCluster
-from components.existing_pools import STACK_TAG
+from components.pools import STACK_TAG
 from components.target import CloudCluster, Stack
 from config.base.problems import Problem
 from config.clouds.azure.azure_pool import settings_of
@@ -54,9 +54,11 @@ class ExistingAks:
         )
 
 
-def read(spec: AzureExistingCluster, reading: pulumi.InvokeOptions | None = None) -> ExistingAks:
+def read_existing(
+    spec: AzureExistingCluster, reading: pulumi.InvokeOptions | None = None
+) -> ExistingAks:
     """Read the cluster. Raise `pulumi.RunError` when it is missing or cannot take pools now."""
-    cluster = azure_live.read(spec.resource_group, spec.name, reading)
+    cluster = azure_live.read_cluster(spec.resource_group, spec.name, reading)
     if cluster.answer is None:
         raise pulumi.RunError(
             f"{_WHERE}: there is no AKS cluster {spec.name!r} in resource group "
@@ -68,7 +70,7 @@ def read(spec: AzureExistingCluster, reading: pulumi.InvokeOptions | None = None
             f"{_WHERE}: the cluster {spec.name!r} is stopped"
             f"\n  az aks start --resource-group {spec.resource_group} --name {spec.name}"
         )
-    kubeconfig = azure_credentials.read(spec.resource_group, spec.name, cluster.entra, reading)
+    kubeconfig = azure_live.read_kubeconfig(spec.resource_group, spec.name, cluster.entra, reading)
     return ExistingAks(spec.name, spec.resource_group, cluster, cluster.entra, kubeconfig)
 
 
@@ -97,7 +99,7 @@ class AksPools(CloudCluster):
             ignore_changes=["orchestratorVersion"],
         )
         azure_pools.declare_all(name, planned, cluster.live, cluster=home, parent=self)
-        self.outputs = azure_credentials.outputs(
+        self.outputs = azure_live.access_outputs(
             cluster.name, cluster.resource_group, cluster.entra
         )
         self.kubeconfig = pulumi.Output.secret(cluster.kubeconfig)
@@ -107,7 +109,7 @@ class AksPools(CloudCluster):
 def _linked(id: str | None, subnet: Reference | None) -> pulumi.Input[str] | None:
     """Return a subnet's id; the output where another resource makes the subnet."""
     return (
-        pulumi.Output.concat(id.removesuffix(subnet.text), links.output(subnet))
+        pulumi.Output.concat(id.removesuffix(subnet.text), references.output(subnet))
         if id and subnet
         else id
     )
@@ -153,7 +155,7 @@ def _problems(stack: Stack, cluster: ExistingAks) -> Iterator[Problem]:
     for pool in stack.node_pools:
         profile = cluster.live.profiles.get(pool.name)
         if profile:
-            yield from existing_pools.name_taken(
+            yield from pools.name_taken(
                 stack,
                 pool,
                 cluster.name,

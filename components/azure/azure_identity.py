@@ -10,7 +10,7 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import authorization, containerservice, managedidentity
 
-from components import links
+from components import references
 from components.azure.azure_live import LiveCluster
 from components.azure.azure_network import Network
 from components.azure.placed import Placed
@@ -167,7 +167,9 @@ def control_plane_grants(cloud: Azure, network: Network, pools: Sequence[NodePoo
         grants.append(Grant(PRIVATE_DNS_ZONE_CONTRIBUTOR, access.private_dns_zone))
     if encryption.disk_encryption_set:
         # Page azure-disk-customer-managed-keys
-        grants.append(Grant(DISK_ENCRYPTION_READER, links.output(encryption.disk_encryption_set)))
+        grants.append(
+            Grant(DISK_ENCRYPTION_READER, references.output(encryption.disk_encryption_set))
+        )
     if encryption.kms and encryption.kms.vault_id:
         # Page use-kms-etcd-encryption
         grants.append(Grant(KEY_VAULT_CRYPTO_USER, encryption.kms.vault_id))

@@ -83,7 +83,7 @@ def differences(
     if declared.get(_RESERVATION) and not live.get(_RESERVATION):
         yield _not_associated(path, name, str(declared[_RESERVATION]), remedy)
         declared = {key: value for key, value in declared.items() if key != _RESERVATION}
-    yield from immutable.changed(path, name, _changes(declared, live), remedy)
+    yield from immutable.change_problems(path, name, _changes(declared, live), remedy)
 
 
 def differs(declared: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
@@ -163,14 +163,14 @@ def _shown(property: Immutable, value: Any) -> str:
         case "mig":
             return str(value).removeprefix("MIG") or "unset"
         case "installDriver":
-            return immutable.word(_plain(value) == "install")
+            return immutable.as_written(_plain(value) == "install")
         case "subnet":
             *_, network, _, subnet = str(value).split("/")
             return f"{network}/{subnet}"
         case "zones":
             return f"[{', '.join(sorted(value))}]"
         case _:
-            return immutable.word(value)
+            return immutable.as_written(value)
 
 
 def pool_problems(

@@ -7,6 +7,7 @@ since, and `ignore_changes` would send that old count. Decision: docs/adr/0014.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +15,10 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice
 
-from components.existing_pools import STACK_TAG
+from components.pools import STACK_TAG
 from components.removed_pools import LivePool
 from components.resources import explain_refusal, wire
+from components.target import Outputs
 from config.placement.node_pools import POOL_LABEL
 
 _MISSING = ("ResourceNotFound", "ResourceGroupNotFound")
@@ -144,7 +146,7 @@ def plain(value: Any, *, exact: bool = False) -> Any:
     return value
 
 
-def read(
+def read_cluster(
     resource_group: str, cluster: str, reading: pulumi.InvokeOptions | None = None
 ) -> LiveCluster:
     """Read the cluster and its pools; return an empty one if it does not exist yet.
@@ -162,3 +164,35 @@ def read(
     return LiveCluster(
         {str(profile["name"]): profile for profile in live.get("agentPoolProfiles") or ()}, live
     )
+
+
+def access_outputs(name: pulumi.Input[str], group: pulumi.Input[str], entra: bool) -> Outputs:
+    """Return the stack's outputs about a cluster in that resource group."""
+    command = "az aks get-credentials --resource-group {0} --name {1}"
+    if entra:
+        command += " && kubelogin convert-kubeconfig -l azurecli"
+    return {
+        "clusterName": name,
+        "resourceGroup": group,
+        "kubeconfigCommand": pulumi.Output.format(command, group, name),
+    }
+
+
+def read_kubeconfig(
+    group: str, name: str, entra: bool, reading: pulumi.InvokeOptions | None = None
+) -> str:
+    """Return the kubeconfig of a cluster. Secret: wrap what is passed on. Raise `pulumi.RunError`
+    when AKS refuses.
+    """
+    what = f"cloud: the kubeconfig of cluster {name!r} in resource group {group!r}"
+    with explain_refusal(
+        what, "Microsoft.ContainerService/managedClusters/listClusterUserCredential/action"
+    ):
+        answer = containerservice.list_managed_cluster_user_credentials(
+            resource_group_name=group,
+            resource_name=name,
+            # For kubelogin, which a cluster's Entra logins need.
+            format="exec" if entra else None,
+            opts=reading,
+        )
+    return base64.b64decode(answer.kubeconfigs[0].value).decode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 from pulumi_azure_native import authorization, network
 
-from components import links
+from components import references
 from components.azure.placed import Placed
 from config.clouds.azure.azure_network import NODE_SUBNET, AzureNetwork
 from config.model.fields import Reference
@@ -58,8 +58,8 @@ class Network(pulumi.ComponentResource):
             self.id = pulumi.Output.format(
                 "/subscriptions/{0}/resourceGroups/{1}/providers/Microsoft.Network/virtualNetworks/{2}",
                 subscription,
-                links.output(spec.existing.resource_group),
-                links.output(spec.existing.name),
+                references.output(spec.existing.resource_group),
+                references.output(spec.existing.name),
             )
         else:
             self.default = Reference(NODE_SUBNET)
@@ -71,7 +71,7 @@ class Network(pulumi.ComponentResource):
         chosen = subnet or self.default
         # Subnets of an existing network are unknown here; the id is built from the name.
         return self._subnets.get(chosen.text) or pulumi.Output.concat(
-            self.id, "/subnets/", links.output(chosen)
+            self.id, "/subnets/", references.output(chosen)
         )
 
     def _declare(self, name: str, spec: AzureNetwork, placed: Placed) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice
 
-from components import upgrades
+from components import pools as shared_pools
 from components.azure import azure_immutable_pools
 from components.azure.azure_live import LiveCluster, retries
 from components.resources import from_wire, wire
@@ -78,7 +78,7 @@ def profile(
 
 
 def _upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSettingsArgs:
-    upgrade = upgrades.of(pool, _SURGE)
+    upgrade = shared_pools.upgrade_of_pool(pool, _SURGE)
     # System pools take no maxUnavailable (page upgrade-aks-node-pools-rolling). Other pools get
     # both values: an omitted one keeps its old value, and both above 0 are a preview feature.
     system = pool.role == Role.SYSTEM
@@ -144,14 +144,14 @@ class Turns:
         self._last_created: pulumi.Resource | None = None
         self._upgraded: list[pulumi.Resource] = []
 
-    def before(self, request: Mapping[str, Any]) -> list[pulumi.Resource]:
+    def predecessors(self, request: Mapping[str, Any]) -> list[pulumi.Resource]:
         """Return the pools that AKS must finish before this request."""
         if self._is_created(request):
             return [self._last_created] if self._last_created else self._first
         spot = request.get("scaleSetPriority") == "Spot"
         return [*self._first, *(self._upgraded if spot and self._is_upgraded(request) else [])]
 
-    def took(self, request: Mapping[str, Any], pool: pulumi.Resource) -> None:
+    def note(self, request: Mapping[str, Any], pool: pulumi.Resource) -> None:
         """Note that a pool was declared with this request."""
         if self._is_created(request):
             self._last_created = pool
@@ -185,8 +185,8 @@ def declare_all(
     turns = Turns(live, first)
     # Spot pools last: their pods are evicted in any case.
     for planned in sorted(pools, key=lambda planned: planned.pool.spot):
-        after = [*turns.before(planned.request), *rights]
-        turns.took(planned.request, _agent_pool(name, planned, live, cluster, after, parent))
+        after = [*turns.predecessors(planned.request), *rights]
+        turns.note(planned.request, _agent_pool(name, planned, live, cluster, after, parent))
 
 
 def _agent_pool(

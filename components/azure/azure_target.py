@@ -46,13 +46,13 @@ class AksTarget(Target):
         else:
             self.key, self.place = "cloud", azure_cluster.place(stack.spec, self._cloud)
 
-    def read(self) -> None:
+    def read_cluster(self) -> None:
         """Read the cluster. Raise `pulumi.RunError` for another subscription than at the last
         update.
         """
         subscription = self._subscription()
         if self._cloud.existing_cluster:
-            self._existing = existing = azure_existing_cluster.read(
+            self._existing = existing = azure_existing_cluster.read_existing(
                 self._cloud.existing_cluster, self._reading
             )
             self._pools = azure_existing_cluster.plan(self._stack, existing)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import pulumi
 from pulumi_azure_native import containerservice, monitor, operationalinsights
 
-from components import links
+from components import references
 from components.azure.placed import Placed
 from config.clouds.azure.azure_settings import AzureLogs, AzureMonitoring
 from config.model.fields import Reference
@@ -68,7 +68,7 @@ class Monitoring(pulumi.ComponentResource):
 
     def _log_workspace(self, spec: AzureLogs) -> pulumi.Output[str]:
         if spec.workspace:
-            return links.output(spec.workspace)
+            return references.output(spec.workspace)
         return operationalinsights.Workspace(
             f"{self._name}-logs",
             **self._placed.inputs,
@@ -80,7 +80,7 @@ class Monitoring(pulumi.ComponentResource):
 
     def _monitor_workspace(self, existing: Reference | None) -> pulumi.Output[str]:
         if existing:
-            return links.output(existing)
+            return references.output(existing)
         return monitor.AzureMonitorWorkspace(
             f"{self._name}-metrics",
             **self._placed.inputs,

@@ -30,7 +30,7 @@ def seconds(failures: int) -> float:
     return min(2.0 ** (failures - 1), _LONGEST)
 
 
-async def again(args: pulumi.ErrorHookArgs) -> bool:
+async def repeat_request(args: pulumi.ErrorHookArgs) -> bool:
     """Wait, and return whether the engine is to send a refused request again."""
     failures = len(args.errors)
     if (
@@ -43,7 +43,7 @@ async def again(args: pulumi.ErrorHookArgs) -> bool:
     return True
 
 
-def hooks(name: str) -> pulumi.ResourceHookBinding | None:
+def error_hooks(name: str) -> pulumi.ResourceHookBinding | None:
     """Return the hook for resources that name a new object; `name` is unique in a program.
 
     Return None with an engine older than 2026-02, which has no such hooks, under mocks, which call
@@ -54,5 +54,5 @@ def hooks(name: str) -> pulumi.ResourceHookBinding | None:
     if pulumi.runtime.is_dry_run() or not (calls_hooks and known):
         return None
     return pulumi.ResourceHookBinding(
-        on_error=[pulumi.ErrorHook(f"kubeflow-spot:azure:{name}", again)]
+        on_error=[pulumi.ErrorHook(f"kubeflow-spot:azure:{name}", repeat_request)]
     )

@@ -35,7 +35,7 @@ class AnyCluster(Target):
             stack.last_update,
         )
 
-    def read(self) -> None:
+    def read_cluster(self) -> None:
         """Read the kubeconfig. Raise `pulumi.RunError` if the cluster has another name than at the
         last update.
         """

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pulumi
 from pulumi_gcp import compute, kms, organizations, projects
 
-from components import links
+from components import references
 from config.clouds.gcp.gcp_settings import Gcp
 from config.model.fields import Reference
 
@@ -20,7 +20,7 @@ HOST_ROLE, NETWORK_ROLE = "roles/container.hostServiceAgentUser", "roles/compute
 """Page cluster-shared-vpc; terraform-provider-google, TestAccContainerCluster_sharedVpc."""
 
 
-def declare(name: str, cloud: Gcp, parent: pulumi.Resource) -> list[pulumi.Resource]:
+def declare_rights(name: str, cloud: Gcp, parent: pulumi.Resource) -> list[pulumi.Resource]:
     """Declare the rights of the agents at the keys and the network of a stack file; cluster and
     pools wait for them.
 
@@ -47,7 +47,7 @@ def declare(name: str, cloud: Gcp, parent: pulumi.Resource) -> list[pulumi.Resou
     def key(ending: str, key: Reference, member: str) -> pulumi.Resource:
         return kms.CryptoKeyIAMMember(
             f"{name}-{ending}",
-            crypto_key_id=links.output(key),
+            crypto_key_id=references.output(key),
             role=KEY_ROLE,
             member=member,
             opts=kept,
@@ -58,7 +58,7 @@ def declare(name: str, cloud: Gcp, parent: pulumi.Resource) -> list[pulumi.Resou
             f"{name}-{ending}",
             project=host,
             region=cloud.region or "",
-            subnetwork=links.output(subnet),
+            subnetwork=references.output(subnet),
             role=NETWORK_ROLE,
             member=member,
             opts=kept,
@@ -89,10 +89,10 @@ def _agents_number(project: str, parent: pulumi.Resource) -> str:
         "write `grantAccess: false` under cloud.encryption and cloud.network.existing, and have "
         "the owners grant it"
     )
-    return number(project, parent, "the service agents' names", f"\n  or {remedy}")
+    return project_number(project, parent, "the service agents' names", f"\n  or {remedy}")
 
 
-def number(project: str, parent: pulumi.Resource, needed: str, otherwise: str = "") -> str:
+def project_number(project: str, parent: pulumi.Resource, needed: str, otherwise: str = "") -> str:
     """Return the number of a project. Raise `pulumi.RunError` when it cannot be read; `needed` says
     what contains it.
     """

@@ -92,7 +92,7 @@ class Checkpoints(pulumi.ComponentResource):
         if not wanted.existing:
             declared = self._bucket(name, wanted, cloud, spec.cluster.tags)
         number = (
-            agents.number(cloud.project, self, "the members of its workload identity pool")
+            agents.project_number(cloud.project, self, "the members of its workload identity pool")
             if workloads.profiles
             else ""
         )

@@ -17,13 +17,14 @@ from components.gcp import (
     gcp_identity,
     gcp_immutable_cluster,
     gcp_immutable_pools,
+    gcp_nodes,
     gcp_pools,
     gcp_profiles,
     untainted,
 )
 from components.gcp.gcp_checkpoints import Checkpoints
 from components.gcp.gcp_identity import NodeIdentity
-from components.gcp.gcp_live import LiveCluster, read
+from components.gcp.gcp_live import LiveCluster, read_cluster
 from components.gcp.gcp_network import Network, refuse_existing
 from components.last_update import Place
 from components.target import CloudCluster, Stack
@@ -62,7 +63,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
     assert cloud.location
     assert stack.system_pool
     refuse_existing(cloud, reading)
-    now = read(cloud.project, cloud.location, spec.name, reading)
+    now = read_cluster(cloud.project, cloud.location, spec.name, reading)
     account, tags = gcp_identity.node_account(cloud, spec.name), spec.cluster.tags
     system, *others = (
         gcp_pools.planned(pool, cloud, account, tags, now, cluster=spec.name)
@@ -88,12 +89,15 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
                 )
             ),
             *removed_pools.problems(
-                stack, now.live_pools, "cluster", lambda: gcp_credentials.of_live(spec.name, now)
+                stack,
+                now.live_pools,
+                "cluster",
+                lambda: gcp_credentials.kubeconfig_of_live(spec.name, now),
             ),
         ]
     )
     options = f"--cluster {spec.name} --location {cloud.location} --project {cloud.project}"
-    untainted.warn(spec, "cluster", options, now)
+    untainted.warn_of_untainted(spec, "cluster", options, now)
     return ClusterPlan(stack, cloud, now, system, others)
 
 
@@ -119,7 +123,7 @@ class GkeCluster(CloudCluster):
         private = cloud.network.private_nodes or any(map(plan.live.private, plan.live.pools))
         network = Network(name, cloud, cluster=spec.name, private=private, opts=child)
         nodes = NodeIdentity(name, cloud, cluster=spec.name, opts=child)
-        access = [*nodes.access, *agents.declare(name, cloud, self)]
+        access = [*nodes.access, *agents.declare_rights(name, cloud, self)]
 
         # The cluster and its pools
         self.new_cluster = cluster = self._cluster(network, nodes.email, access)
@@ -130,7 +134,7 @@ class GkeCluster(CloudCluster):
             self.workloads = Checkpoints(name, spec, cloud, cluster=cluster, opts=child).published
 
         # Outputs
-        dns = gcp_credentials.by_name(cloud.access)
+        dns = gcp_credentials.reached_by_dns(cloud.access)
         self.outputs = gcp_credentials.outputs(cloud.project, cloud.location or "", spec.name, dns)
         self.kubeconfig = pulumi.Output.secret(self._kubeconfig(cluster, dns))
         self.register_outputs({"name": cluster.name})
@@ -153,7 +157,7 @@ class GkeCluster(CloudCluster):
             # Nodes: pools are resources of their own; GKE's initial pool is removed at once.
             remove_default_node_pool=True,
             initial_node_count=1,
-            node_config=gcp_pools.temporary_nodes(cloud, account),
+            node_config=gcp_nodes.temporary_nodes(cloud, account),
             node_locations=gcp_profiles.node_locations(cloud),
             # The network
             network=network.network,

@@ -19,7 +19,7 @@ _HINT = (
 )
 
 
-def by_name(access: GcpAccess) -> bool:
+def reached_by_dns(access: GcpAccess) -> bool:
     """Return whether users reach the API server by its DNS name: if its IP address is private or
     restricted.
     """
@@ -60,7 +60,7 @@ def kubeconfig(name: str, endpoint: str, authority: str | None) -> str:
     )
 
 
-def of_live(name: str, cluster: LiveCluster) -> str:
+def kubeconfig_of_live(name: str, cluster: LiveCluster) -> str:
     """Return the kubeconfig of a live cluster."""
     if cluster.dns_name:
         return kubeconfig(name, cluster.dns_name, None)

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components import existing_pools, immutable, removed_pools
-from components.existing_pools import STACK_TAG
+from components import immutable, pools, removed_pools
 from components.gcp import (
     agents,
     gcp_credentials,
@@ -23,6 +22,7 @@ from components.gcp import (
 )
 from components.gcp.gcp_identity import NodeIdentity
 from components.gcp.gcp_live import LiveCluster, block, config
+from components.pools import STACK_TAG
 from components.target import CloudCluster, Stack
 from config.base.problems import Problem
 from config.clouds.gcp.gcp_settings import Gcp, GcpExistingCluster
@@ -48,11 +48,11 @@ class ExistingGke:
         return bool(block(self.live.answer, "workloadIdentityConfigs").get("workloadPool"))
 
 
-def read(
+def read_existing(
     project: str, spec: GcpExistingCluster, reading: pulumi.InvokeOptions | None = None
 ) -> ExistingGke:
     """Read the cluster. Raise `pulumi.RunError` when it is missing or takes no pools."""
-    cluster = gcp_live.read(project, spec.location, spec.name, reading)
+    cluster = gcp_live.read_cluster(project, spec.location, spec.name, reading)
     if not cluster.answer:
         raise pulumi.RunError(
             f"{_WHERE}: there is no GKE cluster {spec.name!r} in {spec.location} of project "
@@ -66,7 +66,7 @@ def read(
             "\n  name a Standard cluster, or reach this one by `provider: existing`, which adds "
             "the layer alone"
         )
-    kubeconfig = gcp_credentials.of_live(spec.name, cluster)
+    kubeconfig = gcp_credentials.kubeconfig_of_live(spec.name, cluster)
     return ExistingGke(
         project, spec.location, spec.name, cluster, kubeconfig, bool(cluster.dns_name)
     )
@@ -92,7 +92,7 @@ class GkePools(CloudCluster):
         cloud = _gcp(stack)
         child = pulumi.ResourceOptions(parent=self)
         nodes = NodeIdentity(name, cloud, cluster=cluster.name, instance=stack.instance, opts=child)
-        access = [*nodes.access, *agents.declare(name, cloud, self)]
+        access = [*nodes.access, *agents.declare_rights(name, cloud, self)]
         for pool in planned:
             gcp_pools.declare(
                 name,
@@ -153,7 +153,7 @@ def plan(stack: Stack, cluster: ExistingGke) -> list[gcp_pools.PlannedPool]:
         ]
     )
     options = f"--cluster {cluster.name} --location {cluster.location} --project {cluster.project}"
-    untainted.warn(stack.spec, _WHERE, options, cluster.live)
+    untainted.warn_of_untainted(stack.spec, _WHERE, options, cluster.live)
     account = gcp_identity.node_account(_gcp(stack), cluster.name, stack.instance)
     if not cluster.workload_identity:
         pulumi.log.warn(
@@ -173,6 +173,6 @@ def _problems(stack: Stack, cluster: ExistingGke) -> Iterator[Problem]:
         if pool.name in cluster.live.pools:
             labels, tags = nodes.get("labels"), nodes.get("resourceLabels")
             names = cluster.live.pools
-            yield from existing_pools.name_taken(
+            yield from pools.name_taken(
                 stack, pool, cluster.name, labels=labels, tags=tags, names=names
             )

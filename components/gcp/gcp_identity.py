@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pulumi
 from pulumi_gcp import artifactregistry, projects, serviceaccount
 
-from components import links
+from components import references
 from config.clouds.gcp.gcp_settings import Gcp, GcpRegistry
 
 NODE_ROLE = "roles/container.defaultNodeServiceAccount"
@@ -74,7 +74,7 @@ class NodeIdentity(pulumi.ComponentResource):
         super().__init__("kubeflow-spot:gcp:NodeIdentity", name, None, opts)
         self.access = []
         if cloud.service_account:
-            self.email = links.output(cloud.service_account)
+            self.email = references.output(cloud.service_account)
         else:
             self._account(name, cloud, account_id(cluster, cloud.place or "", instance), cluster)
         self._readers(name, cloud.project, cloud.registries)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components import immutable
-from components.gcp import reservations
+from components.gcp import gcp_nodes
 from components.gcp.gcp_live import LiveCluster, block, config
 from components.immutable import Change
 from components.target import Stack
@@ -34,7 +34,7 @@ class Immutable:
     """One property, by the stack file's key (under the pool's, unless it is the cloud's)."""
 
     key: str
-    of: Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]
+    pair: Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]
     """Returns the pair from the live pool and the wanted arguments, each a whole node pool."""
 
 
@@ -80,11 +80,11 @@ def _sharing(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
 
 
 def _shielded(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
-    def of(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+    def pair(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
         declared = _node_config(args)["shieldedInstanceConfig"][name]
         return block(config(live), "shieldedInstanceConfigs").get(name, declared), declared
 
-    return of
+    return pair
 
 
 def _plain(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
@@ -96,7 +96,9 @@ def _plain(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
 
 def _reservation(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
     then = _node_config(args).get("reservationAffinity") or {}
-    return reservations.named(live) or "unset", ", ".join(then.get("values") or ()) or "unset"
+    return gcp_nodes.reservation_of_pool(live) or "unset", ", ".join(
+        then.get("values") or ()
+    ) or "unset"
 
 
 def _max_pods(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
@@ -108,11 +110,11 @@ def _max_pods(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
 def _sized(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Pair]:
     """Read a property; fall back to the live value if the file omits it."""
 
-    def of(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+    def pair(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
         declared = _node_config(args).get(name)
         return config(live).get(name) or declared, declared
 
-    return of
+    return pair
 
 
 PROPERTIES = (
@@ -158,7 +160,7 @@ def differences(
     `unknown`: keys of the stack file whose value another resource makes.
     """
     changes = (change for change in _changes(args, live) if change[0] not in unknown)
-    yield from immutable.changed(path, args["name"], changes, remedy)
+    yield from immutable.change_problems(path, args["name"], changes, remedy)
 
 
 def unknown(cloud: Gcp) -> set[str]:
@@ -170,9 +172,9 @@ def unknown(cloud: Gcp) -> set[str]:
 
 def _changes(args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Change]:
     for property in PROPERTIES:
-        now, declared = property.of(live, args)
+        now, declared = property.pair(live, args)
         if declared is not None and now != declared:
-            yield property.key, immutable.word(now), immutable.word(declared)
+            yield property.key, immutable.as_written(now), immutable.as_written(declared)
 
 
 def cluster_problems(name: str, cloud: Gcp, live: LiveCluster) -> Iterator[Problem]:

@@ -13,7 +13,7 @@ from typing import Any
 import pulumi
 from pulumi_gcp import container
 
-from components.existing_pools import STACK_TAG
+from components.pools import STACK_TAG
 from components.removed_pools import LivePool
 from components.resources import explain_refusal, wire
 from config.placement.node_pools import POOL_LABEL
@@ -129,7 +129,7 @@ def _nodes(pool: Mapping[str, Any]) -> int | None:
     return int(count) if count is not None and zones == 1 else None
 
 
-def read(
+def read_cluster(
     project: str, location: str, name: str, reading: pulumi.InvokeOptions | None = None
 ) -> LiveCluster:
     """Read the cluster; return an empty one if it does not exist.

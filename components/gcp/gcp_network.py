@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 from pulumi_gcp import compute
 
-from components import immutable, links
+from components import immutable, references
 from components.resources import explain_refusal
 from config.base.problems import Problem, report
 from config.clouds.gcp.gcp_settings import Gcp, GcpExistingNetwork
@@ -100,13 +100,13 @@ class Network(pulumi.ComponentResource):
     def _refer(self, cloud: Gcp, existing: GcpExistingNetwork) -> None:
         project = existing.project or cloud.project
         self.network = pulumi.Output.concat(
-            "projects/", project, "/global/networks/", links.output(existing.name)
+            "projects/", project, "/global/networks/", references.output(existing.name)
         )
         path = f"projects/{project}/regions/{cloud.region}/subnetworks/"
-        self.subnet = pulumi.Output.concat(path, links.output(existing.subnet))
+        self.subnet = pulumi.Output.concat(path, references.output(existing.subnet))
         self.pod_range, self.service_range = (
-            links.output(existing.pod_range),
-            links.output(existing.service_range),
+            references.output(existing.pod_range),
+            references.output(existing.service_range),
         )
 
     def _declare(self, name: str, cloud: Gcp, cluster: str, private: bool) -> None:

@@ -17,44 +17,21 @@ from typing import Any
 import pulumi
 from pulumi_gcp import container
 
-from components import links, upgrades
-from components.gcp import accelerators, reservations
-from components.gcp.gcp_live import LiveCluster, block, config
+from components import pools as shared_pools
+from components import references
+from components.gcp import gcp_nodes
+from components.gcp.gcp_live import LiveCluster
 from components.resources import wire
-from config.clouds import registry
-from config.clouds.gcp.gcp_pool import GcpNodes, GcpPool, nodes_of, options_of
+from config.clouds.gcp.gcp_pool import GcpPool, options_of
 from config.clouds.gcp.gcp_settings import Gcp
 from config.clouds.gcp.gcp_tables import accelerator
-from config.clouds.gcp.gcp_traits import NO_DEFAULT_PLUGIN, default_boot_disk
-from config.model.cluster import seconds
-from config.model.pool import Capacity, Effect, Upgrade
+from config.clouds.gcp.gcp_traits import NO_DEFAULT_PLUGIN
+from config.model.pool import Capacity, Upgrade
 from config.placement.node_pools import NodePool
-
-SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
-"""All scopes: IAM limits the nodes' rights
-(docs.cloud.google.com/compute/docs/access/service-accounts)."""
-
-_METADATA = "GKE_METADATA"
-"""Pods cannot use the nodes' identity (page workload-identity)."""
-
-EFFECTS = {
-    Effect.NO_SCHEDULE: "NO_SCHEDULE",
-    Effect.PREFER_NO_SCHEDULE: "PREFER_NO_SCHEDULE",
-    Effect.NO_EXECUTE: "NO_EXECUTE",
-}
-"""Google's names of the effects of taints."""
-
-_FOR_SYSTEM_PODS = 15
-"""Seconds at the end of a spot node's notice that GKE keeps for system pods (page spot-vms)."""
 
 _PODS = 110
 """Most pods of a node in a VPC-native cluster by default (page flexible-pod-cidr)."""
 
-_DISK_GB = 100
-"""docs.cloud.google.com/kubernetes-engine/docs/reference/rest/v1/NodeConfig, diskSizeGb"""
-
-_NOTICE = 30
-"""Seconds of a spot node's notice by default (page spot-vms)."""
 
 _SURGE = Upgrade(maxSurge="1", maxUnavailable="0")
 """GKE's default (page node-pool-upgrade-strategies)."""
@@ -118,91 +95,10 @@ def planned(
         # 1028).
         upgrade_settings=None
         if flex
-        else _upgrade(upgrades.of(pool, _SURGE, full=bool(pool.reservation))),
+        else _upgrade(shared_pools.upgrade_of_pool(pool, _SURGE, full=bool(pool.reservation))),
     )
-    return PlannedPool(pool, args, _nodes(pool, cloud, account, tags, live, workload_identity))
-
-
-def _nodes(
-    pool: NodePool,
-    cloud: Gcp,
-    account: str,
-    tags: Mapping[str, str],
-    live: LiveCluster,
-    workload_identity: bool,
-) -> container.NodePoolNodeConfigArgs:
-    nodes, options = nodes_of(pool.source) or GcpNodes(), options_of(pool.source) or GcpPool()
-    # GKE adds its own labels and refuses them in a request (page labels-taints-and-tolerations).
-    by_itself = {key for key, _ in registry.cloud_of(cloud).spot_labels}
-    labels = {key: value for key, value in pool.labels.items() if key not in by_itself}
-    if pool.gpus and options.device_plugin == "nvidia":
-        labels[NO_DEFAULT_PLUGIN] = "true"
-    flex = pool.capacity == Capacity.FLEX_START
-    key = cloud.encryption.boot_disk_key
-    return container.NodePoolNodeConfigArgs(
-        machine_type=pool.machine,
-        disk_size_gb=pool.source.os_disk.size_gb or _DISK_GB,
-        disk_type=nodes.disk_type or default_boot_disk(pool.machine),
-        boot_disk_kms_key=key.text if key else None,
-        image_type=nodes.image_type,
-        shielded_instance_config=container.NodePoolNodeConfigShieldedInstanceConfigArgs(
-            enable_secure_boot=nodes.secure_boot,
-            enable_integrity_monitoring=nodes.integrity_monitoring,
-        ),
-        service_account=account,
-        oauth_scopes=list(SCOPES),
-        resource_labels=dict(tags),
-        workload_metadata_config=container.NodePoolNodeConfigWorkloadMetadataConfigArgs(
-            mode=_METADATA
-        )
-        if workload_identity
-        else None,
-        spot=True if pool.spot and not pool.preemptible else None,
-        preemptible=True if pool.preemptible else None,
-        flex_start=True if flex else None,
-        # A node runs seven days by default (page dws-flex-start-training).
-        max_run_duration=f"{seconds(options.max_run_duration or '168h')}s" if flex else None,
-        reservation_affinity=_affinity(pool, cloud, live),
-        labels=dict(sorted(labels.items())),
-        taints=[
-            container.NodePoolNodeConfigTaintArgs(
-                key=taint.key, value=taint.value, effect=EFFECTS[taint.effect]
-            )
-            for taint in pool.taints
-        ],
-        guest_accelerators=accelerators.guest(pool),
-        kubelet_config=_kubelet(pool, options, live),
-    )
-
-
-def _affinity(
-    pool: NodePool, cloud: Gcp, live: LiveCluster
-) -> container.NodePoolNodeConfigReservationAffinityArgs | None:
-    if pool.reservation:
-        return reservations.affinity(pool.reservation, pool.name, cloud.project, live)
-    if pool.capacity == Capacity.FLEX_START:
-        # Flex-start takes no reserved machines (page dws-flex-start-training).
-        return container.NodePoolNodeConfigReservationAffinityArgs(
-            consume_reservation_type="NO_RESERVATION"
-        )
-    return None
-
-
-def temporary_nodes(cloud: Gcp, account: pulumi.Input[str]) -> container.ClusterNodeConfigArgs:
-    """Return the settings of GKE's initial pool, which is removed at once; its nodes get no further
-    rights.
-    """
-    key = cloud.encryption.boot_disk_key
-    return container.ClusterNodeConfigArgs(
-        service_account=account,
-        oauth_scopes=list(SCOPES),
-        workload_metadata_config=container.ClusterNodeConfigWorkloadMetadataConfigArgs(
-            mode=_METADATA
-        ),
-        shielded_instance_config=container.ClusterNodeConfigShieldedInstanceConfigArgs(
-            enable_integrity_monitoring=True
-        ),
-        boot_disk_kms_key=links.output(key) if key else None,
+    return PlannedPool(
+        pool, args, gcp_nodes.node_config(pool, cloud, account, tags, live, workload_identity)
     )
 
 
@@ -216,25 +112,6 @@ def _clusters_zones(name: str, live: LiveCluster) -> list[str] | None:
         live.zones
         if pool and live.zones and sorted(pool.get("nodeLocations") or live.zones) != live.zones
         else None
-    )
-
-
-def _kubelet(
-    pool: NodePool, options: GcpPool, live: LiveCluster
-) -> container.NodePoolNodeConfigKubeletConfigArgs | None:
-    """Return the notice of a spot node; None for GKE's default, because older clusters refuse the
-    setting.
-    """
-    if not pool.spot or pool.preemptible:
-        return None
-    kubelet = block(config(live.pools.get(pool.name, {})), "kubeletConfigs")
-    now = int(kubelet.get("shutdownGracePeriodSeconds") or _NOTICE)
-    grace = options.shutdown_grace_seconds or (None if now == _NOTICE else _NOTICE)
-    if grace is None:
-        return None
-    return container.NodePoolNodeConfigKubeletConfigArgs(
-        shutdown_grace_period_seconds=grace,
-        shutdown_grace_period_critical_pods_seconds=_FOR_SYSTEM_PODS,
     )
 
 
@@ -267,7 +144,7 @@ def _first_nodes(pool: NodePool, cloud: Gcp, zones: int, live: LiveCluster) -> i
     GoogleCloudPlatform/gsutil issue 1000), and the provider repeats that for two hours. The
     autoscaler adds the nodes when the old ones are gone.
     """
-    if pool.reservation and reservations.held(pool.reservation, pool.name, cloud.project, live):
+    if pool.reservation and gcp_nodes.is_held(pool.reservation, pool.name, cloud.project, live):
         return 0
     return _initial(pool.min_nodes, pool.max_nodes, zones, live.per_zone(pool.label))
 
@@ -302,7 +179,7 @@ def declare(
     """
     nodes, args, key = copy(planned.nodes), copy(planned.args), cloud.encryption.boot_disk_key
     nodes.service_account = account
-    nodes.boot_disk_kms_key = links.output(key) if key else None
+    nodes.boot_disk_kms_key = references.output(key) if key else None
     args.cluster, args.node_config = cluster, nodes
     return container.NodePool(
         f"{name}-{planned.pool.name}",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pulumi_gcp import container
 
-from components import links
+from components import references
 from components.gcp.gcp_live import EVERYBODY, LiveCluster
 from config.clouds.gcp.gcp_autoscaler import GcpAutoscaler
 from config.clouds.gcp.gcp_settings import (
@@ -115,7 +115,7 @@ def etcd(spec: GcpEncryption) -> container.ClusterDatabaseEncryptionArgs:
     if not spec.secrets_key:
         return container.ClusterDatabaseEncryptionArgs(state="DECRYPTED")
     return container.ClusterDatabaseEncryptionArgs(
-        state="ENCRYPTED", key_name=links.output(spec.secrets_key)
+        state="ENCRYPTED", key_name=references.output(spec.secrets_key)
     )
 
 

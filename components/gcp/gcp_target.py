@@ -44,11 +44,11 @@ class GkeTarget(Target):
             # https://docs.cloud.google.com/kubernetes-engine/docs/how-to/dcgm-metrics
             self.exporter = "GKE's own DCGM exporter (cloud.monitoring.components: DCGM)"
 
-    def read(self) -> None:
+    def read_cluster(self) -> None:
         """Read the cluster."""
         if self._cloud.existing_cluster:
             # On-demand pools beside the stack's do not matter: GKE keeps no order among them.
-            self._existing = gcp_existing_cluster.read(
+            self._existing = gcp_existing_cluster.read_existing(
                 self._cloud.project, self._cloud.existing_cluster, self._reading
             )
             self._pools = gcp_existing_cluster.plan(self._stack, self._existing)

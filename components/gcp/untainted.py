@@ -13,7 +13,7 @@ from typing import Any
 import pulumi
 
 from components.gcp.gcp_live import LiveCluster, config
-from components.gcp.gcp_pools import EFFECTS
+from components.gcp.gcp_nodes import EFFECTS
 from config.clouds.gcp.gcp_traits import FLEX_START, PREEMPTIBLE, SPOT
 from config.model.spec import ClusterSpec
 
@@ -21,7 +21,7 @@ _EFFECTS = {google: effect.value for effect, google in EFFECTS.items()}
 _KEEPS_OFF = frozenset({"NO_SCHEDULE", "NO_EXECUTE"})
 
 
-def warn(spec: ClusterSpec, where: str, place: str, cluster: LiveCluster) -> None:
+def warn_of_untainted(spec: ClusterSpec, where: str, place: str, cluster: LiveCluster) -> None:
     """Log a warning of each untainted pool if the stack has the guard.
 
     `where`: the key of the stack file that names the cluster; `place`: the cluster as options of

@@ -81,5 +81,5 @@ def declare_layer(
         PullSecrets(f"{name}-pull", spec.image_pull_secrets, inside)
     if spec.workloads.storage_class and (disks := cloud.durable_disks(spec.cloud)):
         StorageClass(f"{name}-durable", spec.workloads.storage_class, disks, inside)
-    shown = workloads.shown(spec, cluster.workloads)
+    shown = workloads.as_output(spec, cluster.workloads)
     scheduling_plan.declare(name, plan.scheduling, spec.release.name, cloud, inside, shown)

@@ -53,7 +53,7 @@ class Contents:
     """GKE's object of the requested name, of any owner."""
 
 
-def read(kubeconfig: str, key: str, compute_class: str | None = None) -> Contents:
+def read_contents(kubeconfig: str, key: str, compute_class: str | None = None) -> Contents:
     """Read everything the layer needs.
 
     `key`: the key of the stack file by which errors name the cluster; `compute_class`: the name of

@@ -73,17 +73,17 @@ def plan(stack: Stack, cloud: Cloud, target: Target) -> LayerPlan:
     contents = None
     if target.kubeconfig:
         pool_class = cloud.pool_class(stack.spec)
-        contents = discovery.read(
+        contents = discovery.read_contents(
             target.kubeconfig, target.key, pool_class.name if pool_class else None
         )
-    ours = contract.own(contents.contracts, stack.instance) if contents else None
+    ours = contract.own_contract(contents.contracts, stack.instance) if contents else None
     if ours and not stack.last_update.content:
         pulumi.log.warn(
             f"{target.key}: the cluster has objects of a stack {stack.instance!r} already. Unless "
             "they are from an "
             "unfinished `up` of this stack, give this stack another name"
         )
-    for warning in release.check(stack.spec.release.name, ours):
+    for warning in release.check_release(stack.spec.release.name, ours):
         pulumi.log.warn(warning)
     layer = _plan(stack, cloud, target, contents)
     for warning in layer.warnings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -42,3 +43,39 @@ class Part(pulumi.ComponentResource):
 def metadata(name: str, instance: str, namespace: str | None = None) -> k8s.meta.v1.ObjectMetaArgs:
     """Return the metadata of a stack's object; no namespace for one of the whole cluster."""
     return k8s.meta.v1.ObjectMetaArgs(name=name, namespace=namespace, labels=names.labels(instance))
+
+
+def only_where(condition: k8s.core.v1.NodeSelectorRequirementArgs) -> k8s.core.v1.AffinityArgs:
+    """Return the affinity of pods that run only on nodes that meet the condition."""
+    terms = [k8s.core.v1.NodeSelectorTermArgs(match_expressions=[condition])]
+    return k8s.core.v1.AffinityArgs(
+        node_affinity=k8s.core.v1.NodeAffinityArgs(
+            required_during_scheduling_ignored_during_execution=k8s.core.v1.NodeSelectorArgs(
+                node_selector_terms=terms
+            )
+        )
+    )
+
+
+def service_account(
+    part: Part, name: str, account: str, namespace: str, rules: Sequence[k8s.rbac.v1.PolicyRuleArgs]
+) -> tuple[pulumi.Resource, ...]:
+    """Declare the account `account`, and its ClusterRole and binding under the same name. `name`
+    begins their logical names.
+    """
+    group, of_cluster = "rbac.authorization.k8s.io", metadata(account, part.instance)
+    return (
+        k8s.core.v1.ServiceAccount(
+            f"{name}-account", metadata=metadata(account, part.instance, namespace), opts=part.child
+        ),
+        k8s.rbac.v1.ClusterRole(f"{name}-role", metadata=of_cluster, rules=rules, opts=part.child),
+        k8s.rbac.v1.ClusterRoleBinding(
+            f"{name}-binding",
+            metadata=of_cluster,
+            role_ref=k8s.rbac.v1.RoleRefArgs(api_group=group, kind="ClusterRole", name=account),
+            subjects=[
+                k8s.rbac.v1.SubjectArgs(kind="ServiceAccount", name=account, namespace=namespace)
+            ],
+            opts=part.child,
+        ),
+    )

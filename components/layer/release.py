@@ -11,7 +11,7 @@ from config import releases
 from config.base.problems import Problem, report
 
 
-def check(wanted: str, config_map: Mapping[str, Any] | None) -> tuple[str, ...]:
+def check_release(wanted: str, config_map: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Return warnings about the way from the cluster's release to the wanted one.
 
     `config_map`: this stack's contract in the cluster, None if it is missing. Raise

@@ -29,7 +29,7 @@ class Running:
     """The work: pods as the API server holds them."""
 
 
-def read(kubeconfig: str, key: str, labels: Collection[str]) -> dict[str, Running]:
+def read_running(kubeconfig: str, key: str, labels: Collection[str]) -> dict[str, Running]:
     """Return what runs on the pools with these values of POOL_LABEL.
 
     `key`: the key of the stack file by which errors name the cluster. Raise `pulumi.RunError` when

@@ -37,13 +37,17 @@ class Arguments:
         """Return the texts that other resources made, by property path: a later preview may not
         know them.
         """
-        return {shown(path): link.text for path, link in self.links.items() if not link.made_up}
+        return {
+            property_path(path): link.text for path, link in self.links.items() if not link.made_up
+        }
 
     def is_secret(self, path: str) -> bool:
         """Return whether the argument at a path, in the form of messages, was or was in a
         secret.
         """
-        return any(re.match(re.escape(shown(secret)) + r"(?![\w])", path) for secret in self.secret)
+        return any(
+            re.match(re.escape(property_path(secret)) + r"(?![\w])", path) for secret in self.secret
+        )
 
     def exposed(self) -> list[Problem]:
         """Return a problem for each secret that the settings would not keep secret."""
@@ -52,8 +56,8 @@ class Arguments:
             ".".join(keys) for keys in SECRETS
         )
         return [
-            Problem(shown(path), what, remedy)
-            for path in sorted(self.secret, key=shown)
+            Problem(property_path(path), what, remedy)
+            for path in sorted(self.secret, key=property_path)
             if not self._kept(path)
         ]
 
@@ -62,7 +66,7 @@ class Arguments:
         return any(keys == secret[: len(keys)] and _holds(self.raw, secret) for secret in SECRETS)
 
 
-async def read(
+async def read_arguments(
     inputs: Mapping[str, Any],
     references: Mapping[str, str],
     remembered: Mapping[str, str] | None = None,
@@ -81,7 +85,7 @@ async def read(
     return reader.arguments
 
 
-def shown(path: Path) -> str:
+def property_path(path: Path) -> str:
     """Return a property path in the form of messages: `pools[1].spot.maxPrice`,
     `cluster.tags["a/b"]`.
     """
@@ -142,15 +146,15 @@ class _Reader:
         if reference is None or source is None:
             what = "is not known before the update, and the settings are checked before it"
             remedy = "write the value itself; docs/library.md lists what another resource may make"
-            self.arguments.problems.append(Problem(shown(path), what, remedy))
+            self.arguments.problems.append(Problem(property_path(path), what, remedy))
             return None
-        before = self._remembered.get(shown(path))
+        before = self._remembered.get(property_path(path))
         text = before or reference.format(len(self.arguments.links) + 1)
         self.arguments.links[path] = Reference(text, before is None, source)
         return text
 
     def _reference(self, path: Path) -> str | None:
-        return self._references.get(re.sub(r"\[\d+\]", "[]", shown(path)))
+        return self._references.get(re.sub(r"\[\d+\]", "[]", property_path(path)))
 
 
 def _part(source: pulumi.Output[Any] | None, key: str | int) -> pulumi.Output[Any] | None:

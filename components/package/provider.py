@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import pulumi
 from pulumi.provider import ConstructResult, Provider
 
-from components import links, references
+from components import references
 from components.cluster import KubeflowCluster
 from components.last_update import COMPONENT, LastUpdate
 from components.layer import names
@@ -23,7 +23,7 @@ from components.output_types import ClusterOutputs
 from components.package import inputs as arguments
 from components.package import schema
 from components.package.inputs import Arguments
-from components.package.package_settings import REQUIRED, SETTINGS
+from components.package.schema import REQUIRED, SETTINGS
 from config.base.problems import Problem, report
 from config.model.spec import ClusterSpec
 from config.stack_file import loader
@@ -75,8 +75,8 @@ async def _cluster(
     # A stack may have several components, and two of them may be in one cluster.
     instance = names.instance(f"{pulumi.get_stack()}/{name}")
     try:
-        last = LastUpdate.read(name)
-        given = await arguments.read(inputs, references.all_clouds(), last.get(_INPUTS))
+        last = LastUpdate.read_outputs(name)
+        given = await arguments.read_arguments(inputs, references.all_clouds(), last.get(_INPUTS))
         last = replace(last, exported={COMPONENT: name, _INPUTS: given.known()})
         return KubeflowCluster(
             name, _spec(given), instance=instance, last_update=last, opts=options
@@ -91,7 +91,7 @@ def _spec(given: Arguments) -> ClusterSpec:
         # A check could put such a value into a message.
         raise _refusal(report(exposed))
     unknown = {problem.path for problem in given.problems}
-    made_up = {arguments.shown(path) for path, link in given.links.items() if link.made_up}
+    made_up = {arguments.property_path(path) for path, link in given.links.items() if link.made_up}
     spec, file_problems = loader.read_stack(
         given.raw, pulumi.get_stack(), prefix="", is_secret=given.is_secret
     )
@@ -106,7 +106,7 @@ def _spec(given: Arguments) -> ClusterSpec:
     errors = sorted(problem for problem in problems if not problem.warning)
     if errors or spec is None:
         _refuse(errors, given)
-    return links.put(spec, given.links)
+    return references.with_references(spec, given.links)
 
 
 def _refuse(errors: Sequence[Problem], given: Arguments) -> NoReturn:

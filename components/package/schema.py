@@ -27,12 +27,35 @@ from pydantic.fields import FieldInfo
 
 from components import references
 from components.output_types import ClusterOutputs
+from config.clouds import registry
 from config.model.fields import FORMS, Model, Reference
+from config.model.release import Override
+from config.model.spec import ClusterSpec
 
 PACKAGE = "kubeflow-spot"
 TOKEN = f"{PACKAGE}:index:KubeflowCluster"
 
 _PLAIN = {str: "string", Reference: "string", int: "integer", float: "number", bool: "boolean"}
+
+_AS_WRITTEN: dict[str, Any] = {
+    "release": str,
+    "overrides": tuple[Override, ...],
+    "cloud": Union[tuple(cloud.settings for cloud in registry.registrations())],  # noqa: UP007
+    "systemPool": registry.system_pool_model(),
+    "pools": tuple[registry.pool_model(), ...],  # type: ignore[misc]
+}
+"""Types of keys that a checked stack file has in another form; they include the keys of all
+clouds."""
+
+SETTINGS: dict[str, Any] = {
+    str(field.alias): Annotated[
+        _AS_WRITTEN.get(str(field.alias), field.annotation), field.description
+    ]
+    for field in ClusterSpec.model_fields.values()
+}
+"""Type and description of each argument of the component: the top keys of a stack file."""
+
+REQUIRED = ("release", "cloud")
 
 _REFERENCE = "May be made by another resource, and unknown before the first update."
 

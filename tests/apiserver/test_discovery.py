@@ -9,6 +9,7 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
+
 from components.layer import discovery
 from components.layer.gpu import existing_plugins
 from sandbox.cluster.control_plane import ControlPlane
@@ -26,7 +27,7 @@ def test_a_real_api_server_shows_its_device_plugins_to_users_with_the_right(api_
     kubectl, plane = ensure(["kubectl"], print)["kubectl"], api_server
     command = [str(kubectl), f"--kubeconfig={plane.admin_kubeconfig}"]
     try:
-        before = discovery.read(plane.user_kubeconfig(), "cloud.kubeconfig")
+        before = discovery.read_contents(plane.user_kubeconfig(), "cloud.kubeconfig")
         assert (before.version, before.daemon_sets, before.policies, before.expander) == ("1.36.2", (), (), None)
         labels = {"app": "nvidia-device-plugin"}
         pod = {
@@ -49,7 +50,7 @@ def test_a_real_api_server_shows_its_device_plugins_to_users_with_the_right(api_
         subprocess.run(
             [*command, "create", "-f", "-"], input=json.dumps(objects), text=True, check=True, capture_output=True
         )
-        contents = discovery.read(plane.user_kubeconfig(), "cloud.kubeconfig")
+        contents = discovery.read_contents(plane.user_kubeconfig(), "cloud.kubeconfig")
         (plugin,) = existing_plugins.plugins(contents.daemon_sets, contents.policies, "dev")
         assert (str(plugin), plugin.pod["nodeSelector"]) == ("default/gpus", {"gpu": "yes"})
         assert contents.expander
@@ -57,7 +58,7 @@ def test_a_real_api_server_shows_its_device_plugins_to_users_with_the_right(api_
         nobody = yaml.safe_load(plane.user_kubeconfig())
         nobody["users"][0]["user"] = {"token": "wrong"}
         with pytest.raises(pulumi.RunError, match="401 Unauthorized"):
-            discovery.read(yaml.safe_dump(nobody), "cloud.kubeconfig")
+            discovery.read_contents(yaml.safe_dump(nobody), "cloud.kubeconfig")
     finally:
         created = (
             ("daemonset/gpus", "--namespace=default"),

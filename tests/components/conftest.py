@@ -28,7 +28,7 @@ def azure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Azure:
 def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Objects in an existing cluster, as fields of `Contents`; to be changed before the run."""
     contents: dict[str, Any] = {"version": "1.36.2"}
-    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: Contents(**contents))
+    monkeypatch.setattr(discovery, "read_contents", lambda kubeconfig, what, compute_class=None: Contents(**contents))
     return contents
 
 

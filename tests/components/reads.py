@@ -58,7 +58,9 @@ def read_calls(
     changed = text.replace(f"    cluster = {CLUSTER}", indent(declared, "    "))
     (folder / "__main__.py").write_text(changed)
     monkeypatch.setattr(program, "PROJECT", folder)
-    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
+    monkeypatch.setattr(
+        discovery, "read_contents", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2")
+    )
     cloud = RecordingCloud()
     declare(settings, monkeypatch, cloud=cloud)
     return cloud.calls

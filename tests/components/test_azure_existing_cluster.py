@@ -89,7 +89,7 @@ def test_a_missing_cluster_is_one_clean_error(
 
 def test_a_stopped_cluster_is_one_clean_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     live = counts.LiveCluster({}, {"powerState": {"code": "Stopped"}})
-    monkeypatch.setattr(counts, "read", lambda group, name, reading: live)
+    monkeypatch.setattr(counts, "read_cluster", lambda group, name, reading: live)
     with pytest.raises(pulumi.RunError, match=r"is stopped\n  az aks start --resource-group charmed"):
         run(AKS)
 

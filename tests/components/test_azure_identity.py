@@ -91,10 +91,10 @@ def test_what_passes_by_itself_is_sent_again_for_four_minutes_and_nothing_else(m
         (refused(passing, operation="update"), False),
         (refused(passing, operation="delete"), False),
     ):
-        assert asyncio.run(waiting.again(args)) is again, args
+        assert asyncio.run(waiting.repeat_request(args)) is again, args
     waits.clear()
     failures = [passing]
-    while asyncio.run(waiting.again(refused(*failures))):
+    while asyncio.run(waiting.repeat_request(refused(*failures))):
         failures.append(passing)
     assert waits[:5] == [1, 2, 4, 8, 15]
     assert sum(waits) == 240

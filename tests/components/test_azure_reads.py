@@ -144,7 +144,7 @@ def test_another_subscription_than_at_the_last_update_is_refused(
 
     if settings is EXISTING:
         monkeypatch.setattr(
-            discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2")
+            discovery, "read_contents", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2")
         )
     with pytest.raises(
         pulumi.RunError, match=r"in subscription A, and the login reads subscription s\n.*subscriptionId A"

@@ -71,7 +71,7 @@ def test_daemon_sets_operators_policies_the_expander_and_the_contract_are_read_a
         EXPANDER: (200, {"metadata": {}, "data": {"priorities": "1: ['.*']"}}),
         CONTRACT: (200, {"items": [{"metadata": {"name": "kubeflow-spot"}}]}),
     }
-    contents = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
+    contents = discovery.read_contents(kubeconfig(serving(answers)), "cloud.kubeconfig")
     assert contents.version == "1.36.2"
     assert contents.daemon_sets == (daemon_set,)
     assert [policy["metadata"]["name"] for policy in contents.policies] == ["p"]
@@ -91,16 +91,16 @@ def test_a_compute_class_is_read_by_its_name_where_one_is_asked_for(serving: Any
         "/apis/cloud.google.com/v1/computeclasses/others": (403, {}),
     }
     server = kubeconfig(serving(answers))
-    assert discovery.read(server, "cloud.existingCluster", "gpus").compute_class == compute_class
-    assert discovery.read(server, "cloud.existingCluster").compute_class is None
+    assert discovery.read_contents(server, "cloud.existingCluster", "gpus").compute_class == compute_class
+    assert discovery.read_contents(server, "cloud.existingCluster").compute_class is None
     with pytest.raises(pulumi.RunError, match="refuses to show a ComputeClass: 403"):
-        discovery.read(server, "cloud.existingCluster", "others")
+        discovery.read_contents(server, "cloud.existingCluster", "others")
 
 
 @pytest.mark.process
 def test_missing_objects_are_no_error(serving: Any) -> None:
     answers: dict[str, Answer] = {"/version/": (200, VERSION), "/apis/apps/v1/daemonsets": (200, {"items": []})}
-    contents = discovery.read(kubeconfig(serving(answers)), "cloud.kubeconfig")
+    contents = discovery.read_contents(kubeconfig(serving(answers)), "cloud.kubeconfig")
     assert (contents.daemon_sets, contents.policies, contents.expander, contents.contracts) == ((), (), None, ())
 
 
@@ -117,7 +117,7 @@ def test_a_refusal_by_the_server_is_one_line_that_names_the_setting(
     answers: dict[str, Answer], expected: str, serving: Any
 ) -> None:
     with pytest.raises(pulumi.RunError, match=expected) as refused:
-        discovery.read(kubeconfig(serving(answers)), "cloud.existingCluster")
+        discovery.read_contents(kubeconfig(serving(answers)), "cloud.existingCluster")
     assert str(refused.value).startswith("cloud.existingCluster: ")
 
 
@@ -126,7 +126,7 @@ def test_work_is_read_from_nodes_and_pods(serving: Any) -> None:
     node = {"metadata": {"name": "n", "labels": {"kubeflow-spot.dev/pool": "t4od"}}}
     pod = {"metadata": {"namespace": "a", "name": "p"}, "spec": {"nodeName": "n"}, "status": {"phase": "Running"}}
     answers: dict[str, Answer] = {"/api/v1/nodes": (200, {"items": [node]}), "/api/v1/pods": (200, {"items": [pod]})}
-    found = running.read(kubeconfig(serving(answers)), "cluster", {"t4od", "t4"})
+    found = running.read_running(kubeconfig(serving(answers)), "cluster", {"t4od", "t4"})
     assert found == {"t4od": running.Running(("n",), (pod,)), "t4": running.Running()}
 
 
@@ -136,7 +136,7 @@ def test_a_refused_list_of_pods_names_the_right_that_is_missing(serving: Any) ->
     with pytest.raises(
         pulumi.RunError, match=r"refuses to show pods: 403(.|\n)* list nodes, and pods in all namespaces"
     ):
-        running.read(kubeconfig(serving(answers)), "cluster", {"t4od"})
+        running.read_running(kubeconfig(serving(answers)), "cluster", {"t4od"})
 
 
 @pytest.mark.process
@@ -146,11 +146,11 @@ def test_a_cluster_that_does_not_answer_is_named() -> None:
     with pytest.raises(
         pulumi.RunError, match=rf"cloud.kubeconfig: .*https://127.0.0.1:{port}, does not answer: .*refused"
     ):
-        discovery.read(kubeconfig(f"https://127.0.0.1:{port}"), "cloud.kubeconfig")
+        discovery.read_contents(kubeconfig(f"https://127.0.0.1:{port}"), "cloud.kubeconfig")
 
 
 @pytest.mark.parametrize("text", ["", "token: [secret", "{}", kubeconfig("http://x").replace("current-context: x", "")])
 def test_an_invalid_kubeconfig_is_reported(text: str) -> None:
     with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig: the kubeconfig cannot be used") as refused:
-        discovery.read(text, "cloud.kubeconfig")
+        discovery.read_contents(text, "cloud.kubeconfig")
     assert "secret" not in str(refused.value)

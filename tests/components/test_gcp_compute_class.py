@@ -169,7 +169,7 @@ def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         assert compute_class == "kubeflow-spot"
         return Contents(**contents)
 
-    monkeypatch.setattr(discovery, "read", read)
+    monkeypatch.setattr(discovery, "read_contents", read)
     return contents
 
 

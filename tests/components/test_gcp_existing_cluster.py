@@ -88,7 +88,7 @@ class ExistingCluster(Cloud):
 def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Objects in the cluster, as fields of `Contents`; to be changed before the run."""
     contents: dict[str, Any] = {"version": "1.36.2-gke.100", "daemon_sets": (PLUGIN,)}
-    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: Contents(**contents))
+    monkeypatch.setattr(discovery, "read_contents", lambda kubeconfig, what, compute_class=None: Contents(**contents))
     return contents
 
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.program
 def warnings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The program's warnings, in a cluster with GKE's device plugin."""
     contents = Contents("1.36.2-gke.100", daemon_sets=(PLUGIN,))
-    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: contents)
+    monkeypatch.setattr(discovery, "read_contents", lambda kubeconfig, what, compute_class=None: contents)
     warned: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warned.append)
     return warned

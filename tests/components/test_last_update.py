@@ -20,7 +20,7 @@ def test_outputs_that_cannot_be_read_are_one_clean_error(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(last_update, "outputs_of", refused)
     with pytest.raises(pulumi.RunError, match="cannot be read: incorrect passphrase"):
-        LastUpdate.read()
+        LastUpdate.read_outputs()
 
 
 def test_a_state_that_the_engine_is_writing_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +42,7 @@ def test_what_a_users_program_exports_is_not_taken_for_ours(output: Any, monkeyp
     monkeypatch.setattr(
         last_update, "outputs_of", lambda stack: {"systemPool": "x", "pools": ["a"], "remembered": output}
     )
-    assert LastUpdate.read() == LastUpdate()
+    assert LastUpdate.read_outputs() == LastUpdate()
 
 
 PROGRAM = {"name": "ml", "instance": "dev"}
@@ -68,7 +68,7 @@ def test_a_cluster_finds_its_own_part_of_the_outputs(
     outputs: dict[str, Any], component: str | None, expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(last_update, "outputs_of", lambda stack: outputs)
-    assert LastUpdate.read(component).content == expected
+    assert LastUpdate.read_outputs(component).content == expected
 
 
 ML = {"clusterName": "ml", "resourceGroup": "ml"}

@@ -32,7 +32,7 @@ def contract(stack: str, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(wanted: dict[str, Any], *contracts: dict[str, Any]) -> tuple[str, ...]:
-    return neighbours.check(Scheduling.model_validate(wanted), "dev", contracts)
+    return neighbours.check_neighbours(Scheduling.model_validate(wanted), "dev", contracts)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_guard_that_would_forbid_what_another_excepts_is_refused_and_one_that_
     (warning,) = check(wanted, contract("dev", wanted), other)
     assert pods in warning
     # And from the other side: the exception has no effect.
-    (warning,) = neighbours.check(Scheduling.model_validate(theirs), "other", [contract("dev", wanted)])
+    (warning,) = neighbours.check_neighbours(Scheduling.model_validate(theirs), "other", [contract("dev", wanted)])
     assert pods in warning
     assert "stay forbidden by the guard of stack 'dev'" in warning
 

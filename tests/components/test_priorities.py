@@ -17,7 +17,7 @@ WANTED = Wanted(("t4", "t4big", "t4od", "general"), spot={"t4", "t4big"}, others
 
 
 def faults(text: str, wanted: Wanted = WANTED) -> list[str]:
-    return list(priorities.faults(priorities.read(text), wanted))
+    return list(priorities.faults(priorities.read_tiers(text), wanted))
 
 
 def test_own_lines_give_the_wanted_order_with_room_for_others() -> None:
@@ -39,7 +39,7 @@ LINES = st.lists(st.text(min_size=1, max_size=9).map(re2.escape), max_size=3)
 @given(st.dictionaries(st.integers(1, 200), LINES, min_size=1, max_size=4))
 def test_what_is_written_reads_back(tiers: dict[int, list[str]]) -> None:
     plain = {number: [line for line in lines if line.isprintable()] for number, lines in tiers.items()}
-    assert priorities.read(priorities.written(plain)) == plain
+    assert priorities.read_tiers(priorities.written(plain)) == plain
 
 
 def test_the_layout_of_the_text_stays_as_stacks_have_it() -> None:
@@ -85,7 +85,7 @@ def test_the_layout_of_the_text_stays_as_stacks_have_it() -> None:
 )
 def test_what_the_autoscaler_cannot_read_is_not_read(text: str | None, why: str) -> None:
     with pytest.raises(ValueError, match=re2.escape(why)):
-        priorities.read(text)
+        priorities.read_tiers(text)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_what_the_autoscaler_cannot_read_is_not_read(text: str | None, why: str)
     ],
 )  # fmt: skip
 def test_what_the_autoscaler_reads_is_read_as_it_does(text: str, tiers: dict[int, list[str]]) -> None:
-    assert priorities.read(text) == tiers
+    assert priorities.read_tiers(text) == tiers
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_what_the_autoscaler_reads_is_read_as_it_does(text: str, tiers: dict[int
     ],
 )
 def test_the_highest_line_that_matches_anywhere_in_the_name_counts(text: str, rank: int | None) -> None:
-    assert priorities.rank(priorities.read(text), "spotpool") == rank
+    assert priorities.rank(priorities.read_tiers(text), "spotpool") == rank
 
 
 def test_an_order_of_another_owner_is_as_good() -> None:

@@ -35,13 +35,13 @@ def contract(declared: Any, instance: str = "dev") -> dict[str, Any]:
 def test_a_cluster_of_the_same_release_or_an_older_one_is_declared_without_a_word(
     existing: dict[str, Any] | None,
 ) -> None:
-    assert release.check("r2026-11", existing) == ()
+    assert release.check_release("r2026-11", existing) == ()
 
 
 @pytest.mark.parametrize("declared", ["r2099-01", "r2099-01.2", "v2"])
 def test_a_cluster_of_a_newer_program_is_refused_and_both_releases_are_named(declared: str) -> None:
     with pytest.raises(pulumi.RunError) as refused:
-        release.check("r2026-09", contract(declared))
+        release.check_release("r2026-09", contract(declared))
     text = str(refused.value)
     assert f"release: the cluster was declared with {declared}, which this program does not know" in text
     assert f"its newest is {releases.names()[-1]}" in text
@@ -53,7 +53,7 @@ def test_a_cluster_of_a_newer_program_is_refused_and_both_releases_are_named(dec
     ("declared", "wanted", "older"), [("r2026-11", "r2026-09", "is older"), ("next", "r2026-11", "may be older")]
 )
 def test_an_older_release_gives_a_warning(declared: str, wanted: str, older: str) -> None:
-    (warning,) = release.check(wanted, contract(declared))
+    (warning,) = release.check_release(wanted, contract(declared))
     assert warning.startswith(f"release: the cluster was declared with {declared}; {wanted} {older}")
 
 

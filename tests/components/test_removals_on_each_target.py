@@ -39,8 +39,8 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, set[str]]]:
         reads.append((kubeconfig, key, set(labels)))
         return {label: Running(("node-1",), (POD,)) for label in labels}
 
-    monkeypatch.setattr(running, "read", read)
-    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: Contents("1.36.2"))
+    monkeypatch.setattr(running, "read_running", read)
+    monkeypatch.setattr(discovery, "read_contents", lambda kubeconfig, what, compute_class=None: Contents("1.36.2"))
     return reads
 
 
@@ -140,7 +140,7 @@ def test_a_drained_twin_is_remembered_until_it_is_gone(
 ) -> None:
     """An update that fails after the program has ended exports its outputs and leaves the pool."""
     pools, outputs = live(settings, monkeypatch, **cluster)
-    monkeypatch.setattr(running, "read", lambda *_: {})
+    monkeypatch.setattr(running, "read_running", lambda *_: {})
     changed, last = without_twin(settings), {"remembered": outputs["remembered"]}
     declared = declare(changed, monkeypatch, cloud=After(pools, last, **cluster))
     assert twin in declared.outputs["remembered"]["pools"]

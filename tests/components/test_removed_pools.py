@@ -171,7 +171,7 @@ def test_the_cluster_is_read_only_when_a_pool_goes_and_a_refused_login_is_a_reas
     def kubeconfig() -> str:
         raise pulumi.RunError("cloud: the kubeconfig of cluster 'ml' cannot be read: the login lacks a right\n  403")
 
-    monkeypatch.setattr(running, "read", lambda *_: pytest.fail("read though there is no kubeconfig"))
+    monkeypatch.setattr(running, "read_running", lambda *_: pytest.fail("read though there is no kubeconfig"))
     before = stack(AKS)
     pools = [live(pool) for pool in before.node_pools]
     last = {"pools": removed_pools.remembered(before, [])}

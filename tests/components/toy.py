@@ -30,7 +30,7 @@ class ToyTarget(Target):
         self._stack = stack
         self.place = {"clusterName": Reference(stack.spec.name)}
 
-    def read(self) -> None: ...
+    def read_cluster(self) -> None: ...
 
     def declare(self, name: str, opts: pulumi.ResourceOptions) -> ToyCluster:
         return ToyCluster(name, self._stack, opts=opts)

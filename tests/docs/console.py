@@ -93,7 +93,7 @@ def _removed_pool() -> str:
     node = "aks-t4od-12345678-vmss000000"
     with pytest.MonkeyPatch.context() as monkeypatch:
         first = declare(_settings("dev"), monkeypatch, stack="dev")
-        monkeypatch.setattr(workload, "read", lambda *_: {"t4od": workload.Running((node,), (pod,))})
+        monkeypatch.setattr(workload, "read_running", lambda *_: {"t4od": workload.Running((node,), (pod,))})
         settings = _settings("dev")
         del settings["kubeflow-spot:pools"][1]["fallback"]
         try:

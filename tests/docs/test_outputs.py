@@ -27,7 +27,9 @@ def exported(stack: str, monkeypatch: pytest.MonkeyPatch) -> Declared:
         return declare(stack_config(PROJECT / f"tests/configs/{FILES[stack]}.happy.yaml"), monkeypatch)
     if stack != "existing":
         return declare(stack_config(PROJECT / f"Pulumi.{stack}.yaml"), monkeypatch, stack=stack)
-    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: Contents(version="1.36.2"))
+    monkeypatch.setattr(
+        discovery, "read_contents", lambda kubeconfig, what, compute_class=None: Contents(version="1.36.2")
+    )
     return declare(EXISTING, monkeypatch, cloud=Stacks())
 
 

@@ -71,7 +71,9 @@ def refusal(raw: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatc
     """Why the cloud, or the program while it declares, refuses settings that the loader accepts; empty when they are taken."""
     settings = {f"{corpus.PREFIX}{key}": value for key, value in raw.items()}
     described = raw["cloud"]
-    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
+    monkeypatch.setattr(
+        discovery, "read_contents", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2")
+    )
     monkeypatch.setattr(existing_credentials, "kubeconfig", lambda spec: f"{KUBECONFIG}users: []\n")
     cloud: Emulated | None = None
     if described["provider"] in CLOUDS:

@@ -209,7 +209,7 @@ def test_a_removed_pool_in_use_is_refused_whatever_the_outputs_are_called(
     first = construct(lambda: with_twin, tmp_path, monkeypatch)
     remembered = {key: value for key, value in first.outputs["remembered"].items() if not (older and key == "pools")}
     pod = {"metadata": {"namespace": "team-a", "name": "nb-0"}, "spec": {}}
-    monkeypatch.setattr(running, "read", lambda *_: {"t4od": running.Running(("node-1",), (pod,))})
+    monkeypatch.setattr(running, "read_running", lambda *_: {"t4od": running.Running(("node-1",), (pod,))})
     cloud = After(live_pools(first), {"any": remembered, "list": first.outputs["pools"]})
     with pytest.raises(pulumi.InputPropertiesError, match=r"the on-demand pool t4od would go .*team-a/nb-0"):
         construct(lambda: ARGUMENTS, tmp_path, monkeypatch, cloud=cloud)

@@ -11,8 +11,8 @@ import pytest
 
 from components import references
 from components.output_types import ClusterOutputs
-from components.package.package_settings import SETTINGS
 from components.package.provider import Package
+from components.package.schema import SETTINGS
 from config.model.fields import Model
 from config.stack_file import loader
 

@@ -66,7 +66,9 @@ def _marked(removal: Removal) -> Any:
 def test_a_removed_key_is_shown_and_applied_or_refused(
     removal: Removal, ups: Ups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
+    monkeypatch.setattr(
+        discovery, "read_contents", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2")
+    )
     config = STACKS[removal.stack]
     standing = ups.at(removal.stack, tmp_path / "cloud.json", monkeypatch)
     check(removal, standing, config, monkeypatch)
@@ -97,7 +99,9 @@ def test_a_state_with_only_the_system_pool_listed_is_upgraded_and_repaired(
     listed: bool, ups: Ups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A state as after an `up` without a refresh: the request has the pools of the state, and a refresh adds none."""
-    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
+    monkeypatch.setattr(
+        discovery, "read_contents", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2")
+    )
     standing = ups.at("small", tmp_path / "cloud.json", monkeypatch)
     standing.refresh()
     (at,) = (at for at in standing.state if at[0].endswith(":ManagedCluster"))

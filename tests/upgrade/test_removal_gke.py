@@ -109,8 +109,10 @@ def _marked(removal: Removal) -> Any:
 def test_a_removed_key_is_shown_or_refused(
     removal: Removal, ups: Ups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
-    monkeypatch.setattr(running, "read", lambda *_: {})
+    monkeypatch.setattr(
+        discovery, "read_contents", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2")
+    )
+    monkeypatch.setattr(running, "read_running", lambda *_: {})
     standing = ups.at(removal.stack, tmp_path / "cloud.json", monkeypatch)
     check(removal, standing, STACKS[removal.stack], monkeypatch)
 
@@ -118,7 +120,9 @@ def test_a_removed_key_is_shown_or_refused(
 def test_a_changed_key_of_access_or_logs_is_an_update_in_place(
     ups: Ups, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(discovery, "read", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2"))
+    monkeypatch.setattr(
+        discovery, "read_contents", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2")
+    )
     standing = ups.at("full", tmp_path / "cloud.json", monkeypatch)
     cloud = {"network": {"flowLogSampling": 0.5}, "access": {"rolesForEverybody": "refused"}}
     config = changed(STACKS["full"], {"cloud": cloud})

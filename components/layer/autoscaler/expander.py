@@ -80,7 +80,7 @@ def plan(
 def _read(existing: Mapping[str, Any]) -> tuple[Tiers | None, str]:
     """Return the ConfigMap's tiers, or the reason why it has none."""
     try:
-        return priorities.read((existing.get("data") or {}).get("priorities")), ""
+        return priorities.read_tiers((existing.get("data") or {}).get("priorities")), ""
     except ValueError as wrong:
         return None, str(wrong)
 

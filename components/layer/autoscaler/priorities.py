@@ -103,7 +103,7 @@ def listed(lines: Sequence[str]) -> str:
     ).strip()
 
 
-def read(text: str | None) -> dict[int, list[str]]:
+def read_tiers(text: str | None) -> dict[int, list[str]]:
     """Read the tiers in a ConfigMap's `priorities`. Raise ValueError if the autoscaler refuses all
     of it and chooses at random.
 

@@ -12,8 +12,7 @@ import pulumi_kubernetes as k8s
 from components.layer import names
 from components.layer.gpu import mps, node_agent, plugin_config
 from components.layer.gpu.node_agent import UNPRIVILEGED
-from components.layer.part import Inside, Part, metadata
-from components.layer.service_account import service_account
+from components.layer.part import Inside, Part, metadata, service_account
 from config.placement.node_pools import NodePool
 
 ROLE = "device-plugin"

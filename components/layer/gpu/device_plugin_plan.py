@@ -37,8 +37,8 @@ class DevicePluginPlan:
                 "this stack's"
             )
         if self.not_shared:
-            pools = ", ".join(self.not_shared)
-            yield f"{pools}: the device plugin there ignores gpuSharing in this stack's file"
+            names = ", ".join(self.not_shared)
+            yield f"{names}: the device plugin there ignores gpuSharing in this stack's file"
 
     def as_output(self) -> DevicePluginOutput:
         """Return it as the stack's outputs show it."""

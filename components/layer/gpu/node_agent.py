@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pulumi_kubernetes as k8s
 
 from components.layer import names
-from components.layer.affinity import only_where
+from components.layer.part import only_where
 from config.placement.node_pools import POOL_LABEL, NodePool
 from config.placement.pods import tolerations
 

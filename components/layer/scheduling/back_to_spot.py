@@ -14,9 +14,7 @@ from typing import Any
 import pulumi_kubernetes as k8s
 
 from components.layer import names
-from components.layer.affinity import only_where
-from components.layer.part import Inside, Part, metadata
-from components.layer.service_account import service_account
+from components.layer.part import Inside, Part, metadata, only_where, service_account
 from config.model.pool import Capacity
 from config.placement.node_pools import CAPACITY_LABEL, CRITICAL_ADDONS_TAINT
 from config.placement.pods import BACK_TO_SPOT

@@ -39,7 +39,7 @@ SERVICE_ACCOUNTS = "system:serviceaccounts"
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
-def own(published: Iterable[Mapping[str, Any]], instance: str) -> Mapping[str, Any] | None:
+def own_contract(published: Iterable[Mapping[str, Any]], instance: str) -> Mapping[str, Any] | None:
     """Return this stack's contract among those that a cluster holds, as the API server holds it;
     None without one.
     """
@@ -58,7 +58,7 @@ def choose_name(
     if remembered or published is None:
         return remembered or NAME
     # Releases before the name was remembered took the short one where it was free.
-    ours = own(published, instance)
+    ours = own_contract(published, instance)
     return ours["metadata"]["name"] if ours else f"{NAME}-{instance}"
 
 

@@ -20,8 +20,8 @@ import pulumi_kubernetes as k8s
 from components.layer import cel, names
 from components.layer.part import Inside, Part
 from components.layer.policies import Validating, declare, named, validating
-from components.layer.scheduling import guard_claims, workload_kinds
 from components.layer.scheduling import guard_rules as rules
+from components.layer.scheduling import workload_kinds
 from components.layer.scheduling.defaults import profiles, waits
 from config.clouds.traits import Cloud
 from config.model.pool import Capacity, Taint
@@ -78,7 +78,7 @@ def policies(
         },
     )
     if gpus and guard.device_classes:
-        yield "claims", guard_claims.policy(scheduling, instance, rules.ACTIONS[guard.mode])
+        yield "claims", _claims(scheduling, instance, rules.ACTIONS[guard.mode])
 
 
 def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[str, str]:
@@ -167,6 +167,38 @@ def _policy(
 
 def _listed(taints: Iterable[Taint]) -> str:
     return cel.value([taint.model_dump(mode="json") for taint in sorted(taints, key=str)])
+
+
+_CLAIM = "has(object.spec.spec) ? object.spec.spec : object.spec"
+"""The claim of a template, or the claim itself."""
+
+_CLAIM_ASKS = """\
+has(variables.claim.devices) && has(variables.claim.devices.requests) && variables.claim.devices.requests != null
+&& variables.claim.devices.requests.size() > 0"""
+
+
+def _claims(scheduling: Scheduling, instance: str, action: str) -> Validating:
+    """Return the policy and its binding. Claims and templates never change (kubernetes.io, page
+    dra-api).
+    """
+    classes = ", ".join(scheduling.guard.device_classes)
+    message = (
+        "kubeflow-spot guard, rule empty-claim: asks for no device, so that a pod with it would "
+        "pass as one with a GPU; ask for a "
+        f"device, such as one of class {classes}"
+    )
+    return validating(
+        names.object_name(instance, f"{ROLE}-claims"),
+        instance,
+        profiles(scheduling),
+        resources={"resource.k8s.io": ["resourceclaims", "resourceclaimtemplates"]},
+        operations=["CREATE"],
+        variables={"claim": _CLAIM},
+        validation=k8s.admissionregistration.v1.ValidationArgs(
+            expression=_CLAIM_ASKS, message=message, reason="Forbidden"
+        ),
+        action=action,
+    )
 
 
 class SpotGuard(Part):

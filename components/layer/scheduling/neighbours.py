@@ -43,7 +43,7 @@ def published(scheduling: Scheduling) -> dict[str, str]:
     return {} if ours == default else {KEY: ours}
 
 
-def check(
+def check_neighbours(
     scheduling: Scheduling, instance: str, contracts: Sequence[Mapping[str, Any]]
 ) -> tuple[str, ...]:
     """Return warnings of exceptions without an effect. `contracts`: the ConfigMaps of all stacks in

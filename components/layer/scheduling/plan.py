@@ -103,7 +103,7 @@ def plan(
         by_default=has_mutating_policies(version),
         placements=pod_defaults.heeded(scheduling, pools, version),
         shortfall=tuple(pod_defaults.shortfall(scheduling, pools, version)),
-        conflicts=neighbours.check(scheduling, instance, contracts or ())
+        conflicts=neighbours.check_neighbours(scheduling, instance, contracts or ())
         if scheduling.enabled
         else (),
         contract=published_as if scheduling.enabled else None,

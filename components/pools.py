@@ -1,5 +1,5 @@
-"""Names of pools in an existing cluster: two stacks, or a stack and a person, may want the same
-one.
+"""What pools of all clouds share: their upgrade settings, and their names in an existing
+cluster.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from components.target import Stack
 from config.base.problems import Problem
+from config.model.pool import Upgrade
 from config.placement.node_pools import POOL_LABEL, NodePool
 
 STACK_TAG = "kubeflow-spot-stack"
@@ -39,3 +40,20 @@ def name_taken(
         f"the cluster {cluster!r} has a pool {pool.name!r} already, made by {whose}",
         f"choose a name that is free; taken are: {', '.join(sorted(names))}",
     )
+
+
+IN_PLACE = Upgrade(maxSurge="0", maxUnavailable="1")
+"""The default of on-demand GPU pools on AKS and of all GPU pools on GKE. Quota for another GPU
+machine is seldom available, and an upgrade that waits for it stops half-way (pages
+upgrade-aks-node-pools-rolling and node-pool-upgrade-strategies)."""
+
+
+def upgrade_of_pool(pool: NodePool, surge: Upgrade, *, full: bool = False) -> Upgrade:
+    """Return the stack file's settings, else IN_PLACE for GPU pools and `surge`, the cloud's
+    default, for others.
+
+    `full`: the pool gets only reserved machines, so there is no room for a surge. That is so on GKE
+    (page node-upgrades-quota); AKS then uses ordinary machines (page
+    use-capacity-reservation-groups).
+    """
+    return pool.source.upgrade or (IN_PLACE if pool.gpus or full else surge)
