@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+
 from drill.world import argo
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.kubernetes.client import Client
 from sandbox.tests import planes
-
 from tests.apiserver.playing import running
 from tests.apiserver.steps import Steps
 

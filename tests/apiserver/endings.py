@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sandbox.kubernetes.client import Object
-
 from tests.apiserver.steps import WAITING, Steps
 
 SHUTDOWN = "Pod was terminated in response to imminent node shutdown."

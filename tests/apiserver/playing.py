@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 import yaml
+
 from drill.world import argo
 from drill.world.pipelines import TASK, Retry, Task, pipeline
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.process import stop_all
 from sandbox.kubernetes.client import Client, Object
-
 from tests.admission.bed import eventually
 from tests.apiserver.steps import NAMESPACE, PAUSE, Steps, counted, node, task
 
@@ -48,7 +48,7 @@ with_defaults = pytest.mark.parametrize("controller", [WITH], indirect=True, ids
 def running(
     plane: ControlPlane, client: Client, defaults: Any, environment: Mapping[str, str] = QUICK
 ) -> Iterator[None]:
-    process = argo.start(plane, client, print, defaults, environment)
+    process = argo.start_controller(plane, client, print, defaults, environment)
     try:
         yield
     finally:

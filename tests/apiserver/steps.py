@@ -14,7 +14,6 @@ from typing import Any
 
 from drill.world.argo import VERSION
 from sandbox.kubernetes.client import Client, Object
-
 from tests.admission.bed import eventually
 
 NAMESPACE = "default"

@@ -6,16 +6,15 @@ import subprocess
 from typing import Any
 
 import pytest
+
 from components.layer import names
 from components.layer.scheduling import contract, quota
 from components.resources import wire
 from config.model.scheduling import Profile
 from config.placement.contract import snippets
 from sandbox.cluster.control_plane import ControlPlane
-from sandbox.kubernetes.api_errors import ApiError
-from sandbox.kubernetes.client import Client
+from sandbox.kubernetes.client import ApiError, Client
 from sandbox.toolchain.programs import ensure
-
 from tests.components.test_contract import node_pools
 from tests.config.stack import good
 

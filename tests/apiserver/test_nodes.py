@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.kubernetes import node_objects
 from sandbox.kubernetes.client import Client

@@ -10,8 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sandbox.cluster.control_plane import ControlPlane
 
+from sandbox.cluster.control_plane import ControlPlane
 from tests.recorded.record import STACKS, restored
 
 pytestmark = pytest.mark.engine

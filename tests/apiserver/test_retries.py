@@ -5,10 +5,10 @@ from __future__ import annotations
 from time import monotonic, sleep
 
 import pytest
+
 from drill.world.pipelines import TASK, Retry, Task, pipeline
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.kubernetes.client import Client, Object
-
 from tests.admission.bed import eventually
 from tests.apiserver.endings import ENDINGS
 from tests.apiserver.playing import Play, both, one_step, quick, running, with_defaults

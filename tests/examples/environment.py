@@ -14,7 +14,6 @@ from typing import Any
 from sandbox.base.tokens import without_tokens
 from sandbox.toolchain import uv
 from sandbox.toolchain.programs import cache_directory
-
 from tests.components.program import PROJECT
 
 EXAMPLES = PROJECT / "examples"

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from tests.admission.corpus import Golden, corpus
 from tests.admission.table import DOCS, LANDS, rewritten, row
@@ -61,121 +64,8 @@ SERVERS = {
 With a star: not what 26.03's own example installs (kubeflow/manifests, example/kustomization.yaml).
 """
 
-CPU, GPU = "kfp-executor-cpu", "kfp-executor-gpu"
-PREFERS, REQUIRES, ON_DEMAND = "kfp-executor-own-placement", "job-gpu-require-spot", "kfp-executor-on-demand"
-
-EXAMPLES = (
-    Example(
-        "pipelines/base.py",
-        "the base pipeline, with no placement code",
-        {"fetch": CPU, "merge": CPU},
-        "base:base_pipeline",
-    ),
-    Example(
-        "pipelines/spot_by_default.py",
-        "a GPU step on spot with no line that says so, and one on demand by a label; 5 retries with 5 minutes",
-        {"fetch": CPU, "merge": CPU, "fit": GPU, "fit-2": ON_DEMAND},
-        "spot_by_default:spot_by_default",
-    ),
-    Example(
-        "pipelines/spot_by_hand.py",
-        "toleration and required affinity written out (AKS)",
-        {"fetch": CPU, "merge": CPU, "fit": REQUIRES},
-        "spot_by_hand:required",
-        aks=True,
-    ),
-    Example(
-        "pipelines/spot_by_hand.py",
-        "toleration and preferred affinity written out (AKS)",
-        {"fetch": CPU, "merge": CPU, "fit": PREFERS},
-        "spot_by_hand:preferred",
-        aks=True,
-    ),
-    Example(
-        "pipelines/by_contract.py",
-        "the same on any cloud, from the cluster's contract",
-        {"fetch": CPU, "merge": CPU, "fit": PREFERS, "fit-2": REQUIRES, "fit-3": ON_DEMAND},
-        "by_contract:by_contract",
-    ),
-    Example(
-        "pipelines/long_training.py",
-        "copy on demand, train on spot with checkpoints in a bucket, serve on demand",
-        {"copy-data": CPU, "train": GPU, "serve": CPU},
-        "long_training:long_training",
-    ),
-    Example(
-        "pipelines/nvidia_smi.py",
-        "smoke test: a step sees its GPU",
-        {"show": GPU},
-        "nvidia_smi:nvidia_smi",
-    ),
-    Example("jobs/nvidia-smi.yaml", "smoke test as a Job", {"pod": "job-gpu"}),
-    Example(
-        "jobs/train-job.yaml",
-        "a Job that resumes from its checkpoints",
-        {"pod": "job-gpu"},
-    ),
-    Example(
-        "jobs/tfjob.yaml",
-        "TFJob: chief and parameter servers on demand, workers on spot",
-        {"chief": "tfjob-chief", "ps": "tfjob-ps", "worker": "tfjob-worker"},
-    ),
-    Example(
-        "jobs/pytorchjob.yaml",
-        "PyTorchJob: the master on demand, workers on spot alone",
-        {"master": "pytorchjob-master", "worker": REQUIRES},
-    ),
-    Example(
-        "sdk/training_sdk.py",
-        "TFJob and PyTorchJob by the SDK",
-        {
-            "mnist-sdk chief": "tfjob-chief",
-            "mnist-sdk ps": "tfjob-ps",
-            "mnist-sdk worker": "tfjob-worker",
-            "fit-sdk master": "pytorchjob-master",
-            "fit-sdk worker": REQUIRES,
-        },
-        sent=("mnist-sdk", "fit-sdk"),
-    ),
-    Example(
-        "jobs/katib-job.yaml",
-        "Katib sweep over Jobs",
-        {"trial pod": "katib-job-trial"},
-    ),
-    Example(
-        "jobs/katib-pytorchjob.yaml",
-        "Katib sweep over PyTorchJobs",
-        {"trial master": "katib-pytorchjob-trial-master", "trial worker": "katib-pytorchjob-trial"},
-    ),
-    Example(
-        "sdk/katib_sdk.py",
-        "both sweeps by the SDK",
-        {
-            "sweep-job-sdk trial pod": "katib-job-trial",
-            "sweep-pytorchjob-sdk trial master": "katib-pytorchjob-trial-master",
-            "sweep-pytorchjob-sdk trial worker": REQUIRES,
-        },
-        sent=("sweep-job-sdk", "sweep-pytorchjob-sdk"),
-    ),
-    Example("jobs/trainjob.yaml", "TrainJob with a runtime that resumes", {"node": "trainjob-node"}),
-    Example("sdk/trainer_sdk.py", "TrainJob by the SDK", {"llm-sdk node": "trainjob-node"}, sent=("llm-sdk",)),
-    Example(
-        "jobs/rayjob.yaml",
-        "RayJob: the head on demand, workers that end on spot",
-        {"head": "ray-head", "worker": "ray-worker-prefer-spot", "submitter": "rayjob-submitter"},
-    ),
-    Example(
-        "jobs/spark.yaml",
-        "SparkApplication: the driver on demand, executors on spot where it has pools without GPUs",
-        {"driver": "spark-driver", "executor": "spark-executor-prefer-spot"},
-    ),
-    Example(
-        "jobs/kueue.yaml",
-        "Kueue: spot first, then borrowed on-demand GPUs",
-        {"pod": "kueue-job"},
-        aks=True,
-    ),
-)
+_ROWS = yaml.safe_load(Path(__file__).with_name("examples.yaml").read_text())
+EXAMPLES = tuple(Example(**row | {"sent": tuple(row.get("sent", ()))}) for row in _ROWS)
 
 
 def goldens(aks: bool = True) -> dict[str, Golden]:

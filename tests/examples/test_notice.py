@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
 from bench.checkpoints import EVERY, INTERVALS, Lost, goodput, lost, spells
 
 pytestmark = pytest.mark.process

@@ -14,8 +14,6 @@ from typing import Any
 
 import pytest
 import yaml
-from components.layer.gpu.matching import may_run
-from components.layer.scheduling import contract as published
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kubeflow_spot import Contract, ContractError, Lines, manifests, models, pipelines
@@ -23,6 +21,8 @@ from kubeflow_spot.quantities import amount
 from kubernetes.client import ApiClient
 from kubernetes.utils.quantity import parse_quantity
 
+from components.layer.gpu.matching import may_run
+from components.layer.scheduling import contract as published
 from tests.components.test_contract import node_pools, pool_lists
 from tests.examples.contracts import config_map, written
 from tests.examples.environment import EXAMPLES

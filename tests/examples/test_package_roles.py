@@ -27,10 +27,7 @@ KINDS: list[tuple[dict[str, Any], dict[str, bool]]] = [
         },
         {"ps": False, "worker": True},
     ),
-    (
-        {"kind": "PyTorchJob", "spec": {"pytorchReplicaSpecs": {"Master": {"template": _template()}}}},
-        {"Master": True},
-    ),
+    ({"kind": "PyTorchJob", "spec": {"pytorchReplicaSpecs": {"Master": {"template": _template()}}}}, {"Master": True}),
     (
         {
             "kind": "PyTorchJob",
