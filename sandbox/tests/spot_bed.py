@@ -45,7 +45,6 @@ class Bed:
 
 def on_azure(folder: Path, **changes: Any) -> Bed:
     account = azure.Account(folder / "azure.json")
-    account.group()
     account.cluster()
     zones = ["1", "2", "3"]
     account.create(azure.POOL, {**azure.SPOT, "agentPoolName": "spot", "availabilityZones": zones, **changes})

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure import azure_schema
+from sandbox.azure import azure_ids, azure_schema
 from sandbox.azure.azure_cloud import AzureCloud
 from sandbox.azure.azure_errors import AzureRefused
 from sandbox.azure.azure_operations import Throttle
@@ -138,10 +138,16 @@ class Account(Caller):
     def group(self) -> Resource:
         return self.create(GROUP, ml())
 
+    def _some_group(self) -> None:
+        if self.cloud.get(f"/subscriptions/{azure_ids.SUBSCRIPTION}/resourceGroups/ml") is None:
+            self.group()
+
     def cluster(self, **changes: Any) -> Resource:
+        self._some_group()
         return self.create(CLUSTER, {**CLUSTER_INPUTS, **changes})
 
     def network(self, **changes: Any) -> Resource:
+        self._some_group()
         inputs = ml(virtualNetworkName="net", addressSpace={"addressPrefixes": ["10.100.0.0/16"]})
         return self.create(NETWORK, {**inputs, **changes})
 
@@ -159,7 +165,6 @@ def account(tmp_path: Path) -> Account:
 @pytest.fixture(scope="session")
 def _ready(tmp_path_factory: pytest.TempPathFactory) -> Account:
     account = Account(tmp_path_factory.mktemp("ready") / "azure.json")
-    account.group()
     account.cluster()
     return account
 

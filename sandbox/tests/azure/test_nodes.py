@@ -18,7 +18,6 @@ TAINT = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effec
 
 
 def test_spot_gpu_node(account: Account) -> None:
-    account.group()
     network = account.network()
     subnet = account.subnet()
     cluster = account.cluster()
@@ -88,7 +87,6 @@ def test_spot_gpu_node(account: Account) -> None:
 
 
 def test_regular_node_has_no_priority_label_and_no_taint(account: Account) -> None:
-    account.group()
     account.cluster(networkProfile={"networkPlugin": "azure", "networkPolicy": "calico"})
     account.create(POOL, {**REGULAR, "availabilityZones": ["1", "3"]})
     _, first, second = (node for nodes in account.runtime.nodes.values() for node in nodes)
@@ -102,7 +100,6 @@ def test_regular_node_has_no_priority_label_and_no_taint(account: Account) -> No
 
 
 def test_memory_of_the_measured_node(account: Account) -> None:
-    account.group()
     account.cluster()
     account.create(POOL, {**REGULAR, "vmSize": "Standard_D2as_v5", "maxPods": 110, "count": 1})
     node = next(iter(account.runtime.nodes.values()))[-1]

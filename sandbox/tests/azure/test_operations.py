@@ -1,4 +1,4 @@
-"""Running operations: their marks, the requests that they block, and their end after a kill or a deletion."""
+"""Running operations: their marks, the requests that they block, their end after a kill or a deletion; and the rate of PUTs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from sandbox.azure.azure_operations import Throttle
 from sandbox.cloud.provider import Refused
 
-from .conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, Account, Props, refusal
+from .conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, Account, Clock, Props, refusal
 
 
 def during(account: Account, call: str, act: Callable[[], None]) -> None:
@@ -121,7 +122,6 @@ def test_kill_in_a_deletion_of_a_pool_is_finished(ready: Account) -> None:
 
 @pytest.mark.parametrize("moment", ["start", "apply_nodes"])
 def test_kill_in_an_update_of_a_cluster_blocks_nobody(account: Account, moment: str) -> None:
-    account.group()
     cluster = account.cluster()
     killed_at(account, moment)
     with pytest.raises(KeyboardInterrupt):
@@ -130,3 +130,55 @@ def test_kill_in_an_update_of_a_cluster_blocks_nobody(account: Account, moment: 
     account.cloud.reconcile()
     assert state(account, cluster.id) == "Succeeded"
     account.create(POOL, REGULAR)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def throttle(clock: Clock) -> Throttle:
+    return Throttle(lambda: clock.now, clock.wait)
+
+
+def test_twenty_are_free_and_then_one_a_minute(throttle: Throttle, clock: Clock) -> None:
+    for _ in range(20):
+        throttle.admit("/a")
+    assert clock.waits == []
+    throttle.admit("/a")
+    clock.now += 15
+    throttle.admit("/a")
+    assert clock.waits == [60, 45]
+
+
+def test_bucket_fills_again_and_never_over(throttle: Throttle, clock: Clock) -> None:
+    for _ in range(20):
+        throttle.admit("/a")
+    clock.now += 24 * 3600
+    for _ in range(20):
+        throttle.admit("/a")
+    assert clock.waits == []
+    throttle.admit("/a")
+    assert clock.waits == [60]
+
+
+def test_objects_have_buckets_of_their_own(throttle: Throttle, clock: Clock) -> None:
+    for _ in range(20):
+        throttle.admit("/a")
+        throttle.admit("/B")
+    assert clock.waits == []
+    throttle.admit("/b")
+    assert clock.waits == [60]
+
+
+def test_requests_that_are_refused_count_and_other_objects_do_not(ready: Account) -> None:
+    pool = ready.create(POOL, REGULAR)
+    for _ in range(18):
+        pool = ready.update(pool, REGULAR)
+    with pytest.raises(Exception, match="PropertyChangeNotAllowed"):
+        ready.update(pool, {**REGULAR, "maxPods": 30})
+    ready.create(POOL, SPOT)
+    assert ready.clock.waits == []
+    ready.update(pool, REGULAR)
+    assert ready.clock.waits == [60]

@@ -1,9 +1,10 @@
-"""The provider's own part: check, diff, previews and functions."""
+"""The provider's own part: check, diff, previews, functions, and refusals: the whole body of AKS, the message of ARM."""
 
 from __future__ import annotations
 
 import base64
 import dataclasses
+import json
 import re
 from typing import Any
 
@@ -12,7 +13,20 @@ import pytest
 from sandbox.azure.azure_provider import AzureProvider
 from sandbox.cloud.provider import UNKNOWN, InitFailed, Refused, Resource
 
-from .conftest import CLUSTER, CLUSTER_INPUTS, GROUP, IDENTITY, POOL, REGULAR, SPOT, SYSTEM, Account, CheckFailed, ml
+from .conftest import (
+    CLUSTER,
+    CLUSTER_INPUTS,
+    GROUP,
+    IDENTITY,
+    POOL,
+    REGULAR,
+    SPOT,
+    SYSTEM,
+    Account,
+    CheckFailed,
+    ml,
+    refusal,
+)
 
 CREDENTIALS = "azure-native:containerservice:listManagedClusterUserCredentials"
 
@@ -225,7 +239,6 @@ def test_no_admin_credentials_without_local_accounts(ready: Account) -> None:
 
 
 def test_every_type_can_be_read_by_its_names(account: Account) -> None:
-    account.group()
     account.network()
     subnet = account.subnet()
     token, args = "azure-native:network:getSubnet", ml(virtualNetworkName="net")
@@ -268,3 +281,32 @@ def test_two_providers_share_one_cloud(ready: Account) -> None:
     other.configure({})
     pool = ready.create(POOL, REGULAR)
     assert other.read(pool) is not None
+
+
+def test_aks_error_prints_its_whole_body(ready: Account) -> None:
+    refused = refusal(ready.create, POOL, {**SPOT, "count": None})
+    prefix = 'Status=400 Code="InvalidParameter" Message="'
+    assert str(refused).startswith(prefix)
+    body = json.loads(str(refused)[len(prefix) : -1])
+    assert body == {
+        "code": "InvalidParameter",
+        "details": None,
+        "message": "Required parameter properties.count is missing (null).",
+        "subcode": "",
+        "target": "properties.count",
+    }
+
+
+def test_arm_error_prints_its_message(ready: Account) -> None:
+    assert str(refusal(ready.create, POOL, {**REGULAR, "resourceGroupName": "no"})) == (
+        'Status=404 Code="ResourceGroupNotFound" Message="Resource group \'no\' could not be found."'
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "code"),
+    [({"resourceName": "other"}, "ParentResourceNotFound"), ({"resourceGroupName": "no"}, "ResourceGroupNotFound")],
+)
+def test_pool_needs_its_cluster_and_group(ready: Account, place: dict[str, Any], code: str) -> None:
+    assert refusal(ready.create, POOL, {**REGULAR, **place}).code == code
+    ready.create(POOL, REGULAR)

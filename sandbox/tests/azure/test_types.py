@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.azure import azure_ids
+from sandbox.azure import azure_ids, azure_schema
 from sandbox.azure.resources.azure_table import TYPES
 from sandbox.cloud.provider import UNKNOWN, Resource
 
@@ -216,3 +216,17 @@ def test_everything_can_be_deleted_in_the_opposite_order(account: Account, resou
     for resource in reversed(resources.values()):
         account.provider.delete(resource)
         assert account.provider.read(resource) is None
+
+
+@pytest.mark.process
+def test_the_kept_shapes_are_those_of_the_installed_sdk() -> None:
+    """Imports the SDK, which takes seconds. `python -m sandbox.azure.azure_schema` writes them again."""
+    assert azure_schema.STORED.file.read_text(encoding="utf-8") == azure_schema.written_from_the_sdk()
+
+
+def test_every_emulated_type_has_its_shapes_and_the_version_of_its_api() -> None:
+    assert {
+        token
+        for token in TYPES
+        if not azure_schema.STORED.outputs_of(token).shapes or not azure_schema.STORED.version_of(token)
+    } == set()

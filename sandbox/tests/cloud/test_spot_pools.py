@@ -1,4 +1,4 @@
-"""Pools whose spot machines are stopped, or not given to a new pool: what each cloud makes of them."""
+"""Pools whose spot machines are stopped, or not given to a new pool; what each cloud says and does then."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from sandbox.cloud.provider import InitFailed, Resource
-from sandbox.cloud.spot_nodes import Bound
+from sandbox.cloud.spot_nodes import Bound, SpotFacts
+from sandbox.cluster import plugins
 from sandbox.tests.azure import conftest as azure
 from sandbox.tests.gcp import conftest as gcp
 from sandbox.tests.spot_bed import on_azure, on_gcp
@@ -59,7 +60,6 @@ def test_a_lower_bound_above_the_capacity_is_asked_for_and_does_not_come(tmp_pat
 
 def test_a_new_spot_pool_without_capacity_fails_on_azure_and_keeps_no_node(tmp_path: Path) -> None:
     account = azure.Account(tmp_path / "azure.json")
-    account.group()
     account.cluster()
     account.cloud.set_capacity(Bound(azure.SPOT["vmSize"], 0))
     with pytest.raises(InitFailed) as failed:
@@ -95,3 +95,41 @@ def test_a_pool_that_extends_the_shutdown_is_noticed_for_longer(tmp_path: Path) 
     longer = on_gcp(tmp_path, kubeletConfig={"shutdownGracePeriodSeconds": 120})
     assert longer.cloud.spot_of(longer.id()).notice == 120
     assert longer.cloud.spot_of(longer.id("twin")).notice in (30, 120)
+
+
+CLOUDS = pytest.mark.parametrize("cloud", plugins.NAMES)
+
+
+def facts(cloud: str) -> SpotFacts:
+    return plugins.plugin(cloud).spot
+
+
+@CLOUDS
+def test_pods_are_gone_before_the_machine_is(cloud: str) -> None:
+    spot = facts(cloud)
+    graces = spot.grace + (spot.critical_grace if spot.pods == "failed" else 0)
+    assert 0 < spot.reaction + graces <= spot.notice
+
+
+@CLOUDS
+def test_a_refusal_has_the_code_the_machine_and_no_word_that_is_not_filled_in(cloud: str) -> None:
+    spot = facts(cloud)
+    for refusal in (spot.refused, spot.quota, spot.later):
+        text = refusal.text("some-machine", "some-region", "some-zone")
+        assert text.startswith(f"{refusal.code}: ")
+        assert "{" not in text
+
+
+@pytest.mark.parametrize(
+    ("cloud", "word"), [("azure", "'westeurope'"), ("azure", "Standard_NC4as_T4_v3"), ("gcp", "westeurope-b")]
+)
+def test_a_refusal_says_what_is_short_and_where(cloud: str, word: str) -> None:
+    assert word in facts(cloud).refused.text("Standard_NC4as_T4_v3", "westeurope", "westeurope-b")
+
+
+def test_a_pool_that_extends_the_shutdown_gives_its_pods_longer() -> None:
+    longer = facts("gcp").extended(120, None)
+    assert (longer.notice, longer.grace, longer.critical_grace) == (120, 105, 15)
+    longer = facts("gcp").extended(120, 40)
+    assert (longer.grace, longer.critical_grace) == (80, 40)
+    assert facts("gcp").extended(None, None) == facts("gcp")

@@ -39,7 +39,6 @@ def caller(state_file: Path) -> Account:
 
 def build(account: Account) -> None:
     """Make a cluster `aks`, an identity, and a network with subnets of several kinds."""
-    account.group()
     account.cluster()
     Put(IDENTITY, ml(resourceName="control"))(account)
     account.network()
