@@ -1,4 +1,5 @@
-"""Check: one question to a subject (a cluster, an account in a cloud), and the words of its findings."""
+"""Check: one question to a subject (a cluster, an account in a cloud), and the words of its
+findings."""
 
 from __future__ import annotations
 
@@ -12,16 +13,17 @@ S = TypeVar("S")
 
 
 class NotSeen(Exception):
-    """A part of the subject that the user could not read. The text names it and says why."""
+    """The user could not read a part of the subject. The text says which and why."""
 
 
 class NotCompared(Exception):
-    """The check compares with something that the subject does not have; another check says so."""
+    """The subject lacks what the check compares with; another check reports that."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """A finding without the name of its check."""
+    """A finding without the name of its check: `wrong("no zone b", "correct `zones`")` makes
+    one."""
 
     state: State
     says: str
@@ -29,17 +31,17 @@ class Remark:
 
 
 def ok(says: str) -> Remark:
-    """What is as it should be."""
+    """Return a remark that something is as it should be."""
     return Remark(State.OK, says)
 
 
 def note(says: str, remedy: str = "") -> Remark:
-    """What is worth knowing; nothing is wrong."""
+    """Return a remark worth knowing; nothing is wrong."""
     return Remark(State.NOTE, says, remedy)
 
 
 def wrong(says: str, remedy: str) -> Remark:
-    """A defect, and what to do."""
+    """Return a defect and its remedy."""
     return Remark(State.WRONG, says, remedy)
 
 
@@ -54,7 +56,7 @@ class Check(Generic[S]):
     """Where to look when the user may not read something."""
 
     def findings(self, subject: S) -> Iterator[Finding]:
-        """All findings. A part that was not seen ends the check, and is a finding of its own."""
+        """Yield all findings. An unseen part ends the check and is itself a finding."""
         try:
             for remark in self.judge(subject):
                 yield Finding(self.name, remark.state, remark.says, remark.remedy, self.source)
@@ -70,7 +72,7 @@ class Check(Generic[S]):
 
 
 def some(names: Iterable[str]) -> str:
-    """The first three names, and how many more there are."""
+    """Return the first three names and the number of others."""
     ordered = sorted(names)
     shown = ", ".join(ordered[:3])
     return f"{shown} and {len(ordered) - 3} more" if len(ordered) > 3 else shown

@@ -17,9 +17,10 @@ _HERE = Path(__file__).resolve().parents[1]
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """Ends the command with one sentence and status 2 when nothing can be asked, or when an error that nobody foresaw stops it.
+    """End the command with one sentence and status 2 if nothing can be asked, or after an
+    unexpected error.
 
-    Python's own ending of such an error is status 1, which says that the subject is wrong.
+    Python's own exit status for an error is 1, which means here that the subject is wrong.
     """
     try:
         yield
@@ -40,7 +41,7 @@ def one_sentence() -> Iterator[None]:
 
 
 def _place(traceback: TracebackType | None) -> str:
-    """The last line of the program's own that ran."""
+    """Return file and line of the last frame in this program."""
     place = "an unknown place"
     while traceback:
         path = Path(traceback.tb_frame.f_code.co_filename)

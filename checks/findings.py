@@ -25,7 +25,8 @@ class Exit(IntEnum):
     READY = 0
     WRONG = 1
     UNASKED = 2
-    """The command could not ask at all: no kubeconfig, no credentials, no answer, a faulty stack file."""
+    """The command could not ask at all: no kubeconfig, no credentials, no answer, a faulty stack
+    file."""
     UNSEEN = 3
     """Nothing that was seen is wrong, but not everything was seen."""
 
@@ -48,18 +49,18 @@ class Finding:
     """The page or file that the rule is from."""
 
     def as_json(self) -> dict[str, str]:
-        """The keys of `--json`; empty ones are left out."""
+        """Return the keys of `--json`; empty ones are left out."""
         fields = {"check": self.check, "state": self.state.value, "says": self.says}
         return fields | {key: text for key in ("remedy", "source") if (text := getattr(self, key))}
 
 
 def line(text: object) -> str:
-    """A text of several lines, such as an error's, as one."""
+    """Return a text of several lines as one line."""
     return " ".join(str(text).split())
 
 
 def exit_status(findings: Iterable[Finding]) -> Exit:
-    """The exit status that these findings ask for."""
+    """Return the exit status that these findings ask for."""
     states = {finding.state for finding in findings}
     if State.WRONG in states:
         return Exit.WRONG
@@ -67,7 +68,7 @@ def exit_status(findings: Iterable[Finding]) -> Exit:
 
 
 def as_json(subject: str, findings: Iterable[Finding]) -> dict[str, Any]:
-    """The document of `--json`. `subject`: the cluster or the stack."""
+    """Return the document of `--json`. `subject`: the cluster or the stack."""
     findings = list(findings)
     status = exit_status(findings)
     return {

@@ -26,11 +26,12 @@ class StackFile:
     notes: tuple[Finding, ...]
     """What the program warns of when it reads the file."""
     others: Mapping[str, str]
-    """Settings of other programs, such as those of a provider, by their whole key; a secret is `ENCRYPTED`."""
+    """Settings of other programs, such as those of a provider, by their whole key; a secret is
+    `ENCRYPTED`."""
 
 
 def load_stack(folder: Path, stack: str) -> StackFile:
-    """`Pulumi.STACK.yaml`. Raises `Unasked` with every problem of the file."""
+    """Read `Pulumi.STACK.yaml`. Raises `Unasked` with every problem of the file."""
     config = _config(folder, stack)
     spec, problems = loader.read_stack(_settings(config), stack)
     if spec is None:
@@ -50,7 +51,7 @@ def load_stack(folder: Path, stack: str) -> StackFile:
 
 
 def read_spec(folder: Path, stack: str) -> ClusterSpec:
-    """The spec alone. Raises `Unasked`."""
+    """Return the spec alone. Raises `Unasked`."""
     return load_stack(folder, stack).spec
 
 

@@ -33,7 +33,7 @@ def show(console: Console, subject: str, findings: Sequence[Finding]) -> None:
 
 
 def summary(subject: str, findings: Sequence[Finding]) -> str:
-    """The last line, such as `ml-dev: ready; 12 ok, 2 note`."""
+    """Return the last line, such as `ml-dev: ready; 12 ok, 2 note`."""
     counted = Counter(finding.state for finding in findings)
     counts = ", ".join(f"{counted[state]} {state.value}" for state in State if counted[state])
     verdict = {

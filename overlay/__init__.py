@@ -1,1 +1,2 @@
-"""Kubeflow's manifests, with the components of the folder `kubeflow/` over them, on the control plane of a stack."""
+"""Kubeflow's manifests, with the components of the folder `kubeflow/` over them, on the control
+plane of a stack."""

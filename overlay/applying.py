@@ -7,18 +7,20 @@ from dataclasses import dataclass
 
 from overlay.stages import Object, Stages
 from sandbox.base.notices import Notify
-from sandbox.kubernetes.api_errors import ApiError
-from sandbox.kubernetes.client import Client
+from sandbox.kubernetes.client import ApiError, Client
 
 MANAGER = "kubectl"
-"""The name under which the documentation's command applies: a second `kubectl apply` finds its own fields."""
+"""The name under which the documentation's command applies: a second `kubectl apply` finds its own
+fields."""
 
 _AT_ONCE = 4
 _ROUNDS = 5
 _PAUSE = 1.0
-"""Seconds before what was refused is tried again: a kind may not be served yet, an account not be made yet."""
+"""Seconds before what was refused is tried again: a kind may not be served yet, an account not be
+made yet."""
 _PATIENCE = 120
-"""How often new kinds are looked for. Seventy of them take an API server on a busy machine a minute."""
+"""How often new kinds are looked for. Seventy of them take an API server on a busy machine a
+minute."""
 _INVALID = 422
 _SHOWN = 160
 """Characters of a refusal in a line of progress."""
@@ -36,7 +38,7 @@ class Refusal:
 
 
 def name(body: Object) -> str:
-    """Kind, namespace and name of an object, for messages."""
+    """Return kind, namespace and name of an object, for messages."""
     metadata = body["metadata"]
     place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
     return f"{body['kind']} {place}{metadata['name']}"
@@ -64,7 +66,8 @@ def apply(
 def _await_served(
     client: Client, definitions: Sequence[Object], notify: Notify, pause: Callable[[float], None]
 ) -> None:
-    """Return when the kinds are served, or after a while: objects of the others are then refused by name."""
+    """Return when the kinds are served, or after a while: objects of the others are then refused by
+    name."""
     left = list(definitions)
     for _ in range(_PATIENCE):
         left = [body for body in left if not _served(client, body)]
@@ -114,7 +117,7 @@ def _stage(
 
 
 def _applied(client: Client, body: Object, dry: bool) -> tuple[str, bool]:
-    """Why the API server refuses an object, empty when it has taken it; and whether another try may help."""
+    """Apply an object; return why it is refused, or "", and whether a retry may help."""
     try:
         if "namespace" not in body["metadata"] and client.namespaced(body):
             body = {**body, "metadata": {**body["metadata"], "namespace": "default"}}

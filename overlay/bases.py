@@ -1,4 +1,5 @@
-"""Bases: what the manifests name by an address, and the checkouts and files here that stand for it."""
+"""Bases: what the manifests name by an address, and the checkouts and files here that stand for
+it."""
 
 import os
 import re
@@ -16,9 +17,11 @@ from sandbox.base.files import write_private
 
 _NAMES = (FILE, "kustomization.yml", "Kustomization")
 _ENTRIES = ("resources", "components", "bases")
-"""Keys of a kustomization whose entries kustomize fetches (kubectl.docs.kubernetes.io, page resource)."""
+"""Keys of a kustomization whose entries kustomize fetches (kubectl.docs.kubernetes.io, page
+resource)."""
 _REMOTE = re.compile(
-    r"(?P<url>(?P<repository>https?://(?:[^?\s]+?(?=//)|[^/?\s]+/[^/?\s]+/[^/?\s]+))/*(?P<path>[^?\s]*))"
+    r"(?P<url>(?P<repository>https?://(?:[^?\s]+?(?=//)|[^/?\s]+/[^/?\s]+/[^/?\s]+))"
+    r"/*(?P<path>[^?\s]*))"
     r"(?:\?(?P<query>\S*))?"
 )
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -59,7 +62,8 @@ class Address:
         if self.is_file:
             return f"curl -fLo {self.place} {self.url}"
         if COMMIT.fullmatch(self.ref):
-            return f"git clone {self.repository} {self.place} && git -C {self.place} checkout {self.ref}"
+            checkout = f"git -C {self.place} checkout {self.ref}"
+            return f"git clone {self.repository} {self.place} && {checkout}"
         branch = f"--branch {self.ref} " if self.ref else ""
         return f"git clone --depth 1 {branch}{self.repository} {self.place}"
 
@@ -157,7 +161,8 @@ def _standing_for(named: Address, bases: Iterable[str]) -> str | None:
 def compared(used: Mapping[str, list[Address]], places: Mapping[str, Path]) -> list[Checkout]:
     """Compare each base with the versions that the manifests ask for.
 
-    Raises SandboxError with all bases that are another version, or that cannot stand for what they are given for.
+    Raises SandboxError with all bases that are another version, or that cannot stand for what they
+    are given for.
     """
     checkouts, wrong = list[Checkout](), list[str]()
     for base, place in places.items():
@@ -178,7 +183,8 @@ def _compared(base: str, place: Path, named: list[Address]) -> Checkout:
         if (each.is_file and each.url != base) or (place.is_file() and not each.is_file):
             kind = "a file" if each.is_file else "a folder of a repository"
             raise SandboxError(
-                f"--base {base} {place} cannot stand for {each.url}, {kind}. Instead, after `{each.fetch}`:"
+                f"--base {base} {place} cannot stand for {each.url}, {kind}. Instead, after"
+                f" `{each.fetch}`:"
                 f" --base {each.base} {each.place}"
             )
         at = _version(place, each, base)
@@ -237,7 +243,8 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 
 def unfetched(left: Iterable[Address], given: Mapping[str, Path]) -> str:
-    """Return what to do about addresses that kustomize cannot fetch: all of them at once, by commands."""
+    """Return what to do about addresses that kustomize cannot fetch: all of them at once, by
+    commands."""
     left = list(left)
     refs = {(each.repository, each.ref) for each in left if not each.is_file}
     options = {base: str(place) for base, place in given.items()}
@@ -252,6 +259,8 @@ def unfetched(left: Iterable[Address], given: Mapping[str, Path]) -> str:
         f"--base {shlex.quote(base)} {shlex.quote(place)}" for base, place in options.items()
     )
     return (
-        f"Where there is network, fetch what the manifests name and no --base stands for:\n{fetches}\n"
-        f'Bring it beside this folder, and give it to the command: make kubeflow ... KUBEFLOW_OPTIONS="{words}"'
+        "Where there is network, fetch what the manifests name and no --base stands"
+        f" for:\n{fetches}\n"
+        "Bring it beside this folder, and give it to the command: make kubeflow ..."
+        f' KUBEFLOW_OPTIONS="{words}"'
     )

@@ -1,4 +1,5 @@
-"""`sandbox kubeflow`: installs Kubeflow from a checkout of its manifests, with the components of `kubeflow/`, and reports."""
+"""`sandbox kubeflow`: installs Kubeflow from a checkout of its manifests, with the components of
+`kubeflow/`, and reports."""
 
 import json
 import sys
@@ -8,8 +9,7 @@ import click
 
 from sandbox.base.home import Home
 from sandbox.base.notices import to_stderr
-from sandbox.cli.options import stack_options
-from sandbox.cli.terminal import require_running
+from sandbox.cli.options import require_running, stack_options
 
 _PLACE = click.Path(exists=True, resolve_path=True, path_type=Path)
 _FOLDER = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path)
@@ -33,7 +33,8 @@ _FOLDER = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=
     multiple=True,
     type=(str, _PLACE),
     metavar="ADDRESS PATH",
-    help="A checkout, or a file, for what the manifests name by an address, which kustomize would fetch.",
+    help="A checkout, or a file, for what the manifests name by an address, which kustomize would"
+    " fetch.",
 )
 @click.option("--cluster", help="Another cluster of the emulated cloud.")
 @click.option(

@@ -39,7 +39,10 @@ class Request:
 
 
 def install(request: Request, kubectl: Path, notify: Notify) -> Report:
-    """Install Kubeflow on a stack's cluster, and report what became of it. Raises SandboxError where nothing could be rendered."""
+    """Install Kubeflow on a stack's cluster, and report what became of it.
+
+    Raises SandboxError where nothing could be rendered.
+    """
     began = time.monotonic()
     values = request.outputs.get("kubeflowValues")
     if not isinstance(values, dict):
@@ -65,7 +68,7 @@ def _applied(
 
 
 def _settle(client: Client, objects: list[Object], timeout: float, notify: Notify) -> Observed:
-    """The state of the workloads once all of them run, or when the time is over."""
+    """Return the state of the workloads when all run, or at the timeout."""
     until, shown = time.monotonic() + timeout, 0.0
     while True:
         observed = observing.observe(objects, _live(client))
@@ -76,7 +79,8 @@ def _settle(client: Client, objects: list[Object], timeout: float, notify: Notif
             shown = now
             bound = sum(claim.bound for claim in observed.claims)
             notify(
-                f"{observed.running} of {observed.wanted} pods run, {bound} of {len(observed.claims)} claims are bound"
+                f"{observed.running} of {observed.wanted} pods run, {bound} of"
+                f" {len(observed.claims)} claims are bound"
             )
         time.sleep(_PAUSE)
 

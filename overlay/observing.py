@@ -76,10 +76,11 @@ class Observed:
 
 
 def observe(objects: Iterable[Object], live: Live) -> Observed:
-    """The state of the workloads and claims among the rendered objects.
+    """Return the state of the workloads and claims among the rendered objects.
 
-    A pod is misplaced on a node that is not bought on demand or has GPUs, unless a DaemonSet made it. Pods that are being deleted
-    do not count: a change of a workload leaves some for a while (kubernetes.io, page concepts/workloads/controllers/deployment).
+    A pod is misplaced on a node that is not bought on demand or has GPUs, unless a DaemonSet made
+    it. Pods that are being deleted do not count: a change of a workload leaves some for a while
+    (kubernetes.io, page concepts/workloads/controllers/deployment).
     """
     objects = list(objects)
     wanted = {_key(body): _replicas(body) for body in objects if body["kind"] in WORKLOADS}
@@ -111,7 +112,8 @@ def observe(objects: Iterable[Object], live: Live) -> Observed:
 
 
 def _replicas(body: Object) -> int:
-    """The pods that a workload wants; 0 for a DaemonSet, which wants one on each of some nodes."""
+    """Return the pods that a workload wants; 0 for a DaemonSet, which wants one on each of some
+    nodes."""
     if body["kind"] not in _REPLICATED:
         return 0
     replicas = body["spec"].get("replicas")
@@ -123,7 +125,7 @@ def _key(body: Object) -> Key:
 
 
 def _owner(pod: Object) -> Key | None:
-    """The workload of a pod. A ReplicaSet has its Deployment's name and a hash."""
+    """Return the workload of a pod. A ReplicaSet has its Deployment's name and a hash."""
     metadata = pod["metadata"]
     for owner in metadata.get("ownerReferences", []):
         if owner["kind"] == "ReplicaSet":
@@ -152,7 +154,7 @@ def _over(pod: Object) -> bool:
 
 
 def _waits(pod: Object) -> str:
-    """Why a pod does not run, as its conditions say."""
+    """Return why a pod does not run, as its conditions say."""
     conditions = pod.get("status", {}).get("conditions") or []
     said = [
         condition.get("message", "") for condition in conditions if condition["status"] != "True"
@@ -195,7 +197,7 @@ def _pools(
 def _absent(
     wanted: Mapping[Key, int], own: Mapping[Key, list[Object]], events: Sequence[Object]
 ) -> list[Refusal]:
-    """Workloads without all their pods, with what the API server told their controllers."""
+    """Return the workloads without all their pods, with the API server's reason."""
     refused = {
         (event["metadata"]["namespace"], event["involvedObject"]["name"]): event.get("message", "")
         for event in events

@@ -1,4 +1,5 @@
-"""The overlay: which components a kustomization lays over Kubeflow's manifests, and the objects that they need there."""
+"""The overlay: which components a kustomization lays over Kubeflow's manifests, and the objects
+that they need there."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,7 +41,7 @@ class Target:
 
 
 def read(file: Path) -> list[Any]:
-    """The documents of a YAML file. Raises SandboxError when it is missing or no YAML."""
+    """Return the documents of a YAML file. Raises SandboxError when it is missing or no YAML."""
     # Only here: most commands never read YAML.
     import yaml
 
@@ -55,13 +56,13 @@ def read(file: Path) -> list[Any]:
 
 
 def components(root: Path) -> list[Path]:
-    """The folders of a kustomization's components, in its order. Raises SandboxError."""
+    """Return the folders of a kustomization's components, in its order. Raises SandboxError."""
     kustomization = one(root / FILE)
     return [(root / entry).resolve() for entry in kustomization.get("components", [])]
 
 
 def one(file: Path) -> Object:
-    """A file's only document. Raises SandboxError."""
+    """Return a file's only document. Raises SandboxError."""
     documents = read(file)
     if len(documents) != 1 or not isinstance(documents[0], dict):
         raise SandboxError(f"{file} must hold one object")
@@ -69,7 +70,7 @@ def one(file: Path) -> Object:
 
 
 def fits(component: Path, version: str) -> bool:
-    """Whether a component works on a version of Kubernetes, such as 1.36.2."""
+    """Return whether a component works on a version of Kubernetes, such as 1.36.2."""
     needs = (one(component / FILE).get("metadata") or {}).get("annotations", {}).get(NEEDS, "1.0")
     return _minor(version) >= _minor(needs)
 
@@ -79,7 +80,8 @@ def _minor(version: str) -> tuple[int, ...]:
 
 
 def targets(component: Path, beside: Iterable[Path] = ()) -> list[Target]:
-    """The objects that a component needs and that neither it nor the components `beside` it bring, each once.
+    """Return the objects that a component needs, without those that it or components `beside` it
+    add.
 
     Raises SandboxError.
     """
@@ -101,14 +103,15 @@ def targets(component: Path, beside: Iterable[Path] = ()) -> list[Target]:
 
 
 def _brought(component: Path) -> Iterator[tuple[str, str]]:
-    """Kind and name of each object that a component adds."""
+    """Yield kind and name of each object that a component adds."""
     for file in one(component / FILE).get("resources", []):
         for body in read(component / file):
             yield body["kind"], body["metadata"]["name"]
 
 
 def _selected(component: Path, kustomization: Object) -> Iterator[Object]:
-    """Kind, name and namespace of each object that a component selects in one of kustomize's ways, `$patch` where it drops it."""
+    """Yield kind, name and namespace of each object that a component selects; with `$patch` if it
+    drops it."""
     for patch in kustomization.get("patches", []):
         if "target" in patch:
             yield patch["target"]
@@ -126,7 +129,7 @@ def _selected(component: Path, kustomization: Object) -> Iterator[Object]:
 
 
 def missing(wanted: Iterable[Target], objects: Sequence[Object]) -> list[Target]:
-    """The targets that these objects do not hold."""
+    """Return the targets that these objects do not hold."""
     places: set[tuple[str, str, str]] = set()
     for body in objects:
         kind, metadata = body["kind"], body["metadata"]
@@ -141,21 +144,22 @@ def missing(wanted: Iterable[Target], objects: Sequence[Object]) -> list[Target]
 
 
 def explained(absent: Sequence[Target], objects: Sequence[Object]) -> str:
-    """The message about targets that the manifests do not hold, with objects of similar names."""
+    """Return the message about missing targets, with objects of similar names."""
     lines = [f"{len(absent)} of the objects that the components need are not there:"]
     for target in absent:
         near = _near(target, objects)
         hint = f"; the manifests have {', '.join(near)}" if near else ""
         lines.append(f"  component {target.component}: {target}{hint}")
     lines.append(
-        "instead: use the tag of the manifests that the kustomization names and the components that this one needs, mend it, or"
+        "instead: use the tag of the manifests that the kustomization names and the components"
+        " that this one needs, mend it, or"
         " take its line out of the kustomization"
     )
     return "\n".join(lines)
 
 
 def _near(target: Target, objects: Sequence[Object]) -> list[str]:
-    """Objects of the kind under a similar name or in another namespace."""
+    """Return objects of the kind under a similar name or in another namespace."""
     # Only here: a component that fits needs no names.
     from difflib import get_close_matches
 

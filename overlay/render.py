@@ -1,4 +1,5 @@
-"""Rendering: kustomize, as kubectl has it built in, over a checkout of Kubeflow's manifests that the user names."""
+"""Rendering: kustomize, as kubectl has it built in, over a checkout of Kubeflow's manifests that
+the user names."""
 
 import json
 import os
@@ -20,7 +21,8 @@ _RELEASE = "kubeflow-spot.dev/kubeflow"
 """The label of all that is applied; its value is the tag of the manifests."""
 _VALUES = "values.json"
 _READ = {"apiVersion", "kind", "metadata", "sortOptions", "labels", "resources", "components"}
-"""Keys of the kustomization that are read here; files that others name would have to move with it."""
+"""Keys of the kustomization that are read here; files that others name would have to move with
+it."""
 _NOISE = ("# Warning:", "Warning:")
 
 
@@ -37,7 +39,8 @@ class Sources:
     version: str
     """The cluster's version of Kubernetes."""
     bases: Mapping[str, Path] = field(default_factory=dict)
-    """Folders and files for addresses in the manifests that begin with these texts. Without one kustomize fetches."""
+    """Folders and files for addresses in the manifests that begin with these texts. Without one
+    kustomize fetches."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ class Rendered:
 
     objects: list[Object]
     tag: str
-    """The tag of the manifests that the kustomization names, also where it names the tag's commit."""
+    """The tag of the manifests that the kustomization names, also where it names the tag's
+    commit."""
     components: list[str]
     left_out: list[str]
     """Components that this version of Kubernetes is too old for."""
@@ -56,7 +60,8 @@ class Rendered:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Two kustomizations in a folder: the manifests with the components (`overlay`) and without (`plain`)."""
+    """Two kustomizations in a folder: the manifests with the components (`overlay`) and without
+    (`plain`)."""
 
     folder: Path
     tag: str
@@ -68,9 +73,10 @@ class Prepared:
 
 
 def render(sources: Sources, kubectl: Path, folder: Path, notify: Notify) -> Rendered:
-    """The objects of the manifests with the components over them, built in a folder that is made anew.
+    """Build the manifests with the components over them, in a folder that is made anew.
 
-    Raises SandboxError where kustomize fails; and where the manifests lack objects that components patch, with their names.
+    Raises SandboxError if kustomize fails, or with the names of objects that components patch and
+    the manifests lack.
     """
     prepared = prepare(sources, folder)
     wanted = [
@@ -86,7 +92,8 @@ def render(sources: Sources, kubectl: Path, folder: Path, notify: Notify) -> Ren
         if failed := next((each for each in prepared.addresses if each.entry in str(error)), None):
             reason = str(error).rpartition(failed.entry)[2].lstrip("\"': ")
             raise SandboxError(
-                f"kustomize cannot fetch {failed.entry}: {reason}\n{bases.unfetched(prepared.addresses, sources.bases)}"
+                f"kustomize cannot fetch {failed.entry}:"
+                f" {reason}\n{bases.unfetched(prepared.addresses, sources.bases)}"
             ) from None
         # Kustomize names one object and neither the component nor the remedy.
         plain = kustomize(kubectl, folder / "plain")
@@ -127,7 +134,8 @@ def _write(
     kustomization = overlay.one(sources.root / FILE)
     if unread := kustomization.keys() - _READ:
         raise SandboxError(
-            f"{sources.root / FILE} has {', '.join(sorted(unread))}, which the sandbox does not read: put it into a"
+            f"{sources.root / FILE} has {', '.join(sorted(unread))}, which the sandbox does not"
+            " read: put it into a"
             " component of yours"
         )
     addresses, others = list[Address](), list[Path]()
@@ -138,7 +146,8 @@ def _write(
             others.append((sources.root / entry).resolve())
     if len(addresses) != 1:
         raise SandboxError(
-            f"{sources.root / FILE} must name https://github.com/kubeflow/manifests//FOLDER?ref=COMMIT once among its resources"
+            f"{sources.root / FILE} must name"
+            " https://github.com/kubeflow/manifests//FOLDER?ref=COMMIT once among its resources"
         )
     tag, plain = _tag(kustomization, addresses[0].ref), manifests / addresses[0].path
     if not (plain / FILE).exists():
@@ -183,7 +192,10 @@ def _put(file: Path, body: Object) -> None:
 
 
 def kustomize(kubectl: Path, folder: Path) -> list[Object]:
-    """The objects that kustomize builds of a folder. Raises SandboxError with its own words."""
+    """Return the objects that kustomize builds from a folder.
+
+    Raises SandboxError with its message.
+    """
     # Only here: most commands never read YAML.
     import yaml
 

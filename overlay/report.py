@@ -1,4 +1,5 @@
-"""The report of an installation: verdicts, pools, and what is wrong, as text or as one JSON object."""
+"""The report of an installation: verdicts, pools, and what is wrong, as text or as one JSON
+object."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -76,7 +77,8 @@ class Report:
             Verdict(
                 "Webhooks",
                 None,
-                f"{len(self.stages.webhooks)} configurations checked by a dry run and not in force, {self.stages.conversions}"
+                f"{len(self.stages.webhooks)} configurations checked by a dry run and not in"
+                f" force, {self.stages.conversions}"
                 " conversions off: their servers do not run in the sandbox",
             ),
         ]
@@ -139,7 +141,7 @@ class Report:
         return lines
 
     def as_json(self) -> dict[str, Any]:
-        """The report for other programs."""
+        """Return the report for other programs."""
         return {
             "tag": self.rendered.tag,
             "ok": self.ok,
@@ -151,7 +153,7 @@ class Report:
         }
 
     def as_text(self) -> str:
-        """The report for people."""
+        """Return the report for people."""
         words = {True: "holds", False: "FAILS", None: "note"}
         wide = max(len(verdict.name) for verdict in self.verdicts)
         lines = [f"kubeflow/manifests {self.rendered.tag}, applied in {self.seconds:.0f} s", ""]

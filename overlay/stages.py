@@ -1,9 +1,12 @@
-"""Stages: rendered objects in the order in which an API server can take them, changed where the sandbox lacks what they call.
+"""Stages: rendered objects in the order in which an API server can take them, changed where the
+sandbox lacks what they call.
 
-The sandbox's nodes run no containers, so nobody answers a webhook. The API server would ask one all the same: a pod of a Service
-has an address there, behind which nothing listens, and each request would wait for the webhook's timeout (kubernetes.io, page
-extensible-admission-controllers). Configurations of webhooks are therefore checked by a dry run and not put in force; conversion
-by a webhook becomes `None`, which changes `apiVersion` alone (page custom-resource-definition-versioning).
+The sandbox's nodes run no containers, so nobody answers a webhook. The API server would ask one all
+the same: a pod of a Service has an address there, behind which nothing listens, and each request
+would wait for the webhook's timeout (kubernetes.io, page extensible-admission-controllers).
+Configurations of webhooks are therefore checked by a dry run and not put in force; conversion by a
+webhook becomes `None`, which changes `apiVersion` alone (page
+custom-resource-definition-versioning).
 """
 
 from collections.abc import Iterable
@@ -34,7 +37,7 @@ class Stages:
 
 
 def stages(objects: Iterable[Object]) -> Stages:
-    """The objects by stage, in their own order within each."""
+    """Return the objects by stage, in their own order within each."""
     definitions, namespaces, others, webhooks, conversions = [], [], [], [], 0
     for body in objects:
         if body["kind"] == _DEFINITION:

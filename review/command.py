@@ -1,4 +1,5 @@
-"""`sandbox preview --base REV`: compares, writes the report, and fails where a reviewer must look."""
+"""`sandbox preview --base REV`: compares, writes the report, and fails where a reviewer must
+look."""
 
 import sys
 from collections.abc import Collection
@@ -26,10 +27,12 @@ def preview(
     cloud: Path | None,
     notify: Notify,
 ) -> bool:
-    """Write the report of all stacks, or of the named one, into a folder or to stdout; False when the command must fail.
+    """Write the report of all stacks, or of the named one, into a folder or to stdout; False when
+    the command must fail.
 
-    It fails for a stack that cannot be previewed, and for the events in `fail_on`: a resource is replaced or deleted, or a
-    mandatory policy is broken. Raises SandboxError when the base is no revision or does not run.
+    It fails for a stack that cannot be previewed, and for the events in `fail_on`: a resource is
+    replaced or deleted, or a mandatory policy is broken. Raises SandboxError when the base is no
+    revision or does not run.
     """
     revision = Revision.of(home.project, base)
     with scratch.opened(home.root, notify) as folder:

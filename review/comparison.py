@@ -1,4 +1,5 @@
-"""The comparison: the base's stacks come up on emulated clouds, and the work tree is previewed on top of them."""
+"""The comparison: the base's stacks come up on emulated clouds, and the work tree is previewed on
+top of them."""
 
 import os
 import re
@@ -31,7 +32,8 @@ IRRELEVANT = (
         "renovate.json5",
     ),
 )
-"""Files that no stack depends on: the program reads none of them. All other files count, unknown ones too."""
+"""Files that no stack depends on: the program reads none of them. All other files count, unknown
+ones too."""
 
 
 def compare(
@@ -79,13 +81,13 @@ def compare(
 
 
 def _stack(path: str) -> str:
-    """The stack of a stack file; empty for every other file."""
+    """Return the stack of a stack file; empty for every other file."""
     match = re.fullmatch(r"Pulumi\.([^/]+)\.yaml", path)
     return match[1] if match else ""
 
 
 def _touched(stack: str, differing: Iterable[str]) -> bool:
-    """Whether the stack depends on one of the files."""
+    """Return whether the stack depends on one of the files."""
     return any(
         _stack(path) == stack if _stack(path) else not path.startswith(IRRELEVANT)
         for path in differing
@@ -164,7 +166,7 @@ class _Comparison:
         )
 
     def _drill(self, stack: str, changes: Iterable[Change], before: Outcome, after: Outcome) -> str:
-        """The command names the revision as the user did, or by its commit where that is more than a plain name."""
+        """Return the drill commands; they name the revision as the user did, else by its commit."""
         named = (self._revision.name, self._revision.commit)
         written = (
             drill.command(stack, name, changes, before.outputs, after.outputs) for name in named
@@ -177,22 +179,25 @@ class _Comparison:
             _place(folder / file) if (folder / file).exists() else ("", "")
             for folder in (self._base, self._project)
         )
-        # An older program has a system pool without an output for it: priced on one side alone it would look new.
+        # An older program has a system pool without an output for it: priced on one side alone it
+        # would look new.
         system = not before.outputs or "systemPool" in before.outputs
         return cost.cost(old, new, _pools(before), _pools(after, system=system))
 
     def _release_changes(self, before: Outcome, after: Outcome) -> tuple[str, ...]:
         old, new = before.outputs.get("release"), after.outputs.get("release")
-        # Also for one release: the base may have it in another state, as a candidate or against the rules.
+        # Also for one release: the base may have it in another state, as a candidate or against the
+        # rules.
         return (
             tuple(releases.difference(self._base, old, self._project, new)) if old and new else ()
         )
 
 
 def _pools(outcome: Outcome, *, system: bool = True) -> list[dict[str, Any]]:
-    """The pools in a stack's outputs, the system pool first."""
+    """Return the pools in a stack's outputs, the system pool first."""
     pools = outcome.outputs.get("pools")
-    # Another program may use the name for something else, and an output of a new resource is a text until the resource exists.
+    # Another program may use the name for something else, and an output of a new resource is a text
+    # until the resource exists.
     all_pools = [
         outcome.outputs.get("systemPool") if system else None,
         *(pools if isinstance(pools, list) else []),
@@ -201,7 +206,7 @@ def _pools(outcome: Outcome, *, system: bool = True) -> list[dict[str, Any]]:
 
 
 def _place(stack_file: Path) -> tuple[str, str]:
-    """The cloud and the location that a stack file names; empty where it names none."""
+    """Return the cloud and the location that a stack file names; empty where it names none."""
     settings = read_yaml(stack_file).get("config") or {}
     entries = settings.items() if isinstance(settings, dict) else ()
     clouds = (

@@ -1,4 +1,5 @@
-"""The cost of a stack's machines before and after a change, from each pool's fewest nodes to its most, and as text."""
+"""The cost of a stack's machines before and after a change, from each pool's fewest nodes to its
+most, and as text."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +29,7 @@ def cost(
     pools_before: Sequence[Mapping[str, Any]],
     pools_after: Sequence[Mapping[str, Any]],
 ) -> Cost | None:
-    """The cost of the pools in a stack's outputs; None without pools, or with machines of no cloud.
+    """Return the cost of the pools in a stack's outputs; None without pools or a known cloud.
 
     A pool without a known price is marked.
     """
@@ -85,18 +86,21 @@ def _changed(pools: Sequence[Mapping[str, Any]], key: str) -> str:
 
 
 def hourly(pool: PoolCost) -> tuple[str, str]:
-    """The price of a pool before and after, per hour."""
+    """Return the hourly price of a pool, before and after."""
     missing = _NONE if pool.unpriced else ""
-    return tuple(_written(each, 1, 2) if each else missing for each in (pool.before, pool.after))  # type: ignore[return-value]
+    before, after = (
+        _written(each, 1, 2) if each else missing for each in (pool.before, pool.after)
+    )
+    return before, after
 
 
 def total(cost: Cost) -> tuple[str, str]:
-    """The price of all pools with a known one, before and after, per hour."""
+    """Return the hourly price of all priced pools, before and after."""
     return _totals(cost, 1, 2)
 
 
 def monthly(cost: Cost) -> tuple[str, str]:
-    """The price of all pools with a known one, before and after, per month."""
+    """Return the monthly price of all priced pools, before and after."""
     return _totals(cost, HOURS, 0)
 
 

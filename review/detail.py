@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Detail:
-    """Maximum counts and characters; the defaults are the model's own limits, which leave nothing out."""
+    """Maximum counts and characters; the defaults are the model's own limits, which leave nothing
+    out."""
 
     value: int = 20_000
     """Characters of a value before or after; 0: no such table."""
@@ -22,7 +23,7 @@ class Detail:
 
 
 def details() -> Iterable[Detail]:
-    """Details from most to least: what a reviewer can miss goes first, replaced and deleted resources last."""
+    """Yield details from most to least: replaced and deleted resources are left out last."""
     detail = Detail()
     yield detail
     for steps in (

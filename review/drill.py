@@ -1,4 +1,5 @@
-"""The commands that show what a change does to work while spot comes and goes, where a pool, a chain or a timer changes."""
+"""The commands that show what a change does to work while spot comes and goes, where a pool, a
+chain or a timer changes."""
 
 import re
 import shlex
@@ -9,7 +10,10 @@ from review.pools import pool_name
 from sandbox.base.cloud_types import CLUSTERS, POOLS
 from sandbox.engine.changes import Change, Op
 
-HEAD = "**A pool, a chain or a timer changes.** What becomes of work while spot comes and goes, before and after:"
+HEAD = (
+    "**A pool, a chain or a timer changes.** What becomes of work while spot comes and goes, before"
+    " and after:"
+)
 
 _STACK = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 _REVISION = r"[A-Za-z0-9][A-Za-z0-9._/~^-]{0,199}"
@@ -31,8 +35,8 @@ _OURS = re.compile(
     .replace(r"\{revision\}", f"'?(?P<revision>{_REVISION})'?")
 )
 
-# Properties as azure-native and pulumi-gcp call them. GKE's `clusterAutoscaling` is not among them: nobody publishes what its
-# profiles wait for, so both sides of a drill would be the same.
+# Properties as azure-native and pulumi-gcp call them. GKE's `clusterAutoscaling` is not among them:
+# nobody publishes what its profiles wait for, so both sides of a drill would be the same.
 _PROFILE = "autoScalerProfile"
 _TIMERS = {
     # Where machines never come, each pool of the chain is waited for by these.
@@ -49,7 +53,8 @@ _TIMERS = {
         "maxEmptyBulkDelete",
     ),
 }
-"""Keys of AKS' profile by the scenario that shows them; `mixed-day`, which has all kinds of work, for others."""
+"""Keys of AKS' profile by the scenario that shows them; `mixed-day`, which has all kinds of work,
+for others."""
 _POOLS = {
     "zone-lost": ("availabilityZones", "nodeLocations"),
     "burst-from-zero": ("minCount", "autoscaling.minNodeCount", "autoscaling.totalMinNodeCount"),
@@ -64,7 +69,8 @@ _IDLE = (
     "nodeConfig.resourceLabels",
     "upgradeSettings",
 )
-"""Properties of pools that decide nothing about where pods go: they change with every release and every tag."""
+"""Properties of pools that decide nothing about where pods go: they change with every release and
+every tag."""
 _ORDER = ("kubernetes:cloud.google.com/v1:ComputeClass",)
 _EXPANDER = re.compile(r"kubernetes:core/v1:ConfigMap .*-expander")
 
@@ -76,10 +82,10 @@ def command(
     before: Mapping[str, Any],
     after: Mapping[str, Any],
 ) -> str:
-    """The commands, a line for each scenario that shows one of the changes; empty where none does, or for names that a shell might
-    run.
+    """Return one command for each scenario that shows a change; empty if none does, or if a shell
+    might run a name.
 
-    `before` and `after` are the stack's outputs: the order in which pools grow is among them.
+    `before` and `after` are the stack's outputs, which contain the order of growth.
     """
     named = {name for change in changes for name in _scenarios(change, before)}
     if before and after and before.get("fallbackOrder") != after.get("fallbackOrder"):
@@ -99,7 +105,7 @@ def _written(stack: str, revision: str, scenarios: Collection[str]) -> str:
 
 
 def _scenarios(change: Change, before: Mapping[str, Any]) -> Iterator[str]:
-    """The scenarios that show a change."""
+    """Yield the scenarios that show a change."""
     paths = [changed.path for changed in change.properties]
     if change.type in POOLS:
         if change.op in (Op.CREATE, Op.DELETE):
@@ -125,8 +131,8 @@ def _of_pool(change: Change, path: str, before: Mapping[str, Any]) -> Iterator[s
         # Also where the pool is replaced for it: its nodes go once, and a drill begins after that.
         return
     if _under(path, _MOST):
-        # The work of most scenarios is counted from the first side's pools, and finds room there. Two hundred pods find none, and
-        # where spot is gone the on-demand pool is short.
+        # The work of most scenarios is counted from the first side's pools, and finds room there.
+        # Two hundred pods find none, and where spot is gone the on-demand pool is short.
         yield "spot-gone-and-back" if _capacity(change, before) == "on-demand" else "eviction-storm"
         return
     yield next(
@@ -135,7 +141,7 @@ def _of_pool(change: Change, path: str, before: Mapping[str, Any]) -> Iterator[s
 
 
 def _capacity(change: Change, before: Mapping[str, Any]) -> str:
-    """The capacity of a change's pool; empty where the stack's outputs do not have it."""
+    """Return the capacity of a change's pool; empty if the outputs lack it."""
     found = before.get("pools")
     by_name = (
         {str(pool.get("name")): pool for pool in found if isinstance(pool, Mapping)}
@@ -146,12 +152,12 @@ def _capacity(change: Change, before: Mapping[str, Any]) -> str:
 
 
 def _under(path: str, names: Iterable[str]) -> bool:
-    """Whether a property's path is one of these or inside it."""
+    """Return whether a property's path is one of these or inside it."""
     return any(path == name or path.startswith((f"{name}.", f"{name}[")) for name in names)
 
 
 def ours(command: str) -> bool:
-    """Whether `command` could have written this text."""
+    """Return whether `command` could have written this text."""
     found = [_OURS.fullmatch(line) for line in command.split("\n", len(SCENARIOS))]
     lines = [line for line in found if line]
     if len(lines) < len(found):

@@ -12,13 +12,14 @@ _AROUND = 40
 """Characters shown on either side of what differs."""
 
 _MOST_LINES = 200
-"""Lines of a value that are compared one by one. The time of `difflib` grows with their square, 5 ms for these and 0.5 s for the
-2,000 of a long value, and the values are untrusted."""
+"""Lines of a value that are compared one by one. The time of `difflib` grows with their square, 5
+ms for these and 0.5 s for the 2,000 of a long value, and the values are untrusted."""
 
 
 @lru_cache(maxsize=1_000)  # a page is drawn in less and less detail until it fits
 def differing(before: str | None, after: str | None) -> tuple[str | None, str | None]:
-    """The excerpts of two JSON values: a short value as a whole, of long ones the lines, or the characters, that differ."""
+    """Return the excerpts of two JSON values: a short value as a whole, of long ones the lines, or
+    the characters, that differ."""
     if before is None or after is None or max(len(before), len(after)) <= _SHORT:
         return before, after
     first, second = _text(before), _text(after)
@@ -33,13 +34,13 @@ def differing(before: str | None, after: str | None) -> tuple[str | None, str | 
 
 
 def _alike(first: Sequence[str], second: Sequence[str]) -> int:
-    """The length of the common beginning."""
+    """Return the length of the common beginning."""
     unlike = (number for number, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
     return next(unlike, min(len(first), len(second)))
 
 
 def _text(value: str) -> str:
-    """A JSON string's text; any other value unchanged."""
+    """Return a JSON string's text; any other value unchanged."""
     try:
         parsed = json.loads(value)
     except ValueError:
@@ -48,7 +49,8 @@ def _text(value: str) -> str:
 
 
 def _lines(first: list[str], second: list[str]) -> tuple[str, str]:
-    """Removed and added lines; all lines between the first and the last difference where these are too many to compare."""
+    """Return removed and added lines; if too many differ, all between the first and last
+    difference."""
     same = _alike(first, second)
     first, second = first[same:], second[same:]
     end = _alike(first[::-1], second[::-1])
@@ -67,5 +69,5 @@ def _lines(first: list[str], second: list[str]) -> tuple[str, str]:
 
 
 def _within(text: str, begin: int, end: int) -> str:
-    """A text without so many characters at either end."""
+    """Return a text without so many characters at either end."""
     return f"{'…' if begin else ''}{text[begin : len(text) - end]}{'…' if end else ''}"

@@ -1,8 +1,10 @@
-"""A report as one Markdown page for the reviewers of a pull request on GitHub, the worst changes first.
+"""A report as one Markdown page for the reviewers of a pull request on GitHub, the worst changes
+first.
 
-A report is not trusted: all its texts go through `review.harmless`, all its numbers through a format, and its commands are
-shown only when this program could have written them. Nothing else on the page comes from a report. A page that is too long loses
-whole parts, and texts are cut before they are made harmless: no tag and no row is ever cut.
+A report is not trusted: all its texts go through `review.harmless`, all its numbers through a
+format, and its commands are shown only when this program could have written them. Nothing else on
+the page comes from a report. A page that is too long loses whole parts, and texts are cut before
+they are made harmless: no tag and no row is ever cut.
 """
 
 import re
@@ -19,8 +21,9 @@ from review.summary import LOUD, STATUS, count, has_details, policy, urgency
 from sandbox.engine.changes import Change, Level, Op, Property, Violation
 
 LONGEST = 65_536
-"""Characters of a comment. GitHub refuses more: "Body is too long (maximum is 65536 characters)" (telia-oss/github-pr-resource
-issue 259). It does not say what a character is; here they are counted as JavaScript does, where some count twice."""
+"""Characters of a comment. GitHub refuses more: "Body is too long (maximum is 65536 characters)"
+(telia-oss/github-pr-resource issue 259). It does not say what a character is; here they are counted
+as JavaScript does, where some count twice."""
 
 _ORDER = (Op.REPLACE, Op.DELETE, Op.CREATE, Op.UPDATE)
 _URL = re.compile(r"https://[A-Za-z0-9._~/?=&%#:+-]{1,2000}")
@@ -29,7 +32,8 @@ _Item = TypeVar("_Item")
 
 
 def render(report: Report, *, longest: int = LONGEST, pointer: str = "") -> str:
-    """The page, of at most `longest` characters; `pointer` is the https URL of the whole report."""
+    """Return the page, of at most `longest` characters; `pointer` is the https URL of the whole
+    report."""
     for number, detail in enumerate(details()):
         with suppress(_TooLongError):
             page = _Page(report, detail, longest, pointer, cut=number > 0).drawn()
@@ -61,7 +65,8 @@ class _Page:
         if not stacks:
             return f"There is no stack. {against}\n"
         if not any(map(has_details, stacks)):
-            return f"No stack changes: {self._listed(stacks, lambda stack: self._code(stack.stack))}. {against}\n"
+            names = self._listed(stacks, lambda stack: self._code(stack.stack))
+            return f"No stack changes: {names}. {against}\n"
         parts = [
             "## What this changes in each stack",
             against,
@@ -112,7 +117,8 @@ class _Page:
         return "\n\n".join(part for part in parts if part)
 
     def _alarm(self, stack: StackReport) -> str:
-        """A GitHub alert (docs.github.com "Basic writing and formatting syntax", "Alerts")."""
+        """Return a GitHub alert (docs.github.com "Basic writing and formatting syntax",
+        "Alerts")."""
         if stack.status == Status.FAILED:
             return "> [!CAUTION]\n> It cannot be previewed."
         lost = {op: [change for change in stack.changes if change.op == op] for op in LOUD}
@@ -252,7 +258,8 @@ class _Page:
         drawn = [
             _table(heads, [*rows, ["**all**", "", "", *cost.total(priced)]]),
             self._more(len(priced.pools) - len(kept), "pools"),
-            f"In {self._text(priced.currency)}, from each pool's fewest to its most nodes. {cost.CAVEAT}",
+            f"In {self._text(priced.currency)}, from each pool's fewest to its most nodes."
+            f" {cost.CAVEAT}",
             "\n".join(self._items(priced.sources, self._text)),
         ]
         return _folded(f"Cost a month: {self._monthly(priced)}", "\n\n".join(filter(None, drawn)))
@@ -315,7 +322,8 @@ def _ordered(changes: Iterable[Change]) -> list[Change]:
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of cells without line breaks and bars; a head that ends in a colon stands over numbers."""
+    """Return a table of cells without line breaks and bars; a head that ends in a colon stands over
+    numbers."""
     lines = [
         [head.removesuffix(":") for head in heads],
         ["--:" if head.endswith(":") else "---" for head in heads],
@@ -325,7 +333,8 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _folded(summary: str, inner: str) -> str:
-    # Blank lines: the text between the tags is Markdown again (CommonMark, "HTML blocks", condition 6).
+    # Blank lines: the text between the tags is Markdown again (CommonMark, "HTML blocks", condition
+    # 6).
     return f"<details><summary>{summary}</summary>\n\n{inner}\n\n</details>"
 
 

@@ -1,6 +1,8 @@
-"""The report as data: a pull request's job writes it, and a second job, which does not trust it, renders it.
+"""The report as data: a pull request's job writes it, and a second job, which does not trust it,
+renders it.
 
-Every text may come from a fork's branch: it is bounded here and made harmless where it is rendered (`review.markdown`).
+Every text may come from a fork's branch: it is bounded here and made harmless where it is rendered
+(`review.markdown`).
 """
 
 from enum import StrEnum
@@ -75,7 +77,8 @@ class StackReport(Part):
     violations: Many[Violation] = ()
     cost: Cost | None = None
     drill: Line = ""
-    """The command that shows the change on the same hours of spot; empty where no pool, chain or timer changes."""
+    """The command that shows the change on the same hours of spot; empty where no pool, chain or
+    timer changes."""
     warnings: Many[Text] = ()
     errors: Many[Text] = ()
 

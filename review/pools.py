@@ -1,6 +1,7 @@
 """Pools that lose all their nodes, and the consequences for the pods on them.
 
-The stack's output `pools` tells a pool's purpose: its taints keep pods away, and its capacity tells which pods may be evicted.
+The stack's output `pools` tells a pool's purpose: its taints keep pods away, and its capacity tells
+which pods may be evicted.
 """
 
 import re
@@ -31,7 +32,8 @@ _OURS = re.compile(_VALUE.join(map(re.escape, _LOOK.format(label=_LABEL, value="
 def replaced(
     changes: Iterable[Change], pools_before: Sequence[Mapping[str, Any]]
 ) -> tuple[ReplacedPool, ...]:
-    """The pools that lose all nodes, with all pools of a replaced cluster; `pools_before` is the base's output `pools`."""
+    """Return the pools that lose all nodes, with all pools of a replaced cluster; `pools_before` is
+    the base's output `pools`."""
     by_name = {str(pool.get("name", "")): pool for pool in pools_before}
     by_pool: dict[str, ReplacedPool] = {}
     for change in changes:
@@ -53,7 +55,7 @@ def replaced(
 
 
 def pool_name(resource: str, pools: Iterable[str]) -> str:
-    """The pool of a resource, which is called `<cluster>-<pool>`; both may have hyphens."""
+    """Return the pool of a resource, which is called `<cluster>-<pool>`; both may have hyphens."""
     ends = [name for name in pools if resource == name or (name and resource.endswith(f"-{name}"))]
     return max(ends, key=len, default=resource)
 
@@ -78,19 +80,31 @@ def _replaced(
 
 def _runs(pool: Mapping[str, Any]) -> Iterator[str]:
     if not pool:
-        yield "Unknown: it is no pool of the output `pools`. The system pool runs the cluster's own pods, such as DNS."
+        yield (
+            "Unknown: it is no pool of the output `pools`. The system pool runs the"
+            " cluster's own pods, such as DNS."
+        )
         return
     taints = [taint for taint in _list(pool.get("taints")) if isinstance(taint, Mapping)]
     keeping = [taint for taint in taints if taint.get("effect", "NoSchedule") in _KEEPS_AWAY]
     spot, gpus = pool.get("capacity") in ("spot", "flex-start"), bool(pool.get("gpus"))
     if gpus and spot:
-        yield "GPU pods that accept spot machines, training above all. They start anew, from a checkpoint where they keep one."
+        yield (
+            "GPU pods that accept spot machines, training above all. They start anew, from a"
+            " checkpoint where they keep one."
+        )
     elif gpus:
-        yield "GPU pods that must not be evicted, and those for which no spot machine was available. They start anew."
+        yield (
+            "GPU pods that must not be evicted, and those for which no spot machine was"
+            " available. They start anew."
+        )
     elif spot:
         yield "Pods without GPUs that accept spot machines. They start anew."
     elif not keeping:
-        yield "Everything that tolerates no taint: Kubeflow's own services, notebooks, the CPU steps of pipelines. All are evicted."
+        yield (
+            "Everything that tolerates no taint: Kubeflow's own services, notebooks, the CPU"
+            " steps of pipelines. All are evicted."
+        )
     if not gpus and not spot and keeping:
         yield "Pods that tolerate its taints. All are evicted."
     if gpus and not keeping:
@@ -101,7 +115,7 @@ def _runs(pool: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _known(taint: Mapping[str, Any]) -> bool:
-    """Whether the sentences about GPUs and spot cover a taint."""
+    """Return whether the sentences about GPUs and spot cover a taint."""
     return str(taint.get("key")) in {"nvidia.com/gpu", *SPOT_TAINTS}
 
 
@@ -115,12 +129,13 @@ def _list(value: Any) -> list[Any]:
 
 
 def look(label: str) -> str:
-    """The commands that list the pods on a pool's nodes; empty for a text that is no label, which a shell might run."""
+    """Return the commands that list the pods on a pool's nodes; empty for a text that is no label,
+    which a shell might run."""
     return (
         _LOOK.format(label=_LABEL, value=shlex.quote(label)) if re.fullmatch(_VALUE, label) else ""
     )
 
 
 def ours(command: str) -> bool:
-    """Whether `look` could have written this command."""
+    """Return whether `look` could have written this command."""
     return bool(_OURS.fullmatch(command))

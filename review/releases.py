@@ -1,6 +1,7 @@
 """Differences between two releases, in sentences.
 
-Reads config/releases of a checkout as data, with the schema's titles: both checkouts may be untrusted branches.
+Reads config/releases of a checkout as data, with the schema's titles: both checkouts may be
+untrusted branches.
 """
 
 import json
@@ -21,9 +22,11 @@ _LARGEST = 1_000_000
 _LONGEST = 300
 """Characters of a value that is shown."""
 
-# learn.microsoft.com/azure/aks/upgrade-aks-cluster; pulumi-gcp, `minMasterVersion`: no lower than the cluster's is asked for.
+# learn.microsoft.com/azure/aks/upgrade-aks-cluster; pulumi-gcp, `minMasterVersion`: no lower than
+# the cluster's is asked for.
 _DOWNGRADE = (
-    "AKS refuses to downgrade a cluster's Kubernetes. GKE keeps the control plane as it is, and resources that need the newer"
+    "AKS refuses to downgrade a cluster's Kubernetes. GKE keeps the control plane as it is, and"
+    " resources that need the newer"
     " Kubernetes are removed all the same."
 )
 
@@ -31,20 +34,20 @@ Content = dict[str, Any]
 
 
 def _folder(project: Path) -> Path:
-    """The folder of a checkout's releases."""
+    """Return the folder of a checkout's releases."""
     return next(
         (project / place for place in _FOLDERS if (project / place).is_dir()), project / _FOLDERS[0]
     )
 
 
 def names(project: Path) -> list[str]:
-    """The releases a checkout has, oldest first, the candidate last."""
+    """Return the releases a checkout has, oldest first, the candidate last."""
     stems = (path.stem for path in _folder(project).glob("*.toml"))
     return sorted(filter(_NAME.fullmatch, stems), key=_rank)
 
 
 def explain(project: Path, before: str, after: str) -> list[str]:
-    """The differences within one checkout. Raises SandboxError for an unknown release."""
+    """Return the differences within one checkout. Raises SandboxError for an unknown release."""
     for name in (before, after):
         if name not in names(project):
             known = ", ".join(names(project)) or "none"
@@ -55,7 +58,8 @@ def explain(project: Path, before: str, after: str) -> list[str]:
 
 
 def difference(before_project: Path, before: str, after_project: Path, after: str) -> list[str]:
-    """The differences between one checkout's release and another's, a sentence each; empty for equal releases.
+    """Return the differences between one checkout's release and another's, a sentence each; empty
+    for equal releases.
 
     A release that cannot be read gets a sentence as well.
     """
@@ -99,7 +103,7 @@ def _read(project: Path, name: str) -> Content:
 
 
 def _schema(project: Path) -> Content:
-    """The schema of releases, whose titles name the pins; {} where it cannot be read."""
+    """Return the schema of releases, whose titles name the pins; {} where it cannot be read."""
     path = _folder(project) / "schema.json"
     try:
         schema = json.loads(path.read_text()) if path.stat().st_size <= _LARGEST else {}
@@ -136,7 +140,7 @@ def _lower(version: Any, other: Any) -> bool:
 
 
 def _resolved(schema: Content, key: str) -> Content:
-    """The schema of a property, with the definition that it names."""
+    """Return the schema of a property, with the definition that it names."""
     properties, definitions = schema.get("properties"), schema.get("$defs")
     part = properties.get(key) if isinstance(properties, dict) else None
     if not isinstance(part, dict):
@@ -172,7 +176,8 @@ def _shown(value: Any) -> str:
 
 
 def _notes(before_project: Path, before: str, after_project: Path, after: str) -> Iterator[str]:
-    """The notes of every release after the first up to the second; the new notes of a release that itself changed."""
+    """Yield the notes of every release after the first up to the second; the new notes of a release
+    that itself changed."""
     if before == after:
         known = {*_release_notes(before_project, before)}
         yield from (note for note in _release_notes(after_project, after) if note not in known)
@@ -188,7 +193,7 @@ def _given_up(project: Path, before: str, after: str) -> Iterator[str]:
 
 
 def _release_notes(project: Path, name: str) -> list[str]:
-    """The notes of a release."""
+    """Return the notes of a release."""
     try:
         notes = _read(project, name).get("notes")
     except _Unreadable:

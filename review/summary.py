@@ -16,7 +16,7 @@ STATUS = {
 
 
 def has_details(stack: StackReport) -> bool:
-    """Whether the stack needs more than its line in the table."""
+    """Return whether the stack needs more than its line in the table."""
     details = (stack.changes, stack.violations, stack.warnings, stack.errors, stack.release_changes)
     return any(details) or stack.status not in (Status.UNCHANGED, Status.PREVIEWED)
 

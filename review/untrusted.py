@@ -13,7 +13,10 @@ _LARGEST = 16 * 1024 * 1024
 
 
 def render(file: Path, longest: int | None = None, pointer: str = "") -> str:
-    """The Markdown page. Raises SandboxError when the file is no report; the message repeats nothing of the file."""
+    """Return the Markdown page.
+
+    Raises SandboxError when the file is no report; the message repeats nothing of the file.
+    """
     with file.open("rb") as opened:
         content = opened.read(_LARGEST + 1)
     if len(content) > _LARGEST:

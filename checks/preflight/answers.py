@@ -1,4 +1,5 @@
-"""Answers of a cloud as plain data in the words of its REST documentation, and how they are asked."""
+"""Answers of a cloud as plain data in the words of its REST documentation, and how they are
+asked."""
 
 from __future__ import annotations
 

@@ -19,12 +19,13 @@ def read_account(demand: Demand, account: str | None) -> Answers:
         return ask(demand, account)
     except ModuleNotFoundError as missing:
         raise Unasked(
-            f"{missing.name} is not installed: run `make preflight`, or install the group `preflight`"
+            f"{missing.name} is not installed: run `make preflight`, or install the group"
+            " `preflight`"
         ) from None
 
 
 def findings(answers: Answers) -> list[Finding]:
-    """What every check says of the answers. Pure: the same answers, the same findings."""
+    """Return the findings of all checks; a pure function of the answers."""
     return [
         found
         for check in _module(answers.demand, "checks").CHECKS

@@ -32,7 +32,8 @@ class Need:
     queued: bool = False
     """Whether it is bought as flex-start."""
     reservation: str = ""
-    """The reservation whose machines it takes, as the stack file names it; the quota was counted when they were reserved."""
+    """The reservation whose machines it takes, as the stack file names it; the quota was counted
+    when they were reserved."""
 
     @property
     def reserved(self) -> bool:
@@ -41,7 +42,8 @@ class Need:
 
     @property
     def first(self) -> int:
-        """Nodes that the first `up` asks for, and 1 for a pool that starts at none: the first pod needs one."""
+        """Nodes that the first `up` asks for, and 1 for a pool that starts at none: the first pod
+        needs one."""
         return max(1, self.least)
 
 
@@ -57,13 +59,15 @@ class Demand:
 
     @property
     def bucket(self) -> str:
-        """The name of the bucket or storage account that the stack makes; empty where it makes none."""
+        """The name of the bucket or storage account that the stack makes; empty where it makes
+        none."""
         checkpoints = self.spec.workloads.checkpoints
         return (checkpoints.name if checkpoints else "") or ""
 
     @property
     def existing_bucket(self) -> str:
-        """The bucket's name, or the storage account's id, of one that exists already; empty where the file names none."""
+        """The bucket's name, or the storage account's id, of one that exists already; empty where
+        the file names none."""
         checkpoints = self.spec.workloads.checkpoints
         return (checkpoints.existing if checkpoints else "") or ""
 
@@ -74,7 +78,7 @@ class Demand:
 
 
 def demand(spec: ClusterSpec, settings: Mapping[str, str] | None = None) -> Demand:
-    """The demand of a checked stack file."""
+    """Return a checked stack file's demand."""
     cloud = registry.cloud_of(spec.cloud)
     return Demand(
         spec,
@@ -91,7 +95,8 @@ def all_pools(spec: ClusterSpec, cloud: Cloud) -> tuple[NodePool, ...]:
 
 
 def _first(pool: NodePool, spec: ClusterSpec, cloud: Cloud) -> int:
-    """Nodes that the first `up` asks for. Where bounds are of a zone, so is the first number of nodes, and it is rounded up."""
+    """Return the nodes that the first `up` asks for, rounded up to equal numbers if bounds are per
+    zone."""
     zones = pool.source.zone_count(spec.cloud) if cloud.max_nodes_are_of_a_zone else 1
     return -(-pool.min_nodes // zones) * zones
 

@@ -29,9 +29,12 @@ from checks.preflight.demand import demand
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def main(name: str, account: str | None, as_json: bool) -> None:
-    """Ask the stack's cloud for machines, quota, versions, rights and names before money is spent. Reads, and changes nothing.
+    """Ask the stack's cloud for machines, quota, versions, rights and names before money is spent.
 
-    Exit status: 0 ready; 1 something is wrong; 2 nothing could be asked; 3 nothing that was seen is wrong, but not all was seen.
+    Reads, and changes nothing.
+
+    Exit status: 0 ready; 1 something is wrong; 2 nothing could be asked; 3 nothing that was seen is
+    wrong, but not all was seen.
     """
     with one_sentence():
         file = stack.load_stack(Path.cwd(), name)

@@ -1,4 +1,7 @@
-"""Quotas: what pools draw from a limit, and whether the limit holds it. The same arithmetic on every cloud."""
+"""Quotas: what pools draw from a limit, and whether the limit holds it.
+
+The same arithmetic on every cloud.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,8 @@ class Drawn:
 
 
 def drawn_of(need: Need, quota: str, each: int, up: int) -> Drawn:
-    """What a pool still draws from a quota, in which its `up` nodes that are there count as used already."""
+    """Return what a pool still draws from a quota; its `up` live nodes are counted as used
+    already."""
     least, first, most = (max(0, count - up) for count in (need.least, need.first, need.most))
     return Drawn(quota, need.pool, each, least, first, most)
 
@@ -47,10 +51,10 @@ class Limit:
 def judge(
     drawn: Iterable[Drawn], limits: dict[str, Limit | None], unit: str, remedy: str
 ) -> Iterator[Remark]:
-    """Each quota against what the pools draw. None for a limit that the cloud does not list.
+    """Compare each quota with what the pools draw; None is a limit that the cloud does not list.
 
-    Too little for the nodes of the first `up`, or for one node of the largest pool, is wrong. Less than one node of each pool, or
-    than all pools at their `maxNodes`, is a note: the pools of a chain are alternatives, and it goes on when a quota ends.
+    Less than the nodes of the first `up`, or one node of the largest pool, is wrong. Less than one
+    node of each pool, or all pools at `maxNodes`, is a note: the pools of a chain are alternatives.
     """
     by_quota: dict[str, list[Drawn]] = {}
     for part in drawn:
@@ -71,12 +75,14 @@ def judge(
             )
         elif limit.left < need:
             yield wrong(
-                f"{quota} has {limit.left} of {limit.limit:.0f} {unit} left; the first nodes of {pools} need {need} at least",
+                f"{quota} has {limit.left} of {limit.limit:.0f} {unit} left; the first nodes of"
+                f" {pools} need {need} at least",
                 remedy,
             )
         elif limit.left < first:
             yield note(
-                f"{quota} has {limit.left} {unit} left; one node of each of {pools} at the same time needs {first}",
+                f"{quota} has {limit.left} {unit} left; one node of each of {pools} at the same"
+                f" time needs {first}",
                 remedy,
             )
         elif limit.left < most:
@@ -90,8 +96,9 @@ def judge(
 
 
 def reserved(pools: Iterable[str]) -> Iterator[Remark]:
-    """What is said of pools that draw from no quota, because their machines were counted when they were reserved."""
+    """Yield a note about reserved pools, whose machines were counted when they were reserved."""
     if names := some(pools):
         yield note(
-            f"the machines of {names} are reserved, and their quota was counted then: it was not asked for them"
+            f"the machines of {names} are reserved, and their quota was counted then: it was not"
+            " asked for them"
         )

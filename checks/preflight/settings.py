@@ -20,13 +20,13 @@ class Settings:
     environ: Mapping[str, str]
 
     def written(self, key: str) -> bool:
-        """Whether the stack file has the setting, be it encrypted."""
+        """Return whether the stack file has the setting, plain or encrypted."""
         return bool(self.file.get(f"{self.provider}:{key}"))
 
     def get(self, key: str, *variables: str) -> str:
-        """A setting, else the first of its variables that has a value, else an empty text.
+        """Return a setting, else its first variable with a value, else an empty text.
 
-        Raises `Unasked` for one that is encrypted in the file while no variable has it.
+        Raises `Unasked` if the file encrypts it and no variable has it.
         """
         written = self.file.get(f"{self.provider}:{key}", "")
         if written and written != ENCRYPTED:
@@ -34,7 +34,8 @@ class Settings:
         named = next((self.environ[name] for name in variables if self.environ.get(name)), "")
         if written and not named:
             raise Unasked(
-                f"{self.provider}:{key} is encrypted in the stack file, and only Pulumi can read it: set {variables[0]} to"
+                f"{self.provider}:{key} is encrypted in the stack file, and only Pulumi can read"
+                f" it: set {variables[0]} to"
                 " the same value for this command"
             )
         return named

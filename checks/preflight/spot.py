@@ -1,7 +1,9 @@
-"""What a cloud says of its spot machines at the moment, and the order of growth that would follow from it.
+"""What a cloud says of its spot machines at the moment, and the order of growth that would follow
+from it.
 
-It is advice: a score is of one moment and promises nothing (Microsoft's page spot-placement-score, Google's page
-view-vm-availability). So nothing here is an error: no right, no answer and a low score are notes.
+It is advice: a score is of one moment and promises nothing (Microsoft's page spot-placement-score,
+Google's page view-vm-availability). So nothing here is an error: no right, no answer and a low
+score are notes.
 """
 
 from __future__ import annotations
@@ -38,7 +40,10 @@ def spot_pools(demand: Demand) -> tuple[Need, ...]:
 
 
 def advice_of(answers: Answers, part: str) -> tuple[Mapping[str, Document], list[str]]:
-    """Return the answers of this part by name, and why others are missing. Raises `NotCompared` where none was asked."""
+    """Return the answers of this part by name, and why others are missing.
+
+    Raises `NotCompared` where none was asked.
+    """
     documents = {
         name: found for name, found in answers.parts.items() if name.startswith(f"{part} ")
     }
@@ -53,7 +58,10 @@ def advice_of(answers: Answers, part: str) -> tuple[Mapping[str, Document], list
 def judge(
     demand: Demand, scores: Mapping[str, Score], unseen: Sequence[str], remedy: str
 ) -> Iterator[Remark]:
-    """Say the score of each spot pool, and the order by it. `scores` is by pool, `unseen` has why some were not advice_of."""
+    """Say the score of each spot pool, and the order by it.
+
+    `scores` is by pool, `unseen` has why some were not advice_of.
+    """
     pools = spot_pools(demand)
     if not pools:
         yield ok("the stack has no spot pool to ask about")
@@ -79,7 +87,8 @@ def judge(
 def _orders(demand: Demand, scores: Mapping[str, Score]) -> tuple[list[str], list[str]]:
     """Return the order in which GPU pools grow, and the one by the scores.
 
-    The spot pools of a chain change places with each other; twins, and all that the order puts behind them, stay.
+    The spot pools of a chain change places with each other; twins, and all that the order puts
+    behind them, stay.
     """
     pools = {pool.name: pool for pool in node_pools(demand.spec, demand.cloud)}
     grown = growth_order(demand.spec, list(pools.values()), demand.cloud)

@@ -10,7 +10,8 @@ import yaml
 from checks.ready.snapshot import Object
 
 _UPDATED = "cluster-autoscaler.kubernetes.io/last-updated"
-"""The annotation with the time of the status (kubernetes/autoscaler 1.36.1, clusterstate/utils/status.go)."""
+"""The annotation with the time of the status (kubernetes/autoscaler 1.36.1,
+clusterstate/utils/status.go)."""
 
 
 @dataclass(frozen=True)
@@ -18,12 +19,12 @@ class Group:
     """A node group in the status."""
 
     name: str
-    """Without the address that goes before it on Google Cloud."""
+    """The name without Google Cloud's address before it."""
     health: str
     scale_up: str
     """`NoActivity`, `InProgress`, `Backoff` and the like."""
     why: str
-    """The error behind a back-off."""
+    """The error that caused a back-off."""
     target: int
     most: int
     """The largest number of nodes."""
@@ -39,7 +40,7 @@ class Starting(ValueError):
 
 
 def read_config_map(config_map: Object) -> tuple[Group, ...]:
-    """The groups in a ConfigMap. Raises as `read_status`."""
+    """Return the groups in a ConfigMap. Raises as `read_status`."""
     annotations = (config_map.get("metadata") or {}).get("annotations") or {}
     return read_status(
         str((config_map.get("data") or {}).get("status", "")), annotations.get(_UPDATED, "")
@@ -47,10 +48,11 @@ def read_config_map(config_map: Object) -> tuple[Group, ...]:
 
 
 def read_status(text: str, updated: str = "") -> tuple[Group, ...]:
-    """The groups in a status since 1.30, which is YAML (kubernetes/autoscaler 1.36.1, clusterstate/api/types.go).
-    `updated`: the time of it, where something else than the text says it.
+    """Return the groups in a status since 1.30, which is YAML (kubernetes/autoscaler 1.36.1,
+    clusterstate/api/types.go).
 
-    Raises `ValueError` for another text, such as that of older versions, and `Starting`.
+    `updated`: the status' time, if known beside the text. Raises `ValueError` for another text,
+    such as older versions', and `Starting`.
     """
     try:
         content = yaml.safe_load(text)
@@ -66,7 +68,7 @@ def read_status(text: str, updated: str = "") -> tuple[Group, ...]:
 
 
 def _time(written: object) -> str:
-    """Go's way of writing a time in UTC, such as `2026-11-23 10:52:04.558615784 +0000 UTC`, in ISO 8601."""
+    """Convert Go's `2026-11-23 10:52:04.558615784 +0000 UTC` to ISO 8601."""
     found = re.match(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)", str(written))
     return f"{found[1]}T{found[2]}+00:00" if found else ""
 

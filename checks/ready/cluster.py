@@ -1,4 +1,7 @@
-"""Cluster: a snapshot as the checks read it. A part that was not seen raises `NotSeen`, so no check can take it for empty."""
+"""Cluster: a snapshot as the checks read it.
+
+A part that was not seen raises `NotSeen`, so no check can take it for empty.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,8 @@ class Contract:
     release: str
     pools: tuple[Pool, ...]
     checkpoints: str = ""
-    """The address of the storage for checkpoints; empty where the optional key `workloads.json` names none."""
+    """The address of the storage for checkpoints; empty where the optional key `workloads.json`
+    names none."""
 
 
 @dataclass(frozen=True)
@@ -95,18 +99,20 @@ class Node:
         )
 
     def free(self, resource: str) -> float:
-        """The part of a resource that no pod has requested."""
+        """Return the part of a resource that no pod has requested."""
         return max(0.0, self.allocatable.get(resource, 0.0) - self.used.get(resource, 0.0))
 
 
 _PASSING = re.compile(
     r"node\.kubernetes\.io/|node\.cloudprovider\.kubernetes\.io/|ToBeDeletedByClusterAutoscaler$"
-    r"|DeletionCandidateOfClusterAutoscaler$|(startup|status|ignore)-taint\.cluster-autoscaler\.kubernetes\.io/"
+    r"|DeletionCandidateOfClusterAutoscaler$"
+    r"|(startup|status|ignore)-taint\.cluster-autoscaler\.kubernetes\.io/"
     r"|node\.cilium\.io/|cni\.istio\.io/|readiness\.k8s\.io/"
 )
-"""Taints that Kubernetes, the autoscaler or an agent of the network puts on a node for a while (kubernetes/autoscaler 1.36.1,
-utils/taints/taints.go; docs.cilium.io, page installation/taints; istio.io, page setup/additional-setup/cni; readiness.k8s.io is
-of kubernetes-sigs/node-readiness-controller)."""
+"""Taints that Kubernetes, the autoscaler or an agent of the network puts on a node for a while
+(kubernetes/autoscaler 1.36.1, utils/taints/taints.go; docs.cilium.io, page installation/taints;
+istio.io, page setup/additional-setup/cni; readiness.k8s.io is of
+kubernetes-sigs/node-readiness-controller)."""
 
 _YOUNG = 15 * 60
 """Seconds in which a node may still get its driver and its device plugin."""
@@ -120,18 +126,21 @@ class Cluster:
         self.intent = intent or Intent()
 
     def part(self, name: str) -> Any:
-        """An object, a list, or None where there is none. Raises NotSeen."""
+        """Return an object, a list, or None if missing. Raises NotSeen."""
         if name in self.snapshot.unseen:
             raise NotSeen(f"{name}: {self.snapshot.unseen[name]}")
         return self.snapshot.parts.get(name)
 
     def objects(self, name: str) -> Sequence[Object]:
-        """The objects of a kind; none where the server has no such kind. Raises NotSeen."""
+        """Return the objects of a kind; empty if the server lacks the kind. Raises NotSeen."""
         return self.part(name) or ()
 
     @cached_property
     def version(self) -> tuple[int, int]:
-        """Major and minor version of the API server; 0.0 where it says none. An emulated version decides on kinds."""
+        """Major and minor version of the API server; 0.0 where it says none.
+
+        An emulated version decides on kinds.
+        """
         answer = self.part("version") or {}
         emulated = f"{answer.get('emulationMajor') or ''}.{answer.get('emulationMinor') or ''}"
         return minor(emulated if len(emulated) > 1 else str(answer.get("gitVersion", "")))
@@ -152,7 +161,10 @@ class Cluster:
 
     @cached_property
     def cloud(self) -> CloudFacts | None:
-        """The cloud that made the nodes, by their provider id; None for another one. Raises NotSeen."""
+        """The cloud that made the nodes, by their provider id; None for another one.
+
+        Raises NotSeen.
+        """
         ids = [
             str((item.get("spec") or {}).get("providerID", "")) for item in self.objects("nodes")
         ]
@@ -172,7 +184,8 @@ class Cluster:
         if len(published) > 1 and not self.intent.bounds:
             stacks = ", ".join(sorted(item["metadata"]["name"] for item in published))
             raise NotCompared(
-                f"several stacks are in the cluster ({stacks}), and no stack file says which is meant"
+                f"several stacks are in the cluster ({stacks}), and no stack file says which is"
+                " meant"
             )
         config_map = max(published, key=self._pools_of_file)
         labels = config_map["metadata"].get("labels") or {}
@@ -198,12 +211,15 @@ class Cluster:
 
     @cached_property
     def groups(self) -> tuple[Group, ...] | None:
-        """The node groups in the autoscaler's status; None where it writes none here. Raises NotSeen, ValueError, Starting."""
+        """The node groups in the autoscaler's status; None where it writes none here.
+
+        Raises NotSeen, ValueError, Starting.
+        """
         config_map = self.part("autoscaler")
         return None if config_map is None else autoscaler.read_config_map(config_map)
 
     def pool_of(self, group: str) -> str:
-        """The pool of a node group; empty where its name does not say it. Raises NotSeen."""
+        """Return the pool of a node group; empty if its name does not tell. Raises NotSeen."""
         return self.cloud.pool_of(group, self._pool_names) if self.cloud else ""
 
     @cached_property
@@ -217,7 +233,7 @@ class Cluster:
             return frozenset(names)
 
     def seconds_since(self, time: str) -> float | None:
-        """The seconds from a time in ISO 8601 to the snapshot; None where one of the two is not known."""
+        """Return the seconds from a time in ISO 8601 to the snapshot; None if either is unknown."""
         if not self.snapshot.taken or not time:
             return None
         return (
@@ -225,18 +241,18 @@ class Cluster:
         ).total_seconds()
 
     def young(self, node: Node) -> bool:
-        """Whether the node joined a moment ago; False where a snapshot does not say when it was taken."""
+        """Return whether the node joined a moment ago; False if the snapshot's time is unknown."""
         age = self.seconds_since(node.born)
         return age is not None and 0 <= age < _YOUNG
 
     def reclaimable(self, node: Node) -> bool:
-        """Whether the cloud may take the node back, or ends it after a while: then it is not Ready as a part of its life."""
+        """Return whether the cloud may reclaim or end the node: then not Ready is no defect."""
         own = node.labels.get(CAPACITY_LABEL) in (Capacity.SPOT, Capacity.FLEX_START)
         clouds = self.cloud.reclaimable_labels.items() if self.cloud else ()
         return own or any(node.labels.get(key) == value for key, value in clouds)
 
     def lasting_taints(self, node: Node) -> set[Taint]:
-        """The taints of a node without those that come and go."""
+        """Return a node's taints without temporary ones."""
         clouds = self.cloud.passing_taints if self.cloud else ""
         passing = [_PASSING, *([re.compile(clouds)] if clouds else [])]
         return {
@@ -245,14 +261,15 @@ class Cluster:
 
 
 def minor(version: str) -> tuple[int, int]:
-    """Major and minor version in a text such as v1.36.2-gke.100; 0.0 for another text."""
+    """Return major and minor version in a text such as v1.36.2-gke.100; 0.0 for another text."""
     numbers = re.match(r"v?(\d+)\.(\d+)", version)
     return (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)
 
 
 def requests(spec: Object) -> dict[str, float]:
-    """A pod's requests as the scheduler counts them: sidecars and containers together, or one init container where that is more
-    (kubernetes.io/docs/concepts/workloads/pods/init-containers, sidecar-containers)."""
+    """Return a pod's requests as the scheduler counts them: containers and sidecars, or one init
+    container if larger (kubernetes.io/docs/concepts/workloads/pods/init-containers,
+    sidecar-containers)."""
     total: dict[str, float] = {}
     for container in spec.get("containers") or ():
         _add(total, container)
@@ -307,7 +324,8 @@ def _node(item: Object, used: Mapping[str, float]) -> Node:
 
 
 def _taint(taint: Object) -> Taint:
-    # Without validation: a node may have a taint that no stack file may declare, such as one without a value.
+    # Without validation: a node may have a taint that no stack file may declare, such as one
+    # without a value.
     return Taint.model_construct(
         key=taint["key"], value=taint.get("value") or "", effect=Effect(taint["effect"])
     )

@@ -1,4 +1,5 @@
-"""Intent: what a stack file adds to what a cluster shows, for checks that cannot tell without it."""
+"""Intent: what a stack file adds to what a cluster shows, for checks that cannot tell without
+it."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ class Intent:
 
 
 def intent_of(spec: ClusterSpec) -> Intent:
-    """What this stack file says."""
+    """Return the intent of a stack file."""
     cloud = registry.cloud_of(spec.cloud)
     pools = node_pools(spec, cloud)
     if spec.system_pool:

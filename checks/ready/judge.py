@@ -25,6 +25,6 @@ CHECKS: tuple[Check[Cluster], ...] = (
 def findings(
     snapshot: Snapshot, more: Iterable[Check[Cluster]] = (), intent: Intent | None = None
 ) -> list[Finding]:
-    """What every check says of a snapshot, and `more` of them. Pure: the same snapshot, the same findings."""
+    """Return the findings of all checks and of `more`; a pure function of the snapshot."""
     cluster = Cluster(snapshot, intent)
     return [finding for check in (*CHECKS, *more) for finding in check.findings(cluster)]

@@ -15,7 +15,7 @@ _LONGEST = 300
 
 
 def open_client(kubeconfig: str | None, context: str | None = None) -> Any:
-    """A `kubernetes.client.ApiClient`. `kubeconfig`: a file; None for kubectl's default. Raises `Unasked`."""
+    """Return an `ApiClient` for a kubeconfig file; None is kubectl's default. Raises `Unasked`."""
     # The import takes half a second.
     from kubernetes import client, config
     from kubernetes.config import ConfigException
@@ -34,7 +34,8 @@ def open_client(kubeconfig: str | None, context: str | None = None) -> Any:
             f"{failed.filename}, which {name} names, cannot be read: {failed.strerror}"
         ) from None
     except Exception:
-        # PyYAML's and the client's errors of a file that is none; they may show a line that holds a token.
+        # PyYAML's and the client's errors of a file that is none; they may show a line that holds a
+        # token.
         raise Unasked(f"{name} is no kubeconfig") from None
     assert isinstance(api, client.ApiClient)
     _refuse_nobody(api.configuration, name, user, logged)
@@ -44,8 +45,11 @@ def open_client(kubeconfig: str | None, context: str | None = None) -> Any:
 def _refuse_nobody(
     configuration: Any, name: str, user: Mapping[str, Any] | None, logged: list[str]
 ) -> None:
-    """Raises `Unasked` where the client goes on as nobody though the user has a login: it only logs that
-    (kubernetes 37.0, config/kube_config.py), and every 403 that follows would look like a missing right."""
+    """Raise `Unasked` if the user's login failed.
+
+    The client only logs that and continues anonymously (kubernetes 37.0, config/kube_config.py):
+    each 403 would look like a missing right.
+    """
     if user is None:
         raise Unasked(f"{name} names a user in its context, and has none of that name")
     # A certificate of the file is no proof that a command answered.
@@ -56,18 +60,20 @@ def _refuse_nobody(
     if command := user.get("exec"):
         hint = line(command.get("installHint") or "")[:_LONGEST]
         raise Unasked(
-            f"the login command `{command.get('command')}` of {name} does not log in{why and f' ({why})'}: install it or log in"
+            f"the login command `{command.get('command')}` of {name} does not log"
+            f" in{why and f' ({why})'}: install it or log in"
             f" again, and try `kubectl get nodes`{hint and f'; {hint}'}"
         )
     if provider := user.get("auth-provider"):
         raise Unasked(
-            f"the login `auth-provider: {provider.get('name')}` of {name} does not log in{why and f' ({why})'}: log in again, or"
+            f"the login `auth-provider: {provider.get('name')}` of {name} does not log"
+            f" in{why and f' ({why})'}: log in again, or"
             " write the kubeconfig anew"
         )
 
 
 def _user(path: str | None, context: str | None) -> Mapping[str, Any] | None:
-    """The user of the context; None where the context names one that the file does not have."""
+    """Return the context's user; None if the file lacks that user."""
     from kubernetes.config import kube_config
 
     content = kube_config.KubeConfigMerger(
@@ -83,7 +89,7 @@ def _user(path: str | None, context: str | None) -> Mapping[str, Any] | None:
 
 @contextmanager
 def _client_log() -> Iterator[list[str]]:
-    """What the client logs in place of an error. It uses the root logger."""
+    """Collect what the client logs instead of raising; it uses the root logger."""
     texts: list[str] = []
 
     class Kept(logging.Handler):

@@ -1,4 +1,5 @@
-"""Kubernetes quantities as numbers (kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity)."""
+"""Kubernetes quantities as numbers
+(kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity)."""
 
 from __future__ import annotations
 
@@ -23,6 +24,6 @@ GI = 1024.0**3
 
 
 def number(quantity: object) -> float:
-    """The value of a quantity, such as 0.25 of `250m`. 0 for what is no quantity."""
+    """Return the value of a quantity: 0.25 for `250m`, 0 for other texts."""
     read = _QUANTITY.fullmatch(str(quantity or "0").strip())
     return float(read[1]) * _SUFFIXES.get(read[2], 0.0) if read else 0.0

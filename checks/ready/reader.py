@@ -1,7 +1,8 @@
-"""Reads a snapshot with the official client: GET requests alone, so that a user who may only read can run it.
+"""Reads a snapshot with the official client: GET requests alone, so that a user who may only read
+can run it.
 
-Not a dry run of a pod either: the API server asks for the right to create it (kubernetes.io/docs/reference/using-api/api-concepts,
-"Dry-run authorization").
+Not a dry run of a pod either: the API server asks for the right to create it
+(kubernetes.io/docs/reference/using-api/api-concepts, "Dry-run authorization").
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ _PAGE = 500
 
 
 def open_snapshot(kubeconfig: str | None, context: str | None = None) -> Snapshot:
-    """Everything that the kubeconfig's user may read.
+    """Read all parts that the kubeconfig's user may read.
 
-    `kubeconfig`: a file; None for kubectl's default. Raises `Unasked` where it is unusable, its credentials are not
-    accepted, or the server does not answer.
+    `kubeconfig`: a file; None is kubectl's default. Raises `Unasked` if it is unusable, or as
+    `read_snapshot`.
     """
     api = kubeconfigs.open_client(kubeconfig, context)
     api.configuration.retries = False
@@ -35,8 +36,10 @@ def open_snapshot(kubeconfig: str | None, context: str | None = None) -> Snapsho
 
 
 def read_snapshot(api: Any) -> Snapshot:
-    """The snapshot that a `kubernetes.client.ApiClient` sees. Raises `Unasked` where the server does not answer, or
-    not to these credentials."""
+    """Read all parts with an `ApiClient`.
+
+    Raises `Unasked` if the server does not answer, or refuses the credentials.
+    """
     parts: dict[str, Any] = {}
     unseen: dict[str, str] = {}
     for name, path in PATHS.items():
@@ -48,7 +51,7 @@ def read_snapshot(api: Any) -> Snapshot:
 
 
 def _now(api: Any) -> str:
-    """The time by the server's own clock, which also dates nodes; empty where it says none."""
+    """Return the server's time, which also dates nodes; empty if unknown."""
     date = _ask(api, PATHS["version"]).getheader("Date")
     return parsedate_to_datetime(date).isoformat() if date else ""
 
@@ -58,7 +61,7 @@ class _Refused(Exception):
 
 
 def _part(api: Any, path: str) -> Any:
-    """An object, or the items of a list; None where there is none of that name or kind."""
+    """Return an object, or the items of a list; None if the name or kind is missing."""
     items: list[Any] = []
     proceed = ""
     while True:
@@ -85,7 +88,8 @@ def _get(api: Any, path: str) -> dict[str, Any] | None:
     if answer.status == 401:
         # Not a missing right: an expired token is refused everywhere, and no role mends it.
         raise Unasked(
-            f"the API server {host} does not accept the kubeconfig's credentials (401): log in again"
+            f"the API server {host} does not accept the kubeconfig's credentials (401): log in"
+            " again"
         )
     if answer.status != 200:
         raise _Refused(f"{answer.status} {answer.reason}")
@@ -99,7 +103,7 @@ def _get(api: Any, path: str) -> dict[str, Any] | None:
 
 
 def _ask(api: Any, path: str) -> Any:
-    """The answer, whatever its status, with its body read."""
+    """Return the answer, whatever its status, with its body read."""
     from kubernetes.client.exceptions import ApiException
     from urllib3.exceptions import HTTPError
 

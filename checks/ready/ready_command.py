@@ -28,7 +28,8 @@ from checks.ready.checks import declared
 def main(kubeconfig: str | None, context: str | None, stack: str | None, as_json: bool) -> None:
     """Say whether a cluster is ready for Kubeflow on spot GPUs. Reads, and changes nothing.
 
-    Exit status: 0 ready; 1 something is wrong; 2 nothing could be asked; 3 nothing that was seen is wrong, but not all was seen.
+    Exit status: 0 ready; 1 something is wrong; 2 nothing could be asked; 3 nothing that was seen is
+    wrong, but not all was seen.
     """
     with one_sentence():
         file = stacks.load_stack(Path.cwd(), stack) if stack else None

@@ -1,4 +1,5 @@
-"""Snapshot: what one kubeconfig shows of a cluster at one moment, as plain data that a file can hold."""
+"""Snapshot: what one kubeconfig shows of a cluster at one moment, as plain data that a file can
+hold."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ PATHS: Mapping[str, str] = {
     "validatingBindings": f"{ADMISSION}/validatingadmissionpolicybindings",
     "mutatingPolicies": f"{ADMISSION}/mutatingadmissionpolicies",
     "mutatingBindings": f"{ADMISSION}/mutatingadmissionpolicybindings",
-    "contracts": "/api/v1/namespaces/kube-public/configmaps?labelSelector=app.kubernetes.io%2Fpart-of%3Dkubeflow-spot",
+    "contracts": "/api/v1/namespaces/kube-public/configmaps"
+    "?labelSelector=app.kubernetes.io%2Fpart-of%3Dkubeflow-spot",
     "publicRoles": f"{_RBAC}/roles",
     "publicBindings": f"{_RBAC}/rolebindings",
     "expander": "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-priority-expander",
@@ -48,14 +50,15 @@ class Snapshot:
     unseen: Mapping[str, str] = field(default_factory=dict)
     """The reason why a part was not read, such as `403 Forbidden`."""
     taken: str = ""
-    """The time of it by the server's clock, in ISO 8601; empty where that is not known, as in a recorded file."""
+    """The time of it by the server's clock, in ISO 8601; empty where that is not known, as in a
+    recorded file."""
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data, the inverse of `of_json`."""
+        """Return plain data, the inverse of `of_json`."""
         plain = {"server": self.server, "parts": dict(self.parts), "unseen": dict(self.unseen)}
         return plain | ({"taken": self.taken} if self.taken else {})
 
     @classmethod
     def of_json(cls, plain: Mapping[str, Any]) -> Snapshot:
-        """The snapshot in a recorded file."""
+        """Return the snapshot in a recorded file."""
         return cls(plain["server"], plain["parts"], plain.get("unseen", {}), plain.get("taken", ""))

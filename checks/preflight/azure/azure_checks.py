@@ -19,12 +19,12 @@ def _settings(answers: Answers) -> Azure:
 
 
 def _location(answers: Answers) -> str:
-    """The stack's region, or that of the existing cluster."""
+    """Return the stack's region, or that of the existing cluster."""
     return _settings(answers).location or str((answers.part("cluster") or {}).get("location") or "")
 
 
 def _skus(answers: Answers) -> Mapping[str, Document]:
-    """The sizes of the region by lower-cased name: Azure compares names without case."""
+    """Return the sizes of the region by lower-cased name: Azure compares names without case."""
     return {
         str(item["name"]).lower(): item
         for item in answers.part("skus") or ()
@@ -65,7 +65,8 @@ def _of_machine(need: Need, sku: Document | None, location: str) -> Iterator[Rem
         why = restriction.get("reasonCode", "")
         if restriction.get("type") == "Location":
             yield wrong(
-                f"{need.machine} of pool {need.pool} is closed to this subscription in {location} ({why})",
+                f"{need.machine} of pool {need.pool} is closed to this subscription in {location}"
+                f" ({why})",
                 "ask Azure's support for the size in the region, or choose another",
             )
             return
@@ -76,7 +77,8 @@ def _of_machine(need: Need, sku: Document | None, location: str) -> Iterator[Rem
     missing = sorted(set(need.zones) - offered)
     if missing:
         yield wrong(
-            f"{need.machine} of pool {need.pool} is not offered in zone {', '.join(missing)} of {location}",
+            f"{need.machine} of pool {need.pool} is not offered in zone {', '.join(missing)} of"
+            f" {location}",
             f"set its `zones` to {', '.join(sorted(offered)) or 'none'}"
             if offered
             else "leave `zones` out, or choose another machine",
@@ -111,7 +113,7 @@ def _quota(answers: Answers) -> Iterator[Remark]:
 
 
 def _live(answers: Answers) -> Mapping[tuple[str, str], int]:
-    """Nodes that are up, by pool and lower-cased size."""
+    """Return the number of live nodes by pool and lower-cased size."""
     pools = _properties(answers).get("agentPoolProfiles") or ()
     return {
         (pool["name"], str(pool.get("vmSize", "")).lower()): int(pool.get("count") or 0)
@@ -120,12 +122,13 @@ def _live(answers: Answers) -> Mapping[tuple[str, str], int]:
 
 
 def _properties(answers: Answers) -> Document:
-    """The live cluster's; nothing where there is none. Raises `NotSeen`."""
+    """Return the live cluster's properties; empty without a cluster. Raises `NotSeen`."""
     return (answers.part("cluster") or {}).get("properties") or {}
 
 
 def _draws(need: Need, sku: Document | None, up: int) -> Iterator[Drawn]:
-    """Spot draws on `lowPriorityCores` alone, others on `cores` and their family (pages quotas, spot-vms)."""
+    """Yield the quotas of a pool: spot draws only on `lowPriorityCores`, others on `cores` and
+    their family (pages quotas, spot-vms)."""
     family = str((sku or {}).get("family") or (need.known.family if need.known else ""))
     vcpus = int(_capability(sku, "vCPUs") or 0) if sku else need.known.vcpus if need.known else 0
     for quota in ("lowPriorityCores",) if need.spot else ("cores", family):
@@ -134,7 +137,7 @@ def _draws(need: Need, sku: Document | None, up: int) -> Iterator[Drawn]:
 
 
 def _family(name: str) -> str:
-    """The SKU list and the usage list spell families differently."""
+    """Normalize a family name, which SKUs and usages spell differently."""
     return name.replace(" ", "").lower()
 
 
@@ -155,7 +158,8 @@ def _version(answers: Answers) -> Iterator[Remark]:
     patches = (entry or {}).get("patchVersions") or {}
     if entry is None or (wanted != minor and wanted not in patches):
         yield wrong(
-            f"AKS has no Kubernetes {wanted} in {location}; it has {', '.join(sorted(offered)) or 'none'}",
+            f"AKS has no Kubernetes {wanted} in {location}; it has"
+            f" {', '.join(sorted(offered)) or 'none'}",
             "choose a release or `cluster.kubernetesVersion` of that list",
         )
     elif entry.get("isPreview"):
@@ -170,7 +174,8 @@ def _version(answers: Answers) -> Iterator[Remark]:
     ):
         yield wrong(
             f"Kubernetes {wanted} has long-term support alone in {location}",
-            "choose a newer release, or set `cloud.longTermSupport: true` and `cloud.tier: Premium`",
+            "choose a newer release, or set `cloud.longTermSupport: true` and `cloud.tier:"
+            " Premium`",
         )
     elif _settings(answers).long_term_support and "AKSLongTermSupport" not in (
         (entry.get("capabilities") or {}).get("supportPlan") or ()
@@ -218,7 +223,8 @@ def _registered(answers: Answers) -> Iterator[Remark]:
         if ((feature or {}).get("properties") or {}).get("state") != "Registered":
             missing.append("feature")
             yield wrong(
-                "the feature Microsoft.Compute/EncryptionAtHost is not registered, and `encryption.atHost` needs it",
+                "the feature Microsoft.Compute/EncryptionAtHost is not registered, and"
+                " `encryption.atHost` needs it",
                 "az feature register --namespace Microsoft.Compute --name EncryptionAtHost",
             )
     if not missing:

@@ -1,6 +1,8 @@
-"""The resources that a stack declares on Azure, each with its place; and the actions that each type takes.
+"""The resources that a stack declares on Azure, each with its place; and the actions that each type
+takes.
 
-A test compares them with what the program declares for every happy stack file: a type without a line here fails.
+A test compares them with what the program declares for every happy stack file: a type without a
+line here fails.
 """
 
 from __future__ import annotations
@@ -83,11 +85,13 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     ),
     "azure-native:storage:StorageAccount": ("Microsoft.Storage/storageAccounts/write",),
 }
-"""What a create or an update of each type asks for (role-based-access-control: resource-provider-operations)."""
+"""What a create or an update of each type asks for (role-based-access-control:
+resource-provider-operations)."""
 
 
 def resources(demand: Demand) -> Iterator[tuple[str, str]]:
-    """Yield the type of each declared resource, without its package, and its place: one of the two, or an id of another owner's.
+    """Yield the type of each declared resource, without its package, and its place: one of the two,
+    or an id of another owner's.
 
     An id without a subscription is in the cluster's.
     """
@@ -129,7 +133,8 @@ def existing_network(cloud: Azure) -> str:
     network = cloud.network.existing
     if not network:
         return ""
-    return f"/resourceGroups/{network.resource_group.text}/providers/Microsoft.Network/virtualNetworks/{network.name.text}"
+    group = f"/resourceGroups/{network.resource_group.text}"
+    return f"{group}/providers/Microsoft.Network/virtualNetworks/{network.name.text}"
 
 
 def _network(cloud: Azure) -> Iterator[tuple[str, str]]:

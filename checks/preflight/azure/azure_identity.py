@@ -1,5 +1,6 @@
-"""Identity: who asks Azure. Pulumi's provider takes these settings and variables in this order
-(pulumi/pulumi-azure-native, provider/pkg/provider/auth_azidentity.go), and so does this command, so that both are one person."""
+"""The login to Azure: the same settings and variables in the same order as Pulumi's provider
+(pulumi/pulumi-azure-native, provider/pkg/provider/auth_azidentity.go), so that both are one
+person."""
 
 from __future__ import annotations
 
@@ -18,13 +19,15 @@ _LOG_IN = "run `az login`, or set ARM_CLIENT_ID, ARM_TENANT_ID and ARM_CLIENT_SE
 _PUBLIC = ("", "public", "azurepubliccloud", "azurecloud")
 _OTHER_LOCATIONS = ("usgov", "usdod", "ussec", "usnat", "china")
 """Beginnings of the names of regions that other clouds of Azure have
-(learn.microsoft.com/azure/azure-government/documentation-government-get-started-connect-with-cli; azure.cn)."""
+(learn.microsoft.com/azure/azure-government/documentation-government-get-started-connect-with-cli;
+azure.cn)."""
 
 _CLI_SECONDS = 60
 
 
 def refuse_other_clouds(settings: Settings, location: str) -> None:
-    """Raises `Unasked` for Azure Government, Azure in China and clouds of somebody's own: they have addresses of their own."""
+    """Raise `Unasked` for Azure Government, Azure in China and private clouds: they have other
+    addresses."""
     named = settings.get("environment", "ARM_ENVIRONMENT", "AZURE_ENVIRONMENT")
     if named.lower() not in _PUBLIC:
         raise Unasked(
@@ -42,7 +45,7 @@ def refuse_other_clouds(settings: Settings, location: str) -> None:
 
 
 def login(settings: Settings, subscription: str) -> tuple[Any, str]:
-    """The credential of an `azure.identity` class, and how a report names it. Raises `Unasked`."""
+    """Return an `azure.identity` credential and its name for the report. Raises `Unasked`."""
     from azure import identity
 
     tenant, client = (
@@ -55,7 +58,8 @@ def login(settings: Settings, subscription: str) -> tuple[Any, str]:
         for value, name in ((tenant, "ARM_TENANT_ID"), (client, "ARM_CLIENT_ID")):
             if not value:
                 raise Unasked(
-                    f"the login by {way} lacks {name}, without which Pulumi's provider logs in nowhere"
+                    f"the login by {way} lacks {name}, without which Pulumi's provider logs in"
+                    " nowhere"
                 )
         try:
             return make(), f"{principal} (by {way})"
@@ -94,14 +98,15 @@ def login(settings: Settings, subscription: str) -> tuple[Any, str]:
 
 
 def signed_in(credential: Any, words: str) -> str:
-    """How a report names whoever asks, after a first token. Raises `Unasked` where the credential has none."""
+    """Get a first token; return the name of its bearer. Raises `Unasked` if there is no token."""
     from azure.core.exceptions import AzureError, ClientAuthenticationError
 
     try:
         token = credential.get_token(f"{MANAGEMENT}/.default").token
     except ClientAuthenticationError as refused:
         raise Unasked(
-            f"no credentials for Azure, so nothing was asked: {line(refused.message).rstrip('.')}; {_LOG_IN}"
+            "no credentials for Azure, so nothing was asked:"
+            f" {line(refused.message).rstrip('.')}; {_LOG_IN}"
         ) from None
     except (AzureError, ValueError) as silent:
         raise Unasked(f"the login to Azure does not answer: {line(silent)}") from None
@@ -113,7 +118,10 @@ def signed_in(credential: Any, words: str) -> str:
 
 
 def _assertion(settings: Settings) -> Callable[[], str]:
-    """The function that has the token of another issuer. Raises `Unasked` without one, `OSError` for a file that is missing."""
+    """Return a function that returns the other issuer's token.
+
+    Raises `Unasked` without one, `OSError` for a missing file.
+    """
     if token := settings.get("oidcToken", "ARM_OIDC_TOKEN"):
         return lambda: token
     if path := settings.get("oidcTokenFilePath", "ARM_OIDC_TOKEN_FILE_PATH"):
@@ -149,7 +157,7 @@ def _assertion(settings: Settings) -> Callable[[], str]:
 
 
 def _claims(token: str) -> dict[str, Any]:
-    """What a token says of its bearer; nothing for one that is no JWT. It is not checked: Azure does that."""
+    """Return a token's claims without verifying it; empty if it is no JWT."""
     try:
         middle = token.split(".")[1]
         content = json.loads(base64.urlsafe_b64decode(middle + "=" * (-len(middle) % 4)))

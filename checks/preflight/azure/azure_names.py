@@ -13,7 +13,7 @@ _EXISTS = "and nothing else of the stack: an `up` would end with 'already exists
 
 
 def group(demand: Demand) -> str:
-    """The name of the cluster's resource group."""
+    """Return the name of the cluster's resource group."""
     cloud = demand.spec.cloud
     assert isinstance(cloud, Azure)
     if cloud.existing_cluster:
@@ -22,7 +22,7 @@ def group(demand: Demand) -> str:
 
 
 def names(answers: Answers) -> Iterator[Remark]:
-    """The names of the cluster and its group."""
+    """Check the names of the cluster and its group."""
     cloud, name = answers.demand.spec.cloud, answers.demand.spec.name
     assert isinstance(cloud, Azure)
     if not answers.demand.new:
@@ -47,7 +47,8 @@ def names(answers: Answers) -> Iterator[Remark]:
     ):
         fine = False
         yield note(
-            f"resource group {held} and what is in it carry this stack's tags: a first `up` was made already"
+            f"resource group {held} and what is in it carry this stack's tags: a first `up` was"
+            " made already"
         )
     elif answers.part("cluster") is not None:
         fine = False
@@ -70,13 +71,13 @@ def names(answers: Answers) -> Iterator[Remark]:
 
 
 def _own(answers: Answers, part: str) -> bool:
-    """Whether something bears all tags of the stack file, which must have some."""
+    """Return whether a resource has all tags of the stack file, which must have some."""
     tags, live = answers.demand.spec.cluster.tags, (answers.part(part) or {}).get("tags") or {}
     return bool(tags) and tags.items() <= live.items()
 
 
 def bucket(answers: Answers) -> Iterator[Remark]:
-    """The storage account for checkpoints: its name, or whether the existing one is there."""
+    """Check the storage account for checkpoints: that its name is free, or that it exists."""
     if existing := answers.demand.existing_bucket:
         yield from _existing(answers, existing)
         return
@@ -93,7 +94,8 @@ def bucket(answers: Answers) -> Iterator[Remark]:
     ):
         yield wrong(
             f"there is a resource group {kept} without the account, {_EXISTS}",
-            f"look what is in it, and delete it: az group delete --name {kept}; or choose another name",
+            f"look what is in it, and delete it: az group delete --name {kept}; or choose another"
+            " name",
         )
     elif answer.get("nameAvailable"):
         yield ok(f"the storage account's name {name} is free")
@@ -114,7 +116,7 @@ def bucket(answers: Answers) -> Iterator[Remark]:
 
 
 def _mine(answers: Answers, name: str, id: str) -> Remark:
-    """An account of the wanted name. It stays when a stack goes (docs/storage.md), and Azure makes no second one."""
+    """Judge an existing account of the wanted name, which outlives its stack (docs/storage.md)."""
     existing = f"`workloads.checkpoints.existing: {id}`"
     if _nothing(answers):
         return wrong(
@@ -123,12 +125,13 @@ def _mine(answers: Answers, name: str, id: str) -> Remark:
         )
     return note(
         f"there is a storage account {name} in this subscription",
-        f"nothing, if an `up` of this stack made it; after a `destroy`, or if it is another's, {existing} in place of `name`",
+        "nothing, if an `up` of this stack made it; after a `destroy`, or if it is another's,"
+        f" {existing} in place of `name`",
     )
 
 
 def _nothing(answers: Answers) -> bool:
-    """Whether neither the cluster nor its group is there: an `up` would be the first."""
+    """Return whether neither the cluster nor its group exists, as before a first `up`."""
     return answers.part("cluster") is None and answers.part("resourceGroup") is None
 
 
@@ -138,7 +141,8 @@ def _existing(answers: Answers, account: str) -> Iterator[Remark]:
     if answers.part("container") is None:
         yield wrong(
             f"there is no container checkpoints in storage account {name}, or no such account",
-            "correct `workloads.checkpoints.existing`, or make it: az storage container-rm create --name checkpoints"
+            "correct `workloads.checkpoints.existing`, or make it: az storage container-rm create"
+            " --name checkpoints"
             f" --storage-account {name}",
         )
     else:

@@ -44,9 +44,9 @@ def read_account(
 ) -> Answers:
     """Ask Azure for a stack.
 
-    `account`: the subscription's id; None for that of the stack file, as Pulumi's provider takes it,
-    else the environment's (`ARM_SUBSCRIPTION_ID`, `AZURE_SUBSCRIPTION_ID`), else the only one that
-    the credentials see. `options` go to every client, such as a `transport`. Raises `Unasked`.
+    `account`: the subscription's id; None for that of the stack file, as Pulumi's provider takes
+    it, else the environment's (`ARM_SUBSCRIPTION_ID`, `AZURE_SUBSCRIPTION_ID`), else the only one
+    that the credentials see. `options` go to every client, such as a `transport`. Raises `Unasked`.
     """
     cloud = demand.spec.cloud
     assert isinstance(cloud, Azure)

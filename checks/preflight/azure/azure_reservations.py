@@ -1,4 +1,5 @@
-"""Capacity reservation groups that pools name: whether they are there, and reserve the pool's machine."""
+"""Capacity reservation groups that pools name: whether they are there, and reserve the pool's
+machine."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ def _shown(zones: set[str]) -> str:
 
 
 def reservations(answers: Answers) -> Iterator[Remark]:
-    """Each pool's group, and the reservations in it."""
+    """Check each pool's capacity reservation group."""
     needs, fine = [need for need in answers.demand.needs if need.reserved], []
     for need in needs:
         remarks = list(_of_pool(answers, need))
@@ -47,26 +48,34 @@ def _of_pool(answers: Answers, need: Need) -> Iterator[Remark]:
         if str((item.get("sku") or {}).get("name")).lower() == need.machine.lower()
     ]
     if not mine:
-        # Page use-capacity-reservation-groups: a pool of an empty group is made without it, with a warning alone.
+        # Page use-capacity-reservation-groups: a pool of an empty group is made without it, with a
+        # warning alone.
         yield wrong(
-            f"capacity reservation group {name} reserves no {need.machine}, which pool {need.pool} takes from it",
-            f"az capacity reservation create --resource-group {need.reservation.split('/')[4]} --capacity-reservation-group {name}"
-            f" --name {need.pool} --sku {need.machine} --capacity {need.most}{' --zone ' + need.zones[0] if need.zones else ''}",
+            f"capacity reservation group {name} reserves no {need.machine}, which pool"
+            f" {need.pool} takes from it",
+            f"az capacity reservation create --resource-group {need.reservation.split('/')[4]}"
+            f" --capacity-reservation-group {name}"
+            f" --name {need.pool} --sku {need.machine} --capacity"
+            f" {need.most}{' --zone ' + need.zones[0] if need.zones else ''}",
         )
         return
-    # A machine takes a reservation of its own zone; one without a zone takes one without (page capacity-reservation-overview).
+    # A machine takes a reservation of its own zone; one without a zone takes one without (page
+    # capacity-reservation-overview).
     wanted = set(need.zones) or {_NO_ZONE}
     reserved = {zone for item in mine for zone in item.get("zones") or (_NO_ZONE,)}
     if not wanted & reserved:
         yield wrong(
-            f"capacity reservation group {name} reserves {need.machine} in {_shown(reserved)}, and pool {need.pool} has nodes in"
+            f"capacity reservation group {name} reserves {need.machine} in {_shown(reserved)},"
+            f" and pool {need.pool} has nodes in"
             f" {_shown(wanted)}: they take none of it",
-            f"write `zones: [{', '.join(sorted(reserved - {_NO_ZONE}))}]` in the pool, or reserve there",
+            f"write `zones: [{', '.join(sorted(reserved - {_NO_ZONE}))}]` in the pool, or reserve"
+            " there",
         )
         return
     if lacking := wanted - reserved:
         yield note(
-            f"capacity reservation group {name} reserves no {need.machine} in {_shown(lacking)}, where pool"
+            f"capacity reservation group {name} reserves no {need.machine} in {_shown(lacking)},"
+            " where pool"
             f" {need.pool} gets ordinary machines",
             "reserve there too, or leave the zone out of the pool's `zones`",
         )
@@ -74,7 +83,8 @@ def _of_pool(answers: Answers, need: Need) -> Iterator[Remark]:
     count = sum(int((item.get("sku") or {}).get("capacity") or 0) for item in mine)
     if count < need.most:
         yield note(
-            f"capacity reservation group {name} has {count} {need.machine}, and pool {need.pool} may have {need.most} nodes:"
+            f"capacity reservation group {name} has {count} {need.machine}, and pool {need.pool}"
+            f" may have {need.most} nodes:"
             " beyond them AKS tries to get ordinary machines",
             "reserve more, or lower `maxNodes`",
         )

@@ -1,4 +1,5 @@
-"""Rights: whether whoever deploys may make what a stack declares, each at the place where it is made."""
+"""Rights: whether whoever deploys may make what a stack declares, each at the place where it is
+made."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ class Place:
 
 
 def places(demand: Demand) -> list[Place]:
-    """Return where a stack makes what, with the actions for it (docs/azure.md and docs/storage.md, Rights)."""
+    """Return where a stack makes what, with the actions for it (docs/azure.md and docs/storage.md,
+    Rights)."""
     cloud, name, account = demand.spec.cloud, group(demand), demand.existing_bucket
     assert isinstance(cloud, Azure)
     actions: dict[str, dict[str, None]] = {GROUP: {}}
@@ -72,7 +74,7 @@ def places(demand: Demand) -> list[Place]:
 
 
 def permissions_held(answers: Answers) -> Iterator[Remark]:
-    """Each action against what whoever deploys may do."""
+    """Check that the deploying account may do each action."""
     count, fine = 0, True
     for place in places(answers.demand):
         granted = answers.part(place.part)
@@ -93,7 +95,7 @@ def permissions_held(answers: Answers) -> Iterator[Remark]:
 
 
 def _allows(entry: Document, action: str) -> bool:
-    """Actions without the `notActions` of the same role; `*` stands for any text, and case does not count
+    """Return whether a role allows an action; `*` stands for any text, and case is ignored
     (learn.microsoft.com/azure/role-based-access-control/role-definitions)."""
     return any(_covers(form, action) for form in entry.get("actions") or ()) and not any(
         _covers(form, action) for form in entry.get("notActions") or ()

@@ -1,8 +1,9 @@
 """Azure's Spot Placement Score: the questions for a stack, and what the answers mean.
 
-POST .../providers/Microsoft.Compute/locations/REGION/placementScores/spot/generate (page spot-placement-score of 2026-05): up to
-five sizes a request, one count of machines, by zone or for the region. It changes nothing. Its client for Python is a beta
-(azure-mgmt-computerecommender 1.0.0b3), so the request is sent by the client in use.
+POST .../providers/Microsoft.Compute/locations/REGION/placementScores/spot/generate (page
+spot-placement-score of 2026-05): up to five sizes a request, one count of machines, by zone or for
+the region. It changes nothing. Its client for Python is a beta (azure-mgmt-computerecommender
+1.0.0b3), so the request is sent by the client in use.
 """
 
 from __future__ import annotations
@@ -23,11 +24,15 @@ _OTHERS = {
     "datanotfoundorstale": "without a score",
 }
 PART = "placementScores"
-_ROLE = "the role Compute Recommendations Role on the subscription (docs/azure.md, Rights), or leave it: it is advice alone"
+_ROLE = (
+    "the role Compute Recommendations Role on the subscription (docs/azure.md, Rights), or leave"
+    " it: it is advice alone"
+)
 
 
 def questions(demand: Demand, location: str) -> Iterator[tuple[str, Any]]:
-    """Yield the requests' bodies, each with a name: pools with the same count, by zone or not, are one request."""
+    """Yield the requests' bodies, each with a name: pools with the same count, by zone or not, are
+    one request."""
     for (count, zonal), needs in groupby(sorted(spot_pools(demand), key=_kind), _kind):
         sizes = sorted({need.machine for need in needs})
         for begin in range(0, len(sizes), _MOST_SIZES):
@@ -42,7 +47,8 @@ def questions(demand: Demand, location: str) -> Iterator[tuple[str, Any]]:
 
 
 def _kind(need: Need) -> tuple[int, bool]:
-    """Return what a request asks of all its sizes alike: the number of machines, and whether by zone."""
+    """Return what a request asks of all its sizes alike: the number of machines, and whether by
+    zone."""
     return need.most, bool(need.zones)
 
 
@@ -69,7 +75,10 @@ def spot(answers: Answers) -> Iterator[Remark]:
 
 
 def _score(need: Need, rows: list[Mapping[str, Any]]) -> Score | None:
-    """Return the score of a pool: the best of its zones, or the region's. None without an answer about it."""
+    """Return the score of a pool: the best of its zones, or the region's.
+
+    None without an answer about it.
+    """
     own = {
         str(row.get("availabilityZone") or ""): str(row.get("score") or "").lower()
         for row in rows

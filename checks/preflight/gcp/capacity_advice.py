@@ -1,8 +1,9 @@
 """Google's capacity advice: the questions for a stack, and what the answers mean.
 
-POST compute/beta/projects/PROJECT/regions/REGION/advice/capacity (pages advice.capacity and view-vm-availability). It changes
-nothing. Compute Engine's v1 refuses spot (google/skills, compute-spot-capacity-advice), and clients that have the method
-(google-cloud-compute 1.57) want a protobuf that pulumi-policy does not take: the session of the credentials sends the request.
+POST compute/beta/projects/PROJECT/regions/REGION/advice/capacity (pages advice.capacity and
+view-vm-availability). It changes nothing. Compute Engine's v1 refuses spot (google/skills,
+compute-spot-capacity-advice), and clients that have the method (google-cloud-compute 1.57) want a
+protobuf that pulumi-policy does not take: the session of the credentials sends the request.
 """
 
 from __future__ import annotations
@@ -19,11 +20,15 @@ from config.clouds.gcp.gcp_tables import accelerator
 PART = "capacityAdvice"
 _ROLE = "the role Compute Viewer on the project (docs/ready.md), or leave it: it is advice alone"
 _ENOUGH, _MIDDLE = 0.7, 0.4
-"""From these on the chance is high, and medium (page view-vm-availability, "obtainability score")."""
+"""From these on the chance is high, and medium (page view-vm-availability, "obtainability
+score")."""
 
 
 def questions(demand: Demand, zones: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """Yield the requests' bodies, each with the name of its part. `zones` are those of a pool that names none."""
+    """Yield the requests' bodies, each with the name of its part.
+
+    `zones` are those of a pool that names none.
+    """
     for need in spot_pools(demand):
         selection: dict[str, Any] = {"machineTypes": [need.machine]}
         if need.gpus and need.machine.startswith("n1-"):

@@ -24,7 +24,8 @@ _CPUS = {
     "t2d": "T2D_CPUS",
     "a2": "A2_CPUS",
 }
-"""Quota metrics of vCPUs by machine family; accelerator-optimized families but A2 have none (page resource-usage)."""
+"""Quota metrics of vCPUs by machine family; accelerator-optimized families but A2 have none (page
+resource-usage)."""
 
 _SPOT_CPUS = "PREEMPTIBLE_CPUS"
 _ALL_CPUS = "CPUS_ALL_REGIONS"
@@ -38,8 +39,9 @@ _DISK_GB = 100
 """GKE's own size of a boot disk."""
 
 _BY_FAMILY = ("NVIDIA_H100", "NVIDIA_H200", "NVIDIA_B200")
-"""Beginnings of GPUs' names that are counted by GPUS_PER_GPU_FAMILY alone, of which the list of a region says nothing
-(docs.cloud.google.com/compute/resource-usage; `gcloud beta quotas info list`)."""
+"""Beginnings of GPUs' names that are counted by GPUS_PER_GPU_FAMILY alone, of which the list of a
+region says nothing (docs.cloud.google.com/compute/resource-usage; `gcloud beta quotas info
+list`)."""
 
 
 def _settings(demand: Demand) -> Gcp:
@@ -90,8 +92,11 @@ def _ssd(pool: NodePool) -> int:
 
 
 def _limits(name: str, document: Document | None) -> dict[str, Limit]:
-    """The quotas of a region or a project. A document without any is one whose quotas could not be fetched, which a region says
-    in `quotaStatusWarning` (compute/docs/reference/rest/v1/regions). Raises `NotSeen`."""
+    """Return the quotas of a region or project.
+
+    Raises `NotSeen` if Google could not fetch them, which a region reports in `quotaStatusWarning`
+    (compute/docs/reference/rest/v1/regions).
+    """
     if document is not None and not document.get("quotas"):
         warning = document.get("quotaStatusWarning") or {}
         why = " ".join(str(warning[key]) for key in ("code", "message") if warning.get(key))
@@ -104,9 +109,11 @@ def _limits(name: str, document: Document | None) -> dict[str, Limit]:
 
 
 def _draws(need: Need, region: dict[str, Limit], up: int) -> Iterator[Drawn]:
-    """Spot uses the preemptible quota once one was granted, before that the standard one (page spot; second hand).
+    """Yield the quotas of a pool.
 
-    Flex-start needs that of preemptible GPUs (page dws-flex-start-training).
+    Spot uses a granted preemptible quota, else the standard one (page spot; second hand).
+
+    Flex-start needs the quota of preemptible GPUs (page dws-flex-start-training).
     """
 
     def chosen(metric: str, preemptible: str) -> str:
@@ -183,7 +190,8 @@ CHECKS: tuple[Check[Answers], ...] = (
     Check(
         "reservations",
         gcp_reservations.reservations,
-        f"{_PAGES}kubernetes-engine/docs/how-to/consuming-reservations; {_PAGES}compute/docs/reference/rest/v1/reservations",
+        f"{_PAGES}kubernetes-engine/docs/how-to/consuming-reservations;"
+        f" {_PAGES}compute/docs/reference/rest/v1/reservations",
         _RESERVATION,
     ),
     Check("quota", _quota, f"{_PAGES}compute/resource-usage", _RIGHT),
@@ -216,6 +224,7 @@ CHECKS: tuple[Check[Answers], ...] = (
         "bucket",
         gcp_names.bucket,
         f"{_PAGES}storage/docs/json_api/v1/buckets/get",
-        "Storage Admin on the project; a bucket of somebody else's answers 403 as well, and then another name helps",
+        "Storage Admin on the project; a bucket of somebody else's answers 403 as well, and then"
+        " another name helps",
     ),
 )

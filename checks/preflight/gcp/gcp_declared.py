@@ -1,6 +1,8 @@
-"""The resources that a stack declares on Google Cloud, each with its project; and the permissions that each type takes.
+"""The resources that a stack declares on Google Cloud, each with its project; and the permissions
+that each type takes.
 
-A test compares them with what the program declares for every happy stack file: a type without a line here fails.
+A test compares them with what the program declares for every happy stack file: a type without a
+line here fails.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ BUCKET = "bucket"
 """The place of what is at an existing bucket, which may be any project's."""
 
 BUCKET_GRANTS = ("storage.buckets.getIamPolicy", "storage.buckets.setIamPolicy")
-"""Rights on a bucket, by which the stack gives profiles theirs (docs.cloud.google.com/storage/docs/access-control/iam-json)."""
+"""Rights on a bucket, by which the stack gives profiles theirs
+(docs.cloud.google.com/storage/docs/access-control/iam-json)."""
 
 PERMISSIONS: dict[str, tuple[str, ...]] = {
     "gcp:artifactregistry/repositoryIamMember:RepositoryIamMember": (
@@ -57,7 +60,8 @@ PERMISSIONS: dict[str, tuple[str, ...]] = {
 
 
 def resources(demand: Demand) -> Iterator[tuple[str, str]]:
-    """Yield the type of each declared resource, without its package, and its project, or `BUCKET`."""
+    """Yield the type of each declared resource, without its package, and its project, or
+    `BUCKET`."""
     cloud = demand.spec.cloud
     assert isinstance(cloud, Gcp)
     if demand.needs:

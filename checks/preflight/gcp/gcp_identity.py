@@ -1,6 +1,6 @@
-"""Identity: who asks Google Cloud. Pulumi's provider is built on Terraform's, which takes a token before a key, both before the
-default credentials, and impersonates with each (hashicorp/terraform-provider-google, google/transport/config.go and
-website/docs/guides/provider_reference.html.markdown)."""
+"""The login to Google Cloud, as Pulumi's provider does it: a token before a key, both before the
+default credentials, and impersonation with each (hashicorp/terraform-provider-google,
+google/transport/config.go, website/docs/guides/provider_reference.html.markdown)."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ _LOG_IN = "run `gcloud auth application-default login`, or set GOOGLE_CREDENTIAL
 
 
 def refuse_other_clouds(settings: Settings) -> None:
-    """Raises `Unasked` for a cloud of Google's that has addresses of its own."""
+    """Raise `Unasked` for a Google cloud with other addresses."""
     universe = settings.get(
         "universeDomain", "GOOGLE_UNIVERSE_DOMAIN", "GOOGLE_CLOUD_UNIVERSE_DOMAIN"
     )
     if universe not in ("", "googleapis.com"):
         raise Unasked(
-            f"the universe domain {universe} is not Google's public cloud, which alone this command can ask"
+            f"the universe domain {universe} is not Google's public cloud, which alone this"
+            " command can ask"
         )
 
 
 def login(settings: Settings) -> tuple[Any, str]:
-    """The credentials of a `google.auth` class, and how a report names them. Raises `Unasked`."""
+    """Return `google.auth` credentials and their name for the report. Raises `Unasked`."""
     from google.auth.exceptions import GoogleAuthError
 
     try:
@@ -47,14 +48,17 @@ def login(settings: Settings) -> tuple[Any, str]:
 
 
 def no_credentials(why: object) -> str:
-    """The sentence for credentials that are missing or not accepted."""
+    """Return the sentence for credentials that are missing or not accepted."""
     return (
         f"no credentials for Google Cloud, so nothing was asked: {line(why).rstrip('.')}; {_LOG_IN}"
     )
 
 
 def _own(settings: Settings) -> tuple[Any, str]:
-    """The credentials before anybody is impersonated. What the file says goes before the environment for both kinds at once."""
+    """Return the credentials before impersonation.
+
+    The file's token and key both go before the environment's.
+    """
     import google.auth
     from google.oauth2.credentials import Credentials
 
@@ -70,7 +74,8 @@ def _own(settings: Settings) -> tuple[Any, str]:
         return Credentials(_contents(token).strip()), "an access token"
     if key:
         with warnings.catch_warnings():
-            # A warning of keys that strangers hand in; this one is the user's own, of any kind that the provider takes.
+            # A warning of keys that strangers hand in; this one is the user's own, of any kind that
+            # the provider takes.
             warnings.simplefilter("ignore", DeprecationWarning)
             credentials, _ = google.auth.load_credentials_from_dict(
                 json.loads(_contents(key)), scopes=[SCOPE]
@@ -81,7 +86,8 @@ def _own(settings: Settings) -> tuple[Any, str]:
 
 
 def _contents(written: str) -> str:
-    """A value, or what is in the file that it names, as Terraform's provider takes both."""
+    """Return a value, or the content of the file that it names; Terraform's provider accepts
+    both."""
     path = Path(written).expanduser()
     try:
         return path.read_text() if path.is_file() else written

@@ -10,7 +10,7 @@ from checks.preflight.gcp.machines import settings
 
 
 def names(answers: Answers) -> Iterator[Remark]:
-    """The names of the cluster and its network."""
+    """Check the names of the cluster and its network."""
     cloud, name = settings(answers), answers.demand.spec.name
     cluster = answers.part("cluster")
     if not answers.demand.new:
@@ -26,7 +26,8 @@ def names(answers: Answers) -> Iterator[Remark]:
     tags, live = answers.demand.spec.cluster.tags, (cluster or {}).get("resourceLabels") or {}
     if tags and tags.items() <= live.items():
         yield note(
-            f"{cloud.place} has a cluster {name} with this stack's labels: a first `up` was made already"
+            f"{cloud.place} has a cluster {name} with this stack's labels: a first `up` was made"
+            " already"
         )
     elif cluster is not None:
         yield wrong(
@@ -41,7 +42,7 @@ def names(answers: Answers) -> Iterator[Remark]:
 
 
 def bucket(answers: Answers) -> Iterator[Remark]:
-    """The bucket for checkpoints: its name, or whether the existing one is as the stack needs it."""
+    """Check the bucket for checkpoints: that its name is free, or that it has uniform access."""
     if existing := answers.demand.existing_bucket:
         yield _existing(answers, existing)
         return
@@ -55,7 +56,7 @@ def bucket(answers: Answers) -> Iterator[Remark]:
 
 
 def _readable(answers: Answers, name: str) -> Remark:
-    """A bucket of the wanted name. It stays when a stack goes (docs/storage.md), and Google makes no second one."""
+    """Judge an existing bucket of the wanted name, which outlives its stack (docs/storage.md)."""
     says, existing = (
         f"there is a bucket {name}, which these credentials may read",
         f"`existing: {name}`",
@@ -66,12 +67,15 @@ def _readable(answers: Answers, name: str) -> Remark:
         and answers.part("network") is None
     ):
         return wrong(
-            f"{says}, and nothing else of the stack: an `up` would end with 'you already own it', or that it exists",
-            f"write {existing} in `workloads.checkpoints` in place of `name`, or choose another name",
+            f"{says}, and nothing else of the stack: an `up` would end with 'you already own it',"
+            " or that it exists",
+            f"write {existing} in `workloads.checkpoints` in place of `name`, or choose another"
+            " name",
         )
     return note(
         says,
-        f"nothing, if an `up` of this stack made it; after a `destroy`, or if it is another's, write {existing} in place of"
+        "nothing, if an `up` of this stack made it; after a `destroy`, or if it is another's,"
+        f" write {existing} in place of"
         " `name` in `workloads.checkpoints`, or choose another name",
     )
 
@@ -86,7 +90,8 @@ def _existing(answers: Answers, name: str) -> Remark:
     if not access.get("enabled"):
         # Conditions of grants need it (page access-control/iam, "Conditions").
         return wrong(
-            f"bucket {name} has no uniform bucket-level access, without which Google takes no rights for a prefix",
+            f"bucket {name} has no uniform bucket-level access, without which Google takes no"
+            " rights for a prefix",
             f"gcloud storage buckets update gs://{name} --uniform-bucket-level-access",
         )
     return ok(f"bucket {name} has uniform bucket-level access")

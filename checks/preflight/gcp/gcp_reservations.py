@@ -1,4 +1,5 @@
-"""Reservations of Compute Engine that pools name: whether they are there, and hold the pool's machines."""
+"""Reservations of Compute Engine that pools name: whether they are there, and hold the pool's
+machines."""
 
 from __future__ import annotations
 
@@ -20,14 +21,14 @@ class Reservation(NamedTuple):
 
 
 def reservation_named(text: str, project: str) -> Reservation:
-    """The reservation of a stack file; `project` is the cluster's. The forms: `config.clouds.gcp.rules.gcp_pool_rules`."""
+    """Read a stack file's `reservation` (forms: `gcp_pool_rules`); `project` is the cluster's."""
     whole = text if text.startswith("projects/") else f"projects/{project}/reservations/{text}"
     parts = whole.split("/")
     return Reservation(parts[1], parts[3])
 
 
 def reservations(answers: Answers) -> Iterator[Remark]:
-    """Each pool's reservation, in the zones that the pool has nodes in."""
+    """Check each pool's reservation in the zones of its nodes."""
     cloud, fine = settings(answers), []
     offered = offered_zones(cloud, answers.part("region"))
     for need in answers.demand.needs:
@@ -50,15 +51,19 @@ def _of_pool(answers: Answers, need: Need, zones: tuple[str, ...]) -> Iterator[R
     }
     if not there:
         yield wrong(
-            f"project {project} has no reservation {name}, which pool {need.pool} names, in {some(zones)}",
-            f"correct `reservation` or `zones`: gcloud compute reservations list --project {project}",
+            f"project {project} has no reservation {name}, which pool {need.pool} names, in"
+            f" {some(zones)}",
+            "correct `reservation` or `zones`: gcloud compute reservations list --project"
+            f" {project}",
         )
         return
     lacking = [zone for zone in zones if zone not in there]
     if lacking:
         yield note(
-            f"there is no reservation {name} in {some(lacking)}, where pool {need.pool} gets no node then",
-            f"write `zones: [{', '.join(sorted(there))}]` in the pool, or reserve under the name in each zone",
+            f"there is no reservation {name} in {some(lacking)}, where pool {need.pool} gets no"
+            " node then",
+            f"write `zones: [{', '.join(sorted(there))}]` in the pool, or reserve under the name"
+            " in each zone",
         )
     for zone, found in sorted(there.items()):
         yield from _of_zone(need, f"reservation {name} in {zone}", found)
@@ -68,7 +73,8 @@ def _of_pool(answers: Answers, need: Need, zones: tuple[str, ...]) -> Iterator[R
     count = sum(int(machines.get("count") or 0) for machines in held)
     if held and count < need.most:
         yield note(
-            f"reservation {name} has {count} machines, and pool {need.pool} may have {need.most} nodes",
+            f"reservation {name} has {count} machines, and pool {need.pool} may have {need.most}"
+            " nodes",
             "reserve more, or lower `maxNodes`",
         )
 

@@ -1,4 +1,5 @@
-"""Rights: the services of the project that a stack needs, and the permissions of whoever deploys it."""
+"""Rights: the services of the project that a stack needs, and the permissions of whoever deploys
+it."""
 
 from __future__ import annotations
 
@@ -28,10 +29,11 @@ _STORAGE, _IMAGES, _KEYS = (
 _OF_A_CONTRACT = ("container.roles.create", "container.roleBindings.create")
 _OF_BACK_TO_SPOT = ("container.clusterRoles.create", "container.clusterRoleBindings.create")
 _INSIDE = (*_OF_A_CONTRACT, *_OF_BACK_TO_SPOT)
-"""Rights inside the cluster, where RBAC may give them too; nobody has given any in a cluster that is yet to be made
-(docs.cloud.google.com/kubernetes-engine/docs/how-to/iam)."""
+"""Rights inside the cluster, where RBAC may give them too; nobody has given any in a cluster that
+is yet to be made (docs.cloud.google.com/kubernetes-engine/docs/how-to/iam)."""
 _OF_PROFILES = ("resourcemanager.projects.get",)
-"""For the project's number, which the members of its workload identity pool have in their names (docs/storage.md, Rights)."""
+"""For the project's number, which the members of its workload identity pool have in their names
+(docs/storage.md, Rights)."""
 
 
 def _settings(demand: Demand) -> Gcp:
@@ -41,8 +43,8 @@ def _settings(demand: Demand) -> Gcp:
 
 
 def permissions(demand: Demand) -> dict[str, tuple[str, ...]]:
-    """Return the permissions that whoever deploys the stack needs, by project; the stack's own comes first
-    (docs/google-cloud.md, Rights)."""
+    """Return the permissions that whoever deploys the stack needs, by project; the stack's own
+    comes first (docs/google-cloud.md, Rights)."""
     cloud, scheduling = _settings(demand), demand.spec.scheduling
     wanted: dict[str, dict[str, None]] = {cloud.project: {}}
     for type, project in resources(demand):
@@ -64,7 +66,7 @@ def answer_of(project: str, demand: Demand) -> str:
 
 
 def services(demand: Demand) -> tuple[str, ...]:
-    """The services that the stack needs. Those of repositories and keys of other projects are their owners' concern."""
+    """Return the services that the stack needs in its own project."""
     cloud = _settings(demand)
     keys = (cloud.encryption.secrets_key, cloud.encryption.boot_disk_key)
     wanted = {
@@ -78,12 +80,12 @@ def services(demand: Demand) -> tuple[str, ...]:
 
 
 def _grants_elsewhere(demand: Demand) -> bool:
-    """Whether profiles get rights at a bucket that the stack does not make."""
+    """Return whether profiles get rights at a bucket that the stack does not make."""
     return bool(demand.existing_bucket and demand.spec.workloads.profiles)
 
 
 def services_enabled(answers: Answers) -> Iterator[Remark]:
-    """Each service against those of the project."""
+    """Check that each service is enabled."""
     states = {
         str(item["name"]).rpartition("/")[2]: item.get("state")
         for item in (answers.part("services") or {}).get("services") or ()
@@ -96,9 +98,11 @@ def services_enabled(answers: Answers) -> Iterator[Remark]:
 
 
 def _on_itself(permission: str) -> bool:
-    """Return whether a role on the resource itself may give a permission: on a bucket, a key, a registry or a subnet.
+    """Return whether a role on the resource itself may give a permission: on a bucket, a key, a
+    registry or a subnet.
 
-    Whoever makes a bucket as the project's editor or owner has a role on it (page iam-roles, legacy roles).
+    Whoever makes a bucket as the project's editor or owner has a role on it (page iam-roles, legacy
+    roles).
     """
     of_a_bucket = permission.startswith("storage.") and permission != "storage.buckets.create"
     return of_a_bucket or (
@@ -108,13 +112,14 @@ def _on_itself(permission: str) -> bool:
 
 def _may_be_on_itself(permissions: Iterable[str], where: str) -> Remark:
     return note(
-        f"whoever deploys lacks {', '.join(permissions)} on {where}; a role on the bucket, key, registry or subnet may give it",
+        f"whoever deploys lacks {', '.join(permissions)} on {where}; a role on the bucket, key,"
+        " registry or subnet may give it",
         "ask its owner (docs/google-cloud.md and docs/storage.md, Rights)",
     )
 
 
 def permissions_held(answers: Answers) -> Iterator[Remark]:
-    """Each permission against those of whoever deploys."""
+    """Check that the deploying account has each permission."""
     (_, wanted), *elsewhere = permissions(answers.demand).items()
     granted = (answers.part("granted") or {}).get("permissions") or ()
     missing = [permission for permission in wanted if permission not in granted]
@@ -131,7 +136,8 @@ def permissions_held(answers: Answers) -> Iterator[Remark]:
         missing = [permission for permission in missing if permission not in inside]
         wanted = tuple(item for item in wanted if item not in inside)
         yield note(
-            f"whoever deploys lacks {', '.join(inside)} on the project; RBAC in the existing cluster may give it",
+            f"whoever deploys lacks {', '.join(inside)} on the project; RBAC in the existing"
+            " cluster may give it",
             "kubectl auth can-i create roles --namespace kube-public",
         )
     for permission in missing:

@@ -16,30 +16,30 @@ _TAKEN = 3
 
 
 def settings(answers: Answers) -> Gcp:
-    """The stack file's `cloud`."""
+    """Return the stack file's `cloud`."""
     cloud = answers.demand.spec.cloud
     assert isinstance(cloud, Gcp)
     return cloud
 
 
 def last_part(url: object) -> str:
-    """The name at the end of an address."""
+    """Return the name at the end of an address."""
     return str(url).rpartition("/")[2]
 
 
 def named_zones(cloud: Gcp) -> tuple[str, ...]:
-    """Zones of nodes that the file names for pools without zones of their own; a zonal cluster has its own besides."""
+    """Return the file's zones for pools without own zones, with a zonal cluster's own zone."""
     own = (cloud.place,) if cloud.zonal and cloud.place else ()
     return tuple(sorted({*cloud.zones, *own}))
 
 
 def offered_zones(cloud: Gcp, region: Document | None) -> tuple[str, ...]:
-    """Zones of nodes where a pool names none: the file's, else all of the region."""
+    """Return the zones of a pool that names none: the file's, else all of the region."""
     return named_zones(cloud) or tuple(sorted(map(last_part, (region or {}).get("zones") or ())))
 
 
 def machines(answers: Answers) -> Iterator[Remark]:
-    """Whether each pool finds its machine, and its GPU, in every zone that it will have nodes in."""
+    """Check that each zone of a pool offers its machine and its GPU."""
     cloud = settings(answers)
     region = answers.part("region")
     if region is None:
@@ -67,10 +67,10 @@ def machines(answers: Answers) -> Iterator[Remark]:
 
 
 def _of_machine(answers: Answers, need: Need, offered: tuple[str, ...]) -> Iterator[Remark]:
-    """A zone must have both the machine and the GPU.
+    """Check one pool: each zone must have both the machine and the GPU.
 
-    A pool without zones has those of its cluster, and GKE refuses it where one of them lacks the GPU
-    (GoogleCloudPlatform/kubernetes-engine-samples 1738).
+    A pool without zones has those of its cluster, and GKE refuses it where one of them lacks the
+    GPU (GoogleCloudPlatform/kubernetes-engine-samples 1738).
     """
     named = need.zones or named_zones(settings(answers))
     zones = need.zones or offered
@@ -95,7 +95,8 @@ def _of_machine(answers: Answers, need: Need, offered: tuple[str, ...]) -> Itera
             yield wrong(f"{says}, and {', '.join(taken)} is a zone of the cluster's nodes", remedy)
     elif len(zones) <= _TAKEN:
         yield wrong(
-            f"{says}, and GKE gives a pool without `zones` every zone of {settings(answers).region}",
+            f"{says}, and GKE gives a pool without `zones` every zone of"
+            f" {settings(answers).region}",
             remedy,
         )
     else:
@@ -113,7 +114,7 @@ def _lacking(answers: Answers, need: Need, zone: str) -> list[str]:
 
 
 def entry(answers: Answers, kind: str, zone: str, name: str) -> Any:
-    """What a zone has of a kind by a name. Raises `NotSeen`."""
+    """Return a zone's answer for a name of a kind. Raises `NotSeen`."""
     key = f"{zone}/{name}"
     if key in answers.unseen:
         raise NotSeen(f"{key}: {answers.unseen[key]}")
@@ -121,7 +122,7 @@ def entry(answers: Answers, kind: str, zone: str, name: str) -> Any:
 
 
 def groups(cluster: Document | None) -> Iterator[tuple[Document, str, str]]:
-    """Each node pool of a cluster with the zone and the name of each of its instance groups."""
+    """Yield node pool, zone and name of each instance group of a cluster."""
     for pool in (cluster or {}).get("nodePools") or ():
         for url in pool.get("instanceGroupUrls") or ():
             parts = str(url).split("/")
@@ -130,7 +131,7 @@ def groups(cluster: Document | None) -> Iterator[tuple[Document, str, str]]:
 
 
 def live(answers: Answers) -> Mapping[tuple[str, str], int]:
-    """Nodes that are up, by pool and machine. Raises `NotSeen`."""
+    """Return the number of live nodes by pool and machine. Raises `NotSeen`."""
     nodes: dict[tuple[str, str], int] = {}
     for pool, zone, group in groups(answers.part("cluster")):
         size = (entry(answers, "groups", zone, group) or {}).get("size", 0)

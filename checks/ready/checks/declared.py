@@ -1,4 +1,5 @@
-"""The cluster against a stack file: every policy, the contract and the order as the program would declare them now."""
+"""The cluster against a stack file: every policy, the contract and the order as the program would
+declare them now."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ PARTS = {
 
 
 def declared_check(spec: ClusterSpec, stack: str) -> Check[Cluster]:
-    """The check of a stack. `stack` is its name, by which its objects are called."""
+    """Return the check against a stack file; the stack's name names its objects."""
     return Check("declared", partial(_declared, spec, names.instance(stack)), "the stack file")
 
 
@@ -54,14 +55,15 @@ def _declared(spec: ClusterSpec, instance: str, cluster: Cluster) -> Iterator[Re
         yield remark
     if fine:
         yield ok(
-            f"{compared} policies and bindings, the contract and the order are as stack {instance} declares them"
+            f"{compared} policies and bindings, the contract and the order are as stack"
+            f" {instance} declares them"
         )
 
 
 def objects(
     spec: ClusterSpec, pools: tuple[NodePool, ...], instance: str, version: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The policies and bindings of a stack in a cluster of this version, with their kinds."""
+    """Yield the policies and bindings of a stack in a cluster of this version, with their kinds."""
     # Pulumi's SDKs take a second, and only a stack needs them.
     from components.layer.scheduling import defaults, guard
     from components.resources import wire
@@ -123,13 +125,14 @@ def _order(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) -> 
             expected = [name for name in order if name in listed]
             if listed != expected:
                 yield wrong(
-                    f"ComputeClass {wanted.name} orders {', '.join(listed)}; the stack file {', '.join(expected)}",
+                    f"ComputeClass {wanted.name} orders {', '.join(listed)}; the stack file"
+                    f" {', '.join(expected)}",
                     _PREVIEW,
                 )
 
 
 def difference(declared: Any, live: Any, path: str) -> str:
-    """The path of the first declared value that the live object does not have; "" for none. The server may have added others."""
+    """Return the path of the first declared value that the live object lacks; "" for none."""
     if isinstance(declared, Mapping):
         if not isinstance(live, Mapping):
             return path

@@ -14,10 +14,12 @@ _SYSTEM = PLATFORM | {"kube-system", "gke-managed-system"}
 """Namespaces whose budgets somebody else wrote, often for more replicas than there are."""
 
 _DRAIN_SECONDS = 30 * 60
-"""AKS' default for a drain (page upgrade-options, drain timeout); GKE waits an hour (page node-pool-upgrade-strategies)."""
+"""AKS' default for a drain (page upgrade-options, drain timeout); GKE waits an hour (page
+node-pool-upgrade-strategies)."""
 
 _JOB = "batch.kubernetes.io/job-tracking"
-"""The Job controller takes it away by itself (kubernetes.io/docs/concepts/workloads/controllers/job)."""
+"""The Job controller takes it away by itself
+(kubernetes.io/docs/concepts/workloads/controllers/job)."""
 
 
 def _budgets(cluster: Cluster) -> Iterator[Remark]:
@@ -34,7 +36,10 @@ def _budgets(cluster: Cluster) -> Iterator[Remark]:
         fields = ", ".join(
             f"{key}: {spec[key]}" for key in ("minAvailable", "maxUnavailable") if key in spec
         )
-        says = f"PodDisruptionBudget {_name(budget)} ({fields}) allows no eviction of its {budget['status']['expectedPods']} pods"
+        count = budget["status"]["expectedPods"]
+        says = (
+            f"PodDisruptionBudget {_name(budget)} ({fields}) allows no eviction of its {count} pods"
+        )
         if namespace in _SYSTEM and not never:
             yield note(
                 f"{says}: an upgrade of their node waits for it",
@@ -44,12 +49,14 @@ def _budgets(cluster: Cluster) -> Iterator[Remark]:
             yield wrong(
                 f"{says}: no drain of their node ends, so it gets no security patch",
                 f"kubectl patch pdb -n {namespace} {budget['metadata']['name']} --type merge -p "
-                """'{"spec": {"minAvailable": null, "maxUnavailable": 1}}', or run a replica more""",
+                """'{"spec": {"minAvailable": null, "maxUnavailable": 1}}',"""
+                " or run a replica more",
             )
     for names, pods in _covered_twice(cluster).items():
         found = True
         yield wrong(
-            f"{some(pods)}: covered by more than one PodDisruptionBudget ({names}), and the API server evicts no such pod",
+            f"{some(pods)}: covered by more than one PodDisruptionBudget ({names}), and the API"
+            " server evicts no such pod",
             "delete all of these budgets but one, or make their selectors differ",
         )
     if not found:
@@ -59,7 +66,7 @@ def _budgets(cluster: Cluster) -> Iterator[Remark]:
 
 
 def _holds(budget: Object) -> bool:
-    """Return whether healthy pods cannot be evicted. Of pods that are not healthy the budget says nothing for long."""
+    """Return whether healthy pods cannot be evicted; unhealthy pods change soon."""
     status = budget.get("status") or {}
     healthy = status.get("currentHealthy", 0) >= status.get("desiredHealthy", 0)
     return bool(
@@ -68,8 +75,8 @@ def _holds(budget: Object) -> bool:
 
 
 def _covered_twice(cluster: Cluster) -> dict[str, list[str]]:
-    """Pods that several budgets select, by the names of those (kubernetes v1.36.2, pkg/registry/core/pod/storage/eviction.go:
-    the eviction ends with 500)."""
+    """Return the pods that several budgets select, by the budgets' names: their eviction ends with
+    500 (kubernetes v1.36.2, pkg/registry/core/pod/storage/eviction.go)."""
     found: dict[str, list[str]] = {}
     ordered = sorted(cluster.objects("budgets"), key=_name)
     by_namespace = {
@@ -90,7 +97,8 @@ def _covered_twice(cluster: Cluster) -> dict[str, list[str]]:
 
 
 def _selects(selector: Any, labels: Mapping[str, str]) -> bool:
-    """Return whether a label selector matches; none matches nothing, and an empty one everything (policy/v1)."""
+    """Return whether a label selector matches; none matches nothing, and an empty one everything
+    (policy/v1)."""
     if selector is None:
         return False
     same = all(
@@ -120,12 +128,14 @@ def _waited_for(cluster: Cluster) -> Iterator[Remark]:
             held.append(_name(pod))
     if slow:
         yield note(
-            f"{some(slow)} may take longer to end than AKS' drain of a node lasts (30 minutes; GKE's an hour)",
+            f"{some(slow)} may take longer to end than AKS' drain of a node lasts (30 minutes;"
+            " GKE's an hour)",
             "lower their terminationGracePeriodSeconds, and write checkpoints as they go",
         )
     if held:
         yield note(
-            f"{some(held)} stay after their deletion until somebody takes their finalizers away, and a drain waits for them",
+            f"{some(held)} stay after their deletion until somebody takes their finalizers away,"
+            " and a drain waits for them",
             "see that their controller runs: kubectl get pod -o jsonpath='{.metadata.finalizers}'",
         )
     if not slow and not held:

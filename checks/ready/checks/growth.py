@@ -38,14 +38,16 @@ def _by_priority(cluster: Cluster, cloud: CloudFacts) -> Iterator[Remark]:
     config_map = cluster.part("expander")
     if config_map is None and chosen is None:
         yield note(
-            f"there is no ConfigMap {name}: right where the autoscaler's expander is another than priority, which the cluster"
+            f"there is no ConfigMap {name}: right where the autoscaler's expander is another than"
+            " priority, which the cluster"
             " does not show; else it chooses at random, on-demand as soon as spot",
             "name the stack: `ready --stack STACK` (make ready STACK=...) says which it is",
         )
         return
     if config_map is None:
         yield wrong(
-            f"the ConfigMap {name} is missing: the autoscaler chooses at random, on-demand as soon as spot",
+            f"the ConfigMap {name} is missing: the autoscaler chooses at random, on-demand as"
+            " soon as spot",
             _UP,
         )
         return
@@ -74,15 +76,17 @@ def _by_priority(cluster: Cluster, cloud: CloudFacts) -> Iterator[Remark]:
     for group, pool in _foreign(cluster, cloud):
         faults = True
         yield wrong(
-            f"node group {group} has the label of pool {pool} and another name than the expander's lines match",
-            "give its nodes a label of their own; an older generation of the pool goes with the next `pulumi up`",
+            f"node group {group} has the label of pool {pool} and another name than the"
+            " expander's lines match",
+            "give its nodes a label of their own; an older generation of the pool goes with the"
+            " next `pulumi up`",
         )
     if not faults:
         yield ok(f"{name} orders {', '.join(sorted(pools, key=lambda pool: -(ranks[pool] or 0)))}")
 
 
 def _foreign(cluster: Cluster, cloud: CloudFacts) -> Iterator[tuple[str, str]]:
-    """Real node groups whose nodes claim a pool that the group's name is not of."""
+    """Yield node groups whose nodes have the label of another pool than the group's name says."""
     by_label = {pool.label: pool.name for pool in cluster.contract.pools}
     seen: set[str] = set()
     for node in cluster.nodes:
@@ -167,24 +171,26 @@ def _autoscaler(cluster: Cluster) -> Iterator[Remark]:
 
 
 def _starting(cluster: Cluster, starting: Starting) -> Remark:
-    """It says so once, and replaces that after its first look at the cluster."""
+    """Judge `Initializing`, which the autoscaler replaces after its first scan."""
     age = cluster.seconds_since(starting.since)
     if age is None or age < _START:
         return note(
             "the autoscaler has just started, and says Initializing", "ask again in some minutes"
         )
     return wrong(
-        f"kube-system/cluster-autoscaler-status: {starting}, for {age // 60:.0f} minutes: no pool grows",
+        f"kube-system/cluster-autoscaler-status: {starting}, for {age // 60:.0f} minutes: no pool"
+        " grows",
         "see its log: it cannot reach the cloud, or may not",
     )
 
 
 def _of_group(group: Group, pool: str, spot: bool) -> Iterator[Remark]:
-    """`pool` is empty where nobody knows whether the group is spot."""
+    """Judge one node group; `pool` is empty if the group's pool is unknown."""
     why = f": {group.why}" if group.why else ""
     if group.scale_up == "Backoff" and spot:
         yield note(
-            f"node group {group.name} is left alone for a while: there is no such spot machine, or no quota",
+            f"node group {group.name} is left alone for a while: there is no such spot machine,"
+            " or no quota",
             "the chain goes on to the next pool; see docs/drill.md for how long that takes",
         )
     elif group.scale_up == "Backoff":
@@ -195,18 +201,20 @@ def _of_group(group: Group, pool: str, spot: bool) -> Iterator[Remark]:
         )
     elif group.health not in ("Healthy", "") and spot:
         yield note(
-            f"node group {group.name} is {group.health}: spot machines of it were taken back or stopped",
+            f"node group {group.name} is {group.health}: spot machines of it were taken back or"
+            " stopped",
             "nothing, unless it stays so for long",
         )
     elif group.health not in ("Healthy", ""):
         yield (wrong if pool else note)(
-            f"node group {group.name} is {group.health}: it does not grow{'' if pool else _UNKNOWN}",
+            f"node group {group.name} is {group.health}: it does not"
+            f" grow{'' if pool else _UNKNOWN}",
             "see which of its nodes are not Ready",
         )
 
 
 def _spot(cluster: Cluster) -> set[str]:
-    """The declared spot pools. That one of them is dry is what a chain is for."""
+    """Return the declared spot pools, for which missing machines are normal."""
     try:
         return {pool.name for pool in cluster.contract.pools if pool.spot}
     except (NoContract, BrokenContract):
@@ -214,7 +222,7 @@ def _spot(cluster: Cluster) -> set[str]:
 
 
 def _unscaled(cluster: Cluster, known: set[str]) -> Iterator[Remark]:
-    """Declared pools that the autoscaler does not know."""
+    """Yield a defect for each declared pool that the autoscaler does not know."""
     try:
         pools = cluster.contract.pools
     except (NoContract, BrokenContract):
@@ -231,11 +239,13 @@ CHECKS = (
     Check(
         "order",
         _order,
-        "kubernetes/autoscaler 1.36.1, expander/priority/readme.md; GKE page about-custom-compute-classes",
+        "kubernetes/autoscaler 1.36.1, expander/priority/readme.md; GKE page"
+        " about-custom-compute-classes",
     ),
     Check(
         "autoscaler",
         _autoscaler,
-        "learn.microsoft.com/azure/aks/cluster-autoscaler; kubernetes/autoscaler 1.36.1, clusterstate/api/types.go",
+        "learn.microsoft.com/azure/aks/cluster-autoscaler; kubernetes/autoscaler 1.36.1,"
+        " clusterstate/api/types.go",
     ),
 )

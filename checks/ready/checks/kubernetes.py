@@ -31,8 +31,10 @@ def _version(cluster: Cluster) -> Iterator[Remark]:
         if kubelet > version or kubelet < (version[0], version[1] - _SKEW):
             skewed = True
             yield wrong(
-                f"{some(names)} run kubelet {'.'.join(map(str, kubelet))} under an API server of {shown}",
-                f"bring the pools to {shown}; a kubelet may be {_SKEW} minor versions older and never newer",
+                f"{some(names)} run kubelet {'.'.join(map(str, kubelet))} under an API server of"
+                f" {shown}",
+                f"bring the pools to {shown}; a kubelet may be {_SKEW} minor versions older and"
+                " never newer",
             )
     if version >= _LEAST and not skewed:
         yield ok(f"Kubernetes {shown}")
@@ -44,20 +46,24 @@ def _policies_served(cluster: Cluster) -> Iterator[Remark]:
     }
     if "validatingadmissionpolicies" not in served:
         yield wrong(
-            "the API server does not serve ValidatingAdmissionPolicy v1: no guard keeps notebooks off spot",
+            "the API server does not serve ValidatingAdmissionPolicy v1: no guard keeps notebooks"
+            " off spot",
             "use Kubernetes 1.30 or newer, with admissionregistration.k8s.io/v1 switched on",
         )
     elif "mutatingadmissionpolicies" in served:
         yield ok("ValidatingAdmissionPolicy and MutatingAdmissionPolicy v1 are served")
     elif cluster.version < (first := minor(FIRST_MUTATING_VERSION)):
         yield note(
-            f"MutatingAdmissionPolicy v1 comes with {'.'.join(map(str, first))}: below it no pod prefers spot by default",
+            f"MutatingAdmissionPolicy v1 comes with {'.'.join(map(str, first))}: below it no pod"
+            " prefers spot by default",
             "list the profiles' namespaces under `scheduling.profiles`, or upgrade",
         )
     else:
         yield wrong(
-            "the API server does not serve MutatingAdmissionPolicy v1: no pod prefers spot by default",
-            "switch admissionregistration.k8s.io/v1 on for it; it is on by default from Kubernetes 1.36",
+            "the API server does not serve MutatingAdmissionPolicy v1: no pod prefers spot by"
+            " default",
+            "switch admissionregistration.k8s.io/v1 on for it; it is on by default from"
+            " Kubernetes 1.36",
         )
 
 
@@ -72,7 +78,8 @@ def _nodes(cluster: Cluster) -> Iterator[Remark]:
         )
     if passing:
         yield note(
-            f"{some(passing)} not Ready: a spot machine that was taken back or stopped, or one that just joined",
+            f"{some(passing)} not Ready: a spot machine that was taken back or stopped, or one"
+            " that just joined",
             "nothing, unless it stays so for long: the autoscaler removes or replaces it",
         )
     if cordoned := [node.name for node in cluster.nodes if node.cordoned and node.ready]:

@@ -33,7 +33,8 @@ def _istio(cluster: Cluster) -> Iterator[Remark]:
     shown = ", ".join(map(str, folders))
     if folders and wanted not in folders and cloud is None:
         yield note(
-            f"Istio's CNI agent {where} writes to {shown}; which folder this cluster's nodes read is not known here",
+            f"Istio's CNI agent {where} writes to {shown}; which folder this cluster's nodes read"
+            " is not known here",
             "compare it with the folder of the container runtime's CNI plugins (its bin_dir)",
         )
     elif cloud and folders and wanted not in folders:
@@ -66,14 +67,16 @@ def _cilium(cluster: Cluster) -> Iterator[Remark]:
     only_host = data.get("bpf-lb-sock-hostns-only")
     if in_pods and only_host is None and cluster.cloud:
         yield note(
-            "Cilium does not say whether it balances inside pods (bpf-lb-sock-hostns-only); the cloud owns its settings",
+            "Cilium does not say whether it balances inside pods (bpf-lb-sock-hostns-only); the"
+            " cloud owns its settings",
             remedy,
         )
         faults = True
     elif in_pods and only_host != "true":
         faults = True
         yield wrong(
-            "Cilium balances inside pods, past Istio (bpf-lb-sock-hostns-only): Kubeflow's dashboard answers"
+            "Cilium balances inside pods, past Istio (bpf-lb-sock-hostns-only): Kubeflow's"
+            " dashboard answers"
             " 'RBAC: access denied'",
             remedy,
         )

@@ -33,7 +33,8 @@ def _contract(cluster: Cluster) -> Iterator[Remark]:
     )
     if not readable:
         yield wrong(
-            f"the Role or RoleBinding kube-public/{role} is missing: service accounts cannot read the contract",
+            f"the Role or RoleBinding kube-public/{role} is missing: service accounts cannot read"
+            " the contract",
             _UP,
         )
     else:
@@ -81,7 +82,8 @@ def _guard_faults(cluster: Cluster, contract: Contract) -> Iterator[Remark]:
         }
         if "Deny" not in actions:
             yield note(
-                f"{name} refuses nothing: its binding says {', '.join(sorted(actions)) or 'nothing'}",
+                f"{name} refuses nothing: its binding says"
+                f" {', '.join(sorted(actions)) or 'nothing'}",
                 "set `scheduling.guard.mode: enforce` if that is not wanted",
             )
         yield from _stale(name, policy, contract)
@@ -96,7 +98,7 @@ def _guard_faults(cluster: Cluster, contract: Contract) -> Iterator[Remark]:
 
 
 def _stale(name: str, policy: Object, contract: Contract) -> Iterator[Remark]:
-    """Pools and taints of spot that the guard does not know."""
+    """Yield a defect for each spot pool or taint that the guard does not know."""
     variables: Mapping[str, str] = {
         item["name"]: item["expression"] for item in policy["spec"].get("variables") or ()
     }
@@ -110,7 +112,8 @@ def _stale(name: str, policy: Object, contract: Contract) -> Iterator[Remark]:
             )
         elif pool.taints and not any(cel.value(taint.key) in taints for taint in pool.taints):
             yield wrong(
-                f"{name} does not know the taints of spot pool {pool.label}: a notebook may tolerate them",
+                f"{name} does not know the taints of spot pool {pool.label}: a notebook may"
+                " tolerate them",
                 _UP,
             )
 
@@ -128,7 +131,8 @@ def _checkpoints(cluster: Cluster) -> Iterator[Remark]:
     checkpoints = cluster.contract.checkpoints
     if not checkpoints:
         yield note(
-            "the contract names no storage for checkpoints: a pod that is evicted from spot starts anew"
+            "the contract names no storage for checkpoints: a pod that is evicted from spot"
+            " starts anew"
         )
     else:
         yield note(

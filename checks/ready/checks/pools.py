@@ -1,4 +1,5 @@
-"""Pools: labels and taints of nodes as the contract declares them, device plugins, and GPUs that pods can ask for."""
+"""Pools: labels and taints of nodes as the contract declares them, device plugins, and GPUs that
+pods can ask for."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def _pools(cluster: Cluster) -> Iterator[Remark]:
             and GPU_TAINT.key not in {t.key for t in node.taints}
         ):
             yield note(
-                f"{node.name} has GPUs and neither the label of a pool nor a taint: any pod may land on it"
+                f"{node.name} has GPUs and neither the label of a pool nor a taint: any pod may"
+                " land on it"
             )
     empty = sorted(known - {node.pool for node in cluster.nodes})
     if fine:
@@ -56,19 +58,23 @@ def _differences(cluster: Cluster, pool: Pool, node: Node) -> Iterator[Remark]:
     taints = cluster.lasting_taints(node)
     for taint in sorted(set(pool.taints) - taints, key=str):
         yield wrong(
-            f"{node.name} of pool {pool.label} lacks the taint {taint}: pods that must not run there may",
-            "run `pulumi up`; a taint that was removed by hand comes back with `kubectl taint node`",
+            f"{node.name} of pool {pool.label} lacks the taint {taint}: pods that must not run"
+            " there may",
+            "run `pulumi up`; a taint that was removed by hand comes back with `kubectl taint"
+            " node`",
         )
     for taint in sorted(taints - set(pool.taints), key=str):
         # A controller that this program does not know may have put it there for a while.
         yield note(
-            f"{node.name} of pool {pool.label} has the taint {taint}, which no pool declares: pods that belong there stay away",
-            "if it stays: remove it with `kubectl taint node`, or declare it under the pool's `taints`",
+            f"{node.name} of pool {pool.label} has the taint {taint}, which no pool declares:"
+            " pods that belong there stay away",
+            "if it stays: remove it with `kubectl taint node`, or declare it under the pool's"
+            " `taints`",
         )
 
 
 def _plugins(cluster: Cluster) -> list[Plugin]:
-    """Every device plugin, the program's own among them: no stack is called ''."""
+    """Return all device plugins, also the program's own: no stack is called ''."""
     return existing_plugins.plugins(
         cluster.objects("daemonSets"), cluster.objects("gpuOperators"), ""
     )
@@ -83,14 +89,16 @@ def _device_plugin(cluster: Cluster) -> Iterator[Remark]:
     brought = cluster.cloud.plugin if cluster.cloud else ""
     for pool in pools:
         serving = [plugin for plugin in plugins if may_run(plugin.pod, pool.labels, pool.taints)]
-        # The cloud may have one for each size and image of nodes, by labels that no pool declares; a node gets one of them.
+        # The cloud may have one for each size and image of nodes, by labels that no pool declares;
+        # a node gets one of them.
         several = len(serving) > 1 and not all(
             brought and plugin.name.startswith(brought) for plugin in serving
         )
         if several:
             fine = False
             yield wrong(
-                f"two device plugins run on pool {pool.label}: {', '.join(map(str, serving))}; the kubelet keeps the last one",
+                f"two device plugins run on pool {pool.label}: {', '.join(map(str, serving))};"
+                " the kubelet keeps the last one",
                 "remove one, or set `devicePlugin.install: never`",
             )
         elif not serving and (plugins or not brought):
@@ -108,7 +116,7 @@ def _device_plugin(cluster: Cluster) -> Iterator[Remark]:
 
 
 def _why(plugins: Sequence[Plugin], pool: Pool) -> str:
-    """The reason why a plugin that is there does not reach the pool."""
+    """Return why no plugin reaches the pool."""
     for plugin in plugins:
         if may_run(plugin.pod, pool.labels, ()):
             return f": {plugin} does not tolerate its taints"
@@ -133,13 +141,17 @@ def _gpus(cluster: Cluster) -> Iterator[Remark]:
                 fine = False
                 if cluster.young(node):
                     yield note(
-                        f"{node.name} of pool {pool.label} reports {count} of {pool.gpus} GPUs, and joined a moment ago",
-                        "ask again in some minutes: the driver and the device plugin come after the node",
+                        f"{node.name} of pool {pool.label} reports {count} of {pool.gpus} GPUs,"
+                        " and joined a moment ago",
+                        "ask again in some minutes: the driver and the device plugin come after"
+                        " the node",
                     )
                     continue
                 yield wrong(
-                    f"{node.name} of pool {pool.label} reports {count} GPUs, and its machine has {pool.gpus}",
-                    "see the logs of the device plugin's pod and whether the driver is on the node (`nvidia-smi`)",
+                    f"{node.name} of pool {pool.label} reports {count} GPUs, and its machine has"
+                    f" {pool.gpus}",
+                    "see the logs of the device plugin's pod and whether the driver is on the"
+                    " node (`nvidia-smi`)",
                 )
     if not pools:
         yield ok("no pool has GPUs")

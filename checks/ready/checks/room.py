@@ -10,7 +10,8 @@ from checks.ready.cluster import PLATFORM, Cluster
 from checks.ready.quantities import GI, number
 
 BARE = (3.9, 9.2)
-"""CPUs and GiB that the pods of Kubeflow 26.03 request (docs/ready.md says how that was counted)."""
+"""CPUs and GiB that the pods of Kubeflow 26.03 request (docs/ready.md says how that was
+counted)."""
 
 MESHED = (7.4, 14.0)
 """The same with Istio's sidecars in them."""
@@ -34,19 +35,19 @@ class _Room:
 
 
 def _now(cluster: Cluster) -> _Room:
-    """The free room on plain on-demand nodes."""
+    """Return the free room on plain on-demand nodes."""
     plain = [node for node in cluster.nodes if node.plain]
     cpu, memory = (sum(node.free(resource) for node in plain) for resource in ("cpu", "memory"))
     return _Room(cpu, memory / GI)
 
 
 def _grown(cluster: Cluster, now: _Room) -> _Room | None:
-    """The room with all nodes that pools for plain pods may get; None where it is not known how far they grow."""
+    """Return the room once pools for plain pods have grown; None if their maximum is unknown."""
     return _by_stack(cluster, now) if cluster.intent.bounds else _by_status(cluster, now)
 
 
 def _by_stack(cluster: Cluster, now: _Room) -> _Room | None:
-    """By the stack file's `maxNodes`."""
+    """Return the room by the stack file's `maxNodes`."""
     grown: _Room | None = now
     for label, bound in cluster.intent.bounds.items():
         if bound.plain and grown:
@@ -57,7 +58,7 @@ def _by_stack(cluster: Cluster, now: _Room) -> _Room | None:
 
 
 def _by_status(cluster: Cluster, now: _Room) -> _Room | None:
-    """By the autoscaler's status."""
+    """Return the room by the autoscaler's status."""
     try:
         groups = cluster.groups
     except ValueError:  # the check of the autoscaler says so
@@ -81,7 +82,7 @@ def _by_status(cluster: Cluster, now: _Room) -> _Room | None:
 
 
 def _more(room: _Room, count: int, each: Mapping[str, float]) -> _Room | None:
-    """The room with further nodes; None where there may be some and their size is not known."""
+    """Return the room with further nodes; None if their size is unknown."""
     if count <= 0:
         return room
     if not each:
@@ -92,7 +93,7 @@ def _more(room: _Room, count: int, each: Mapping[str, float]) -> _Room | None:
 
 
 def _for_others(cluster: Cluster, pool: str) -> bool:
-    """Whether the contract declares the pool, and not for plain pods."""
+    """Return whether the contract declares the pool for other pods than plain ones."""
     try:
         declared = cluster.contract.pools
     except NotCompared:
@@ -111,14 +112,20 @@ def _room(cluster: Cluster) -> Iterator[Remark]:
     grown = _grown(cluster, now)
     if grown and grown.holds(MESHED):
         yield ok(
-            f"{now} are free on plain on-demand nodes, and {grown} when the autoscaler has grown them; {asked}"
+            f"{now} are free on plain on-demand nodes, and {grown} when the autoscaler has grown"
+            f" them; {asked}"
         )
         return
-    remedy = "raise `maxNodes` or `minNodes` of an on-demand pool without taints, or choose a larger machine"
+    remedy = (
+        "raise `maxNodes` or `minNodes` of an on-demand pool without taints, or choose a larger"
+        " machine"
+    )
     if grown is None:
         yield note(
-            f"{now} are free on plain on-demand nodes; {asked}. How far their pools may grow, the cluster does not show",
-            f"name the stack (`ready --stack STACK`), whose `maxNodes` say it; where that is not enough, {remedy}",
+            f"{now} are free on plain on-demand nodes; {asked}. How far their pools may grow, the"
+            " cluster does not show",
+            "name the stack (`ready --stack STACK`), whose `maxNodes` say it; where that is not"
+            f" enough, {remedy}",
         )
         return
     bare = (
@@ -164,7 +171,8 @@ def _volumes(cluster: Cluster) -> Iterator[Remark]:
         if limit is not None and space in PLATFORM and number(limit) < VOLUMES * 1e9:
             small = True
             yield wrong(
-                f"ResourceQuota {space}/{quota['metadata']['name']} allows {limit} of volumes; Kubeflow asks for {VOLUMES} GB",
+                f"ResourceQuota {space}/{quota['metadata']['name']} allows {limit} of volumes;"
+                f" Kubeflow asks for {VOLUMES} GB",
                 "raise its `requests.storage`",
             )
     if provisioner == "kubernetes.io/no-provisioner":
@@ -174,7 +182,8 @@ def _volumes(cluster: Cluster) -> Iterator[Remark]:
         )
     elif not small:
         yield ok(
-            f"default StorageClass {name} ({provisioner}); {VOLUMES} GB are asked of it, and the cloud's quota is not seen here"
+            f"default StorageClass {name} ({provisioner}); {VOLUMES} GB are asked of it, and the"
+            " cloud's quota is not seen here"
         )
 
 

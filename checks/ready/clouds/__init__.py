@@ -1,4 +1,7 @@
-"""The clouds that `ready` knows more of than Kubernetes says. A further one is a module here and a line below."""
+"""The clouds that `ready` knows more of than Kubernetes says.
+
+A further one is a module here and a line below.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from checks.ready.clouds.facts import CloudFacts
 
 _SCALE_SET = re.compile(r"(aks-.+-vmss)[0-9a-z]{6}$")
-"""A node's name: its scale set and a number of six characters in base 36 (Azure/AKS docs, samples)."""
+"""A node's name: its scale set and a number of six characters in base 36 (Azure/AKS docs,
+samples)."""
 
 
 def _scale_set(name: str, provider_id: str) -> str:
@@ -17,7 +18,7 @@ def _scale_set(name: str, provider_id: str) -> str:
 
 
 def _pool(group: str, pools: Iterable[str]) -> str:
-    """The middle of aks-POOL-DIGITS-vmss."""
+    """Return POOL of aks-POOL-DIGITS-vmss."""
     found = re.fullmatch(r"aks-(.+)-[0-9]+-vmss", group)
     return found[1] if found else ""
 
@@ -34,7 +35,8 @@ AZURE = CloudFacts(
     expander=True,
     pool_class="",
     writes_status=True,
-    status_elsewhere="the log category cluster-autoscaler (learn.microsoft.com/azure/aks/cluster-autoscaler)",
+    status_elsewhere="the log category cluster-autoscaler"
+    " (learn.microsoft.com/azure/aks/cluster-autoscaler)",
     plugin="",
     cni_folder="",
     istio="install Istio with kubeflow/manifests' plain overlay",

@@ -14,9 +14,11 @@ class CloudFacts:
     provider_id: str
     """The beginning of its nodes' `spec.providerID`."""
     group_of: Callable[[str, str], str]
-    """Name and provider id of a node -> the name of its node group in the autoscaler's status; empty where unknown."""
+    """Name and provider id of a node -> the name of its node group in the autoscaler's status;
+    empty where unknown."""
     pool_of: Callable[[str, Iterable[str]], str]
-    """The name of a node group and the pools that are known -> the pool that it is; empty where the name does not say it."""
+    """The name of a node group and the pools that are known -> the pool that it is; empty where the
+    name does not say it."""
     pool_label: str
     """The label of nodes that has the pool's name."""
     passing_taints: str
@@ -28,7 +30,8 @@ class CloudFacts:
     expander: bool
     """Whether its autoscaler reads the priority expander's ConfigMap."""
     pool_class: str
-    """The label and taint key by which its pools belong to an ordered class; empty without such classes."""
+    """The label and taint key by which its pools belong to an ordered class; empty without such
+    classes."""
     writes_status: bool
     """Whether its autoscaler writes its status into the cluster."""
     status_elsewhere: str

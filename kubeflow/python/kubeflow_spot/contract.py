@@ -1,6 +1,8 @@
-"""The contract between a cluster and its users' tools: its pools, and the lines that put a pod on them.
+"""The contract between a cluster and its users' tools: its pools, and the lines that put a pod on
+them.
 
-The ConfigMap `kubeflow-spot` in `kube-public` and the stack's output `contract` say the same (docs/workloads.md).
+The ConfigMap `kubeflow-spot` in `kube-public` and the stack's output `contract` say the same
+(docs/workloads.md).
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ _NO_PARTS = {"placements", "pools"}
 
 
 class ContractError(Exception):
-    """The contract cannot be read, or holds nothing for what is asked; the message says what to do."""
+    """The contract cannot be read, or holds nothing for what is asked; the message says what to
+    do."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Lines:
     node_affinity: Mapping[str, Any] = field(default_factory=dict)
 
     def as_spec(self) -> dict[str, Any]:
-        """The lines as fields of a pod's spec; a field without content is left out."""
+        """Return the lines as fields of a pod's spec; a field without content is left out."""
         affinity = (
             {"nodeAffinity": copy.deepcopy(dict(self.node_affinity))} if self.node_affinity else {}
         )
@@ -64,10 +67,12 @@ class Pool:
     accelerator: str
     """The GPU's model; empty without GPUs."""
     largest_request: Mapping[str, str]
-    """The most that one pod can ask for and fits an empty node, by resource; empty where the program does not know it."""
+    """The most that one pod can ask for and fits an empty node, by resource; empty where the
+    program does not know it."""
 
     def fits(self, requests: Mapping[str, str]) -> bool:
-        """Whether a pod with these requests fits an empty node, as far as the contract knows. Raises ValueError."""
+        """Return whether a pod with these requests fits an empty node, as far as the contract
+        knows. Raises ValueError."""
         known = self.largest_request
         return all(
             amount(asked) <= amount(known[name])
@@ -90,9 +95,11 @@ class Contract:
 
     @classmethod
     def from_cluster(cls, name: str = NAME, namespace: str = NAMESPACE) -> Contract:
-        """The contract of the cluster that this code runs in, else of the current kubeconfig. Needs the package `kubernetes`.
+        """Return the contract of the cluster that this code runs in, else of the current
+        kubeconfig. Needs the package `kubernetes`.
 
-        `name` differs where another stack has the ConfigMap of that name; the stack's `up` says so. Raises ContractError.
+        `name` differs where another stack has the ConfigMap of that name; the stack's `up` says so.
+        Raises ContractError.
         """
         from kubernetes import client, config
 
@@ -105,20 +112,25 @@ class Contract:
             found = client.CoreV1Api().read_namespaced_config_map(name, namespace)
         except client.ApiException as error:
             raise ContractError(
-                f"ConfigMap {namespace}/{name}: {error.reason}. Every service account may read it; a user must be in a group"
+                f"ConfigMap {namespace}/{name}: {error.reason}. Every service account may read"
+                " it; a user must be in a group"
                 " of the stack's scheduling.contract.readers"
             ) from error
         return cls.from_config_map({"data": found.data})
 
     @classmethod
     def find(cls) -> Contract:
-        """The contract of the file that the variable KUBEFLOW_SPOT_CONTRACT names, else of the cluster. Raises ContractError."""
+        """Return the contract of the file that the variable KUBEFLOW_SPOT_CONTRACT names, else of
+        the cluster. Raises ContractError."""
         file = os.environ.get(VARIABLE)
         return cls.load(file) if file else cls.from_cluster()
 
     @classmethod
     def load(cls, path: str | Path) -> Contract:
-        """The contract of a JSON file: the ConfigMap, or the stack's output `contract`. Raises ContractError, OSError."""
+        """Return the contract of a JSON file: the ConfigMap, or the stack's output `contract`.
+
+        Raises ContractError, OSError.
+        """
         try:
             content = json.loads(Path(path).read_text())
         except ValueError as error:
@@ -129,7 +141,7 @@ class Contract:
 
     @classmethod
     def from_config_map(cls, config_map: Mapping[str, Any]) -> Contract:
-        """The contract of a ConfigMap as the API server writes it. Raises ContractError."""
+        """Return the contract of a ConfigMap as the API server writes it. Raises ContractError."""
         data: Mapping[str, str] = config_map.get("data") or {}
         try:
             content = {
@@ -148,7 +160,7 @@ class Contract:
 
     @classmethod
     def from_output(cls, output: Mapping[str, Any]) -> Contract:
-        """The contract of the stack's output `contract`. Raises ContractError."""
+        """Return the contract of the stack's output `contract`. Raises ContractError."""
         missing = [
             key
             for key in ("placementLabel", "placements", "pools", "snippets")
@@ -156,7 +168,8 @@ class Contract:
         ]
         if missing:
             raise ContractError(
-                f"no contract of kubeflow-spot: {', '.join(missing)} missing; give the ConfigMap {NAMESPACE}/{NAME} or the"
+                f"no contract of kubeflow-spot: {', '.join(missing)} missing; give the ConfigMap"
+                f" {NAMESPACE}/{NAME} or the"
                 " output `contract`"
             )
         return cls(
@@ -167,7 +180,8 @@ class Contract:
         )
 
     def lines(self, placement: str, *, gpu: bool = True) -> Lines:
-        """The lines for `prefer-spot`, `require-spot` or `on-demand`, of a pod with or without GPUs. Raises ContractError.
+        """Return the lines for `prefer-spot`, `require-spot` or `on-demand`, of a pod with or
+        without GPUs. Raises ContractError.
 
         A pod without GPUs that is to stay on demand needs none.
         """
@@ -176,11 +190,14 @@ class Contract:
         return self._snippet(f"{'gpu' if gpu else 'cpu'}-{placement}")
 
     def pool_lines(self, label: str) -> Lines:
-        """The lines for one pool alone, by its label. Raises ContractError."""
+        """Return the lines for one pool alone, by its label. Raises ContractError."""
         return self._snippet(f"pool-{label}")
 
     def labels(self, placement: str) -> dict[str, str]:
-        """The label that chooses a placement, where the cluster heeds it. Raises ContractError."""
+        """Return the label that chooses a placement, where the cluster heeds it.
+
+        Raises ContractError.
+        """
         if placement not in self.placements:
             known = (
                 ", ".join(self.placements)
@@ -192,10 +209,11 @@ class Contract:
         return {self.placement_label: placement}
 
     def pools_for(self, requests: Mapping[str, str], capacity: str | None = None) -> list[Pool]:
-        """The pools whose empty nodes have room for a pod with these requests, of one capacity or of both.
+        """Return the pools whose empty nodes have room for a pod with these requests, of one
+        capacity or of both.
 
-        A pod that asks for more than `largestRequest` and less than the machine costs money on AKS and never runs
-        (docs/placement.md). Raises ValueError for what is no quantity.
+        A pod that asks for more than `largestRequest` and less than the machine costs money on AKS
+        and never runs (docs/placement.md). Raises ValueError for what is no quantity.
         """
         gpus = amount(requests.get("nvidia.com/gpu", "0"))
         return [
@@ -209,7 +227,8 @@ class Contract:
     def _snippet(self, name: str) -> Lines:
         if name not in self.snippets:
             raise ContractError(
-                f"no pool of this cluster is for {name}; there is: {', '.join(sorted(self.snippets))}"
+                f"no pool of this cluster is for {name}; there is:"
+                f" {', '.join(sorted(self.snippets))}"
             )
         return self.snippets[name]
 

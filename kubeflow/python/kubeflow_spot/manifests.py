@@ -1,4 +1,7 @@
-"""Placement in manifests: plain objects as YAML or JSON holds them. The given manifest is never changed."""
+"""Placement in manifests: plain objects as YAML or JSON holds them.
+
+The given manifest is never changed.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +19,20 @@ Manifest = dict[str, Any]
 _TABLE: Mapping[str, Any] = json.loads(
     resources.files("kubeflow_spot").joinpath("roles.json").read_text()
 )
-"""Kinds of objects with their pod templates, and the roles that lead: the cluster's policies are made from the same file."""
+"""Kinds of objects with their pod templates, and the roles that lead: the cluster's policies are
+made from the same file."""
 
 
 def placed(
     manifest: Mapping[str, Any], lines: Lines, roles: Collection[str] | None = None
 ) -> Manifest:
-    """Return the manifest with these lines in the pods that may move: a Job's, the workers of the others.
+    """Return the manifest with these lines in the pods that may move: a Job's, the workers of the
+    others.
 
-    A lost node does not end a job by its workers; its chief, master, launcher and parameter servers stay on demand, unless there is
-    no other role. `roles`: names of the roles to move instead, in any case. Raises ContractError for a kind that is unknown here,
-    or for a pod that asks for other nodes already.
+    A lost node does not end a job by its workers; its chief, master, launcher and parameter servers
+    stay on demand, unless there is no other role. `roles`: names of the roles to move instead, in
+    any case. Raises ContractError for a kind that is unknown here, or for a pod that asks for other
+    nodes already.
     """
     return _changed(manifest, roles, lambda template: _place(template.spec, lines))
 
@@ -37,7 +43,8 @@ def labelled(
     placement: str,
     roles: Collection[str] | None = None,
 ) -> Manifest:
-    """Return the manifest with the label that chooses a placement on the pods that may move, as `placed` does.
+    """Return the manifest with the label that chooses a placement on the pods that may move, as
+    `placed` does.
 
     Raises ContractError.
     """
@@ -46,7 +53,7 @@ def labelled(
 
 
 def train_job_overrides(lines: Lines, job: str = "node") -> list[Manifest]:
-    """`podTemplateOverrides` of a TrainJob; only Kubeflow Trainer up to 2.1 has them, and 26.03 comes with that.
+    """Return `podTemplateOverrides` of a TrainJob, for Kubeflow Trainer up to 2.1 (Kubeflow 26.03).
 
     Later ones have `runtimePatches`: `train_job_patches`.
     """
@@ -54,7 +61,8 @@ def train_job_overrides(lines: Lines, job: str = "node") -> list[Manifest]:
 
 
 def train_job_patches(lines: Lines, manager: str, job: str = "node") -> list[Manifest]:
-    """`runtimePatches` of a TrainJob, from Kubeflow Trainer 2.2 on (kubeflow/trainer 3309). `manager` names who wrote them."""
+    """Return `runtimePatches` of a TrainJob, for Kubeflow Trainer from 2.2 on (kubeflow/trainer
+    3309); `manager` names their author."""
     template = {"spec": {"template": {"spec": lines.as_spec()}}}
     return [
         {
@@ -67,7 +75,7 @@ def train_job_patches(lines: Lines, manager: str, job: str = "node") -> list[Man
 
 
 def place(pod_spec: Mapping[str, Any], lines: Lines) -> Manifest:
-    """A pod's spec with these lines. Raises ContractError where it asks for other nodes already."""
+    """Return a pod's spec with these lines. Raises ContractError if it asks for other nodes."""
     spec: Manifest = _copied(pod_spec)
     _place(spec, lines)
     return spec
@@ -75,7 +83,8 @@ def place(pod_spec: Mapping[str, Any], lines: Lines) -> Manifest:
 
 @dataclass(frozen=True)
 class _Template:
-    """What a manifest says of pods: the fields of their spec, and the object that holds their labels or will hold them."""
+    """What a manifest says of pods: the fields of their spec, and the object that holds their
+    labels or will hold them."""
 
     spec: Manifest
     owner: Manifest
@@ -131,11 +140,13 @@ def _templates(manifest: Manifest) -> Iterator[_Template]:
             yield from _templates(inner)
     elif "pods" not in entry:
         raise ContractError(
-            f"{_name(manifest)}: the pods of this kind are not known here; use place() on their specs"
+            f"{_name(manifest)}: the pods of this kind are not known here; use place() on their"
+            " specs"
         )
     for pods in entry.get("pods", ()):
         for role, template in _found(manifest, pods["at"], pods.get("role", "")):
-            # Spark's driver and executor have the fields of a pod's spec that place it, and labels, beside their own.
+            # Spark's driver and executor have the fields of a pod's spec that place it, and labels,
+            # beside their own.
             spec = template if "labels" in pods else template["spec"]
             yield _Template(spec, template, role.lower(), metadata="labels" not in pods)
 
@@ -157,7 +168,8 @@ def _found(within: Any, path: str, role: str = "") -> Iterator[tuple[str, Manife
 
 
 def _copied(part: Any) -> Any:
-    """A copy without shared parts: roles that share a YAML anchor are one object, and only one of them may move."""
+    """Copy without shared parts: roles with one YAML anchor are one object, and only one may
+    move."""
     if isinstance(part, Mapping):
         return {key: _copied(value) for key, value in part.items()}
     return [_copied(item) for item in part] if isinstance(part, list) else part
@@ -176,7 +188,8 @@ def _place(spec: Manifest, lines: Lines) -> None:
         for key, value in lines.node_selector.items():
             if selector.get(key, value) != value:
                 raise ContractError(
-                    f"the pod asks for nodes with {key}={selector[key]} already, not {value}: remove that"
+                    f"the pod asks for nodes with {key}={selector[key]} already, not {value}:"
+                    " remove that"
                 )
         spec["nodeSelector"] = {**selector, **lines.node_selector}
     if lines.node_affinity:
@@ -185,7 +198,7 @@ def _place(spec: Manifest, lines: Lines) -> None:
 
 
 def _joined(own: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
-    """Node affinity that asks for both. Of a list of required terms one is enough, so each gets what is added."""
+    """Join node affinities. One required term of a list suffices, so each gets the additions."""
     joined: Manifest = _copied(own)
     if preferred := added.get(PREFERRED):
         present = joined.get(PREFERRED) or []
@@ -209,4 +222,5 @@ def _both(term: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _name(manifest: Mapping[str, Any]) -> str:
-    return f"{manifest.get('kind', 'the manifest')} {(manifest.get('metadata') or {}).get('name', '')}".strip()
+    name = (manifest.get("metadata") or {}).get("name", "")
+    return f"{manifest.get('kind', 'the manifest')} {name}".strip()

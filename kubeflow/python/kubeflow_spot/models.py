@@ -1,4 +1,7 @@
-"""Placement as objects of the official Kubernetes client, for SDKs that are built on it. Needs the package `kubernetes`."""
+"""Placement as objects of the official Kubernetes client, for SDKs that are built on it.
+
+Needs the package `kubernetes`.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,14 @@ from kubeflow_spot.contract import PREFERRED, REQUIRED, Lines
 
 
 def tolerations(lines: Lines) -> list[Any]:
-    """A list of `V1Toleration`."""
+    """Return a list of `V1Toleration`."""
     from kubernetes.client import V1Toleration
 
     return [V1Toleration(**toleration) for toleration in lines.tolerations]
 
 
 def affinity(lines: Lines) -> Any:
-    """A `V1Affinity`, or None without one."""
+    """Return a `V1Affinity`, or None without one."""
     from kubernetes.client import (
         V1Affinity,
         V1NodeAffinity,
@@ -45,7 +48,7 @@ def affinity(lines: Lines) -> Any:
 
 
 def node_selector(lines: Lines) -> dict[str, str] | None:
-    """The labels of `V1PodSpec.node_selector`, or None without any."""
+    """Return the labels of `V1PodSpec.node_selector`, or None without any."""
     return dict(lines.node_selector) or None
 
 

@@ -1,6 +1,9 @@
-"""Placement of tasks of Kubeflow Pipelines v2, by kfp-kubernetes. Call these inside a pipeline function.
+"""Placement of tasks of Kubeflow Pipelines v2, by kfp-kubernetes.
 
-The settings reach the pod of the task alone, not the drivers beside it (kubeflow/pipelines, backend/src/v2/driver/k8s.go).
+Call these inside a pipeline function.
+
+The settings reach the pod of the task alone, not the drivers beside it (kubeflow/pipelines,
+backend/src/v2/driver/k8s.go).
 """
 
 from __future__ import annotations
@@ -31,7 +34,8 @@ def place(task: Any, lines: Lines) -> Any:
     if required and any("weight" not in term for term in present.get("nodeAffinity", ())):
         # The driver makes a term of each call, and of required terms one is enough.
         raise ContractError(
-            f"task {task.name} requires nodes already: a second requirement would let it choose one of the two"
+            f"task {task.name} requires nodes already: a second requirement would let it choose"
+            " one of the two"
         )
     for term in required:
         kubernetes.add_node_affinity(task, match_expressions=term["matchExpressions"])
@@ -43,7 +47,8 @@ def place(task: Any, lines: Lines) -> Any:
 
 
 def label(task: Any, contract: Contract, placement: str) -> Any:
-    """Let the cluster's policy place a task: `prefer-spot`, `require-spot` or `on-demand`; returns it. Raises ContractError."""
+    """Let the cluster's policy place a task: `prefer-spot`, `require-spot` or `on-demand`; returns
+    it. Raises ContractError."""
     from kfp import kubernetes  # type: ignore[import-not-found, unused-ignore]
 
     for key, value in contract.labels(placement).items():
@@ -52,15 +57,20 @@ def label(task: Any, contract: Contract, placement: str) -> Any:
 
 
 def gpus(task: Any, count: int = 1) -> Any:
-    """Let a task ask for whole NVIDIA GPUs; returns it. A limit without a type is not sent to Kubernetes at all."""
+    """Let a task ask for whole NVIDIA GPUs; returns it.
+
+    A limit without a type is not sent to Kubernetes at all.
+    """
     return task.set_accelerator_type("nvidia.com/gpu").set_accelerator_limit(count)
 
 
 def find_driver(task: Any) -> Any:
-    """Let a task whose image is not built on CUDA's find the GPU driver's libraries on GKE; returns it.
+    """Let a task whose image is not built on CUDA's find the GPU driver's libraries on GKE; returns
+    it.
 
-    GKE mounts them at /usr/local/nvidia/lib64, where the loader of a slim image does not look; elsewhere the variable does no
-    harm. Not for images on CUDA's: they have set it, to more folders than this.
+    GKE mounts them at /usr/local/nvidia/lib64, where the loader of a slim image does not look;
+    elsewhere the variable does no harm. Not for images on CUDA's: they have set it, to more folders
+    than this.
     """
     return task.set_env_variable("LD_LIBRARY_PATH", "/usr/local/nvidia/lib64")
 
@@ -68,8 +78,9 @@ def find_driver(task: Any) -> Any:
 def retry(task: Any, times: int = 5, minutes: int = 5) -> Any:
     """Retry a task after a constant pause, in which a node can start; returns it.
 
-    For work that ends within an hour: Argo gives up when the next pause would pass an hour from the first start. kfp's own
-    factor of 2 makes pauses of 5, 10 and 20 minutes, and gives up at the one of 40. A pod that is lost with its node is
-    retried only with the component `retry` over Kubeflow's manifests: docs/retries.md.
+    For work that ends within an hour: Argo gives up when the next pause would pass an hour from the
+    first start. kfp's own factor of 2 makes pauses of 5, 10 and 20 minutes, and gives up at the one
+    of 40. A pod that is lost with its node is retried only with the component `retry` over
+    Kubeflow's manifests: docs/retries.md.
     """
     return task.set_retry(num_retries=times, backoff_duration=f"{minutes}m", backoff_factor=1)

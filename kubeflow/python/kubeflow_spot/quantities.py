@@ -1,4 +1,5 @@
-"""Amounts of resources as Kubernetes writes them (kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity)."""
+"""Amounts of resources as Kubernetes writes them
+(kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,10 @@ _FORM = re.compile(r"([+-]?[0-9]+(?:\.[0-9]*)?)((?:[KMGTPE]i)|[numkMGTPE]?|[eE][
 
 
 def amount(text: str) -> Decimal:
-    """The number that a quantity means: `3300m` is 3.3, `20Gi` 21474836480. Raises ValueError."""
+    """Return the number that a quantity means: `3300m` is 3.3, `20Gi` 21474836480.
+
+    Raises ValueError.
+    """
     match = _FORM.fullmatch(str(text))
     if not match:
         raise ValueError(f"{text!r} is no quantity; write one such as 500m, 2 or 20Gi")
