@@ -175,7 +175,8 @@ class _GcpReading(Reading):
         self._ask("services", usage.batch_get_services, request=request)
         rights = self._opened(resourcemanager_v3.ProjectsClient)
         for project, wanted in permissions(self.demand).items():
-            sent = {"resource": f"projects/{project}", "permissions": list(wanted)}
+            sent: dict[str, Any] = {"resource": f"projects/{project}"}
+            sent["permissions"] = list(wanted)
             self._ask(answer_of(project, self.demand), rights.test_iam_permissions, **sent)
 
     def read_bucket(self) -> None:
