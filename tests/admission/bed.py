@@ -15,6 +15,7 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
+
 from sandbox.azure.azure_cloud import AzureCloud
 from sandbox.azure.azure_provider import AzureProvider
 from sandbox.cloud.cluster_runtime import Endpoint
@@ -29,8 +30,6 @@ from sandbox.tests.api import Api, Object, Refused
 from sandbox.tests.subjects import DEV, Subject
 from sandbox.tests.words import Words
 from sandbox.toolchain.programs import ensure
-
-from tests.admission.rights import OPERATORS, cluster_role
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.program import PROJECT, Declared, declare, stack_config
@@ -70,6 +69,29 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {
     "unmatched-katib": KATIB,
 }
 """Labels of profiles, of the platform's namespaces of Kubeflow 26.03, and of other namespaces."""
+
+
+def cluster_role(user: str, *rights: tuple[str, str, str], kind: str = "User") -> list[Object]:
+    """A ClusterRole and its binding to a user or group; each right is an API group, a resource and a verb."""
+    group = "rbac.authorization.k8s.io"
+    base = {"apiVersion": f"{group}/v1", "metadata": {"name": user}}
+    rules = [{"apiGroups": [api], "resources": [resource], "verbs": [verb]} for api, resource, verb in rights]
+    reference = {"apiGroup": group, "kind": "ClusterRole", "name": user}
+    subject = {"apiGroup": group, "kind": kind, "name": user}
+    return [
+        {**base, "kind": "ClusterRole", "rules": rules},
+        {**base, "kind": "ClusterRoleBinding", "roleRef": reference, "subjects": [subject]},
+    ]
+
+
+OPERATORS = (
+    # kubeflow/trainer 1.9, ClusterRole training-operator, in whatever namespace it runs.
+    *cluster_role("system:serviceaccount:training:training-operator", ("kubeflow.org", "mpijobs/status", "update")),
+    *cluster_role("system:serviceaccount:kubeflow:training-operator", ("kubeflow.org", "mpijobs/status", "update")),
+    # ray-project/kuberay, chart kuberay-operator, templates/_helpers.tpl.
+    *cluster_role("system:serviceaccount:ray-system:kuberay-operator", ("ray.io", "rayclusters/status", "update")),
+)
+"""Rights by which the guard knows the operators of training jobs."""
 
 
 def eventually(check: Callable[[], Any], condition: str, seconds: float = 60, pause: float = 0.02) -> Any:

@@ -8,7 +8,6 @@ from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec
 
 from sandbox.tests.api import Object, Refused, collection
-
 from tests.admission.bed import Bed, eventually
 
 NAMESPACE = "team-a"
@@ -386,7 +385,7 @@ ESCAPES = escapes(
         rule("placement"): {
             "an unknown value of `kubeflow-spot.dev/placement`": pod(
                 "typo", restart="Never", labels={_PLACEMENT: "spot"}
-            ),
+            )
         },
         rule("node-name"): {
             "`spec.nodeName`": pod("placed", nodeName="aks-t4"),
@@ -433,7 +432,7 @@ ESCAPES = escapes(
         _MAY_UPDATE_NODES: {
             "debugging a node with the right to update nodes": on_a_node(
                 debugger, partial(_admitted, why=_MAY_UPDATE_NODES, user=ADMINISTRATOR)
-            ),
+            )
         },
         rule("priority"): {"`system-node-critical` alone": pod("critical", **CRITICAL_CLASS)},
         _EPHEMERAL: {
@@ -441,7 +440,7 @@ ESCAPES = escapes(
                 pod("debugged"),
                 {"spec": {**TOLERANT, "ephemeralContainers": [{"name": "d", "image": "example.com/d:1"}]}},
                 "/ephemeralcontainers",
-            ),
+            )
         },
     }
 )
@@ -494,7 +493,7 @@ WITH_SETTINGS = escapes(
         rule("node-name"): {
             "an exception's labels on a pod that names its node": on_a_node(
                 lambda node: pod("excepted", labels=EXCEPTED, nodeName=node, **TOLERANT), posted
-            ),
+            )
         },
         rule("empty-claim"): {
             "a claim that asks for no device": _with_claim(claim()),
@@ -507,7 +506,7 @@ WITH_SETTINGS = escapes(
                     pod("flow", labels={"workflows.argoproj.io/workflow": "train"}, **TOLERANT), namespace="kubeflow"
                 ),
                 user=ARGO,
-            ),
+            )
         },
     }
 )

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 from sandbox.tests.api import Object, Refused
-
 from tests.admission.bed import Bed, eventually
 from tests.admission.operators import NAMESPACE, clear
 from tests.admission.posting import SETTLED, bare, decision, landing, named
@@ -26,12 +25,7 @@ STATES = {"both": {"t4": 1, "t4od": 1}, "only on-demand": {"t4": 0, "t4od": 1}}
 _ROOM = {GPU: "500", "pods": "1000", "cpu": "1000"}
 _COUNTED = {"Pod": "", "Job": "parallelism", "Deployment": "replicas", "StatefulSet": "replicas"}
 """The field with the number of pods, by the kinds that Kubernetes' own controllers serve."""
-_MAKERS = (
-    ("batch/v1", "CronJob"),
-    ("apps/v1", "Deployment"),
-    ("apps/v1", "ReplicaSet"),
-    ("apps/v1", "StatefulSet"),
-)
+_MAKERS = (("batch/v1", "CronJob"), ("apps/v1", "Deployment"), ("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet"))
 _OF_KUBERNETES = {"api-approved.kubernetes.io": "unapproved, for a test"}
 """The API server asks for it in groups that end in k8s.io."""
 

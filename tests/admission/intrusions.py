@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.tests.api import Object
-
 from tests.admission.escapes import (
     ANYTHING,
     GATED,
@@ -158,7 +157,7 @@ INTRUSIONS = escapes(
         _WAITS: {
             "a part of a GPU by a name that no quota counts": waits(
                 with_container(_ending(tolerations=[GPU]), resources=_PART), _WAITS, t4od=1
-            ),
+            )
         },
         POD_SECURITY: {
             "the node's network": pod("p", hostNetwork=True),
@@ -166,7 +165,7 @@ INTRUSIONS = escapes(
             "a privileged container": with_container(pod("p"), securityContext={"privileged": True}),
         },
         CORDONED: {
-            "a toleration of cordoned nodes": on_a_cordoned_node(pod("p", tolerations=[_UNSCHEDULABLE], **SYSTEM)),
+            "a toleration of cordoned nodes": on_a_cordoned_node(pod("p", tolerations=[_UNSCHEDULABLE], **SYSTEM))
         },
         NOBODYS: {
             "a scheduler that does not exist": unplaced(pod("unscheduled", schedulerName="nobody")),

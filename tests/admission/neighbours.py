@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from pulumi_kubernetes.core.v1 import ResourceQuotaInitArgs
+
 from components.layer.scheduling import quota
 from components.resources import wire
 from config.model.scheduling import Profile
-from pulumi_kubernetes.core.v1 import ResourceQuotaInitArgs
 from sandbox.tests.api import Object, Refused
-
 from tests.admission.bed import Bed, eventually
 from tests.admission.escapes import CLAIMING, EDITOR, NAMESPACE, claim, event, named, pod, posted, way, with_metadata
 from tests.admission.posting import decision

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sandbox.tests.api import Object
-
 from tests.admission.bed import KATIB, NAMESPACES
 from tests.admission.corpus import Golden
 

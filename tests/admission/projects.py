@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from sandbox.tests.api import Object
 
+from sandbox.tests.api import Object
 from tests.admission.operators import NAMESPACE
 
 FOLDER = Path(__file__).parent / "projects"
@@ -90,7 +90,7 @@ def _read(path: Path) -> Iterator[Manifest]:
     content = yaml.safe_load(path.read_text())
     for item in content["manifests"]:
         # YAML's anchors would make two objects one.
-        objects = json.loads(json.dumps(item["objects"]))
+        objects = json.loads(json.dumps(item.get("objects") or [_shortened(item)]))
         objects[-1].setdefault("metadata", {})["name"] = item["name"]
         for body in objects:
             if body["kind"] not in _CLUSTER:
@@ -108,6 +108,14 @@ def _read(path: Path) -> Iterator[Manifest]:
             expect=item["expect"],
             why=why if isinstance(why, dict) else {"*": why},
         )
+
+
+def _shortened(item: Object) -> Object:
+    """Return the object of a manifest that has one: `VERSION KIND: SPEC`, and `labels` beside it."""
+    ((of, spec),) = ((key, value) for key, value in item.items() if " " in key)
+    version, kind = of.split()
+    metadata = {key: item[key] for key in ("labels",) if key in item}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
 
 
 def _one_gpu(part: Any) -> None:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 from config.placement.roles import WORKLOAD_OBJECTS, WorkloadObject
 from sandbox.tests.api import Object, Refused
-
 from tests.admission.bed import Bed, eventually
 
 CLUSTER_WIDE = {"ClusterTrainingRuntime", "ClusterWorkflowTemplate"}

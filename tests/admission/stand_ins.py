@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
+from drill.world import argo
 from sandbox.tests.api import Object
-
-from tests.admission.pipeline_stand_ins import cron_workflow, pipeline_run, task_run, workflow
 from tests.admission.projects import Manifest
 from tests.admission.training_stand_ins import (
     Made,
@@ -22,7 +21,10 @@ from tests.admission.training_stand_ins import (
     trial,
 )
 
-_RAY = "system:serviceaccount:kubeflow:kuberay-operator"
+_KUBEFLOW = "system:serviceaccount:kubeflow"
+_RAY = f"{_KUBEFLOW}:kuberay-operator"
+_ARGO = f"{_KUBEFLOW}:argo"
+_TEKTON = "system:serviceaccount:tekton-pipelines:tekton-pipelines-controller"
 
 
 def makes(body: Object, manifest: Manifest) -> Made:
@@ -74,16 +76,10 @@ def _ray_cluster(body: Object, _: Manifest) -> Made:
     groups += [("worker", group["groupName"], group["replicas"], group) for group in workers]
     for role, group, count, described in groups:
         for index in range(count):
-            labels = {
-                "ray.io/is-ray-node": "yes",
-                "ray.io/cluster": name,
-                "ray.io/node-type": role,
-                "ray.io/group": group,
-                "app.kubernetes.io/name": "kuberay",
-                "app.kubernetes.io/created-by": "kuberay-operator",
-            }
-            if serves and role == "worker":
-                labels["ray.io/serve"] = "true"
+            marks = {"is-ray-node": "yes", "cluster": name, "node-type": role, "group": group}
+            marks |= {"serve": "true"} if serves and role == "worker" else {}
+            labels = {f"ray.io/{key}": value for key, value in marks.items()}
+            labels |= {"app.kubernetes.io/name": "kuberay", "app.kubernetes.io/created-by": "kuberay-operator"}
             pod = owned_pod(body, f"{name}-{group}-{index}", described["template"], labels)
             if second:
                 pod["spec"]["restartPolicy"] = "Never"
@@ -100,26 +96,12 @@ def _ray_job(body: Object, _: Manifest) -> Made:
     template = copy.deepcopy(body["spec"].get("submitterPodTemplate", default))
     metadata = template.setdefault("metadata", {})
     metadata["labels"] = {**metadata.get("labels", {}), **marks}
-    yield (
-        "submitter",
-        child(body, "batch/v1", "Job", name, {"backoffLimit": 2, "template": template}),
-        None,
-    )
+    yield "submitter", child(body, "batch/v1", "Job", name, {"backoffLimit": 2, "template": template}), None
 
 
 def _ray_service(body: Object, _: Manifest) -> Made:
     """ray-project/kuberay feeaf72facab, ray-operator/controllers/ray/rayservice_controller.go."""
-    yield (
-        "",
-        child(
-            body,
-            "ray.io/v1",
-            "RayCluster",
-            body["metadata"]["name"],
-            body["spec"]["rayClusterConfig"],
-        ),
-        None,
-    )
+    yield "", child(body, "ray.io/v1", "RayCluster", body["metadata"]["name"], body["spec"]["rayClusterConfig"]), None
 
 
 def _spark(body: Object, _: Manifest) -> Made:
@@ -143,17 +125,10 @@ def _spark(body: Object, _: Manifest) -> Made:
         spec = {"restartPolicy": "Never", "containers": [container]}
         return owned_pod(parent, named, {"metadata": metadata, "spec": spec}, marks)
 
-    driver = yield (
-        "driver",
-        made(body, "driver", f"{name}-driver"),
-        "system:serviceaccount:kubeflow:spark-operator-controller",
-    )
-    yield (
-        "executor",
-        # Nobody has stored the driver where only the pods are asked for.
-        made(driver or body, "executor", f"{name}-exec-1"),
-        f"system:serviceaccount:{body['metadata']['namespace']}:default-editor",
-    )
+    driver = yield "driver", made(body, "driver", f"{name}-driver"), f"{_KUBEFLOW}:spark-operator-controller"
+    # Nobody has stored the driver where only the pods are asked for.
+    executor = made(driver or body, "executor", f"{name}-exec-1")
+    yield "executor", executor, f"system:serviceaccount:{body['metadata']['namespace']}:default-editor"
 
 
 def _mini_cluster(body: Object, _: Manifest) -> Made:
@@ -161,13 +136,8 @@ def _mini_cluster(body: Object, _: Manifest) -> Made:
     size, name = body["spec"]["size"], body["metadata"]["name"]
     template = {"metadata": {"labels": {"app.kubernetes.io/name": name, "hpa-selector": name}}}
     template["spec"] = {"restartPolicy": "OnFailure", "containers": body["spec"]["containers"]}
-    spec = {
-        "backoffLimit": 100,
-        "completions": size,
-        "parallelism": size,
-        "completionMode": "Indexed",
-        "template": template,
-    }
+    spec = {"backoffLimit": 100, "completions": size, "parallelism": size, "completionMode": "Indexed"}
+    spec["template"] = template
     yield "pod", child(body, "batch/v1", "Job", name, spec), None
 
 
@@ -179,14 +149,7 @@ def _app_wrapper(body: Object, _: Manifest) -> Made:
         spec = copy.deepcopy(wrapped["spec"])
         if "template" in spec:
             spec["template"].setdefault("metadata", {}).setdefault("labels", {}).update(mark)
-        made = child(
-            body,
-            wrapped["apiVersion"],
-            wrapped["kind"],
-            wrapped["metadata"]["name"],
-            spec,
-            labels=mark,
-        )
+        made = child(body, wrapped["apiVersion"], wrapped["kind"], wrapped["metadata"]["name"], spec, labels=mark)
         yield "pod", made, None
 
 
@@ -196,25 +159,14 @@ def _dask_job(body: Object, _: Manifest) -> Made:
     for role in ("scheduler", "worker"):
         described = spec["cluster"]["spec"][role]
         for index in range(described.get("replicas", 1)):
-            labels = {
-                "dask.org/cluster-name": name,
-                "dask.org/component": role,
-                "instance": str(index),
-            }
+            labels = {"dask.org/cluster-name": name, "dask.org/component": role, "instance": str(index)}
             template = {"metadata": {"labels": labels}, "spec": described["spec"]}
             deployed = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
-            yield (
-                role,
-                child(body, "apps/v1", "Deployment", f"{name}-{role}-{index}", deployed),
-                None,
-            )
+            yield role, child(body, "apps/v1", "Deployment", f"{name}-{role}-{index}", deployed), None
     labels = {"dask.org/cluster-name": name, "dask.org/component": "job-runner"}
     template = {"spec": {"restartPolicy": "OnFailure", **spec["job"]["spec"]}}
-    yield (
-        "runner",
-        owned_pod(body, f"{name}-runner", template, labels),
-        "system:serviceaccount:dask-operator:dask-kubernetes-operator",
-    )
+    runner = owned_pod(body, f"{name}-runner", template, labels)
+    yield "runner", runner, "system:serviceaccount:dask-operator:dask-kubernetes-operator"
 
 
 def _leader_worker_set(body: Object, _: Manifest) -> Made:
@@ -224,12 +176,7 @@ def _leader_worker_set(body: Object, _: Manifest) -> Made:
         template = copy.deepcopy(described[f"{role}Template"])
         labels = {"leaderworkerset.sigs.k8s.io/name": name, "group": role}
         template.setdefault("metadata", {}).setdefault("labels", {}).update(labels)
-        spec = {
-            "replicas": count,
-            "serviceName": name,
-            "selector": {"matchLabels": labels},
-            "template": template,
-        }
+        spec = {"replicas": count, "serviceName": name, "selector": {"matchLabels": labels}, "template": template}
         spec["podManagementPolicy"] = "Parallel"
         yield role, child(body, "apps/v1", "StatefulSet", f"{name}-{role}", spec), None
 
@@ -239,17 +186,91 @@ def _inference_service(body: Object, _: Manifest) -> Made:
     ((_, described),) = body["spec"]["predictor"].items()
     name = body["metadata"]["name"]
     labels = {"serving.kserve.io/inferenceservice": name, "component": "predictor"}
-    template = {
-        "metadata": {"labels": labels},
-        "spec": {"containers": [{"name": "kserve-container", **described}]},
-    }
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "kserve-container", **described}]}}
     spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
     yield "predictor", child(body, "apps/v1", "Deployment", f"{name}-predictor", spec), None
 
 
+def _workflow(body: Object, manifest: Manifest) -> Made:
+    """Return the pods of all steps, though some wait for others.
+
+    argoproj/argo-workflows v3.7.3, workflow/controller/operator.go and workflowpod.go.
+    """
+    spec, name = body["spec"], body["metadata"]["name"]
+    # templateDefaults of the Workflow, or of the controller's workflowDefaults.
+    controller = argo.defaults() if manifest.retried else {"spec": {}}
+    defaults = {**controller["spec"], **spec}.get("templateDefaults", {})
+    always = {key: spec[key] for key in ("retryStrategy",) if key in spec}
+    templates = {t["name"]: {**always, **defaults, **t} for t in spec["templates"]}
+    metadata = spec.get("podMetadata", {})
+    for number, (template, node) in enumerate(_nodes(templates, spec["entrypoint"], name)):
+        own = template.get("metadata", {})
+        marks = {"workflows.argoproj.io/workflow": name, "workflows.argoproj.io/completed": "false"}
+        labels = {**marks, **metadata.get("labels", {}), **own.get("labels", {})}
+        notes = {"workflows.argoproj.io/node-name": node, "workflows.argoproj.io/node-id": f"{name}-{number}"}
+        annotations = {**notes, **metadata.get("annotations", {}), **own.get("annotations", {})}
+        described = template.get("container") or template["script"]
+        main = {key: value for key, value in described.items() if key != "source"}
+        executor = {"image": "example.invalid/argoexec:1"}
+        pod = {
+            "restartPolicy": "Never",
+            "initContainers": [{"name": "init", **executor}, *template.get("initContainers", ())],
+            "containers": [{"name": "wait", **executor}, {**main, "name": "main"}],
+        }
+        named = f"{name}-{template['name']}-{number}"
+        yield template["name"], child(body, "v1", "Pod", named, pod, labels=labels, annotations=annotations), _ARGO
+
+
+def _nodes(templates: Mapping[str, Object], template: str, name: str) -> Iterator[tuple[Object, str]]:
+    """Return the templates of the pods below one, with the names of their nodes."""
+    described = templates[template]
+    if "retryStrategy" in described:
+        name += "(0)"
+    groups = enumerate(described.get("steps", ()))
+    below = [(f"{name}[{number}].", step) for number, group in groups for step in group]
+    below += [(f"{name}.", task) for task in described.get("dag", {}).get("tasks", ())]
+    for prefix, step in below:
+        items = step.get("withItems") or range(int(step.get("withSequence", {}).get("count", 0)))
+        ends = [f"({number}:{item})" for number, item in enumerate(items)] or [""]
+        for end in ends:
+            yield from _nodes(templates, step["template"], f"{prefix}{step['name']}{end}")
+    if not below:
+        yield described, name
+
+
+def _cron_workflow(body: Object, _: Manifest) -> Made:
+    """argoproj/argo-workflows v3.7.3, workflow/common/convert.go."""
+    name, spec = f"{body['metadata']['name']}-1", body["spec"]["workflowSpec"]
+    yield "", child(body, "argoproj.io/v1alpha1", "Workflow", name, spec), None
+
+
+def _pipeline_run(body: Object, _: Manifest) -> Made:
+    """tektoncd/pipeline 3ee1745ae5b2, pkg/reconciler/pipelinerun/pipelinerun.go."""
+    name = body["metadata"]["name"]
+    for task in body["spec"]["pipelineSpec"]["tasks"]:
+        labels = {"tekton.dev/pipelineRun": name, "tekton.dev/pipelineTask": task["name"]}
+        labels = {**body["metadata"].get("labels", {}), **labels}
+        spec = {"taskSpec": task["taskSpec"], **{key: task[key] for key in ("retries",) if key in task}}
+        run = child(body, "tekton.dev/v1", "TaskRun", f"{name}-{task['name']}", spec, labels=labels)
+        yield task["name"], run, None
+
+
+def _task_run(body: Object, _: Manifest) -> Made:
+    """tektoncd/pipeline 3ee1745ae5b2, pkg/pod/pod.go."""
+    name = body["metadata"]["name"]
+    labels = {"tekton.dev/taskRun": name, "app.kubernetes.io/managed-by": "tekton-pipelines"}
+    labels = {**body["metadata"].get("labels", {}), **labels}
+    containers = [
+        {"name": f"step-{step['name']}", "image": step["image"], "resources": step.get("computeResources", {})}
+        for step in body["spec"]["taskSpec"]["steps"]
+    ]
+    template = {"spec": {"restartPolicy": "Never", "containers": containers}}
+    yield "", owned_pod(body, f"{name}-pod", template, labels), _TEKTON
+
+
 STAND_INS: dict[tuple[str, str], Callable[[Object, Manifest], Made]] = {
-    ("argoproj.io/v1alpha1", "CronWorkflow"): cron_workflow,
-    ("argoproj.io/v1alpha1", "Workflow"): workflow,
+    ("argoproj.io/v1alpha1", "CronWorkflow"): _cron_workflow,
+    ("argoproj.io/v1alpha1", "Workflow"): _workflow,
     ("batch.volcano.sh/v1alpha1", "Job"): _volcano,
     ("batch/v1", "CronJob"): cron_job,
     ("flux-framework.org/v1alpha2", "MiniCluster"): _mini_cluster,
@@ -270,8 +291,8 @@ STAND_INS: dict[tuple[str, str], Callable[[Object, Manifest], Made]] = {
     ("ray.io/v1", "RayService"): _ray_service,
     ("serving.kserve.io/v1beta1", "InferenceService"): _inference_service,
     ("sparkoperator.k8s.io/v1beta2", "SparkApplication"): _spark,
-    ("tekton.dev/v1", "PipelineRun"): pipeline_run,
-    ("tekton.dev/v1", "TaskRun"): task_run,
+    ("tekton.dev/v1", "PipelineRun"): _pipeline_run,
+    ("tekton.dev/v1", "TaskRun"): _task_run,
     ("trainer.kubeflow.org/v1alpha1", "TrainJob"): train_job,
     ("workload.codeflare.dev/v1beta2", "AppWrapper"): _app_wrapper,
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from sandbox.tests.api import Object, Refused
 
+from sandbox.tests.api import Object, Refused
 from tests.admission.bed import Bed, eventually
 from tests.admission.escapes import pod, workload
 

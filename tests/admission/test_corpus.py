@@ -67,9 +67,7 @@ def test_every_golden_pod_is_unique_and_has_its_source() -> None:
             {
                 "affinity": {
                     "nodeAffinity": {
-                        REQUIRED: {
-                            "nodeSelectorTerms": [{"matchExpressions": [*TERM["matchExpressions"], ON_SPOT]}],
-                        }
+                        REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [*TERM["matchExpressions"], ON_SPOT]}]}
                     }
                 }
             },

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from kubeflow_spot import Contract, manifests
+
 from sandbox.tests.api import Object, Refused
 from sandbox.tests.subjects import DEV
-
 from tests.admission.bed import Bed, eventually
 from tests.admission.operators import (
     NAMESPACE,

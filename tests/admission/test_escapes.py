@@ -4,8 +4,8 @@ around, and what stops it."""
 from __future__ import annotations
 
 import pytest
-from sandbox.tests.api import Refused
 
+from sandbox.tests.api import Refused
 from tests.admission.bed import Bed
 from tests.admission.escapes import EDITOR, ESCAPES, SPOT, Escape, pod
 from tests.admission.intrusions import INTRUSIONS

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
 from config.placement.roles import WorkloadObject
 from sandbox.tests.api import Object, Refused
 from sandbox.tests.subjects import DEV
-
 from tests.admission.bed import Bed
 from tests.admission.served import CLUSTER_WIDE, KINDS, OF_KUBERNETES, collection, serving
 

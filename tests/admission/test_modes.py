@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from sandbox.tests.api import Object
 
+from sandbox.tests.api import Object
 from tests.admission.bed import Bed
 from tests.admission.escapes import TOLERANT, pod
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from components.layer.scheduling import quota
 from config.model.scheduling import Guard, GuardRule, Profile
 from sandbox.tests.api import Object, Refused
-
 from tests.admission.bed import Bed, eventually
 from tests.admission.escapes import EDITOR, NAMESPACE, QUOTA, named, pod
 from tests.admission.neighbours import (

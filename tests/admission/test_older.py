@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
 from sandbox.tests.api import Refused
 from sandbox.tests.subjects import Subject
-
 from tests.admission.additions import Added, added, plain
 from tests.admission.bed import Bed, standing
 from tests.admission.corpus import corpus

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from sandbox.tests.api import Object
 
+from sandbox.tests.api import Object
 from tests.admission.bed import Bed
 from tests.admission.growing import STATES, Outcome, Outcomes, definitions, observe
 from tests.admission.projects import LANDS, REFUSED, corpus, stem

@@ -14,12 +14,12 @@ from time import sleep
 from typing import Any
 
 import pytest
+
 from drill.world import argo
 from sandbox.cluster.control_plane.process import stop_all
 from sandbox.kubernetes.client import Client
 from sandbox.tests.api import Object, Refused
 from sandbox.tests.subjects import DEV
-
 from tests.admission.bed import Bed, eventually
 from tests.admission.growing import unscheduled
 from tests.admission.operators import job_set_webhook, running, strictly, unfinalized

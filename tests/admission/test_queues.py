@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+
 from sandbox.tests.api import Object
 from sandbox.tests.subjects import DEV
 from sandbox.toolchain.programs import ensure
-
 from tests.admission.bed import Bed, eventually
 from tests.admission.operators import NAMESPACE, clear, pods, running, strictly, unfinalized
 from tests.admission.posting import decision, landing
@@ -159,11 +159,7 @@ def test_the_pages_lines_move_work_that_waits_for_dry_spot_to_on_demand(bed: Bed
 def shell(bed: Bed, lines: str) -> None:
     """Run lines of the documentation against the bed."""
     folder = ensure(["kubectl"], print)["kubectl"].parent
-    settings = {
-        **os.environ,
-        "KUBECONFIG": str(bed.plane.admin_kubeconfig),
-        "PATH": f"{folder}:{os.environ['PATH']}",
-    }
+    settings = {**os.environ, "KUBECONFIG": str(bed.plane.admin_kubeconfig), "PATH": f"{folder}:{os.environ['PATH']}"}
     done = subprocess.run(
         ["bash", "-ec", lines], env=settings, capture_output=True, text=True, check=False, timeout=120
     )

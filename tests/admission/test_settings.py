@@ -6,23 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
 from sandbox.tests.api import Object, Refused
 from sandbox.tests.subjects import DEV
-
 from tests.admission.bed import Bed
 from tests.admission.corpus import corpus
-from tests.admission.escapes import (
-    ARGO,
-    GPU,
-    SETTINGS,
-    SPOT,
-    TOLERANT,
-    WITH_SETTINGS,
-    Escape,
-    claim,
-    claiming,
-    pod,
-)
+from tests.admission.escapes import ARGO, GPU, SETTINGS, SPOT, TOLERANT, WITH_SETTINGS, Escape, claim, claiming, pod
 from tests.admission.neighbours import CRITICAL, affinity
 from tests.admission.posting import anew
 

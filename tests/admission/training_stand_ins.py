@@ -11,7 +11,6 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 from sandbox.tests.api import Object
-
 from tests.admission.projects import Manifest
 
 Made = Generator[tuple[str, Object, str | None], Object, None]
@@ -32,10 +31,7 @@ def child(parent: Object, version: str, kind: str, name: str, spec: Object, **me
 
 def owned_pod(parent: Object, name: str, template: Object, labels: Mapping[str, str]) -> Object:
     own = template.get("metadata", {})
-    metadata = {
-        "labels": {**own.get("labels", {}), **labels},
-        "annotations": own.get("annotations", {}),
-    }
+    metadata = {"labels": {**own.get("labels", {}), **labels}, "annotations": own.get("annotations", {})}
     return child(parent, "v1", "Pod", name, template["spec"], **metadata)
 
 
@@ -65,10 +61,7 @@ def training(job: Object, _: Manifest) -> Made:
             policy = replica.get("restartPolicy", default)
             pod["spec"]["restartPolicy"] = "Never" if policy == "ExitCode" else policy
             for container in pod["spec"]["containers"]:
-                container["env"] = [
-                    *container.get("env", ()),
-                    *_environment(job, replicas, role, index),
-                ]
+                container["env"] = [*container.get("env", ()), *_environment(job, replicas, role, index)]
             yield (f"{role}-{index}" if count > 1 else role).lower(), pod, _OPERATOR
 
 
@@ -118,11 +111,7 @@ def mpi(job: Object, _: Manifest) -> Made:
     template["metadata"] = {"labels": labels | {f"{_TRAINING}job-role": "launcher"}}
     template["spec"]["restartPolicy"] = replicas["Launcher"].get("restartPolicy", "OnFailure")
     spec = {key: value for key, value in job["spec"]["runPolicy"].items() if key == "backoffLimit"}
-    yield (
-        "launcher",
-        child(job, "batch/v1", "Job", f"{name}-launcher", spec | {"template": template}),
-        None,
-    )
+    yield "launcher", child(job, "batch/v1", "Job", f"{name}-launcher", spec | {"template": template}), None
 
 
 def job_set(body: Object, _: Manifest) -> Made:
@@ -181,17 +170,8 @@ def _ancestor(replicated: Object) -> Any:
 
 def cron_job(body: Object, _: Manifest) -> Made:
     """Kubernetes' own controller makes one by the clock: the same Job, at once."""
-    yield (
-        "pod",
-        child(
-            body,
-            "batch/v1",
-            "Job",
-            f"{body['metadata']['name']}-1",
-            body["spec"]["jobTemplate"]["spec"],
-        ),
-        None,
-    )
+    name, spec = f"{body['metadata']['name']}-1", body["spec"]["jobTemplate"]["spec"]
+    yield "pod", child(body, "batch/v1", "Job", name, spec), None
 
 
 def experiment(body: Object, _: Manifest) -> Made:
@@ -201,17 +181,9 @@ def experiment(body: Object, _: Manifest) -> Made:
     for parameter in template.get("trialParameters", ()):
         text = text.replace(f"${{trialParameters.{parameter['name']}}}", "0.05")
     spec = {"runSpec": json.loads(text)}
-    yield (
-        "",
-        child(body, "kubeflow.org/v1beta1", "Trial", f"{body['metadata']['name']}-8c2kq7xw", spec),
-        None,
-    )
+    yield "", child(body, "kubeflow.org/v1beta1", "Trial", f"{body['metadata']['name']}-8c2kq7xw", spec), None
 
 
 def trial(body: Object, _: Manifest) -> Made:
     run = body["spec"]["runSpec"]
-    yield (
-        "",
-        child(body, run["apiVersion"], run["kind"], body["metadata"]["name"], run["spec"]),
-        None,
-    )
+    yield "", child(body, run["apiVersion"], run["kind"], body["metadata"]["name"], run["spec"]), None

@@ -18,9 +18,9 @@ from threading import Thread
 from typing import Any
 
 from cryptography import x509
+
 from sandbox.cluster.control_plane.certificates import Authority
 from sandbox.tests.api import Api
-
 from tests.admission.bed import KATIB, eventually
 
 LABEL = "katib.kubeflow.org/trial"
