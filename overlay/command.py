@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from overlay import applying, observing
+from overlay.applying import Object, stages
 from overlay.observing import Live, Observed
 from overlay.render import Rendered, Sources, render
 from overlay.report import Report
-from overlay.stages import Object, stages
 from sandbox.base.errors import SandboxError
 from sandbox.base.notices import Notify
 from sandbox.kubernetes.client import Client

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from overlay.applying import Refusal, name
-from overlay.stages import Object
+from overlay.applying import Object, Refusal, name
 
 _POOL, _CAPACITY, _ACCELERATOR = (
     f"kubeflow-spot.dev/{label}" for label in ("pool", "capacity", "accelerator")

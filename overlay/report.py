@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from overlay.applying import Refusal, name
+from overlay.applying import Refusal, Stages, name
 from overlay.observing import Observed
 from overlay.render import Rendered
-from overlay.stages import Stages
 
 _SHOWN = 10
 """Lines of one kind of fault."""

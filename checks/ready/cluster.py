@@ -16,8 +16,7 @@ from typing import Any
 from checks.check import NotCompared, NotSeen
 from checks.ready import autoscaler
 from checks.ready.autoscaler import Group
-from checks.ready.clouds import CLOUDS
-from checks.ready.clouds.facts import CloudFacts
+from checks.ready.cloud_facts import CLOUDS, CloudFacts
 from checks.ready.intent import Intent
 from checks.ready.quantities import number
 from checks.ready.snapshot import Object, Snapshot

@@ -12,18 +12,17 @@ from click.testing import CliRunner
 
 from overlay import applying, command, observing
 from overlay import cli as cli
-from overlay.applying import Refusal
+from overlay.applying import Refusal, Stages, stages
 from overlay.bases import Checkout
 from overlay.observing import Live
 from overlay.render import Rendered
 from overlay.report import Report
-from overlay.stages import Stages, stages
 from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import PROJECT
 from sandbox.cli.commands import main as sandbox
 from sandbox.cluster import clusters
-from sandbox.kubernetes.api_errors import ApiError
+from sandbox.kubernetes.client import ApiError
 from sandbox.toolchain import programs
 
 Object = dict[str, Any]

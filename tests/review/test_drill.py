@@ -82,7 +82,7 @@ def test_a_change_names_the_scenarios_that_show_it(change: Change, named: str) -
 
 
 def test_the_report_names_scenarios_that_there_are() -> None:
-    assert set(drill.SCENARIOS) <= set(scenario.names())
+    assert set(drill.SCENARIOS) <= set(scenario.scenario_names())
 
 
 def test_another_order_of_growth_names_it_and_an_unknown_one_does_not() -> None:

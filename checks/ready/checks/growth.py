@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from checks.check import Check, Remark, note, ok, wrong
 from checks.findings import State
 from checks.ready.autoscaler import Group, Starting
-from checks.ready.clouds.facts import CloudFacts
+from checks.ready.cloud_facts import CloudFacts
 from checks.ready.cluster import BrokenContract, Cluster, NoContract
 from components.layer.autoscaler import priorities
 

@@ -15,7 +15,7 @@ from checks.check import NotCompared
 from checks.findings import State
 from checks.ready import autoscaler, intent, judge
 from checks.ready.checks.declared import difference
-from checks.ready.clouds.gcp import GCP
+from checks.ready.cloud_facts import GCP
 from checks.ready.cluster import Cluster, minor, requests
 from checks.ready.quantities import number
 from sandbox.tests.stack import PROJECT
