@@ -139,6 +139,57 @@ def decisions(
         now += 1
 
 
-def first(groups: Sequence[NodeGroup], pods: Sequence[Object], priorities: str | None = None, **more: Any) -> set[Any]:
-    """All possible first decisions, from many random draws."""
-    return {decisions(groups, pods, priorities, seed=seed, **more)[0] for seed in range(20)}
+PLAIN = sized(group("general", 6, gpu="0"), 2)
+FIRST, SECOND = PLAIN.nodes
+PROFILE = {"scaleDownUnneededTime": "60s", "scaleDownDelayAfterAdd": "60s", "scaleDownDelayAfterDelete": "0s"}
+JOB = {"ownerReferences": [{"kind": "ReplicaSet", "name": "r", "uid": "r", "controller": True}]}
+
+
+def running(name: str, on: str, cpu: str = "1", **metadata: Any) -> Any:
+    """A running pod of a ReplicaSet."""
+    body = pod(name, {"cpu": cpu}, nodeName=on)
+    body["metadata"] = {**body["metadata"], **JOB, **metadata}
+    body["spec"] |= metadata.pop("spec", {})
+    return body
+
+
+def budget(allowed: int, **labels: str) -> Any:
+    return {
+        "metadata": {"namespace": "default", "name": "b"},
+        "spec": {"selector": {"matchLabels": labels}},
+        "status": {"disruptionsAllowed": allowed},
+    }
+
+
+class Steps:
+    """Scans of one autoscaler at times of a test's choice; the cloud's machines are all ready, unless a scan names its nodes."""
+
+    def __init__(
+        self, *groups: NodeGroup, options: Options | None = None, cloud: str = "azure", full: str = "", **profile: str
+    ) -> None:
+        self.cloud = Cloud(groups, full)
+        self.scaler = Autoscaler(cloud, options or Options(), Random(0))
+        self.profile = {**PROFILE, **profile}
+        self.next = 0.0
+        """The time of the next scan, as the last one says."""
+        self.nodes: dict[str, Any] = {}
+        """Changed node objects by name."""
+
+    def at(self, now: float, *pods: Any, nodes: Sequence[Object] | None = None, **world: Any) -> list[str]:
+        """One scan; the names of the machines that are left."""
+        groups = list(self.cloud.groups.values())
+        if nodes is None:
+            nodes = [self.nodes.get(name, node(each, name)) for each in groups for name in each.nodes]
+        state = World(groups, nodes, pods, world.pop("since", {}), profile=self.profile, **world)
+        self.next = self.scaler.scan(now, state, self.cloud)
+        return [name for each in self.cloud.groups.values() for name in each.nodes]
+
+    def over(self, *pods: Any, **world: Any) -> list[str]:
+        """The machines that are left after minutes of the same pods."""
+        left: list[str] = []
+        for now in range(0, 200, 5):
+            left = self.at(now, *pods, **world)
+        return left
+
+    def decided(self) -> list[tuple[float, str, str]]:
+        return [(each.at, each.action, each.pool) for each in self.cloud.decisions]

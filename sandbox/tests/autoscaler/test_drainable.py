@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from .objects import sized
-from .steps import FIRST, PLAIN, SECOND, Steps, running
+from .objects import FIRST, PLAIN, SECOND, Steps, budget, running, sized
 
 MIRROR = "kubernetes.io/config.mirror"
 EVICT = "cluster-autoscaler.kubernetes.io/enable-ds-eviction"
@@ -18,14 +17,6 @@ OLD: Any = {"uid": "old"}
 SYSTEM: Any = {"namespace": "kube-system"}
 MEMORY: Any = {"spec": {"volumes": [{"name": "memory", "emptyDir": {"medium": "Memory"}}]}}
 SCRATCH: Any = {"spec": {"volumes": [{"name": "scratch", "emptyDir": {}}]}}
-
-
-def budget(allowed: int, **labels: str) -> Any:
-    return {
-        "metadata": {"namespace": "default", "name": "b"},
-        "spec": {"selector": {"matchLabels": labels}},
-        "status": {"disruptionsAllowed": allowed},
-    }
 
 
 @pytest.mark.parametrize(

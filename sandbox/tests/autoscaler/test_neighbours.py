@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from random import Random
 from typing import Any
 
 import pytest
 
-from sandbox.autoscaler.autoscaler_options import Options
-from sandbox.autoscaler.scaler import Autoscaler
-from sandbox.autoscaler.world import World
-
-from .objects import Cloud, decisions, group, node, pod, sized
+from .objects import JOB, Steps, decisions, group, node, pod, sized
 
 PLAIN = group("general", 6, gpu="0", cpu="16")
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 _NUMBERS = itertools.count()
-OWNED = {"ownerReferences": [{"kind": "ReplicaSet", "name": "r", "uid": "r", "controller": True}]}
 
 
 def required(kind: str, key: str = HOST, app: str = "train", **term: Any) -> Any:
@@ -30,6 +24,14 @@ def spread(key: str = HOST, when: str = "DoNotSchedule", **constraint: Any) -> A
     selector = {"matchLabels": {"app": "train"}}
     each = {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": selector, **constraint}
     return {"topologySpreadConstraints": [each]}
+
+
+def hosts(*groups: Any) -> list[Any]:
+    """The nodes of groups with their host label."""
+    bodies = [node(each, name) for each in groups for name in each.nodes]
+    for body in bodies:
+        body["metadata"]["labels"] = {**body["metadata"]["labels"], HOST: body["metadata"]["name"]}
+    return bodies
 
 
 APART, BESIDE = required("podAntiAffinity"), required("podAffinity")
@@ -102,9 +104,7 @@ def test_new_nodes_for_pods_with_rules(waiting: list[Any], nodes: int) -> None:
 def test_pods_that_run_count(running: list[Any], waiting: list[Any], nodes: int) -> None:
     pool = sized(PLAIN, 1)
     placed = [{**body, "spec": {**body["spec"], "nodeName": pool.nodes[0]}, "status": {}} for body in running]
-    body = node(pool, pool.nodes[0])
-    body["metadata"]["labels"] = {**body["metadata"]["labels"], HOST: pool.nodes[0]}
-    grown = decisions([pool], [*placed, *waiting], nodes=[body])
+    grown = decisions([pool], [*placed, *waiting], nodes=hosts(pool))
     assert (grown[-1][-1] if grown else 1) == nodes
 
 
@@ -119,9 +119,7 @@ def test_a_pod_is_kept_from_its_like_of_the_same_value(key: str, nodes: int) -> 
 @pytest.mark.parametrize(("going", "grown"), [({"deletionTimestamp": "now"}, []), ({}, [("general", 2, 3)])])
 def test_pods_that_are_being_deleted_are_not_spread(going: Any, grown: Any) -> None:
     pool = sized(PLAIN, 2)
-    nodes = [node(pool, name) for name in pool.nodes]
-    for body in nodes:
-        body["metadata"]["labels"] = {**body["metadata"]["labels"], HOST: body["metadata"]["name"]}
+    nodes = hosts(pool)
     full = pod("full", {"cpu": "16"}, nodeName=pool.nodes[1])
     (other,) = pods(1, {}, nodeName=pool.nodes[0])
     other["metadata"] |= going
@@ -133,21 +131,15 @@ def test_a_node_that_takes_no_pods_is_a_domain_unless_the_constraint_honours_tai
     """So pods spread over hosts get a node each beside a tainted pool: the usual surprise."""
     tainted = {"key": "only", "value": "system", "effect": "NoSchedule"}
     system = replace(sized(group("system", 1, [tainted], gpu="0"), 1), most=None, least=None)
-    body = node(system, system.nodes[0])
-    body["metadata"]["labels"] = {**body["metadata"]["labels"], HOST: system.nodes[0]}
-    assert decisions([system, PLAIN], pods(3, spread(**policy)), nodes=[body]) == [("general", 0, nodes)]
+    assert decisions([system, PLAIN], pods(3, spread(**policy)), nodes=hosts(system)) == [("general", 0, nodes)]
 
 
 def test_pods_spread_over_zones_get_a_pool_in_each() -> None:
     zones = [group(f"zone{number}", 6, gpu="0", cpu="2") for number in (1, 2)]
     for number, each in enumerate(zones):
         each.template["metadata"]["labels"][ZONE] = f"westeurope-{number}"
-    bodies = []
-    for each in (sized(zones[0], 1), sized(zones[1], 1)):
-        body = node(each, each.nodes[0])
-        body["metadata"]["labels"] = {**body["metadata"]["labels"], HOST: each.nodes[0]}
-        bodies.append(body)
-    grown = decisions([sized(each, 1) for each in zones], pods(8, spread(ZONE)), nodes=bodies)
+    started = [sized(each, 1) for each in zones]
+    grown = decisions(started, pods(8, spread(ZONE)), nodes=hosts(*started))
     # Each request is for the one pod by which a zone may be ahead of the other.
     assert sorted(grown) == [("zone1", 1, 2), ("zone2", 1, 2)]
     # Without any node there is one zone only.
@@ -165,14 +157,11 @@ def test_daemon_sets_take_ports_of_new_nodes() -> None:
 def test_pods_with_rules_keep_a_node_whose_pods_have_no_other_place(spec: Any, goes: bool) -> None:
     pool = sized(PLAIN, 2)
     placed = [
-        {**body, "metadata": {**body["metadata"], **OWNED}, "status": {}, "spec": {**body["spec"], "nodeName": name}}
+        {**body, "metadata": {**body["metadata"], **JOB}, "status": {}, "spec": {**body["spec"], "nodeName": name}}
         for body, name in zip(pods(2, spec), pool.nodes, strict=True)
     ]
-    nodes = [node(pool, name) for name in pool.nodes]
-    for body in nodes:
-        body["metadata"]["labels"] = {**body["metadata"]["labels"], HOST: body["metadata"]["name"]}
-    hands, scaler = Cloud([pool]), Autoscaler("azure", Options(), Random(0))
-    profile = {"scaleDownUnneededTime": "60s", "scaleDownDelayAfterAdd": "0s"}
+    nodes = hosts(pool)
+    steps = Steps(pool, scaleDownDelayAfterAdd="0s")
     for now in (0, 60):
-        scaler.scan(now, World([pool], nodes, placed, {}, profile=profile), hands)
-    assert (len(hands.calls) > 0) is goes
+        steps.at(now, *placed, nodes=nodes)
+    assert (len(steps.cloud.calls) > 0) is goes

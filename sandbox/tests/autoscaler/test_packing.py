@@ -10,30 +10,16 @@ import pytest
 from sandbox.autoscaler.scaler import Autoscaler
 from sandbox.autoscaler.world import World
 
-from .objects import (
-    EAGER,
-    GPU,
-    MACHINE,
-    ONE_GPU,
-    SPOT,
-    Cloud,
-    decisions,
-    group,
-    node,
-    on_demand,
-    pod,
-    sized,
-    spot,
-    training,
-)
+from . import objects
+from .objects import GPU, ONE_GPU, SPOT, decisions, group, node, on_demand, pod, sized, spot, training
 
 PLAIN = group("general", 6, gpu="0")
 
 
 def hopeless(groups: Any, pods: Any, seed: int = 0) -> dict[str, str]:
     """The reasons why no pool helps pods, after one scan."""
-    scaler = Autoscaler("azure", EAGER, Random(seed))
-    scaler.scan(0, World(groups, [], pods, {}), Cloud(groups))
+    scaler = Autoscaler("azure", objects.EAGER, Random(seed))
+    scaler.scan(0, World(groups, [], pods, {}), objects.Cloud(groups))
     return {waiting.name: why for why, pods in scaler.growth.hopeless for waiting in pods}
 
 
@@ -92,8 +78,8 @@ def test_taints_of_a_nodes_start_are_not_its_pools(key: str, passes: bool) -> No
 @pytest.mark.parametrize("joined", ["nothing", "not ready", "without GPUs"])
 def test_a_machine_that_is_not_ready_yet_will_have_what_its_pool_has(joined: str) -> None:
     """While the request for it is open: see test_registry."""
-    scaler, pool = Autoscaler("azure", EAGER, Random(0)), spot(4)
-    hands = Cloud([pool])
+    scaler, pool = Autoscaler("azure", objects.EAGER, Random(0)), spot(4)
+    hands = objects.Cloud([pool])
     scaler.scan(0, World([pool], [], training(1), {}), hands)
     coming = hands.groups[pool.name]
     without = {"allocatable": {**coming.template["status"]["allocatable"], "nvidia.com/gpu": "0"}}
@@ -114,7 +100,7 @@ def test_a_machine_that_is_not_ready_yet_will_have_what_its_pool_has(joined: str
 def test_a_template_is_like_an_existing_node() -> None:
     """With four replicas of a GPU one node takes four pods; at zero nodes only the machine's one GPU is known."""
     pool = sized(spot(4), 1)
-    shared = {"allocatable": {**MACHINE, "nvidia.com/gpu": "4", "cpu": "16"}}
+    shared = {"allocatable": {**objects.MACHINE, "nvidia.com/gpu": "4", "cpu": "16"}}
     assert decisions([spot(4)], training(4)) == [("gpuspot", 0, 4)]
     busy = [pod(f"busy-{n}", ONE_GPU, [SPOT, GPU], nodeName=pool.nodes[0]) for n in range(4)]
     nodes = [node(pool, pool.nodes[0], status=shared)]
@@ -124,7 +110,7 @@ def test_a_template_is_like_an_existing_node() -> None:
 def test_a_node_on_its_way_out_is_no_model() -> None:
     """mixed_nodeinfos_processor.go, isNodeGoodTemplateCandidate: its DaemonSets' pods may be gone."""
     pool = sized(spot(4), 1)
-    shared = {"allocatable": {**MACHINE, "nvidia.com/gpu": "4", "cpu": "16"}}
+    shared = {"allocatable": {**objects.MACHINE, "nvidia.com/gpu": "4", "cpu": "16"}}
     going = {"taints": [{"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}]}
     nodes = [node(pool, pool.nodes[0], status=shared, spec=going)]
     assert decisions([pool], training(3), nodes=nodes) == [("gpuspot", 1, 4)]

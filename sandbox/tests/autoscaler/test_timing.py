@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from random import Random
 from typing import Any
 
 import pytest
 
 from sandbox.autoscaler.autoscaler_options import Options, Profile, seconds
 from sandbox.autoscaler.registry import BackOff
-from sandbox.autoscaler.scaler import Autoscaler
-from sandbox.autoscaler.world import World
 
-from .objects import GPU_TAINT, Cloud, group, node, on_demand, pod, sized, spot, training
+from .objects import GPU_TAINT, Steps, group, node, on_demand, pod, sized, spot, training
 
 TIERS = '50: ["gpuspot"]\n10: ["gpuod"]\n'
 
 
-class Scans:
-    """Scans of spot and its twin; machines never register unless `nodes` has them."""
+SETTINGS = {"expander": "priority", "maxNodeProvisionTime": "1m", "scanInterval": "5s"}
 
-    def __init__(self, *groups: Any, full: str = "", **profile: str) -> None:
-        self.cloud = Cloud(groups or [spot(9), on_demand(9)], full)
-        self.profile = {"expander": "priority", "maxNodeProvisionTime": "1m", "scanInterval": "5s", **profile}
-        self.scaler = Autoscaler("azure", Options(), Random(0))
 
-    def at(self, now: float, *pods: Any, born: float = 0.0, nodes: Any = (), since: Any = None) -> float:
+class Scans(Steps):
+    """Scans of spot and its twin; machines never register unless a scan names its nodes."""
+
+    def __init__(self, *groups: Any, **settings: str) -> None:
+        super().__init__(*(groups or [spot(9), on_demand(9)]), **SETTINGS | settings)
+
+    def at(self, now: float, *pods: Any, born: float = 0.0, nodes: Any = (), since: Any = None) -> list[str]:
         times = {("default", each["metadata"]["name"]): born for each in pods} | (since or {})
-        groups = list(self.cloud.groups.values())
-        world = World(groups, nodes, pods, times, profile=self.profile, priorities=TIERS)
-        return self.scaler.scan(now, world, self.cloud)
-
-    def said(self) -> list[tuple[float, str, str]]:
-        return [(each.at, each.action, each.pool) for each in self.cloud.decisions]
+        return super().at(now, *pods, nodes=nodes, since=times, priorities=TIERS)
 
 
 @pytest.mark.parametrize(
@@ -45,12 +38,14 @@ class Scans:
 )
 def test_pods_wait_until_the_oldest_is_old_enough_and_gpu_pods_hold_others_back(pods: Any, ripe: float) -> None:
     scans = Scans(group("general", 6, gpu="0"), spot(9))
-    assert scans.at(0, *pods) == 5
+    scans.at(0, *pods)
+    assert scans.next == 5
     assert scans.scaler.wakes() == ripe
     scans.at(ripe - 0.1, *pods)
-    assert scans.said() == []
-    assert scans.at(ripe, *pods) == ripe + 0.1
-    assert [action for _, action, _ in scans.said()] == ["scale-up"]
+    assert scans.decided() == []
+    scans.at(ripe, *pods)
+    assert scans.next == ripe + 0.1
+    assert [action for _, action, _ in scans.decided()] == ["scale-up"]
 
 
 @pytest.mark.parametrize(
@@ -71,10 +66,10 @@ def test_new_pods_wait_as_long_as_the_profile_and_the_pod_say(delay: str, own: s
     if own:
         waiting["metadata"]["annotations"] = {"cluster-autoscaler.kubernetes.io/pod-scale-up-delay": own}
     scans.at(at - 1, waiting)
-    assert scans.said() == []
+    assert scans.decided() == []
     assert scans.scaler.wakes() == at
     scans.at(at, waiting)
-    assert len(scans.said()) == 1
+    assert len(scans.decided()) == 1
 
 
 def test_a_machine_that_never_registers_makes_room_for_another_in_the_scan_that_removes_it() -> None:
@@ -82,7 +77,7 @@ def test_a_machine_that_never_registers_makes_room_for_another_in_the_scan_that_
     scans = Scans(sized(spot(1), 1))
     scans.at(0, *training(1))
     scans.at(40, *training(1))
-    assert scans.said() == []
+    assert scans.decided() == []
     scans.at(60, *training(1))
     assert [(each.action, each.before, each.after) for each in scans.cloud.decisions] == [
         ("scale-down", 1, 0),
@@ -112,18 +107,18 @@ def test_unready_nodes_beyond_both_limits_stop_everything_until_they_are_ready(
     born = dict.fromkeys(dead.nodes, 0.0)
     # Within 15 minutes of their registration nodes count as starting.
     scans.at(899, waiting, nodes=unready(dead, silent), born=898, since=born)
-    assert scans.said() == []
+    assert scans.decided() == []
     scans.at(905, waiting, nodes=unready(dead, silent), born=898, since=born)
-    assert ("scale-up" in [action for _, action, _ in scans.said()]) is not stopped
+    assert ("scale-up" in [action for _, action, _ in scans.decided()]) is not stopped
     scans.at(910, waiting, nodes=unready(dead, 0), born=898, since=born)
-    assert [action for _, action, _ in scans.said()] == (["failed", "note", "scale-up"] if stopped else ["scale-up"])
+    assert [action for _, action, _ in scans.decided()] == (["failed", "note", "scale-up"] if stopped else ["scale-up"])
 
 
 def test_a_group_with_too_few_ready_nodes_is_not_asked() -> None:
     silent = sized(spot(9), 4)
     scans = Scans(silent, on_demand(9))
     scans.at(40, *training(1), nodes=unready(silent, 4), since=dict.fromkeys(silent.nodes, 0.0))
-    assert scans.said() == [(40, "failed", "gpuspot"), (40, "scale-up", "gpuod")]
+    assert scans.decided() == [(40, "failed", "gpuspot"), (40, "scale-up", "gpuod")]
 
 
 def test_back_off_doubles_to_its_longest_and_is_forgotten_after_hours() -> None:

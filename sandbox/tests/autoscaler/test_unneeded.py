@@ -9,8 +9,8 @@ import pytest
 
 from sandbox.autoscaler.autoscaler_options import Options
 
-from .objects import GPU, MACHINE, ONE_GPU, SPOT, group, node, pod, sized, spot, training
-from .steps import FIRST, JOB, PLAIN, SECOND, Steps, running
+from . import objects
+from .objects import FIRST, GPU, ONE_GPU, PLAIN, SECOND, SPOT, Steps, node, pod, running, sized, spot, training
 
 
 def test_a_pod_that_comes_to_a_tainted_node_keeps_it() -> None:
@@ -98,7 +98,7 @@ def test_nothing_goes_while_new_pods_may_become_more() -> None:
 
 def test_the_utilisation_of_a_gpu_node_is_that_of_its_gpus() -> None:
     pool = sized(spot(4), 2)
-    half = {"allocatable": {**MACHINE, "nvidia.com/gpu": "4"}}
+    half = {"allocatable": {**objects.MACHINE, "nvidia.com/gpu": "4"}}
     steps = Steps(pool)
     steps.nodes = {name: node(pool, name, status=half) for name in pool.nodes}
     busy = [
@@ -106,7 +106,7 @@ def test_the_utilisation_of_a_gpu_node_is_that_of_its_gpus() -> None:
         for n, name in enumerate(pool.nodes * 3)
     ]
     for body in busy:
-        body["metadata"] |= JOB
+        body["metadata"] |= objects.JOB
     assert steps.over(*busy) == list(pool.nodes)
     assert not steps.cloud.calls
     steps.over(*busy[:2])
@@ -127,7 +127,7 @@ def test_a_group_keeps_its_minimum_a_zone_its_floor_and_annotations_keep_nodes()
 
 @pytest.mark.parametrize(("settings", "left"), [({}, 2), ({"maxEmptyBulkDelete": "1"}, 3)])
 def test_so_many_empty_nodes_go_at_once(settings: Any, left: int) -> None:
-    pool = sized(group("general", 20, gpu="0"), 12 if not settings else 4)
+    pool = sized(objects.group("general", 20, gpu="0"), 12 if not settings else 4)
     steps = Steps(pool, **settings)
     for now in (0, 60, 65):
         names = steps.at(now)
