@@ -13,12 +13,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from sandbox.cluster import clusters
-from sandbox.tests.subjects import SUBJECTS
-
 from bench import admission, program, whole
 from bench.figures import Figures, seconds
 from bench.peers.compared import preview_figures, program_figures
+from sandbox.cluster import clusters
+from sandbox.tests.subjects import SUBJECTS
 
 RUNS = 3
 TURNS = 5

@@ -19,10 +19,9 @@ from statistics import mean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from drill.world.measurements import measurements
-
 from bench import pictures
 from bench.drills import PROJECT
+from drill.world.measurements import measurements
 
 EVERY = 20
 """Steps between two checkpoints of the training that is ended."""

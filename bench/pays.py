@@ -17,17 +17,16 @@ from random import Random
 from statistics import mean
 from typing import Any
 
+from bench import pictures
+from bench.weeks import SIGNALS, ends, read, trial, up
 from drill.in_memory.stack import Stack
-from drill.judge.outcome import outcome
-from drill.judge.pieces import cost
-from drill.tune.policies import GREEDY, POLICIES, Trial, on_demand_alone
+from drill.judge.outcome import outcome_of
+from drill.judge.pieces import gpu_cost
+from drill.tune.policies import GREEDY, on_demand_alone, run_policy
 from drill.world.capacity import ALL
 from drill.world.measurements import DAY, Measurement, alike
 from drill.world.record import Record, Step
 from drill.world.weeks import WEEK, Trace, drawn, shuffled
-
-from bench import pictures
-from bench.weeks import SIGNALS, ends, read, trial, up
 
 SEEDS = range(31, 51)
 SHARES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
@@ -86,7 +85,7 @@ def at_ratio(record: Record, ratio: float) -> float:
         replace(pool, price=(pool.on_demand_price or 0.0) * ratio) if pool.capacity == "spot" else pool
         for pool in record.pools
     ]
-    return cost(replace(record, pools=pools)) or 0.0
+    return gpu_cost(replace(record, pools=pools)) or 0.0
 
 
 @dataclass(frozen=True)
@@ -100,8 +99,8 @@ class Basis:
 def basis(stack: Stack, boot: float, seed: int) -> Basis:
     """Draw the work, and run it on demand alone."""
     plain = trial(stack, seed, None, boot)
-    same = replace(stack, basis=stack.basis.worked(plain.run(stack)))
-    return Basis(same, cost(plain.run(on_demand_alone(same))) or 0.0)
+    same = replace(stack, basis=stack.basis.worked(run_policy(stack, plain)))
+    return Basis(same, gpu_cost(run_policy(on_demand_alone(same), plain)) or 0.0)
 
 
 def measured(job: tuple[Case, int, Basis]) -> Found:
@@ -110,9 +109,9 @@ def measured(job: tuple[Case, int, Basis]) -> Found:
     (spot,) = [pool for pool in own.stack.pools if pool.capacity == "spot" and pool.gpus]
     base = trial(own.stack, seed, case.signal, case.boot)
     steps = week(seed, case.share, spot.machine, spot.most or 1)
-    record = Trial(base.scenario, base.name, seed, steps).run(POLICIES[GREEDY](own.stack))
+    record = run_policy(own.stack, replace(base, steps=steps), GREEDY)
     saved = {ratio: 100 * (1 - at_ratio(record, ratio) / own.alone) for ratio in RATIOS}
-    return Found(saved, outcome(record).longest_wait)
+    return Found(saved, outcome_of(record).longest_wait)
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from bench import admission
 from sandbox.tests.api import Object
 from sandbox.tests.subjects import DEV
 from tests.admission.bed import NAMESPACES, Bed, standing
-
-from bench import admission
 
 PROJECT = Path(__file__).resolve().parent.parent
 

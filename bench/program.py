@@ -83,6 +83,7 @@ def _run(rounds: int, aliases: list[bool], stack_files: list[Path]) -> None:
         import pulumi
 
     import pytest
+
     from tests.components import program
 
     early = {"pydantic", *SDKS} & sys.modules.keys()

@@ -20,18 +20,17 @@ from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
 
-from drill.in_memory import stack as stacks
-from drill.in_memory.stack import Stack
+from bench.drills import PROJECT, sandbox
+from drill.in_memory.stack import Stack, read_stack
 from drill.judge.hindsight import hindsight
-from drill.judge.outcome import ALONE, OURS, Outcome, outcome
-from drill.play import run as real
-from drill.play.source import cloud_of, copied
-from drill.tune.policies import POLICIES, Trial, compared
+from drill.judge.outcome import ALONE, OURS, Outcome, outcome_of
+from drill.play.run import run_drill
+from drill.play.source import copied, copy_cloud
+from drill.tune.policies import POLICIES, compare_policies, run_policy
 from drill.world import scenario as scenarios
+from drill.world.basis import Trial
 from sandbox.base.home import Home
 from sandbox.kubernetes.client import Client
-
-from bench.drills import PROJECT, sandbox
 
 STACKS = ("dev", "staging", "prod")
 JUDGED = range(11, 21)
@@ -59,17 +58,19 @@ def up(names: Sequence[str]) -> Iterator[Callable[[str], Home]]:
 def read(home: Home) -> Stack:
     """A stack that is up."""
     with TemporaryDirectory() as folder:
-        plane, copy = cloud_of(home, Path(folder) / "copy")
+        plane, copy = copy_cloud(home, Path(folder) / "copy")
         client = Client(plane.admin_kubeconfig)
         try:
-            return stacks.of(home.stack, copy, client)
+            return read_stack(home.stack, copy, client)
         finally:
             client.close()
 
 
 def trial(stack: Stack, seed: int, signal: str | None = None, boot: float | None = None) -> Trial:
     """Draw a week; None for the scenario's own signal and boot time."""
-    week = scenarios.load("week").model_copy(update={"shortage": signal, **({} if boot is None else {"boot": boot})})
+    week = scenarios.load_scenario("week").model_copy(
+        update={"shortage": signal, **({} if boot is None else {"boot": boot})}
+    )
     return Trial(week, "week", seed, stack.basis.drawn_week(seed, stack.basis))
 
 
@@ -92,9 +93,9 @@ Week = tuple[dict[str, Outcome], float]
 def judged(stack: Stack, signal: str, seed: int) -> Week:
     """The outcomes of all policies in one week, and how many times the best possible the stack's own costs."""
     week = trial(stack, seed, signal)
-    own = week.run(stack)
+    own = run_policy(stack, week)
     best = hindsight(own).cost
-    rows = {row.policy: row.outcome for row in compared(stack, week)}
+    rows = {row.policy: row.outcome for row in compare_policies(stack, week)}
     return rows, (rows[OURS].usd or 0.0) / best if best else 0.0
 
 
@@ -135,7 +136,7 @@ def agreement(*names: str) -> None:
     """Real drills beside drills in memory, on the same work."""
     print("| stack | seed | drill | USD | longest wait | GPU-days waited | on spot | nodes | s |")
     print("|---|---|---|---|---|---|---|---|---|")
-    week = scenarios.load("week")
+    week = scenarios.load_scenario("week")
     with up(names or STACKS) as home:
         for name in names or STACKS:
             stack = read(home(name))
@@ -145,10 +146,10 @@ def agreement(*names: str) -> None:
                     copied(home(name), Path(folder) / "copy", lambda text: None) as copy,
                 ):
                     steps = stack.basis.drawn_week(seed, stack.basis)
-                    found = real.run(name, copy, "week", week, seed=seed, steps=steps, basis=stack.basis)
+                    found = run_drill(name, copy, Trial(week, "week", seed, steps, basis=stack.basis))
                 same = replace(stack, basis=stack.basis.worked(found))
-                for kind, record in (("real programs", found), ("in memory", trial(same, seed).run(same))):
-                    own = outcome(record)
+                for kind, record in (("real programs", found), ("in memory", run_policy(same, trial(same, seed)))):
+                    own = outcome_of(record)
                     print(
                         f"| {name} | {seed} | {kind} | {own.usd:.2f} | {own.longest_wait / 60:.1f} min |"
                         f" {own.waited / 86400:.2f} | {own.on_spot or 0:.0%} | {len(record.nodes)} | {record.clock.wall:.0f} |",

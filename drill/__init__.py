@@ -1,1 +1,1 @@
-"""The drill: takes spot machines away from a copy of a stack's cluster, and records where the work goes."""
+"""The drill: evicts spot machines of a copy of a stack's cluster, and reports what happens."""

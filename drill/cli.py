@@ -1,9 +1,9 @@
-"""`sandbox drill`: takes spot machines away from a copy of the stack's cluster, and shows where the work goes."""
+"""`sandbox drill`: evicts spot machines of a copy of the stack's cluster, and reports."""
 
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import click
 
@@ -70,68 +70,45 @@ Progress = Callable[[float, float], None]
 )
 @stack_options
 def drill(
-    home: Home,
-    scenario: str,
-    listed: bool,
-    config_file: Path | None,
-    against: str,
-    cloud: Path | None,
-    cluster: str | None,
-    seed: int,
-    factor: float | None,
-    traces: tuple[tuple[str, str, Path], ...],
-    shortage: Literal["at-once", "20s", "provision-time"] | None,
-    tune: bool,
-    report_dir: Path | None,
-    as_json: bool,
+    home: Home, scenario: str, listed: bool, tune: bool, report_dir: Path | None, **options: Any
 ) -> None:
-    """Rehearse SCENARIO, a name or a file, on a copy of the stack's cluster; the stack itself stays as it is.
+    """Rehearse SCENARIO, a name or a file, on a copy of the stack's cluster.
 
-    Exits with 1 when a verdict is red.
+    The stack itself stays as it is. Exits with 1 when a verdict is red.
     """
-    # Only here: the charts take half a second to import.
+    # Imported late: the charts take half a second.
     from drill import command
-    from drill.world import scenario as scenarios
+    from drill.world.scenario import DEFAULT
 
     if listed:
-        for name in scenarios.names():
-            default = " (default)" if name == scenarios.DEFAULT else ""
-            click.echo(f"{name}{default}: {scenarios.load(name).description}")
+        _list_scenarios()
         return
-    if cloud and not (against or config_file):
+    if options["cloud"] and not (options["against"] or options["config_file"]):
         raise click.UsageError("--cloud does nothing without --config-file or --against")
     directory = report_dir or home.root / f"{home.stack}+drill"
+    request = command.Request(scenario or DEFAULT, directory=directory, **options)
     if tune:
-        if scenario or against or traces or factor:
+        if scenario or request.against or request.traces or request.factor:
             raise click.UsageError(
                 "--tune draws weeks of its own: leave out SCENARIO, --against, --trace and --factor"
             )
-        from drill.tune import tune_command
+        from drill.tune.tune_command import tune_stack
 
-        asked = tune_command.Request(
-            seed, config_file, directory, as_json, shortage, cluster, cloud
-        )
-        tune_command.run(home, asked, to_stderr)
-        return
-    request = command.Request(
-        scenario or scenarios.DEFAULT,
-        seed,
-        factor,
-        against,
-        config_file,
-        traces,
-        directory,
-        as_json,
-        cluster,
-        shortage,
-        cloud,
-    )
-    if not command.drill(home, request, to_stderr, _progress):
+        tune_stack(home, request, to_stderr)
+    elif not command.drill(home, request, to_stderr, _progress):
         sys.exit(1)
 
 
+def _list_scenarios() -> None:
+    from drill.world.scenario import DEFAULT, load_scenario, scenario_names
+
+    for name in scenario_names():
+        default = " (default)" if name == DEFAULT else ""
+        click.echo(f"{name}{default}: {load_scenario(name).description}")
+
+
 def _progress(side: str) -> Progress:
-    """Prints a tenth of the scenario as it is done."""
+    """Return a function that prints each tenth of the scenario that is done."""
     shown = -1
 
     def show(now: float, length: float) -> None:

@@ -2,119 +2,191 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import click
 from filelock import FileLock, Timeout
 from rich.console import Console
 
 from drill import report
-from drill.folder import writable, writing
-from drill.in_memory import stack as stacks
-from drill.in_memory.stack import Stack
+from drill.in_memory.stack import Stack, read_stack
 from drill.judge.hindsight import hindsight
-from drill.judge.losses import lost_to
+from drill.judge.losses import losses_of
 from drill.judge.outcome import Row
 from drill.judge.verdicts import failed
-from drill.play import external
-from drill.play import run as running
-from drill.play.real_autoscaler import named
+from drill.play.external import checked_program
+from drill.play.real_autoscaler import named_program
+from drill.play.run import RunOptions, run_drill
 from drill.play.source import CopiedCloud, copied
-from drill.tune.policies import Trial, compared, plain
-from drill.world import basis, fitting
-from drill.world import scenario as scenarios
-from drill.world.basis import Basis
-from drill.world.capacity import checked
+from drill.play.stack_facts import stack_pools
+from drill.sides import Side, bring_up, check_side, compared_sides
+from drill.tune.policies import compare_policies, without_real_programs
+from drill.world.basis import Basis, Trial, basis_of_cloud, same_work_sentence
+from drill.world.capacity import check_capacity
+from drill.world.fitting import require_fit
 from drill.world.record import Record, Step
-from drill.world.scenario import Scenario
+from drill.world.scenario import Scenario, Shortage, load_scenario
 from drill.world.trace import read_trace
 from sandbox.base.errors import SandboxError
-from sandbox.base.files import write_private
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
-from sandbox.base.yaml_file import read_yaml
-from sandbox.engine import environment
-from sandbox.engine.cloud_file import CloudFile
-from sandbox.engine.revision import Revision
-from sandbox.engine.scratch import DRILL, Scratch
+from sandbox.engine.scratch import DRILL
 from sandbox.engine.scratch import opened as opened_scratch
 
-FOLDER = "drill"
-"""The folder of the last report, below the stack's home."""
 MOST_PODS = 3000
-"""A drill of more pods is not compared with fixed policies: each would take a minute and more."""
+"""The most pods of a drill that is compared with fixed policies: more take a minute each."""
+
+Progress = Callable[[str], Callable[[float, float], None]]
 
 
 @dataclass(frozen=True)
 class Request:
-    """The options of the command."""
+    """The options of the command: `Request("week", seed=1, directory=Path("report"))`."""
 
     scenario: str
     seed: int
-    factor: float | None
-    against: str
-    config_file: Path | None
-    traces: tuple[tuple[str, str, Path], ...]
-    """Machine, zone and file of published traces."""
     directory: Path
-    as_json: bool
+    factor: float | None = None
+    against: str = ""
+    config_file: Path | None = None
+    traces: tuple[tuple[str, str, Path], ...] = ()
+    """Machine, zone and file of published traces."""
+    as_json: bool = False
     cluster: str | None = None
-    """The name of another cluster of the emulated cloud."""
-    shortage: scenarios.Shortage | None = None
-    """How a shortage is told, in place of the scenario's own."""
+    """Another cluster of the emulated cloud."""
+    shortage: Shortage | None = None
+    """The signal of a shortage, in place of the scenario's own."""
     cloud: Path | None = None
-    """The cloud file of stacks that come up anew; by default what the stack's own cloud files gave."""
+    """The cloud file of stacks that come up anew; by default the stack's own entries."""
 
 
 @dataclass(frozen=True)
-class Side:
-    """One of the settings under comparison: a revision, a stack file, or the stack as it is."""
+class Work:
+    """A request with its scenario and traces, as all its sides need it."""
 
-    name: str
-    config_file: Path | None = None
-    revision: Revision | None = None
-    live: bool = False
+    home: Home
+    request: Request
+    scenario: Scenario
+    traced: list[Step]
+    notify: Notify
 
 
-def drill(
-    home: Home,
-    request: Request,
-    notify: Notify,
-    progress: Callable[[str], Callable[[float, float], None]],
-) -> bool:
-    """Run the drill and write its report; False when a verdict is red. Raises SandboxError."""
-    scenario = scenarios.load(request.scenario)
-    if request.shortage:
-        scenario = scenario.model_copy(update={"shortage": request.shortage})
-    traced = [
-        step for machine, zone, path in request.traces for step in read_trace(path, machine, zone)
-    ]
-    sides = _sides(home, request)
+@dataclass(frozen=True)
+class Drilled:
+    """The result of one side: its record, the basis of its work, and the fixed policies."""
+
+    record: Record
+    basis: Basis
+    policies: list[Row]
+
+
+def drill(home: Home, request: Request, notify: Notify, progress: Progress) -> bool:
+    """Run the drill and write its report; return whether no verdict is red. Raises SandboxError."""
+    work = _read_work(home, request, notify)
+    sides = compared_sides(home, request.against, request.config_file)
     with _alone(home), writable(request.directory):
         for side in sides[1:]:
-            _check(home, side, request, notify)
-        first, counted, policies = _record(
-            home, sides[0], scenario, request, traced, None, notify, progress(sides[0].name)
-        )
-        reports = [_report(first, policies)]
+            check_side(home, side, request.cloud, notify)
+        first = _drill_side(work, sides[0], None, progress)
+        reports = [_report(first)]
         for side in sides[1:]:
-            same = counted.worked(first)
-            found, _, rows = _record(
-                home, side, scenario, request, traced, same, notify, progress(side.name)
-            )
-            reports.append(_report(found, rows))
-    result: report.Report | report.Comparison = reports[0]
-    if len(reports) == 2:
+            same = first.basis.worked(first.record)
+            reports.append(_report(_drill_side(work, side, same, progress)))
+    if len(reports) == 1:
+        _show(request, reports[0], notify)
+    else:
         names = (sides[0].name, sides[1].name)
-        result = report.compared(
-            reports[0], reports[1], names, basis.sentence(scenario, counted, names[0])
-        )
-    # Before the files: a disk that is full meanwhile must not take the result with it.
+        sentence = same_work_sentence(work.scenario, first.basis, names[0])
+        _show(request, report.compared(reports[0], reports[1], names, sentence), notify)
+    return not failed(reports[-1].verdicts)
+
+
+def _read_work(home: Home, request: Request, notify: Notify) -> Work:
+    scenario = load_scenario(request.scenario)
+    if request.shortage:
+        scenario = scenario.model_copy(update={"shortage": request.shortage})
+    traces = [read_trace(path, machine, zone) for machine, zone, path in request.traces]
+    return Work(home, request, scenario, [step for trace in traces for step in trace], notify)
+
+
+@contextmanager
+def _alone(home: Home) -> Iterator[None]:
+    """Allow one drill at a time: two would slow each other's real programs down."""
+    home.root.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(home.root / "drill+running.lock.file", timeout=0):
+            yield
+    except Timeout:
+        raise SandboxError(
+            "another drill is running in this sandbox:"
+            " wait until it has ended, then run this one again"
+        ) from None
+
+
+def _drill_side(work: Work, side: Side, same: Basis | None, progress: Progress) -> Drilled:
+    """Drill one side, on the basis of the first side (`same`) or on its own."""
+    home, request, notify = work.home, work.request, work.notify
+    options = RunOptions(
+        *(request.factor, named_program(os.environ)),
+        progress=progress(side.name),
+        notify=notify,
+    )
+    with opened_scratch(home.root, notify, DRILL) as scratch:
+        source = home if side.live else bring_up(home, side, scratch, request.cloud, notify)
+
+        def check(cloud: CopiedCloud) -> None:
+            _check_cloud(work, cloud)
+
+        with copied(source, scratch.folder / "copy", notify, check, request.cluster) as copy:
+            own = basis_of_cloud(copy.cloud, copy.cluster)
+            trial = _trial(work, own, same or own)
+            record = run_drill(home.stack, copy, trial, options)
+            stack = read_stack(home.stack, copy, copy.client)
+            return Drilled(record, same or own, _policies(stack, trial, record, notify))
+
+
+def _check_cloud(work: Work, cloud: CopiedCloud) -> None:
+    """Raise SandboxError for a stack on which the drill cannot run, before a process starts."""
+    checked_program(os.environ, cloud.provider, work.request.factor)
+    pools = stack_pools(cloud)
+    require_fit(work.scenario, pools)
+    if work.traced:
+        check_capacity(work.traced, pools, path="--trace")
+
+
+def _trial(work: Work, own: Basis, counted: Basis) -> Trial:
+    request, steps, measured = work.request, work.traced, ""
+    if steps:
+        measured = "from " + ", ".join(path.name for _, _, path in request.traces)
+    elif work.scenario.drawn_capacity:
+        steps, measured = counted.drawn_week(request.seed, own), "drawn by measurements on AWS"
+    return Trial(work.scenario, request.scenario, request.seed, steps, measured, counted)
+
+
+def _policies(stack: Stack, trial: Trial, record: Record, notify: Notify) -> list[Row]:
+    """Run the same work in memory by the stack's settings and by fixed policies."""
+    if len(record.pods) > MOST_PODS:
+        notify(f"not compared with fixed policies: more than {MOST_PODS:,} pods")
+        return []
+    notify("the same work by fixed policies, in memory")
+    assert trial.basis is not None
+    same = replace(stack, basis=trial.basis.worked(record))
+    trial = replace(trial, scenario=without_real_programs(trial.scenario))
+    return list(compare_policies(same, trial))
+
+
+def _report(drilled: Drilled) -> report.Report:
+    best = hindsight(drilled.record)
+    return report.build(drilled.record, best, losses_of(drilled.record, best), drilled.policies)
+
+
+def _show(request: Request, result: report.Report | report.Comparison, notify: Notify) -> None:
+    """Print the result, then write its files: a full disk must not take the result with it."""
     if request.as_json:
         click.echo(report.to_json(result))
     else:
@@ -122,174 +194,37 @@ def drill(
     with writing(request.directory):
         report.write(result, request.directory)
     notify(f"the report is {request.directory / 'report.html'}")
-    return not failed(reports[-1].verdicts)
 
 
 @contextmanager
-def _alone(home: Home) -> Iterator[None]:
-    """One drill at a time: two would slow each other's real programs down."""
-    home.root.mkdir(parents=True, exist_ok=True)
+def writable(directory: Path) -> Iterator[None]:
+    """Open the folder of a report before the drill, so that no result is lost to it.
+
+    A folder that was made for a drill that failed is removed again. Raises SandboxError if no file
+    can be written.
+    """
+    new = not directory.exists()
+    with writing(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=directory) as probe:
+            probe.write(b"drill")
+            probe.flush()
     try:
-        with FileLock(home.root / "drill+running.lock.file", timeout=0):
-            yield
-    except Timeout:
+        yield
+    except BaseException:
+        if new:
+            with suppress(OSError):
+                directory.rmdir()
+        raise
+
+
+@contextmanager
+def writing(directory: Path) -> Iterator[None]:
+    """Turn the errors of a folder that cannot be written into SandboxError."""
+    try:
+        yield
+    except OSError as refused:
         raise SandboxError(
-            "another drill is running in this sandbox: wait until it has ended, then run this one again"
-        ) from None
-
-
-def _sides(home: Home, request: Request) -> list[Side]:
-    """The settings to compare: a revision before what is here, another stack file after it."""
-    if not request.against:
-        return [Side("now", request.config_file, live=request.config_file is None)]
-    # Both come up anew, so that both are what their files say.
-    given = request.config_file or home.config_file
-    path = Path(request.against)
-    if path.is_file():
-        own, other = given or home.project / f"Pulumi.{home.stack}.yaml", path.resolve()
-        alike = own.name == other.name
-        names = [str(each) if alike else each.name for each in (own, other)]
-        return [Side(names[0], given), Side(names[1], other)]
-    revision = Revision.of(home.project, request.against, "--against", "no file, and no revision")
-    return [
-        Side(revision.name, revision=revision),
-        Side(given.name if given else "work tree", given),
-    ]
-
-
-def _record(
-    home: Home,
-    side: Side,
-    scenario: Scenario,
-    request: Request,
-    traced: list[Step],
-    same: Basis | None,
-    notify: Notify,
-    progress: Callable[[float, float], None],
-) -> tuple[Record, Basis, list[Row]]:
-    """The record of one side, the basis of its work (`same`, or the stack's own), and the same work by fixed policies."""
-    program = named(os.environ)
-    with opened_scratch(home.root, notify, DRILL) as scratch:
-        source = home if side.live else brought_up(home, side, scratch, request.cloud, notify)
-
-        def check(cloud: CopiedCloud) -> None:
-            external.chosen(os.environ, cloud.provider, request.factor)
-            found = running.pools(cloud)
-            fitting.require(scenario, found)
-            if traced:
-                checked(traced, found, path="--trace")
-
-        with copied(source, scratch.folder / "copy", notify, check, request.cluster) as copy:
-            own = basis.of(copy.cloud, copy.cluster)
-            counted = same or own
-            steps, measured = _steps(own, counted, scenario, request, traced)
-            record = running.run(
-                home.stack,
-                copy,
-                request.scenario,
-                scenario,
-                seed=request.seed,
-                factor=request.factor,
-                steps=steps,
-                measured=measured,
-                basis=counted,
-                progress=progress,
-                program=program,
-                notify=notify,
-            )
-            stack = stacks.of(home.stack, copy, copy.client)
-            return (
-                record,
-                counted,
-                _policies(stack, scenario, request, record, counted, steps, notify),
-            )
-
-
-def _policies(
-    stack: Stack,
-    scenario: Scenario,
-    request: Request,
-    record: Record,
-    counted: Basis,
-    steps: Sequence[Step],
-    notify: Notify,
-) -> list[Row]:
-    """The stack's settings and fixed policies on a drill's work, in memory; none for a drill of very many pods."""
-    if len(record.pods) > MOST_PODS:
-        notify(f"not compared with fixed policies: more than {MOST_PODS:,} pods")
-        return []
-    notify("the same work by fixed policies, in memory")
-    trial = Trial(plain(scenario), request.scenario, request.seed, steps)
-    return list(compared(replace(stack, basis=counted.worked(record)), trial))
-
-
-def _check(home: Home, side: Side, request: Request, notify: Notify) -> None:
-    """Check the second side before the first one's drill begins: what its file gets wrong is said in seconds."""
-    if side.config_file is None:
-        return
-    read_yaml(side.config_file)
-    notify(f"{side.name}: checking it")
-    with opened_scratch(home.root, notify, DRILL) as scratch:
-        scratch.build(notify)
-        own = environment.of(home.project, scratch.folder / "base+packages")
-        cloud = request.cloud or _kept_cloud(home, scratch.folder)
-        outcome = scratch.run(
-            "preview", home.stack, home.project, own, notify, cloud, side.config_file
-        )
-    if outcome.errors:
-        raise SandboxError(
-            f"{side.name}: stack {home.stack!r} would not come up:\n" + "\n".join(outcome.errors)
-        )
-
-
-def brought_up(
-    home: Home, side: Side, scratch: Scratch, cloud: Path | None, notify: Notify
-) -> Home:
-    """The stack, brought up in a scratch folder by the files of a side."""
-    project = home.project
-    if side.revision:
-        project = scratch.folder / "base+files"
-        side.revision.copy(project)
-    scratch.build(notify)
-    notify(f"{side.name}: bringing the stack up beside yours")
-    own = environment.of(project, scratch.folder / "base+packages")
-    outcome = scratch.run(
-        "up",
-        home.stack,
-        project,
-        own,
-        notify,
-        cloud or _kept_cloud(home, scratch.folder),
-        side.config_file,
-    )
-    if outcome.errors:
-        raise SandboxError(
-            f"{side.name}: stack {home.stack!r} did not come up:\n" + "\n".join(outcome.errors)
-        )
-    return Home(home.stack, project, scratch.folder, side.config_file)
-
-
-def _kept_cloud(home: Home, folder: Path) -> Path | None:
-    """What the stack's own cloud files gave, as a cloud file in a folder; None where there was none."""
-    kept = CloudFile.kept(home.cloud)
-    if kept == CloudFile():
-        return None
-    path = folder / "base+cloud.yaml"
-    # JSON is YAML. What it holds may be private.
-    write_private(path, json.dumps(kept.given()).encode())
-    return path
-
-
-def _steps(
-    own: Basis, counted: Basis, scenario: Scenario, request: Request, traced: list[Step]
-) -> tuple[list[Step], str]:
-    if traced:
-        return traced, "from " + ", ".join(path.name for _, _, path in request.traces)
-    if not scenario.drawn_capacity:
-        return [], ""
-    return counted.drawn_week(request.seed, own), "drawn by measurements on AWS"
-
-
-def _report(record: Record, policies: Sequence[Row]) -> report.Report:
-    best = hindsight(record)
-    return report.build(record, best, lost_to(record, best), policies)
+            f"the drill's report cannot be written into {directory}: {refused.strerror or refused};"
+            " make room there, or name another folder with --report-dir"
+        ) from refused

@@ -1,6 +1,6 @@
-"""A drill without a control plane: the same drill over objects in memory, for hundreds of weeks in place of one (docs/adr/0005).
+"""A drill without a control plane: hundreds of weeks in the time of one (docs/adr/0005).
 
-The autoscaler, the clock, the machines, the kubelets and the faults are the drill's own. What stands in for the API server, the
-scheduler and the controllers is here, and does no more than a drill's work needs; how far it agrees with a drill over the real
-ones is measured by `python -m bench.weeks agreement`.
+The autoscaler, the clock, the machines, the kubelets and the faults are the drill's own. Replaced
+here are the API server, the scheduler and the controllers, as far as a drill's work needs them.
+`python -m bench.weeks agreement` measures how far both kinds of drill agree.
 """

@@ -1,4 +1,4 @@
-"""Objects in memory, in place of an API server: what a drill asks of its client and of its watches."""
+"""Objects in memory, in place of an API server."""
 
 from __future__ import annotations
 
@@ -8,52 +8,52 @@ from typing import Any
 
 from drill.play.observed import PATHS, Listener
 from drill.world.workloads import WORK
-from sandbox.kubernetes.api_errors import ApiError
-from sandbox.kubernetes.client import Object
+from sandbox.kubernetes.client import ApiError, Object
 
 _ENDED = ("Succeeded", "Failed")
 
 
 class Objects:
-    """The objects of a cluster by kind and uid. Requests that are put down are done at the next `flush`, in their order.
+    """The objects of a cluster by kind and uid, with the calls of `Observed` and `Client`.
 
-    An object that changes is a new one, so that whoever keeps the old one can compare.
+    Requests are done at the next `flush`, in their order. A changed object is a new one, so that
+    the old one can be compared with it.
     """
 
     def __init__(
         self,
         listener: Listener,
-        made: Iterable[Object],
+        first: Iterable[Object],
         maps: Mapping[tuple[str, str], Object],
         admit: Callable[[Object], Object] = lambda pod: pod,
     ) -> None:
-        """`made` are objects that exist from the begin, `maps` ConfigMaps by namespace and name; `admit` admits pods of work."""
+        """Take the first objects, the ConfigMaps by namespace and name, and pods' admission."""
         self._admit = admit
         self.objects: dict[str, dict[str, Object]] = {kind: {} for kind in (*PATHS, "Deployment")}
-        self._listener, self._made, self._maps = listener, list(made), maps
+        self._listener, self._first_objects, self._maps = listener, list(first), maps
         self._uids: dict[tuple[str, str, str], str] = {}
         self._numbers = count(1)
         self._requests: list[tuple[Callable[[Any], Any], bool]] = []
         self._first: list[tuple[Callable[[Any], Any], bool]] = []
 
-    # What a drill asks of `Observed`.
+    # The calls of `Observed`.
 
     def start(self) -> None:
-        """Make the objects that exist from the begin."""
-        for body in self._made:
+        """Create the first objects."""
+        for body in self._first_objects:
             self.create(body)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close nothing."""
 
     def request(
         self, request: Callable[[Any], Any], *, missing: bool = False, in_turn: bool = False
     ) -> None:
-        """Put down a request; with `missing` a 404 or a conflict is no error."""
+        """Keep a request for `flush`; with `missing` a 404 or a conflict is no error."""
         (self._first if in_turn else self._requests).append((request, missing))
 
     def flush(self) -> None:
-        """Do what was put down."""
+        """Send the requests that were kept."""
         while self._first or self._requests:
             requests, self._first, self._requests = [*self._first, *self._requests], [], []
             for request, missing in requests:
@@ -64,15 +64,15 @@ class Objects:
                         raise
 
     def drain(self, wait: float) -> bool:
-        """Handle what has come: it was handled when it came."""
+        """Return False: events are handled at once."""
         return False
 
-    # What a drill asks of `Client`.
+    # The calls of `Client`.
 
     def get(
         self, api_version: str, kind: str, name: str, namespace: str | None = None
     ) -> Object | None:
-        """The object, or None when it is missing."""
+        """Return an object; None if it is missing."""
         if kind == "ConfigMap":
             return self._maps.get((namespace or "", name))
         uid = self._uids.get((kind, namespace or "", name))
@@ -81,11 +81,11 @@ class Objects:
     def apply(
         self, body: Object, field_manager: str, *, dry_run: bool = False, force: bool = False
     ) -> Object:
-        """Apply a namespace: there are none here."""
+        """Return a namespace: there are none here."""
         return body
 
     def create(self, body: Object) -> Object:
-        """Create an object; returns it as it is then. Raises ApiError for a name that is taken."""
+        """Create an object and return it. Raises ApiError for a name that exists."""
         if body["kind"] == "Pod" and WORK in (body["metadata"].get("annotations") or {}):
             body = self._admit(body)
         kind, metadata = body["kind"], body["metadata"]
@@ -109,12 +109,12 @@ class Objects:
         change: Object,
         part: str = "",
     ) -> Object:
-        """Merge a change into an object: conditions by their type, other lists as a whole. A missing object stays missing."""
+        """Merge a change into an object, if it exists: conditions by type, other lists whole."""
         before = self.get(api_version, kind, name, namespace)
         return {} if before is None else self.replace(kind, before, _merged(before, change))
 
     def replace(self, kind: str, before: Object, after: Object) -> Object:
-        """Put a changed object in the place of another."""
+        """Replace an object by a changed one."""
         self.objects[kind][before["metadata"]["uid"]] = after
         self._listener(kind, before, after)
         return after
@@ -128,16 +128,11 @@ class Objects:
         *,
         at_once: bool = False,
     ) -> None:
-        """Delete an object; a pod on a node has its grace period, unless it has ended or `at_once`."""
+        """Delete an object; a running pod has its grace period, unless `at_once`."""
         before = self.get(api_version, kind, name, namespace)
         if before is None:
             return
-        placed = (
-            kind == "Pod"
-            and before["spec"].get("nodeName")
-            and before["status"].get("phase") not in _ENDED
-        )
-        if placed and not at_once:
+        if kind == "Pod" and _is_running(before) and not at_once:
             self._end(before, float(before["spec"].get("terminationGracePeriodSeconds", 30)))
             return
         self._uids.pop((kind, namespace or "", name))
@@ -145,10 +140,10 @@ class Objects:
         self._listener(kind, before, None)
 
     def evict(self, name: str, namespace: str, grace: int) -> bool:
-        """Evict a pod: no PodDisruptionBudget forbids it, the work of a drill has none."""
+        """Evict a pod. The work of a drill has no PodDisruptionBudgets."""
         pod = self.get("v1", "Pod", name, namespace)
         if pod is not None and not pod["metadata"].get("deletionTimestamp"):
-            if pod["spec"].get("nodeName") and pod["status"].get("phase") not in _ENDED:
+            if _is_running(pod):
                 self._end(pod, grace)
             else:
                 self.delete("v1", "Pod", name, namespace, at_once=True)
@@ -158,6 +153,10 @@ class Objects:
         if not pod["metadata"].get("deletionTimestamp"):
             ending = {"deletionTimestamp": "now", "deletionGracePeriodSeconds": grace}
             self.replace("Pod", pod, {**pod, "metadata": {**pod["metadata"], **ending}})
+
+
+def _is_running(pod: Object) -> bool:
+    return bool(pod["spec"].get("nodeName")) and pod["status"].get("phase") not in _ENDED
 
 
 def _merged(before: Any, change: Any) -> Any:

@@ -1,1 +1,1 @@
-"""Checks of a record: each module judges one side of it, and all of them read it through `View`."""
+"""Judgement of a record: verdicts, hindsight and losses, which read it through `View`."""

@@ -1,24 +1,28 @@
-"""Hindsight: the least that the work of a drill can cost on the same capacity, for somebody who knows the future.
+"""Hindsight: the least cost of a drill's work on the same capacity, if the future were known.
 
-A lower bound, not a plan. Every way to do the work that keeps these rules costs as much at least. A drill that is late for its
-deadlines does not keep the first one, and may cost less:
+A lower bound, not a plan. Every schedule that keeps these rules costs at least as much. A drill
+that is late for its deadlines breaks the first rule, and may cost less:
 
-- Each piece of work is done between its submission and its deadline, `slowdown` times its need later (work that the drill did not
-  finish: as much of it, by the drill's end), so that nobody gets a worse service to save money. Work that serves runs at the same
-  times as in the drill.
-- It uses at most its own number of GPUs at a time, and spot only if its pods may.
-- Spot nodes are bounded at each moment by the capacity and by the pools' `most`; on-demand nodes are not bounded.
-- A machine with fewer GPUs than the work needs does none of it; weaker machines never do the work of stronger ones (`Reach`).
+- Each piece of work is done between its submission and its deadline, `slowdown` times its need
+  later, so that a worse service saves no money. Of unfinished work the part that was done counts,
+  by the drill's end. Work that serves runs at the same times as in the drill.
+- A piece uses at most its own number of GPUs at a time, and spot only if its pods may.
+- Spot nodes are bounded at each moment by the capacity and by the pools' `most`; on-demand nodes
+  are not bounded.
+- A machine with too few GPUs does none of the work; weaker machines never do the work of stronger
+  ones (`Reach`).
 
-It is lower than what can be had since everything else is free: nodes are there at once and are paid by the second for the share
-of their GPUs that works; moving between machines costs no time and no work; no node idles, boots, or waits with a GPU empty.
+Everything else is free, so the bound is below any real cost: nodes come at once and are paid by the
+second for the share of their GPUs that works; moves cost no time and no work; no node idles, boots,
+or has an empty GPU.
 
-Computed as a flow (`Transport`) from pieces of work through cells of time into the spot machines of each cell; what does not
-fit in is paid on demand. In a cell nothing changes: no piece is submitted or finished, no capacity comes or goes; then a piece
-may be cut into any shares of it (McNaughton's rule: machines share a cell without running a piece twice at once). So the flow
-is optimal for these rules. Where that needs more than `MOST_ARCS` arcs, cells are equal stretches of time instead. Windows then
-are widened to whole cells and the capacity of a cell counts as a whole, pieces alike are taken together: each of these allows
-more, so the bound stays one.
+The bound is a flow (`Transport`) from pieces of work through cells of time into the spot machines
+of each cell; the rest is paid on demand. In a cell nothing changes: no piece is submitted or
+finished, no capacity comes or goes. Then a piece may be cut into any shares of it (McNaughton's
+rule: machines share a cell without running a piece twice at once). So the flow is optimal for these
+rules. If that needs more than `MOST_ARCS` arcs, cells are equal stretches of time: windows are
+widened to whole cells, the capacity of a cell counts as a whole, and similar pieces are joined.
+Each of these allows more, so the bound stays a bound.
 """
 
 from __future__ import annotations
@@ -31,33 +35,34 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from drill.judge.markets import Market, Reach, dollars, markets, unpriced
-from drill.judge.pieces import Piece, cost, model, pieces
+from drill.judge.pieces import Piece, gpu_cost, model, pieces
 from drill.judge.transport import UNLIMITED, Transport
 from drill.world.record import Record
 
 MOST_ARCS = 100_000
-"""One to two seconds of one core, and at most a hundredth of the cost below the exact bound for 400 pieces in a week."""
+"""One to two seconds of one core, and at most a hundredth below the exact bound for a week of 400
+pieces."""
 
 _ALIKE = math.log(1.1)
-"""Pieces with the same cells count as alike if their lengths are in the same step of ten percent."""
+"""Pieces with the same cells are joined if their lengths are in the same step of ten percent."""
 
 
 @dataclass(frozen=True)
 class Best:
-    """The least cost of a drill's GPU work. Costs are in the currency of the pools' prices, None where a price is unknown."""
+    """The least cost of a drill's GPU work: `hindsight(record).cost`; None without a price."""
 
     cost: float | None
     paid: float | None
-    """What the drill's GPU nodes cost: the figure to hold the least against, without the pools that have no GPUs."""
+    """The cost of the drill's GPU nodes."""
     spot_seconds: float
-    """Seconds of machines, a machine of which half the GPUs work counting half."""
+    """Seconds of machines; a machine with half of its GPUs at work counts half."""
     on_demand_seconds: float
     explanation: str
 
 
 @dataclass(frozen=True)
 class _Group:
-    """Pieces that are taken together, in whole milliseconds of GPUs."""
+    """Pieces that are joined, in whole milliseconds of GPUs."""
 
     first: int
     last: int
@@ -78,20 +83,15 @@ def hindsight(
     all_machines: bool = True,
     most_arcs: int = MOST_ARCS,
 ) -> Best:
-    """The least cost of a drill's GPU work on the machines of the stack.
+    """Return the least cost of a drill's GPU work on the machines of the stack.
 
-    `reach` names pools that a piece of work may use, by the work's name, where somebody knows the constraints of its pods.
-    Without `all_zones` only the zones of each machine's pools count, without `all_machines` only the chains that the stack has.
+    `reach` has the pools that a piece of work may use, by the work's name, if they are known.
+    Without `all_zones` only the zones of each machine's pools count, without `all_machines` only
+    the chains of the stack.
     """
-    missing = unpriced(record)
-    if missing:
-        return Best(
-            None,
-            None,
-            0.0,
-            0.0,
-            f"No price is known for {', '.join(missing)}, so there is no least cost.",
-        )
+    if missing := unpriced(record):
+        why = f"No price is known for {', '.join(missing)}, so there is no least cost."
+        return Best(None, None, 0.0, 0.0, why)
     spot = markets(record, all_zones=all_zones)
     reached = Reach(record, dict(reach or {}), weaker_to_stronger=all_machines)
     found = pieces(record)
@@ -103,15 +103,13 @@ def hindsight(
     seconds = 0.0
     for group, left in zip(groups, rest, strict=True):
         on_demand[group.price] += left / 1000
-        cheapest = min(
-            group.machines & reached.on_demand.keys(),
-            key=lambda machine: (reached.on_demand[machine], machine),
-        )
+        priced = group.machines & reached.on_demand.keys()
+        cheapest = min(priced, key=lambda machine: (reached.on_demand[machine], machine))
         seconds += left / 1000 / gpus[cheapest]
     return Best(
         cost=sum(dollars(used[name], spot[name].price) for name in used)
         + sum(dollars(left, price) for price, left in on_demand.items()),
-        paid=cost(record),
+        paid=gpu_cost(record),
         spot_seconds=sum(used[name] / spot[name].gpus for name in used),
         on_demand_seconds=seconds,
         explanation=_explanation(cells, exact),
@@ -120,10 +118,10 @@ def hindsight(
 
 def _explanation(cells: list[int], exact: bool) -> str:
     text = (
-        "The least cost with hindsight: every piece of work is done within the accepted slowdown, on the spot "
-        "capacity there was; nodes come at once, are paid by the second for the GPUs that work, and moving costs nothing. "
-        "Nobody can be in time for less; nobody can quite reach it. "
-        "Pools without GPUs are in none of these figures."
+        "The least cost with hindsight: every piece of work is done within the accepted slowdown,"
+        " on the spot capacity there was; nodes come at once, are paid by the second for the GPUs"
+        " that work, and moving costs nothing. Nobody can be in time for less; nobody can quite reach"
+        " it. Pools without GPUs are in none of these figures."
     )
     if exact:
         return text
@@ -134,7 +132,7 @@ def _explanation(cells: list[int], exact: bool) -> str:
 def _cells(
     found: Collection[Piece], spot: Collection[Market], length: float, most_arcs: int
 ) -> tuple[list[int], bool]:
-    """The bounds of cells, in milliseconds: every moment at which something changes, or equal stretches if those are too many."""
+    """Return the bounds of cells in milliseconds, and whether they are the exact changes."""
     movable = [piece for piece in found if piece.spot]
     windows = {at for piece in movable for at in (_down(piece.begin), _up(piece.end))}
     changes = {round(at * 1000) for market in spot for at, _ in market.levels}
@@ -151,16 +149,15 @@ def _cells(
 
 
 def _arcs(found: Iterable[Piece], cells: list[int], machines: int, *, exact: bool) -> int:
-    """The number of arcs at most."""
+    """Return the largest possible number of arcs."""
     alike = {
-        (*_window(piece, cells), _likeness(piece, exact), piece.gpus, piece.pools)
-        for piece in found
+        (*_window(each, cells), _likeness(each, exact), each.gpus, each.pools) for each in found
     }
     return sum((last - first) * (1 + machines) for first, last, *_ in alike)
 
 
 def _window(piece: Piece, cells: list[int]) -> tuple[int, int]:
-    """The cells of a piece: the first, and the one after the last."""
+    """Return the cells of a piece: the first, and the one after the last."""
     first = bisect_right(cells, _down(piece.begin)) - 1
     return first, max(first + 1, bisect_left(cells, _up(piece.end)))
 
@@ -172,15 +169,9 @@ def _likeness(piece: Piece, exact: bool) -> float:
 def _groups(found: Iterable[Piece], reached: Reach, cells: list[int], exact: bool) -> list[_Group]:
     alike: dict[tuple[object, ...], list[Piece]] = defaultdict(list)
     for piece in found:
-        # The pools are in it so that groups are the same whatever is reached: costs can be compared with each other.
-        likeness = (
-            _likeness(piece, exact),
-            piece.gpus,
-            piece.spot,
-            piece.pools,
-            reached.machines(piece),
-        )
-        alike[*_window(piece, cells), *likeness].append(piece)
+        # With the pools, groups are the same for each reach, so that costs can be compared.
+        own = (piece.gpus, piece.spot, piece.pools, reached.machines(piece))
+        alike[*_window(piece, cells), _likeness(piece, exact), *own].append(piece)
     groups = [
         _Group(
             *_window(first, cells),
@@ -193,18 +184,18 @@ def _groups(found: Iterable[Piece], reached: Reach, cells: list[int], exact: boo
         for group in alike.values()
         for first in group[:1]
     ]
-    # The earliest finish first: not needed for the optimum, but near it from the first round on.
+    # The earliest finish first: this is near the optimum from the first round on.
     return sorted(groups, key=lambda group: group.last)
 
 
 def _flow(
     groups: list[_Group], spot: Mapping[str, Market], cells: list[int]
 ) -> tuple[dict[str, float], list[int]]:
-    """GPU seconds on each spot machine, and the GPU milliseconds of each group that stay on demand."""
+    """Return the GPU seconds on each spot machine, and each group's GPU milliseconds on demand."""
     flow = Transport()
-    there = {name: _there(market, cells) for name, market in spot.items()}
+    capacity = {name: _capacity(market, cells) for name, market in spot.items()}
     sinks: dict[tuple[str, int], int] = {}
-    for name, rooms in there.items():
+    for name, rooms in capacity.items():
         for cell, (_, room) in enumerate(rooms):
             if room:
                 sinks[name, cell] = flow.node()
@@ -222,16 +213,12 @@ def _flow(
                 if len(ups) > 1:
                     flow.arc(source, step := flow.node(), group.gpus * length)
                 for name in ups:
-                    flow.arc(step, sinks[name, cell], group.gpus * there[name][cell][0])
-    _send(
-        flow,
-        {source: group.price for source, group in zip(sources, groups, strict=True)},
-        spot,
-        sinks,
-    )
+                    flow.arc(step, sinks[name, cell], group.gpus * capacity[name][cell][0])
+    prices = {source: group.price for source, group in zip(sources, groups, strict=True)}
+    _send(flow, prices, spot, sinks)
     used = dict.fromkeys(spot, 0.0)
     for (name, cell), sink in sinks.items():
-        used[name] += (there[name][cell][1] - flow.room[sink]) / 1000
+        used[name] += (capacity[name][cell][1] - flow.room[sink]) / 1000
     return used, [flow.supply[source] for source in sources]
 
 
@@ -241,7 +228,7 @@ def _send(
     spot: Mapping[str, Market],
     sinks: Mapping[tuple[str, int], int],
 ) -> None:
-    """Work goes to spot by what it saves, most first."""
+    """Send work to spot by its saving, the largest first."""
     pairs = sorted(
         {
             (round(value - market.price, 9), value, name)
@@ -259,15 +246,14 @@ def _send(
             again = False
             for _, value, machine in same:
                 sources = [source for source in values if values[source] == value]
-                sent = flow.send(
-                    sources, [sink for (name, _), sink in sinks.items() if name == machine]
-                )
-                # A flow between one pair may open a path between another of the same gain.
+                ends = [sink for (name, _), sink in sinks.items() if name == machine]
+                sent = flow.send(sources, ends)
+                # A flow between one pair may open a path between another pair of the same gain.
                 again = again or (sent > 0 and len(same) > 1)
 
 
-def _there(market: Market, cells: list[int]) -> list[tuple[int, int]]:
-    """For each cell the milliseconds with any node, and the milliseconds of GPUs of all nodes."""
+def _capacity(market: Market, cells: list[int]) -> list[tuple[int, int]]:
+    """Return each cell's milliseconds with any node, and the GPU milliseconds of all nodes."""
     levels = [(round(at * 1000), nodes) for at, nodes in market.levels]
     found = []
     place = 0

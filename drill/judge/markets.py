@@ -1,4 +1,4 @@
-"""Spot machines as hindsight may use them: their price, and how many there were at each moment."""
+"""Spot machines for hindsight: their price, and their number at each moment."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from drill.judge.pieces import HOUR, Piece, gpu_pools, model
+from drill.judge.pieces import HOUR, Piece, gpu_pools, model, on_demand_price
 from drill.world.capacity import Capacity
 from drill.world.record import Pool, Record
 
 Levels = list[tuple[float, int | None]]
-"""Seconds, and the nodes from then on; None without a bound. The first at 0."""
+"""Seconds, and the nodes from then on; None without a bound. The first level begins at 0."""
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,11 @@ class Market:
 
 
 def markets(record: Record, *, all_zones: bool) -> dict[str, Market]:
-    """The spot machines of the stack, with the capacity in the zones of their pools.
+    """Return the spot machines of the stack, with the capacity in the zones of their pools.
 
-    With `all_zones` also in the other zones that the capacity names for the machine.
-
-    At no moment is it more than the pools' `most` together. At no moment is it less than the nodes which the drill had: those
-    it had were there to have, also where the cloud takes a machine some time after its capacity is gone.
+    With `all_zones` the other zones count that the capacity names for the machine. The capacity is
+    never above the pools' `most` together, and never below the nodes of the drill: the cloud may
+    take a machine some time after its capacity is gone.
     """
     capacity = Capacity(record.capacity)
     by_model: dict[str, list[Pool]] = defaultdict(list)
@@ -64,7 +63,7 @@ def _least(one: int | None, other: int | None) -> int | None:
 
 
 def _own(record: Record, pools: Collection[str]) -> list[tuple[float, int]]:
-    """The number of nodes of these pools over time, as the drill had them."""
+    """Return the number of nodes of these pools over time, in the drill."""
     changes: dict[float, int] = defaultdict(int, {0.0: 0})
     for node in record.nodes:
         begin = node.ready if node.ready is not None else node.registered
@@ -79,11 +78,12 @@ def _own(record: Record, pools: Collection[str]) -> list[tuple[float, int]]:
 
 
 class Reach:
-    """Models of machines that may do a piece of work instead of those that did it.
+    """Models of machines that may do a piece of work: `Reach(record, {}, ...).machines(piece)`.
 
-    Always those of the chain (`fallback`) of the pools that ran it, and pools of the same machine. Where `weaker_to_stronger`,
-    also each machine of the stack that costs at least as much on demand a GPU: an A100 does what a T4 does, and not the
-    reverse. Whoever knows the constraints of the work's pods names pools in `named`, by the name of the work: then those count.
+    These are the models of the chain (`fallback`) of the pools that ran it, and of pools of the
+    same machine. With `weaker_to_stronger` each machine of the stack counts that costs at least as
+    much on demand a GPU: an A100 does the work of a T4, and not the reverse. `named` has pools by
+    the name of the work, if the constraints of its pods are known: then those count.
     """
 
     def __init__(
@@ -96,14 +96,12 @@ class Reach:
         self.on_demand: dict[str, float] = {}
         """The price of a model on demand, for one GPU and hour."""
         for pool in self._pools.values():
-            price = pool.price if pool.capacity == "on-demand" else pool.on_demand_price
-            if price is not None:
-                each = price / pool.gpus
-                self.on_demand[model(pool)] = each
+            if (price := on_demand_price(pool)) is not None:
+                self.on_demand[model(pool)] = price / pool.gpus
         self._memory: dict[tuple[object, ...], frozenset[str]] = {}
 
     def machines(self, piece: Piece) -> frozenset[str]:
-        """Models with enough GPUs for the piece that may do it."""
+        """Return the models with enough GPUs that may do a piece."""
         named = self._named.get(piece.work)
         key = (piece.pools, piece.gpus, None if named is None else frozenset(named))
         if key not in self._memory:
@@ -123,14 +121,12 @@ class Reach:
         return frozenset(ran | (found & enough))
 
     def price(self, piece: Piece) -> float:
-        """The lowest price on demand of the piece's machines, for a GPU and hour."""
-        return min(
-            self.on_demand[machine] for machine in self.machines(piece) if machine in self.on_demand
-        )
+        """Return the lowest price on demand of a piece's machines, for a GPU and hour."""
+        return min(self.on_demand[each] for each in self.machines(piece) if each in self.on_demand)
 
 
 def _chains(pools: Iterable[Pool]) -> list[set[str]]:
-    """The models of the stack, those together whose pools stand in for each other."""
+    """Return the models of the stack, in groups whose pools replace each other."""
     by_name = {pool.name: pool for pool in pools}
     chains: list[set[str]] = []
     for pool in by_name.values():
@@ -141,17 +137,13 @@ def _chains(pools: Iterable[Pool]) -> list[set[str]]:
 
 
 def unpriced(record: Record) -> list[str]:
-    """The GPU pools without a price of their own, or on demand."""
+    """List the GPU pools without a price of their own, or on demand."""
+    pools = gpu_pools(record).values()
     return sorted(
-        pool.name
-        for pool in gpu_pools(record).values()
-        if pool.price is None or _on_demand(pool) is None
+        pool.name for pool in pools if pool.price is None or on_demand_price(pool) is None
     )
 
 
-def _on_demand(pool: Pool) -> float | None:
-    return pool.price if pool.capacity == "on-demand" else pool.on_demand_price
-
-
 def dollars(gpu_seconds: float, price: float) -> float:
+    """Return the cost of GPU seconds at a price per GPU and hour."""
     return gpu_seconds * price / HOUR

@@ -1,7 +1,7 @@
-"""What a drill's work needed of GPU machines, and what the machines cost: the common ground of `hindsight` and `losses`.
+"""The GPU work of a drill, and the cost of its machines, as `hindsight` and `losses` read them.
 
-Only pools with GPUs are looked at. A record does not say how much CPU and memory a pod requests, so nobody can say with it
-how few machines without GPUs would have done.
+Only pools with GPUs count. A record does not have the CPU and memory of pods, so the fewest
+machines without GPUs are unknown.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ HOUR = 3600.0
 
 @dataclass(frozen=True)
 class Run:
-    """One pod on a GPU node, from second `begin` to `end`. What it did up to `useful` was kept; the rest was done again, or was
-    not needed.
+    """One pod on a GPU node, from second `begin` to `end`.
+
+    Its work up to `useful` was kept; the rest was done again, or was not needed.
     """
 
     pod: Pod
@@ -30,7 +31,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Piece:
-    """Work to be done between two seconds: `seconds` of it, on `gpus` GPUs at once."""
+    """Work of `seconds` between two moments, on `gpus` GPUs at once."""
 
     work: str
     gpus: int
@@ -43,35 +44,38 @@ class Piece:
 
 
 def model(pool: Pool) -> str:
-    """What a pool's machines are: the machine, its GPUs and its price on demand.
+    """Return a key of a pool's machines: the machine, its GPUs and its price on demand.
 
-    On Google Cloud other GPUs may be attached to machines of the same name (cloud.google.com/compute/docs/gpus, N1).
+    On Google Cloud other GPUs may be attached to machines of the same name
+    (cloud.google.com/compute/docs/gpus, N1).
     """
-    price = pool.price if pool.capacity == "on-demand" else pool.on_demand_price
-    return f"{pool.machine}, {pool.gpus} GPUs, {price} on demand"
+    return f"{pool.machine}, {pool.gpus} GPUs, {on_demand_price(pool)} on demand"
+
+
+def on_demand_price(pool: Pool) -> float | None:
+    """Return the price of a pool's machine on demand; None if it is unknown."""
+    return pool.price if pool.capacity == "on-demand" else pool.on_demand_price
 
 
 def gpu_pools(record: Record) -> dict[str, Pool]:
+    """Return the pools with GPUs, by name."""
     return {pool.name: pool for pool in record.pools if pool.gpus > 0}
 
 
-def paid(node: Node, length: float) -> float:
-    """Seconds of a node that are paid: from the request to its end. A node that never registered was no machine and costs
-    nothing.
-    """
+def paid_seconds(node: Node, length: float) -> float:
+    """Return the paid seconds of a node, from its request to its end; 0 if it never registered."""
     if node.registered is None and node.ready is None:
         return 0.0
-    return max(
-        0.0, (length if node.gone is None else min(node.gone, length)) - max(0.0, node.requested)
-    )
+    end = length if node.gone is None else min(node.gone, length)
+    return max(0.0, end - max(0.0, node.requested))
 
 
-def cost(record: Record) -> float | None:
-    """The cost of the drill's GPU nodes; None where a price is unknown."""
+def gpu_cost(record: Record) -> float | None:
+    """Return the cost of the drill's GPU nodes; None if a price is unknown."""
     pools = gpu_pools(record)
     total = 0.0
     for node in record.nodes:
-        if node.pool in pools and (seconds := paid(node, record.clock.length)):
+        if node.pool in pools and (seconds := paid_seconds(node, record.clock.length)):
             price = pools[node.pool].price
             if price is None:
                 return None
@@ -80,29 +84,27 @@ def cost(record: Record) -> float | None:
 
 
 def runs(record: Record) -> list[Run]:
-    """All runs of GPU pods on GPU nodes, in the order of their begin.
+    """List all runs of GPU pods on GPU nodes, by their begin.
 
-    Of a piece of work that ends, what its pods did counts until it has what it needs; what a pod did since its last checkpoint
-    when it was ended does not count.
+    The work of pods counts until the piece has what it needs. Work since the last checkpoint of a
+    pod that was ended does not count.
     """
     works = {work.name: work for work in record.work}
-    return sorted(
-        (
-            run
-            for name, pods in _pods(record).items()
-            for run in _kept(_raw(pods, record), works.get(name))
-        ),
-        key=lambda run: run.begin,
-    )
+    pods: dict[str, list[Pod]] = defaultdict(list)
+    for pod in record.pods:
+        if pod.gpus > 0 and pod.started is not None:
+            pods[pod.work].append(pod)
+    kept = (_kept(_raw(own, record), works.get(name)) for name, own in pods.items())
+    return sorted((run for each in kept for run in each), key=lambda run: run.begin)
 
 
 def pieces(record: Record) -> list[Piece]:
-    """The work of a drill.
+    """List the work of a drill.
 
-    A piece that ends may run at any time from its submission to its deadline, `slowdown` times its need later, or to the drill's
-    end: its finish in the drill is no deadline, or a drill that makes its users wait would be compared with one that waits as
-    long. Work that serves runs at the very times at which it ran in the drill. Work which the drill did not finish counts as much
-    as was done.
+    A piece that ends may run from its submission to its deadline, `slowdown` times its need later,
+    or to the drill's end. Its finish in the drill is no deadline: otherwise a drill that makes its
+    users wait would be compared with one that waits as long. Work that serves runs at the same
+    times as in the drill. Of unfinished work the part that was done counts.
     """
     works = {work.name: work for work in record.work}
     by_work: dict[str, list[Run]] = defaultdict(list)
@@ -125,7 +127,7 @@ def _piece(name: str, own: list[Run], begin: float, end: float) -> Piece:
     return Piece(
         work=name,
         gpus=max(run.pod.gpus for run in own),
-        # What ran on spot may, whatever its pod says: the bound must not be above what the drill did.
+        # Work that ran on spot may run there: the bound must not be above the drill's cost.
         spot=any(run.pod.spot or run.pool.capacity == "spot" for run in own),
         begin=begin,
         end=end,
@@ -134,16 +136,8 @@ def _piece(name: str, own: list[Run], begin: float, end: float) -> Piece:
     )
 
 
-def _pods(record: Record) -> dict[str, list[Pod]]:
-    pods: dict[str, list[Pod]] = defaultdict(list)
-    for pod in record.pods:
-        if pod.gpus > 0 and pod.started is not None:
-            pods[pod.work].append(pod)
-    return pods
-
-
 def _raw(pods: Iterable[Pod], record: Record) -> Iterator[tuple[Pod, Pool, float, float]]:
-    """Pods with their pool, begin and end, in order."""
+    """Yield pods with their pool, begin and end, in order."""
     pools = gpu_pools(record)
     length = record.clock.length
     for pod in sorted(pods, key=lambda pod: pod.started or 0.0):

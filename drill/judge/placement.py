@@ -1,4 +1,4 @@
-"""Places of pods: platform pods off spot, other pods on it while there is some."""
+"""Verdicts on the places of pods: platform pods off spot, others on spot if there is some."""
 
 from __future__ import annotations
 
@@ -6,84 +6,68 @@ from collections import defaultdict
 from collections.abc import Callable
 from itertools import pairwise
 
-from drill.judge.bounds import GPU_AGE
-from drill.judge.spans import counted, moment, span
-from drill.judge.spot import at_hand, can_grow
-from drill.judge.verdict import Verdict
+from drill.judge.bounds import GPU_AGE, can_grow, passed_over
+from drill.judge.verdict import Verdict, counted, moment, span
 from drill.judge.view import LOOP, View
 from drill.world.record import Node, Pod, Pool
 from drill.world.scenario_texts import first
 
 ENOUGH = 0.95
-"""The share of pods on spot, of those that started while there was some."""
+"""The least share of pods on spot, of those that started while there was spot."""
 
 HOUR = 3600.0
 _ORDER = {"azure": "autoscaler's priority ConfigMap", "gcp": "ComputeClass"}
-"""What tells the autoscaler to try spot first."""
+"""The object that makes the autoscaler try spot first."""
 _KEPT = ("platform", "notebook", "predictor")
 """Roles whose pods must not be evicted."""
 
 
 def platform(view: View) -> Verdict:
-    """No platform pod, notebook or predictor was on a spot or GPU node at any moment.
+    """Judge whether a platform pod, notebook or predictor was ever on a spot or GPU node.
 
-    One that asks for a GPU itself may be on a GPU node on demand.
+    A pod that asks for a GPU may be on a GPU node on demand.
     """
     kept = [pod for pod in view.record.pods if pod.role in _KEPT]
-    name = "Platform off spot and GPU nodes"
+    name, bound = "Platform off spot and GPU nodes", "0 pods, at any moment"
     if not kept:
-        return Verdict(
-            name,
-            None,
-            "no such pod",
-            "0 pods, at any moment",
-            "The scenario has no platform pods, notebooks or predictors.",
-        )
+        why = "The scenario has no platform pods, notebooks or predictors."
+        return Verdict(name, None, "no such pod", bound, why)
     wrong = [pod for pod in kept if _misplaced(pod, view.pools.get(pod.pool or ""))]
     asking = [pod.name for pod in kept if pod not in wrong and _asks_for_spot(view, pod)]
     measured = f"{len(wrong) + len(asking):,} of {counted(len(kept), 'pod')}"
     if not wrong and not asking:
-        return Verdict(
-            name,
-            True,
-            measured,
-            "0 pods, at any moment",
-            "Read from each pod's node, from begin to end.",
-        )
+        why = "Read from each pod's node, from begin to end."
+        return Verdict(name, True, measured, bound, why)
     seen = [f"{pod.name} on {pod.pool} at {moment(pod.bound or 0)}" for pod in wrong]
     seen += [f"{pod} was admitted and can run on nothing but spot" for pod in asking]
     why = f"{first(seen)}. The guard of the stack refuses such pods: is it on?"
-    return Verdict(name, False, measured, "0 pods, at any moment", why)
+    return Verdict(name, False, measured, bound, why)
 
 
 def _misplaced(pod: Pod, pool: Pool | None) -> bool:
-    return (
-        pool is not None
-        and pod.bound is not None
-        and (pool.capacity == "spot" or (pool.gpus > 0 and not pod.gpus))
-    )
+    if pool is None or pod.bound is None:
+        return False
+    return pool.capacity == "spot" or (pool.gpus > 0 and not pod.gpus)
 
 
 def _asks_for_spot(view: View, pod: Pod) -> bool:
-    """Whether a pod that was admitted has no node, and by its own constraints none but spot can take it."""
+    """Return whether a pod has no node, and its own constraints allow only spot."""
     reach = [view.pools[name] for name in pod.reach if name in view.pools]
     return pod.bound is None and bool(reach) and all(pool.capacity == "spot" for pool in reach)
 
 
 def movable(pod: Pod) -> bool:
-    """Whether a pod is one of those that should be on spot."""
+    """Return whether a pod should be on spot."""
     return pod.spot and pod.gpus > 0
 
 
 def share(view: View) -> Verdict:
-    """The share of pods on spot of all that may run there, and of those for which spot could grow when they started.
+    """Judge the share of pods on spot, of those for which spot could grow when they started.
 
     Pods that took a free place on demand, on a node that existed before them, requested nothing.
     """
-    name, bound = (
-        "On spot while there was spot",
-        f"at least {ENOUGH:.0%} of the pods for which there was spot",
-    )
+    name = "On spot while there was spot"
+    bound = f"at least {ENOUGH:.0%} of the pods for which there was spot"
     on_spot, missed, free_places, without = 0, [], 0, 0
     for pod in view.record.pods:
         if not movable(pod):
@@ -107,7 +91,10 @@ def share(view: View) -> Verdict:
         text = f"none of {counted(total, 'pod')}" if total else "no pod"
         return Verdict(name, None, text, bound, "No pod started while there was spot.")
     ratio = on_spot / asked
-    text = f"{on_spot / total:.0%} of {counted(total, 'pod')}; {ratio:.1%} of {asked:,} for which there was spot"
+    text = (
+        f"{on_spot / total:.0%} of {counted(total, 'pod')};"
+        f" {ratio:.1%} of {asked:,} for which there was spot"
+    )
     others = [f"{free_places:,} took free places on demand"] if free_places else []
     others += [f"for {without:,} there was none, or they got no node"] if without else []
     why = f"Of the others {' and '.join(others)}." if others else ""
@@ -119,7 +106,7 @@ def share(view: View) -> Verdict:
 
 
 def early(view: View) -> Verdict:
-    """No node on demand was requested for pods that may run on spot before spot was full, refused, backed off or unhealthy."""
+    """Judge whether nodes on demand were requested before spot was full, refused or given up."""
     name, bound = "None on demand before its turn", "0 nodes"
     requests = _requests_on_demand(view)
     if not requests:
@@ -128,20 +115,18 @@ def early(view: View) -> Verdict:
     total = sum(len(nodes) for nodes in requests)
     why = "Each was requested while spot was full, refused, backed off or given up."
     if wrong:
-        seen = [f"{node.pool} at {moment(node.requested)}" for node in wrong]
-        why = f"Requested although spot had not been given up: {first(_once(seen))}. Is the {_ORDER[view.record.provider]} there?"
+        seen = first(_once([f"{node.pool} at {moment(node.requested)}" for node in wrong]))
+        order = _ORDER[view.record.provider]
+        why = f"Requested although spot had not been given up: {seen}. Is the {order} there?"
     return Verdict(name, not wrong, f"{len(wrong):,} of {counted(total, 'node')}", bound, why)
 
 
 def _requests_on_demand(view: View) -> list[list[Node]]:
-    """The nodes of on-demand pools that spot pools fall back to, by request; those that an upgrade adds are none."""
+    """Return the nodes of on-demand twins by request, without those that an upgrade adds."""
     requests: dict[tuple[str, float], list[Node]] = defaultdict(list)
     for node in view.record.nodes:
-        if (
-            node.requested > 0
-            and view.pools[node.pool].capacity == "on-demand"
-            and view.before(node.pool)
-        ):
+        on_demand = view.pools[node.pool].capacity == "on-demand"
+        if node.requested > 0 and on_demand and view.before(node.pool):
             requests[node.pool, node.requested].append(node)
     decided: dict[str, list[float]] = defaultdict(list)
     for event in view.record.events:
@@ -161,27 +146,24 @@ def _too_early(view: View, node: Node, together: int) -> bool:
     waiting = [pod for pod in pending if movable(pod)]
     if sum(not pod.spot for pod in pending) >= together or not waiting:
         return False  # Requested for pods that may not run on spot.
-    return _all_chains(view, waiting, node, lambda view, pool, at: at_hand(view, pool, at) == "")
+    return _all_chains(view, waiting, node, lambda view, pool, at: not passed_over(view, pool, at))
 
 
 def _all_chains(
     view: View, pods: list[Pod], node: Node, usable: Callable[[View, Pool, float], bool]
 ) -> bool:
-    """Whether each chain by which pods come to a node had a usable spot pool when the node was requested.
+    """Return whether each chain to a node had a usable spot pool when the node was requested.
 
-    Each, as a record need not say to which chain a pod belongs.
+    All chains of the pods count, as a record need not say to which chain a pod belongs.
     """
-    chains = {
-        tuple(pool.name for pool in chain): chain
-        for pod in pods
-        for chain in view.chains(pod, node.pool)
-    }
+    every = [chain for pod in pods for chain in view.chains(pod, node.pool)]
+    chains = {tuple(pool.name for pool in chain): chain for chain in every}
     found = [any(usable(view, pool, node.requested) for pool in chain) for chain in chains.values()]
     return bool(found) and all(found)
 
 
 def back(view: View) -> Verdict:
-    """After spot capacity returned, new nodes for new pods are spot again as soon as the pool's back-off is over."""
+    """Judge whether new nodes are spot again after capacity returned and the back-off is over."""
     name = "New pods go back to spot"
     scan = view.setting("scanInterval") or 10.0
     used: list[float] = []
@@ -190,34 +172,20 @@ def back(view: View) -> Verdict:
         free = max(view.backed_off_until(pool.name, at) or at, at)
         if (asked := _asked(view, pool, at, until)) is not None:
             used.append(asked)
-        twins = [
-            each
-            for name in _twins(view, pool)
-            for each in view.of_pool(name)
-            if free + 2 * scan < each.requested < until
-        ]
-        late += [
-            f"{node.pool} at {moment(node.requested)}"
-            for node in twins
-            if _too_early(view, node, 1)
-        ]
+        for node in [node for name in _twins(view, pool) for node in view.of_pool(name)]:
+            if free + 2 * scan < node.requested < until and _too_early(view, node, 1):
+                late.append(f"{node.pool} at {moment(node.requested)}")
     bound = "on spot as soon as its back-off is over"
     if not used and not late:
-        return Verdict(
-            name,
-            None,
-            "no new node was needed after a return of spot",
-            bound,
-            "Nothing asked for spot after it had returned.",
-        )
-    measured = (
-        f"asked for within {span(max(used))} of the first need" if used else "no new spot node"
-    )
-    why = (
-        f"{counted(len(used), 'return')} of capacity brought new nodes."
-        if not late
-        else f"On demand after that: {first(_once(late))}."
-    )
+        why = "Nothing asked for spot after it had returned."
+        measured = "no new node was needed after a return of spot"
+        return Verdict(name, None, measured, bound, why)
+    measured = "no new spot node"
+    if used:
+        measured = f"asked for within {span(max(used))} of the first need"
+    why = f"{counted(len(used), 'return')} of capacity brought new nodes."
+    if late:
+        why = f"On demand after that: {first(_once(late))}."
     if used and max(used) > GPU_AGE + 2 * scan:
         why += " A back-off outlives the fault: it doubles up to 30 min with each failure."
     return Verdict(name, not late, measured, bound, why)
@@ -228,20 +196,15 @@ def _once(names: list[str]) -> list[str]:
 
 
 def _twins(view: View, pool: Pool) -> list[str]:
-    return [
-        name
-        for name in pool.fallback
-        if name in view.pools and view.pools[name].capacity == "on-demand"
-    ]
+    known = [name for name in pool.fallback if name in view.pools]
+    return [name for name in known if view.pools[name].capacity == "on-demand"]
 
 
 def _asked(view: View, pool: Pool, at: float, until: float) -> float | None:
-    """The seconds from the first need of a node in a span to the first request of a spot node that came; None without one."""
-    came = [
-        node
-        for node in view.of_pool(pool.name)
-        if at <= node.requested < until and node.registered is not None
-    ]
+    """Return the seconds from the first need in a span to the first request of a spot node that
+    came; None without one."""
+    nodes = [node for node in view.of_pool(pool.name) if at <= node.requested < until]
+    came = [node for node in nodes if node.registered is not None]
     if not came:
         return None
     node = min(came, key=lambda node: node.requested)
@@ -250,7 +213,7 @@ def _asked(view: View, pool: Pool, at: float, until: float) -> float | None:
 
 
 def _returns(view: View) -> list[tuple[Pool, float, float]]:
-    """The spot pools whose capacity came back after there was none: pool, when, and until when it stayed."""
+    """List the returns of spot capacity: the pool, the moment, and the end of the capacity."""
     returns = []
     for pool in view.spot_pools:
         zones = view.places(pool.machine, pool.zones)
@@ -271,36 +234,22 @@ def _returns(view: View) -> list[tuple[Pool, float, float]]:
 
 
 def moves(view: View) -> Verdict:
-    """No pod was moved more than once an hour. Evictions by the cloud and upgrades are no moves."""
+    """Judge whether pods moved more than once an hour; evictions and upgrades are no moves."""
     name, bound = "Moves of running pods", "once an hour a pod at most"
     moved: dict[str, list[float]] = defaultdict(list)
     for pod in view.record.pods:
         node = view.nodes.get(pod.node or "")
-        if (
-            pod.how == "drained"
-            and pod.ended is not None
-            and (node is None or node.why != "upgraded")
-        ):
+        upgraded = node is not None and node.why == "upgraded"
+        if pod.how == "drained" and pod.ended is not None and not upgraded:
             moved[pod.work].append(pod.ended)
     if not moved:
-        return Verdict(
-            name,
-            True,
-            "none",
-            bound,
-            "No pod left its node but by its own end, an eviction or an upgrade.",
-        )
-    often = [
-        work
-        for work, times in moved.items()
-        if any(b - a < HOUR for a, b in pairwise(sorted(times)))
-    ]
-    measured = (
-        f"{sum(len(times) for times in moved.values()):,} of {counted(len(moved), 'piece')} of work"
-    )
-    why = (
-        f"More often: {first(often)}."
-        if often
-        else "Drained by a scale-down or a remedy, and started again elsewhere."
-    )
+        why = "No pod left its node but by its own end, an eviction or an upgrade."
+        return Verdict(name, True, "none", bound, why)
+    moments = {work: pairwise(sorted(times)) for work, times in moved.items()}
+    often = [work for work, pairs in moments.items() if any(b - a < HOUR for a, b in pairs)]
+    total = sum(map(len, moved.values()))
+    measured = f"{total:,} of {counted(len(moved), 'piece')} of work"
+    why = "Drained by a scale-down or a remedy, and started again elsewhere."
+    if often:
+        why = f"More often: {first(often)}."
     return Verdict(name, not often, measured, bound, why)

@@ -1,10 +1,14 @@
-"""Transport: how much of several demands fits into hours of limited room, at the most saving.
+"""Transport: a small min-cost flow from pieces of work to spot machines in a stretch of time.
 
-A small min-cost flow. Sources (pieces of work) and sinks (spot machines in a stretch of time) have a price each, and nothing
-between them costs anything. Then a path from a source to a sink gains `value(source) - price(sink)`, whatever lies between. The
-method of successive best paths (Ahuja, Magnanti, Orlin, "Network Flows", 1993, 9.7) reaches the optimum if each flow goes along
-a path of the highest gain; here that is a maximum flow for each pair of a value and a price, the highest difference first. Each
-maximum flow is Dinic's: by levels, until no path is left. All amounts are whole numbers, so nothing is rounded.
+Sources and sinks have a price each, and nothing between them costs anything. So each path from a
+source to a sink gains `value(source) - price(sink)`. The method of successive best paths (Ahuja,
+Magnanti, Orlin, "Network Flows", 1993, 9.7) reaches the optimum if each flow follows a path of the
+highest gain. Here that is a maximum flow (Dinic's, by levels) for each pair of a value and a price,
+the highest difference first. All amounts are whole numbers, so nothing is rounded.
+
+The linear program of HiGHS (highspy 1.16, scipy 1.17) finds the same costs to 15 digits. It takes
+three times as long on the largest drills (5.7 s in place of 1.7 s), and NumPy with it is 67 MB more
+to install and 0.4 s to import.
 """
 
 from __future__ import annotations
@@ -15,7 +19,10 @@ UNLIMITED = 1 << 60
 
 
 class Transport:
-    """Nodes are numbers; `arc` joins two of them. Sources have `supply`, sinks `room`."""
+    """A flow network: `flow.send(sources, sinks)`.
+
+    Nodes are numbers; `arc` joins two of them. Sources have `supply`, sinks `room`.
+    """
 
     def __init__(self) -> None:
         self._to: list[int] = []
@@ -25,11 +32,12 @@ class Transport:
         self.room: dict[int, int] = {}
 
     def node(self) -> int:
+        """Add a node, and return its number."""
         self._arcs.append([])
         return len(self._arcs) - 1
 
     def arc(self, start: int, end: int, most: int) -> int:
-        """An arc that carries at most so much; `carried` tells how much it does."""
+        """Add an arc that carries at most so much, and return its number."""
         number = len(self._to)
         self._to += (end, start)
         self._left += (most, 0)
@@ -38,12 +46,13 @@ class Transport:
         return number
 
     def carried(self, arc: int) -> int:
+        """Return the amount on an arc."""
         return self._left[arc ^ 1]
 
     def send(self, sources: Iterable[int], sinks: Iterable[int]) -> int:
         """Send as much as possible from these sources to these sinks, and return the amount.
 
-        What was sent before may take another way, but no source and no sink gets any of it back.
+        Earlier flows may take another path, but sources and sinks keep their amounts.
         """
         starts, ends = list(sources), set(sinks)
         sent = 0
@@ -55,7 +64,7 @@ class Transport:
         return sent
 
     def _levels(self, starts: list[int], ends: set[int]) -> list[int] | None:
-        """The number of arcs from the nearest start with something left to each node; None where no end with room is reached."""
+        """Count the arcs from the nearest start to each node; None if no end has room."""
         levels = [-1] * len(self._arcs)
         now = [start for start in starts if self.supply[start]]
         for node in now:
@@ -75,14 +84,13 @@ class Transport:
         return levels if found else None
 
     def _path(self, start: int, ends: set[int], levels: list[int], tried: list[int]) -> int:
-        """Send along one path that rises by a level each arc; 0 if there is none any more."""
+        """Send along one path that rises a level with each arc; return 0 without a path."""
         path: list[int] = []
         node = start
         while True:
             if node in ends and self.room[node]:
-                amount = min(
-                    self.supply[start], self.room[node], *(self._left[arc] for arc in path)
-                )
+                narrowest = min((self._left[arc] for arc in path), default=UNLIMITED)
+                amount = min(self.supply[start], self.room[node], narrowest)
                 for arc in path:
                     self._left[arc] -= amount
                     self._left[arc ^ 1] += amount

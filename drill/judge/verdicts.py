@@ -1,12 +1,12 @@
-"""The verdicts of a drill: what a record shows, each against its bound."""
+"""The verdicts of a drill, each against its bound."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Protocol
 
-from drill.judge import cost, lost_work, placement, slowdown, waits
-from drill.judge.outcome import Saved
+from drill.judge import lost_work, placement, waits
+from drill.judge.outcome import Saved, cost
 from drill.judge.verdict import Verdict
 from drill.judge.view import View
 from drill.world.record import Record
@@ -15,11 +15,11 @@ __all__ = ["Best", "Verdict", "failed", "verdicts"]
 
 
 class Best(Protocol):
-    """The least that the same work can cost on the same capacity, known with hindsight."""
+    """The least cost of the same work on the same capacity, with hindsight."""
 
     @property
     def cost(self) -> float | None:
-        """US dollars; None where a price is unknown."""
+        """US dollars; None if a price is unknown."""
 
     @property
     def explanation(self) -> str:
@@ -27,8 +27,9 @@ class Best(Protocol):
 
 
 def verdicts(record: Record, best: Best | None = None, saved: Saved | None = None) -> list[Verdict]:
-    """The verdicts of a record in the order of the report; `best` is what hindsight found, and `saved` what was compared with on
-    demand alone, if they were asked.
+    """List the verdicts of a record in the order of the report.
+
+    `best` is the least cost with hindsight, `saved` the comparison with on demand alone, if known.
     """
     view = View(record)
     measured = waits.waits(view)
@@ -44,12 +45,12 @@ def verdicts(record: Record, best: Best | None = None, saved: Saved | None = Non
         placement.moves(view),
         lost_work.repeated(view),
         lost_work.complete(view),
-        slowdown.slowdown(view),
-        cost.cost(view, None if best is None else best.cost, saved),
+        lost_work.slowdown(view),
+        cost(view, None if best is None else best.cost, saved),
         waits.full_pools(view, measured),
     ]
 
 
 def failed(found: Iterable[Verdict]) -> bool:
-    """Whether a drill with these verdicts ends with an error."""
+    """Return whether a drill with these verdicts ends with an error."""
     return any(verdict.ok is False for verdict in found)

@@ -1,4 +1,4 @@
-"""A record, indexed: nodes, requests, back-offs and spot capacity at any moment."""
+"""An index of a record: nodes, requests, back-offs and spot capacity at any moment."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 
-from drill.judge.backoffs import backoffs
-from drill.judge.spans import seconds
-from drill.judge.turns import turns
+from drill.judge.turns import backoffs, first_turns
+from drill.judge.verdict import seconds
 from drill.world.record import Node, Pod, Pool, Record
 
 LOOP = 1.0
-"""Seconds of one loop of the autoscaler: what it gives up and what it asks for instead (recorded: 0.1 to 0.7 s)."""
+"""Seconds of one loop of the autoscaler, between giving a pool up and asking another (recorded: 0.1
+to 0.7 s)."""
 _DEFAULTS = {"maxNodeProvisionTime": "15m", "scanInterval": "10s", "okTotalUnreadyCount": "3"}
 """AKS' own values (learn.microsoft.com/azure/aks/cluster-autoscaler)."""
-
 _SLICE = 600
 """Seconds of a slice of the index of waiting pods."""
 
 
 class View:
-    """A record with the questions that the checks ask of it. The record must not change meanwhile."""
+    """The questions of verdicts to a record that does not change: `View(record).free(...)`."""
 
     def __init__(self, record: Record) -> None:
         self.record = record
@@ -32,80 +31,62 @@ class View:
         self._of_pool: dict[str, list[Node]] = defaultdict(list)
         for node in record.nodes:
             self._of_pool[node.pool].append(node)
-        self._settings: dict[str, float | None] = {}
         self._registrations: dict[frozenset[str], list[tuple[float, float, float]]] = {}
 
     def setting(self, key: str) -> float | None:
-        """A setting of the autoscaler's profile as a number, durations in seconds; None on GKE, which publishes none."""
-        if key not in self._settings:
-            self._settings[key] = self._setting(key)
-        return self._settings[key]
-
-    def _setting(self, key: str) -> float | None:
+        """Return a setting of the autoscaler as a number, durations in seconds; None on GKE."""
         default = _DEFAULTS[key] if self.record.provider == "azure" else None
         value = self.record.settings.get(key, default)
         return None if value is None else seconds(value)
 
     @cached_property
     def spot_pools(self) -> list[Pool]:
+        """The spot pools."""
         return [pool for pool in self.record.pools if pool.capacity == "spot"]
 
     def before(self, name: str) -> list[list[Pool]]:
-        """The chains that lead to a pool: for each spot pool that falls back to it, that pool and the spot pools between."""
+        """List the chains that lead to a pool: a spot pool and the spot pools behind it."""
         chains = []
         for pool in self.spot_pools:
             if name in pool.fallback:
                 between = pool.fallback[: pool.fallback.index(name)]
-                chains.append(
-                    [pool, *(self.pools[each] for each in between if self._is_spot(each))]
-                )
+                known = [self.pools[each] for each in between if each in self.pools]
+                chains.append([pool, *(each for each in known if each.capacity == "spot")])
         return chains
 
     def allowed_pools(self, pod: Pod) -> list[Pool]:
-        """The pools that can take a pod. Where its constraints were not recorded: those of its pool's chains, or all."""
-        if pod.reach:
-            names = set(pod.reach)
-        elif pod.pool in self.pools:
+        """List the pools that can take a pod.
+
+        Without recorded constraints these are the pools of its pool's chains, or all pools.
+        """
+        names = set(pod.reach or self.pools)
+        if not pod.reach and pod.pool in self.pools:
             own = self.pools[pod.pool]
-            names = {
-                own.name,
-                *own.fallback,
-                *(pool.name for chain in self.before(own.name) for pool in chain),
-            }
-        else:
-            names = set(self.pools)
+            before = {pool.name for chain in self.before(own.name) for pool in chain}
+            names = {own.name, *own.fallback, *before}
         return [pool for pool in self.record.pools if pool.name in names and pool.gpus >= pod.gpus]
 
     def spot_for(self, pod: Pod) -> list[Pool]:
-        """The spot pools that can take a pod which may run there."""
-        return (
-            [pool for pool in self.allowed_pools(pod) if pool.capacity == "spot"]
-            if pod.spot
-            else []
-        )
+        """List the spot pools that can take a pod; none if it may not run on spot."""
+        allowed = self.allowed_pools(pod) if pod.spot else []
+        return [pool for pool in allowed if pool.capacity == "spot"]
 
     def twins_for(self, pod: Pod) -> list[Pool]:
-        """The on-demand pools that can take a pod when spot does not come."""
-        return [
-            pool
-            for pool in self.allowed_pools(pod)
-            if pool.capacity == "on-demand" and self.before(pool.name)
-        ]
+        """List the on-demand pools that can take a pod when spot does not come."""
+        allowed = [pool for pool in self.allowed_pools(pod) if pool.capacity == "on-demand"]
+        return [pool for pool in allowed if self.before(pool.name)]
 
     def chains(self, pod: Pod, twin: str) -> list[list[Pool]]:
-        """The spot pools that are tried for a pod before an on-demand pool, by chain."""
-        usable = {
-            pool.name
-            for pool in self.record.pools
-            if pool.gpus >= pod.gpus and (not pod.reach or pool.name in pod.reach)
-        }
-        chains = [[pool for pool in chain if pool.name in usable] for chain in self.before(twin)]
+        """List the spot pools that are tried for a pod before an on-demand pool, by chain."""
+
+        def usable(pool: Pool) -> bool:
+            return pool.gpus >= pod.gpus and (not pod.reach or pool.name in pod.reach)
+
+        chains = [list(filter(usable, chain)) for chain in self.before(twin)]
         return [chain for chain in chains if chain]
 
-    def _is_spot(self, name: str) -> bool:
-        return name in self.pools and self.pools[name].capacity == "spot"
-
     def of_pool(self, name: str) -> list[Node]:
+        """List the nodes of a pool."""
         return self._of_pool.get(name, [])
 
     @cached_property
@@ -113,7 +94,7 @@ class View:
         return {name: _ends(nodes) for name, nodes in self._of_pool.items()}
 
     def on_node(self, name: str) -> list[Pod]:
-        """The pods that were on a node."""
+        """List the pods that were on a node."""
         return self._on_node.get(name, [])
 
     @cached_property
@@ -125,19 +106,17 @@ class View:
         return pods
 
     def count(self, pool: str, at: float) -> int:
-        """The nodes of a pool at a moment, with those that are requested."""
+        """Count the nodes of a pool at a moment, requested ones too."""
         return _alive(self._spans.get(pool), at)
 
     def registration(self, pools: Iterable[Pool], since: float, until: float) -> float:
-        """The longest that a node of the pools took from request to ready, of those that booted between two moments.
+        """Return the longest time from request to ready of nodes that booted between two moments.
 
-        Of all nodes of the pools where none did; of all pools where these never grew.
+        Without such nodes all nodes of the pools count; if these never grew, those of all pools.
         """
         names = frozenset(pool.name for pool in pools)
         booted = self._booted(names)
-        meanwhile = [
-            took for requested, ready, took in booted if requested <= until and ready >= since
-        ]
+        meanwhile = [took for begin, ready, took in booted if begin <= until and ready >= since]
         if not booted and names != frozenset(self.pools):
             return self.registration(self.record.pools, since, until)
         return max(meanwhile or [took for _, _, took in booted], default=0.0)
@@ -153,55 +132,46 @@ class View:
         return self._registrations[names]
 
     def booting(self, pool: str, at: float) -> bool:
-        """Whether a node of a pool was requested at a moment, not there yet, and within its provision time."""
-        return any(
-            node.requested
-            <= at
-            < min(
-                each for each in (node.ready, node.gone, node.requested + self._provision) if each
-            )
-            for node in self.of_pool(pool)
-        )
+        """Return whether a node of a pool was booting, within its provision time."""
+        for node in self.of_pool(pool):
+            ends = (node.ready, node.gone, node.requested + self._provision)
+            if node.requested <= at < min(each for each in ends if each):
+                return True
+        return False
 
     def full(self, pool: Pool, at: float) -> bool:
+        """Return whether a pool was at its maximum at a moment."""
         return pool.most is not None and self.count(pool.name, at) >= pool.most
 
-    def closed(self, pool: Pool, at: float) -> bool:
-        """Whether nothing can come from a pool at a moment: it is at its maximum, or backed off."""
-        return self.full(pool, at) or self.backed_off_until(pool.name, at) is not None
-
     def due(self, pod: Pod) -> float:
-        """The moment from which a pod waits: its creation; for the first of a piece of work, when that may have had a pod.
+        """Return the moment from which a pod waits: its creation, or the turn of its piece of work.
 
-        A quota that keeps pods from being created makes work wait no less.
+        A quota that keeps pods from being created does not shorten the wait.
         """
         return self._due.get(pod.name, pod.created)
 
     @cached_property
     def _due(self) -> dict[str, float]:
-        return turns(self.record)
+        return first_turns(self.record)
 
     @cached_property
     def requests(self) -> dict[str, list[float]]:
-        """The moments at which nodes of a pool were requested."""
-        return {
-            name: sorted({node.requested for node in nodes})
-            for name, nodes in self._of_pool.items()
-        }
+        """The moments at which nodes were requested, by pool."""
+        pools = self._of_pool.items()
+        return {name: sorted({node.requested for node in nodes}) for name, nodes in pools}
 
     @cached_property
     def backoffs(self) -> dict[str, list[tuple[float, float]]]:
-        """When each pool was backed off: begins and ends."""
+        """The start and end of each back-off, by pool."""
         return backoffs(self.record.events)
 
     def backed_off_until(self, pool: str, at: float) -> float | None:
-        """The end of the back-off that a pool is in; None outside of one."""
-        return next(
-            (end for begin, end in self.backoffs.get(pool, ()) if begin - LOOP <= at < end), None
-        )
+        """Return the end of a pool's back-off at a moment; None outside of one."""
+        spans = self.backoffs.get(pool, ())
+        return next((end for begin, end in spans if begin - LOOP <= at < end), None)
 
     def refused(self, pool: str, at: float, within: float) -> bool:
-        """Whether a request for a pool was refused or given up in the seconds before a moment."""
+        """Return whether a request for a pool failed in the seconds before a moment."""
         times = self._failures.get(pool, [])
         index = bisect_right(times, at + LOOP)
         return index > 0 and at - times[index - 1] <= within
@@ -215,7 +185,7 @@ class View:
         return {pool: sorted(each) for pool, each in times.items()}
 
     def unready(self, pool: str, at: float) -> int:
-        """The nodes of a pool that should be ready for long, by the provision time, and are not."""
+        """Count the nodes of a pool that are not ready after the provision time."""
         return sum(begun <= at < end for begun, end in self._late.get(pool, ()))
 
     @cached_property
@@ -233,12 +203,9 @@ class View:
         return spans
 
     def pending(self, at: float) -> list[Pod]:
-        """The pods with GPUs that had no node at a moment."""
-        return [
-            pod
-            for pod in self._waiting.get(int(at // _SLICE), ())
-            if pod.created < at <= self._until(pod)
-        ]
+        """List the pods with GPUs that had no node at a moment."""
+        pods = self._waiting.get(int(at // _SLICE), ())
+        return [pod for pod in pods if pod.created < at <= self._until(pod)]
 
     def _until(self, pod: Pod) -> float:
         return min((at for at in (pod.bound, pod.ended) if at is not None), default=self.end)
@@ -248,7 +215,8 @@ class View:
         slices: dict[int, list[Pod]] = defaultdict(list)
         for pod in self.record.pods:
             if pod.gpus:
-                for index in range(int(pod.created // _SLICE), int(self._until(pod) // _SLICE) + 1):
+                last = int(self._until(pod) // _SLICE)
+                for index in range(int(pod.created // _SLICE), last + 1):
                     slices[index].append(pod)
         return slices
 
@@ -262,19 +230,19 @@ class View:
         return steps
 
     def places(self, machine: str, zones: Iterable[str] = ()) -> list[str]:
-        """The zones in which a machine's capacity is known to change; all that have steps where none are named."""
+        """List the zones with known capacity of a machine: of these zones, or of all."""
         known = [zone for each, zone in self._steps if each == machine]
         wanted = set(zones)
         return [zone for zone in known if not wanted or zone in wanted or not zone]
 
     def capacity(self, machine: str, zone: str, at: float) -> int | None:
-        """The spot nodes that the cloud could give in a zone; None for no bound."""
+        """Return the spot nodes that the cloud could give in a zone; None for no bound."""
         times, values = self._steps.get((machine, zone), ([], []))
         index = bisect_right(times, at)
         return values[index - 1] if index else None
 
     def free(self, pool: Pool, at: float) -> float:
-        """The further nodes that a spot pool could get from the cloud at a moment; its own bound is left out."""
+        """Count the further nodes that the cloud could give a spot pool, without its own bound."""
         zones = self.places(pool.machine, pool.zones)
         if not zones:
             return float("inf")
@@ -287,12 +255,11 @@ class View:
         return free
 
     def room(self, pool: Pool, at: float) -> float:
-        """The further nodes that a spot pool could have at a moment, by the cloud and by its bound."""
-        return (
-            self.free(pool, at)
-            if pool.most is None
-            else min(self.free(pool, at), max(0, pool.most - self.count(pool.name, at)))
-        )
+        """Count the further nodes that a spot pool could have, by the cloud and by its bound."""
+        free = self.free(pool, at)
+        if pool.most is None:
+            return free
+        return min(free, max(0, pool.most - self.count(pool.name, at)))
 
     @cached_property
     def _held(self) -> dict[tuple[str, str], tuple[list[float], list[float]]]:
@@ -315,9 +282,8 @@ class View:
 
 def _ends(nodes: Iterable[Node]) -> tuple[list[float], list[float]]:
     kept = list(nodes)
-    return sorted(node.requested for node in kept), sorted(
-        node.gone for node in kept if node.gone is not None
-    )
+    gone = [node.gone for node in kept if node.gone is not None]
+    return sorted(node.requested for node in kept), sorted(gone)
 
 
 def _alive(ends: tuple[list[float], list[float]] | None, at: float) -> int:

@@ -1,4 +1,4 @@
-"""The drill's clock: jumps from one event to the next, and lets the real programs finish their part at each."""
+"""The drill's clock: jumps from event to event, and lets the real programs finish at each."""
 
 import heapq
 import time
@@ -9,7 +9,10 @@ Action = Callable[[], None]
 
 
 class Clock:
-    """A discrete clock in seconds from 0. With a `factor` it goes at most so many times faster than real time."""
+    """A discrete clock in seconds from 0: `Clock(factor=5).run(3600, settle)`.
+
+    With a `factor` it goes at most so many times as fast as real time.
+    """
 
     def __init__(self, factor: float | None = None) -> None:
         self.now = 0.0
@@ -19,7 +22,7 @@ class Clock:
         self._due: list[tuple[float, int, Action]] = []
 
     def at(self, when: float, action: Action) -> None:
-        """Do something at a time; a time that has passed is now."""
+        """Do something at a time, or now if that has passed."""
         heapq.heappush(self._due, (max(when, self.now), next(self._numbers), action))
 
     def after(self, seconds: float, action: Action) -> None:
@@ -27,15 +30,11 @@ class Clock:
         self.at(self.now + seconds, action)
 
     def resume(self) -> None:
-        """Real time counts from here on: what was spent until now was no time of the drill's."""
+        """Count real time from here on, without the seconds that were spent before."""
         self._began = time.monotonic() - self.now / (self.factor or 1.0)
 
-    def upcoming(self) -> float | None:
-        """The time of the next event; None without any."""
-        return self._due[0][0] if self._due else None
-
     def run(self, until: float, settle: Action) -> None:
-        """Do everything that is due before `until`; `settle` is called when all events of one time are done."""
+        """Do everything that is due until `until`; call `settle` after the events of one time."""
         while self._due and self._due[0][0] <= until:
             self._wait(self._due[0][0])
             self.now = self._due[0][0]

@@ -1,44 +1,21 @@
-"""The copy of a cluster: what a stack and its users have declared in it, in another control plane.
+"""The copy of a cluster: the objects that a stack and its users declare, in another control plane.
 
-Not copied: what Kubernetes makes by itself (children of other objects, defaults of each namespace, its own roles and priorities),
-nodes, pods, events and leases.
+Not copied: objects that Kubernetes makes by itself (children of other objects, defaults of each
+namespace, its own roles and priorities), nodes, pods, events and leases.
 """
 
 import time
 from collections.abc import Iterator
 
 from sandbox.base.errors import SandboxError
-from sandbox.kubernetes.api_errors import ApiError
-from sandbox.kubernetes.client import Client, Object
+from sandbox.kubernetes.client import ApiError, Client, Object
 
 _MANAGER = "sandbox-drill"
 _SKIPPED = {
-    *(
-        "Node",
-        "Pod",
-        "Event",
-        "Lease",
-        "Endpoints",
-        "EndpointSlice",
-        "ControllerRevision",
-        "CSINode",
-        "VolumeAttachment",
-    ),
-    *(
-        "APIService",
-        "FlowSchema",
-        "PriorityLevelConfiguration",
-        "CertificateSigningRequest",
-        "PersistentVolume",
-    ),
-    *(
-        "ComponentStatus",
-        "StorageVersion",
-        "StorageVersionMigration",
-        "ServiceCIDR",
-        "IPAddress",
-        "PodTemplate",
-    ),
+    *("Node", "Pod", "Event", "Lease", "Endpoints", "EndpointSlice", "ControllerRevision"),
+    *("CSINode", "VolumeAttachment", "APIService", "FlowSchema", "PriorityLevelConfiguration"),
+    *("CertificateSigningRequest", "PersistentVolume", "ComponentStatus", "StorageVersion"),
+    *("StorageVersionMigration", "ServiceCIDR", "IPAddress", "PodTemplate"),
 }
 _FIRST = ("Namespace", "CustomResourceDefinition", "PriorityClass", "ServiceAccount")
 """Kinds that others need."""
@@ -58,8 +35,11 @@ _RBAC = "rbac.authorization.k8s.io/v1"
 _SPEAKERS = ("system:kube-scheduler", "system:controller:job-controller")
 
 
-def copy(source: Client, target: Client) -> int:
-    """Copy what was declared; the number of objects. Raises SandboxError for an object that the copy refuses."""
+def copy_cluster(source: Client, target: Client) -> int:
+    """Copy the declared objects, and return their number.
+
+    Raises SandboxError for an object that the copy refuses.
+    """
     objects = sorted(_declared(source), key=lambda body: _rank(body["kind"]))
     for body in objects:
         _create(target, _bare(body))
@@ -77,12 +57,12 @@ def _declared(source: Client) -> Iterator[Object]:
         if kind in _SKIPPED:
             continue
         for body in source.list(api_version, kind):
-            if not _made(kind, body):
+            if not _by_kubernetes(kind, body):
                 yield {**body, "apiVersion": api_version, "kind": kind}
 
 
-def _made(kind: str, body: Object) -> bool:
-    """Whether Kubernetes makes an object by itself."""
+def _by_kubernetes(kind: str, body: Object) -> bool:
+    """Return whether Kubernetes makes an object by itself."""
     metadata = body["metadata"]
     name = metadata["name"]
     if metadata.get("deletionTimestamp") or _BOOTSTRAPPED in (metadata.get("labels") or {}):
@@ -99,12 +79,8 @@ def _made(kind: str, body: Object) -> bool:
         case "PriorityClass":
             return bool(name.startswith("system-"))
         case "Namespace":
-            return name in (
-                "default",
-                "kube-system",
-                "kube-public",
-                "kube-node-lease",
-            ) and not _labelled(metadata)
+            own = ("default", "kube-system", "kube-public", "kube-node-lease")
+            return name in own and not _labelled(metadata)
         case "Secret":
             return body.get("type") == "kubernetes.io/service-account-token"
         case "ClusterRole" | "ClusterRoleBinding" | "Role" | "RoleBinding":
@@ -117,33 +93,31 @@ def _labelled(metadata: Object) -> bool:
 
 
 def _bare(body: Object) -> Object:
-    """An object as somebody would declare it."""
+    """Return an object as a user would declare it."""
     metadata = {
-        k: v
-        for k, v in body["metadata"].items()
-        if k in ("name", "namespace", "labels", "annotations")
+        key: body["metadata"][key]
+        for key in ("name", "namespace", "labels", "annotations")
+        if key in body["metadata"]
     }
-    bare = {key: value for key, value in body.items() if key not in ("status", "metadata")} | {
-        "metadata": metadata
-    }
+    bare = {**_without(body, "status"), "metadata": metadata}
     if body["kind"] == "Service":
-        bare["spec"] = {
-            k: v for k, v in body["spec"].items() if k not in ("clusterIP", "clusterIPs")
-        }
+        bare["spec"] = _without(body["spec"], "clusterIP", "clusterIPs")
     if body["kind"] == "PersistentVolumeClaim":
-        bare["spec"] = {key: value for key, value in body["spec"].items() if key != "volumeName"}
-        metadata["annotations"] = {
-            key: value
-            for key, value in metadata.get("annotations", {}).items()
-            if "volume.kubernetes.io" not in key
-        }
+        bare["spec"] = _without(body["spec"], "volumeName")
+        notes = metadata.get("annotations", {})
+        bound = [key for key in notes if "volume.kubernetes.io" in key]
+        metadata["annotations"] = _without(notes, *bound)
     if body["kind"] == "ServiceAccount":
         bare.pop("secrets", None)
     return bare
 
 
+def _without(body: Object, *keys: str) -> Object:
+    return {key: value for key, value in body.items() if key not in keys}
+
+
 def _create(target: Client, body: Object) -> None:
-    """Apply; a kind that was just defined is served a moment later."""
+    """Apply an object; wait for a kind that was just defined."""
     until = time.monotonic() + _SECONDS
     while True:
         try:
@@ -159,8 +133,10 @@ def _create(target: Client, body: Object) -> None:
 
 
 def refuse_events(target: Client) -> None:
-    """Take the right to write events from those who write most of them: nobody reads them, and they are a quarter of all
-    writes."""
+    """Take the right to write events from the scheduler and the Job controller.
+
+    Events are not read here, and they are a quarter of all writes.
+    """
     for name in _SPEAKERS:
         role = target.get(_RBAC, "ClusterRole", name)
         assert role is not None
@@ -169,9 +145,9 @@ def refuse_events(target: Client) -> None:
 
 
 def await_policies(target: Client) -> None:
-    """Wait until admission policies are in force: the API server takes up new ones about once a second, all at once.
+    """Wait until admission policies are in force, by a probe policy that is written last.
 
-    A policy of its own, made last, is asked until it refuses. Raises SandboxError.
+    The API server reads new policies about once a second, all at once. Raises SandboxError.
     """
     name = "drill-probe"
     rule = {
@@ -193,11 +169,8 @@ def await_policies(target: Client) -> None:
         target.apply(
             {"apiVersion": group, "kind": kind, "metadata": {"name": name}, "spec": spec}, _MANAGER
         )
-    probe = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": name, "namespace": "default"},
-    }
+    metadata = {"name": name, "namespace": "default"}
+    probe = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
     until = time.monotonic() + _SECONDS
     while True:
         try:
@@ -208,7 +181,8 @@ def await_policies(target: Client) -> None:
             break
         if time.monotonic() > until:
             raise SandboxError(
-                f"admission policies are not in force after {_SECONDS:.0f} s in the drill's copy of the cluster"
+                f"admission policies are not in force after {_SECONDS:.0f} s"
+                " in the drill's copy of the cluster"
             )
         time.sleep(0.1)
     for kind, _ in reversed(parts):

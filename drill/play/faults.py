@@ -1,25 +1,33 @@
-"""The faults of a drill: spot capacity over time, evictions, and what else goes wrong, begun and ended by the drill's clock."""
+"""The faults of a drill by its clock: spot capacity over time, evictions, and other failures."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from random import Random
 
 from drill.play.clock import Clock
 from drill.play.machines import Active, Machines
 from drill.play.nodes import Nodes
 from drill.world import record
-from drill.world.scenario import Fault, Place
-from drill.world.zones import spread
+from drill.world.node_groups import spread
+from drill.world.scenario import FAULTS, Fault, Place
 
 _WITHIN = 180.0
-"""Seconds in which machines go when a drawn or traced capacity falls: in over 92 % of common losses those of one type and zone
-go within three minutes ("Spot-and-Scoot", 2026; Azure and AWS)."""
+"""Seconds in which machines are evicted when a drawn or traced capacity falls.
+
+In over 92 % of common losses the machines of one type and zone go within three minutes
+("Spot-and-Scoot", 2026; Azure and AWS).
+"""
 
 Report = Callable[[record.EventKind, str, str, int], None]
 
 
 class Faults:
-    """The faults of one drill. `restart` restarts the autoscaler, `report` gets what is shown on the timeline; `sizes` are the
-    nodes of a machine in a zone of which shares are taken."""
+    """The faults of one drill: `faults.plan(steps, scenario.faults)`.
+
+    `restart` restarts the autoscaler, `report` adds to the timeline. `sizes` are the nodes of a
+    machine in a zone from which shares are counted.
+    """
 
     def __init__(
         self,
@@ -39,47 +47,29 @@ class Faults:
     def plan(self, steps: Sequence[record.Step], faults: Sequence[Fault]) -> None:
         """Plan all faults."""
         for step in steps:
-            self._clock.at(
-                step.at,
-                lambda step=step: self._set_capacity(step.machine, step.zone, step.nodes, _WITHIN),
-            )  # type: ignore[misc]
+            change = (step.machine, step.zone, step.nodes, _WITHIN)
+            self._clock.at(step.at, partial(self._set_capacity, *change))
         for fault in faults:
-            self._clock.at(fault.at, lambda fault=fault: self._begin_fault(fault))  # type: ignore[misc]
+            self._clock.at(fault.at, partial(self._begin_fault, fault))
 
     def _begin_fault(self, fault: Fault) -> None:
-        if fault.capacity:
-            change = fault.capacity
+        if change := fault.capacity:
             self._set_capacity(
                 change.machine, change.zone, change.nodes, change.within, change.share
             )
-            return
-        if fault.evict:
-            running = [
-                n
-                for n in self._machines.running("*", fault.evict.zone, fault.evict.pool)
-                if n.noticed is None
-            ]
-            count = (
-                len(running) if fault.evict.nodes == "all" else min(len(running), fault.evict.nodes)
-            )
-            self._evict_all(running[:count], fault.evict.within, notice=fault.evict.notice)
-            return
-        if fault.restart_autoscaler:
+        elif evict := fault.evict:
+            found = self._machines.running("*", evict.zone, evict.pool)
+            running = [node for node in found if node.noticed is None]
+            count = len(running) if evict.nodes == "all" else evict.nodes
+            self._evict_all(running[:count], evict.within, notice=evict.notice)
+        elif fault.restart_autoscaler:
             self._restart()
             self._report("fault", "", "the autoscaler is restarted", 0)
-            return
-        for kind in (
-            "refuse",
-            "silent",
-            "slow",
-            "late_plugin",
-            "unready",
-            "upgrade",
-            "scan_before_cordon",
-        ):
-            if place := getattr(fault, kind):
-                self._report("fault", _name(place), f"begin of {kind.replace('_', ' ')}", 0)
-                self._begin(kind, place, fault.until)
+        else:
+            for kind in FAULTS:
+                if isinstance(place := getattr(fault, kind), Place):
+                    self._report("fault", _name(place), f"begin of {kind.replace('_', ' ')}", 0)
+                    self._begin(kind, place, fault.until)
 
     def _begin(self, kind: str, place: Place, until: float | None) -> None:
         active = Active(kind, place)
@@ -103,19 +93,17 @@ class Faults:
         found: dict[tuple[str, bool], list[tuple[str, int]]] = {}
         for name, place, most in self._machines.spot_places():
             if machine in ("*", name) and zone in ("*", place.zone, "first" if place.first else ""):
-                # Places that the first side of a comparison lacks are apart: the others give as much as they do there.
+                # Places that a comparison's first side lacks count apart from the others.
                 known = (name, place.zone) in self._sizes
                 size = self._sizes[name, place.zone] if known else most
                 found.setdefault((name, known), []).append((place.zone, size))
         for (name, _), places in found.items():
-            # A share is one of what the pools can have in these zones together.
-            parts = (
-                None
-                if share is None
-                else spread(sum(most for _, most in places) * share // 100, len(places))
-            )
-            for number, (each, _) in enumerate(places):
-                limit = nodes if parts is None else parts[number]
+            limits = [nodes] * len(places)
+            if share is not None:
+                # A share is counted from the pools' maximum in these zones together.
+                together = sum(most for _, most in places)
+                limits = [*spread(together * share // 100, len(places))]
+            for (each, _), limit in zip(places, limits, strict=True):
                 self._machines.set_limit(name, each, limit)
                 self.capacity.append(record.Step(self._clock.now, name, each, limit))
         self._machines.revive()
@@ -124,12 +112,10 @@ class Faults:
     def _evict_all(
         self, nodes: Sequence[record.Node], within: float, *, notice: bool = True
     ) -> None:
-        by_pool: dict[str, int] = {}
         for node in nodes:
-            by_pool[node.pool] = by_pool.get(node.pool, 0) + 1
             delay = self._random.random() * within
-            self._clock.after(delay, lambda node=node: self._nodes.evict(node, notice=notice))  # type: ignore[misc]
-        for pool, count in by_pool.items():
+            self._clock.after(delay, partial(self._nodes.evict, node, notice=notice))
+        for pool, count in Counter(node.pool for node in nodes).items():
             self._report("evicted", pool, f"the cloud takes {count} machines back", count)
 
 

@@ -1,62 +1,59 @@
-"""The kubelets of a drill: pods' lives on their nodes by the drill's clock, and the work that they do.
+"""The kubelets of a drill: the lives of pods on their nodes by the drill's clock, and their work.
 
-Images are there after a few seconds. A Job's pod works for as long as its annotation says, less what an earlier pod of the same
-work has saved: at its checkpoints, and after SIGTERM where its grace is long enough for that (docs/checkpoints.md).
+Images arrive after a few seconds. A Job's pod works for as long as its annotation says, less what
+an earlier pod of the same work has saved: at its checkpoints, and after SIGTERM if its grace is
+long enough for a save (docs/checkpoints.md).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-from drill.play import pod_status
 from drill.play.clock import Clock
-from drill.play.executor import Executor, Nothing
-from drill.play.life import Life
 from drill.play.observed import Observed, controller
+from drill.play.pod_life import Executor, Life, Nothing, ended_status, running_status
 from drill.world import record as records
 from drill.world.workloads import CHECKPOINT, GPUS, INDEX, PIECE, ROLE, RUN_FOR, SAVE, SPOT, WORK
 from sandbox.kubernetes.client import Client, Object
 
 START = 5.0
-"""Seconds from the binding of a pod until it runs. Assumed: the image is on the node, or small."""
+"""Seconds from the binding of a pod to its start. Assumed: the image is on the node, or small."""
 STOP = 2.0
-"""Seconds in which a pod heeds SIGTERM. Assumed."""
+"""Seconds from SIGTERM to the end of a pod. Assumed."""
 LEAST = 1.0
-"""Seconds that a container runs at least: one that finds all its work done ends. Assumed."""
-# Kubernetes' pkg/controller/podgc: a pod on a node that is gone. Recorded: 56 s from the node's end to the pod's.
+"""The shortest run of a container, which finds all its work done. Assumed."""
 COLLECTED = 56.0
+"""Seconds from the end of a node to the end of its pods, as recorded (pkg/controller/podgc)."""
 
-_DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
+_COLLECTED = {"type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC"}
 
 
 @dataclass
 class Kubelets:
-    """All nodes' kubelets."""
+    """The kubelets of all nodes."""
 
     clock: Clock
     observed: Observed
     pools: dict[str, str]
     """Pool by node."""
     reach: Callable[[Object], tuple[str, ...]]
-    """The pools that a pod's selectors allow, whatever it tolerates."""
+    """Gives the pools that a pod's selectors allow."""
     lives: dict[str, Life] = field(default_factory=dict)
     pods: list[records.Pod] = field(default_factory=list)
     work: dict[str, records.Work] = field(default_factory=dict)
     progress: dict[str, float] = field(default_factory=dict)
     """Seconds of work that are saved."""
     leaving: dict[str, records.PodEnd] = field(default_factory=dict)
-    """Nodes that pods are leaving, and why."""
+    """Nodes that pods are leaving, with the reason."""
     on_node: dict[str, set[str]] = field(default_factory=dict)
     """Pods by node."""
     names: dict[str, str] = field(default_factory=dict)
-    """The names of nodes in the record, where they have others there."""
+    """The names of nodes in the record, if they differ there."""
     silent: dict[str, list[Callable[[], None]]] = field(default_factory=dict)
-    """Nodes whose kubelet does not answer, with all that it does when it answers again."""
+    """Nodes whose kubelet does not answer, with what it does when it answers again."""
     executor: Executor = field(default_factory=Nothing)
-    """What runs in place of the containers of pods that work."""
 
     def answer(self, node: str) -> None:
-        """A silent kubelet answers again."""
+        """Let a silent kubelet answer again."""
         for action in self.silent.pop(node, []):
             action()
 
@@ -68,12 +65,12 @@ class Kubelets:
         return waiting is not None
 
     def work_on(self, node: str) -> list[str]:
-        """The work that goes on on a node."""
+        """List the work that runs on a node."""
         lives = (self.lives[uid].record for uid in self.on_node.get(node, ()))
         return sorted(life.work for life in lives if life.ended is None and life.work)
 
     def seen(self, before: Object | None, pod: Object | None) -> None:
-        """A pod is new, changed, or gone."""
+        """Take note of a pod that is new, changed or gone."""
         if pod is None:
             assert before is not None
             self._gone(before["metadata"]["uid"])
@@ -123,40 +120,25 @@ class Kubelets:
         return life
 
     def tell(self, uid: str, grace: float) -> float:
-        """Send SIGTERM to a pod; return the seconds until it has ended by itself, or is killed after its grace."""
+        """Send SIGTERM to a pod; return the seconds until it ends or is killed after its grace."""
         life = self.lives[uid]
         if life.told is None:
             life.told = self.clock.now
         return min(grace, STOP if life.save is None else life.save)
 
     def alive(self, uid: str) -> Life | None:
-        """A pod that is on a node and has not ended."""
+        """Return the life of a pod that has not ended."""
         life = self.lives.get(uid)
         return life if life and life.record.ended is None else None
 
     def _start(self, uid: str) -> None:
         life = self.alive(uid)
-        if (
-            life is None
-            or life.pod["metadata"].get("deletionTimestamp")
-            or life.node not in self.pools
-        ):
+        if life is None or _is_leaving(life.pod) or life.node not in self.pools:
             return
         if self._waits(uid, lambda: self._start(uid)):
             return
         life.record.started = self.clock.now
-        status = {
-            "phase": "Running",
-            "startTime": pod_status.real_time(),
-            "conditions": [
-                {"type": kind, "status": "True", "lastTransitionTime": pod_status.real_time()}
-                for kind in ("PodReadyToStartContainers", "Initialized", "ContainersReady", "Ready")
-            ],
-            "containerStatuses": pod_status.containers(
-                life.pod, {"running": {"startedAt": pod_status.real_time()}}, ready=True
-            ),
-        }
-        self._status(life.pod, status)
+        self._status(life.pod, running_status(life.pod))
         if life.needs is not None:
             life.tokens += 1
             token = life.tokens
@@ -166,28 +148,21 @@ class Kubelets:
 
     def _finish(self, uid: str, token: int) -> None:
         life = self.alive(uid)
-        if (
-            life is None
-            or life.tokens != token
-            or self._waits(uid, lambda: self._finish(uid, token))
-        ):
+        if life is None or life.tokens != token:
+            return
+        if self._waits(uid, lambda: self._finish(uid, token)):
             return
         code = self.executor.finish(uid)
         self._end(life, "failed" if code else "succeeded")
         if life.work and not code:
             life.work.times += 1
-            life.work.finished = (
-                life.work.finished if life.work.finished is not None else self.clock.now
-            )
-        self._status(
-            life.pod,
-            pod_status.ended(
-                life.pod, *(("Failed", code, "Error") if code else ("Succeeded", 0, "Completed"))
-            ),
-        )
+            if life.work.finished is None:
+                life.work.finished = self.clock.now
+        how = ("Failed", code, "Error") if code else ("Succeeded", 0, "Completed")
+        self._status(life.pod, ended_status(life.pod, *how))
 
     def _stop(self, uid: str) -> None:
-        """A pod that was asked to end has ended."""
+        """Delete a pod that was asked to end."""
         life = self.lives.get(uid)
         if life is None or self._waits(uid, lambda: self._stop(uid)):
             return
@@ -196,19 +171,18 @@ class Kubelets:
         self._delete(life.pod)
 
     def terminate(self, uid: str, condition: Object) -> None:
-        """A kubelet that shuts down ends a pod, which stays as a failed one."""
+        """End a pod of a kubelet that shuts down; it stays as a failed one."""
         life = self.alive(uid)
         if life is None or life.node in self.silent:
             return
         self._end(life, "evicted")
-        status = pod_status.ended(life.pod, "Failed", 143, "Terminated")
-        condition = {**condition, "lastTransitionTime": pod_status.real_time()}
-        # The pod's own message is the condition's (kubernetes, pkg/kubelet/nodeshutdown): Argo looks at it before all else.
+        status = ended_status(life.pod, "Failed", 143, "Terminated", condition)
+        # The pod has the condition's message (pkg/kubelet/nodeshutdown). Argo reads it first.
         own = {"reason": "Terminated", "message": condition.get("message", "")}
-        self._status(life.pod, {**status, **own, "conditions": [*status["conditions"], condition]})
+        self._status(life.pod, {**status, **own})
 
     def lost(self, node: str) -> None:
-        """A machine is gone with all that ran on it; its pods are collected some time later."""
+        """End all that ran on a lost machine; its pods are collected some time later."""
         self.pools.pop(node, None)
         self.silent.pop(node, None)
         for uid in sorted(self.on_node.pop(node, ())):
@@ -217,11 +191,7 @@ class Kubelets:
                 continue
             if life.record.ended is None:
                 self._end(life, self.leaving.get(node, "evicted"), noticed=False)
-            wait = (
-                0.0
-                if of_daemon_set(life.pod) or life.pod["metadata"].get("deletionTimestamp")
-                else COLLECTED
-            )
+            wait = 0.0 if of_daemon_set(life.pod) or _is_leaving(life.pod) else COLLECTED
             self.clock.after(wait, lambda uid=uid: self._collect(uid))  # type: ignore[misc]
         self.leaving.pop(node, None)
 
@@ -229,20 +199,11 @@ class Kubelets:
         life = self.lives.get(uid)
         if life is None:
             return
-        if (life.pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
-            condition = {
-                **_DISRUPTED,
-                "reason": "DeletionByPodGC",
-                "lastTransitionTime": pod_status.real_time(),
-            }
-            status = pod_status.ended(life.pod, "Failed", 137, "Error")
-            self._status(
-                life.pod,
-                {**status, "conditions": [*status["conditions"], condition]},
-                then_delete=True,
-            )
-        else:
+        if _has_ended(life.pod):
             self._delete(life.pod)
+        else:
+            status = ended_status(life.pod, "Failed", 137, "Error", _COLLECTED)
+            self._status(life.pod, status, then_delete=True)
 
     def _why(self, life: Life) -> records.PodEnd:
         return life.ending or self.leaving.get(life.node) or "removed"
@@ -254,13 +215,13 @@ class Kubelets:
             return
         life.tokens += 1
         saved, on_notice = self.progress[own.work], life.saved_at(self.clock.now)
-        # Who saves has stopped working; STOP or a short grace is counted as work that is lost.
+        # A pod that saves does not work. STOP, or a grace that is too short, counts as lost work.
         until = self.clock.now if on_notice is None else max(on_notice, own.started)
         done = min(saved + until - own.started, life.needs)
-        at_checkpoints = (
-            max(saved, done // life.checkpoint * life.checkpoint) if life.checkpoint else 0.0
-        )
-        kept = at_checkpoints if on_notice is None else done
+        kept = done
+        if on_notice is None:
+            every = life.checkpoint
+            kept = max(saved, done // every * every) if every else 0.0
         own.lost = done - kept
         self.progress[own.work] = kept
         if how != "failed":
@@ -273,44 +234,40 @@ class Kubelets:
         if life and life.record.ended is None:
             self._end(life, self._why(life))
 
-    def _status(self, pod: Object, status: dict[str, Any], *, then_delete: bool = False) -> None:
-        metadata = pod["metadata"]
-
-        def send(client: Client) -> Object:
-            answer = client.patch(
-                "v1", "Pod", metadata["name"], metadata["namespace"], {"status": status}, "status"
-            )
-            if then_delete:
-                client.delete("v1", "Pod", metadata["name"], metadata["namespace"], at_once=True)
-            return answer
-
-        self.observed.request(send, missing=True)
-
-    def _delete(self, pod: Object) -> None:
-        metadata = pod["metadata"]
-        phase = (pod.get("status") or {}).get("phase")
-        status = (
-            None
-            if phase in ("Succeeded", "Failed")
-            else pod_status.ended(pod, "Failed", 143, "Error")
+    def _status(self, pod: Object, status: Object, *, then_delete: bool = False) -> None:
+        self.observed.request(
+            lambda client: _change(client, pod, status, delete=then_delete), missing=True
         )
 
+    def _delete(self, pod: Object) -> None:
+        status = None if _has_ended(pod) else ended_status(pod, "Failed", 143, "Error")
+
         def send(client: Client) -> None:
-            if status is not None:
-                client.patch(
-                    "v1",
-                    "Pod",
-                    metadata["name"],
-                    metadata["namespace"],
-                    {"status": status},
-                    "status",
-                )
-            client.delete("v1", "Pod", metadata["name"], metadata["namespace"], at_once=True)
+            _change(client, pod, status, delete=True)
 
         self.observed.request(send, missing=True)
+
+
+def _change(client: Client, pod: Object, status: Object | None, *, delete: bool) -> Object | None:
+    """Write a pod's status if there is a new one, then delete the pod if asked."""
+    name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+    answer = None
+    if status is not None:
+        answer = client.patch("v1", "Pod", name, namespace, {"status": status}, "status")
+    if delete:
+        client.delete("v1", "Pod", name, namespace, at_once=True)
+    return answer
+
+
+def _has_ended(pod: Object) -> bool:
+    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+
+
+def _is_leaving(pod: Object) -> bool:
+    return bool(pod["metadata"].get("deletionTimestamp"))
 
 
 def of_daemon_set(pod: Object) -> bool:
-    """Whether a pod belongs to its node."""
+    """Return whether a pod belongs to a DaemonSet."""
     owner = controller(pod)
     return bool(owner and owner["kind"] == "DaemonSet")

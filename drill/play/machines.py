@@ -1,19 +1,29 @@
 """Machines of a drill: a copy of the emulated cloud, with spot capacity over time and faults.
 
-The copy keeps its own rules (bounds, quotas, subnets). What is added: a zone has only so many spot machines, machines take time to
-register, and some never do.
+The copy keeps its own rules (bounds, quotas, subnets). Added here: the spot machines of a zone are
+limited, machines take time to register, and some never register.
 """
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from drill.play.captured import Captured
 from drill.play.clock import Clock
+from drill.play.source import Captured
 from drill.world import record, scenario
-from drill.world.kinds import applies, machine_of, name_of, spot
-from drill.world.shortage import FAILED_AFTER, signal
-from drill.world.zones import REGION, rezoned, spread, zone_of, zones_of
+from drill.world.node_groups import (
+    REGION,
+    applies,
+    is_spot,
+    label_of,
+    machine_of,
+    node_name,
+    rezoned,
+    spread,
+    zone_of,
+    zones_of,
+)
+from drill.world.scenario import FAILED_AFTER, assumed_shortage
 from sandbox.autoscaler.fit import misfit
 from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
@@ -39,7 +49,10 @@ class Active:
 
 
 class Machines:
-    """The machines of one cluster. `join` is called with a node's object when its machine registers."""
+    """The machines of one cluster: `machines.grow(group, 2)`.
+
+    `join` is called with a node's object when its machine registers.
+    """
 
     def __init__(
         self,
@@ -51,35 +64,30 @@ class Machines:
         facts: SpotFacts,
         shortage: scenario.Shortage | None = None,
     ) -> None:
-        self._cloud, self._cluster, self._clock, self._captured, self._boot = (
-            cloud,
-            cluster,
-            clock,
-            captured,
-            boot,
-        )
-        self._facts, self.shortage = facts, shortage or signal(facts)
+        self._cloud, self._cluster, self._captured = cloud, cluster, captured
+        self._clock, self._boot = clock, boot
+        self._facts, self.shortage = facts, shortage or assumed_shortage(facts)
         self.failed: set[str] = set()
-        """Machines that the cloud could not make, as the autoscaler sees by now."""
+        """Machines that are known to have failed."""
         self.told: Callable[[], None] = lambda: None
         """Called when a machine is known to have failed."""
         self.join: Callable[[Object], None] = lambda node: None
         self.order: Callable[[record.Node], Any] = lambda node: node.name
-        """By what equal nodes are told apart. The scheduler draws one of equal nodes for a pod, so their names tell nothing."""
+        """The order of nodes of one age: the scheduler draws one of equal nodes."""
         self.nodes: dict[str, record.Node] = {}
         self.all: list[record.Node] = []
         self.bodies: dict[str, Object] = {}
         self.limits: dict[tuple[str, str], int | None] = {}
-        """Spot capacity by machine and zone; a missing one has no bound."""
+        """Spot capacity by machine and zone; no bound if it is missing."""
         self.active: list[Active] = []
         self._groups: NodeGroups | None = None
         self._zones: dict[str, list[str]] = {}
         self._kept: dict[str, bool] = {}
         self._absent: dict[str, record.Node] = {}
-        """Machines that the cloud makes anew when it can: they are requested, and count in their pool's size."""
+        """Machines that the cloud recreates when it can; they count in their pool's size."""
 
     def begin(self) -> None:
-        """Bring every autoscaled pool to its minimum; its nodes and those of other pools exist from the begin."""
+        """Bring every autoscaled pool to its minimum, and add the first nodes."""
         for group in self._cloud.node_groups(self._cluster).groups:
             if group.least is not None and len(group.nodes) > group.least:
                 self._cloud.remove(group.pool_id, group.nodes[group.least :])
@@ -90,7 +98,7 @@ class Machines:
                 self._add(group, name, zone_of(self._captured.nodes[name]), ready=True)
 
     def groups(self) -> NodeGroups:
-        """The pools as the autoscaler sees them."""
+        """Return the pools as the autoscaler sees them."""
         if self._groups is None:
             self._groups = self._cloud.node_groups(self._cluster)
         return self._groups
@@ -99,30 +107,26 @@ class Machines:
         return next(group for group in self.groups().groups if group.pool == pool)
 
     def has(self, node: record.Node) -> bool:
-        """Whether this machine is still there, and not another that was made anew with its name."""
-        return self.nodes.get(name_of(node)) is node
+        """Return whether this very machine still exists, and not a recreated one of its name."""
+        return self.nodes.get(node_name(node)) is node
 
     def reach(self, pod: Object) -> tuple[str, ...]:
-        """The pools that a pod's selectors and required affinity allow, whatever it tolerates."""
-        groups = self.groups().groups
-        return tuple(
-            g.pool
-            for g in groups
-            if not misfit(pod["spec"], "", g.template["metadata"]["labels"], ())
-        )
+        """List the pools that a pod's selectors and required affinity allow."""
+        labels = {g.pool: g.template["metadata"]["labels"] for g in self.groups().groups}
+        return tuple(pool for pool in labels if not misfit(pod["spec"], "", labels[pool], ()))
 
     def zones(self, group: NodeGroup) -> list[str]:
-        """The zones of a pool, as its nodes have them."""
+        """List the zones of a pool, as its nodes name them."""
         if group.pool not in self._zones:
             self._zones[group.pool] = zones_of(self._cloud, group)
         return self._zones[group.pool]
 
     def grow(self, group: NodeGroup, by: int) -> None:
-        """Request so many machines. Those the zones can give come; raises ScaleRefused where one does not and this is said."""
+        """Request machines. Raises ScaleRefused for machines that the cloud refuses."""
         group = self.group(group.pool)
         if self.fault("refuse", group):
             raise ScaleRefused(f"pool {group.pool}: {self.refusal(group)}")
-        places = self.places(group, by) if spot(group) else None
+        places = self.places(group, by) if is_spot(group) else None
         granted = by if places is None else len(places)
         if granted < by and not self._facts.partial:
             granted = 0
@@ -132,12 +136,9 @@ class Machines:
             self._cloud.grow(group.pool_id, granted + silent)
             self._groups = None
             new = sorted(self._captured.nodes.keys() - before)
-            for number, name in enumerate(new[:granted]):
-                self._add(
-                    group,
-                    name,
-                    zone_of(self._captured.nodes[name]) if places is None else places[number],
-                )
+            zones = places or [zone_of(self._captured.nodes[name]) for name in new]
+            for name, zone in zip(new[:granted], zones, strict=False):
+                self._add(group, name, zone)
             for name in new[granted:]:
                 self._never_make(group, name)
         if granted + silent < by:
@@ -145,7 +146,7 @@ class Machines:
             raise ScaleRefused(f"pool {group.pool}: {some}{self.refusal(group)}")
 
     def _never_make(self, group: NodeGroup, name: str) -> None:
-        """A machine was requested that the cloud cannot make, now or when it has machines again. It is in no zone."""
+        """Note a requested machine that the cloud will never make. It is in no zone."""
         self.nodes[name] = node = record.Node(name, group.pool, "", self._clock.now)
         self.all.append(node)
         self.bodies[name] = self._captured.nodes[name]
@@ -166,7 +167,10 @@ class Machines:
         self.gone(names, why)
 
     def lose(self, names: Collection[str], why: record.NodeEnd) -> None:
-        """The cloud takes machines. It makes them anew when it can, or the pool is smaller, below its minimum if need be."""
+        """Take machines away. The cloud recreates them when it can, or the pool shrinks.
+
+        The pool may fall below its minimum: only the autoscaler heeds that.
+        """
         by_pool: dict[str, list[str]] = {}
         zones = {name: self.nodes[name].zone for name in names if name in self.nodes}
         for name in zones:
@@ -174,7 +178,7 @@ class Machines:
         self.gone(names, why)
         for pool, lost in by_pool.items():
             group = self.group(pool)
-            if self._facts.replaced and spot(group):
+            if self._facts.replaced and is_spot(group):
                 for name in lost:
                     self._absent[name] = record.Node(name, pool, zones[name], self._clock.now)
                     self.all.append(self._absent[name])
@@ -183,12 +187,11 @@ class Machines:
             try:
                 self._cloud.remove(group.pool_id, lost)
             except ScaleRefused:
-                # Only the autoscaler heeds the minimum.
                 self._cloud.scale(self._cluster, pool, len(group.nodes) - len(lost), force=True)
             self._groups = None
 
     def stays(self, name: str) -> bool:
-        """Whether the cloud stops an evicted machine in place of deleting it: it counts in the pool's size then."""
+        """Return whether the cloud stops an evicted machine, which counts in the pool's size."""
         pool = self.nodes[name].pool
         if pool not in self._kept:
             body = self._cloud.get(self.group(pool).pool_id) or {}
@@ -196,7 +199,7 @@ class Machines:
         return self._kept[pool]
 
     def revive(self) -> None:
-        """Make machines anew where there is capacity again."""
+        """Recreate machines where there is capacity again."""
         for name, absent in list(self._absent.items()):
             group = self.group(absent.pool)
             if name not in group.nodes:
@@ -206,7 +209,7 @@ class Machines:
                 self._add(group, name, places[0])
 
     def _end_absence(self, name: str, why: record.NodeEnd) -> None:
-        """A machine is no more absent. An absence of no length is none."""
+        """End the absence of a machine; drop one that had no length."""
         absent = self._absent.pop(name, None)
         if absent is not None:
             absent.gone, absent.why = self._clock.now, why
@@ -221,27 +224,24 @@ class Machines:
                 self.bodies.pop(name, None)
 
     def running(self, machine: str = "*", zone: str = "*", pool: str = "*") -> list[record.Node]:
-        """The spot nodes of a machine in a zone, the newest first; of those of one age by `order`."""
+        """List the spot nodes of a machine in a zone, the newest first, then by `order`."""
         nodes = self._running(machine, zone, pool)
         return sorted(nodes, key=lambda node: (-node.requested, self.order(node)))
 
     def _running(self, machine: str, zone: str, pool: str = "*") -> list[record.Node]:
-        """The same in no order."""
         return [
             node
             for node in self.nodes.values()
-            if spot(group := self.group(node.pool))
+            if is_spot(group := self.group(node.pool))
             and machine in ("*", machine_of(group))
             and zone in ("*", node.zone)
             and pool in ("*", node.pool)
         ]
 
     def spot_places(self) -> list[tuple[str, Place, int]]:
-        """Each spot machine in each of its zones, with that zone's part of the most nodes that pools can have of it."""
+        """List each spot machine in each of its zones, with the zone's part of the maximum."""
         found: dict[tuple[str, str], tuple[Place, int]] = {}
-        for group in self.groups().groups:
-            if not spot(group):
-                continue
+        for group in filter(is_spot, self.groups().groups):
             zones = self.zones(group)
             parts = spread(group.most or len(group.nodes), len(zones))
             for number, zone in enumerate(zones):
@@ -254,7 +254,7 @@ class Machines:
         self.limits[machine, zone] = nodes
 
     def surplus(self) -> list[record.Node]:
-        """The running nodes beyond what the zones have, the newest first."""
+        """List the running nodes beyond the capacity of their zones, the newest first."""
         over = []
         for (machine, zone), most in self.limits.items():
             if most is not None:
@@ -263,9 +263,10 @@ class Machines:
         return over
 
     def places(self, group: NodeGroup, by: int, again: str = "") -> list[str]:
-        """Zones for new spot machines: each in the zone with room that has the fewest of the pool.
+        """Choose zones for new spot machines: each time the one with room and fewest machines.
 
-        A zone has room by the cloud's capacity and the pool's bound in a zone, for which absent machines but `again` count.
+        A zone has room by the cloud's capacity and by the pool's bound in a zone. Absent machines
+        count for that bound, except `again`.
         """
         machine = machine_of(group)
         used = {zone: len(self._running(machine, zone)) for zone in self.zones(group)}
@@ -296,7 +297,7 @@ class Machines:
     def enter(
         self, group: NodeGroup, name: str, zone: str, body: Object, *, ready: bool = False
     ) -> None:
-        """A machine is requested; its node, `body`, joins when it registers."""
+        """Request a machine; its node, `body`, joins when it registers."""
         node = record.Node(name, group.pool, zone, self._clock.now)
         self.nodes[name] = node
         self.all.append(node)
@@ -305,27 +306,20 @@ class Machines:
             self.join(body)
         elif not self.fault("silent", group):
             slow = self.fault("slow", group)
-            self._clock.after(
-                self._boot + (slow.seconds if slow else 0.0), lambda: self._register(node)
-            )
+            boot = self._boot + (slow.seconds if slow else 0.0)
+            self._clock.after(boot, lambda: self._register(node))
 
     def _register(self, node: record.Node) -> None:
-        # One that was lost while it booted, and made anew with its name, registers when that one has booted.
+        # A machine that was lost and recreated while it booted registers once.
         if self.has(node):
             self.join(self.bodies[node.name])
 
     def fault(self, kind: str, group: NodeGroup) -> scenario.Place | None:
-        """A pool's fault of a kind, while it lasts."""
-        return next(
-            (
-                fault.place
-                for fault in self.active
-                if fault.kind == kind and applies(fault.place, group)
-            ),
-            None,
-        )
+        """Return a pool's fault of a kind, while it lasts."""
+        places = (fault.place for fault in self.active if fault.kind == kind)
+        return next((place for place in places if applies(place, group)), None)
 
     def refusal(self, group: NodeGroup) -> str:
-        """The cloud's words where it has no machine."""
-        region = str(group.template["metadata"]["labels"].get(REGION, ""))
-        return self._facts.refused.text(machine_of(group), region, self.zones(group)[0])
+        """Return the cloud's words when it has no machine."""
+        region, zone = label_of(group, REGION), self.zones(group)[0]
+        return self._facts.refused.text(machine_of(group), region, zone)

@@ -1,30 +1,32 @@
 """The nodes of a drill: how they join, report their GPUs, and end, by the drill's clock."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from drill.play.clock import Clock
 from drill.play.kubelet import Kubelets, of_daemon_set
 from drill.play.machines import Machines
-from drill.play.observed import Observed, controller
+from drill.play.observed import Observed
 from drill.play.outages import READY, SILENT, Outages
 from drill.play.settling import Settling
 from drill.play.upgrades import Upgrades
 from drill.world import record, scenario
-from drill.world.kinds import applies, name_of
+from drill.world.node_groups import applies, node_name
 from sandbox.autoscaler import devices
-from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cloud.spot_nodes import SpotFacts
 from sandbox.kubernetes.client import Client, Object
 
 PLUGIN = 10.0
 """Seconds from a device plugin's start until the node reports its GPUs. Assumed."""
 SCANNED = 12.0
-"""Seconds from taint to cordon with the fault `scanBeforeCordon`, enough for a scan every 10 s: so long tainted, a node became its
-pool's template for good (seen on cluster-autoscaler 1.36.1)."""
-_DRAIN = 600.0
-"""The longest grace of a pod in an upgrade's drain."""
+"""Seconds from taint to cordon with the fault `scanBeforeCordon`: enough for a scan every 10 s.
 
-# What the cloud's controller of nodes and the node controller make of a machine that is stopped.
+A node that was tainted for so long became its pool's template for good (cluster-autoscaler 1.36.1).
+"""
+_DRAIN = 600.0
+"""The longest grace of a pod in an upgrade's drain, in seconds."""
+
+# Taints of a stopped machine, from the cloud's controller of nodes and from the node controller.
 _STOPPED = {"key": "node.cloudprovider.kubernetes.io/shutdown", "effect": "NoSchedule"}
 _NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
@@ -41,41 +43,25 @@ class Nodes:
         settling: Settling,
         facts: SpotFacts,
     ) -> None:
-        self._clock, self._observed, self._client, self._machines = (
-            clock,
-            observed,
-            client,
-            machines,
-        )
-        self._settling, self._facts = settling, facts
+        self._clock, self._observed, self._client = clock, observed, client
+        self._machines, self._settling, self._facts = machines, settling, facts
         self._pools: dict[str, str] = {}
         self._maps: dict[tuple[str, str], Mapping[str, str] | None] = {}
         self.kubelets = Kubelets(clock, observed, self._pools, machines.reach)
-        machines.order = lambda node: (self.kubelets.work_on(name_of(node)), node.name)
+        machines.order = lambda node: (self.kubelets.work_on(node_name(node)), node.name)
         self._outages = Outages(
-            clock,
-            observed,
-            machines,
-            self.kubelets,
-            self._patch_node,
-            lambda name, taint, on: self.set_taint(name, taint, on=on),
-            self._pods_on,
+            *(clock, observed, machines, self.kubelets, self._patch_node),
+            *(lambda name, taint, on: self.set_taint(name, taint, on=on), self._pods_on),
         )
         self._upgrades = Upgrades(
-            clock,
-            machines,
-            facts,
-            self._drain_for_upgrade,
-            self._give_notice,
+            *(clock, machines, facts, self._drain_for_upgrade, self._give_notice),
             lambda name: self.end_node(name, "drained"),
         )
 
     def join(self, body: Object) -> None:
-        """A machine registers as a node, Ready and without GPUs."""
+        """Register a machine as a node that is Ready and has no GPUs yet."""
         name = body["metadata"]["name"]
-        node = self._machines.nodes[name]
-        node.registered = self._clock.now
-        self._pools[name], self.kubelets.names[name] = node.pool, node.name
+        node = self._registered(name)
         if not self._machines.group(node.pool).gpus:
             self._is_ready(name)
         status = body["status"]
@@ -83,34 +69,33 @@ class Nodes:
 
         def send(client: Client) -> Object:
             client.create(whole)
-            # Without the taint of new nodes, which the node controller takes away when it sees that the node is Ready.
+            # The node controller removes the taint of new nodes once the node is Ready.
             taints = body["spec"].get("taints") or None
             return client.patch("v1", "Node", name, None, {"spec": {"taints": taints}})
 
         self._observed.request(send, in_turn=True)
 
     def adopt(self, name: str) -> None:
-        """A machine whose node is in the cluster already becomes Ready, with its GPUs."""
-        node = self._machines.nodes[name]
-        node.registered = self._clock.now
-        self._pools[name], self.kubelets.names[name] = node.pool, node.name
+        """Make a node Ready, with its GPUs, that the cluster has already."""
+        self._registered(name)
         self._is_ready(name)
         self._patch_node(name, {"status": {"conditions": [READY]}}, "status")
         self.set_taint(name, _NOT_READY, on=False)
+
+    def _registered(self, name: str) -> record.Node:
+        node = self._machines.nodes[name]
+        node.registered = self._clock.now
+        self._pools[name], self.kubelets.names[name] = node.pool, node.name
+        return node
 
     def _is_ready(self, name: str) -> None:
         self._machines.nodes[name].ready = self._clock.now
         self._upgrades.went_on(name)
 
     def plugin(self, pod: Object) -> None:
-        """A DaemonSet's pod that runs on a GPU node may be the device plugin."""
-        owner, node = controller(pod), pod["spec"].get("nodeName")
-        if (
-            not owner
-            or owner["kind"] != "DaemonSet"
-            or not node
-            or (pod.get("status") or {}).get("phase") != "Running"
-        ):
+        """Let a node report its GPUs when a DaemonSet's pod runs: it may be the device plugin."""
+        node, phase = pod["spec"].get("nodeName"), (pod.get("status") or {}).get("phase")
+        if not node or phase != "Running" or not of_daemon_set(pod):
             return
         own = self._machines.nodes.get(node)
         if own is None or own.ready is not None or own.registered is None:
@@ -144,11 +129,11 @@ class Nodes:
         return self._maps[namespace, name]
 
     def busy(self, node: str) -> bool:
-        """Whether a pod that is no DaemonSet's is on a node."""
+        """Return whether a node has a pod that belongs to no DaemonSet."""
         return bool(self._pods_on(node))
 
     def evict_pod(self, pod: Object, grace: float, why: record.PodEnd) -> None:
-        """Ask the API server for a pod's eviction; a PodDisruptionBudget may forbid it."""
+        """Ask for a pod's eviction with the next requests; a PodDisruptionBudget may forbid it."""
         metadata = pod["metadata"]
 
         def send(client: Client) -> Object | None:
@@ -158,22 +143,21 @@ class Nodes:
         self._observed.request(send, missing=True)
 
     def evict_now(self, pod: Object, grace: float, why: record.PodEnd) -> bool:
-        """The same at once; whether the PodDisruptionBudgets allow it."""
+        """Evict a pod at once; return whether the PodDisruptionBudgets allow it."""
         return self._evict_by(self._client, pod, grace, why)
 
     def _evict_by(self, client: Client, pod: Object, grace: float, why: record.PodEnd) -> bool:
-        """Evict a pod with at most so many seconds to end, and note why it ends; whether it may be evicted."""
-        allowed = client.evict(
-            pod["metadata"]["name"], pod["metadata"]["namespace"], int(_grace(pod, grace))
-        )
+        """Evict a pod with at most so many seconds to end; return whether this is allowed."""
+        metadata, seconds = pod["metadata"], int(_grace(pod, grace))
+        allowed = client.evict(metadata["name"], metadata["namespace"], seconds)
         life = self.kubelets.lives.get(pod["metadata"]["uid"])
         if allowed and life and life.ending is None:
             life.ending = why
         return allowed
 
     def evict(self, node: record.Node, *, notice: bool = True) -> None:
-        """The cloud takes a machine back."""
-        name = name_of(node)
+        """Evict a machine: the cloud takes it back."""
+        name = node_name(node)
         if name not in self._machines.nodes or node.noticed is not None:
             return
         node.noticed = self._clock.now
@@ -189,35 +173,29 @@ class Nodes:
             self._clock.after(self._facts.reaction, lambda: self._notice(name))
 
     def _notice(self, name: str) -> None:
-        """The cluster learns of the cloud's notice: no pod comes any more, and those that run get SIGTERM."""
+        """Taint a node at the cloud's notice, and send SIGTERM to its pods."""
         if name not in self._machines.nodes:
             return
-        condition = self._facts.condition.as_object(
-            f"{self._clock.now + self._facts.notice - self._facts.reaction:.0f} s"
-        )
+        end = self._clock.now + self._facts.notice - self._facts.reaction
+        condition = self._facts.condition.as_object(f"{end:.0f} s")
         self.set_taint(name, self._facts.taint.as_object(), on=True)
         self._patch_node(name, {"status": {"conditions": [condition]}}, "status")
         if self._facts.pods == "deleted":
-            late = (
-                SCANNED if self._machines.fault("scan_before_cordon", self._group_of(name)) else 0.0
-            )
+            group = self._machines.group(self._machines.nodes[name].pool)
+            late = SCANNED if self._machines.fault("scan_before_cordon", group) else 0.0
             self._clock.after(late, lambda: self._drain(name, "evicted", self._facts.grace - late))
             return
         disruption = self._facts.disruption.as_object()
         for pod in self._pods_on(name):
             uid = pod["metadata"]["uid"]
             ends = self.kubelets.tell(uid, _grace(pod, self._facts.grace))
-            self._clock.after(ends, lambda uid=uid: self.kubelets.terminate(uid, disruption))  # type: ignore[misc]
-
-    def _group_of(self, name: str) -> NodeGroup:
-        return self._machines.group(self._machines.nodes[name].pool)
+            self._clock.after(ends, partial(self.kubelets.terminate, uid, disruption))
 
     def _pods_on(self, name: str) -> list[Object]:
-        """The pods on a node that are no DaemonSet's and have not ended."""
-        lives = (self.kubelets.lives[uid] for uid in sorted(self.kubelets.on_node.get(name, ())))
-        return [
-            life.pod for life in lives if life.record.ended is None and not of_daemon_set(life.pod)
-        ]
+        """List the pods on a node that have not ended and belong to no DaemonSet."""
+        lives = [self.kubelets.lives[uid] for uid in sorted(self.kubelets.on_node.get(name, ()))]
+        pods = [life.pod for life in lives if life.record.ended is None]
+        return [pod for pod in pods if not of_daemon_set(pod)]
 
     def _drain(self, name: str, why: record.PodEnd, grace: float) -> None:
         """Cordon a node and evict its pods."""
@@ -241,7 +219,7 @@ class Nodes:
         self.end_node(name, "evicted")
 
     def end_node(self, name: str, why: record.PodEnd) -> None:
-        """A machine is gone: so is its node."""
+        """Delete the node of a lost machine."""
         self.kubelets.leaving.setdefault(name, why)
         self.kubelets.lost(name)
         self._observed.request(lambda client: client.delete("v1", "Node", name), missing=True)
@@ -253,7 +231,7 @@ class Nodes:
         return nodes if place.nodes == "all" else nodes[: place.nodes]
 
     def unready(self, place: scenario.Place, *, ready: bool) -> None:
-        """The kubelets of nodes fall silent, or those that fell silent answer again."""
+        """Silence the kubelets of nodes, or let them answer again."""
         if ready:
             self._outages.end(id(place))
         else:
@@ -271,17 +249,16 @@ class Nodes:
             node = client.get("v1", "Node", name)
             if node is None:
                 return None
-            others = [
+            taints = [
                 each for each in node["spec"].get("taints") or [] if each["key"] != taint["key"]
             ]
-            return client.patch(
-                "v1", "Node", name, None, {"spec": {"taints": [*others, taint] if on else others}}
-            )
+            change = {"spec": {"taints": [*taints, taint] if on else taints}}
+            return client.patch("v1", "Node", name, None, change)
 
         self._observed.request(send, missing=True)
 
     def upgrade(self, place: scenario.Place) -> None:
-        """Nodes are replaced one after the other, each when the one before is back."""
+        """Replace nodes one after the other, each when the one before is back."""
         self._upgrades.begin(self._nodes_at(place))
 
     def _drain_for_upgrade(self, name: str) -> None:
@@ -290,11 +267,11 @@ class Nodes:
 
 
 def _grace(pod: Object, most: float) -> float:
-    """Return the seconds that a pod has between SIGTERM and SIGKILL: at most so many, and at most those that it asks for."""
+    """Return the seconds from SIGTERM to SIGKILL: what a pod asks for, but at most `most`."""
     own = pod["spec"].get("terminationGracePeriodSeconds")
     return min(most, 30.0 if own is None else float(own))
 
 
 def _older(node: Object) -> Object:
-    """A node that was made before every pod, for a reader who compares their times: those are not of the drill's clock."""
+    """Return a node that is older than every pod: real times are not of the drill's clock."""
     return {**node, "metadata": {**node["metadata"], "creationTimestamp": "2000-01-01T00:00:00Z"}}

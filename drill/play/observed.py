@@ -1,6 +1,7 @@
 """The cluster's objects as a drill observes them, and its requests to the API server.
 
-Lists are kept up to date by watches; answers to own requests count at once. Everything is handled in the drill's own thread.
+Watches keep lists up to date; answers to own requests count at once. Everything is handled in the
+drill's own thread.
 """
 
 import queue
@@ -13,8 +14,7 @@ from typing import Any
 
 from sandbox.autoscaler.api import ApiServer, Unanswered
 from sandbox.base.errors import SandboxError
-from sandbox.kubernetes.api_errors import ApiError
-from sandbox.kubernetes.client import Client, Object
+from sandbox.kubernetes.client import ApiError, Client, Object
 
 PATHS = {
     "Pod": "/api/v1/pods",
@@ -28,14 +28,14 @@ _THREADS = 4
 _MANY = 5
 
 Listener = Callable[[str, Object | None, Object | None], None]
-"""Gets the kind, the object before and after: None for one that is new, or gone."""
+"""Gets the kind and the object before and after; None before a new one and after a lost one."""
 Request = Callable[[Client], Any]
 Pause = Callable[[], AbstractContextManager[None]]
 """Pauses the scheduler."""
 
 
 class Observed:
-    """The objects of PATHS, and of further kinds, by uid."""
+    """The objects of PATHS, and of further kinds, by uid: `observed.objects["Pod"]`."""
 
     def __init__(
         self,
@@ -77,15 +77,17 @@ class Observed:
     def request(self, request: Request, *, missing: bool = False, in_turn: bool = False) -> None:
         """Send a request at the next `flush`; with `missing` a 404 or a conflict is no error.
 
-        Those `in_turn` are sent before all others, one after the other: the scheduler takes the first of equal nodes.
+        Requests `in_turn` are sent first, one after the other: the scheduler takes the first of
+        equal nodes.
         """
         (self._in_turn if in_turn else self._requests).append((request, missing))
 
     def flush(self) -> None:
         """Send the requests and wait for the answers. Raises ApiError for the first that failed.
 
-        The scheduler sees many of them at once: it is paused meanwhile. Else it would look at every waiting pod again for each of
-        a hundred nodes that come at the same time. A few are sent one after the other, in the same order in every run.
+        The scheduler is paused while many are sent. Otherwise it would try every waiting pod again
+        for each of a hundred new nodes. A few requests are sent one after the other, in the same
+        order in every run.
         """
         if len(self._in_turn) + len(self._requests) < _MANY:
             self._in_turn += self._requests
@@ -95,10 +97,10 @@ class Observed:
         with self._pause() if len(one_by_one) + len(requests) >= _MANY else nullcontext():
             for request, missing in one_by_one:
                 self._answered(partial(request, self._client), missing)
-            for future, missing in [
-                (self._workers.submit(request, self._client), missing)
-                for request, missing in requests
-            ]:
+            sent = [
+                (self._workers.submit(each, self._client), missing) for each, missing in requests
+            ]
+            for future, missing in sent:
                 self._answered(future.result, missing)
 
     def _answered(self, answered: Callable[[], Any], missing: bool) -> None:
@@ -112,15 +114,12 @@ class Observed:
             self._put(answer["kind"], answer)
 
     def drain(self, wait: float) -> bool:
-        """Handle the events that have come; wait so many seconds for the first. Whether there was any."""
+        """Handle events; wait so many seconds for the first. Return whether there was any."""
         any_event = False
         while True:
             try:
-                kind, change, item = (
-                    self._events.get(timeout=wait)
-                    if not any_event and wait
-                    else self._events.get_nowait()
-                )
+                patient = wait > 0 and not any_event
+                kind, change, item = self._events.get(patient, wait)
             except queue.Empty:
                 return any_event
             any_event = True
@@ -137,10 +136,8 @@ class Observed:
         metadata.pop("managedFields", None)
         uid = metadata["uid"]
         before = self.objects[kind].get(uid)
-        if uid in self._gone or (
-            before
-            and int(before["metadata"]["resourceVersion"]) >= int(metadata["resourceVersion"])
-        ):
+        known = int(before["metadata"]["resourceVersion"]) if before else -1
+        if uid in self._gone or known >= int(metadata["resourceVersion"]):
             return
         self.objects[kind][uid] = item
         self._listener(kind, before, item)
@@ -165,6 +162,6 @@ class Observed:
 
 
 def controller(item: Object) -> Object | None:
-    """The owner reference of an object's controller."""
+    """Return the owner reference of an object's controller."""
     owners: Iterable[Object] = item["metadata"].get("ownerReferences") or ()
     return next((owner for owner in owners if owner.get("controller")), None)

@@ -1,19 +1,21 @@
-"""Outages: nodes whose kubelets do not answer, and what Kubernetes' controllers make of that by the drill's clock."""
+"""Outages: nodes whose kubelets do not answer, and the reaction of Kubernetes' controllers."""
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from drill.play.clock import Clock
 from drill.play.kubelet import Kubelets
 from drill.play.machines import Machines
 from drill.play.observed import Observed
 from drill.world import record
-from drill.world.kinds import name_of
+from drill.world.node_groups import node_name
 from sandbox.autoscaler.fit import tolerates
 from sandbox.kubernetes.client import Client, Object
 
 UNNOTICED = 50.0
-"""Seconds until the node controller sees that a kubelet is silent: its --node-monitor-grace-period by default, since 1.32."""
+"""Seconds until the node controller notices a silent kubelet: the default of its
+--node-monitor-grace-period since 1.32."""
 
 READY = {
     "type": "Ready",
@@ -28,7 +30,10 @@ _DELETED = {"type": "DisruptionTarget", "status": "True", "reason": "DeletionByT
 
 
 class Outages:
-    """The outages of one cluster. `patch` changes a node's status, `taint` its taints; `pods` gives those of a node."""
+    """The outages of one cluster: `outages.begin(1, nodes)`.
+
+    `patch` changes a node's status, `taint` its taints; `pods` lists the pods of a node.
+    """
 
     def __init__(
         self,
@@ -40,29 +45,25 @@ class Outages:
         taint: Callable[[str, Object, bool], None],
         pods: Callable[[str], list[Object]],
     ) -> None:
-        self._clock, self._observed, self._machines, self._kubelets = (
-            clock,
-            observed,
-            machines,
-            kubelets,
-        )
+        self._clock, self._observed = clock, observed
+        self._machines, self._kubelets = machines, kubelets
         self._patch, self._taint, self._pods = patch, taint, pods
         self._fallen: dict[int, list[record.Node]] = {}
 
     def begin(self, outage: int, nodes: Sequence[record.Node]) -> None:
-        """The kubelets of nodes fall silent. `outage` is any number that `end` gets too."""
+        """Silence the kubelets of nodes. `outage` is any number; `end` gets the same."""
         self._fallen[outage] = list(nodes)
         for node in nodes:
-            self._kubelets.silent.setdefault(name_of(node), [])
-            self._clock.after(UNNOTICED, lambda node=node: self._notice(outage, node))  # type: ignore[misc]
+            self._kubelets.silent.setdefault(node_name(node), [])
+            self._clock.after(UNNOTICED, partial(self._notice, outage, node))
 
     def end(self, outage: int) -> None:
-        """The kubelets that fell silent answer again, but for those that another outage holds, and machines that are gone."""
-        for node in self._fallen.pop(outage, []):
-            if self._machines.has(node) and not any(
-                node in nodes for nodes in self._fallen.values()
-            ):
-                name = name_of(node)
+        """Let kubelets answer again, except those of another outage and of lost machines."""
+        fallen = self._fallen.pop(outage, [])
+        others = [node for nodes in self._fallen.values() for node in nodes]
+        for node in fallen:
+            if self._machines.has(node) and node not in others:
+                name = node_name(node)
                 self._taint(name, _UNREACHABLE, False)
                 self._patch(name, {"status": {"conditions": [READY]}}, "status")
                 self._kubelets.answer(name)
@@ -71,33 +72,31 @@ class Outages:
         return node in self._fallen.get(outage, ()) and self._machines.has(node)
 
     def _notice(self, outage: int, node: record.Node) -> None:
-        """The node controller sees it: no pod comes any more, and those that run are deleted when they tolerate it no longer."""
+        """Taint an unreachable node, and delete its pods when they tolerate that no longer."""
         if not self._lasts(outage, node):
             return
-        name = name_of(node)
+        name = node_name(node)
         self._taint(name, _UNREACHABLE, True)
         self._patch(name, {"status": {"conditions": [SILENT]}}, "status")
         for pod in self._pods(name):
             if (seconds := tolerated(pod)) < math.inf:
                 uid = pod["metadata"]["uid"]
-                self._clock.after(seconds, lambda uid=uid: self._delete(outage, node, uid))  # type: ignore[misc]
+                self._clock.after(seconds, partial(self._delete, outage, node, uid))
 
     def _delete(self, outage: int, node: record.Node, uid: str) -> None:
         """Delete a pod. It goes when its kubelet answers, or with its node."""
         life = self._kubelets.alive(uid)
-        if (
-            life is None
-            or not self._lasts(outage, node)
-            or life.pod["metadata"].get("deletionTimestamp")
-        ):
+        if life is None or not self._lasts(outage, node):
+            return
+        metadata = life.pod["metadata"]
+        if metadata.get("deletionTimestamp"):
             return
         life.ending = life.ending or "evicted"
-        name, namespace = life.pod["metadata"]["name"], life.pod["metadata"]["namespace"]
+        name, namespace = metadata["name"], metadata["namespace"]
+        change = {"status": {"conditions": [_DELETED]}}
 
         def send(client: Client) -> Object | None:
-            client.patch(
-                "v1", "Pod", name, namespace, {"status": {"conditions": [_DELETED]}}, "status"
-            )
+            client.patch("v1", "Pod", name, namespace, change, "status")
             client.delete("v1", "Pod", name, namespace)
             return client.get("v1", "Pod", name, namespace)
 
@@ -105,12 +104,9 @@ class Outages:
 
 
 def tolerated(pod: Object) -> float:
-    """Seconds that a pod stays on a node that is unreachable: 300 unless it says otherwise (page taint-and-toleration)."""
+    """Return the seconds that a pod stays on an unreachable node (page taint-and-toleration)."""
     taint = {**_UNREACHABLE, "effect": "NoExecute"}
     found = [each for each in pod["spec"].get("tolerations") or [] if tolerates(each, taint)]
-    bounds = [
-        float(each["tolerationSeconds"])
-        for each in found
-        if each.get("tolerationSeconds") is not None
-    ]
-    return min(bounds, default=math.inf if found else 0.0)
+    bounds = [each.get("tolerationSeconds") for each in found]
+    limited = [float(bound) for bound in bounds if bound is not None]
+    return min(limited, default=math.inf if found else 0.0)

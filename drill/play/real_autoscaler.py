@@ -1,13 +1,13 @@
-"""The real cluster-autoscaler in a drill on AKS, in place of the sandbox's own: what `SANDBOX_AUTOSCALER` names.
+"""The real cluster-autoscaler in a drill on AKS: the program that `SANDBOX_AUTOSCALER` names.
 
-The variable names a cluster-autoscaler 1.36 that was built with the kwok provider (`go build -tags kwok` in the folder
-cluster-autoscaler of kubernetes/autoscaler). That provider has no cloud: it makes and deletes Node objects, and kwok plays their
-kubelets. So the node groups are rendered for it, under the names of their scale sets, which the priority expander's ConfigMap
-matches.
+It is a cluster-autoscaler 1.36 with the kwok provider (`go build -tags kwok` in the folder
+cluster-autoscaler of kubernetes/autoscaler). That provider has no cloud: it makes and deletes Node
+objects. So the node groups are rendered for it, under the names of their scale sets, which the
+priority expander's ConfigMap matches. `drill.play.real_provider` lists what the provider leaves
+out.
 
-It runs in real time. What the provider leaves out stands in `drill.play.real_provider`.
-
-Files named here are of kubernetes/autoscaler at cluster-autoscaler-1.36.1, below cluster-autoscaler/.
+Files named here are of kubernetes/autoscaler at cluster-autoscaler-1.36.1, below
+cluster-autoscaler/.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import free_port
 from sandbox.cluster.control_plane.process import Process, stop_all
-from sandbox.kubernetes.api_errors import ApiError
+from sandbox.kubernetes.client import ApiError
 from sandbox.kubernetes.node_objects import opened
 
 VARIABLE = "SANDBOX_AUTOSCALER"
@@ -37,7 +37,7 @@ VERSION = "1.36"
 
 _CLOUD = "azure"
 _MANAGER = "sandbox-drill"
-_START = 60.0  # seconds; a start takes less than one, beside a build some
+_START = 60.0  # Seconds; a start takes less than one.
 
 _FLAGS = {
     "balanceSimilarNodeGroups": "balance-similar-node-groups",
@@ -71,39 +71,43 @@ _DIFFERENT_IN_EACH_POOL = (
     "kubernetes.azure.com/node-image-version",
     "kubernetes.azure.com/consolidated-additional-properties",
 )
-"""Labels by which similar groups differ; the provider for Azure ignores them (processors/nodegroupset/azure_nodegroups.go)."""
+"""Labels that the provider for Azure ignores when it compares groups
+(processors/nodegroupset/azure_nodegroups.go)."""
 
 
-def named(environment: Mapping[str, str]) -> Path | None:
-    """The program that `SANDBOX_AUTOSCALER` names; None where it names none."""
+def named_program(environment: Mapping[str, str]) -> Path | None:
+    """Return the program that `SANDBOX_AUTOSCALER` names; None if it names none."""
     return Path(text).absolute() if (text := environment.get(VARIABLE, "").strip()) else None
 
 
-def require(program: Path, cloud: str) -> None:
-    """Raises SandboxError for a program that cannot be run, and on another cloud than AKS."""
+def require_runnable(program: Path, cloud: str) -> None:
+    """Raise SandboxError for a program that cannot be run, and on another cloud than AKS."""
     if cloud != _CLOUD:
         raise SandboxError(
-            f"{VARIABLE} is for stacks on AKS: this cloud's own autoscaler is another program; unset it"
+            f"{VARIABLE} is for stacks on AKS:"
+            " this cloud's own autoscaler is another program; unset it"
         )
     if not program.is_file():
         what = "is no file" if program.exists() else "does not exist"
         raise SandboxError(
-            f"{VARIABLE}: {program} {what}; expected a cluster-autoscaler {VERSION} with the kwok provider"
+            f"{VARIABLE}: {program} {what};"
+            f" expected a cluster-autoscaler {VERSION} with the kwok provider"
         )
     if not os.access(program, os.X_OK):
         raise SandboxError(f"{VARIABLE}: {program} is not executable; `chmod +x` it")
 
 
 def flags(profile: Mapping[str, Any]) -> list[str]:
-    """The flags of a profile with AKS' keys. Raises SandboxError for a setting without a flag."""
+    """Return the flags of a profile with AKS' keys.
+
+    Raises SandboxError for a setting without a flag.
+    """
     if unknown := sorted(profile.keys() - _FLAGS.keys()):
         raise SandboxError(
-            f"cluster-autoscaler {VERSION} has no flag for {', '.join(unknown)}; remove {VARIABLE} or them"
+            f"cluster-autoscaler {VERSION} has no flag for {', '.join(unknown)};"
+            f" remove {VARIABLE} or them"
         )
-    values = {
-        key: str(value).lower() if isinstance(value, bool) else str(value)
-        for key, value in profile.items()
-    }
+    values = {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in profile.items()}
     return [
         *(f"--{flag}={values[key]}" for key, flag in _FLAGS.items() if key in values),
         *(f"--balancing-ignore-label={label}" for label in _DIFFERENT_IN_EACH_POOL),
@@ -111,11 +115,13 @@ def flags(profile: Mapping[str, Any]) -> list[str]:
 
 
 class RealAutoscaler:
-    """One run of the program against a control plane; `directory` keeps its log and its process's record.
+    """One run of the program against a control plane: `autoscaler.start()`, then `decisions()`.
 
-    `groups` are the cluster's pools and `profile` its settings with AKS' keys, both as they are when it starts. The caller puts the
-    priority expander's ConfigMap in place, gives the cluster its first nodes (`real_provider.first_nodes`), and runs no other
-    autoscaler. Raises SandboxError for a program that cannot be run, and on another cloud than AKS.
+    `groups` are the cluster's pools and `profile` its settings with AKS' keys, both as they are
+    when it starts. `directory` keeps its log and its process's record. The caller writes the
+    priority expander's ConfigMap, gives the cluster its first nodes (`real_provider.first_nodes`),
+    and runs no other autoscaler. Raises SandboxError for a program that cannot be run, and on
+    another cloud than AKS.
     """
 
     def __init__(
@@ -126,24 +132,24 @@ class RealAutoscaler:
         profile: Mapping[str, Any],
         directory: Path,
     ) -> None:
-        require(program, plane.cloud)
+        require_runnable(program, plane.cloud)
         self._program, self._plane, self._groups = program, plane, groups
         self._flags = flags(profile)
         self._process = Process("cluster-autoscaler", directory.absolute())
-        self._log, self._read, self._decisions = (
-            Log(groups, datetime.now(UTC).year),
-            0,
-            list[Decision](),
-        )
+        self._log, self._read = Log(groups, datetime.now(UTC).year), 0
+        self._decisions: list[Decision] = []
 
     @property
     def version(self) -> str:
-        """Such as "1.36.1", once it has started."""
+        """The version of a started program, such as "1.36.1"."""
         return self._log.version
 
     def start(self) -> None:
-        """Bring it up, and wait until it has read its groups. Raises SandboxError when it ends, hangs or has another version."""
-        self.stop()  # one that a killed drill left
+        """Start the program, and wait until it has read its groups.
+
+        Raises SandboxError when it ends, hangs or has another version.
+        """
+        self.stop()  # A killed drill may have left one.
         with opened(self._plane.admin_kubeconfig) as client:
             for body in config_maps(self._groups):
                 client.apply(body, _MANAGER, force=True)
@@ -151,9 +157,8 @@ class RealAutoscaler:
                 for body in hostnames():
                     client.apply(body, _MANAGER, force=True)
             except ApiError as refused:
-                if (
-                    refused.status != 404
-                ):  # Kubernetes before 1.36 has no such policies: nodes stay without the label.
+                # Kubernetes before 1.36 has no such policies: nodes stay without the label.
+                if refused.status != 404:
                     raise
         settings = {
             "TZ": "UTC",
@@ -176,42 +181,37 @@ class RealAutoscaler:
             raise
 
     def check(self) -> None:
-        """Raises SandboxError, with its last words, when it has ended by itself."""
+        """Raise SandboxError, with the end of the log, if the program has ended by itself."""
         if (code := self._process.exit_code()) is not None:
-            tail = self._process.log_tail()
             raise SandboxError(
-                f"{VARIABLE}: {self._program} ended with exit code {code}; its log ends with:\n{tail}"
+                f"{VARIABLE}: {self._program} ended with exit code {code};"
+                f" its log ends with:\n{self._process.log_tail()}"
             )
 
     def stop(self) -> None:
-        """End it. Its nodes stay."""
+        """Kill the program. Its nodes stay."""
         child = self._process.child
-        pid = (
-            child.pid
-            if child and child.poll() is None
-            else alive.pid
-            if (alive := self._process.find())
-            else None
-        )
-        if pid is not None:
-            # By SIGTERM it would delete its nodes (core/static_autoscaler.go, ExitCleanUp). Its group: a script may be first.
+        running = child if child and child.poll() is None else self._process.find()
+        if running:
+            # After SIGTERM it would delete its nodes (core/static_autoscaler.go, ExitCleanUp). The
+            # process group is killed, since a script may have started the program.
             with suppress(ProcessLookupError):
-                os.killpg(pid, signal.SIGKILL)
+                os.killpg(running.pid, signal.SIGKILL)
         if child:
             child.wait()
         stop_all([self._process])
 
     def decisions(self) -> list[Decision]:
-        """Everything it decided since it was started, in its order; times are seconds since 1970."""
+        """List all decisions since the start; times are seconds since 1970."""
         if not self._process.log.exists():
             return []
         with self._process.log.open("rb") as log:
             log.seek(self._read)
-            # A line that is being written waits.
+            # An unfinished line is read later.
             text = log.read().rpartition(b"\n")[0]
         self._read += len(text) + (1 if text else 0)
         for line in text.decode(errors="replace").split("\n"):
-            self._decisions += self._log.read(line)
+            self._decisions += self._log.read_line(line)
         return list(self._decisions)
 
     def _command(self) -> list[str]:
@@ -222,8 +222,8 @@ class RealAutoscaler:
             f"--namespace={NAMESPACE}",
             "--leader-elect=false",
             f"--address=127.0.0.1:{free_port(())}",
-            # The provider counts Node objects. A loop that follows a scale-up at once would miss the last one and ask for one more,
-            # did it not write this first.
+            # The provider counts Node objects. Without the time of this write, a loop that
+            # follows a scale-up at once would miss the last node and ask for one more.
             "--write-status-configmap=true",
             "--v=1",
             *self._flags,
@@ -237,16 +237,14 @@ class RealAutoscaler:
             version = self._log.version
             if version and not f"{version}.".startswith(f"{VERSION}."):
                 raise SandboxError(
-                    f"{VARIABLE}: {self._program} is cluster-autoscaler {version}; expected {VERSION}"
+                    f"{VARIABLE}: {self._program} is cluster-autoscaler {version};"
+                    f" expected {VERSION}"
                 )
             if code is not None or monotonic() > until:
-                state = (
-                    f"is not ready after {_START:.0f} s"
-                    if code is None
-                    else f"ended with exit code {code}"
-                )
-                tail = self._process.log_tail()
+                hangs = f"is not ready after {_START:.0f} s"
+                state = hangs if code is None else f"ended with exit code {code}"
                 raise SandboxError(
-                    f"{VARIABLE}: {self._program} {state}; {self._process.log} ends with:\n{tail}"
+                    f"{VARIABLE}: {self._program} {state};"
+                    f" {self._process.log} ends with:\n{self._process.log_tail()}"
                 )
             sleep(0.05)

@@ -1,7 +1,7 @@
 """The log of the real cluster-autoscaler, read into decisions.
 
-The lines are those of 1.36.1 at `--v=1`, where klog puts a header before each (kubernetes/autoscaler, cluster-autoscaler/core and
-clusterstate).
+The lines are those of 1.36.1 at `--v=1`, each with klog's header (kubernetes/autoscaler,
+cluster-autoscaler/core and clusterstate).
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ _READY = "Registered cleanup signal handler"
 _PLAN = re.compile(r"\{(\S+) (\d+)->(\d+) \(max: \d+\)\}")
 _TIMEOUT = re.compile(r"Scale-up timed out for node group (\S+) after (\S+)")
 _BACKOFF = re.compile(
-    r"Disabling scale-up for node group (\S+) until (\S+ \S+) \S+ UTC.*?; errorClass=(\w*); errorCode=(\w*)"
+    r"Disabling scale-up for node group (\S+) until (\S+ \S+) \S+ UTC.*?;"
+    r" errorClass=(\w*); errorCode=(\w*)"
 )
 _REFUSED = re.compile(r"Failed to scale up: (.*)")
 _UNHEALTHY = re.compile(r"Node group (\S+) is not ready for scaleup - unhealthy")
@@ -31,15 +32,18 @@ _REMOVED = re.compile(
 )
 _KEPT = re.compile(r"Scale-down: couldn't delete (?:empty )?node \"(\S+)\".*status error: (.*)")
 _SUFFIX = re.compile(r"-[a-z0-9]{5}$")
-"""What the provider adds to a group's name (cloudprovider/kwok/kwok_nodegroups.go, IncreaseSize)."""
+"""The provider's suffix of a group's name (cloudprovider/kwok/kwok_nodegroups.go, IncreaseSize)."""
 
-_SPELL = 60.0  # seconds after which a state that each scan repeats is reported anew
+_SPELL = 60.0
+"""Seconds after which a repeated state is reported anew."""
+_UNREADY = "more unready nodes than allowed: "
 
 
 class Log:
-    """Reads line by line. Times are seconds since 1970; the log is in UTC and has no year.
+    """A reader of the log: `Log(groups, 2026).read_line(line)`.
 
-    A group's size before a scale-down is counted from the log: of a node that others deleted it knows from the next plan on.
+    Times are seconds since 1970; the log is in UTC and has no year. A group's size before a
+    scale-down is counted from the log. Nodes that others deleted show in the next plan.
     """
 
     def __init__(self, groups: Iterable[NodeGroup], year: int) -> None:
@@ -50,12 +54,12 @@ class Log:
         """The sizes before the last plans."""
         self._said: dict[str, float] = {}
         self.version = ""
-        """Such as "1.36.1"; empty until the program says it."""
+        """The program's version, such as "1.36.1"; empty until the log has it."""
         self.ready = False
-        """Whether it has read its node groups."""
+        """Whether the program has read its node groups."""
 
-    def read(self, line: str) -> list[Decision]:
-        """The decisions of one line."""
+    def read_line(self, line: str) -> list[Decision]:
+        """Return the decisions of one line."""
         if not (match := _LINE.match(line)):
             return []
         at, text = _time(f"{self._year}-{match[1]}-{match[2]} {match[3]}"), match[4]
@@ -74,11 +78,8 @@ class Log:
         plan = [
             Decision(at, "scale-up", name, "", int(a), int(b)) for name, a, b in _PLAN.findall(text)
         ]
-        for decision in plan:
-            self._before[decision.group], self._sizes[decision.group] = (
-                decision.before,
-                decision.after,
-            )
+        for each in plan:
+            self._before[each.group], self._sizes[each.group] = each.before, each.after
         return plan
 
     def _trouble(self, at: float, text: str) -> list[Decision]:
@@ -86,27 +87,16 @@ class Log:
             return [Decision(at, "failed", found[1], reason=f"scale-up timed out after {found[2]}")]
         if found := _BACKOFF.match(text):
             name = found[1]
-            if found[4] != "timeout":  # refused at once: no node of the plan was made
+            if found[4] != "timeout":  # Refused at once: no node of the plan was made.
                 self._sizes[name] = self._before.get(name, self._sizes[name])
-            return [
-                Decision(
-                    at, "backoff", name, until=_time(found[2]), reason=f"{found[3]}/{found[4]}"
-                )
-            ]
+            reason = f"{found[3]}/{found[4]}"
+            return [Decision(at, "backoff", name, until=_time(found[2]), reason=reason)]
         if found := _REFUSED.match(text):
             return [Decision(at, "failed", "", reason=found[1])]
         if (found := _UNHEALTHY.match(text)) and self._news(at, found[1]):
-            return [
-                Decision(
-                    at, "failed", found[1], reason="more unready nodes than allowed: not an option"
-                )
-            ]
+            return [Decision(at, "failed", found[1], reason=f"{_UNREADY}not an option")]
         if _STOPPED.match(text) and self._news(at, ""):
-            return [
-                Decision(
-                    at, "failed", "", reason="more unready nodes than allowed: nothing is scaled"
-                )
-            ]
+            return [Decision(at, "failed", "", reason=f"{_UNREADY}nothing is scaled")]
         return []
 
     def _removal(self, at: float, text: str) -> list[Decision]:
@@ -119,25 +109,16 @@ class Log:
         name = self._group(found["empty"] or found["drained"])
         before = max(self._sizes[name], 1)
         self._sizes[name] = before - 1
-        return [
-            Decision(
-                at,
-                "scale-down",
-                name,
-                "",
-                before,
-                before - 1,
-                reason="empty" if found["empty"] else "drain",
-            )
-        ]
+        reason = "empty" if found["empty"] else "drain"
+        return [Decision(at, "scale-down", name, "", before, before - 1, reason=reason)]
 
     def _group(self, node: str) -> str:
-        """The group of a node: one that the provider made, or one of the first."""
+        """Return the group of a node, one of the first nodes or one that the provider made."""
         first = (name for name, group in self._groups.items() if node in group.nodes)
         return next(first, _SUFFIX.sub("", node))
 
     def _news(self, at: float, subject: str) -> bool:
-        """Whether a state begins, and is not one that the last scans had too."""
+        """Return whether a state is new, and not repeated from the last scans."""
         before, self._said[subject] = self._said.get(subject, 0.0), at
         return at - before > _SPELL
 

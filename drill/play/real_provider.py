@@ -2,13 +2,14 @@
 
 The provider has no cloud, and so differs from AKS:
 
-- a machine is in the cluster, as a Node that is not Ready, the moment it is asked for; "never registers" is a node that stays so;
-- the size of a group follows its Node objects, so a deleted node lowers it at once and nobody replaces it;
-- a node is as its group's template promises: all of the machine's size is for pods, and its GPUs are there from the beginning;
+- a requested machine is a Node at once, which is not Ready; one that never registers stays so;
+- the size of a group follows its Node objects: a deleted node lowers it and is not replaced;
+- a node is like its group's template: pods get the machine's whole size, GPUs exist from the start;
 - all nodes of a group have the zone of that template;
-- a loop that follows a scale-up at once now and then asks for one node too many: the Node objects it counts are not all there yet.
+- a loop that follows a scale-up at once may ask for one node too many, since Node objects lag.
 
-Facts from kubernetes/autoscaler at cluster-autoscaler-1.36.1, folder cluster-autoscaler/cloudprovider/kwok.
+Facts from kubernetes/autoscaler at cluster-autoscaler-1.36.1, folder
+cluster-autoscaler/cloudprovider/kwok.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ NAMESPACE = "kube-system"
 
 _PREFIX = "cluster-autoscaler.kwok.nodegroup"
 GROUP = f"{_PREFIX}/name"
-"""The annotation of the provider's nodes that has the name of their group."""
+"""The annotation with the group of the provider's nodes."""
 _GPU_LABEL = "kubernetes.azure.com/accelerator"
 _HOSTNAME = "kubernetes.io/hostname"
 
 
 def config_maps(groups: Iterable[NodeGroup]) -> list[Object]:
-    """The ConfigMaps that the provider reads when it starts: its settings, and a node of each autoscaled group."""
+    """Return the ConfigMaps with the provider's settings and a node of each autoscaled group."""
     settings = {
         "apiVersion": "v1alpha1",
         "readNodesFrom": "configmap",
@@ -56,15 +57,15 @@ def config_maps(groups: Iterable[NodeGroup]) -> list[Object]:
 
 
 def first_nodes(group: NodeGroup) -> list[Object]:
-    """The Node objects of the machines that an autoscaled group has by now, for a cluster that is yet without them.
+    """Return the Node objects of an autoscaled group's machines, for a cluster without them.
 
-    The program takes only such nodes for its own: an object that came from the cloud keeps the cloud's id.
+    The program accepts only such nodes as its own: an object from the cloud keeps the cloud's id.
     """
-    return [_made(_template(group), name, group) for name in group.nodes]
+    return [_prepared(_template(group), name, group) for name in group.nodes]
 
 
 def hostnames() -> list[Object]:
-    """The admission policy that gives each new node its own name as `kubernetes.io/hostname`, as a kubelet does."""
+    """Return the admission policy that sets `kubernetes.io/hostname` of new nodes."""
     path = f'"/metadata/labels/" + jsonpatch.escapeKey("{_HOSTNAME}")'
     patch = f'[JSONPatch{{op: "add", path: {path}, value: object.metadata.name}}]'
     its = f'"{GROUP}" in object.metadata.?annotations.orValue({{}})'
@@ -76,25 +77,24 @@ def hostnames() -> list[Object]:
     return _policy("Mutating", "kwok-node-hostnames", spec, [])
 
 
-def refusing(texts: Mapping[str, str]) -> list[Object]:
-    """The admission policy that refuses each new node of these groups, by name, with a text of the cloud's: "SkuNotAvailable".
+def refusal_policy(texts: Mapping[str, str]) -> list[Object]:
+    """Return the admission policy that refuses new nodes of these groups with the cloud's text.
 
-    Empty without groups; the caller deletes an earlier one then. The autoscaler takes it for a refusal at once.
+    Empty without groups: then the caller deletes an earlier one. To the autoscaler the request is
+    refused at once.
     """
+    if not texts:
+        return []
     group = f'object.metadata.?annotations[?"{GROUP}"].orValue("")'
     validations = [
         {"expression": f"{group} != {json.dumps(name)}", "message": text}
         for name, text in sorted(texts.items())
     ]
-    return (
-        _policy("Validating", "kwok-no-capacity", {"validations": validations}, ["Deny"])
-        if texts
-        else []
-    )
+    return _policy("Validating", "kwok-no-capacity", {"validations": validations}, ["Deny"])
 
 
 def _policy(kind: str, name: str, spec: Object, actions: list[str]) -> list[Object]:
-    """An admission policy on new nodes and its binding."""
+    """Return an admission policy on new nodes and its binding."""
     api = {"apiVersion": "admissionregistration.k8s.io/v1"}
     rule = {
         "apiGroups": [""],
@@ -116,50 +116,38 @@ def _config_map(name: str, data: Mapping[str, str]) -> Object:
 
 
 def _template(group: NodeGroup) -> Object:
-    """A group's node with its bounds, not Ready, as every machine comes."""
-    labels = {
-        key: value
-        for key, value in group.template["metadata"].get("labels", {}).items()
-        if key != _HOSTNAME
+    """Return a node of a group with its bounds, not Ready, as every machine comes."""
+    labels = dict(group.template["metadata"].get("labels", {}))
+    labels.pop(_HOSTNAME, None)
+    spec = dict(group.template.get("spec", {}))
+    spec.pop("providerID", None)
+    bounds = {
+        "name": group.name,
+        "min-count": str(group.least),
+        "max-count": str(group.most),
+        # The first size; the first scan corrects it by the existing nodes.
+        "desired-count": str(group.least),
     }
-    bounds = {"name": group.name, "min-count": str(group.least), "max-count": str(group.most)}
-    # The size that it counts from; the nodes there are correct it in the first scan.
-    annotations = {
-        f"{_PREFIX}/{key}": value
-        for key, value in {**bounds, "desired-count": str(group.least)}.items()
-    }
+    annotations = {f"{_PREFIX}/{key}": value for key, value in bounds.items()}
     status = group.template.get("status", {})
-    others = [
-        condition for condition in status.get("conditions", []) if condition["type"] != "Ready"
-    ]
-    unready = {
-        "type": "Ready",
-        "status": "False",
-        "reason": "KubeletNotReady",
-        "message": "the machine boots",
-    }
+    others = [each for each in status.get("conditions", []) if each["type"] != "Ready"]
+    boots = {"reason": "KubeletNotReady", "message": "the machine boots"}
+    unready = {"type": "Ready", "status": "False", **boots}
     return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": group.name, "labels": labels, "annotations": annotations},
-        "spec": {
-            key: value
-            for key, value in group.template.get("spec", {}).items()
-            if key != "providerID"
-        },
+        "spec": spec,
         "status": {**status, "conditions": [*others, unready]},
     }
 
 
-def _made(template: Object, name: str, group: NodeGroup) -> Object:
-    """A node as the provider makes it (kwok_helpers.go, prepareNode)."""
+def _prepared(template: Object, name: str, group: NodeGroup) -> Object:
+    """Return a node as the provider makes it (kwok_helpers.go, prepareNode)."""
     metadata = {
         "name": name,
         "labels": {**template["metadata"]["labels"], _HOSTNAME: name},
         "annotations": {GROUP: group.name, "kwok.x-k8s.io/node": "fake"},
     }
-    return {
-        **template,
-        "metadata": metadata,
-        "spec": {**template["spec"], "providerID": f"kwok:{name}"},
-    }
+    spec = {**template["spec"], "providerID": f"kwok:{name}"}
+    return {**template, "metadata": metadata, "spec": spec}

@@ -1,4 +1,4 @@
-"""The autoscaler of a drill: when it scans, what it sees, and its hands in the drill's cluster and cloud."""
+"""The autoscaler of a drill: its scans, its view of the world, and its actions."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -15,17 +15,10 @@ from sandbox.cloud.node_groups import NodeGroup
 from sandbox.kubernetes.client import Object
 
 GOING = {"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}
-_KINDS: dict[str, record.EventKind] = {
-    "scale-up": "scale-up",
-    "failed": "failed",
-    "backoff": "backoff",
-    "scale-down": "scale-down",
-    "note": "note",
-}
 
 
 class Hands:
-    """The hands of the autoscaler."""
+    """The actions of the autoscaler in the drill's cluster and cloud."""
 
     def __init__(
         self, clock: Clock, observed: Observed, machines: Machines, nodes: Nodes, report: Report
@@ -58,49 +51,49 @@ class Hands:
         return self._nodes.evict_now(pod, grace, "drained")
 
     def tolerate(self, pod: Object, tolerations: Sequence[Any]) -> None:
-        metadata = pod["metadata"]
+        place = (pod["metadata"]["name"], pod["metadata"]["namespace"])
         change = {"spec": {"tolerations": list(tolerations)}}
         self._observed.request(
-            lambda client: client.patch(
-                "v1", "Pod", metadata["name"], metadata["namespace"], change
-            ),
-            missing=True,
+            lambda client: client.patch("v1", "Pod", *place, change), missing=True
         )
 
     def decided(self, decision: Decision) -> None:
-        shown = event(decision)
+        shown = event_of(decision)
         self._report(shown.kind, shown.pool, shown.text, shown.nodes)
 
 
-def event(decision: Decision) -> record.Event:
-    """A decision as the timeline shows it; its times are of the drill's clock."""
+def event_of(decision: Decision) -> record.Event:
+    """Return the event of a decision; its times are of the drill's clock."""
     text = decision.reason or f"{decision.before} -> {decision.after} nodes"
     if decision.until is not None:
         text += f", until {decision.until / 60:.1f} min"
     nodes = abs(decision.after - decision.before)
-    return record.Event(decision.at, _KINDS[decision.action], decision.pool, text, nodes)
+    return record.Event(decision.at, decision.action, decision.pool, text, nodes)
 
 
 class Scans:
-    """The times of scans: an interval apart, and none while nothing has changed and no time of the autoscaler's has come."""
+    """The times of scans, an interval apart: `scans.changed()`.
+
+    A scan is left out while nothing has changed and the autoscaler waits for no time.
+    """
 
     def __init__(self, clock: Clock, interval: float, scan: Any) -> None:
         self._clock, self._interval, self._scan = clock, interval, scan
         self._next, self._token, self._at = 0.0, 0, math.inf
 
     def done(self, following: float, wakes: float) -> None:
-        """A scan is done: the next is at `following`, or as much later as nothing happens until `wakes`."""
+        """End a scan. The next is at `following`, or later if nothing happens before `wakes`."""
         self._next = following
         self._at = math.inf
         if wakes < math.inf:
             self._plan(wakes)
 
     def changed(self) -> None:
-        """The world has changed."""
+        """Scan at the next time of the grid, because the world has changed."""
         self._plan(self._clock.now)
 
     def now(self) -> None:
-        """A pod has become unschedulable: the loop starts at once (cluster-autoscaler, loop/trigger.go)."""
+        """Scan at once, for an unschedulable pod (cluster-autoscaler, loop/trigger.go)."""
         self._next = self._clock.now
         self._plan(self._clock.now)
 
@@ -118,10 +111,10 @@ class Scans:
             self._scan()
 
 
-def world(
-    observed: Observed, machines: Machines, since: dict[str, float], fixed: dict[str, Any]
+def world_of(
+    observed: Observed, machines: Machines, since: dict[str, float], unchanging: dict[str, Any]
 ) -> World:
-    """The world now. `fixed` has what no drill changes."""
+    """Return the world that the autoscaler sees now; `unchanging` is the part no drill changes."""
     groups = machines.groups()
     return World(
         groups=groups.groups,
@@ -132,5 +125,5 @@ def world(
         budgets=list(observed.objects["PodDisruptionBudget"].values()),
         profile=groups.profile,
         failed=frozenset(machines.failed),
-        **fixed,
+        **unchanging,
     )

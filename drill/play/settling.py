@@ -1,11 +1,12 @@
-"""Settling: the wait until the real scheduler and controllers have done all that they will do at this moment of the drill's clock.
+"""Settling: the wait until the real scheduler and controllers have done all that is due now.
 
-What is awaited follows from the objects: every workload has its pods, every new node its DaemonSets' pods, and every pod that fits
-on a node is bound. A pod that the scheduler leaves although it seems to fit is waited for only once.
+What is awaited follows from the objects: every workload has its pods, every new node its
+DaemonSets' pods, and every pod that fits on a node is bound. A pod that the scheduler leaves
+although it seems to fit is awaited only once.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -17,7 +18,8 @@ from sandbox.autoscaler.fit import daemon_fits, misfit, reports_ready
 from sandbox.kubernetes.client import Object
 
 _QUIET = 6.0
-"""Real seconds without any change after which what is still missing will not come. The Job controller gathers changes for one."""
+"""Real seconds without any change after which what is missing will not come. The Job controller
+gathers changes for one."""
 
 
 @dataclass
@@ -31,7 +33,10 @@ class Node:
 
 @dataclass
 class Settling:
-    """What is missing. `expected` has the least number of pods of each workload that must exist, by its annotation."""
+    """What is missing: `settling.settle()` waits for it.
+
+    `expected` has the least number of pods of each workload, by its annotation.
+    """
 
     observed: Observed
     expected: dict[str, Callable[[], int]] = field(default_factory=dict)
@@ -62,7 +67,7 @@ class Settling:
     """Classes that fit on no node, until there is more room."""
 
     def seen(self, kind: str, before: Object | None, after: Object | None) -> None:
-        """An object is new, changed, or gone."""
+        """Take note of an object that is new, changed or gone."""
         if kind == "Pod":
             self._pod(before, after)
         elif kind == "Node":
@@ -81,12 +86,11 @@ class Settling:
                 last = time.monotonic()
             elif time.monotonic() - last > _QUIET:
                 self.abandoned |= missing
-                self.notes.append(
-                    f"did not come within {_QUIET:.0f} s: {', '.join(sorted(map(str, missing)))[:300]}"
-                )
+                names = ", ".join(sorted(map(str, missing)))[:300]
+                self.notes.append(f"did not come within {_QUIET:.0f} s: {names}")
 
     def newly_unschedulable(self) -> bool:
-        """Whether the scheduler has left a further pod since this was last asked."""
+        """Return whether the scheduler found no node for a further pod since the last call."""
         new, self._new_left = self._new_left, False
         return new
 
@@ -140,7 +144,6 @@ class Settling:
         self._roomier()
 
     def _roomier(self) -> None:
-        """There may be room for pods that fitted nowhere."""
         self._full.clear()
         self.abandoned = {each for each in self.abandoned if not isinstance(each, tuple)}
 
@@ -162,9 +165,8 @@ class Settling:
         free = resources.of(after["status"].get("allocatable"))
         for uid in self.on_node.get(name, ()):
             free = resources.less(free, self.charged[uid][1])
-        self.nodes[name] = Node(
-            after, free, reports_ready(after) and not after["spec"].get("unschedulable")
-        )
+        is_open = reports_ready(after) and not after["spec"].get("unschedulable")
+        self.nodes[name] = Node(after, free, is_open)
         self.bare.add(name)
         self._roomier()
 
@@ -180,10 +182,8 @@ class Settling:
         for name, pods in self.waiting.items():
             if not pods or name in self._full or (name, "fits") in self.abandoned:
                 continue
-            pod = next(
-                (pod for uid, pod in pods.items() if uid not in self.untried and not _held(pod)),
-                None,
-            )
+            tried = (pod for uid, pod in pods.items() if uid not in self.untried)
+            pod = next((pod for pod in tried if not _held(pod)), None)
             if pod is None:
                 continue
             if self._fits(name, pod):
@@ -207,17 +207,12 @@ class Settling:
         return missing
 
     def _class(self, uid: str, pod: Object) -> str:
-        """Pods of one class fit on the same nodes."""
+        """Return a pod's class: pods of one class fit on the same nodes."""
         if uid not in self._classes:
             spec = pod["spec"]
             needs = resources.requests(spec)
-            parts = (
-                sorted(needs.items()),
-                spec.get("tolerations"),
-                spec.get("nodeSelector"),
-                spec.get("affinity"),
-            )
-            self._classes[uid] = repr(parts)
+            terms = [spec.get(key) for key in ("tolerations", "nodeSelector", "affinity")]
+            self._classes[uid] = repr((sorted(needs.items()), terms))
             self._requests[self._classes[uid]] = needs
         return self._classes[uid]
 
@@ -232,50 +227,39 @@ class Settling:
 
     def _allowed(self, name: str, pod: Object, key: str, node: Node) -> bool:
         if (name, key) not in self._misfits:
-            labels: Mapping[str, str] = node.body["metadata"]["labels"]
-            self._misfits[name, key] = not misfit(
-                pod["spec"], key, labels, node.body["spec"].get("taints") or []
-            )
+            labels, taints = node.body["metadata"]["labels"], node.body["spec"].get("taints") or []
+            self._misfits[name, key] = not misfit(pod["spec"], key, labels, taints)
         return self._misfits[name, key]
 
 
 def _tried(pod: Object) -> bool:
-    """Whether the scheduler has looked at a pod."""
-    return any(
-        condition["type"] == "PodScheduled"
-        for condition in (pod.get("status") or {}).get("conditions") or []
-    )
+    """Return whether the scheduler has looked at a pod."""
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    return any(each["type"] == "PodScheduled" for each in conditions)
 
 
 def _replaced(pod: Object) -> bool:
-    """Whether a pod is replaced before it has ended: a ReplicaSet does not wait for the end of a pod that is asked to end."""
+    """Return whether a pod is replaced before it has ended, as a ReplicaSet does."""
     owner = controller(pod)
-    return bool(
-        owner and owner["kind"] == "ReplicaSet" and pod["metadata"].get("deletionTimestamp")
-    )
+    leaving = pod["metadata"].get("deletionTimestamp")
+    return bool(leaving and owner and owner["kind"] == "ReplicaSet")
 
 
 def _held(pod: Object) -> bool:
-    """Whether the scheduler does not look at a pod."""
+    """Return whether the scheduler passes over a pod."""
     return bool(pod["spec"].get("schedulingGates") or pod["metadata"].get("deletionTimestamp"))
 
 
 def _shape(node: Object) -> tuple[Any, ...]:
-    """All of a node that matters to the scheduler."""
+    """Return what the scheduler reads of a node."""
     status, spec = node["status"], node["spec"]
     ready = [c["status"] for c in status.get("conditions") or [] if c["type"] == "Ready"]
-    return (
-        node["metadata"].get("labels"),
-        spec.get("taints"),
-        spec.get("unschedulable"),
-        status.get("allocatable"),
-        ready,
-    )
+    fields = (spec.get("taints"), spec.get("unschedulable"), status.get("allocatable"))
+    return (node["metadata"].get("labels"), *fields, ready)
 
 
 def _runs_on(daemon_set: Object, node: Object) -> bool:
-    """Whether a DaemonSet has a pod on a node."""
+    """Return whether a DaemonSet runs a pod on a node."""
     metadata, taints = node["metadata"], node["spec"].get("taints") or []
-    return daemon_fits(
-        daemon_set["spec"]["template"]["spec"], metadata["name"], metadata["labels"], taints
-    )
+    spec = daemon_set["spec"]["template"]["spec"]
+    return daemon_fits(spec, metadata["name"], metadata["labels"], taints)

@@ -1,4 +1,4 @@
-"""The source of a drill: a stack that is up, of which the drill makes its copy."""
+"""The source of a drill: the copy of a stack that is up."""
 
 from __future__ import annotations
 
@@ -9,22 +9,33 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drill.play.answering import answering
-from drill.play.captured import Captured
-from drill.play.cluster_copy import await_policies, copy, refuse_events
+from drill.play.cluster_copy import await_policies, copy_cluster, refuse_events
 from sandbox.autoscaler.api import ApiServer
 from sandbox.base import locks
 from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
+from sandbox.cloud.cluster_runtime import NodesAlone
 from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cluster import clusters, plugins
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import read_ports
 from sandbox.cluster.control_plane.start import start
-from sandbox.kubernetes.client import Client
+from sandbox.kubernetes.client import Client, Object, Unreachable
 from sandbox.toolchain import programs
+
+_LAST_LINES = 3
+
+
+class Captured(NodesAlone):
+    """The runtime of the copied cloud: keeps the nodes that the cluster should have."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Object] = {}
+
+    def apply_nodes(self, cluster_id: str, nodes: list[Object]) -> None:
+        self.nodes = {node["metadata"]["name"]: node for node in nodes}
 
 
 @dataclass(frozen=True)
@@ -40,7 +51,7 @@ class CopiedCloud:
     outputs: dict[str, Any]
     """The stack's outputs."""
     classes: list[dict[str, Any]]
-    """GKE's ComputeClasses as the stack declares them, whatever the cluster has by now."""
+    """GKE's ComputeClasses as the stack declares them."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +63,8 @@ class Copy(CopiedCloud):
     plane: ControlPlane
 
 
-def opened(provider: str, folder: Path, captured: Captured) -> EmulatedCloud:
-    """The copy of an emulated cloud in a folder. It has all its machines: what `sandbox capacity` and `evict` did to the stack is
-    no part of a scenario."""
+def open_cloud(provider: str, folder: Path, captured: Captured) -> EmulatedCloud:
+    """Open the copy of an emulated cloud in a folder, without what `capacity` and `evict` took."""
     cloud = plugins.opened(provider, folder, captured)
     cloud.restore()
     return cloud
@@ -64,20 +74,24 @@ def _anything(copy: CopiedCloud) -> None:
     pass
 
 
-def declared(state: Checkpoint, kind: str) -> list[dict[str, Any]]:
-    """The Kubernetes objects of a kind as the stack's program declares them."""
+def declared_objects(state: Checkpoint, kind: str) -> list[dict[str, Any]]:
+    """List the Kubernetes objects of a kind that the stack's program declares."""
     found = [resource.get("inputs") or {} for resource in state.resources()]
     return [body for body in found if body.get("kind") == kind]
 
 
-def cloud_of(home: Home, folder: Path, name: str | None = None) -> tuple[ControlPlane, CopiedCloud]:
-    """Copy the emulated cloud of a running stack into a new folder; its control plane, which goes on, beside it.
+def copy_cloud(
+    home: Home, folder: Path, name: str | None = None
+) -> tuple[ControlPlane, CopiedCloud]:
+    """Copy the emulated cloud of a running stack into a new folder.
 
-    `name` is that of another cluster of the emulated cloud. Raises SandboxError for a stack that is not up.
+    `name` is another cluster of the emulated cloud. Returns the stack's control plane too, which
+    goes on. Raises SandboxError for a stack that is not up.
     """
     if not clusters.planes(home.clusters):
         raise SandboxError(
-            f"stack {home.stack!r} is not up: bring it up first, or name a stack file with --config-file"
+            f"stack {home.stack!r} is not up: bring it up first,"
+            " or name a stack file with --config-file"
         )
     source = clusters.of_stack(home, name)
     if not source.running():
@@ -88,12 +102,34 @@ def cloud_of(home: Home, folder: Path, name: str | None = None) -> tuple[Control
     with locks.lock_stack(home):
         shutil.copytree(home.cloud, folder / "cloud")
         state = Checkpoint(home)
-        outputs, classes = state.outputs(), declared(state, "ComputeClass")
+        outputs, classes = state.outputs(), declared_objects(state, "ComputeClass")
     captured = Captured()
-    cloud = opened(source.cloud, folder / "cloud", captured)
+    cloud = open_cloud(source.cloud, folder / "cloud", captured)
     return source, CopiedCloud(
         source.cloud, source.version, cluster, cloud, captured, outputs, classes
     )
+
+
+@contextmanager
+def unreachable_as_error(stack: str, plane: ControlPlane) -> Iterator[None]:
+    """Turn a silent API server into SandboxError: the stack's, or the drill's own `plane`."""
+    try:
+        yield
+    except Unreachable as silent:
+        if str(silent).rpartition("/")[2] != plane.address():
+            raise SandboxError(
+                f"the API server of stack {stack!r} does not answer at {silent}:"
+                " `up` restarts it, then run the drill again"
+            ) from silent
+        log = plane.processes["kube-apiserver"].log
+        text = log.read_text(errors="replace") if log.exists() else ""
+        lines = text.splitlines()[-_LAST_LINES:]
+        words = (
+            "the drill's API server does not answer any more, so it has no result;"
+            " its copy of the cluster is removed,",
+            f"and with it the log {log}" + (", which ended so:" if lines else ""),
+        )
+        raise SandboxError("\n  ".join([" ".join(words), *lines])) from silent
 
 
 @contextmanager
@@ -106,32 +142,26 @@ def copied(
 ) -> Iterator[Copy]:
     """Copy a running stack's cluster into a new folder; the copy's processes end afterwards.
 
-    `name` is that of another cluster of the emulated cloud. `check` gets the cloud before a process starts. Raises SandboxError
-    for a stack that is not up, and what `check` raises.
+    `name` is another cluster of the emulated cloud. `check` gets the cloud before a process starts.
+    Raises SandboxError for a stack that is not up, and what `check` raises.
     """
-    source, copied_cloud = cloud_of(home, folder, name)
+    source, copied_cloud = copy_cloud(home, folder, name)
     check(copied_cloud)
     directory = folder / "clusters" / "copy"
     # By these settings a later command finds the processes of a drill that was killed.
-    clusters.note(
-        directory,
-        {
-            "version": source.version,
-            "cloud": source.cloud,
-            "service_cidr": source.service_cidr,
-            "timed": True,
-        },
-    )
+    known = {"version": source.version, "cloud": source.cloud, "service_cidr": source.service_cidr}
+    clusters.note(directory, {**known, "timed": True})
     plane = clusters.plane(directory)
     start(plane, programs.ensure(list(clusters.PROGRAMS), notify), notify)
     live, own = Client(source.admin_kubeconfig), Client(plane.admin_kubeconfig)
     try:
-        with answering(home.stack, plane):
-            number = copy(live, own)
+        with unreachable_as_error(home.stack, plane):
+            number = copy_cluster(live, own)
             await_policies(own)
             refuse_events(own)
             notify(
-                f"the cluster's {number} declared objects are copied; the stack itself stays as it is"
+                f"the cluster's {number} declared objects are copied;"
+                " the stack itself stays as it is"
             )
             ports = read_ports(plane.directory / "ports.json")
             api = ApiServer(plane.directory, ports["kube-apiserver"])

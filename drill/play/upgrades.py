@@ -1,11 +1,11 @@
-"""Upgrades: nodes are replaced, each when the one before is back."""
+"""Upgrades: nodes are replaced one by one, each when the one before is back."""
 
 from collections.abc import Callable, Sequence
 
 from drill.play.clock import Clock
 from drill.play.machines import Machines
 from drill.world import record
-from drill.world.kinds import name_of, spot
+from drill.world.node_groups import is_spot, node_name
 from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.cloud.spot_nodes import SpotFacts
 
@@ -14,7 +14,10 @@ REPLACED = 60.0
 
 
 class Upgrades:
-    """The upgrades of one cluster. `drain` empties a node, `notice` gives it the cloud's notice, `end` deletes it."""
+    """The upgrades of one cluster: `upgrades.begin(nodes)`.
+
+    `drain` empties a node, `notice` gives it the cloud's notice, `end` deletes it.
+    """
 
     def __init__(
         self,
@@ -35,7 +38,7 @@ class Upgrades:
         self._next(list(nodes))
 
     def went_on(self, name: str) -> None:
-        """A node is ready, or gone: an upgrade that waits for it goes on."""
+        """Go on with the upgrade that waits for this node, which is ready or gone."""
         if (step := self._following.pop(name, None)) is not None:
             step()
 
@@ -47,30 +50,30 @@ class Upgrades:
                 return
 
     def _empty(self, node: record.Node, left: list[record.Node]) -> None:
-        if self._facts.upgrade == "noticed" and spot(self._machines.group(node.pool)):
+        if self._facts.upgrade == "noticed" and is_spot(self._machines.group(node.pool)):
             node.noticed, wait = self._clock.now, self._facts.notice
-            self._notice(name_of(node))
+            self._notice(node_name(node))
         else:
             wait = REPLACED
-            self._drain(name_of(node))
+            self._drain(node_name(node))
         self._clock.after(wait, lambda: self._replace(node, left))
 
     def _replace(self, node: record.Node, left: list[record.Node]) -> None:
         if not self._machines.has(node):
             self._next(left)
             return
-        name, group = name_of(node), self._machines.group(node.pool)
+        name, group = node_name(node), self._machines.group(node.pool)
         self._machines.lose([name], "upgraded")
         self._end(name)
-        if self._facts.replaced and spot(group):
-            self._following[name] = lambda: self._next(left)  # the cloud makes it anew
+        if self._facts.replaced and is_spot(group):
+            self._following[name] = lambda: self._next(left)  # the cloud recreates it
             return
         before = set(self._machines.nodes)
         if group.most is not None and len(self._machines.group(node.pool).nodes) < group.most:
             try:
                 self._machines.grow(group, 1)
             except ScaleRefused:
-                return  # An upgrade that gets no machine stops; the autoscaler asks for what the pods need.
+                return  # An upgrade without a new machine stops; the autoscaler serves the pods.
         for new in self._machines.nodes.keys() - before:
             self._following[new] = lambda: self._next(left)
             return

@@ -1,11 +1,11 @@
-"""The timeline as a picture: a specification of Vega-Lite, drawn by vl-convert without browser or network (ADR 7)."""
+"""The timeline as a picture: Vega-Lite, drawn by vl-convert without browser or network (ADR 7)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from drill.judge.spans import span
+from drill.judge.verdict import span
 from drill.report.colours import Palette
 from drill.report.elements import printable
 from drill.report.model import Series, Timeline
@@ -14,11 +14,11 @@ from drill.report.panels import LEFT, NARROW, WIDE, Axes, Panels, Spec
 __all__ = ["NARROW", "WIDE", "Axes", "axes", "png", "spec", "steps_sentence", "svg"]
 
 _FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
-"""Fonts with the widths of Liberation Sans, with which vl-convert measures texts."""
+"""Fonts with the widths of Liberation Sans, by which vl-convert measures texts."""
 
 
 def axes(*timelines: Timeline) -> Axes:
-    """The axes on which all of these fit."""
+    """Return axes for all of these timelines."""
     return Axes(
         max(each.length for each in timelines),
         max(1.0, *(_top(each.nodes) for each in timelines)),
@@ -27,9 +27,7 @@ def axes(*timelines: Timeline) -> Axes:
 
 
 def _top(series: Iterable[Series]) -> float:
-    return max(
-        (sum(values) for values in zip(*(each.values for each in series), strict=True)), default=0.0
-    )
+    return max(map(sum, zip(*(each.values for each in series), strict=True)), default=0.0)
 
 
 def spec(
@@ -39,14 +37,14 @@ def spec(
     ends: Axes | None = None,
     title: str = "",
 ) -> Spec:
-    """The specification of a timeline's picture."""
+    """Return the specification of a timeline's picture."""
     chart = Panels(timeline, colour, width, ends or axes(timeline))
     panels = [
         chart.marks(),
         chart.stacked("Nodes by pool", "nodes", timeline.nodes, chart.ends.nodes),
         chart.stacked("Pods with GPUs", "pods", timeline.pods, chart.ends.pods),
+        chart.capacity(),
     ]
-    panels.append(chart.capacity())
     found: Spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "background": None if colour("paper").startswith("var") else colour("paper"),
@@ -110,12 +108,12 @@ def _config(colour: Palette, *, wide: bool) -> Spec:
 
 
 def steps_sentence(timeline: Timeline) -> str:
-    """The sentence about a timeline that shows means instead of every change."""
+    """Say that a timeline shows means instead of every change."""
     return f"Each step is the mean of {span(timeline.step)}; near marks of one kind are one."
 
 
 def _printable(part: Any) -> Any:
-    """A specification without control characters: vl-convert 1.9 ends the whole process when a text has one."""
+    """Remove control characters from a specification: they end the process in vl-convert 1.9."""
     if isinstance(part, dict):
         return {_printable(key): _printable(value) for key, value in part.items()}
     if isinstance(part, list):
@@ -124,14 +122,14 @@ def _printable(part: Any) -> Any:
 
 
 def svg(drawn: Spec) -> str:
-    """The picture as SVG."""
-    import vl_convert  # 90 MB with its own JavaScript engine: only commands that draw load it.
+    """Draw the picture as SVG."""
+    import vl_convert  # Imported late: it has 90 MB, with its own JavaScript engine.
 
     return vl_convert.vegalite_to_svg(_printable(drawn), allowed_base_urls=[])
 
 
 def png(drawn: Spec, scale: float = 2.0) -> bytes:
-    """The picture as PNG, with so many pixels for each of the picture."""
+    """Draw the picture as PNG, with `scale` pixels for each pixel of the picture."""
     import vl_convert
 
     return vl_convert.vegalite_to_png(_printable(drawn), scale=scale, allowed_base_urls=[])

@@ -1,7 +1,7 @@
-"""Colours of the charts, told apart by people with any kind of colour vision.
+"""Colours of the charts, for any kind of colour vision.
 
-Blue is spot, orange on demand, purple what is not there yet: hues of Okabe and Ito's palette (jfly.uni-koeln.de/color), which also
-differ in lightness.
+Blue is spot, orange on demand, purple not yet running: hues of Okabe and Ito's palette
+(jfly.uni-koeln.de/color), which also differ in lightness.
 """
 
 from __future__ import annotations
@@ -48,14 +48,15 @@ DARK = {
 }
 
 Palette = Callable[[str], str]
-"""The colour of a name, in a notation that SVG takes."""
+"""Gives the colour of a name in SVG's notation."""
 
 
 def light(name: str) -> str:
+    """Return a colour for a light background."""
     return LIGHT[name]
 
 
 def variable(name: str) -> str:
-    """A colour that the page decides: it differs between light, dark and print."""
+    """Return a colour that the page sets: light, dark or print."""
     assert name in LIGHT
     return f"var(--{name})"

@@ -4,42 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from drill.judge.spans import span
+from drill.judge.verdict import span
 from drill.report.model import FORMAT, Comparison, Figure, Moved, PoolUse, Report, Turned
 
 
 def compared(
     before: Report, after: Report, names: tuple[str, str] = ("before", "after"), basis: str = ""
 ) -> Comparison:
-    """The figures and verdicts that differ, each figure with a sentence.
+    """Compare two reports: the figures that differ, each with a sentence, and the verdicts.
 
-    `names` are those of the two settings, `basis` a sentence about what both drills have alike.
+    `names` are the names of the settings, `basis` says what both drills have alike.
     """
     changed = _changed(before, after)
     with_ = f"With {changed[0]}" if len(changed) == 1 else "After the change"
     old = {figure.key: figure for figure in before.figures}
-    moved = []
-    for figure in after.figures:
-        earlier = old.get(figure.key)
-        # What reads alike is no difference: "from 6.7 to 6.7 hours".
-        if (
-            earlier is not None
-            and earlier.value != figure.value
-            and written(earlier) != written(figure)
-        ):
-            moved.append(_moved(with_, earlier, figure))
+    both = [(old[figure.key], figure) for figure in after.figures if figure.key in old]
+    # Equal texts are no difference: "from 6.7 to 6.7 hours".
+    moved = [(was, now) for was, now in both if written(was) != written(now)]
     verdicts = {verdict.name: verdict.state for verdict in before.verdicts}
-    turned = [
-        Turned(verdict.name, verdicts[verdict.name], verdict.state)
-        for verdict in after.verdicts
-        if verdict.name in verdicts and verdicts[verdict.name] != verdict.state
-    ]
+    known = [verdict for verdict in after.verdicts if verdict.name in verdicts]
+    turned = [Turned(each.name, verdicts[each.name], each.state) for each in known]
     return Comparison(
-        FORMAT,
-        tuple(changed),
-        tuple(_differences(before, after)),
-        tuple(moved),
-        tuple(turned),
+        *(FORMAT, tuple(changed), tuple(_differences(before, after))),
+        tuple(_moved(with_, was, now) for was, now in moved),
+        tuple(each for each in turned if each.before != each.after),
         before,
         after,
         names,
@@ -58,23 +46,21 @@ def _changed(before: Report, after: Report) -> list[str]:
     changed += [f"pool `{name}` removed" for name in old if name not in new]
     changed += [f"a new pool `{name}`" for name in new if name not in old]
     both = [name for name in new if name in old]
-    return changed + [
-        f"{text} pool `{name}`" for name in both for text in _of_pool(old[name], new[name], both)
-    ]
+    for name in both:
+        changed += [f"{text} pool `{name}`" for text in _of_pool(old[name], new[name], both)]
+    return changed
 
 
 def _of_pool(before: PoolUse, after: PoolUse, both: Collection[str]) -> Iterator[str]:
-    """What differs of a pool; pools that only one side has are named for themselves, and not once more in each chain."""
+    """Yield the differences of a pool; new and removed pools are not named in its chain."""
     if before.machine != after.machine:
         yield f"`{after.machine}` for"
     elif before.gpus != after.gpus:
         yield f"{_number(after.gpus, 'GPU')} on each node of"
     if before.capacity != after.capacity:
         yield f"{after.capacity} capacity for"
-    if None in (after.least, after.most) and (before.least, before.most) != (
-        after.least,
-        after.most,
-    ):
+    bounds = (after.least, after.most)
+    if None in bounds and (before.least, before.most) != bounds:
         yield "no autoscaling of"
     else:
         if before.least != after.least:
@@ -83,14 +69,10 @@ def _of_pool(before: PoolUse, after: PoolUse, both: Collection[str]) -> Iterator
             yield f"at most {_number(after.most or 0, 'node')} of"
     if sorted(before.zones) != sorted(after.zones):
         yield f"zones {', '.join(after.zones)} for" if any(after.zones) else "no zones for"
-    if [name for name in before.fallback if name in both] != [
-        name for name in after.fallback if name in both
-    ]:
-        yield (
-            f"fallback {', '.join(f'`{name}`' for name in after.fallback)} of"
-            if after.fallback
-            else "no fallback of"
-        )
+    chains = [[name for name in each.fallback if name in both] for each in (before, after)]
+    if chains[0] != chains[1]:
+        names = ", ".join(f"`{name}`" for name in after.fallback)
+        yield f"fallback {names} of" if names else "no fallback of"
 
 
 def _number(count: int, noun: str) -> str:
@@ -98,7 +80,7 @@ def _number(count: int, noun: str) -> str:
 
 
 def _differences(before: Report, after: Report) -> list[str]:
-    """Sentences about what makes the two drills different beside their settings."""
+    """Say what differs between two drills beside their settings."""
     pairs = (
         ("scenario", before.scenario, after.scenario),
         ("seed", before.seed, after.seed),
@@ -111,13 +93,10 @@ def _differences(before: Report, after: Report) -> list[str]:
 
 
 def _moved(with_: str, before: Figure, after: Figure) -> Moved:
-    if before.value is None or after.value is None:
-        verb, shown = (
-            ("is now", written(after))
-            if before.value is None
-            else ("is no longer known; it was", written(before))
-        )
-        sentence = f"{with_} the {after.name} {verb} {shown}."
+    if before.value is None:
+        sentence = f"{with_} the {after.name} is now {written(after)}."
+    elif after.value is None:
+        sentence = f"{with_} the {after.name} is no longer known; it was {written(before)}."
     else:
         verb = "falls" if after.value < before.value else "rises"
         verb = verb if after.name not in _PLURAL else verb[:-1]
@@ -136,25 +115,21 @@ _PLURAL = {
 
 
 def _pair(before: Figure, after: Figure) -> str:
-    """`15.6 to 5.7 minutes`: two values in one unit, the unit once."""
+    """Write two values with one unit: `15.6 to 5.7 minutes`."""
     high = max(before.value or 0.0, after.value or 0.0)
     if before.unit != "seconds":
         return f"{written(before, unit=False)} to {written(after)}"
     # The units of `span`, which the table has.
-    units = (
-        (99.5, 1.0, "seconds", 0),
-        (6000.0, 60.0, "minutes", 1),
-        (172800.0, 3600.0, "hours", 1),
-    )
-    divisor, unit, digits = next(
-        ((divisor, unit, digits) for below, divisor, unit, digits in units if high < below),
-        (86400.0, "days", 1),
-    )
-    return f"{(before.value or 0.0) / divisor:,.{digits}f} to {(after.value or 0.0) / divisor:,.{digits}f} {unit}"
+    seconds = (99.5, 1.0, "seconds", 0)
+    units = (seconds, (6000.0, 60.0, "minutes", 1), (172800.0, 3600.0, "hours", 1))
+    fitting = [unit for unit in units if high < unit[0]]
+    _, divisor, unit, digits = fitting[0] if fitting else (high, 86400.0, "days", 1)
+    was, now = ((each.value or 0.0) / divisor for each in (before, after))
+    return f"{was:,.{digits}f} to {now:,.{digits}f} {unit}"
 
 
 def written(figure: Figure, *, unit: bool = True) -> str:
-    """The value of a figure as people read it; a dash without one."""
+    """Write the value of a figure; a dash without one."""
     value = figure.value
     if value is None:
         return "-"

@@ -1,4 +1,4 @@
-"""HTML of which every text is escaped: names and messages come from clusters and files that nobody vouches for."""
+"""HTML with every text escaped: names and messages come from clusters and files of others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from html import escape
 
 
 class Html(str):
-    """Text that is markup already."""
+    """Text that is markup: `Html("<br/>")`."""
 
     __slots__ = ()
 
@@ -15,7 +15,10 @@ _VOID = {"meta", "br"}
 
 
 def element(name: str, /, *children: str, **attributes: str | None) -> Html:
-    """An element. Plain strings are escaped, `Html` is not; an attribute's name may end in `_`, None leaves it out."""
+    """Return an element. Plain strings are escaped, `Html` is not.
+
+    An attribute's name may end in `_`; None leaves it out.
+    """
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(printable(value))}"'
         for key, value in attributes.items()
@@ -27,16 +30,11 @@ def element(name: str, /, *children: str, **attributes: str | None) -> Html:
 
 
 def joined(*children: str) -> Html:
-    """Texts and markup one after another."""
-    return Html(
-        "".join(
-            child if isinstance(child, Html) else escape(printable(child)) for child in children
-        )
-    )
+    """Join texts and markup."""
+    parts = (each if isinstance(each, Html) else escape(printable(each)) for each in children)
+    return Html("".join(parts))
 
 
 def printable(text: str) -> str:
-    """A text without control characters: they move cursors in a terminal, and XML has none."""
-    return "".join(
-        letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text
-    )
+    """Replace control characters: they move cursors in a terminal, and XML has none."""
+    return "".join(each if each.isprintable() or each == "\n" else "\ufffd" for each in text)

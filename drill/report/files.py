@@ -18,51 +18,37 @@ from drill.report.page import comparison_page, page
 from sandbox.base.errors import SandboxError
 
 _LARGEST = 16 * 1024**2
-"""Bytes of a report file that is read. The report of a week has about 100,000."""
+"""The most bytes of a report file. The report of a week has about 100,000."""
 
 
 def write(report: Report | Comparison, directory: Path) -> list[Path]:
     """Write the files of a report or a comparison into a directory, and return their paths.
 
-    All are written beside their places first and then moved: raises OSError, of a full disk too, and leaves the earlier files.
+    Files are written beside their places and then moved. Raises OSError, also for a full disk, and
+    then leaves the earlier files.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    return _replace(
-        directory,
-        _comparison_files(report) if isinstance(report, Comparison) else _report_files(report),
-    )
+    return _replace(directory, _files(report))
 
 
-def _report_files(report: Report) -> dict[str, bytes]:
-    drawn = charts.spec(
-        report.timeline, light, title=f"Drill {report.scenario}, stack {report.stack}"
-    )
-    return {
-        "report.html": page(report).encode(),
-        "timeline.svg": charts.svg(drawn).encode(),
-        "timeline.png": charts.png(drawn),
-        "report.json": to_json(report).encode(errors="backslashreplace"),
-    }
+def _files(report: Report | Comparison) -> dict[str, bytes]:
+    data = to_json(report).encode(errors="backslashreplace")
+    if isinstance(report, Report):
+        html, drawn = page(report), _timeline("timeline", report)
+    else:
+        before, after = report.before, report.after
+        html, ends = comparison_page(report), charts.axes(before.timeline, after.timeline)
+        drawn = _timeline("timeline-before", before, ", before", ends)
+        drawn |= _timeline("timeline-after", after, ", after", ends)
+    return {"report.html": html.encode(), "report.json": data, **drawn}
 
 
-def _comparison_files(comparison: Comparison) -> dict[str, bytes]:
-    files = {
-        "report.html": comparison_page(comparison).encode(),
-        "report.json": to_json(comparison).encode(errors="backslashreplace"),
-    }
-    ends = charts.axes(comparison.before.timeline, comparison.after.timeline)
-    for name, report in (("before", comparison.before), ("after", comparison.after)):
-        drawn = charts.spec(
-            report.timeline,
-            light,
-            ends=ends,
-            title=f"Drill {report.scenario}, stack {report.stack}, {name}",
-        )
-        files |= {
-            f"timeline-{name}.svg": charts.svg(drawn).encode(),
-            f"timeline-{name}.png": charts.png(drawn),
-        }
-    return files
+def _timeline(
+    name: str, report: Report, side: str = "", ends: charts.Axes | None = None
+) -> dict[str, bytes]:
+    title = f"Drill {report.scenario}, stack {report.stack}{side}"
+    drawn = charts.spec(report.timeline, light, ends=ends, title=title)
+    return {f"{name}.svg": charts.svg(drawn).encode(), f"{name}.png": charts.png(drawn)}
 
 
 def _replace(directory: Path, files: Mapping[str, bytes]) -> list[Path]:
@@ -85,29 +71,32 @@ def _replace(directory: Path, files: Mapping[str, bytes]) -> list[Path]:
 
 
 def to_json(report: Report | Comparison) -> str:
-    """The report as JSON: the keys of the dataclasses in model.py."""
+    """Write the report as JSON, with the keys of the dataclasses in model.py."""
     return dumps(asdict(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def read(file: Path) -> Report:
-    """The report of a report.json. Raises SandboxError when the file is none, or of another format."""
+def read_report(file: Path) -> Report:
+    """Read a report.json. Raises SandboxError for another file, or another format."""
     try:
         with file.open("rb") as opened:
             content = opened.read(_LARGEST + 1)
     except OSError as error:
         raise SandboxError(f"{file} cannot be read: {error.strerror}") from None
     if len(content) > _LARGEST:
+        mebibytes = _LARGEST // 1024**2
         raise SandboxError(
-            f"{file} is larger than a report of a drill can be: more than {_LARGEST // 1024**2} MiB"
+            f"{file} is larger than a report of a drill can be: more than {mebibytes} MiB"
         )
     try:
         report = TypeAdapter(Report).validate_json(content)
     except ValidationError as error:
         raise SandboxError(
-            f"{file} is no report of a drill: {error.error_count()} problems; name the report.json of a drill"
+            f"{file} is no report of a drill: {error.error_count()} problems;"
+            " name the report.json of a drill"
         ) from None
     if report.format != FORMAT:
         raise SandboxError(
-            f"{file} is a report of format {report.format}; this version reads format {FORMAT}: run the drill again"
+            f"{file} is a report of format {report.format};"
+            f" this version reads format {FORMAT}: run the drill again"
         )
     return report

@@ -1,6 +1,7 @@
 """The report of a drill as data: what the terminal, the page and `--json` show.
 
-Times are seconds of the drill's clock, costs US dollars. Keys are stable: a key may be added, a changed meaning raises FORMAT.
+Times are seconds of the drill's clock, costs US dollars. Keys are stable: a key may be added; a
+changed meaning raises FORMAT.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Band = Literal["spot", "on-demand", "booting", "waiting", "other"]
 
 @dataclass(frozen=True)
 class Figure:
-    """One number of a drill, as comparisons show it."""
+    """One number of a drill in comparisons."""
 
     key: str
     name: str
@@ -38,14 +39,14 @@ class Placed:
     pods: int
     pod_hours: float
     restarts: int
-    """The pods that were evicted or drained there."""
+    """The pods that were evicted or drained."""
     lost: float
     """Seconds of work that were done again."""
 
 
 @dataclass(frozen=True)
 class PoolUse:
-    """What one pool had, and what it cost."""
+    """The nodes of one pool, and their cost."""
 
     name: str
     machine: str
@@ -58,7 +59,7 @@ class PoolUse:
     price: float | None
     cost: float | None
     least: int | None = None
-    """The minimum of its nodes; this and `most` are None where it is not autoscaled."""
+    """The minimum of its nodes; this and `most` are None if it is not autoscaled."""
     zones: tuple[str, ...] = ()
     fallback: tuple[str, ...] = ()
     """The pools that take its work when it cannot grow, in their order."""
@@ -72,7 +73,7 @@ class NotMoved:
     spot: tuple[str, ...]
     machine_hours: float
     extra: float | None
-    """What these hours cost more than on spot; None without prices."""
+    """The extra cost of these hours against spot; None without prices."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Stretch:
-    """A time in which the cloud could give so many spot nodes of a machine in a zone; None for no bound."""
+    """A time with so many spot nodes of a machine in a zone; None for no bound."""
 
     machine: str
     zone: str
@@ -107,15 +108,15 @@ class Mark:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The drill over time, in so many steps that a page stays small."""
+    """The drill over time, in few steps."""
 
     length: float
     step: float
-    """Seconds of a step; 0 where every change has its own."""
+    """Seconds of a step; 0 if every change has its own step."""
     times: tuple[float, ...]
     """The begins of the steps."""
     nodes: tuple[Series, ...]
-    """Nodes, stacked: by pool, then those that are requested and not ready. Means of a step."""
+    """Nodes, stacked: by pool, then requested ones that are not ready. Means of a step."""
     pods: tuple[Series, ...]
     """Pods with GPUs, stacked: on spot, on demand, waiting. Means of a step."""
     capacity: tuple[Stretch, ...]
@@ -124,7 +125,7 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Clock:
-    """How the drill's time passed."""
+    """The passing of the drill's time."""
 
     length: float
     factor: float | None
@@ -163,7 +164,7 @@ class Report:
     failed: bool
     numbers: tuple[Number, ...]
     policies: tuple[Row, ...]
-    """The stack's settings and fixed policies on the same work, in memory; empty where that was not asked, or cannot be done."""
+    """The stack's settings and fixed policies on the same work; empty if they were not compared."""
     verdicts: tuple[Verdict, ...]
     figures: tuple[Figure, ...]
     placed: tuple[Placed, ...]
@@ -171,7 +172,7 @@ class Report:
     not_moved: tuple[NotMoved, ...]
     losses: tuple[Loss, ...]
     best: str
-    """The explanation of the best possible; empty where nobody asked."""
+    """The explanation of the best possible; empty without it."""
     timeline: Timeline
 
 
@@ -202,14 +203,14 @@ class Comparison:
 
     format: int
     changed: tuple[str, ...]
-    """The settings, and what differs of pools, as `KEY: VALUE` or in words; all of the second."""
+    """The second side's settings that differ, as `KEY: VALUE` or in words."""
     comparable: tuple[str, ...]
-    """The reasons why the two are not of the same drill; empty where they are."""
+    """The reasons why the two are of different drills; empty for one drill."""
     moved: tuple[Moved, ...]
     turned: tuple[Turned, ...]
     before: Report
     after: Report
     names: tuple[str, str] = ("before", "after")
-    """The names of the two: a stack file, a revision, the work tree."""
+    """The names of the two sides: a stack file, a revision, the work tree."""
     basis: str = ""
-    """One sentence about what both have alike: work, and spot capacity."""
+    """One sentence about the work and spot capacity that both have alike."""

@@ -25,14 +25,14 @@ from drill.report.tables import (
 
 _FOLDER = Path(__file__).parent
 _STATES: dict[State, str] = {"holds": "good", "explained": "amber", "red": "bad", "note": "quiet"}
-"""The class of each state: a colour beside the word, never in place of it."""
+"""The class of each state: its colour stands beside the word."""
 
 LARGEST = 2 * 1024**2
-"""Bytes of the page of a report; twice as many for a comparison. The timeline's bounds keep it below (timeline.py)."""
+"""The most bytes of a report's page; a comparison may have twice as many."""
 
 
 def page(report: Report) -> str:
-    """The page of one report: the timeline, four numbers, the verdicts, then the figures."""
+    """Return the page of one report: the timeline, four numbers, the verdicts, then the figures."""
     body = joined(
         _head(f"Drill: {report.scenario}", report),
         element(
@@ -52,7 +52,7 @@ def page(report: Report) -> str:
 
 
 def comparison_page(comparison: Comparison) -> str:
-    """Return the page of two reports: the four numbers of both, what differs, then both timelines on the same axes."""
+    """Return the page of two reports: numbers, differences, both timelines on the same axes."""
     before, after = comparison.before, comparison.after
     ends = charts.axes(before.timeline, after.timeline)
     body = joined(
@@ -61,11 +61,7 @@ def comparison_page(comparison: Comparison) -> str:
         _numbers_of_both(before, after),
         _sum(after, "After: "),
         element("h2", "What differs"),
-        element(
-            "ul", *(element("li", moved.sentence.replace("`", "")) for moved in comparison.moved)
-        )
-        if comparison.moved
-        else element("p", SAME),
+        _moved(comparison),
         *(_table(table) for table in comparison_tables(comparison)),
         element("h2", "Verdicts after"),
         _verdicts(after),
@@ -79,6 +75,13 @@ def comparison_page(comparison: Comparison) -> str:
         _facts(facts(after)),
     )
     return _document(f"Drill {after.scenario}, two settings of stack {after.stack}", body)
+
+
+def _moved(comparison: Comparison) -> Html:
+    sentences = [moved.sentence.replace("`", "") for moved in comparison.moved]
+    if not sentences:
+        return element("p", SAME)
+    return element("ul", *(element("li", each) for each in sentences))
 
 
 def _document(title: str, body: Html) -> str:
@@ -117,23 +120,19 @@ def _head(title: str, report: Report, settings: Iterable[str] = ()) -> Html:
 
 
 def _numbers(report: Report) -> Html:
-    return element(
-        "dl",
-        *(
-            element(
-                "div",
-                element("dt", number.name),
-                element("dd", *_value(number)),
-                class_=_STATES[number.state],
-            )
-            for number in report.numbers
-        ),
-        class_="numbers",
-    )
+    parts = []
+    for number in report.numbers:
+        name, value = element("dt", number.name), element("dd", *_value(number))
+        parts.append(element("div", name, value, class_=_STATES[number.state]))
+    return element("dl", *parts, class_="numbers")
+
+
+def _head_row(*names: str) -> Html:
+    return element("tr", *(element("th", name, scope="col") for name in names))
 
 
 def _numbers_of_both(before: Report, after: Report) -> Html:
-    head = element("tr", *(element("th", name, scope="col") for name in ("", "Before", "After")))
+    head = _head_row("", "Before", "After")
     rows = [
         element(
             "tr",
@@ -172,23 +171,15 @@ def _notes(notes: Iterable[str]) -> Html:
 def _verdicts(report: Report) -> Html:
     rows = []
     for verdict in verdict_rows(report):
-        rows.append(
-            element(
-                "tr",
-                element(
-                    "td", element("span", verdict.state, class_=f"state {_STATES[verdict.state]}")
-                ),
-                element("th", verdict.name, scope="row"),
-                element("td", verdict.measured, element("div", verdict.why, class_="why")),
-                element("td", verdict.bound, data_label="bound:"),
-            )
+        state = element("span", verdict.state, class_=f"state {_STATES[verdict.state]}")
+        cells = (
+            element("td", state),
+            element("th", verdict.name, scope="row"),
+            element("td", verdict.measured, element("div", verdict.why, class_="why")),
+            element("td", verdict.bound, data_label="bound:"),
         )
-    head = element(
-        "thead",
-        element(
-            "tr", *(element("th", name, scope="col") for name in ("", "Asked", "Measured", "Bound"))
-        ),
-    )
+        rows.append(element("tr", *cells))
+    head = element("thead", _head_row("", "Asked", "Measured", "Bound"))
     return element("table", head, element("tbody", *rows), class_="verdicts")
 
 
@@ -206,33 +197,18 @@ def _timeline(report: Report, ends: charts.Axes) -> Html:
 def _table(table: Table) -> Html:
     if not table.rows:
         return Html("")
-    head = element(
-        "tr",
-        *(
-            element("th", column.name, scope="col", class_=_side(column.number))
-            for column in table.columns
-        ),
-    )
-    rows = [
-        element(
-            "tr",
-            *(
-                element("td", cell, class_=_side(column.number))
-                for cell, column in zip(row, table.columns, strict=True)
-            ),
-        )
-        for row in table.rows
-    ]
-    shown = element("table", element("thead", head), element("tbody", *rows))
+    sides = ["number" if column.number else None for column in table.columns]
+    names = zip(table.columns, sides, strict=True)
+    head = [element("th", column.name, scope="col", class_=side) for column, side in names]
+    rows = []
+    for row in table.rows:
+        cells = zip(row, sides, strict=True)
+        rows.append(element("tr", *(element("td", cell, class_=side) for cell, side in cells)))
+    shown = element("table", element("thead", element("tr", *head)), element("tbody", *rows))
     note = element("p", table.note, class_="soft") if table.note else Html("")
     return joined(element("h2", table.title), element("div", shown, class_="scroll"), note)
 
 
-def _side(number: bool) -> str | None:
-    return "number" if number else None
-
-
 def _facts(pairs: Sequence[tuple[str, str]]) -> Html:
-    return element(
-        "dl", *(joined(element("dt", name), element("dd", value)) for name, value in pairs)
-    )
+    parts = (joined(element("dt", name), element("dd", value)) for name, value in pairs)
+    return element("dl", *parts)

@@ -5,26 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from drill.judge.spans import counted, moment, span
+from drill.judge.verdict import counted, moment, span
 from drill.report.colours import Palette
 from drill.report.model import Series, Timeline
 
 WIDE, NARROW = 920, 360
 """Widths of a picture, in pixels."""
 COLUMNS = {WIDE: 120, NARROW: 48}
-"""The most columns that say their values on hover."""
+"""The most columns that show their values on hover."""
 LEFT, _RIGHT = 74, 16
-_KINDS = {
-    "scale-up": "scale-up",
-    "scale-down": "scale-down",
-    "moved": "moved",
-    "refused": "refused",
-    "failed": "failed",
-    "backoff": "back-off",
-    "evicted": "evicted",
-    "fault": "fault",
-    "note": "note",
-}
+_SHOWN = (
+    "scale-up",
+    "scale-down",
+    "moved",
+    "refused",
+    "failed",
+    "backoff",
+    "evicted",
+    "fault",
+    "note",
+)
+_KINDS = {kind: kind.replace("backoff", "back-off") for kind in _SHOWN}
 _ALARMS = ("evicted", "fault")
 _SHAPES = {
     "scale-up": "triangle-up",
@@ -40,7 +41,7 @@ Spec = dict[str, Any]
 
 @dataclass(frozen=True)
 class Axes:
-    """The ends of the axes; those of two timelines that stand beside each other are the same."""
+    """The ends of the axes; two compared timelines have the same."""
 
     length: float
     nodes: float
@@ -55,7 +56,7 @@ def unit(length: float) -> tuple[float, str]:
 
 
 class Panels:
-    """One picture: what its panels have in common."""
+    """One picture: `Panels(timeline, light, WIDE, axes).marks()`."""
 
     def __init__(self, timeline: Timeline, colour: Palette, width: int, ends: Axes) -> None:
         self.timeline, self.colour, self.ends, self.wide = timeline, colour, ends, width == WIDE
@@ -64,6 +65,7 @@ class Panels:
         self.seconds, self.unit = unit(ends.length)
 
     def x(self, *, title: bool = False) -> Spec:
+        """Return the time axis."""
         return {
             "field": "at",
             "type": "quantitative",
@@ -76,10 +78,11 @@ class Panels:
         }
 
     def at(self, seconds: float) -> float:
+        """Return a time on the axis."""
         return round(seconds / self.seconds, 4)
 
     def marks(self) -> Spec | None:
-        """The events: a row for each kind."""
+        """Return the events, a row for each kind; None without events."""
         kinds = [kind for kind in _KINDS if any(mark.kind == kind for mark in self.timeline.marks)]
         if not kinds:
             return None
@@ -93,6 +96,9 @@ class Panels:
             for mark in self.timeline.marks
             if mark.kind in _KINDS
         ]
+        shapes = {"domain": kinds, "range": [_SHAPES.get(kind, "circle") for kind in kinds]}
+        alarms = ["alarm" if kind in _ALARMS else "mark" for kind in kinds]
+        colours = {"domain": kinds, "range": [self.colour(name) for name in alarms]}
         return {
             "title": "What happened",
             "width": self.width,
@@ -107,30 +113,14 @@ class Panels:
                     "sort": [_KINDS[kind] for kind in kinds],
                     "axis": {"title": None, "grid": True},
                 },
-                "shape": {
-                    "field": "kind",
-                    "scale": {
-                        "domain": kinds,
-                        "range": [_SHAPES.get(kind, "circle") for kind in kinds],
-                    },
-                    "legend": None,
-                },
-                "color": {
-                    "field": "kind",
-                    "scale": {
-                        "domain": kinds,
-                        "range": [
-                            self.colour("alarm" if kind in _ALARMS else "mark") for kind in kinds
-                        ],
-                    },
-                    "legend": None,
-                },
+                "shape": {"field": "kind", "scale": shapes, "legend": None},
+                "color": {"field": "kind", "scale": colours, "legend": None},
                 "description": {"field": "words"},
             },
         }
 
     def stacked(self, title: str, of: str, series: tuple[Series, ...], top: float) -> Spec:
-        """Return series on top of each other, in steps; `of` is the unit of the axis."""
+        """Return stacked series in steps; `of` is the unit of the axis."""
         times = [*self.timeline.times, self.timeline.length]
         rows = [
             {"at": self.at(at), "value": value, "name": each.name, "order": order}
@@ -148,7 +138,7 @@ class Panels:
                     "type": "quantitative",
                     "stack": "zero",
                     "scale": {"domain": [0, top * 1.05]},
-                    # Above the numbers, to their right edge: a rotated title would take width from the picture.
+                    # Above the numbers: a rotated title would take width from the picture.
                     "axis": {
                         "title": of,
                         "titleAngle": 0,
@@ -202,21 +192,15 @@ class Panels:
         ]
 
     def _hover(self, series: tuple[Series, ...]) -> Spec:
-        """Invisible columns that say the values of a step."""
+        """Return invisible columns with the values of a step."""
         times = self.timeline.times
         stride = -(-len(times) // self.columns)
-        chosen = range(0, len(times), stride)
-        rows = [
-            {
-                "at": self.at(times[index]),
-                "end": self.at(
-                    times[index + stride] if index + stride < len(times) else self.timeline.length
-                ),
-                "words": f"{moment(times[index])}  "
-                + ", ".join(f"{each.name}: {each.values[index]:,g}" for each in series),
-            }
-            for index in chosen
-        ]
+        rows = []
+        for index in range(0, len(times), stride):
+            end = times[index + stride] if index + stride < len(times) else self.timeline.length
+            values = ", ".join(f"{each.name}: {each.values[index]:,g}" for each in series)
+            words = f"{moment(times[index])}  {values}"
+            rows.append({"at": self.at(times[index]), "end": self.at(end), "words": words})
         return {
             "data": {"values": rows},
             "mark": {"type": "rect", "opacity": 0, "color": self.colour("ink")},
@@ -230,32 +214,28 @@ class Panels:
         }
 
     def capacity(self) -> Spec | None:
-        """The spot capacity there was: a strip for each machine and zone."""
+        """Return the spot capacity, a strip for each machine and zone; None without capacity."""
         if not self.timeline.capacity:
             return None
         rows = []
         for each in self.timeline.capacity:
-            place = each.machine + (
-                f", {each.zone if 'zone' in each.zone else 'zone ' + each.zone}"
-                if each.zone
-                else ""
-            )
-            wide = (each.end - each.begin) / self.ends.length > (0.05 if self.wide else 0.12)
-            amount = (
-                "no bound"
-                if each.nodes is None
-                else "none"
-                if not each.nodes
-                else counted(each.nodes, "node")
-            )
+            place, length = each.machine, each.end - each.begin
+            if each.zone:
+                place += f", {each.zone if 'zone' in each.zone else 'zone ' + each.zone}"
+            wide = length / self.ends.length > (0.05 if self.wide else 0.12)
+            kind, amount, shown = "some", counted(each.nodes or 0, "node"), f"{each.nodes}"
+            if each.nodes is None:
+                kind, amount, shown = "no bound", "no bound", "∞"
+            elif not each.nodes:
+                kind, amount = "none", "none"
             rows.append(
                 {
                     "at": self.at(each.begin),
                     "end": self.at(each.end),
                     "place": place,
-                    "kind": "no bound" if each.nodes is None else "some" if each.nodes else "none",
-                    "shown": ("∞" if each.nodes is None else f"{each.nodes}") if wide else "",
-                    "words": f"{place}: {amount}, from {moment(each.begin)} for {span(each.end - each.begin)}",
+                    "kind": kind,
+                    "shown": shown if wide else "",
+                    "words": f"{place}: {amount}, from {moment(each.begin)} for {span(length)}",
                 }
             )
         places = list(dict.fromkeys(row["place"] for row in rows))

@@ -6,24 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from drill.judge.outcome import ALONE
-from drill.judge.spans import span
-from drill.judge.verdict import Verdict
+from drill.judge.verdict import Verdict, span
 from drill.report.compare import written
 from drill.report.model import Comparison, Figure, Report
 
 MOST_ROWS = 40
-"""The most rows of a table; the rest is added up in JSON only."""
+"""The most rows of a table; JSON has all rows."""
 
 
 @dataclass(frozen=True)
 class Column:
+    """A column of a table."""
+
     name: str
     number: bool = False
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts. One without rows is not shown."""
+    """A table of texts, left out without rows: `Table("Pods", columns("Pool", "#Pods"), rows)`."""
 
     title: str
     columns: tuple[Column, ...]
@@ -31,21 +32,27 @@ class Table:
     note: str = ""
 
 
+def columns(*names: str) -> tuple[Column, ...]:
+    """Return columns by their names; a name with `#` is a column of numbers."""
+    return tuple(Column(name.removeprefix("#"), name.startswith("#")) for name in names)
+
+
 def verdict_rows(report: Report) -> list[Verdict]:
-    """The verdicts, red ones first, then those that hold by an explanation, in their order otherwise."""
+    """Return the verdicts: red ones first, then explained ones."""
     return sorted(
         report.verdicts, key=lambda verdict: (verdict.state != "red", verdict.state != "explained")
     )
 
 
 def sentence(report: Report) -> str:
-    """One line about the drill: where, how long, what decided."""
+    """Say where the drill ran, how long, and with which autoscaler."""
     cloud = {"azure": "AKS", "gcp": "GKE"}.get(report.provider, report.provider)
-    return f"Stack {report.stack}, {cloud} in {report.location}, {span(report.clock.length)}, autoscaler: {report.autoscaler}."
+    place = f"Stack {report.stack}, {cloud} in {report.location}, {span(report.clock.length)}"
+    return f"{place}, autoscaler: {report.autoscaler}."
 
 
 def tables(report: Report) -> list[Table]:
-    """The tables of a report after its verdicts."""
+    """Return the tables of a report after its verdicts."""
     return [
         _policies(report),
         _figures(report),
@@ -57,21 +64,12 @@ def tables(report: Report) -> list[Table]:
 
 
 def _policies(report: Report) -> Table:
-    columns = (
-        Column("Policy"),
-        Column("USD", True),
-        Column("Saved", True),
-        Column("Longest wait", True),
-        Column("GPU-days waited", True),
-        Column("GPU hours on spot", True),
-        Column("Done again", True),
-        Column("Unfinished", True),
-    )
+    names = ("Policy", "#USD", "#Saved", "#Longest wait", "#GPU-days waited", "#GPU hours on spot")
     alone = next((row.outcome.usd for row in report.policies if row.policy == ALONE), None)
     rows = tuple(
         (
             row.policy,
-            "not known" if row.outcome.usd is None else f"{row.outcome.usd:,.2f}",
+            _known(row.outcome.usd),
             "-"
             if not alone or row.outcome.usd is None or row.policy == ALONE
             else f"{1 - row.outcome.usd / alone:.0%}",
@@ -84,12 +82,14 @@ def _policies(report: Report) -> Table:
         for row in report.policies
     )
     note = (
-        "Saved: against on demand alone. Each policy has the same work and the same spot machines, in a drill in memory. The "
-        "drill's own figures may differ: its cost by about one percent, the longest wait by more where pods queue for a full pool."
+        "Saved: against on demand alone. Each policy has the same work and the same spot machines,"
+        " in a drill in memory. The drill's own figures may differ: its cost by about one percent, the"
+        " longest wait by more where pods queue for a full pool."
     )
     if any(row.outcome.unfinished for row in report.policies):
         note += " Unfinished are pieces of work: what is not done costs nothing, and is no saving."
-    return Table("The same work by fixed policies", columns, rows, note)
+    heads = columns(*names, "#Done again", "#Unfinished")
+    return Table("The same work by fixed policies", heads, rows, note)
 
 
 def _figures(report: Report) -> Table:
@@ -98,18 +98,11 @@ def _figures(report: Report) -> Table:
         for figure in report.figures
         if figure.value is not None and figure.key != "red_verdicts"
     )
-    return Table("Figures", (Column("Figure"), Column("Value", True)), rows, report.best)
+    return Table("Figures", columns("Figure", "#Value"), rows, report.best)
 
 
 def _placed(report: Report) -> Table:
-    columns = (
-        Column("Role"),
-        Column("Pool"),
-        Column("Pods", True),
-        Column("Pod-hours", True),
-        Column("Evicted or drained", True),
-        Column("Work done again", True),
-    )
+    names = ("Role", "Pool", "#Pods", "#Pod-hours", "#Evicted or drained", "#Work done again")
     rows = tuple(
         (
             each.role,
@@ -121,18 +114,11 @@ def _placed(report: Report) -> Table:
         )
         for each in report.placed
     )
-    return Table("Who ran where", columns, rows[:MOST_ROWS], _more(rows))
+    return Table("Who ran where", columns(*names), rows[:MOST_ROWS], _more(rows))
 
 
 def _pools(report: Report) -> Table:
-    columns = (
-        Column("Pool"),
-        Column("Machine"),
-        Column("Most nodes", True),
-        Column("Machine-hours", True),
-        Column("USD an hour", True),
-        Column("USD", True),
-    )
+    names = ("Pool", "Machine", "#Most nodes", "#Machine-hours", "#USD an hour", "#USD")
     used = [each for each in report.pools if each.peak or each.gpus]
     rows = tuple(
         (
@@ -140,52 +126,31 @@ def _pools(report: Report) -> Table:
             each.machine,
             f"{each.peak:,}" + (f" of {each.most:,}" if each.most is not None else ""),
             f"{each.machine_hours:,.1f}",
-            "not known" if each.price is None else f"{each.price:,.3f}",
-            "not known" if each.cost is None else f"{each.cost:,.2f}",
+            _known(each.price, 3),
+            _known(each.cost),
         )
         for each in used
     )
-    note = (
-        f"Prices: {report.price_source}. Machines only, from their request to their end."
-        if report.price_source
-        else ""
-    )
-    return Table("Machine-hours and cost", columns, rows[:MOST_ROWS], note)
+    note = ""
+    if report.price_source:
+        note = f"Prices: {report.price_source}. Machines only, from their request to their end."
+    return Table("Machine-hours and cost", columns(*names), rows[:MOST_ROWS], note)
 
 
 def _not_moved(report: Report) -> Table:
-    columns = (
-        Column("On-demand pool"),
-        Column("Spot pools with room"),
-        Column("Machine-hours", True),
-        Column("USD more than on spot", True),
-    )
+    names = ("On-demand pool", "Spot pools with room", "#Machine-hours", "#USD more than on spot")
     rows = tuple(
-        (
-            each.pool,
-            ", ".join(each.spot),
-            f"{each.machine_hours:,.1f}",
-            "not known" if each.extra is None else f"{each.extra:,.2f}",
-        )
+        (each.pool, ", ".join(each.spot), f"{each.machine_hours:,.1f}", _known(each.extra))
         for each in report.not_moved
         if each.machine_hours
     )
-    note = (
-        "Hours in which pods that may run on spot stayed on demand while spot had room: on AKS nothing moves a running pod back."
-        if report.provider == "azure"
-        else "Hours in which pods that may run on spot stayed on demand while spot had room."
-    )
-    return Table("Not moved back to spot", columns, rows[:MOST_ROWS], note)
+    note = "Hours in which pods that may run on spot stayed on demand while spot had room"
+    note += ": on AKS nothing moves a running pod back." if report.provider == "azure" else "."
+    return Table("Not moved back to spot", columns(*names), rows[:MOST_ROWS], note)
 
 
 def _losses(report: Report) -> Table:
-    columns = (
-        Column("Pool"),
-        Column("Lost to"),
-        Column("Setting"),
-        Column("Machine-hours", True),
-        Column("USD", True),
-    )
+    names = ("Pool", "Lost to", "Setting", "#Machine-hours", "#USD")
     rows = tuple(
         (
             each.pool or "all",
@@ -196,23 +161,24 @@ def _losses(report: Report) -> Table:
         )
         for each in report.losses
     )
-    return Table("From the best possible to this drill", columns, rows[:MOST_ROWS])
+    return Table("From the best possible to this drill", columns(*names), rows[:MOST_ROWS])
+
+
+def _known(value: float | None, digits: int = 2) -> str:
+    return "not known" if value is None else f"{value:,.{digits}f}"
 
 
 def _more(rows: Sequence[object]) -> str:
-    return (
-        f"{len(rows) - MOST_ROWS:,} more rows are in report.json." if len(rows) > MOST_ROWS else ""
-    )
+    more = len(rows) - MOST_ROWS
+    return f"{more:,} more rows are in report.json." if more > 0 else ""
 
 
 def facts(report: Report) -> list[tuple[str, str]]:
-    """What one must know to repeat or judge a drill."""
+    """Return the facts that one needs to repeat or judge a drill."""
     clock = report.clock
-    passed = (
-        "a discrete clock that waits for nothing"
-        if clock.factor is None
-        else f"{clock.factor:g} times as fast as real time"
-    )
+    passed = "a discrete clock that waits for nothing"
+    if clock.factor is not None:
+        passed = f"{clock.factor:g} times as fast as real time"
     pairs = [
         ("Scenario", f"{report.scenario}, seed {report.seed}"),
         ("Stack", f"{report.stack} ({report.provider}, {report.location})"),
@@ -230,7 +196,7 @@ SAME = "No figure differs."
 
 
 def settings_sentences(comparison: Comparison) -> list[str]:
-    """Sentences about the two settings: their names, whether a drill sees a difference, and what both have alike."""
+    """Say the names of two settings, whether a drill sees a difference, and what is alike."""
     before, after = comparison.names
     found = [f"Before: {before}. After: {after}."]
     if not comparison.changed:
@@ -239,27 +205,17 @@ def settings_sentences(comparison: Comparison) -> list[str]:
 
 
 def comparison_tables(comparison: Comparison) -> list[Table]:
-    """The tables of a comparison: changed settings, moved figures, turned verdicts."""
-    changed = Table(
-        "Changed settings",
-        (Column("After"),),
-        tuple((text.replace("`", ""),) for text in comparison.changed),
-    )
-    figures = Table(
-        "Figures that moved",
-        (Column("Figure"), Column("Before", True), Column("After", True)),
-        tuple(
-            (
-                each.name,
-                written(Figure(each.key, each.name, each.before, each.unit)),
-                written(Figure(each.key, each.name, each.after, each.unit)),
-            )
-            for each in comparison.moved
-        ),
-    )
-    turned = Table(
-        "Verdicts that turned",
-        (Column("Verdict"), Column("Before"), Column("After")),
-        tuple((each.name, each.before, each.after) for each in comparison.turned),
-    )
-    return [changed, figures, turned]
+    """Return the tables of a comparison: changed settings, moved figures, turned verdicts."""
+    changed = tuple((text.replace("`", ""),) for text in comparison.changed)
+    turned = tuple((each.name, each.before, each.after) for each in comparison.turned)
+    moved = []
+    for each in comparison.moved:
+        sides = [
+            Figure(each.key, each.name, value, each.unit) for value in (each.before, each.after)
+        ]
+        moved.append((each.name, *map(written, sides)))
+    return [
+        Table("Changed settings", columns("After"), changed),
+        Table("Figures that moved", columns("Figure", "#Before", "#After"), tuple(moved)),
+        Table("Verdicts that turned", columns("Verdict", "Before", "After"), turned),
+    ]

@@ -35,7 +35,7 @@ _COLOURS: dict[State, str] = {
 
 
 def text(report: Report | Comparison) -> RenderableType:
-    """What a terminal shows: the verdicts first, then the figures."""
+    """Return what a terminal shows: the verdicts first, then the figures."""
     return _comparison(report) if isinstance(report, Comparison) else _report(report)
 
 

@@ -1,20 +1,20 @@
-"""The timeline of a record, in few steps: a week of thousands of pods takes no more of them than an hour of ten."""
+"""The timeline of a record, in few steps, whatever the number of pods."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from drill.judge.spans import counted
+from drill.judge.verdict import counted
 from drill.report.model import Band, Mark, Series, Stretch, Timeline
 from drill.world.record import Event, Node, Pod, Pool, Record
 
 STEPS = 240
 """The most steps."""
 POOLS = 3
-"""The most pools of a capacity that have a band of their own."""
+"""The most pools with a band of their own, for spot and for on demand."""
 PLACES = 12
-"""The most rows of capacity; more zones are added up."""
+"""The most rows of capacity; further zones are added up."""
 STRETCHES = 600
 MARKS = 48
 """The most marks of one kind."""
@@ -25,22 +25,13 @@ _Spans = list[tuple[float, float]]
 
 
 def timeline(record: Record) -> Timeline:
-    """The timeline of a record: exact where it has few changes, otherwise in STEPS equal steps."""
+    """Return the timeline of a record: exact with few changes, otherwise in STEPS equal steps."""
     length = record.clock.length
-    changes = {0.0}
-    for node in record.nodes:
-        changes |= {
-            at
-            for at in (node.requested, node.ready, node.gone)
-            if at is not None and 0 < at < length
-        }
+    moments = [at for node in record.nodes for at in (node.requested, node.ready, node.gone)]
     for pod in record.pods:
         if pod.gpus:
-            changes |= {
-                at
-                for at in (pod.created, pod.bound, pod.ended)
-                if at is not None and 0 < at < length
-            }
+            moments += [pod.created, pod.bound, pod.ended]
+    changes = {0.0, *(at for at in moments if at is not None and 0 < at < length)}
     exact = len(changes) <= STEPS
     times = sorted(changes) if exact else [length * step / STEPS for step in range(STEPS)]
     return Timeline(
@@ -55,15 +46,10 @@ def timeline(record: Record) -> Timeline:
 
 
 def sampled(spans: _Spans, times: Sequence[float], end: float) -> tuple[float, ...]:
-    """The number of spans at each step, as the mean over the step."""
-    changes = sorted(
-        [(max(begin, 0.0), 1) for begin, stop in spans if begin < stop and begin < end]
-        + [
-            (max(stop, 0.0), -1)
-            for begin, stop in spans
-            if begin < stop and stop < end and begin < end
-        ]
-    )
+    """Return the mean number of spans in each step."""
+    shown = [(begin, stop) for begin, stop in spans if begin < min(stop, end)]
+    starts = [(max(begin, 0.0), 1) for begin, _ in shown]
+    changes = sorted(starts + [(max(stop, 0.0), -1) for _, stop in shown if stop < end])
     values, count, index = [], 0, 0
     for begin, stop in zip(times, [*times[1:], end], strict=True):
         while index < len(changes) and changes[index][0] <= begin:
@@ -89,21 +75,15 @@ def _nodes(record: Record, times: Sequence[float]) -> Iterable[Series]:
         yield Series("pools without GPUs", "other", sampled(plain, times, end))
     bands: tuple[Band, Band] = ("on-demand", "spot")
     for band in bands:
-        grown = [
-            pool
-            for pool in record.pools
-            if pool.gpus and pool.capacity == band and ready[pool.name]
-        ]
+        own = [pool for pool in record.pools if pool.gpus and pool.capacity == band]
+        grown = [pool for pool in own if ready[pool.name]]
         shown, rest = _largest(grown, {name: len(spans) for name, spans in ready.items()})
         for pool in shown:
             yield Series(pool.name, band, sampled(ready[pool.name], times, end))
         if rest:
             together = [spans for pool in rest for spans in ready[pool.name]]
-            yield Series(
-                f"{len(rest)} more {'on demand' if band == 'on-demand' else band}",
-                band,
-                sampled(together, times, end),
-            )
+            name = f"{len(rest)} more {band.replace('-', ' ')}"
+            yield Series(name, band, sampled(together, times, end))
     yield Series("requested, not ready", "booting", sampled(_booting(record), times, end))
 
 
@@ -111,42 +91,30 @@ def _largest(pools: list[Pool], sizes: dict[str, int]) -> tuple[list[Pool], list
     if len(pools) <= POOLS:
         return pools, []
     kept = set(sorted((pool.name for pool in pools), key=lambda name: -sizes[name])[: POOLS - 1])
-    return [pool for pool in pools if pool.name in kept], [
-        pool for pool in pools if pool.name not in kept
-    ]
+    rest = [pool for pool in pools if pool.name not in kept]
+    return [pool for pool in pools if pool.name in kept], rest
 
 
 def _ready(nodes: Iterable[Node], end: float) -> _Spans:
-    return [
-        (node.ready, end if node.gone is None else node.gone)
-        for node in nodes
-        if node.ready is not None
-    ]
+    spans = [(node.ready, end if node.gone is None else node.gone) for node in nodes]
+    return [(ready, gone) for ready, gone in spans if ready is not None]
 
 
 def _booting(record: Record) -> _Spans:
-    end = record.clock.length
-    return [
-        (node.requested, min(at for at in (node.ready, node.gone, end) if at is not None))
-        for node in record.nodes
-    ]
+    ends = [(node, (node.ready, node.gone, record.clock.length)) for node in record.nodes]
+    return [(node.requested, min(at for at in each if at is not None)) for node, each in ends]
 
 
 def _pods(record: Record, times: Sequence[float]) -> Iterable[Series]:
     end = record.clock.length
     capacity = {pool.name: pool.capacity for pool in record.pools}
     asking = [pod for pod in record.pods if pod.gpus]
-    names: tuple[tuple[Band, str], ...] = (
-        ("on-demand", "running on demand"),
-        ("spot", "running on spot"),
-    )
-    for band, name in names:
-        there = [
-            (pod.bound, end if pod.ended is None else pod.ended)
-            for pod in asking
-            if pod.bound is not None and capacity.get(pod.pool or "") == band
-        ]
-        yield Series(name, band, sampled(there, times, end))
+    bands: tuple[Band, Band] = ("on-demand", "spot")
+    for band, name in zip(bands, ("running on demand", "running on spot"), strict=True):
+        own = [pod for pod in asking if capacity.get(pod.pool or "") == band]
+        spans = [(pod.bound, end if pod.ended is None else pod.ended) for pod in own]
+        bound = [(begin, stop) for begin, stop in spans if begin is not None]
+        yield Series(name, band, sampled(bound, times, end))
     yield Series("waiting", "waiting", sampled([_waiting(pod, end) for pod in asking], times, end))
 
 
@@ -178,15 +146,15 @@ _Steps = dict[tuple[str, str], list[tuple[float, int | None]]]
 
 
 def _summed(steps: _Steps) -> _Steps:
-    """The capacity of each machine in all zones together."""
+    """Return the capacity of each machine in all zones together."""
     summed: _Steps = {}
     for machine, group in groupby(sorted(steps), key=lambda place: place[0]):
         places = list(group)
         now: dict[tuple[str, str], int | None] = {}
         for at in sorted({at for place in places for at, _ in steps[place]}):
-            now |= {
-                place: nodes for place in places for moment, nodes in steps[place] if moment == at
-            }
+            for place in places:
+                for nodes in [nodes for moment, nodes in steps[place] if moment == at]:
+                    now[place] = nodes
             known = [nodes for nodes in now.values() if nodes is not None]
             total = None if len(known) < len(now) else sum(known)
             summed.setdefault((machine, f"{len(places)} zones"), []).append((at, total))
@@ -194,22 +162,17 @@ def _summed(steps: _Steps) -> _Steps:
 
 
 def _joined(row: list[Stretch], most: int, length: float) -> list[Stretch]:
-    """Stretches joined with the next until none is shorter than the page can show: the longest part decides the number."""
-    shortest = length / most
-    kept: list[list[Stretch]] = []
-    for stretch in row:
-        if (
-            kept
-            and kept[-1][-1].nodes != stretch.nodes
-            and stretch.end - kept[-1][0].begin > shortest
-        ):
-            kept.append([stretch])
-        elif kept:
-            kept[-1].append(stretch)
-        else:
-            kept.append([stretch])
+    """Join stretches until none is too short; the longest part gives the number of nodes."""
     if len(row) <= most:
         return row
+    shortest = length / most
+    kept = [[row[0]]]
+    for stretch in row[1:]:
+        long = stretch.end - kept[-1][0].begin > shortest
+        if long and kept[-1][-1].nodes != stretch.nodes:
+            kept.append([stretch])
+        else:
+            kept[-1].append(stretch)
     longest = [max(group, key=lambda each: each.end - each.begin) for group in kept]
     return [
         Stretch(group[0].machine, group[0].zone, group[0].begin, group[-1].end, each.nodes)
@@ -218,20 +181,14 @@ def _joined(row: list[Stretch], most: int, length: float) -> list[Stretch]:
 
 
 def _marks(record: Record) -> Iterable[Mark]:
-    shown = [
-        event
-        for event in record.events
-        if event.kind != "capacity" and 0 <= event.at <= record.clock.length
-    ]
-    for kind, group in groupby(
-        sorted(shown, key=lambda event: (event.kind, event.at)), key=lambda event: event.kind
-    ):
+    shown = [event for event in record.events if 0 <= event.at <= record.clock.length]
+    shown.sort(key=lambda event: (event.kind, event.at))
+    for kind, group in groupby(shown, key=lambda event: event.kind):
         events = list(group)
+        if kind == "capacity":
+            continue
         if len(events) <= MARKS:
-            yield from (
-                Mark(round(event.at, 2), kind, max(event.nodes, 1), _short(event.text))
-                for event in events
-            )
+            yield from (_together(kind, [event]) for event in events)
             continue
         width = record.clock.length / MARKS
         for _, near in groupby(events, key=lambda event: int(event.at // width)):
@@ -239,14 +196,11 @@ def _marks(record: Record) -> Iterable[Mark]:
 
 
 def _together(kind: str, events: list[Event]) -> Mark:
-    text = (
-        events[0].text
-        if len(events) == 1
-        else f"{counted(len(events), 'event')}, the first: {events[0].text}"
-    )
-    return Mark(
-        round(events[0].at, 2), kind, sum(max(event.nodes, 1) for event in events), _short(text)
-    )
+    text = events[0].text
+    if len(events) > 1:
+        text = f"{counted(len(events), 'event')}, the first: {text}"
+    nodes = sum(max(event.nodes, 1) for event in events)
+    return Mark(round(events[0].at, 2), kind, nodes, _short(text))
 
 
 def _short(text: str) -> str:

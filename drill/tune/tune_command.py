@@ -1,4 +1,4 @@
-"""`sandbox drill --tune`: tunes a stack's chains in memory, and writes the change of its stack file as a difference."""
+"""`sandbox drill --tune`: tunes a stack in memory, and writes the change of its stack file."""
 
 from __future__ import annotations
 
@@ -6,25 +6,23 @@ import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.table import Table
 
-from drill.command import Side, brought_up
-from drill.folder import writable, writing
-from drill.in_memory import stack as stacks
-from drill.in_memory.stack import Stack
+from drill.command import Request, writable, writing
+from drill.in_memory.stack import Stack, read_stack
 from drill.judge.outcome import Outcome
-from drill.judge.spans import span
-from drill.play.source import cloud_of
-from drill.tune.policies import Trial
+from drill.judge.verdict import span
+from drill.play.source import copy_cloud
+from drill.sides import Side, bring_up
 from drill.tune.tune import Judged, Tuned, tune
 from drill.tune.tuned_file import difference
-from drill.world import scenario as scenarios
+from drill.world.basis import Trial
+from drill.world.scenario import load_scenario
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
 from sandbox.engine.scratch import DRILL, opened
@@ -35,49 +33,40 @@ SEEDS = 5
 FILE = "tuned.diff"
 
 
-@dataclass(frozen=True)
-class Request:
-    """The options of the command."""
-
-    seed: int
-    config_file: Path | None
-    directory: Path
-    as_json: bool
-    shortage: scenarios.Shortage | None = None
-    cluster: str | None = None
-    cloud: Path | None = None
-
-
 @contextmanager
-def read(home: Home, request: Request, notify: Notify) -> Iterator[tuple[Stack, dict[str, str]]]:
-    """Read a stack that is up, or that comes up beside it by another stack file; and the stack file's pool of each pool."""
+def tuned_stack(
+    home: Home, request: Request, notify: Notify
+) -> Iterator[tuple[Stack, dict[str, str]]]:
+    """Read the running stack, or one that comes up by another stack file.
+
+    Yields the stack, and the stack file's pool of each pool.
+    """
     with opened(home.root, notify, DRILL) as scratch:
         source = home
         if request.config_file:
             side = Side(request.config_file.name, request.config_file)
-            source = brought_up(home, side, scratch, request.cloud, notify)
-        plane, copy = cloud_of(source, scratch.folder / "copy", request.cluster)
+            source = bring_up(home, side, scratch, request.cloud, notify)
+        plane, copy = copy_cloud(source, scratch.folder / "copy", request.cluster)
         client = Client(plane.admin_kubeconfig)
         try:
-            stack = stacks.of(home.stack, copy, client)
+            stack = read_stack(home.stack, copy, client)
         finally:
             client.close()
         yield stack, dict((copy.outputs.get("remembered") or {}).get("pools") or {})
 
 
-def run(home: Home, request: Request, notify: Notify) -> None:
-    """Tune, print what came out, and write the difference. Raises SandboxError."""
-    scenario = scenarios.load("week").model_copy(update={"shortage": request.shortage})
+def tune_stack(home: Home, request: Request, notify: Notify) -> None:
+    """Tune a stack, print the result, and write the difference. Raises SandboxError."""
+    scenario = load_scenario("week").model_copy(update={"shortage": request.shortage})
     path = request.config_file or home.config_file or home.project / f"Pulumi.{home.stack}.yaml"
-    with writable(request.directory), read(home, request, notify) as (stack, sources):
+    with writable(request.directory), tuned_stack(home, request, notify) as (stack, sources):
         weeks = [
             Trial(scenario, "week", seed, stack.basis.drawn_week(seed, stack.basis))
             for seed in range(request.seed, request.seed + 2 * SEEDS)
         ]
         accepted = stack.accepted_wait
-        notify(
-            f"drawn weeks {request.seed} to {request.seed + SEEDS - 1} choose, the {SEEDS} after them judge"
-        )
+        last = request.seed + SEEDS - 1
+        notify(f"drawn weeks {request.seed} to {last} choose, the {SEEDS} after them judge")
         with ProcessPoolExecutor() as pool:
             tuned = tune(stack, weeks[:SEEDS], weeks[SEEDS:], accepted, pool, notify)
     text = difference(path.read_text(), path.name, tuned.chosen, stack, sources)
@@ -88,25 +77,19 @@ def run(home: Home, request: Request, notify: Notify) -> None:
     with writing(request.directory):
         (request.directory / FILE).write_text(text)
     notify(
-        f"the difference is {request.directory / FILE}: `git apply` takes it; {path.name} stays as it is"
+        f"the difference is {request.directory / FILE}: `git apply` takes it;"
+        f" {path.name} stays as it is"
     )
 
 
 def as_json(tuned: Tuned, text: str) -> dict[str, Any]:
-    """The result as plain data."""
+    """Return the result as plain data."""
     return {**asdict(tuned), "difference": text}
 
 
 def _print(console: Console, tuned: Tuned, text: str, name: str, accepted: float) -> None:
-    table = Table(
-        "Setting",
-        "USD a week",
-        "Saved against alone",
-        "Longest wait",
-        "On spot",
-        "Done again",
-        box=None,
-    )
+    columns = ("Setting", "USD a week", "Saved against alone", "Longest wait", "On spot")
+    table = Table(*columns, "Done again", box=None)
     rows: list[tuple[str, Judged]] = [
         ("on demand alone", tuned.alone),
         ("as it is", tuned.before),
@@ -125,13 +108,13 @@ def _print(console: Console, tuned: Tuned, text: str, name: str, accepted: float
         )
     console.print(table)
     console.print(
-        f"\nMeans of {SEEDS} drawn weeks that chose nothing; waits are the longest of all. Accepted: {span(accepted)}."
-        f" {tuned.tried} settings were tried. Regret: {tuned.regret:,.2f} USD a week less by the best of the last eight.\n",
+        f"\nMeans of {SEEDS} drawn weeks that chose nothing; waits are the longest of all."
+        f" Accepted: {span(accepted)}. {tuned.tried} settings were tried."
+        f" Regret: {tuned.regret:,.2f} USD a week less by the best of the last eight.\n",
         highlight=False,
     )
-    console.print(
-        text or f"{name}: nothing to change.", highlight=False, markup=False, soft_wrap=True
-    )
+    words = text or f"{name}: nothing to change."
+    console.print(words, highlight=False, markup=False, soft_wrap=True)
 
 
 def _mean(judged: Judged, figure: Callable[[Outcome], float]) -> str:

@@ -1,4 +1,4 @@
-"""A stack file with tuned settings, as a difference that `git apply` takes. Comments and layout stay."""
+"""The change of a stack file for tuned settings; comments and layout stay."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ _PREFIX = "kubeflow-spot:"
 def difference(
     text: str, path: str, setting: Setting, stack: Stack, sources: Mapping[str, str]
 ) -> str:
-    """The unified difference of a stack file; empty where nothing changes. `sources` has the stack file's pool of each pool."""
-    after = changed(text, setting, stack, sources)
+    """Return the unified difference of a stack file, for `git apply`; empty without changes.
+
+    `sources` has the stack file's pool of each pool.
+    """
+    after = tuned_text(text, setting, stack, sources)
     lines = difflib.unified_diff(
         text.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{path}", f"b/{path}"
     )
     return "".join(lines)
 
 
-def changed(text: str, setting: Setting, stack: Stack, sources: Mapping[str, str]) -> str:
-    """The text of a stack file with tuned settings."""
+def tuned_text(text: str, setting: Setting, stack: Stack, sources: Mapping[str, str]) -> str:
+    """Return the text of a stack file with tuned settings."""
     yaml = YAML()
     yaml.preserve_quotes, yaml.width = True, 4096
     yaml.indent(mapping=2, sequence=4, offset=2)
@@ -44,11 +47,9 @@ def changed(text: str, setting: Setting, stack: Stack, sources: Mapping[str, str
         fallback = config[f"{_PREFIX}cloud"].setdefault("fallback", {})
         fallback["consolidationDelayMinutes"] = setting.consolidation
     if setting.order:
-        config.setdefault(f"{_PREFIX}growth", {})["order"] = [
-            name
-            for name in setting.order
-            if any(pool.name == name and pool.gpus for pool in stack.pools)
-        ]
+        with_gpus = {pool.name for pool in stack.pools if pool.gpus}
+        order = [name for name in setting.order if name in with_gpus]
+        config.setdefault(f"{_PREFIX}growth", {})["order"] = order
     out = io.StringIO()
     yaml.dump(content, out)
     return out.getvalue()

@@ -1,7 +1,7 @@
-"""Argo's own workflow controller at a control plane: the program and the CustomResourceDefinitions of the module that tools/argo
-pins, the release in kubeflow/manifests 26.03.
+"""Argo's own workflow controller at a control plane: the release in kubeflow/manifests 26.03.
 
-It runs no containers: whoever starts it plays the kubelets, and the executor in each pod where outputs are asked for.
+The program and its CustomResourceDefinitions are of the module that tools/argo pins. It runs no
+containers: the caller plays the kubelets, and the executor of each pod if outputs are needed.
 """
 
 from collections.abc import Mapping
@@ -15,35 +15,34 @@ from sandbox.base.home import PROJECT
 from sandbox.base.notices import Notify
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.process import Process, stop_all
-from sandbox.kubernetes.client import ApiError
-from sandbox.kubernetes.client import Client, Object
+from sandbox.kubernetes.client import ApiError, Client, Object
 from sandbox.toolchain import programs
 
 VERSION = "argoproj.io/v1alpha1"
 PROGRAM = "workflow-controller"
 NAMESPACE = "kubeflow"
 CONFIG_MAP = "workflow-controller-configmap"
-"""Name and namespace in kubeflow/manifests 26.03 (applications/pipeline/upstream/third-party/argo/base)."""
+"""The name in kubeflow/manifests 26.03 (applications/pipeline/upstream/third-party/argo/base)."""
 PATHS = {"Workflow": f"/apis/{VERSION}/workflows"}
 DEFAULTS = "workflowDefaults"
-"""The ConfigMap's key for what every Workflow gets."""
+"""The ConfigMap's key for the defaults of every Workflow."""
 
-# docs/environment-variables.md of the module. The waits of the real program, except for the first two, are kept by default.
+# docs/environment-variables.md of the module. Other waits of the real program stay.
 _QUICK = {"LEADER_ELECTION_DISABLE": "true", "DEFAULT_REQUEUE_TIME": "50ms"}
-# Ten seconds before a missing pod counts as deleted, two and ten minutes for the results of one: passed by the drill's clock.
 AT_ONCE = {
     "RECENTLY_STARTED_POD_DURATION": "0s",
     "RECENTLY_DELETED_POD_DURATION": "0s",
     "TASK_RESULT_TIMEOUT_DURATION": "0s",
 }
+"""Waits that a drill leaves out: 10 s for a missing pod, 2 and 10 minutes for its results."""
 _MANAGER = "sandbox-argo"
 _SECONDS = 60.0
 
 
-def defaults() -> Object:
-    """The project's workflow defaults (kubeflow/components/retry), without the wait before a retry, which passes for nothing.
+def workflow_defaults() -> Object:
+    """Read the project's workflow defaults (kubeflow/components/retry), without the retry back-off.
 
-    Raises SandboxError where the checkout lacks them.
+    Raises SandboxError if the checkout lacks them.
     """
     path = PROJECT / "kubeflow" / "components" / "retry" / "workflow-defaults.yaml"
     try:
@@ -57,28 +56,24 @@ def defaults() -> Object:
 
 
 def definitions(notify: Notify) -> list[Object]:
-    """The CustomResourceDefinitions of Argo, read from the source of its module. Raises ProgramError."""
-    # The smaller set: the full one has the whole schema of a pod in five kinds, and KFP installs the smaller one.
+    """Read Argo's CustomResourceDefinitions from its module. Raises ProgramError."""
+    # The smaller set, which KFP installs: the full one has the schema of a pod in five kinds.
     folder = programs.source("argo", notify) / "manifests" / "base" / "crds" / "minimal"
-    return [
-        body
-        for path in sorted(folder.glob("argoproj.io_*.yaml"))
-        for body in yaml.safe_load_all(path.read_text())
-        if body
-    ]
+    texts = [path.read_text() for path in sorted(folder.glob("argoproj.io_*.yaml"))]
+    return [body for text in texts for body in yaml.safe_load_all(text) if body]
 
 
-def start(
+def start_controller(
     plane: ControlPlane,
     client: Client,
     notify: Notify,
     defaults: Mapping[str, Any] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Process:
-    """Start the controller with these workflow defaults, and wait until it works; `plane.stop` ends it with the others.
+    """Start the controller with these workflow defaults, and wait until it works.
 
-    Its namespace must exist. `environment` has further variables of the program, such as TASK_RESULT_TIMEOUT_DURATION. Raises
-    SandboxError.
+    `plane.stop` ends it with the others. Its namespace must exist. `environment` has further
+    variables of the program, such as TASK_RESULT_TIMEOUT_DURATION. Raises SandboxError.
     """
     program = programs.ensure([PROGRAM], notify)[PROGRAM]
     for body in definitions(notify):
@@ -104,7 +99,7 @@ def start(
 
 
 def _await(process: Process, client: Client) -> None:
-    """Wait until the controller has done a Workflow without a pod: it says nothing when it is ready."""
+    """Wait until the controller has done a Workflow without a pod: its log does not tell."""
     template = {"name": "nothing", "suspend": {"duration": "0"}}
     probe = {
         "apiVersion": VERSION,
@@ -122,24 +117,24 @@ def _await(process: Process, client: Client) -> None:
             if refused.status != 404 or monotonic() > until:
                 raise
             sleep(0.05)
-    while not (
-        (client.get(VERSION, "Workflow", _MANAGER, NAMESPACE) or {}).get("status") or {}
-    ).get("phase"):
+    while not _phase(client):
         if process.exit_code() is not None or monotonic() > until:
             raise SandboxError(f"{PROGRAM} does not work:\n{process.log_tail()}")
         sleep(0.02)
     client.delete(VERSION, "Workflow", _MANAGER, NAMESPACE)
 
 
+def _phase(client: Client) -> str:
+    probe = client.get(VERSION, "Workflow", _MANAGER, NAMESPACE) or {}
+    return str((probe.get("status") or {}).get("phase") or "")
+
+
 def configure(client: Client, defaults: Mapping[str, Any] | None) -> None:
-    """Write the controller's ConfigMap: with these workflow defaults, or none. The controller reads a change by itself."""
-    # No address of its own for metrics: two controllers on one machine would want the same port.
+    """Write the controller's ConfigMap with these workflow defaults, or none."""
+    # Without metrics: two controllers on one machine would want the same port.
     data = {"metricsConfig": "{enabled: false}", "telemetryConfig": "{enabled: false}"}
     if defaults is not None:
         data[DEFAULTS] = yaml.safe_dump(dict(defaults))
     metadata = {"name": CONFIG_MAP, "namespace": NAMESPACE}
-    client.apply(
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data},
-        _MANAGER,
-        force=True,
-    )
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+    client.apply(body, _MANAGER, force=True)

@@ -1,30 +1,33 @@
-"""The basis of a scenario: the sizes of a stack's pools, of which shares are taken and for which a week is drawn.
+"""The basis of a scenario: the sizes of a stack's pools, from which shares and weeks are counted.
 
-Both sides of a comparison have that of the first. With its own the second would have other work in another market, and more nodes
-would bring nothing: there would be more work for them.
+Both sides of a comparison have the basis of the first side. With its own basis the second side
+would have other work in another market, and more nodes would gain nothing: they would get more
+work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from drill.world.kinds import machine_of, spot
+from drill.world.node_groups import is_spot, machine_of, spread, zones_of
 from drill.world.record import Record, Step
 from drill.world.scenario import Scenario
 from drill.world.weeks import week
 from drill.world.workloads import DRIVERS
-from drill.world.zones import spread, zones_of
 from sandbox.cloud.node_groups import NodeGroup
 
 
 @dataclass(frozen=True)
 class Basis:
-    """Sizes of pools at their maximum, and the lengths of work that were drawn."""
+    """Sizes of pools at their maximum, and the lengths of work that were drawn.
+
+    `basis_of_cloud(cloud, cluster).amount("75% of spot")`
+    """
 
     gpus: Mapping[str, int]
-    """The GPUs of pools on `spot` and `on-demand`: the devices that pods ask for, where GPUs are cut or shared."""
+    """The GPUs of pools on `spot` and `on-demand`, counted as the devices that pods ask for."""
     nodes: Mapping[tuple[str, str], int]
     """The spot nodes of a machine in a zone."""
     largest: Mapping[str, int]
@@ -33,19 +36,20 @@ class Basis:
     zones: tuple[str, ...]
     """The zones of spot pools."""
     run_for: Mapping[str, float] = field(default_factory=dict)
-    """The seconds of work by object, such as `team-a/sweep-0`; empty where they are still to be drawn."""
+    """The seconds of work by object, such as `team-a/sweep-0`; empty before they are drawn."""
 
     def amount(self, amount: int | str) -> int:
-        """A number, or a share such as `75% of spot`; at least 1 of a share."""
+        """Return a number, or the number for a share such as `75% of spot`, at least 1."""
         if isinstance(amount, int):
             return amount
         share, _, kind = amount.partition("% of ")
         return max(1, self.gpus[kind] * int(share) // 100)
 
     def drawn_week(self, seed: int, own: Basis) -> list[Step]:
-        """A drawn week for a stack whose own basis is `own`.
+        """Draw a week for a stack whose own basis is `own`.
 
-        Machines and zones of both have the capacity that this basis gives them; those that it lacks are drawn beside them.
+        Machines and zones of both have the capacity that this basis gives them. Machines and zones
+        that it lacks are drawn beside them.
         """
         zones = [*self.zones, *(zone for zone in own.zones if zone not in self.zones)]
         most = {**own.largest, **self.largest}
@@ -53,7 +57,7 @@ class Basis:
         return week(seed, sorted(own.largest), zones, most, gpus)
 
     def worked(self, record: Record) -> Basis:
-        """The same, with the lengths of work that a drill drew."""
+        """Return this basis with the lengths of work that a drill drew."""
         found = {}
         for work in record.work:
             name, _, piece = work.name.rpartition("/")
@@ -62,8 +66,23 @@ class Basis:
         return replace(self, run_for=found)
 
 
-def of(cloud: Any, cluster: str) -> Basis:
-    """The basis of a copied stack."""
+@dataclass(frozen=True)
+class Trial:
+    """A scenario with all that is drawn for it: `Trial(load_scenario("week"), "week", 3)`."""
+
+    scenario: Scenario
+    name: str
+    seed: int
+    steps: Sequence[Step] = ()
+    """The spot capacity over time, if it is drawn or from traces."""
+    measured: str = ""
+    """The source of `steps`, such as "drawn by measurements on AWS"."""
+    basis: Basis | None = None
+    """The basis of a comparison's first side; by default the stack's own."""
+
+
+def basis_of_cloud(cloud: Any, cluster: str) -> Basis:
+    """Return the basis of a copied stack."""
     groups: list[NodeGroup] = list(cloud.node_groups(cluster).groups)
     gpus = {"spot": 0, "on-demand": 0}
     nodes: dict[tuple[str, str], int] = {}
@@ -72,8 +91,8 @@ def of(cloud: Any, cluster: str) -> Basis:
     zones: set[str] = set()
     for group in groups:
         shown = group.gpus.shown if group.gpus else 0
-        gpus["spot" if spot(group) else "on-demand"] += (group.most or 0) * shown
-        if not spot(group):
+        gpus["spot" if is_spot(group) else "on-demand"] += (group.most or 0) * shown
+        if not is_spot(group):
             continue
         machine, own = machine_of(group), zones_of(cloud, group)
         largest[machine] = max(largest.get(machine, 0), group.most or 1)
@@ -84,24 +103,19 @@ def of(cloud: Any, cluster: str) -> Basis:
     return Basis(gpus, nodes, largest, by_machine, tuple(sorted(zones)))
 
 
-def sentence(scenario: Scenario, basis: Basis, side: str) -> str:
-    """One sentence about the work and the spot capacity of both sides of a comparison; `side` is the name of the first."""
+def same_work_sentence(scenario: Scenario, basis: Basis, side: str) -> str:
+    """Say what both sides of a comparison have alike; `side` is the name of the first."""
     amounts = [
         amount for work in scenario.work for amount in (work.count, work.pods, work.parallelism)
     ]
-    kinds = [
-        kind
-        for kind in basis.gpus
-        if any(str(amount).endswith(f"% of {kind}") for amount in amounts)
-    ]
+    kinds = [kind for kind in _WORDS if any(f"% of {kind}" in str(amount) for amount in amounts)]
     sized = scenario.drawn_capacity or any(
         fault.capacity and fault.capacity.share for fault in scenario.faults
     )
     counted = []
     if kinds:
-        counted.append(
-            f"shares of {' and '.join(f'the {basis.gpus[kind]:,} GPUs {_WORDS[kind]}' for kind in kinds)}"
-        )
+        gpus = " and ".join(f"the {basis.gpus[kind]:,} GPUs {_WORDS[kind]}" for kind in kinds)
+        counted.append(f"shares of {gpus}")
     if sized:
         counted.append("spot capacity for its spot pools")
     what = "Both sides have the same work" + (" and the same spot capacity" if sized else "")

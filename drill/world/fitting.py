@@ -1,4 +1,4 @@
-"""Whether a scenario fits a stack: its machines, zones and pools exist there."""
+"""Check that a scenario fits a stack: its machines, zones and pools exist there."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,8 +9,8 @@ from drill.world.scenario import FAULTS, Eviction, Fault, Place, Scenario
 from sandbox.base.errors import SandboxError
 
 
-def require(scenario: Scenario, pools: Sequence[Pool]) -> None:
-    """Raises SandboxError, with every problem, for a stack without spot pools, and for names that the stack does not have."""
+def require_fit(scenario: Scenario, pools: Sequence[Pool]) -> None:
+    """Raise SandboxError, with every problem, for a stack without spot or with other names."""
     if not any(pool.capacity == "spot" for pool in pools):
         raise SandboxError(
             "the stack has no spot pool: there is nothing that a drill could take away"
@@ -39,16 +39,18 @@ def _problems(fault: Fault, pools: Sequence[Pool]) -> Iterator[str]:
             named = [pool for pool in spot if place.pool in ("*", pool.name)] or spot
             yield from _unknown("evict.zone", place.zone, _zones(named))
         elif isinstance(place, Place):
-            unknown = list(
-                _unknown(f"{to_camel(name)}.pool", place.pool, sorted(pool.name for pool in pools))
-            )
+            key, names = to_camel(name), sorted(pool.name for pool in pools)
+            unknown = list(_unknown(f"{key}.pool", place.pool, names))
             yield from unknown
-            if not unknown and not any(_about(place, pool) for pool in pools):
+            if not unknown and not any(_concerns(place, pool) for pool in pools):
                 which = "it" if place.pool == "*" else f"pool {place.pool!r}"
-                yield f"{to_camel(name)}.capacity: {which} has nothing {place.capacity}: leave `capacity` out, or write '*'"
+                yield (
+                    f"{key}.capacity: {which} has nothing {place.capacity}:"
+                    " leave `capacity` out, or write '*'"
+                )
 
 
-def _about(place: Place, pool: Pool) -> bool:
+def _concerns(place: Place, pool: Pool) -> bool:
     return place.pool in ("*", pool.name) and place.capacity in ("*", pool.capacity)
 
 

@@ -1,11 +1,12 @@
-"""Measured comings and goings of spot capacity, from `data/spot-measurements.csv`, and lengths drawn as they were measured.
+"""Measured spot capacity (`data/spot-measurements.csv`), and lengths drawn as they were measured.
 
-The figures are computed from the public measurements of github.com/skypilot-org/spot-traces at commit 221da1a, the data behind
-"Can't Be Late: Optimizing Spot Instance Savings under Deadlines" (NSDI 2024). Measured on AWS, four rows on Google Cloud;
-nobody published the like for Azure. Kind "availability": a request could be served, no machine was kept; "preemption": machines
-were held until they were taken. `there` and `gone` are the 10th, 50th and 90th percentile of the minutes a spell and a gap
-lasted, `share` the share of time with any machine; losses are per day: a total loss leaves no machine, a partial one leaves
-some.
+The figures are computed from the public measurements of github.com/skypilot-org/spot-traces at
+commit 221da1a, the data behind "Can't Be Late: Optimizing Spot Instance Savings under Deadlines"
+(NSDI 2024). Most rows are of AWS, four of Google Cloud; none were published for Azure. Kind
+"availability": a request could be served, no machine was kept; "preemption": machines were held
+until they were taken. `there` and `gone` are the 10th, 50th and 90th percentile of the minutes of a
+spell and of a gap, `share` is the share of time with any machine. Losses are per day: a total loss
+leaves no machine, a partial one leaves some.
 """
 
 from __future__ import annotations
@@ -20,19 +21,18 @@ from pathlib import Path
 
 FILE = Path(__file__).parent / "data" / "spot-measurements.csv"
 
-MEASURED = "drawn, by measurements on AWS (github.com/skypilot-org/spot-traces, 221da1a; NSDI 2024)"
-"""The words of a report about capacity that was drawn from these measurements."""
-
 DAY = 1440.0
 """Minutes."""
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """The lengths of spells or of gaps, in minutes: straight lines, on a logarithmic scale, through the measured percentiles.
+    """The lengths of spells or gaps, in minutes: `Lengths(5, 10, 20, mean=12).at(0.5)`.
 
-    The tenth above `long` reaches to the length which gives the measured mean. Exponential lengths with the same mean have a
-    median that is mostly one and a half to four times too long, and hardly any of the short and of the very long ones.
+    They are straight lines, on a logarithmic scale, through the measured percentiles. The tenth
+    above `long` reaches to the length that gives the measured mean. Exponential lengths with the
+    same mean have a median that is mostly one and a half to four times too long, and hardly any
+    short and very long ones.
     """
 
     short: float
@@ -42,13 +42,9 @@ class Lengths:
 
     @cached_property
     def longest(self) -> float:
-        """The end of the tail: the mean of log-uniform lengths from `long` to it fills up the mean of all."""
-        tail = (
-            self.mean
-            - 0.1 * self.short
-            - 0.4 * _middle(self.short, self.median)
-            - 0.4 * _middle(self.median, self.long)
-        ) / 0.1
+        """The end of the tail: log-uniform lengths from `long` to it complete the mean of all."""
+        lower, upper = _middle(self.short, self.median), _middle(self.median, self.long)
+        tail = (self.mean - 0.1 * self.short - 0.4 * lower - 0.4 * upper) / 0.1
         least, most = self.long, max(self.long, tail) * 1e3
         for _ in range(100):
             half = math.sqrt(least * most)
@@ -57,7 +53,7 @@ class Lengths:
 
     @cached_property
     def _lines(self) -> tuple[tuple[float, float, float, float], ...]:
-        """The end of each line and its begin, as parts of all lengths; the length at its begin, and the growth to its end."""
+        """Each line: its end and start as parts of all lengths, its first length and its growth."""
         points = ((0.1, self.short), (0.5, self.median), (0.9, self.long), (1.0, self.longest))
         return tuple(
             (high, low, begin, math.log(end / begin))
@@ -65,7 +61,7 @@ class Lengths:
         )
 
     def at(self, part: float) -> float:
-        """The length below which this part of all lengths is, 0 to 1: the inverse of the distribution."""
+        """Return the length below which this part (0 to 1) of all lengths is."""
         if part <= 0.1:
             return self.short
         high, low, begin, growth = next(line for line in self._lines if part <= line[0])
@@ -73,12 +69,10 @@ class Lengths:
 
 
 def _middle(shorter: float, longer: float) -> float:
-    """The mean of lengths whose logarithms are spread evenly between two."""
-    return (
-        shorter
-        if longer <= shorter * (1 + 1e-9)
-        else (longer - shorter) / math.log(longer / shorter)
-    )
+    """Return the mean of lengths whose logarithms are spread evenly between two."""
+    if longer <= shorter * (1 + 1e-9):
+        return shorter
+    return (longer - shorter) / math.log(longer / shorter)
 
 
 @dataclass(frozen=True)
@@ -101,21 +95,23 @@ class Measurement:
 
     @property
     def name(self) -> str:
+        """The row in words."""
         return f"{self.kind} {self.nodes}-node {self.begun} {self.zone} {self.machine}"
 
     @cached_property
     def spells(self) -> Lengths:
-        """A day has as many spells as total losses, and they fill the share of time."""
+        """The spells: as many a day as total losses, and together the share of time."""
         return Lengths(*self.there, mean=self.share * DAY / self.total_losses)
 
     @cached_property
     def gaps(self) -> Lengths:
+        """The gaps between spells."""
         return Lengths(*self.gone, mean=(1 - self.share) * DAY / self.total_losses)
 
 
 @cache
 def measurements() -> tuple[Measurement, ...]:
-    """All rows of the file, in its order."""
+    """Read all rows of the file, in its order."""
     with FILE.open(newline="", encoding="utf-8") as file:
         return tuple(
             Measurement(
@@ -137,16 +133,13 @@ def measurements() -> tuple[Measurement, ...]:
 
 
 def alike(gpus: int, most: int) -> Sequence[Measurement]:
-    """The measurements for a machine with this number of GPUs (0 for none), of which at most so many come at once.
+    """List the measurements for a machine with so many GPUs (0 for none) and at most `most` nodes.
 
-    Groups of one machine with one GPU were measured with 4 and 16 nodes, those with 8 GPUs and those without only alone.
-    Machines of 2 to 7 GPUs count as those of one: nobody measured them.
+    Machines with one GPU were measured in groups of 4 and 16 nodes, machines with 8 GPUs or none
+    only alone. Machines of 2 to 7 GPUs, which nobody measured, count as machines with one.
     """
     asked = 1 if most <= 2 or gpus == 0 or gpus >= 8 else 4 if most <= 9 else 16
     kind = 0 if gpus == 0 else 8 if gpus >= 8 else 1
     # Machines that were never lost in two days say nothing about spells.
-    return [
-        row
-        for row in measurements()
-        if row.gpus == kind and row.nodes == asked and row.total_losses > 0
-    ]
+    lost = [row for row in measurements() if row.total_losses > 0]
+    return [row for row in lost if row.gpus == kind and row.nodes == asked]

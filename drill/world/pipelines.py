@@ -1,7 +1,7 @@
-"""Pipelines as the backend of Kubeflow Pipelines 2.16 writes them for Argo: two DAGs, a driver for each, and the step in a third.
+"""Pipelines as Kubeflow Pipelines 2.16 writes them for Argo: three DAGs, with drivers and the step.
 
-From kubeflow/pipelines 2.16.1, backend/src/v2/compiler/argocompiler (argo.go, dag.go, container.go): names of templates, tasks and
-parameters, and which template has which.
+Names of templates, tasks and parameters are of kubeflow/pipelines 2.16.1,
+backend/src/v2/compiler/argocompiler (argo.go, dag.go, container.go).
 """
 
 import json
@@ -11,27 +11,21 @@ from dataclasses import dataclass, field
 from drill.world.argo import VERSION
 from sandbox.kubernetes.client import Object
 
-DAG_DRIVER, DRIVER, EXECUTOR, STEP = (
-    "system-dag-driver",
-    "system-container-driver",
-    "system-container-executor",
-    "system-container-impl",
-)
+DAG_DRIVER, DRIVER = "system-dag-driver", "system-container-driver"
+EXECUTOR, STEP = "system-container-executor", "system-container-impl"
 _RETRY = (
-    "retry-max-count",
-    "retry-backoff-duration",
-    "retry-backoff-factor",
-    "retry-backoff-max-duration",
+    *("retry-max-count", "retry-backoff-duration"),
+    *("retry-backoff-factor", "retry-backoff-max-duration"),
 )
 _PATCH = "pod-spec-patch"
 _OWN = "piece"
-"""A parameter of our own: the name of the task, for annotations of its pods."""
+"""A parameter of our own with the name of the task, for annotations of its pods."""
 TASK = f"{{{{inputs.parameters.{_OWN}}}}}"
 
 
 @dataclass(frozen=True)
 class Retry:
-    """`set_retry` of the SDK, with the values that it writes where the user gives none (kfp 2.16, dsl/structures.py)."""
+    """`set_retry` of the SDK, with its default values (kfp 2.16, dsl/structures.py)."""
 
     count: int
     backoff: int = 0
@@ -48,7 +42,7 @@ class Task:
     after: Sequence[str] = ()
     retry: Retry | None = None
     spec: Object = field(default_factory=dict)
-    """The changes of the pod's spec: in reality the task's driver returns them."""
+    """The changes of the pod's spec, which the task's driver returns in reality."""
 
 
 def pipeline(
@@ -61,10 +55,11 @@ def pipeline(
     of_steps: Mapping[str, str] | None = None,
     outputs: bool = False,
 ) -> Object:
-    """The Workflow of a pipeline, with annotations of its own and of all its pods, of its drivers' and its steps' pods alone.
+    """Return the Workflow of a pipeline.
 
-    In these two, TASK stands for the name of the pod's task. With `outputs` drivers return their parameters, as in reality, which
-    somebody must then report in a WorkflowTaskResult.
+    `annotations` are of the Workflow and all its pods, `of_drivers` and `of_steps` of these pods
+    alone; there TASK is the name of the pod's task. With `outputs` drivers return their parameters,
+    as in reality: the caller must report them in a WorkflowTaskResult.
     """
     notes, own = _notes(of_drivers), _notes(of_steps)
     retried = [task for task in tasks if task.retry]
@@ -72,7 +67,7 @@ def pipeline(
         {"name": "entrypoint", "dag": {"tasks": _entry()}},
         {
             "name": "root",
-            "dag": {"tasks": [each for task in tasks for each in _task(task, outputs=outputs)]},
+            "dag": {"tasks": [part for each in tasks for part in _task(each, outputs)]},
         },
         _driver(DAG_DRIVER, "execution-id", notes, outputs=outputs),
         _driver(DRIVER, _PATCH, notes, outputs=outputs),
@@ -80,7 +75,7 @@ def pipeline(
         *(_executor(own, retry=True) if retried else ()),
     ]
     spec: Object = {"entrypoint": "entrypoint", "templates": templates}
-    # KFP's pods carry both; by the label placement knows a step.
+    # KFP's pods carry both; placement recognises a step by the label.
     spec["podMetadata"] = {
         "labels": {"pipelines.kubeflow.org/v2_component": "true"},
         "annotations": {"pipelines.kubeflow.org/v2_component": "true", **(annotations or {})},
@@ -100,83 +95,60 @@ def _entry() -> list[Object]:
     ]
 
 
-def _task(task: Task, *, outputs: bool) -> list[Object]:
+def _task(task: Task, outputs: bool) -> list[Object]:
     driver = f"{task.name}-driver"
-    patch = (
-        f"{{{{tasks.{driver}.outputs.parameters.{_PATCH}}}}}" if outputs else json.dumps(task.spec)
-    )
+    returned = f"{{{{tasks.{driver}.outputs.parameters.%s}}}}"
+    patch = returned % _PATCH if outputs else json.dumps(task.spec)
     values: dict[str, str] = {_OWN: task.name, _PATCH: patch}
-    if task.retry:
-        retry = task.retry
-        values |= dict(
-            zip(
-                _RETRY,
-                map(str, (retry.count, retry.backoff, retry.factor, retry.longest)),
-                strict=True,
-            )
-        )
+    if retry := task.retry:
+        numbers = (retry.count, retry.backoff, retry.factor, retry.longest)
+        values |= dict(zip(_RETRY, map(str, numbers), strict=True))
     depends = " && ".join(f"{each}.Succeeded" for each in task.after)
-    return [
-        _call(driver, DRIVER, {_OWN: driver}, depends),
-        _call(task.name, _named(EXECUTOR, task.retry is not None), values, f"{driver}.Succeeded")
-        | (
-            {"when": f"{{{{tasks.{driver}.outputs.parameters.condition}}}} != false"}
-            if outputs
-            else {}
-        ),
-    ]
+    template = _named(EXECUTOR, task.retry is not None)
+    executor = _call(task.name, template, values, f"{driver}.Succeeded")
+    if outputs:
+        executor["when"] = f"{returned % 'condition'} != false"
+    return [_call(driver, DRIVER, {_OWN: driver}, depends), executor]
 
 
 def _call(name: str, template: str, values: dict[str, str], depends: str = "") -> Object:
     call: Object = {"name": name, "template": template}
     if values:
-        call["arguments"] = {
-            "parameters": [{"name": key, "value": value} for key, value in values.items()]
-        }
+        parameters = [{"name": key, "value": value} for key, value in values.items()]
+        call["arguments"] = {"parameters": parameters}
     return call | ({"depends": depends} if depends else {})
 
 
 def _driver(name: str, result: str, notes: Object, *, outputs: bool) -> Object:
-    template = {
-        "name": name,
-        "inputs": {"parameters": [{"name": _OWN}]},
-        "container": {
-            "image": "example.invalid/driver:1",
-            "command": ["driver"],
-            "resources": {
-                "requests": {"cpu": "100m", "memory": "64Mi"},
-                "limits": {"cpu": "500m", "memory": "512Mi"},
-            },
-        },
-        **notes,
+    requests, limits = {"cpu": "100m", "memory": "64Mi"}, {"cpu": "500m", "memory": "512Mi"}
+    container = {
+        "image": "example.invalid/driver:1",
+        "command": ["driver"],
+        "resources": {"requests": requests, "limits": limits},
     }
+    inputs = {"parameters": [{"name": _OWN}]}
+    template = {"name": name, "inputs": inputs, "container": container, **notes}
     if outputs:
-        template["outputs"] = {
-            "parameters": [
-                {"name": each, "valueFrom": {"path": f"/tmp/outputs/{each}", "default": "true"}}
-                for each in (result, "condition")
-            ]
-        }
+        parameters = [
+            {"name": each, "valueFrom": {"path": f"/tmp/outputs/{each}", "default": "true"}}
+            for each in (result, "condition")
+        ]
+        template["outputs"] = {"parameters": parameters}
     return template
 
 
 def _executor(notes: Object, *, retry: bool) -> list[Object]:
-    """The step's template, and the DAG around it that leaves it out when its result is cached."""
+    """Return the step's template, and the DAG that leaves it out when its result is cached."""
     names = [_OWN, _PATCH, *(_RETRY if retry else ())]
     inputs = {"parameters": [{"name": name} for name in names]}
     call = _call("executor", _named(STEP, retry), {name: _parameter(name) for name in names})
+    launcher = {"image": "example.invalid/launcher:1", "command": ["launcher-v2"]}
     step: Object = {
         "name": _named(STEP, retry),
         "inputs": inputs,
         "podSpecPatch": _parameter(_PATCH),
         "container": {"image": "example.invalid/work:1", "command": ["work"]},
-        "initContainers": [
-            {
-                "name": "kfp-launcher",
-                "image": "example.invalid/launcher:1",
-                "command": ["launcher-v2"],
-            }
-        ],
+        "initContainers": [{"name": "kfp-launcher", **launcher}],
         "volumes": [{"name": "kfp-launcher", "emptyDir": {}}],
         **notes,
     }

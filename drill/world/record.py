@@ -1,6 +1,6 @@
-"""The record of one drill: everything that happened, as plain data. The report reads nothing else.
+"""The record of one drill as plain data. The report reads nothing else.
 
-Times are seconds of the drill's own clock, from its begin; None for what did not happen before its end.
+Times are seconds of the drill's own clock, from its start; None if something did not happen.
 """
 
 from __future__ import annotations
@@ -11,27 +11,17 @@ from typing import Literal
 
 Capacity = Literal["spot", "on-demand"]
 Role = Literal["training", "trial", "pipeline", "notebook", "predictor", "platform"]
-"""The kind of work: what Kubeflow makes of it, whatever Kubernetes kind it is."""
+"""The role of work in Kubeflow, whatever its Kubernetes kind."""
 
 NodeEnd = Literal["evicted", "scale-down", "never registered", "lost", "upgraded"]
 PodEnd = Literal["succeeded", "evicted", "drained", "failed", "removed"]
-EventKind = Literal[
-    "scale-up",
-    "refused",
-    "backoff",
-    "failed",
-    "scale-down",
-    "evicted",
-    "capacity",
-    "fault",
-    "moved",
-    "note",
-]
+_Decided = Literal["scale-up", "refused", "backoff", "failed", "scale-down", "moved"]
+EventKind = Literal[_Decided, "evicted", "capacity", "fault", "note"]
 
 
 @dataclass(frozen=True)
 class Pool:
-    """A node pool. Prices are per node and hour; None where none is known."""
+    """A node pool. Prices are per node and hour; None if they are unknown."""
 
     name: str
     machine: str
@@ -39,13 +29,13 @@ class Pool:
     gpus: int
     least: int | None
     most: int | None
-    """The bounds; None where the pool is not autoscaled."""
+    """The bounds; None if the pool is not autoscaled."""
     zones: tuple[str, ...] = ()
     fallback: tuple[str, ...] = ()
     """The pools that take its work when it cannot grow, in their order."""
     price: float | None = None
     on_demand_price: float | None = None
-    """The price of the same machine on demand: what the work would cost without spot."""
+    """The price of the same machine on demand."""
 
 
 @dataclass
@@ -58,7 +48,7 @@ class Node:
     requested: float
     registered: float | None = None
     ready: float | None = None
-    """The time from which pods can run on it: Ready, and its GPUs are reported."""
+    """The time from which pods can run on it: it is Ready, and its GPUs are reported."""
     noticed: float | None = None
     """The time of the cloud's notice of eviction."""
     gone: float | None = None
@@ -67,7 +57,7 @@ class Node:
 
 @dataclass
 class Pod:
-    """One pod; an evicted pod and the one that replaces it are two, with the same `work`."""
+    """One pod; an evicted pod and its replacement are two pods with the same `work`."""
 
     name: str
     """Namespace and name."""
@@ -75,7 +65,7 @@ class Pod:
     """The piece of work: a Job and its completion index, a notebook, a replica of a Deployment."""
     role: Role
     kind: str
-    """The kind of its workload: Job, StatefulSet, Deployment."""
+    """The workload kind: Job, StatefulSet, Deployment."""
     gpus: int
     spot: bool
     """Whether the workload may run on spot."""
@@ -89,32 +79,32 @@ class Pod:
     lost: float = 0.0
     """Seconds of work done since the last checkpoint when it was ended."""
     reach: tuple[str, ...] = ()
-    """The pools that its constraints allow; empty where nobody recorded them."""
+    """The pools that its constraints allow; empty if they are unknown."""
 
 
 @dataclass
 class Work:
-    """One piece of work that ends, or serves until the end of the drill."""
+    """One piece of work that ends, or that serves until the end of the drill."""
 
     name: str
     role: Role
     submitted: float
     needs: float | None
-    """Seconds of work it needs; None for one that serves until the end."""
+    """Seconds of work it needs; None if it serves until the end."""
     checkpoint: float | None
-    """Seconds between checkpoints; None without any."""
+    """Seconds between checkpoints; None without checkpoints."""
     finished: float | None = None
     failed: str = ""
     """The reason why it will never finish; empty otherwise."""
     times: int = 0
-    """How often it was finished: more than once is work done twice."""
+    """The number of times it was finished."""
     at_once: int | None = None
-    """The most pods that the Job of this piece has at once; None where all pieces have theirs from the begin."""
+    """The most pods of its Job at once; None if all pieces have a pod from the start."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A change of the spot capacity of a machine in a zone: the number of nodes that the cloud can give; None for no bound."""
+    """A change of the spot nodes of a machine in a zone; None for no bound."""
 
     at: float
     machine: str
@@ -124,7 +114,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Event:
-    """Something to show on the timeline: a decision of the autoscaler, a fault, an eviction."""
+    """An event of the timeline: a decision of the autoscaler, a fault, an eviction."""
 
     at: float
     kind: EventKind
@@ -136,7 +126,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Clock:
-    """How time passed: `factor` is None for a discrete clock that waits for nothing."""
+    """The passing of time: `factor` is None for a discrete clock that never waits."""
 
     length: float
     factor: float | None
@@ -147,7 +137,7 @@ class Clock:
 
 @dataclass
 class Record:
-    """One drill. `settings` has the autoscaler's profile with AKS' keys, in Kubernetes' notation (`10m`)."""
+    """One drill. `settings` has the autoscaler's profile with AKS' keys, such as `10m`."""
 
     scenario: str
     description: str
@@ -166,14 +156,14 @@ class Record:
     capacity: list[Step] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     price_source: str = ""
-    """Where the prices are from, and their date."""
+    """The source of the prices, and their date."""
     measured: str = ""
-    """Where the capacity is from, such as "drawn, by measurements on AWS"; empty for a scenario's own."""
+    """The source of the capacity, if it is drawn or from a trace."""
     accepted_wait: float = 900.0
-    """Seconds that a pod may wait for a node: `growth.acceptedWait` of the stack file, with its default."""
+    """Seconds that a pod may wait for a node: `growth.acceptedWait` of the stack file."""
     slowdown: float = 2.0
     """Work should be done within so many times its need."""
     shortage: str = ""
-    """How the cloud said that it had no machine: `at-once`, `20s` or `provision-time`."""
+    """The signal of a shortage: `at-once`, `20s` or `provision-time`."""
     caveats: tuple[str, ...] = ()
-    """Sentences that stand before everything else in the report."""
+    """Sentences at the head of the report."""

@@ -1,13 +1,12 @@
 """Scenarios: the work and the faults of a drill, as data.
 
-The project's own are in `scenarios/`; a file of the same shape is one too.
+The project's own scenarios are in `scenarios/`. A file of the same form is a scenario too.
 """
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
@@ -16,10 +15,34 @@ from drill.world import scenario_texts as texts
 from drill.world.record import Role
 from sandbox.base.errors import SandboxError
 from sandbox.base.yaml_file import read_yaml
+from sandbox.cloud.spot_nodes import SpotFacts
 
 Shortage = Literal["at-once", "20s", "provision-time"]
-"""How the autoscaler learns that the cloud has no spot machine: the request is refused; the machines are known to have failed
-20 s later; or they just do not come, and the request times out."""
+"""How the autoscaler learns that the cloud has no spot machine.
+
+The request is refused; or its machines are known to have failed 20 s later; or the machines do not
+come and the request times out.
+
+On Azure the autoscaler's request returns before its outcome. A failure is logged and drops caches,
+and no error reaches the loop (cluster-autoscaler 1.36.1, azure_scale_set.go 686-714; fast deletion
+of failed machines is off by default, azure_config.go 110). So users wait for the provision time
+(Azure/AKS #4405, 20 minutes; kubernetes/autoscaler #8323, open). AKS' own fork seems to have fast
+deletion on: its tests call "off" the self-hosted case, and #5589 says that pools back off, except
+with `Deallocate`. A design draft of the fork (Azure/autoscaler, March 2026) says that a failed
+allocation is known after 1 to 10 minutes, since states of machines are cached for about 5, and at
+worst after the provision time. UNCONFIRMED on a cluster: the drill plays the stricter case.
+On Google errors of instances reach the loop (cloudprovider/gce; GKE's event
+scale.up.error.out.of.resources).
+"""
+FAILED_AFTER = 20.0
+"""Seconds until a machine that cannot be made is known to have failed, by the signal `20s`
+(autoscaler PR 5548)."""
+
+
+def assumed_shortage(facts: SpotFacts) -> Shortage:
+    """Return the signal that is assumed of a cloud."""
+    return "at-once" if facts.surfaced else "provision-time"
+
 
 Nodes = Annotated[int | Literal["all"], BeforeValidator(texts.nodes)]
 Duration = Annotated[float, BeforeValidator(texts.seconds)]
@@ -34,14 +57,15 @@ class _Strict(BaseModel):
 
 
 SAVE = 2.0
-"""Seconds of `saveTakes` by default. Assumed: a step and a small model. examples/training saves in less (docs/checkpoints.md)."""
+"""Seconds of `saveTakes` by default. Assumed: a step and a small model. examples/training saves in
+less (docs/checkpoints.md)."""
 
 ENDING = ("Job", "Workflow")
 """Kinds of work that end."""
 
 
 class Workload(_Strict):
-    """Some work of one kind. `count` objects arrive one after the other, each of `pods` pods."""
+    """Work of one kind: `count` objects arrive one after the other, each of `pods` pods."""
 
     name: Annotated[str, Field(pattern=r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$")]
     role: Role
@@ -54,19 +78,21 @@ class Workload(_Strict):
     every: Duration = 0.0
     """Seconds between two objects."""
     drawn: bool = False
-    """Whether the times between two objects are drawn (exponentially), with `every` as their mean."""
+    """Whether the times between two objects are drawn exponentially, with `every` as their mean."""
     run_for: Span | None = None
-    """How long a Job's pod works; a range is drawn from, evenly on a logarithmic scale."""
+    """How long a Job's pod works. From a range it is drawn, evenly on a logarithmic scale."""
     checkpoint_every: Duration | None = None
     save_takes: Duration = SAVE
-    """Seconds from SIGTERM until a pod that keeps checkpoints has ended its step and saved: nothing is lost where the notice is
-    as long."""
+    """Seconds from SIGTERM until a pod that keeps checkpoints has ended its step and saved.
+
+    Nothing is lost if the notice is as long.
+    """
     gpus: Annotated[int, Field(ge=0, le=16)] = 1
     cpu: str = "500m"
     memory: str = "1Gi"
     namespace: Literal["kubeflow", "team-a"] = "team-a"
     greedy: bool = False
-    """Whether it tolerates every taint and requires spot, as nobody's notebook may."""
+    """Whether it tolerates every taint and requires spot, which the guard must refuse."""
 
     @model_validator(mode="after")
     def _whole(self) -> Workload:
@@ -75,15 +101,15 @@ class Workload(_Strict):
         for name, kinds in (("parallelism", ("Job",)), ("checkpoint_every", ENDING)):
             if self.kind not in kinds and getattr(self, name) is not None:
                 raise ValueError(
-                    f"`{to_camel(name)}` does nothing for a {self.kind}: leave it out, or make it a Job"
+                    f"`{to_camel(name)}` does nothing for a {self.kind}:"
+                    " leave it out, or make it a Job"
                 )
         if self.kind == "Workflow" and self.pods != 1:
             raise ValueError(
                 "`pods` does nothing for a Workflow, whose step is one pod: write `count`"
             )
-        if "save_takes" in self.model_fields_set and (
-            self.kind != "Job" or self.checkpoint_every is None
-        ):
+        saves = self.kind == "Job" and self.checkpoint_every is not None
+        if "save_takes" in self.model_fields_set and not saves:
             raise ValueError(
                 "`saveTakes` is of a Job with `checkpointEvery`: others do not save after SIGTERM"
             )
@@ -99,18 +125,19 @@ class Eviction(_Strict):
     zone: str = "*"
     nodes: Nodes = "all"
     notice: bool = True
-    """Whether the cloud gives its notice; without, the machine is gone at once."""
+    """Whether the cloud gives its notice. Without it the machine is gone at once."""
     within: Duration = 0.0
     """The time in which they go, one after the other."""
 
 
 class CapacityChange(_Strict):
-    """The number of spot machines of a kind that a zone can give; none for no bound. Surplus machines are evicted."""
+    """A change of the spot machines that a zone can give. Machines beyond them are evicted."""
 
     machine: str = "*"
     zone: str = "*"
     """A zone, `first` for the first of each pool's, or all."""
     nodes: int | None = None
+    """None for no bound."""
     share: Annotated[int, Field(ge=0, le=100)] | None = None
     """In place of `nodes`: a share of each pool's maximum, in percent."""
     within: Duration = 0.0
@@ -135,14 +162,14 @@ class Place(_Strict):
     @model_validator(mode="before")
     @classmethod
     def _named(cls, given: Any) -> Any:
-        """A pool that is named is meant, spot or not."""
+        """Let a fault of a named pool hold for spot and on demand."""
         if isinstance(given, dict) and given.get("pool", "*") != "*":
             return {"capacity": "*", **given}
         return given
 
 
 class Fault(_Strict):
-    """Something that happens at a time: exactly one of the others."""
+    """One event at a time: exactly one of the other keys is set."""
 
     at: Duration
     until: Duration | None = None
@@ -174,15 +201,16 @@ class Fault(_Strict):
         if self.until is not None and given[0] not in _LASTING:
             remedy = "; write a later fault `capacity: {nodes: null}`" if self.capacity else ""
             raise ValueError(
-                f"`until` does nothing for `{to_camel(given[0])}`, which has no end: leave it out{remedy}"
+                f"`until` does nothing for `{to_camel(given[0])}`, which has no end:"
+                f" leave it out{remedy}"
             )
         if isinstance(place := getattr(self, given[0]), Place):
-            _fits(given[0], place)
+            _require_keys(given[0], place)
         return self
 
 
-def _fits(fault: str, place: Place) -> None:
-    """Raises ValueError for a key of a place that this fault does not read, and for one without which it does nothing."""
+def _require_keys(fault: str, place: Place) -> None:
+    """Raise ValueError for a key that this fault does not read, or that it lacks."""
     name = to_camel(fault)
     if place.nodes != "all" and fault not in _COUNTED:
         raise ValueError(
@@ -199,13 +227,13 @@ def _fits(fault: str, place: Place) -> None:
 _LASTING = ("refuse", "silent", "slow", "late_plugin", "unready", "scan_before_cordon")
 FAULTS = ("capacity", "evict", *_LASTING, "upgrade", "restart_autoscaler")
 _DELAYED = ("slow", "late_plugin")
-"""Those that need `seconds`."""
+"""Faults that need `seconds`."""
 _COUNTED = ("unready", "upgrade")
-"""Those that may be about some nodes of their pools."""
+"""Faults that may concern only some nodes of their pools."""
 
 
 class Scenario(_Strict):
-    """A scenario."""
+    """A scenario: `load_scenario("week")`."""
 
     description: str
     length: Annotated[float, BeforeValidator(texts.length)]
@@ -214,11 +242,12 @@ class Scenario(_Strict):
     drawn_capacity: bool = False
     """Whether the capacity over time is drawn from measurements."""
     boot: Duration = 100.0
-    """Seconds from the request to the registration of a machine. Assumed: machines with GPUs were seen to take 4 to 11 minutes."""
+    """Seconds from the request to the registration of a machine. Assumed: machines with GPUs were
+    seen to take 4 to 11 minutes."""
     notice: Duration | None = None
-    """Seconds from the notice of an eviction until the machine is gone; None for what the cloud promises."""
+    """Seconds from the notice of an eviction to the machine's end; None for the cloud's own."""
     shortage: Shortage | None = None
-    """None for the signal that is assumed of the cloud (`drill.play.machines.signal`)."""
+    """None for `assumed_shortage`."""
     slowdown: Annotated[float, Field(ge=1)] = 2.0
     """Work should be done within so many times its need after its submission."""
     retries: bool = True
@@ -239,26 +268,25 @@ class Scenario(_Strict):
 DEFAULT = "spot-gone-and-back"
 
 
-def names() -> list[str]:
-    """The project's own scenarios."""
-    folder = files(__package__).joinpath("scenarios")
-    return sorted(
-        entry.name.removesuffix(".yaml")
-        for entry in folder.iterdir()
-        if entry.name.endswith(".yaml")
-    )
+_FOLDER = Path(__file__).parent / "scenarios"
 
 
-def load(name: str) -> Scenario:
-    """A scenario by its name, or of a file. Raises SandboxError, with every problem and its path."""
-    if name in names():
-        path = Path(str(files(__package__).joinpath("scenarios", f"{name}.yaml")))
-    else:
-        path = Path(name)
-        if not path.is_file():
-            raise SandboxError(
-                f"there is no scenario {name!r}, nor a file of that name; there are: {', '.join(names())}"
-            )
+def scenario_names() -> list[str]:
+    """List the project's own scenarios."""
+    return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
+
+
+def load_scenario(name: str) -> Scenario:
+    """Read a scenario by its name, or from a file.
+
+    Raises SandboxError with every problem and its path.
+    """
+    path = _FOLDER / f"{name}.yaml" if name in scenario_names() else Path(name)
+    if not path.is_file():
+        raise SandboxError(
+            f"there is no scenario {name!r}, nor a file of that name;"
+            f" there are: {', '.join(scenario_names())}"
+        )
     try:
         return Scenario.model_validate(read_yaml(path))
     except ValidationError as wrong:
@@ -272,6 +300,3 @@ def load(name: str) -> Scenario:
 def _path(place: tuple[int | str, ...]) -> str:
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
     return text.removeprefix(".") or "the file"
-
-
-ROLES = get_args(Role)

@@ -41,7 +41,8 @@ def amount(value: Any) -> int | str:
     if isinstance(value, str) and _SHARE.fullmatch(value):
         return value
     raise ValueError(
-        f"{value!r} is not a number up to 20000: write such as 12, or `100% of spot` for the GPUs of all spot pools"
+        f"{value!r} is not a number up to 20000:"
+        " write such as 12, or `100% of spot` for the GPUs of all spot pools"
     )
 
 
@@ -61,6 +62,6 @@ def length(value: Any) -> float:
 
 
 def first(names: list[str], most: int = 3) -> str:
-    """The first names of a list, and how many follow."""
+    """Write the first names of a list, and the number of others."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"

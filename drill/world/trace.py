@@ -1,7 +1,7 @@
 """Traces of spot capacity in the published shape.
 
-`{"metadata": {"gap_seconds": N}, "data": [available instances, ...]}`, as in github.com/skypilot-org/spot-traces: one machine
-in one zone a file, and a number every N seconds.
+`{"metadata": {"gap_seconds": N}, "data": [available instances, ...]}`, as in
+github.com/skypilot-org/spot-traces: a file for one machine in one zone, a number every N seconds.
 """
 
 from __future__ import annotations
@@ -17,25 +17,21 @@ from sandbox.base.errors import SandboxError
 
 MOST_BYTES = 16 << 20
 """The largest published file has 0.2 MB."""
-
 MOST_SECONDS = 366 * 24 * 3600
-
 MOST_NODES = 100_000
 
 _SHAPE = '{"metadata": {"gap_seconds": 300}, "data": [4, 4, 0]}'
 
 
 def read_trace(path: Path, machine: str, zone: str = ALL) -> list[Step]:
-    """The changes of capacity in a trace, from second 0; the last number holds on. The file does not say its machine and zone.
+    """Read the changes of capacity in a trace, from second 0; the last number lasts.
 
-    Raises SandboxError for a file that cannot be read, is too large, or has another shape.
+    The file does not say its machine and zone. Raises SandboxError for a file that cannot be read,
+    is too large, or has another shape.
     """
     gap, data = _content(path)
-    steps = []
-    for place, nodes in enumerate(data):
-        if place == 0 or nodes != data[place - 1]:
-            steps.append(Step(at=place * gap, machine=machine, zone=zone, nodes=nodes))
-    return steps
+    changed = [place for place, nodes in enumerate(data) if not place or nodes != data[place - 1]]
+    return [Step(place * gap, machine, zone, data[place]) for place in changed]
 
 
 def _content(path: Path) -> tuple[float, list[int]]:
@@ -43,23 +39,21 @@ def _content(path: Path) -> tuple[float, list[int]]:
         with path.open("rb") as file:
             raw = file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as missing:
-        # A ValueError for a name with a zero byte.
-        raise SandboxError(
-            f"the trace {path} cannot be read: {getattr(missing, 'strerror', None) or missing}"
-        ) from None
+        # A name with a zero byte gives a ValueError.
+        why = getattr(missing, "strerror", None) or missing
+        raise SandboxError(f"the trace {path} cannot be read: {why}") from None
     if len(raw) > MOST_BYTES:
         raise SandboxError(
-            f"the trace {path} is larger than {MOST_BYTES >> 20} MiB; cut it, or write a larger gap_seconds"
+            f"the trace {path} is larger than {MOST_BYTES >> 20} MiB;"
+            " cut it, or write a larger gap_seconds"
         )
     try:
         content = json.loads(raw.decode("utf-8-sig"), parse_constant=_no_number)
     except (ValueError, RecursionError) as broken:
         raise SandboxError(f"the trace {path} is not JSON: {_short(broken)}") from None
-    problems = _problems(content)
-    if problems:
-        raise SandboxError(
-            "\n  ".join([f"the trace {path} is not of the published shape, {_SHAPE}:", *problems])
-        )
+    if problems := _problems(content):
+        head = f"the trace {path} is not of the published shape, {_SHAPE}:"
+        raise SandboxError("\n  ".join([head, *problems]))
     return content["metadata"]["gap_seconds"], content["data"]
 
 
@@ -86,21 +80,21 @@ def _problems(content: Any) -> list[str]:
     if len(wrong) > 10:
         problems.append(f"and {len(wrong) - 10} more numbers")
     if not problems and gap is not None and gap * len(data) > MOST_SECONDS:
-        problems.append(
-            f"data has {len(data)} numbers, {gap:g} s apart: a trace lasts at most {MOST_SECONDS} s"
-        )
+        numbers = f"data has {len(data)} numbers, {gap:g} s apart"
+        problems.append(f"{numbers}: a trace lasts at most {MOST_SECONDS} s")
     return problems
 
 
 def _is_number(value: Any) -> bool:
-    # No float holds a whole number of 4,000 digits.
-    return (isinstance(value, int) and not isinstance(value, bool)) or (
-        isinstance(value, float) and math.isfinite(value)
-    )
+    return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_NODES
+    return _is_whole(value) and 0 <= value <= MOST_NODES
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _no_number(text: str) -> NoReturn:

@@ -1,8 +1,8 @@
-"""Weeks of spot capacity, drawn by machine and zone as it was measured (`drill/world/measurements.py`; ADR 6).
+"""Weeks of spot capacity, drawn by machine and zone from measurements (ADR 6).
 
-Each machine in each zone follows one measured row: spells and gaps by its percentiles and its share of time. A whole group
-comes and goes at once, apart from short times with a part of it. The zones of a machine get different rows, and change together
-about as much as measured zones of one region do.
+Each machine in each zone follows one measured row: spells and gaps by its percentiles and its share
+of time. A whole group comes and goes at once, apart from short times with a part of it. The zones
+of a machine get different rows, and change together about as much as measured zones of one region.
 """
 
 from __future__ import annotations
@@ -18,31 +18,26 @@ from drill.world.record import Step
 
 WEEK = 7 * 24 * 3600
 """Seconds."""
-
 _BEFORE = 28 * 24 * 3600
 """Seconds drawn ahead of each week, so that a week begins anywhere in a spell or a gap."""
 
 _PART = Lengths(5, 10, 20, mean=12)
 """Minutes with a part of a group.
 
-This and the next three are pooled from the six rows of 4 and 16 nodes, computed from the same public files: 375 spells,
-of which 218 began and 229 ended with a part; 101 of them never had the whole.
+This and the next three are computed from the same public files, from the six rows of 4 and 16
+nodes: 375 spells, of which 218 began and 229 ended with a part; 101 of them never had the whole.
 """
-
 _BEGINS_WITH_PART = 0.58
 _ENDS_WITH_PART = 0.61
 _FALLS_AT_ITS_END = 0.34
-"""The share of spells that fell from the whole to a part and then to nothing: a partial loss, but none in the spell's middle."""
-
+"""The share of spells with a partial loss only at their end."""
 _PARTIAL_PER_TOTAL = 1.6
-"""The median of partial losses for each total loss in those six rows, for a row that was measured with one node."""
-
+"""The median of partial losses for each total loss, for a row that was measured with one node."""
 _TOGETHER = 0.47
-"""The median correlation of two zones of one region, for the same GPUs and time, computed from the same public files.
+"""The median correlation of two zones of one region, from the same public files.
 
 17 pairs have 0.11 to 0.73. Turned traces reach 0.1 to 0.4.
 """
-
 _GRID = 600
 """Seconds between the moments at which zones are compared with each other."""
 
@@ -54,27 +49,27 @@ def week(
     most: Mapping[str, int],
     gpus_by_machine: Mapping[str, int],
 ) -> list[Step]:
-    """Spot capacity of machines in zones over seven days, by time: steps from second 0, each with the nodes there from then on.
+    """Draw the spot capacity of machines in zones over seven days: steps from second 0, by time.
 
-    `most` has the nodes of a machine which one zone gives when it gives all: as many as the pools ask for, as a measured zone
-    did, so that one zone alone can carry a pool; `gpus_by_machine` the GPUs of a machine, 0 for
-    none. The same arguments give the same steps: the draws are `random.Random` seeded with a text and its `random()` alone,
-    which Python keeps the same from version to version (docs.python.org/3/library/random.html, "Notes on Reproducibility").
-    Machines do not affect each other's draws; zones do, by their order. Without zones a machine has one trace, for all of them.
+    `most` has the most nodes of a machine in one zone: as many as the pools ask for, so that one
+    zone alone can carry a pool. `gpus_by_machine` has the GPUs of a machine, 0 for none. Without
+    zones a machine has one trace for all zones.
+
+    The same arguments give the same steps: the draws use only `random()` of a `random.Random` that
+    is seeded with a text, which Python keeps from version to version
+    (docs.python.org/3/library/random.html, "Notes on Reproducibility"). Machines do not affect each
+    other's draws; zones do, by their order.
     """
-    steps = [
-        Step(at=at, machine=machine, zone=zone, nodes=nodes)
-        for machine in machines
-        for zone, trace in _traces(
-            seed, machine, zones or (ALL,), most[machine], gpus_by_machine[machine]
-        )
-        for at, nodes in trace
-    ]
+    steps = []
+    for machine in machines:
+        numbers = (most[machine], gpus_by_machine[machine])
+        for zone, trace in _traces(seed, machine, zones or (ALL,), *numbers):
+            steps += [Step(at=at, machine=machine, zone=zone, nodes=nodes) for at, nodes in trace]
     return sorted(steps, key=lambda step: step.at)
 
 
 Trace = list[tuple[int, int]]
-"""Seconds, and the nodes that are there from then on; the first at 0."""
+"""Seconds, and the nodes from then on; the first entry is at 0."""
 
 
 def _traces(
@@ -90,14 +85,13 @@ def _traces(
 
 
 def shuffled(rows: Sequence[Measurement], draws: Random) -> list[Measurement]:
-    """The rows in a drawn order. `Random.shuffle` is not kept the same between versions of Python."""
-    return [
-        row for _, row in sorted(((draws.random(), row) for row in rows), key=lambda pair: pair[0])
-    ]
+    """Return the rows in a drawn order. `Random.shuffle` may change with Python's version."""
+    drawn = [(draws.random(), row) for row in rows]
+    return [row for _, row in sorted(drawn, key=lambda pair: pair[0])]
 
 
 def drawn(row: Measurement, most: int, draws: Random, seconds: int = WEEK) -> Trace:
-    """A week, or other seconds, of one machine in one zone that follows a measured row."""
+    """Draw a week, or other seconds, of one machine in one zone from a measured row."""
     there = draws.random() < row.share
     now, end = 0.0, float(_BEFORE + seconds)
     changes: list[tuple[float, int]] = []
@@ -111,14 +105,14 @@ def drawn(row: Measurement, most: int, draws: Random, seconds: int = WEEK) -> Tr
 def _spell(
     begin: float, length: float, row: Measurement, most: int, draws: Random
 ) -> Iterable[tuple[float, int]]:
-    """The nodes there during one spell: all of them, but for parts at its begin, at its end and now and then between."""
+    """Draw the nodes during one spell: all, or a part at its start, at its end and in between."""
     if most == 1:
         return [(begin, 1)]
     rise = _part(length, _BEGINS_WITH_PART, draws)
     fall = _part(length - rise, _ENDS_WITH_PART, draws)
     parts = [(0.0, rise), (length - fall, length)]
     losses = row.partial_losses if row.nodes > 1 else _PARTIAL_PER_TOTAL * row.total_losses
-    # Losses a day, without those at the end of a spell, over the share of the day in which there is something to lose.
+    # Seconds of spot between two partial losses, without the losses at the end of a spell.
     every = 86400 * row.share / max(losses - _FALLS_AT_ITS_END * row.total_losses, 1e-9)
     at = rise
     while (at := at + 2 * every * draws.random()) < length - fall:
@@ -130,11 +124,8 @@ def _spell(
         if stop > start:
             changes += [(begin + start, 1 + int(draws.random() * (most - 1))), (begin + stop, most)]
     # A part of no length leaves the whole; the gap's own change ends the spell.
-    return [
-        (at, nodes)
-        for at, nodes in ([(begin, most)] if rise == 0 else []) + changes
-        if at < begin + length
-    ]
+    first = [(begin, most)] if rise == 0 else []
+    return [(at, nodes) for at, nodes in first + changes if at < begin + length]
 
 
 def _part(most: float, often: float, draws: Random) -> float:
@@ -142,7 +133,7 @@ def _part(most: float, often: float, draws: Random) -> float:
 
 
 def _window(changes: Iterable[tuple[float, int]], begin: int, end: int) -> Trace:
-    """The changes between two times, counted from the first, in whole seconds, without repeats."""
+    """Return the changes between two times, from the first, in whole seconds, without repeats."""
     nodes: dict[int, int] = {}
     for at, number in changes:
         if at < end:
@@ -155,7 +146,7 @@ def _plain(trace: Trace) -> Trace:
 
 
 def _seen(trace: Trace) -> int:
-    """The moments of the grid with any node, as the bits of a number."""
+    """Return the moments of the grid with any node, as the bits of a number."""
     bits = 0
     for (at, nodes), (until, _) in pairwise([*trace, (WEEK, 0)]):
         if nodes:
@@ -165,19 +156,18 @@ def _seen(trace: Trace) -> int:
 
 
 def _turned(trace: Trace, others: Sequence[int], draws: Random) -> Trace:
-    """The trace begun at another hour, so that it is there together with other zones as often as measured.
+    """Return the trace from another hour on, so that it correlates with other zones as measured.
 
-    Its end goes on at its begin. Turning keeps spells, gaps and shares. Of the hours at which it comes nearest to the
-    measured correlation one is drawn.
+    Its end continues at its start, which keeps spells, gaps and shares. One of the hours is drawn
+    that come nearest to the measured correlation.
     """
     if not others:
         return trace
     moments = WEEK // _GRID
     own, whole = _seen(trace), (1 << moments) - 1
-    wanted = [
-        (other, _together(own.bit_count() / moments, other.bit_count() / moments) * moments)
-        for other in others
-    ]
+    shares = [(other, other.bit_count() / moments) for other in others]
+    part = own.bit_count() / moments
+    wanted = [(other, _together(part, share) * moments) for other, share in shares]
     off = []
     for turn in range(moments):
         turned = ((own << turn) | (own >> (moments - turn))) & whole
@@ -189,5 +179,5 @@ def _turned(trace: Trace, others: Sequence[int], draws: Random) -> Trace:
 
 
 def _together(one: float, other: float) -> float:
-    """The share of time with both, of two zones that are there for these shares of it and correlate as measured."""
+    """Return the share of time with both of two zones that have these shares and correlate."""
     return one * other + _TOGETHER * math.sqrt(one * (1 - one) * other * (1 - other))

@@ -242,10 +242,10 @@ def test_the_stand_in_names_the_nodes_of_argos_workflows(bed: Bed) -> None:
     """Argo starts what waits for nothing: each of its pods is one of the stand-in's."""
     client = Client(bed.plane.admin_kubeconfig)
     workflows = [m for m in corpus().values() if m.objects[-1]["kind"] == "Workflow"]
-    process = argo.start(bed.plane, client, print)
+    process = argo.start_controller(bed.plane, client, print)
     try:
         for retried in (False, True):
-            argo.configure(client, argo.defaults() if retried else None)
+            argo.configure(client, argo.workflow_defaults() if retried else None)
             for manifest in (m for m in workflows if m.retried == retried):
                 body = strictly(bed, _prepared(manifest.objects[-1]))
                 stored = body | {"kind": "Workflow", "apiVersion": argo.VERSION}
@@ -281,7 +281,7 @@ def _number(pod: Object) -> tuple[int, str]:
 def _made_again(bed: Bed, body: Object, role: str, known: set[str], lost: Object) -> Callable[[], bool]:
     target = {"apiVersion": "v1", "kind": "Pod", "metadata": lost["metadata"]}
 
-    def made() -> bool:
+    def made_again() -> bool:
         # The node is gone, and the grace with it.
         current = {p["metadata"]["uid"]: p for p in bed.api.list("v1", "Pod", SETTLED)}
         if pod := current.get(lost["metadata"]["uid"]):
@@ -295,4 +295,4 @@ def _made_again(bed: Bed, body: Object, role: str, known: set[str], lost: Object
         new = [p for p in _below(bed, body) if p["metadata"]["uid"] not in known]
         return any(_role(pod) == role for pod in new)
 
-    return made
+    return made_again

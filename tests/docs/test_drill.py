@@ -41,7 +41,7 @@ def example(language: str) -> str:
 
 def test_the_page_has_the_scenarios_as_the_command_lists_them() -> None:
     (rows,) = tables("scenario")
-    listed = [(f"`{name}`", scenario.load(name).description) for name in scenario.names()]
+    listed = [(f"`{name}`", scenario.load_scenario(name).description) for name in scenario.scenario_names()]
     assert [(name.removesuffix(" (default)"), text) for name, text in rows] == listed
     assert [name for name, _ in rows if name.endswith(" (default)")] == [f"`{scenario.DEFAULT}` (default)"]
 
@@ -66,7 +66,7 @@ def test_the_examples_of_the_page_are_read(tmp_path: Path) -> None:
     own, traced = tmp_path / "own.yaml", tmp_path / "t4.json"
     own.write_text(example("yaml"))
     traced.write_text(example("json"))
-    assert scenario.load(str(own)).faults
+    assert scenario.load_scenario(str(own)).faults
     assert [step.nodes for step in read_trace(traced, "a machine")] == [8, 2, 0, 4, 8]
 
 

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from drill.judge.outcome import Saved
 from drill.judge.verdicts import Best, Verdict, verdicts
 from drill.world.record import Pod, Record, Work
-
 from tests.drill import records
 
 LOST, TWICE, PLATFORM = "Work lost for good", "Work done twice", "Platform off spot and GPU nodes"

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from drill.play.captured import Captured
 from drill.play.clock import Clock
 from drill.play.external import External
 from drill.play.machines import Machines
 from drill.play.nodes import Nodes
+from drill.play.source import Captured
 from drill.world import node_groups, record
 from sandbox.autoscaler.world import Decision, World
 from sandbox.azure.scale_sets import SPOT as FACTS

@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from drill.play.answering import answering
+
+from drill.play.source import unreachable_as_error
 from sandbox.base.errors import SandboxError
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import NAMES
-from sandbox.kubernetes.api_errors import Unreachable
+from sandbox.kubernetes.client import Unreachable
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def plane(tmp_path: Path) -> ControlPlane:
 
 
 def said(plane: ControlPlane, server: str) -> str:
-    with pytest.raises(SandboxError) as refused, answering("dev", plane):
+    with pytest.raises(SandboxError) as refused, unreachable_as_error("dev", plane):
         raise Unreachable(server)
     return str(refused.value)
 

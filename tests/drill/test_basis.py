@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from drill.play.captured import Captured
+
+from drill.play.source import Captured
 from drill.world import basis, scenario
 from drill.world.basis import Basis
 from drill.world.weeks import week
-
 from tests.drill.test_machines import Cloud
 
 OWN = Basis({"spot": 8, "on-demand": 2}, {("T4", "1"): 8}, {"T4": 8}, {"T4": 1}, ("1",))
@@ -17,7 +17,7 @@ LARGER = replace(OWN, largest={"T4": 16, "A100": 4}, gpus_by_machine={"T4": 4, "
 
 
 def test_the_sizes_are_those_of_the_pools() -> None:
-    found = basis.of(Cloud(Captured()), "c")
+    found = basis.basis_of_cloud(Cloud(Captured()), "c")
     assert found.gpus == {"spot": 6, "on-demand": 6}
     assert found.nodes == {("NC4", "eu-1"): 3, ("NC4", "eu-2"): 3}
     assert (found.largest, found.gpus_by_machine, found.zones) == ({"NC4": 6}, {"NC4": 1}, ("eu-1", "eu-2"))
@@ -60,4 +60,4 @@ def test_the_second_sides_week_has_the_capacity_of_the_first_and_its_further_zon
     ],
 )
 def test_the_sentence_says_what_is_counted_from_the_first_side(name: str, sentence: str) -> None:
-    assert basis.sentence(scenario.load(name), OWN, "main") == sentence
+    assert basis.same_work_sentence(scenario.load_scenario(name), OWN, "main") == sentence

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from drill.world.capacity import Capacity, checked
-from drill.world.record import Pool, Step
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from drill.world.capacity import Capacity, check_capacity
+from drill.world.record import Pool, Step
 from sandbox.base.errors import SandboxError
 
 ZONAL = Pool("t4", "T4", "spot", gpus=1, least=0, most=8, zones=("eu-1", "eu-2"))
@@ -98,13 +99,13 @@ WRONG = {
 def test_a_wrong_step_is_refused_in_words(wrong: str) -> None:
     step, message = WRONG[wrong]
     with pytest.raises(SandboxError) as refused:
-        checked([step], [ZONAL, ANYWHERE, TWIN, GENERAL])
+        check_capacity([step], [ZONAL, ANYWHERE, TWIN, GENERAL])
     assert str(refused.value).splitlines() == ["1 problem in the capacity; the stack is as it was:", f"  {message}"]
 
 
 def test_all_problems_are_named_at_once() -> None:
     with pytest.raises(SandboxError) as refused:
-        checked(
+        check_capacity(
             [Step(0, "T4", "*", 1), Step(-1, "X", "*", -1), *[Step(0, "T4", "eu-9", 1)] * 30],
             [ZONAL],
             path="steps",
@@ -119,9 +120,9 @@ def test_all_problems_are_named_at_once() -> None:
 
 def test_a_good_step_is_taken() -> None:
     taken = [Step(0, "T4", "eu-1", 3), Step(0, "A100", "eu-7", 0), Step(1, "*", "*", None)]
-    assert checked(taken, [ZONAL, ANYWHERE]).changes() == taken, "a pool without zones may get any"
+    assert check_capacity(taken, [ZONAL, ANYWHERE]).changes() == taken, "a pool without zones may get any"
 
 
 def test_a_stack_without_spot_has_no_capacity() -> None:
     with pytest.raises(SandboxError, match="no spot pool; add `capacity: spot` to a pool"):
-        checked([], [TWIN, GENERAL])
+        check_capacity([], [TWIN, GENERAL])

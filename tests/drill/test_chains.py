@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from drill.judge.bounds import bound
 from drill.judge.verdicts import verdicts
 from drill.judge.view import View
 from drill.world.record import Pod, Pool, Record
-
 from tests.drill import records
 
 

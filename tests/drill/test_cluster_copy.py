@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from drill.play.cluster_copy import copy
+
+from drill.play.cluster_copy import copy_cluster
 from sandbox.base.errors import SandboxError
-from sandbox.kubernetes.api_errors import ApiError
+from sandbox.kubernetes.client import ApiError
 
 Object = dict[str, Any]
 
@@ -47,7 +48,7 @@ class Target:
 
 def copied(target: Target | None = None, **objects: list[Object]) -> list[Object]:
     target = target or Target()
-    copy(Source(**objects), target)  # type: ignore[arg-type]
+    copy_cluster(Source(**objects), target)  # type: ignore[arg-type]
     return target.taken
 
 

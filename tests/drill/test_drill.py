@@ -10,16 +10,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from drill.play.captured import Captured
+
 from drill.play.clock import Clock
-from drill.play.drill import Drill
-from drill.world.basis import Basis
+from drill.play.drill import Cluster, Drill
+from drill.play.source import Captured
+from drill.world.basis import Basis, Trial
 from drill.world.scenario import Scenario
 from drill.world.workloads import CHECKPOINT, RUN_FOR, WORK
 from sandbox.autoscaler.world import World
 from sandbox.cloud.node_groups import Gpus
-from sandbox.kubernetes.api_errors import ApiError, Unreachable
-
+from sandbox.kubernetes.client import ApiError, Unreachable
 from tests.drill import records
 from tests.drill.test_machines import AZURE, Cloud
 
@@ -99,20 +99,8 @@ class Bed:
             {"name": f"work{number}", "role": "training", "runFor": "10m", **each} for number, each in enumerate(work)
         ]
         scenario = Scenario.model_validate({"description": "", "length": "1h", "work": whole})
-        self.drill = Drill(
-            scenario,
-            1,
-            Clock(),
-            self.client,  # type: ignore[arg-type]
-            self.api,  # type: ignore[arg-type]
-            cloud,
-            captured,
-            "c",
-            lambda: self.scaler,
-            AZURE,
-            nullcontext,
-            basis=basis,
-        )
+        cluster = Cluster("c", cloud, captured, AZURE, self.client, self.api, nullcontext)  # type: ignore[arg-type]
+        self.drill = Drill(Trial(scenario, "test", 1, basis=basis), Clock(), cluster, lambda: self.scaler)
 
     def run(self) -> Drill:
         # No controller makes pods here: nothing is awaited.
@@ -170,7 +158,7 @@ def test_the_second_side_of_a_comparison_has_the_work_of_the_first() -> None:
         drill = bed.run()
         record = records.empty()
         record.work = list(drill.kubelets.work.values())
-        basis = drill.counted.worked(record)
+        basis = drill.basis.worked(record)
         beds.append(bed)
     before, after = beds
     assert len(before.client.created) == 2 + 1 + 1

@@ -6,13 +6,13 @@ import time
 from pathlib import Path
 
 import pytest
+
 from drill.play.clock import Clock
-from drill.play.external import chosen
+from drill.play.external import checked_program
 from drill.play.machines import Active
 from drill.world.scenario import Place
 from sandbox.autoscaler.world import Decision
 from sandbox.base.errors import SandboxError
-
 from tests.drill.external_bench import FIRST, GOING, GROUP, MACHINE, OD_GROUP, SPOT_GROUP, ZONE, Bench
 
 
@@ -183,14 +183,14 @@ def test_real_time_counts_from_the_start_of_the_program() -> None:
 def test_which_program_decides_is_chosen_before_anything_starts(tmp_path: Path) -> None:
     program = tmp_path / "cluster-autoscaler"
     environment = {"SANDBOX_AUTOSCALER": str(program)}
-    assert chosen({}, "azure", 5.0) is None
+    assert checked_program({}, "azure", 5.0) is None
     with pytest.raises(SandboxError, match="does not exist"):
-        chosen(environment, "azure", None)
+        checked_program(environment, "azure", None)
     program.touch(0o755)
-    assert chosen(environment, "azure", None) == chosen(environment, "azure", 1.0) == program
+    assert checked_program(environment, "azure", None) == checked_program(environment, "azure", 1.0) == program
     with pytest.raises(
         SandboxError, match=r"--factor 5: .* runs in real time; leave the option out, or unset SANDBOX_"
     ):
-        chosen(environment, "azure", 5.0)
+        checked_program(environment, "azure", 5.0)
     with pytest.raises(SandboxError, match="SANDBOX_AUTOSCALER is for stacks on AKS"):
-        chosen(environment, "gcp", None)
+        checked_program(environment, "gcp", None)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from drill.world.fitting import require
+
+from drill.world.fitting import require_fit
 from drill.world.record import Pool
 from drill.world.scenario import Scenario
 from sandbox.base.errors import SandboxError
@@ -43,7 +44,7 @@ def scenario(*faults: dict[str, Any]) -> Scenario:
 )
 def test_names_that_the_stack_does_not_have_are_refused(fault: dict[str, Any], problem: str) -> None:
     with pytest.raises(SandboxError) as refused:
-        require(scenario({"at": "1m", **fault}), [SPOT, TWIN])
+        require_fit(scenario({"at": "1m", **fault}), [SPOT, TWIN])
     assert problem in str(refused.value)
 
 
@@ -53,12 +54,12 @@ def test_names_that_it_has_and_words_for_all_of_them_are_taken() -> None:
         {"evict": {"pool": "t4", "zone": "eu-1"}},
         {"silent": {}},
     )
-    require(scenario(*({"at": "1m", **fault} for fault in faults)), [SPOT, TWIN])
+    require_fit(scenario(*({"at": "1m", **fault} for fault in faults)), [SPOT, TWIN])
 
 
 def test_a_stack_without_spot_has_nothing_to_take_away() -> None:
     with pytest.raises(SandboxError, match="the stack has no spot pool"):
-        require(scenario(), [TWIN])
+        require_fit(scenario(), [TWIN])
 
 
 def test_a_zone_of_another_pool_is_not_this_pools() -> None:
@@ -68,5 +69,5 @@ def test_a_zone_of_another_pool_is_not_this_pools() -> None:
         {"evict": {"pool": "l4", "zone": "eu-1"}},
     )
     with pytest.raises(SandboxError) as refused:
-        require(scenario(*({"at": "1m", **fault} for fault in faults)), [SPOT, TWIN, other])
+        require_fit(scenario(*({"at": "1m", **fault} for fault in faults)), [SPOT, TWIN, other])
     assert str(refused.value).count("the stack has no 'eu-1'; it has eu-3") == 2

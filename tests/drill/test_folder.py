@@ -8,21 +8,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from drill.folder import writable
-from sandbox.base.errors import SandboxError
-from sandbox.base.home import Home
 
 from drill import command
+from drill.command import writable
+from drill.world.basis import Basis
+from sandbox.base.errors import SandboxError
+from sandbox.base.home import Home
 from tests.drill import records
+
+EMPTY = Basis({}, {}, {}, {}, ())
 
 
 def request(directory: Path) -> command.Request:
-    return command.Request("spot-gone", 1, None, "", None, (), directory, as_json=False)
+    return command.Request("spot-gone", 1, directory)
 
 
 def drill(folder: Path, directory: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any]) -> None:
     """Run the command with this in place of a drill."""
-    monkeypatch.setattr(command, "_record", run)
+    monkeypatch.setattr(command, "_drill_side", run)
     home = Home("dev", folder, folder / "home")
     try:
         command.drill(home, request(directory), lambda line: None, lambda side: lambda now, length: None)
@@ -51,7 +54,9 @@ def test_the_result_is_printed_before_a_disk_is_full(
 
     monkeypatch.setattr("drill.report.write", full)
     with pytest.raises(SandboxError, match="No space left on device"):
-        drill(tmp_path, tmp_path / "report", monkeypatch, lambda *others: (records.spot_gone(), None, []))
+        drill(
+            tmp_path, tmp_path / "report", monkeypatch, lambda *others: command.Drilled(records.spot_gone(), EMPTY, [])
+        )
     assert "Work lost for good" in capsys.readouterr().out
 
 

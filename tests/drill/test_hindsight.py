@@ -10,13 +10,13 @@ from itertools import product
 from random import Random
 
 import pytest
-from drill.judge.hindsight import MOST_ARCS, hindsight
-from drill.judge.pieces import cost
-from drill.world.record import Node, Pool, Record, Step
-from drill.world.weeks import WEEK, week
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drill.judge.hindsight import MOST_ARCS, hindsight
+from drill.judge.pieces import gpu_cost
+from drill.world.record import Node, Pool, Record, Step
+from drill.world.weeks import WEEK, week
 from tests.drill.gpu_records import SPOT, TWIN, add, levels, record
 
 H = 3600.0
@@ -95,7 +95,7 @@ def test_no_plan_is_cheaper_and_one_costs_as_little(data: st.DataObject) -> None
     drill = on_demand_drill(hours, drawn, capacity)
     best = hindsight(drill)
     assert best.cost == pytest.approx(least(hours, drawn, capacity, [0.2, 0.5][:machines]))
-    assert cost(drill) == pytest.approx(sum(task.needs for task in drawn))
+    assert gpu_cost(drill) == pytest.approx(sum(task.needs for task in drawn))
     assert best.spot_seconds + best.on_demand_seconds == pytest.approx(sum(task.needs for task in drawn) * H)
     for arcs in (1, 4, 10):
         coarse = hindsight(drill, most_arcs=arcs).cost
@@ -189,7 +189,7 @@ def test_what_the_drill_had_was_there_to_have() -> None:
     """A node lives on for its notice after the capacity is gone."""
     drill = record(H, capacity=[Step(0, "T4", "*", 1), Step(H / 2, "T4", "*", 0)])
     add(drill, "job", SPOT.name, submitted=0, begin=0, end=H / 2 + 30, needs=H / 2 + 30)
-    assert hindsight(drill).cost == pytest.approx(cost(drill))
+    assert hindsight(drill).cost == pytest.approx(gpu_cost(drill))
 
 
 def test_a_share_of_a_machine_costs_its_share() -> None:
@@ -283,6 +283,6 @@ def test_a_large_drill_takes_seconds(name: str) -> None:
     begin = time.process_time()
     best = hindsight(drill)
     assert time.process_time() - begin < 10
-    assert 0 < (best.cost or 0) < (cost(drill) or 0)
+    assert 0 < (best.cost or 0) < (gpu_cost(drill) or 0)
     rough = hindsight(drill, most_arcs=MOST_ARCS // 4)
     assert 0.95 * (best.cost or 0) < (rough.cost or 0) <= (best.cost or 0) * (1 + 1e-9)

@@ -6,14 +6,23 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from drill.in_memory.run_in_memory import run
+
+from drill.in_memory.run_in_memory import run_in_memory
 from drill.in_memory.stack import Stack
-from drill.judge.outcome import ALONE, OURS, Outcome, outcome, saved
-from drill.tune.policies import GREEDY, POLICIES, SPOT_ALONE, UNIFORM, Trial, compared, plain
+from drill.judge.outcome import ALONE, OURS, Outcome, outcome_of, saved_by
+from drill.tune.policies import (
+    GREEDY,
+    POLICIES,
+    SPOT_ALONE,
+    UNIFORM,
+    compare_policies,
+    run_policy,
+    without_real_programs,
+)
+from drill.world.basis import Trial
 from drill.world.record import Record
 from drill.world.scenario import Scenario
 from sandbox.base.errors import SandboxError
-
 from tests.drill.changes import red
 from tests.drill.in_memory_stack import stack
 
@@ -37,7 +46,7 @@ def scenario(*faults: dict[str, Any], work: Any = (JOB, PLATFORM, NOTEBOOK), **k
 
 
 def drilled(wanted: Scenario, on: Stack | None = None) -> Record:
-    return run(on or stack(), wanted, name="test", seed=1)
+    return run_in_memory(on or stack(), Trial(wanted, "test", 1))
 
 
 def pools_of(record: Record, name: str) -> list[str | None]:
@@ -94,7 +103,7 @@ def test_the_signal_of_a_shortage_decides_the_wait(shortage: str, least: float, 
     assert all(least < wait < most for wait in waits), waits
     assert record.shortage == shortage
     # What never came costs nothing.
-    assert outcome(record).usd == pytest.approx(sum(_hours(record, "t4od")), abs=0.01)
+    assert outcome_of(record).usd == pytest.approx(sum(_hours(record, "t4od")), abs=0.01)
 
 
 def _hours(record: Record, pool: str) -> list[float]:
@@ -135,7 +144,7 @@ def test_a_pipeline_is_compared_by_its_step_and_without_what_the_guard_refuses()
         {"name": "pipe", "role": "pipeline", "kind": "Workflow", "runFor": "5m"},
         {"name": "greedy", "role": "notebook", "kind": "StatefulSet", "greedy": True},
     ]
-    record = drilled(plain(scenario(work=work)))
+    record = drilled(without_real_programs(scenario(work=work)))
     assert [(work.name, work.times) for work in record.work] == [("team-a/pipe-0/0", 1)]
 
 
@@ -149,7 +158,7 @@ def test_a_machine_takes_as_many_pods_as_it_has_gpus() -> None:
 
 def outcomes(*faults: dict[str, Any], on: Stack | None = None, **keys: Any) -> dict[str, Outcome]:
     wanted = scenario(*faults, work=[{**JOB, "count": 4}], shortage="at-once", **keys)
-    return {row.policy: row.outcome for row in compared(on or stack(), Trial(wanted, "test", 1))}
+    return {row.policy: row.outcome for row in compare_policies(on or stack(), Trial(wanted, "test", 1))}
 
 
 def test_policies_do_the_same_work() -> None:
@@ -185,11 +194,11 @@ def test_greedy_puts_spot_before_on_demand_whatever_it_costs() -> None:
 
 
 def test_the_saving_is_between_ours_and_on_demand_alone() -> None:
-    rows = list(compared(stack(), Trial(scenario(work=[JOB]), "test", 1)))
-    found = saved(rows)
+    rows = list(compare_policies(stack(), Trial(scenario(work=[JOB]), "test", 1)))
+    found = saved_by(rows)
     assert found
     assert 0.55 < found.share < 0.65
-    assert saved(rows[:1]) is None
+    assert saved_by(rows[:1]) is None
 
 
 def test_back_to_spot_moves_a_pod_that_keeps_checkpoints_once_it_is_an_hour_old() -> None:
@@ -197,8 +206,8 @@ def test_back_to_spot_moves_a_pod_that_keeps_checkpoints_once_it_is_an_hour_old(
     short = {**JOB, "name": "short", "count": 1, "at": "80m", "runFor": "10m"}
     faults = [GONE, {"at": "70m", "capacity": {"nodes": None}}]
     wanted = scenario(*faults, work=[long, short], shortage="at-once", length="6h")
-    stays = Trial(wanted, "test", 1).run(stack(twin=1))
-    moves = Trial(wanted, "test", 1).run(replace(stack(twin=1), back_to_spot=True))
+    stays = run_policy(stack(twin=1), Trial(wanted, "test", 1))
+    moves = run_policy(replace(stack(twin=1), back_to_spot=True), Trial(wanted, "test", 1))
     assert pools_of(stays, "train") == ["t4od"]
     assert pools_of(moves, "train") == ["t4od", "t4"]
-    assert (outcome(moves).usd or 0.0) < (outcome(stays).usd or 0.0)
+    assert (outcome_of(moves).usd or 0.0) < (outcome_of(stays).usd or 0.0)

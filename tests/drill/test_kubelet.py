@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+
 from drill.play.clock import Clock
 from drill.play.kubelet import COLLECTED, LEAST, START, STOP, Kubelets
 from drill.world import record

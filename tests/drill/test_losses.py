@@ -6,13 +6,13 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from drill.judge.hindsight import MOST_ARCS, hindsight
-from drill.judge.losses import HOURS, NO_WAY_BACK, NOT_TAKEN, UNEXPLAINED, lost_to
-from drill.judge.pieces import cost
-from drill.world.record import Node, Pool, Record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drill.judge.hindsight import MOST_ARCS, hindsight
+from drill.judge.losses import HOURS, NO_WAY_BACK, NOT_TAKEN, UNEXPLAINED, losses_of
+from drill.judge.pieces import gpu_cost
+from drill.world.record import Node, Pool, Record
 from tests.drill.gpu_records import SPOT, TWIN, add, levels, record
 
 H = 3600.0
@@ -22,8 +22,8 @@ STRONG = Pool("a100", "A100", "spot", gpus=1, least=0, most=4, price=0.9, on_dem
 def rows(drill: Record, most_arcs: int = MOST_ARCS) -> dict[tuple[str, str], float]:
     """The amounts of the rows, which must be the difference, with nothing unexplained, and below zero only what was late."""
     best = hindsight(drill, most_arcs=most_arcs)
-    found = lost_to(drill, best, most_arcs=most_arcs)
-    assert sum(row.amount for row in found) == pytest.approx((cost(drill) or 0.0) - (best.cost or 0.0))
+    found = losses_of(drill, best, most_arcs=most_arcs)
+    assert sum(row.amount for row in found) == pytest.approx((gpu_cost(drill) or 0.0) - (best.cost or 0.0))
     assert all(row.amount > -1e-6 for row in found if row.cause != HOURS), found
     assert found[-1].cause == UNEXPLAINED
     assert found[-1].amount == pytest.approx(0, abs=1e-5)
@@ -119,7 +119,7 @@ def test_a_zone_and_a_chain_are_missing() -> None:
 def test_without_a_price_there_are_no_rows() -> None:
     drill = record(H, pools=(replace(SPOT, price=None), TWIN))
     add(drill, "job", SPOT.name, submitted=0, begin=0, end=H, needs=H)
-    assert lost_to(drill, hindsight(drill)) == []
+    assert losses_of(drill, hindsight(drill)) == []
 
 
 FOUR = Pool(
@@ -182,7 +182,7 @@ def simulated(seed: int) -> Record:
 def test_no_drill_is_cheaper_than_the_best_and_the_rows_are_the_difference(seed: int) -> None:
     drill = simulated(seed)
     rows(drill)
-    best, paid = hindsight(drill), cost(drill)
+    best, paid = hindsight(drill), gpu_cost(drill)
     assert (best.cost or 0.0) <= (paid or 0.0) + 1e-6
     assert (hindsight(drill, most_arcs=1).cost or 0.0) <= (best.cost or 0.0) + 1e-6
 

@@ -9,10 +9,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from drill.play.captured import Captured
+
 from drill.play.clock import Clock
 from drill.play.faults import Faults
 from drill.play.machines import Active, Machines
+from drill.play.source import Captured
 from drill.world.scenario import CapacityChange, Fault, Place
 from sandbox.cloud.node_groups import Gpus, NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cluster import plugins

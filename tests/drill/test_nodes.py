@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import pytest
+
 from drill.play.clock import Clock
 from drill.play.kubelet import COLLECTED, START
 from drill.play.nodes import PLUGIN, Nodes
@@ -14,7 +15,6 @@ from drill.play.upgrades import REPLACED
 from drill.world import record
 from drill.world.scenario import Place
 from drill.world.workloads import GPUS, ROLE, RUN_FOR, WORK
-
 from tests.drill.test_machines import AZURE, GCP
 from tests.drill.test_machines import Bed as Cloud
 

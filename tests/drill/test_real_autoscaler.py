@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from drill.play import real_autoscaler
-from drill.play.real_autoscaler import RealAutoscaler, flags, named
+from drill.play.real_autoscaler import RealAutoscaler, flags, named_program
 from drill.play.real_provider import hostnames
 from sandbox.autoscaler.world import Decision
 from sandbox.azure.resources import azure_cluster_rules
@@ -68,9 +68,9 @@ def test_a_setting_without_a_flag_is_named() -> None:
 
 
 def test_the_variable_names_a_program() -> None:
-    assert named({"SANDBOX_AUTOSCALER": "/opt/cluster-autoscaler"}) == Path("/opt/cluster-autoscaler")
-    assert named({"SANDBOX_AUTOSCALER": " "}) is None
-    assert named({}) is None
+    assert named_program({"SANDBOX_AUTOSCALER": "/opt/cluster-autoscaler"}) == Path("/opt/cluster-autoscaler")
+    assert named_program({"SANDBOX_AUTOSCALER": " "}) is None
+    assert named_program({}) is None
 
 
 @pytest.fixture

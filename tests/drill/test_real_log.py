@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+
 from drill.play.real_log import Log
 from sandbox.tests.autoscaler.objects import on_demand
 from sandbox.tests.autoscaler.objects import spot as spot_group
@@ -22,7 +23,9 @@ def at(time: str) -> float:
 def read(*lines: str) -> list[tuple[Any, ...]]:
     """The decisions of lines as 1.36.1 wrote them, without their times."""
     log = Log(GROUPS, 2026)
-    return [(d.action, d.group, d.pool, d.before, d.after, d.until, d.reason) for line in lines for d in log.read(line)]
+    return [
+        (d.action, d.group, d.pool, d.before, d.after, d.until, d.reason) for line in lines for d in log.read_line(line)
+    ]
 
 
 PLAN = f"I1122 21:20:41.302851   25008 orchestrator.go:177] Final scale-up plan: [{{{SPOT_GROUP} 0->2 (max: 10)}}]"
@@ -83,7 +86,7 @@ def test_a_line_of_the_log(line: str, expected: list[tuple[Any, ...]]) -> None:
 
 
 def test_times_are_of_the_log_s_header() -> None:
-    (decision,) = Log(GROUPS, 2026).read(PLAN)
+    (decision,) = Log(GROUPS, 2026).read_line(PLAN)
     assert decision.at == pytest.approx(at("21:20:41.302851"))
 
 
@@ -112,7 +115,7 @@ def test_a_node_that_could_not_be_deleted_is_counted_again() -> None:
 
 def test_a_node_of_the_beginning_is_its_group_s() -> None:
     log = Log([replace(GROUPS[0], nodes=(f"{SPOT_GROUP}000000",))], 2026)
-    (decision,) = log.read(f'{EMPTY}"{SPOT_GROUP}000000"')
+    (decision,) = log.read_line(f'{EMPTY}"{SPOT_GROUP}000000"')
     assert (decision.group, decision.before, decision.after) == (SPOT_GROUP, 1, 0)
 
 

@@ -10,14 +10,14 @@ from time import sleep
 from typing import Any
 
 import pytest
-from drill.play.real_autoscaler import RealAutoscaler, named
-from drill.play.real_provider import first_nodes, refusing
+
+from drill.play.real_autoscaler import RealAutoscaler, named_program
+from drill.play.real_provider import first_nodes, refusal_policy
 from sandbox.cloud.node_groups import NodeGroup
 from sandbox.kubernetes.node_objects import opened
 from sandbox.tests import planes
 from sandbox.tests.autoscaler.objects import GPU, ONE_GPU, SPOT, on_demand
 from sandbox.tests.autoscaler.objects import spot as spot_group
-
 from tests.drill.test_real_autoscaler import OD_GROUP, SETTINGS, SPOT_GROUP, awaited
 
 
@@ -35,10 +35,10 @@ def pod(name: str) -> dict[str, Any]:
 
 @pytest.mark.engine
 @pytest.mark.slow
-@pytest.mark.skipif(named(os.environ) is None, reason="SANDBOX_AUTOSCALER names no cluster-autoscaler")
+@pytest.mark.skipif(named_program(os.environ) is None, reason="SANDBOX_AUTOSCALER names no cluster-autoscaler")
 def test_the_program_itself_asks_spot_first_and_leaves_its_nodes(tmp_path: Path) -> None:
     """Room for two on spot, then one on demand; a later request there is refused."""
-    program = named(os.environ)
+    program = named_program(os.environ)
     assert program
     settings = {**SETTINGS, "expander": "priority", "scanInterval": "5s"}
     groups = [with_capacity(spot_group(2)), with_capacity(replace(on_demand(8), nodes=(f"{OD_GROUP}000000",), least=1))]
@@ -58,7 +58,7 @@ def test_the_program_itself_asks_spot_first_and_leaves_its_nodes(tmp_path: Path)
             assert (second.action, second.pool, second.before, second.after) == ("scale-up", "gpuod", 1, 2)
             sleep(10)  # a loop at once after a scale-up may ask for one more
             known, nodes = len(autoscaler.decisions()), client.list("v1", "Node")
-            for body in refusing({OD_GROUP: "SkuNotAvailable: none here"}):
+            for body in refusal_policy({OD_GROUP: "SkuNotAvailable: none here"}):
                 client.apply(body, "test")
             for number in range(4):
                 client.apply(pod(f"late-{number}"), "test")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from drill.play.real_autoscaler import flags
-from drill.play.real_provider import config_maps, first_nodes, refusing
+from drill.play.real_provider import config_maps, first_nodes, refusal_policy
 from sandbox.tests.autoscaler.objects import MACHINE, on_demand
 from sandbox.tests.autoscaler.objects import spot as spot_group
 from sandbox.tests.azure.conftest import CLUSTER_ID, POOL, SPOT, Account
@@ -69,12 +69,12 @@ def test_nodes_of_the_beginning_are_the_provider_s_own() -> None:
 
 
 def test_each_group_is_refused_with_its_own_text() -> None:
-    policy, binding = refusing({SPOT_GROUP: "SkuNotAvailable", OD_GROUP: "QuotaExceeded"})
+    policy, binding = refusal_policy({SPOT_GROUP: "SkuNotAvailable", OD_GROUP: "QuotaExceeded"})
     texts = {rule["message"]: rule["expression"] for rule in policy["spec"]["validations"]}
     assert texts.keys() == {"SkuNotAvailable", "QuotaExceeded"}
     assert texts["SkuNotAvailable"].endswith(f'!= "{SPOT_GROUP}"')
     assert binding["spec"] == {"policyName": policy["metadata"]["name"], "validationActions": ["Deny"]}
-    assert refusing({}) == []
+    assert refusal_policy({}) == []
 
 
 def test_the_emulated_cloud_s_own_pools_are_rendered(tmp_path: Path) -> None:

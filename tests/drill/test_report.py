@@ -11,14 +11,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
+
+from drill import report
 from drill.report import charts
 from drill.report.page import LARGEST, page
 from drill.report.timeline import MARKS, STEPS
 from drill.world.record import Record, Step
-from rich.console import Console
 from sandbox.base.errors import SandboxError
-
-from drill import report
 from tests.drill import records
 
 EVIL = "<script>alert(1)</script>[bold]\x1b[31m&\"'"
@@ -251,7 +251,7 @@ def test_the_keys_of_the_json(small: report.Report) -> None:
 
 
 def test_a_report_is_read_as_it_was_written(small: report.Report, files: Path) -> None:
-    assert report.read(files / "report.json") == small
+    assert report.read_report(files / "report.json") == small
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_another_file_is_refused(small: report.Report, tmp_path: Path, text: str
     if text is not None:
         file.write_text(report.to_json(replace(small, format=99)) if text == "format" else text)
     with pytest.raises(SandboxError, match=message):
-        report.read(file)
+        report.read_report(file)
 
 
 def test_rows_of_what_is_lost_are_shown() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from drill.report.model import Figure
-from drill.world.record import Record
 from rich.console import Console
 
 from drill import report
+from drill.report.model import Figure
+from drill.world.record import Record
 from tests.drill import records
 
 NAMED = ("main", "work tree"), "Both sides have the same work."

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from drill.report.timeline import sampled, timeline
-from drill.world.record import Step
 
 from drill import report
+from drill.report.timeline import sampled, timeline
+from drill.world.record import Step
 from tests.drill import records
 
 

@@ -14,7 +14,7 @@ from tests.drill import records
 
 def test_a_full_disk_leaves_the_earlier_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "report.json").write_text("earlier")
-    monkeypatch.setattr("drill.report.files._report_files", lambda _: {"report.json": b"new", "report.html": b"new"})
+    monkeypatch.setattr("drill.report.files._files", lambda _: {"report.json": b"new", "report.html": b"new"})
     calls = iter([None, OSError(errno.ENOSPC, "No space left on device")])
 
     def full(_: int) -> None:

@@ -8,14 +8,14 @@ import re
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
+
+from drill import report
 from drill.judge.outcome import Outcome, Row
 from drill.report import charts
 from drill.report.model import Number
 from drill.report.page import comparison_page, page
 from drill.world.record import Record
-from rich.console import Console
-
-from drill import report
 from tests.drill import records
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from drill.judge.rounds import given_up, in_turn
+
+from drill.judge.turns import given_up, in_turn
 from drill.judge.view import View
 from drill.judge.waits import Wait, fallback, waits
 from drill.world.record import Node, Pod, Record, Work
-
 from tests.drill import records
 from tests.drill.changes import red
 

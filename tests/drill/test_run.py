@@ -7,12 +7,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from drill.play.captured import Captured
-from drill.play.run import orders, pools, told_apart, undone
-from drill.play.source import declared
+
+from drill.play.drill import told_apart
+from drill.play.run import undone
+from drill.play.source import Captured, declared_objects
+from drill.play.stack_facts import growth_orders, stack_pools
 from drill.world.record import Node, Pod
 from sandbox.cloud.node_groups import Gpus
-
 from tests.drill.test_machines import Cloud
 
 
@@ -41,17 +42,20 @@ def test_the_pools_that_take_the_work_of_spot_follow_from_what_the_stack_declare
     provider: str, found: dict[str, Any]
 ) -> None:
     source = copy(provider, **found)
-    assert {pool.name: pool.fallback for pool in pools(source, orders(source))} == {"t4": ("t4od",), "t4od": ()}
+    assert {pool.name: pool.fallback for pool in stack_pools(source, growth_orders(source))} == {
+        "t4": ("t4od",),
+        "t4od": (),
+    }
 
 
 def test_a_node_has_as_many_gpus_as_it_reports() -> None:
-    assert {pool.name: pool.gpus for pool in pools(copy("azure"))} == {"t4": 24, "t4od": 1}
+    assert {pool.name: pool.gpus for pool in stack_pools(copy("azure"))} == {"t4": 24, "t4od": 1}
 
 
 def test_declared_objects_are_those_of_the_engines_state() -> None:
     body = compute_class("t4")
     state = [{"type": "kubeflow-spot:addons:ComputeClass"}, {"inputs": {"kind": "Namespace"}}, {"inputs": body}]
-    assert declared(SimpleNamespace(resources=lambda: state), "ComputeClass") == [body]  # type: ignore[arg-type]
+    assert declared_objects(SimpleNamespace(resources=lambda: state), "ComputeClass") == [body]  # type: ignore[arg-type]
 
 
 def test_machines_that_share_a_name_are_told_apart_and_so_are_their_pods() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from drill.world import scenario
 from sandbox.base.errors import SandboxError
 
@@ -16,22 +17,22 @@ SERVED = {"name": "serve", "role": "predictor", "kind": "Deployment"}
 LATER = {"at": "5m", "until": "6m"}
 
 
-@pytest.mark.parametrize("name", scenario.names())
+@pytest.mark.parametrize("name", scenario.scenario_names())
 def test_every_scenario_can_be_read_and_does_something(name: str) -> None:
-    found = scenario.load(name)
+    found = scenario.load_scenario(name)
     assert found.work
     assert found.description.endswith(".")
 
 
 def test_the_default_is_a_scenario() -> None:
-    assert scenario.DEFAULT in scenario.names()
+    assert scenario.DEFAULT in scenario.scenario_names()
 
 
 def load(folder: Path, **changes: Any) -> scenario.Scenario:
     content = {"description": "A test.", "length": "1h", "work": [WORK], **changes}
     file = folder / "own.yaml"
     file.write_text(yaml.safe_dump(content))
-    return scenario.load(str(file))
+    return scenario.load_scenario(str(file))
 
 
 def test_a_file_is_a_scenario(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def test_all_problems_are_said_at_once(tmp_path: Path) -> None:
 
 def test_an_unknown_scenario_names_the_known_ones() -> None:
     with pytest.raises(SandboxError, match=r"there is no scenario 'storn', nor a file.*there are: burst-from-zero, "):
-        scenario.load("storn")
+        scenario.load_scenario("storn")
 
 
 @pytest.mark.parametrize(

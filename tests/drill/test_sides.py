@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from drill.judge.outcome import Row
+
+from drill import command, sides
 from drill.world.basis import Basis
-from drill.world.record import Record
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.yaml_file import read_yaml
@@ -20,8 +20,6 @@ from sandbox.engine import environment
 from sandbox.engine.cloud_file import CloudFile, Entry
 from sandbox.engine.revision import Revision
 from sandbox.engine.worker import Outcome
-
-from drill import command
 from tests.drill import records
 
 QUOTAS = {"westeurope": {"cores": 100}}
@@ -45,7 +43,7 @@ class Scratch:
 def cloud_of(folder: Path, monkeypatch: pytest.MonkeyPatch, option: Path | None = None) -> Path | None:
     monkeypatch.setattr(environment, "of", lambda *others: None)
     home, scratch = Home("dev", folder, folder), Scratch(folder)
-    command.brought_up(home, command.Side("now", folder / "x.yaml"), scratch, option, print)  # type: ignore[arg-type]
+    sides.bring_up(home, sides.Side("now", folder / "x.yaml"), scratch, option, print)  # type: ignore[arg-type]
     return scratch.cloud
 
 
@@ -74,13 +72,13 @@ def compared(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> 
     seen: list[Any] = []
     own = Basis({"spot": 8, "on-demand": 2}, {}, {}, {}, ())
 
-    def record(home: Home, side: command.Side, *others: Any) -> tuple[Record, Basis, list[Row]]:
-        seen.append((side, others[3]))
-        return records.spot_gone(), others[3] or own, []
+    def drill(work: command.Work, side: sides.Side, same: Basis | None, progress: Any) -> command.Drilled:
+        seen.append((side, same))
+        return command.Drilled(records.spot_gone(), same or own, [])
 
     monkeypatch.setenv("SANDBOX_HOME", str(folder / "home"))
-    monkeypatch.setattr(command, "_record", record)
-    monkeypatch.setattr(command, "_check", lambda *others: None)
+    monkeypatch.setattr(command, "_drill_side", drill)
+    monkeypatch.setattr(command, "check_side", lambda *others: None)
     # Charts take seconds to draw.
     monkeypatch.setattr("drill.report.write", lambda *others: [])
     done = CliRunner().invoke(main, ["drill", "spot-gone", "--report-dir", str(folder / "report"), *arguments])
@@ -108,7 +106,7 @@ def test_the_second_file_is_checked_before_the_first_drill_begins(
     other = tmp_path / "other.yaml"
     other.write_text(text)
     monkeypatch.setenv("SANDBOX_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(command, "_record", lambda *others: pytest.fail("a drill began"))
+    monkeypatch.setattr(command, "_drill_side", lambda *others: pytest.fail("a drill began"))
     done = CliRunner().invoke(main, ["drill", "--against", str(other), "--report-dir", str(tmp_path / "report")])
     assert done.exit_code == 1
     assert f"other.yaml {said}" in done.output
@@ -131,10 +129,9 @@ def test_a_second_file_that_the_program_refuses_is_said_before_the_first_drill(
     def opened(*others: Any) -> Iterator[Scratch]:
         yield Refusing(tmp_path)
 
-    monkeypatch.setattr(command, "opened_scratch", opened)
-    request = command.Request("week", 1, None, str(other), None, (), tmp_path, False)
+    monkeypatch.setattr(sides, "opened_scratch", opened)
     with pytest.raises(SandboxError, match="would not come up:\npools: is missing"):
-        command._check(Home("dev", tmp_path, tmp_path), command.Side("other.yaml", other), request, print)
+        sides.check_side(Home("dev", tmp_path, tmp_path), sides.Side("other.yaml", other), None, print)
     assert seen == ["preview"]
 
 

@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from drill.world.capacity import Capacity
 from drill.world.record import Step
 from drill.world.trace import MOST_BYTES, read_trace
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from sandbox.base.errors import SandboxError
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from itertools import groupby
 
-from drill.judge.transport import Transport
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from drill.judge.transport import Transport
 
 amounts = st.integers(0, 2)
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 import yaml
-from drill.tune.policies import Trial
-from drill.tune.tune import UNNEEDED, Setting, Tuned, axes, tune
-from drill.tune.tuned_file import changed, difference
-from drill.world.scenario import Scenario
 
+from drill.tune.tune import UNNEEDED, Setting, Tuned, axes, tune
+from drill.tune.tuned_file import difference, tuned_text
+from drill.world.basis import Trial
+from drill.world.scenario import Scenario
 from tests.drill.in_memory_stack import stack
 
 FILE = """\
@@ -94,7 +94,7 @@ def test_gkes_timers_are_no_users_and_are_not_tuned_but_that_of_a_class() -> Non
     assert chosen in named["consolidationDelayMinutes"]
     assert chosen.on(gke).consolidation == 2
     assert chosen not in dict(axes(gke, chosen))["consolidationDelayMinutes"]
-    config = yaml.safe_load(changed(FILE, chosen, gke, SOURCES))["config"]
+    config = yaml.safe_load(tuned_text(FILE, chosen, gke, SOURCES))["config"]
     assert config["kubeflow-spot:cloud"]["fallback"] == {"consolidationDelayMinutes": 2}
 
 
@@ -105,7 +105,7 @@ def test_the_difference_is_one_that_git_applies_and_keeps_comments(tmp_path: Pat
     file.write_text(FILE)
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=text, text=True, check=True)
-    assert file.read_text() == changed(FILE, setting, stack(), SOURCES)
+    assert file.read_text() == tuned_text(FILE, setting, stack(), SOURCES)
     config = yaml.safe_load(file.read_text())["config"]
     assert config["kubeflow-spot:pools"][0]["fallback"] == [{"onDemand": {"maxNodes": 4}}]
     assert config["kubeflow-spot:growth"] == {"order": ["t4od", "t4"]}

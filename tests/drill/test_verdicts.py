@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+
 from drill.judge.outcome import Saved
 from drill.judge.verdicts import failed
 from drill.world.record import Event, Node, Pod, Record, Work
-
 from tests.drill import records
 from tests.drill.changes import (
     BACK,

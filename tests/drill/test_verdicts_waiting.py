@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from drill.judge.verdicts import failed
 from drill.world.record import Node, Pod, Record, Role, Work
-
 from tests.drill import records
 from tests.drill.changes import COMPLETE, FALLBACK, FULL, PLATFORM, WAIT, judged, late_on_demand, red
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from drill.judge.spans import moment, seconds, span
+
+from drill.judge.verdict import moment, seconds, span
 from drill.judge.view import View
 from drill.world.record import Event, Node, Step
-
 from tests.drill import records
 
 

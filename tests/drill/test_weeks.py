@@ -11,6 +11,7 @@ from random import Random
 from statistics import mean, median
 
 import pytest
+
 from drill.world.measurements import Lengths, Measurement, alike, measurements
 from drill.world.record import Step
 from drill.world.weeks import WEEK, Trace, drawn, week

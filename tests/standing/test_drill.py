@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 
 from drill.judge.verdicts import verdicts
-from drill.play import run, source
+from drill.play import source
 from drill.play.real_autoscaler import VARIABLE
+from drill.play.run import run_drill
 from drill.play.source import Copy
 from drill.world import scenario
+from drill.world.basis import Trial
 from drill.world.record import Record
 from drill.world.scenario import Scenario
 from sandbox.base.home import Home
@@ -127,7 +129,7 @@ def drilled(stack: Standing, folder: Path, change: Callable[[Copy], None], steps
     home = Home(stack.name, stack.project, stack.home)
     with source.copied(home, folder, lambda _: None) as copy:
         change(copy)
-        return run.run(stack.name, copy, "test", steps, seed=seed)
+        return run_drill(stack.name, copy, Trial(steps, "test", seed))
 
 
 def red(record: Record) -> set[str]:
@@ -161,16 +163,21 @@ def _unbind(copy: Copy, kind: str) -> None:
 
 def unsaved(name: str) -> Scenario:
     """A scenario whose work has no checkpoints."""
-    found = scenario.load(name)
+    found = scenario.load_scenario(name)
     work = [each.model_copy(update={"checkpoint_every": None}) for each in found.work]
     return found.model_copy(update={"work": work})
 
 
 BREAKS: dict[str, tuple[Callable[[Copy], Any], Callable[[], Scenario], int, str]] = {
-    "expander": (without_order, lambda: scenario.load("burst-from-zero"), 2, "None on demand before its turn"),
-    "defaults": (without_defaults, lambda: scenario.load("burst-from-zero"), 1, "On spot while there was spot"),
-    "twin": (without_twin, lambda: scenario.load("spot-gone"), 1, "Work completes"),
-    "guard": (without_guard, lambda: scenario.load("burst-from-zero"), 1, "Platform off spot and GPU nodes"),
+    "expander": (without_order, lambda: scenario.load_scenario("burst-from-zero"), 2, "None on demand before its turn"),
+    "defaults": (
+        without_defaults,
+        lambda: scenario.load_scenario("burst-from-zero"),
+        1,
+        "On spot while there was spot",
+    ),
+    "twin": (without_twin, lambda: scenario.load_scenario("spot-gone"), 1, "Work completes"),
+    "guard": (without_guard, lambda: scenario.load_scenario("burst-from-zero"), 1, "Platform off spot and GPU nodes"),
     "checkpoints": (lambda _: None, lambda: unsaved("spot-gone-and-back"), 1, "Work done again"),
 }
 
@@ -187,9 +194,9 @@ def test_what_is_broken_on_purpose_turns_a_verdict_red(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in scenario.names() if name != "week"])
+@pytest.mark.parametrize("name", [name for name in scenario.scenario_names() if name != "week"])
 def test_every_scenario_holds_its_verdicts(stack: Standing, subject: Subject, name: str, tmp_path: Path) -> None:
-    record = drilled(stack, tmp_path / "copy", lambda _: None, scenario.load(name))
+    record = drilled(stack, tmp_path / "copy", lambda _: None, scenario.load_scenario(name))
     assert red(record) == set()
     assert record.clock.wall < 300
 

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from drill.judge.verdicts import verdicts
-from drill.play import run, source
+from drill.play import source
+from drill.play.run import RunOptions, run_drill
 from drill.world import scenario
+from drill.world.basis import Trial
 from drill.world.record import Record
 from drill.world.scenario import Scenario
 from drill.world.workloads import PIECE, STEP
@@ -53,12 +55,13 @@ class Containers:
 def drilled(stack: Standing, folder: Path, *, retries: bool) -> tuple[Record, Containers]:
     """One pipeline in the scenario of three losses; its step is the real training."""
     home = Home(stack.name, stack.project, stack.home)
-    found = scenario.load("checkpoints")
+    found = scenario.load_scenario("checkpoints")
     work = [each.model_copy(update={"count": 1}) if each.kind == "Workflow" else each for each in found.work]
     steps: Scenario = found.model_copy(update={"work": work, "retries": retries})
     containers = Containers(Training(folder / "run"))
     with source.copied(home, folder / "copy", lambda _: None) as copy:
-        return run.run(stack.name, copy, "checkpoints", steps, seed=1, executor=containers), containers
+        trial = Trial(steps, "checkpoints", 1)
+        return run_drill(stack.name, copy, trial, RunOptions(executor=containers)), containers
 
 
 def red(record: Record) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The node pools of a stack in memory, in place of a copy of its emulated cloud: sizes within bounds, and the nodes' objects."""
+"""The node pools of a stack in memory, in place of a copy of its emulated cloud."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ from itertools import count
 from typing import Any
 
 from drill.in_memory.stack import Stack
-from drill.play.captured import Captured
-from drill.world.zones import rezoned
+from drill.play.source import Captured
+from drill.world.node_groups import rezoned
 from sandbox.autoscaler import devices
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
 
 
 def _without_gpus(template: dict[str, Any]) -> dict[str, Any]:
-    """A node as it registers: of the nominal size that the autoscaler expects, whose GPUs the device plugin is yet to report."""
-    sizes = {
-        part: {
-            key: value
-            for key, value in template["status"][part].items()
-            if not key.startswith(devices.PREFIX)
-        }
-        for part in ("capacity", "allocatable")
-    }
-    return {**template, "status": {**template["status"], **sizes}}
+    """Return a node as it registers: the device plugin reports its GPUs later."""
+    status = dict(template["status"])
+    for part in ("capacity", "allocatable"):
+        sizes = status[part].items()
+        status[part] = {key: size for key, size in sizes if not key.startswith(devices.PREFIX)}
+    return {**template, "status": status}
 
 
-class Pools:
-    """What a drill asks of an emulated cloud. Quotas and subnets are left out: they are the stack's, not the work's."""
+class MemoryCloud:
+    """The calls of a drill to an emulated cloud: `MemoryCloud(stack, captured).grow("t4", 2)`.
+
+    It has no quotas and no subnets.
+    """
 
     def __init__(self, stack: Stack, captured: Captured) -> None:
         self._stack, self._captured = stack, captured
@@ -37,19 +36,19 @@ class Pools:
         self._all: NodeGroups | None = None
 
     def node_groups(self, cluster: str) -> NodeGroups:
-        """The pools as they are now."""
+        """Return the pools as they are now."""
         if self._all is None:
             self._all = NodeGroups(list(self._groups.values()), self._stack.profile)
         return self._all
 
     def get(self, pool_id: str) -> dict[str, Any]:
-        """What a drill reads of a pool's body."""
+        """Return what a drill reads of a pool's body."""
         pool = self._groups[pool_id].pool
         policy = "Deallocate" if pool in self._stack.kept else "Delete"
         return {"nodeLocations": list(self._stack.zones[pool]), "scaleSetEvictionPolicy": policy}
 
     def apply_nodes(self, cluster: str) -> None:
-        """Make the nodes of pools that have none yet."""
+        """Make the nodes of pools that lack them."""
         for group in self._groups.values():
             for name in group.nodes:
                 self._make(group, name)
@@ -73,7 +72,7 @@ class Pools:
         self._drop(replace(group, nodes=left), nodes)
 
     def scale(self, cluster: str, pool: str, count: int, *, force: bool = False) -> None:
-        """Cut a pool to a size, below its minimum by `force`."""
+        """Cut a pool to a size, even below its minimum."""
         group = next(each for each in self._groups.values() if each.pool == pool)
         self._drop(replace(group, nodes=group.nodes[:count]), group.nodes[count:])
 
@@ -90,13 +89,9 @@ class Pools:
         if name in self._captured.nodes:
             return
         zones = self._stack.zones[group.pool]
-        zone = zones[
-            len([each for each in self._captured.nodes if each.startswith(group.pool)]) % len(zones)
-        ]
+        number = sum(each.startswith(group.pool) for each in self._captured.nodes)
         body = _without_gpus(group.template)
-        metadata = {**body["metadata"], "name": name}
-        named = {**body, "apiVersion": "v1", "kind": "Node", "metadata": metadata}
-        labels = {**metadata["labels"], "kubernetes.io/hostname": name}
-        self._captured.nodes[name] = rezoned(
-            {**named, "metadata": {**metadata, "labels": labels}}, zone
-        )
+        labels = {**body["metadata"]["labels"], "kubernetes.io/hostname": name}
+        metadata = {**body["metadata"], "name": name, "labels": labels}
+        node = {**body, "apiVersion": "v1", "kind": "Node", "metadata": metadata}
+        self._captured.nodes[name] = rezoned(node, zones[number % len(zones)])
