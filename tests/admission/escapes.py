@@ -216,7 +216,7 @@ def requested(bed: Bed, method: str, path: str, body: Object | None = None) -> s
     return "nobody"
 
 
-def made(api_version: str, kind: str, plural: str, **fields: Any) -> Way:
+def cluster_wide(api_version: str, kind: str, plural: str, **fields: Any) -> Way:
     """Create an object outside of namespaces."""
     body = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "mine"}, **fields}
     return requested("POST", f"/{'apis' if '/' in api_version else 'api'}/{api_version}/{plural}", body)
@@ -403,7 +403,7 @@ ESCAPES = escapes(
         },
         RBAC: {
             "pods/binding": _binds,
-            "a RuntimeClass that adds the toleration": made(
+            "a RuntimeClass that adds the toleration": cluster_wide(
                 "node.k8s.io/v1", "RuntimeClass", "runtimeclasses", handler="runc", scheduling=TOLERANT
             ),
             "the toleration through pods/status": patched(pod("status"), {"spec": TOLERANT}, "/status"),
@@ -416,7 +416,7 @@ ESCAPES = escapes(
             "deleting the guard's binding": requested(
                 "DELETE", f"{_POLICIES}/validatingadmissionpolicybindings/{_GUARD}"
             ),
-            "a policy of one's own": made(
+            "a policy of one's own": cluster_wide(
                 "admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies", spec={}
             ),
             "being the DaemonSet controller by impersonation": _impersonates,
@@ -478,10 +478,10 @@ def claiming() -> Object:
 
 
 @way
-def _with_claim(bed: Bed, made: Object) -> str:
+def _with_claim(bed: Bed, claimed: Object) -> str:
     """Post the claim, and a pod with it."""
     try:
-        for body in (made, claiming()):
+        for body in (claimed, claiming()):
             bed.api.create(body, user=EDITOR, dry_run=True)
     except Refused as refused:
         return named(refused)

@@ -111,7 +111,7 @@ def _spark(body: Object, _: Manifest) -> Made:
     """
     name = body["metadata"]["name"]
 
-    def made(parent: Object, role: str, named: str) -> Object:
+    def pod_of(parent: Object, role: str, named: str) -> Object:
         marks = {"spark-role": role, "sparkoperator.k8s.io/app-name": name}
         marks["sparkoperator.k8s.io/launched-by-spark-operator"] = "true"
         described = body["spec"][role]
@@ -125,9 +125,9 @@ def _spark(body: Object, _: Manifest) -> Made:
         spec = {"restartPolicy": "Never", "containers": [container]}
         return owned_pod(parent, named, {"metadata": metadata, "spec": spec}, marks)
 
-    driver = yield "driver", made(body, "driver", f"{name}-driver"), f"{_KUBEFLOW}:spark-operator-controller"
+    driver = yield "driver", pod_of(body, "driver", f"{name}-driver"), f"{_KUBEFLOW}:spark-operator-controller"
     # Nobody has stored the driver where only the pods are asked for.
-    executor = made(driver or body, "executor", f"{name}-exec-1")
+    executor = pod_of(driver or body, "executor", f"{name}-exec-1")
     yield "executor", executor, f"system:serviceaccount:{body['metadata']['namespace']}:default-editor"
 
 
@@ -198,7 +198,7 @@ def _workflow(body: Object, manifest: Manifest) -> Made:
     """
     spec, name = body["spec"], body["metadata"]["name"]
     # templateDefaults of the Workflow, or of the controller's workflowDefaults.
-    controller = argo.defaults() if manifest.retried else {"spec": {}}
+    controller = argo.workflow_defaults() if manifest.retried else {"spec": {}}
     defaults = {**controller["spec"], **spec}.get("templateDefaults", {})
     always = {key: spec[key] for key in ("retryStrategy",) if key in spec}
     templates = {t["name"]: {**always, **defaults, **t} for t in spec["templates"]}

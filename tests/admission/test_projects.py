@@ -28,7 +28,7 @@ def outcomes(bed: Bed) -> Iterator[Outcomes]:
         crds.remove(bed.api, wanted)
 
 
-def of(outcomes: Outcomes, name: str) -> dict[str, Outcome]:
+def by_role(outcomes: Outcomes, name: str) -> dict[str, Outcome]:
     """Return the outcomes of a manifest by role."""
     return {role: outcome for (manifest, role), outcome in outcomes.items() if manifest == name}
 
@@ -40,7 +40,7 @@ def tolerated(pod: Object) -> set[str]:
 @pytest.mark.engine
 @pytest.mark.parametrize("name", MANIFESTS)
 def test_each_role_lands_where_the_promise_says(name: str, outcomes: Outcomes, bed: Bed) -> None:
-    manifest, found = MANIFESTS[name], of(outcomes, name)
+    manifest, found = MANIFESTS[name], by_role(outcomes, name)
     for role, outcome in found.items():
         word = manifest.lands(role, bed.subject.name)
         if word.startswith(REFUSED):
@@ -55,7 +55,7 @@ def test_each_role_lands_where_the_promise_says(name: str, outcomes: Outcomes, b
 @pytest.mark.engine
 @pytest.mark.parametrize("name", MANIFESTS)
 def test_only_what_belongs_on_spot_may_run_there(name: str, outcomes: Outcomes, bed: Bed) -> None:
-    for role, outcome in of(outcomes, name).items():
+    for role, outcome in by_role(outcomes, name).items():
         if MANIFESTS[name].lands(role, bed.subject.name) in ("cpu", "on-demand"):
             assert not [p for p in outcome.pods if tolerated(p) & SPOT_KEYS], role
 
@@ -63,7 +63,7 @@ def test_only_what_belongs_on_spot_may_run_there(name: str, outcomes: Outcomes, 
 @pytest.mark.engine
 @pytest.mark.parametrize("name", MANIFESTS)
 def test_a_gang_lands_as_a_whole_or_not_at_all(name: str, outcomes: Outcomes) -> None:
-    gang = {role: outcome for role, outcome in of(outcomes, name).items() if outcome.gpu}
+    gang = {role: outcome for role, outcome in by_role(outcomes, name).items() if outcome.gpu}
     for role, outcome in gang.items():
         # Pods of one role differ in nothing that decides about their nodes.
         assert len(outcome.forms) == 1, (role, outcome.forms)

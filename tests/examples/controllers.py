@@ -77,7 +77,7 @@ def _resources(written: Mapping[str, Any]) -> Object:
     return resources
 
 
-def made(documents: list[Object]) -> Iterator[Made]:
+def pods_and_jobs(documents: list[Object]) -> Iterator[Made]:
     """What controllers make of the documents of a file."""
     flavors = {d["metadata"]["name"]: d for d in documents if d["kind"] == "ResourceFlavor"}
     served = {kind for _, kind in STAND_INS}

@@ -94,10 +94,10 @@ def bodies(example: Example) -> Iterator[tuple[str, tuple[dict[str, Any], str | 
     elif example.sent:
         runtime = next(d for d in documents("jobs/trainjob.yaml") if d["kind"] == "ClusterTrainingRuntime")
         for wanted in _sent(example):
-            for role, body, user in controllers.made([runtime, wanted]):
+            for role, body, user in controllers.pods_and_jobs([runtime, wanted]):
                 yield f"{wanted['metadata']['name']} {role}", (body, user)
     else:
-        for role, body, user in controllers.made(documents(example.file)):
+        for role, body, user in controllers.pods_and_jobs(documents(example.file)):
             yield role, (body, user)
 
 

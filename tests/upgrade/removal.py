@@ -276,7 +276,7 @@ class Ups:
         return standing
 
 
-def check(removal: Removal, standing: Standing, config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+def check_removal(removal: Removal, standing: Standing, config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     """Check one case: the steps or the error; after updates no step is left."""
     removed = without(config, removal)
     if removal.refused:

@@ -21,7 +21,7 @@ from config.model.workloads import Workloads
 from sandbox.cloud.state import Store
 from tests.components.emulated import EmulatedAzure
 from tests.upgrade.case import changed
-from tests.upgrade.removal import Removal, Standing, Ups, check, optional, rows, uncounted, without
+from tests.upgrade.removal import Removal, Standing, Ups, check_removal, optional, rows, uncounted, without
 
 pytestmark = pytest.mark.program
 
@@ -71,7 +71,7 @@ def test_a_removed_key_is_shown_and_applied_or_refused(
     )
     config = STACKS[removal.stack]
     standing = ups.at(removal.stack, tmp_path / "cloud.json", monkeypatch)
-    check(removal, standing, config, monkeypatch)
+    check_removal(removal, standing, config, monkeypatch)
     if removal.shows and all(step.startswith("update") for step in removal.shows):
         removed = without(config, removal)
         fresh = EmulatedAzure(tmp_path / "fresh.json", "westeurope")

@@ -20,7 +20,7 @@ from config.model.workloads import Workloads
 from config.stack_file import loader
 from tests.components.emulated_google import EmulatedGoogle
 from tests.upgrade.case import changed, lines
-from tests.upgrade.removal import Removal, Ups, check, optional, rows, uncounted
+from tests.upgrade.removal import Removal, Ups, check_removal, optional, rows, uncounted
 
 pytestmark = pytest.mark.program
 
@@ -114,7 +114,7 @@ def test_a_removed_key_is_shown_or_refused(
     )
     monkeypatch.setattr(running, "read_running", lambda *_: {})
     standing = ups.at(removal.stack, tmp_path / "cloud.json", monkeypatch)
-    check(removal, standing, STACKS[removal.stack], monkeypatch)
+    check_removal(removal, standing, STACKS[removal.stack], monkeypatch)
 
 
 def test_a_changed_key_of_access_or_logs_is_an_update_in_place(
