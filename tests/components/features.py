@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.components.emulated import EmulatedAzure
+from tests.components.google import written_stack
 from tests.components.program import Declared, declare
 
 Settings = dict[str, Any]
@@ -17,6 +18,8 @@ ROLE_ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 NETWORK_CONTRIBUTOR = "4d97b98b-1d4f-4787-a291-c67834d212e7"
 
 ID = "/subscriptions/11111111-1111-4111-8111-111111111111/resourceGroups/shared/providers"
+
+FULL = written_stack("azure-full")
 
 GUID = "22222222-2222-4222-8222-222222222222"
 

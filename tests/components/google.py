@@ -1,11 +1,27 @@
-"""Stacks on GKE for tests: one with every setting of Google, and one in an existing network."""
+"""Stacks for tests: those of `stacks.yaml`, and plain ones on GKE."""
 
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
+import yaml
+
 KEY = "projects/example-lab/locations/europe-west4/keyRings/lab/cryptoKeys/lab"
+
+
+def written_stack(name: str, prefix: str = "kubeflow-spot:") -> dict[str, Any]:
+    """A stack of `stacks.yaml`."""
+    stacks = yaml.safe_load((Path(__file__).parent / "stacks.yaml").read_text())
+    return {prefix + key: value for key, value in stacks[name].items()}
+
+
+def rows(table: str, cloud: str = "gcp") -> list[list[Any]]:
+    """The rows of a table of `gcp_rows.yaml` or `azure_rows.yaml`."""
+    tables: dict[str, list[list[Any]]] = yaml.safe_load((Path(__file__).parent / f"{cloud}_rows.yaml").read_text())
+    return tables[table]
+
 
 PLAIN: dict[str, Any] = {
     "kubeflow-spot:release": "r2026-11",
@@ -17,91 +33,7 @@ L4: dict[str, Any] = {"name": "l4", "machine": "g2-standard-8", "capacity": "spo
 WITH_TWIN = {**L4, "fallback": [{"onDemand": {"maxNodes": 2}}]}
 GENERAL: dict[str, Any] = {"name": "general", "machine": "n2-standard-8", "minNodes": 1, "maxNodes": 6}
 
-FULL: dict[str, Any] = {
-    "kubeflow-spot:release": "r2026-11",
-    "kubeflow-spot:cluster": {"name": "lab", "tags": {"team": "ml"}},
-    "kubeflow-spot:cloud": {
-        "provider": "gcp",
-        "project": "example-lab",
-        "location": "europe-west4",
-        "zones": ["europe-west4-a", "europe-west4-b"],
-        "access": {
-            "ipEndpoint": "private",
-            "authorizedRanges": ["10.8.0.0/20"],
-            "securityGroup": "gke-security-groups@example.com",
-        },
-        "registries": [{"location": "europe-west4", "repository": "images"}],
-        "encryption": {"secretsKey": KEY, "bootDiskKey": KEY},
-        "maintenance": {"startTime": "02:00"},
-        "autoscaler": {"profile": "optimize-utilization"},
-    },
-    "kubeflow-spot:devicePlugin": {"install": "never"},
-    "kubeflow-spot:systemPool": {
-        "machine": "e2-standard-4",
-        "minNodes": 2,
-        "maxNodes": 4,
-        "criticalAddonsOnly": True,
-        "maxPods": 64,
-        "osDisk": {"sizeGb": 100},
-        "upgrade": {"maxSurge": "1"},
-        "gcp": {"diskType": "pd-ssd", "secureBoot": True},
-    },
-    "kubeflow-spot:pools": [
-        {"name": "general", "machine": "n2-standard-8", "minNodes": 1, "maxNodes": 6},
-        {
-            "name": "l4",
-            "machine": "g2-standard-8",
-            "capacity": "spot",
-            "zones": ["europe-west4-b"],
-            "gpuSharing": {"strategy": "time-slicing", "replicas": 4},
-            "fallback": [{"pool": "a100"}, {"onDemand": {"maxNodes": 2}}],
-            "gcp": {
-                "minNodesPerZone": 0,
-                "maxNodesPerZone": 4,
-                "shutdownGraceSeconds": 120,
-                "driverVersion": "latest",
-            },
-        },
-        {"name": "a100", "machine": "a2-highgpu-1g", "capacity": "spot", "maxNodes": 2, "mig": "1g"},
-        {
-            "name": "own",
-            "machine": "g2-standard-16",
-            "maxNodes": 2,
-            "gcp": {"devicePlugin": "nvidia", "computeClass": False},
-        },
-    ],
-}
-
-SHARED_VPC: dict[str, Any] = {
-    "kubeflow-spot:release": "r2026-11",
-    "kubeflow-spot:cluster": {"name": "lab"},
-    "kubeflow-spot:cloud": {
-        "provider": "gcp",
-        "project": "example-lab",
-        "location": "europe-west4-a",
-        "network": {
-            "existing": {
-                "project": "example-net",
-                "name": "corp",
-                "subnet": "nodes",
-                "podRange": "gke-pods",
-                "serviceRange": "gke-services",
-            },
-            "outboundType": "none",
-        },
-    },
-    "kubeflow-spot:systemPool": {"machine": "e2-standard-4", "minNodes": 1, "maxNodes": 2},
-    "kubeflow-spot:pools": [
-        {
-            "name": "p4",
-            "machine": "n1-standard-4",
-            "capacity": "preemptible",
-            "maxNodes": 2,
-            "gpus": 1,
-            "gpuModel": "nvidia-tesla-v100",
-        }
-    ],
-}
+FULL, SHARED_VPC = written_stack("gcp-full"), written_stack("gcp-shared-vpc")
 
 SUBNET = {
     "network": "https://www.googleapis.com/compute/v1/projects/example-net/global/networks/corp",

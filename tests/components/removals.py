@@ -16,62 +16,13 @@ from components.target import Stack
 from config.base.problems import Problem
 from config.clouds import registry
 from config.placement.node_pools import NodePool, node_pools, system_pool
+from tests.components.google import written_stack
 from tests.config import stack as stacks
 
 Settings = dict[str, Any]
 Edit = Callable[[Settings], object]
 
-AKS: Settings = {
-    "release": "r2026-11",
-    "cluster": {"name": "ml-test"},
-    "cloud": {"provider": "azure", "location": "westeurope"},
-    "systemPool": {"machine": "Standard_D4ds_v5", "minNodes": 2, "maxNodes": 4},
-    "growth": {"acceptedWait": "24h"},
-    "pools": [
-        {"name": "general", "machine": "Standard_D8ds_v5", "minNodes": 1, "maxNodes": 6},
-        {
-            "name": "gpu",
-            "machine": "Standard_NC4as_T4_v3",
-            "capacity": "spot",
-            "maxNodes": 8,
-            "fallback": [{"pool": "big"}, {"onDemand": {"maxNodes": 2}}],
-        },
-        {"name": "big", "machine": "Standard_NC8as_T4_v3", "capacity": "spot", "maxNodes": 4},
-        {"name": "serving", "machine": "Standard_NV36ads_A10_v5", "maxNodes": 2},
-    ],
-}
-GKE: Settings = {
-    **AKS,
-    "cloud": {
-        "provider": "gcp",
-        "project": "example-lab",
-        "location": "europe-west4",
-        "zones": ["europe-west4-b"],
-    },
-    "systemPool": {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4},
-    "pools": [
-        {"name": "general", "machine": "n2-standard-8", "maxNodes": 6},
-        {
-            "name": "gpu",
-            "machine": "g2-standard-8",
-            "capacity": "spot",
-            "maxNodes": 8,
-            "fallback": [
-                *({"pool": step} for step in ("big", "reserved", "flex")),
-                {"onDemand": {"maxNodes": 2}},
-            ],
-        },
-        {"name": "big", "machine": "g2-standard-16", "capacity": "spot", "maxNodes": 4},
-        {"name": "serving", "machine": "g2-standard-16", "maxNodes": 2},
-        {
-            "name": "reserved",
-            "machine": "g2-standard-8",
-            "maxNodes": 2,
-            "reservation": "projects/example-shared/reservations/l4-prod",
-        },
-        {"name": "flex", "machine": "g2-standard-8", "capacity": "flex-start", "maxNodes": 4},
-    ],
-}
+AKS, GKE = written_stack("azure-removals", ""), written_stack("gcp-removals", "")
 
 
 def stack(settings: Settings, last: Mapping[str, Any] | None = None, **removed: list[str]) -> Stack:

@@ -1,10 +1,24 @@
-"""A new AKS cluster, setting by setting of `cloud`; the emulated Azure accepts each of these stacks."""
+"""A new AKS cluster, its network and its monitoring, setting by setting; the emulated Azure accepts each of these stacks."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pulumi
 import pytest
 
-from tests.components.features import GUID, ID, Azure, cluster, grants, inputs_of, named
+from tests.components.features import (
+    FULL,
+    GUID,
+    ID,
+    NETWORK_CONTRIBUTOR,
+    Azure,
+    _subscription,
+    cluster,
+    grants,
+    inputs_of,
+    named,
+)
 
 pytestmark = pytest.mark.program
 
@@ -23,17 +37,8 @@ def test_a_plain_cluster_sends_what_can_be_switched_off_and_no_fixed_default(azu
 
 
 def test_entra_logins_without_local_accounts_and_a_kubeconfig_for_kubelogin(azure: Azure) -> None:
-    declared = azure(
-        {
-            "access": {
-                "authorizedRanges": ["20.61.10.0/28"],
-                "adminGroups": [GUID],
-                "azureRbac": True,
-                "localAccounts": False,
-                "runCommand": False,
-            }
-        }
-    )
+    access = {"adminGroups": [GUID], "azureRbac": True, "localAccounts": False, "runCommand": False}
+    declared = azure({"access": {**access, "authorizedRanges": ["20.61.10.0/28"]}})
     sent = cluster(declared)
     assert sent["aadProfile"] == {"managed": True, "enableAzureRBAC": True, "adminGroupObjectIDs": [GUID]}
     assert sent["disableLocalAccounts"] is True
@@ -44,37 +49,20 @@ def test_entra_logins_without_local_accounts_and_a_kubeconfig_for_kubelogin(azur
 
 
 def test_upgrade_channels_and_their_windows(azure: Azure) -> None:
-    declared = azure(
-        {
-            "upgrades": {
-                "channel": "patch",
-                "nodeOsChannel": "SecurityPatch",
-                "clusterWindow": {"day": "Sunday", "startTime": "02:00", "durationHours": 6, "everyWeeks": 2},
-                "nodeOsWindow": {"day": "Saturday", "startTime": "22:30", "utcOffset": "+01:00"},
-            }
-        }
-    )
-    assert cluster(declared)["autoUpgradeProfile"] == {
-        "upgradeChannel": "patch",
-        "nodeOSUpgradeChannel": "SecurityPatch",
-    }
-    windows = {
-        window["configName"]: window["maintenanceWindow"]
-        for window in named(declared, "containerservice:MaintenanceConfiguration").values()
-    }
+    declared = azure({"upgrades": FULL["kubeflow-spot:cloud"]["upgrades"]})
+    channels = {"upgradeChannel": "patch", "nodeOSUpgradeChannel": "SecurityPatch"}
+    assert cluster(declared)["autoUpgradeProfile"] == channels
+    configurations = named(declared, "containerservice:MaintenanceConfiguration").values()
+    windows = {each["configName"]: each["maintenanceWindow"] for each in configurations}
+
+    def window(day: str, weeks: int, **times: Any) -> dict[str, Any]:
+        return {"schedule": {"weekly": {"dayOfWeek": day, "intervalWeeks": weeks}}, **times}
+
     assert windows == {
-        "aksManagedAutoUpgradeSchedule": {
-            "schedule": {"weekly": {"dayOfWeek": "Sunday", "intervalWeeks": 2}},
-            "startTime": "02:00",
-            "utcOffset": "+00:00",
-            "durationHours": 6,
-        },
-        "aksManagedNodeOSUpgradeSchedule": {
-            "schedule": {"weekly": {"dayOfWeek": "Saturday", "intervalWeeks": 1}},
-            "startTime": "22:30",
-            "utcOffset": "+01:00",
-            "durationHours": 4,
-        },
+        "aksManagedAutoUpgradeSchedule": window("Sunday", 2, startTime="02:00", utcOffset="+00:00", durationHours=6),
+        "aksManagedNodeOSUpgradeSchedule": window(
+            "Saturday", 1, startTime="22:30", utcOffset="+01:00", durationHours=4
+        ),
     }
 
 
@@ -102,28 +90,13 @@ def test_encryption_reaches_every_pool_and_the_identity_may_read_the_keys(azure:
 
 
 def test_tier_support_login_and_tags(azure: Azure) -> None:
-    declared = azure(
-        {
-            "tier": "Premium",
-            "longTermSupport": True,
-            "ssh": {
-                "publicKey": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIUdLiferxCbbskouGVZQY/ELHjuAdXpjo1/s5u2Qeck kim"
-            },
-        },
-        cluster={"tags": {"team": "ml"}},
-    )
+    key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIUdLiferxCbbskouGVZQY/ELHjuAdXpjo1/s5u2Qeck kim"
+    cloud = {"tier": "Premium", "longTermSupport": True, "ssh": {"publicKey": key}}
+    declared = azure(cloud, cluster={"tags": {"team": "ml"}})
     sent = cluster(declared)
     assert sent["sku"] == {"name": "Base", "tier": "Premium"}
     assert sent["supportPlan"] == "AKSLongTermSupport"
-    login = {
-        "adminUsername": "azureuser",
-        "ssh": {
-            "publicKeys": [
-                {"keyData": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIUdLiferxCbbskouGVZQY/ELHjuAdXpjo1/s5u2Qeck kim"}
-            ]
-        },
-    }
-    assert sent["linuxProfile"] == login
+    assert sent["linuxProfile"] == {"adminUsername": "azureuser", "ssh": {"publicKeys": [{"keyData": key}]}}
     untagged = {r.type for r in declared.resources if r.type.startswith("azure-native:") and "tags" not in r.inputs}
     # The first two have none in Azure. A deployment whose tag changes would send its old template.
     assert untagged == {
@@ -131,3 +104,95 @@ def test_tier_support_login_and_tags(azure: Azure) -> None:
         "azure-native:network:Subnet",
         "azure-native:resources:Deployment",
     }
+
+
+def test_new_workspaces_keep_logs_and_metrics(azure: Azure) -> None:
+    declared = azure(
+        {"monitoring": {"logs": {"retentionDays": 90, "controlPlane": ["kube-audit-admin", "guard"]}, "metrics": {}}}
+    )
+    workspace = inputs_of(declared, "operationalinsights:Workspace")
+    assert (workspace["workspaceName"], workspace["retentionInDays"]) == ("lab-logs", 90)
+    sent = cluster(declared)
+    agent = sent["addonProfiles"]["omsagent"]
+    assert (agent["enabled"], agent["config"]["useAADAuth"]) == (True, "true")
+    assert sent["azureMonitorProfile"]["metrics"]["enabled"] is True
+
+    rules = named(declared, "monitor:DataCollectionRule")
+    (source,) = rules["lab-logs"]["dataSources"]["extensions"]
+    assert "Microsoft-ContainerLogV2" in source["streams"]
+    (kept_in,) = rules["lab-logs"]["destinations"]["logAnalytics"]
+    assert kept_in["workspaceResourceId"] == agent["config"]["logAnalyticsWorkspaceResourceID"]
+    (source,) = rules["lab-metrics"]["dataSources"]["prometheusForwarder"]
+    assert source["streams"] == ["Microsoft-PrometheusMetrics"]
+    associations = named(declared, "monitor:DataCollectionRuleAssociation")
+    assert associations["lab-logs"]["associationName"] == "ContainerInsightsExtension"
+    assert {a["dataCollectionRuleId"].rpartition("/")[2] for a in associations.values()} == {"lab-logs", "lab-metrics"}
+    assert {a["resourceUri"].rpartition("/")[2] for a in associations.values()} == {"lab"}
+
+    setting = inputs_of(declared, "monitor:DiagnosticSetting")
+    assert [log["category"] for log in setting["logs"] if log["enabled"]] == ["guard", "kube-audit-admin"]
+    assert setting["workspaceId"] == kept_in["workspaceResourceId"]
+
+
+def test_existing_workspaces_are_used_and_not_made(azure: Azure) -> None:
+    logs = f"{ID}/Microsoft.OperationalInsights/workspaces/logs"
+    metrics = f"{ID}/Microsoft.Monitor/accounts/metrics"
+    declared = azure(
+        {"monitoring": {"logs": {"workspace": logs, "controlPlane": []}, "metrics": {"workspace": metrics}}}
+    )
+    for type in ("operationalinsights:Workspace", "monitor:AzureMonitorWorkspace", "monitor:DiagnosticSetting"):
+        assert named(declared, type) == {}
+    rules = named(declared, "monitor:DataCollectionRule")
+    assert rules["lab-logs"]["destinations"]["logAnalytics"][0]["workspaceResourceId"] == logs
+    assert rules["lab-metrics"]["destinations"]["monitoringAccounts"][0]["accountResourceId"] == metrics
+
+
+def test_names_of_what_monitors_a_cluster_with_a_long_name_fit(azure: Azure) -> None:
+    declared = azure({"resourceGroup": "g", "monitoring": {"metrics": {}}}, cluster={"name": "m" * 35 + "-" + "l" * 8})
+    assert inputs_of(declared, "monitor:DataCollectionEndpoint")["dataCollectionEndpointName"] == "m" * 35 + "-metrics"
+
+
+def test_of_an_existing_group_and_network_nothing_is_declared(azure: Azure) -> None:
+    network = {"resourceGroup": "net-rg", "name": "corp", "subnet": "nodes"}
+    declared = azure(
+        {"existingResourceGroup": "ml-rg", "network": {"existing": network}}, pool={"subnet": "gpu"}, systemPool={}
+    )
+    for type in ("resources:ResourceGroup", "network:VirtualNetwork", "network:Subnet"):
+        assert named(declared, type) == {}
+    group = f"/subscriptions/{_subscription(azure)}/resourceGroups/net-rg"
+    subnets = f"{group}/providers/Microsoft.Network/virtualNetworks/corp/subnets"
+    assert cluster(declared)["resourceGroupName"] == "ml-rg"
+    assert cluster(declared)["agentPoolProfiles"][0]["vnetSubnetID"] == f"{subnets}/nodes"
+    assert inputs_of(declared, "containerservice:AgentPool")["vnetSubnetID"] == f"{subnets}/gpu"
+    assert grants(declared) == {(NETWORK_CONTRIBUTOR, f"{subnets}/nodes"), (NETWORK_CONTRIBUTOR, f"{subnets}/gpu")}
+
+
+def test_a_nat_gateway_is_on_every_subnet_of_a_new_network(azure: Azure) -> None:
+    declared = azure(
+        {"network": {"outboundType": "userAssignedNATGateway", "subnets": {"gpu": "10.8.32.0/20"}}},
+        pool={"subnet": "gpu"},
+    )
+    gateway = inputs_of(declared, "network:NatGateway")
+    assert gateway["publicIpAddresses"][0]["id"].endswith("/publicIPAddresses/lab-nat")
+    assert inputs_of(declared, "network:PublicIPAddress")["sku"] == {"name": "Standard"}
+    for subnet in named(declared, "network:Subnet").values():
+        assert subnet["natGateway"]["id"].endswith("/natGateways/lab")
+    assert cluster(declared)["networkProfile"]["outboundType"] == "userAssignedNATGateway"
+
+
+def test_network_choices_reach_the_cluster(azure: Azure) -> None:
+    profile = cluster(azure({"network": {"dataplane": "cilium", "policy": "cilium"}}))["networkProfile"]
+    assert (profile["networkDataplane"], profile["networkPolicy"]) == ("cilium", "cilium")
+
+
+@pytest.mark.parametrize(
+    ("policy", "sent", "warns"), [(None, None, True), ("none", None, False), ("calico", "calico", False)]
+)
+def test_who_enforces_network_policies_is_asked_until_the_file_says(
+    policy: str | None, sent: str | None, warns: bool, azure: Azure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warned: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warned.append)
+    declared = azure({"network": {"policy": policy}} if policy else {})
+    assert cluster(declared)["networkProfile"].get("networkPolicy") == sent
+    assert any("cloud.network.policy: is unset" in text for text in warned) is warns

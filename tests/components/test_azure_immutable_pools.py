@@ -1,4 +1,4 @@
-"""Differences between a live pool and the stack file that are refused."""
+"""Refused differences of a live AKS cluster and its pools: an edit never replaces a cluster or an on-demand pool."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from components.azure import azure_immutable_pools
+from components.azure import azure_immutable_cluster, azure_immutable_pools
 from components.azure.azure_live import LiveCluster
 from components.last_update import LastUpdate
 from config.clouds import registry
-from config.clouds.azure.azure_settings import AzureEncryption
+from config.clouds.azure.azure_settings import Azure, AzureEncryption
 from config.clouds.azure.azure_traits import Aks
 from config.model.pool import Pool
 from config.placement import node_pools
 from config.placement.object_names import next_generation
+from tests.components.google import rows
 
 SUBNET = "/resourceGroups/lab/providers/Microsoft.Network/virtualNetworks/lab/subnets/nodes"
 GROUP = "/subscriptions/s/resourceGroups/lab/providers/Microsoft.Compute/capacityReservationGroups/gpus"
@@ -48,23 +49,7 @@ def paths(wanted: dict[str, Any], live: dict[str, Any]) -> list[str]:
     return [problem.path for problem in azure_immutable_pools.differences("pools[1]", wanted, live, "do")]
 
 
-@pytest.mark.parametrize(
-    ("want", "have"),
-    [
-        ({}, {}),
-        ({"vmSize": "standard_d8DS_v5"}, {}),
-        ({"vnetSubnetID": SUBNET.upper()}, {}),
-        ({"availabilityZones": ["1", "2"]}, {"availabilityZones": ["2", "1"]}),
-        ({"maxPods": 250, "osDiskType": "ephemeral", "osDiskSizeGB": 300}, {}),
-        ({}, {"availabilityZones": []}),
-        ({}, {"gpuProfile": {"driver": "Install"}}),
-        ({}, {"gpuProfile": {"driver": None}}),
-        ({"gpuProfile": {"driver": "None"}}, {"gpuProfile": {"driver": "None"}}),
-        ({"enableEncryptionAtHost": True}, {"enableEncryptionAtHost": True}),
-        ({}, {"enableEncryptionAtHost": None, "vnetSubnetID": None}),
-        ({"capacityReservationGroupID": GROUP.upper()}, {"capacityReservationGroupID": GROUP}),
-    ],
-)
+@pytest.mark.parametrize(("want", "have"), rows("equal", "azure"))
 def test_another_spelling_and_what_aks_filled_in_are_no_differences(want: dict[str, Any], have: dict[str, Any]) -> None:
     assert paths(wanted(**want), live(**have)) == []
 
@@ -81,36 +66,7 @@ def test_a_pool_that_was_made_with_trusted_launch_takes_each_part_and_none(have:
         assert not azure_immutable_pools.differs(wanted(securityProfile=parts), live(**have))
 
 
-@pytest.mark.parametrize(
-    ("want", "have", "path", "text"),
-    [
-        ({"vmSize": "Standard_D16ds_v5"}, {}, "pools[1].machine", "Standard_D8ds_v5 in the cluster"),
-        ({"availabilityZones": ["1"]}, {}, "pools[1].zones", "is [] in the cluster and cannot become [1]"),
-        ({}, {"availabilityZones": ["2", "1"]}, "pools[1].zones", "is [1, 2] in the cluster and cannot become []"),
-        ({"maxPods": 110}, {}, "pools[1].maxPods", "is 250 in the cluster and cannot become 110"),
-        ({"osDiskType": "Managed"}, {}, "pools[1].osDisk.type", "cannot become Managed"),
-        ({"osDiskSizeGB": 128}, {}, "pools[1].osDisk.sizeGb", "cannot become 128"),
-        ({"vnetSubnetID": SUBNET[:-5] + "gpu"}, {}, "pools[1].subnet", "is lab/nodes in the cluster"),
-        ({"gpuInstanceProfile": "MIG3g"}, {}, "pools[1].mig", "is unset in the cluster and cannot become 3g"),
-        ({}, {"gpuInstanceProfile": "MIG1g"}, "pools[1].mig", "is 1g in the cluster and cannot become unset"),
-        ({"gpuProfile": {"driver": "None"}}, {}, "pools[1].installDriver", "is true in the cluster"),
-        ({}, {"gpuProfile": {"driver": "None"}}, "pools[1].installDriver", "cannot become true"),
-        ({"enableEncryptionAtHost": True}, {}, "cloud.encryption.atHost", "is false in the cluster"),
-        (
-            {"securityProfile": {"enableVTPM": True}},
-            {},
-            "pools[1].azure",
-            "is false in the cluster and cannot become true",
-        ),
-        ({"securityProfile": {"enableSecureBoot": True}}, {}, "pools[1].azure", "is false in the cluster"),
-        (
-            {},
-            {"capacityReservationGroupID": GROUP},
-            "pools[1].reservation",
-            "gpus in the cluster and cannot become unset",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("want", "have", "path", "text"), rows("different", "azure"))
 def test_every_fixed_property_has_its_difference_in_the_stack_files_words(
     want: dict[str, Any], have: dict[str, Any], path: str, text: str
 ) -> None:
@@ -179,3 +135,51 @@ def test_the_key_of_secrets_that_are_encrypted_cannot_be_removed() -> None:
     assert problem.path == "cloud.encryption.kms"
     kms["enabled"] = False
     assert list(azure_immutable_pools.key_problems(AzureEncryption(), LiveCluster({}, properties))) == []
+
+
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIUdLiferxCbbskouGVZQY/ELHjuAdXpjo1/s5u2Qeck"
+
+
+def cloud(**changes: Any) -> Azure:
+    return Azure.model_validate({"provider": "azure", "location": "westeurope", **changes})
+
+
+LIVE_CLUSTER: dict[str, Any] = {
+    "location": "West Europe",
+    "networkProfile": {
+        "podCidr": "10.244.0.0/16",
+        "serviceCidr": "10.0.0.0/16",
+        "networkDataplane": "azure",
+        "networkPolicy": "none",
+        "outboundType": "loadBalancer",
+    },
+    "apiServerAccessProfile": {"disableRunCommand": False},
+}
+
+
+def cluster_paths(wanted: Azure, **live: Any) -> list[str]:
+    return [
+        problem.path
+        for problem in azure_immutable_cluster.problems(wanted, LiveCluster({}, {**LIVE_CLUSTER, **live}), LastUpdate())
+    ]
+
+
+def test_a_cluster_differs_in_nothing_that_aks_filled_in() -> None:
+    assert cluster_paths(cloud()) == []
+    assert cluster_paths(cloud(), networkProfile={"podCidr": "10.244.0.0/16", "serviceCidr": "10.0.0.0/16"}) == []
+    assert cluster_paths(cloud(), apiServerAccessProfile=None) == []
+    assert cluster_paths(cloud(), networkProfile={}) == []
+    private = {"enablePrivateCluster": True, "privateDNSZone": "System"}
+    assert cluster_paths(cloud(access={"private": True}), apiServerAccessProfile=private) == []
+    login = {"adminUsername": "azureuser", "ssh": {"publicKeys": [{"keyData": f"{KEY}\n"}]}}
+    assert cluster_paths(cloud(ssh={"publicKey": KEY}), linuxProfile=login) == []
+    # A missing cluster has no problems.
+    assert list(azure_immutable_cluster.problems(cloud(location="northeurope"), LiveCluster({}), LastUpdate())) == []
+
+
+@pytest.mark.parametrize(("changes", "path"), rows("cluster", "azure"))
+def test_each_change_of_a_cluster_is_refused(changes: dict[str, Any], path: str) -> None:
+    (problem,) = azure_immutable_cluster.problems(cloud(**changes), LiveCluster({}, LIVE_CLUSTER), LastUpdate())
+    assert problem.path == path
+    by_hand = path in ("cloud.network.policy", "cloud.network.outboundType")
+    assert ("az aks update" if by_hand else "`pulumi destroy`, then `pulumi up`") in problem.remedy

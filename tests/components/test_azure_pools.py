@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from components.azure import azure_pools
-from components.azure.azure_live import RETRIED, LiveCluster, retries
+from components.azure.azure_live import LiveCluster, retries
 from components.resources import wire
 from config import releases
 from config.clouds import registry
@@ -16,12 +16,14 @@ from config.clouds.azure.azure_traits import Aks
 from config.model.cluster import Cluster
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
-from tests.components.azure import ID
+from tests.components.features import ID
+from tests.components.google import rows
 
 Pool, SystemPool = registry.pool_model(), registry.system_pool_model()
 CORDONED = {"undrainableNodeBehavior": "Cordon"}
 NOT_YET = LiveCluster({})
 GPU = {"name": "t4", "machine": "Standard_NC4as_T4_v3", "maxNodes": 4}
+TWIN = {"capacity": "spot", "fallback": [{"onDemand": {"maxNodes": 1}}]}
 
 
 def pool_inputs(live: LiveCluster = NOT_YET, **pool: Any) -> dict[str, dict[str, Any]]:
@@ -36,20 +38,15 @@ def pool_inputs(live: LiveCluster = NOT_YET, **pool: Any) -> dict[str, dict[str,
     return {p.name: wire(azure_pools.profile(p, "1.36", live)) for p in node_pools.node_pools(spec, Aks())}
 
 
-@pytest.mark.parametrize(
-    ("pool", "sent"),
-    [
-        (
-            {"osDisk": {"type": "Ephemeral", "sizeGb": 100}, "maxPods": 50},
-            {"osDiskType": "Ephemeral", "osDiskSizeGB": 100, "maxPods": 50},
-        ),
-        ({"zones": ["2", "1"]}, {"availabilityZones": ["1", "2"]}),
-        ({"mig": "1g"}, {"gpuInstanceProfile": "MIG1g"}),
-        ({"installDriver": False}, {"gpuProfile": {"driver": "None"}}),
-    ],
-)
+def system_profile() -> dict[str, Any]:
+    pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
+    profile: dict[str, Any] = wire(azure_pools.profile(node_pools.system_pool(pool, Aks()), "1.36", NOT_YET))
+    return profile
+
+
+@pytest.mark.parametrize(("pool", "sent"), rows("options", "azure"))
 def test_options_of_the_machine_reach_the_pool_and_its_twin(pool: dict[str, Any], sent: dict[str, Any]) -> None:
-    inputs = pool_inputs(**GPU, **pool, capacity="spot", fallback=[{"onDemand": {"maxNodes": 1}}])
+    inputs = pool_inputs(**GPU, **pool, **TWIN)
     assert set(inputs) == {"t4", "t4od"}
     for args in inputs.values():
         assert {key: args.get(key) for key in sent} == sent
@@ -64,70 +61,37 @@ def test_a_reserved_pool_names_its_group() -> None:
 
 def test_what_is_not_asked_for_is_left_to_Aks() -> None:
     (args,) = pool_inputs(name="general", machine="Standard_D8ds_v5", maxNodes=2).values()
-    defaults = {
-        "capacityReservationGroupID",
-        "osDiskType",
-        "osDiskSizeGB",
-        "maxPods",
-        "gpuInstanceProfile",
-        "gpuProfile",
-    }
-    assert defaults & args.keys() == set()
-    assert "enableEncryptionAtHost" not in args
+    defaults = {"capacityReservationGroupID", "osDiskType", "osDiskSizeGB", "maxPods", "gpuInstanceProfile"}
+    assert not args.keys() & {*defaults, "gpuProfile", "enableEncryptionAtHost"}
 
 
-@pytest.mark.parametrize(
-    ("pool", "settings"),
-    [
-        ({**GPU}, ("0", "1")),
-        ({**GPU, "upgrade": {"maxSurge": "1"}}, ("1", "0")),
-        ({**GPU, "upgrade": {"maxUnavailable": "50%"}}, ("0", "50%")),
-        ({**GPU, "machine": "Standard_D8ds_v5", "upgrade": {"maxSurge": "33%"}}, ("33%", "0")),
-    ],
-)
+@pytest.mark.parametrize(("pool", "settings"), rows("upgrades", "azure"))
 def test_on_demand_nodes_are_exchanged_in_place_where_they_have_gpus_and_never_both_ways(
     pool: dict[str, Any], settings: tuple[str, str]
 ) -> None:
-    (args,) = pool_inputs(**pool).values()
+    (args,) = pool_inputs(**{**GPU, **pool}).values()
     assert args["upgradeSettings"] == {"maxSurge": settings[0], "maxUnavailable": settings[1], **CORDONED}
 
 
 def test_a_spot_pool_has_no_upgrade_settings_and_its_twin_has() -> None:
-    inputs = pool_inputs(**GPU, capacity="spot", upgrade={"maxSurge": "1"}, fallback=[{"onDemand": {"maxNodes": 1}}])
+    inputs = pool_inputs(**GPU, **TWIN, upgrade={"maxSurge": "1"})
     assert "upgradeSettings" not in inputs["t4"]
     assert inputs["t4od"]["upgradeSettings"] == {"maxSurge": "1", "maxUnavailable": "0", **CORDONED}
 
 
 def test_a_system_pool_is_sent_a_surge_and_no_max_unavailable() -> None:
-    pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
-    assert wire(azure_pools.profile(node_pools.system_pool(pool, Aks()), "1.36", NOT_YET))["upgradeSettings"] == {
-        "maxSurge": "1",
-        **CORDONED,
-    }
+    assert system_profile()["upgradeSettings"] == {"maxSurge": "1", **CORDONED}
 
 
 def test_a_live_pool_with_what_aks_added_is_as_the_profile_wants_it() -> None:
-    pool = SystemPool.model_validate({"machine": "Standard_D4ds_v5", "maxNodes": 3, "upgrade": {"maxSurge": "1"}})
-    profile = wire(azure_pools.profile(node_pools.system_pool(pool, Aks()), "1.36", NOT_YET))
-    settings = {"maxSurge": "1", "maxUnavailable": "0", **CORDONED}
+    profile, settings = system_profile(), {"maxSurge": "1", "maxUnavailable": "0", **CORDONED}
     live = {**profile, "nodeTaints": None, "upgradeSettings": settings, "maxPods": 250}
     assert LiveCluster({"system": live}).is_as(profile)
     settings["maxSurge"] = "10%"
     assert not LiveCluster({"system": live}).is_as(profile)
 
 
-@pytest.mark.parametrize(
-    ("state", "before", "tags"),
-    [
-        ("Succeeded", {}, {}),
-        ("Updating", {}, {}),
-        ("Failed", {"owner": "ml"}, {RETRIED: "1"}),
-        ("Canceled", {RETRIED: "4"}, {RETRIED: "5"}),
-        ("Failed", {RETRIED: "by hand"}, {RETRIED: "1"}),
-        # A tag that was sent once stays: its removal would be a change.
-        ("Succeeded", {RETRIED: "2"}, {RETRIED: "2"}),
-    ],
-)
+@pytest.mark.parametrize(("state", "before", "tags"), rows("retries", "azure"))
 def test_a_pool_or_cluster_that_has_failed_is_asked_for_once_more(
     state: str, before: dict[str, str], tags: dict[str, str]
 ) -> None:
@@ -138,3 +102,12 @@ def test_access_by_ssh_that_somebody_closed_stays_closed() -> None:
     live = LiveCluster({"general": {"securityProfile": {"sshAccess": "Disabled", "enableVTPM": True}}})
     declared = pool_inputs(live, name="general", machine="Standard_D8ds_v5", maxNodes=2)["general"]
     assert declared["securityProfile"] == {"sshAccess": "Disabled", "enableSecureBoot": False, "enableVTPM": False}
+
+
+@pytest.mark.parametrize(("wanted", "cluster", "pool", "expected"), rows("versions", "azure"))
+def test_a_minor_version_is_any_of_its_patches(
+    wanted: str, cluster: str | None, pool: str | None, expected: list[str]
+) -> None:
+    answer = {"kubernetesVersion": cluster} if cluster else None
+    live = LiveCluster({"t4": {"orchestratorVersion": pool}} if pool else {}, answer)
+    assert [live.version(wanted), live.version(wanted, "t4")] == expected

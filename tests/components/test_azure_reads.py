@@ -8,11 +8,10 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.azure.azure_live import LiveCluster
 from components.last_update import LastUpdate
 from components.layer import discovery
 from config.model.fields import Reference
-from tests.components.azure import FULL
+from tests.components.features import FULL
 from tests.components.program import Cloud, CloudRefused, declare
 from tests.components.reads import OF_THE_STACK, read_calls
 
@@ -85,29 +84,18 @@ IN_A_NETWORK = {
 }
 
 
+AKS = "Microsoft.ContainerService/managedClusters"
+CREDENTIALS = ("listManagedClusterUserCredentials", f"{AKS}/listClusterUserCredential/action")
+
+
 @pytest.mark.parametrize(
     ("function", "right", "settings", "live"),
     [
-        ("getManagedCluster", "Microsoft.ContainerService/managedClusters/read", SETTINGS, None),
-        (
-            "listManagedClusterUserCredentials",
-            "Microsoft.ContainerService/managedClusters/listClusterUserCredential/action",
-            SETTINGS,
-            None,
-        ),
-        (
-            "listManagedClusterUserCredentials",
-            "Microsoft.ContainerService/managedClusters/listClusterUserCredential/action",
-            EXISTING,
-            {"agentPoolProfiles": []},
-        ),
+        ("getManagedCluster", f"{AKS}/read", SETTINGS, None),
+        (*CREDENTIALS, SETTINGS, None),
+        (*CREDENTIALS, EXISTING, {"agentPoolProfiles": []}),
         ("getVirtualNetwork", "Microsoft.Network/virtualNetworks/read", SETTINGS, IN_A_NETWORK),
-        (
-            "getDeployment",
-            "Microsoft.Resources/deployments/read",
-            SETTINGS,
-            OTHER_SYSTEM_POOL,
-        ),
+        ("getDeployment", "Microsoft.Resources/deployments/read", SETTINGS, OTHER_SYSTEM_POOL),
     ],
 )
 def test_a_refused_read_names_the_missing_right(
@@ -156,31 +144,6 @@ def test_another_subscription_than_at_the_last_update_is_refused(
         declare(settings, monkeypatch, cloud=Elsewhere(None), preview=preview).outputs["remembered"]["subscription"]
         == "s"
     )
-
-
-@pytest.mark.parametrize(
-    ("wanted", "cluster", "pool", "expected"),
-    [
-        # An automatic upgrade to a patch is no difference.
-        ("1.36", "1.36.4", "1.36.4", ("1.36.4", "1.36.4")),
-        ("1.36", "1.36.4", "1.36.3", ("1.36.4", "1.36.3")),
-        # A pool of another minor version, and a new one, go where the cluster is.
-        ("1.36", "1.36.4", "1.35.9", ("1.36.4", "1.36.4")),
-        ("1.36", "1.36.4", None, ("1.36.4", "1.36.4")),
-        ("1.36", "1.36", "1.35", ("1.36", "1.36")),
-        # An upgrade, and a patch that the stack file names.
-        ("1.36", "1.35.9", "1.35.9", ("1.36", "1.36")),
-        ("1.3", "1.36.4", "1.36.4", ("1.3", "1.3")),
-        ("1.36.5", "1.36.4", "1.36.4", ("1.36.5", "1.36.5")),
-        ("1.36", None, None, ("1.36", "1.36")),
-    ],
-)
-def test_a_minor_version_is_any_of_its_patches(
-    wanted: str, cluster: str | None, pool: str | None, expected: tuple[str, str]
-) -> None:
-    answer = {"kubernetesVersion": cluster} if cluster else None
-    live = LiveCluster({"t4": {"orchestratorVersion": pool}} if pool else {}, answer)
-    assert (live.version(wanted), live.version(wanted, "t4")) == expected
 
 
 def place(name: str) -> dict[str, Reference]:

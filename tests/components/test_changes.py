@@ -12,6 +12,7 @@ import pulumi
 import pytest
 
 from sandbox.azure.resources.azure_table import TYPES
+from tests.components.google import written_stack
 from tests.components.program import Declared, Registration, declare, running
 
 pytestmark = pytest.mark.program
@@ -20,31 +21,10 @@ Settings = dict[str, Any]
 
 POOL = "azure-native:containerservice:AgentPool"
 CLUSTER = "azure-native:containerservice:ManagedCluster"
-A100 = "Standard_NC24ads_A100_v4"
 
 
 def settings() -> Settings:
-    return {
-        "kubeflow-spot:release": "r2026-11",
-        "kubeflow-spot:cluster": {"name": "lab"},
-        "kubeflow-spot:cloud": {
-            "provider": "azure",
-            "location": "westeurope",
-            "network": {"subnets": {"gpu": "10.8.32.0/20"}},
-        },
-        "kubeflow-spot:systemPool": {"machine": "Standard_D4ds_v5", "maxNodes": 3},
-        "kubeflow-spot:pools": [
-            {"name": "general", "machine": "Standard_D8ds_v5", "maxNodes": 2, "maxPods": 100},
-            {
-                "name": "a100",
-                "machine": A100,
-                "capacity": "spot",
-                "maxNodes": 4,
-                "maxPods": 100,
-                "fallback": [{"onDemand": {"maxNodes": 1}}],
-            },
-        ],
-    }
+    return written_stack("azure-changes")
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,15 @@
-"""A new GKE cluster, feature by feature."""
+"""A new GKE cluster: its settings, the identity of its nodes, Google's agents, the way to its API server."""
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pulumi
 import pytest
+import yaml
 
-from tests.components.google import GENERAL, KEY, L4, WITH_TWIN, stack
+from tests.components.google import GENERAL, KEY, L4, SHARED_VPC, WITH_TWIN, rows, stack
 from tests.components.pools import GKE_CLUSTER, GKE_POOL, cluster
 from tests.components.program import Declared, declare
 
@@ -18,6 +20,9 @@ GIVEN_ACCOUNT = "lab-nodes@example-lab.iam.gserviceaccount.com"
 MEMBER = "gcp:projects/iAMMember:IAMMember"
 READER = "gcp:artifactregistry/repositoryIamMember:RepositoryIamMember"
 ACCOUNT = "gcp:serviceaccount/account:Account"
+KEY_MEMBER = "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember"
+SUBNET_MEMBER = "gcp:compute/subnetworkIAMMember:SubnetworkIAMMember"
+KUBERNETES = "serviceAccount:service-123456789012@container-engine-robot.iam.gserviceaccount.com"
 
 
 def inputs(declared: Declared) -> dict[str, Any]:
@@ -31,88 +36,7 @@ def waits_for(declared: Declared, type: str, name: str) -> set[str]:
     return {urn.split("$")[-1] for urn in resource.options.get("dependencies", ())}
 
 
-@pytest.mark.parametrize(
-    ("cloud", "sent"),
-    [
-        ({}, {"releaseChannel": {"channel": "REGULAR"}, "minMasterVersion": "1.36", "nodeLocations": None}),
-        ({"releaseChannel": "RAPID"}, {"releaseChannel": {"channel": "RAPID"}}),
-        ({}, {"workloadIdentityConfig": {"workloadPool": "example-lab.svc.id.goog"}, "networkingMode": "VPC_NATIVE"}),
-        ({"zones": ["europe-west4-b"]}, {"location": "europe-west4", "nodeLocations": ["europe-west4-b"]}),
-        # A zonal cluster's own zone is left out of nodeLocations.
-        (
-            {"location": "europe-west4-a", "zones": ["europe-west4-a", "europe-west4-b"]},
-            {"location": "europe-west4-a", "nodeLocations": ["europe-west4-b"]},
-        ),
-        ({}, {"datapathProvider": "ADVANCED_DATAPATH"}),
-        ({"network": {"dataplane": "legacy"}}, {"datapathProvider": "LEGACY_DATAPATH"}),
-        (
-            {},
-            {
-                "loggingConfig": {"enableComponents": ["SYSTEM_COMPONENTS", "WORKLOADS"]},
-                "monitoringConfig": {
-                    "enableComponents": ["SYSTEM_COMPONENTS", "DCGM"],
-                    "managedPrometheus": {"enabled": True},
-                },
-            },
-        ),
-        (
-            {"logging": {"components": []}, "monitoring": {"components": [], "managedPrometheus": False}},
-            {
-                "loggingConfig": {"enableComponents": []},
-                "monitoringConfig": {"enableComponents": [], "managedPrometheus": {"enabled": False}},
-            },
-        ),
-        ({}, {"clusterAutoscaling": {"enabled": False, "autoscalingProfile": "BALANCED"}}),
-        (
-            {"autoscaler": {"profile": "optimize-utilization"}},
-            {"clusterAutoscaling": {"enabled": False, "autoscalingProfile": "OPTIMIZE_UTILIZATION"}},
-        ),
-        ({}, {"databaseEncryption": {"state": "DECRYPTED"}, "maintenancePolicy": None}),
-        ({"encryption": {"secretsKey": KEY}}, {"databaseEncryption": {"state": "ENCRYPTED", "keyName": KEY}}),
-        (
-            {"maintenance": {"startTime": "02:00"}},
-            {"maintenancePolicy": {"dailyMaintenanceWindow": {"startTime": "02:00"}}},
-        ),
-        (
-            {"access": {"securityGroup": "gke-security-groups@example.com"}},
-            {"authenticatorGroupsConfig": {"securityGroup": "gke-security-groups@example.com"}},
-        ),
-        ({}, {"rbacBindingConfig": None}),
-        (
-            {"access": {"rolesForEverybody": "authenticated"}},
-            {
-                "rbacBindingConfig": {
-                    "enableInsecureBindingSystemUnauthenticated": False,
-                    "enableInsecureBindingSystemAuthenticated": True,
-                }
-            },
-        ),
-        (
-            {"access": {"rolesForEverybody": "refused"}},
-            {
-                "rbacBindingConfig": {
-                    "enableInsecureBindingSystemUnauthenticated": False,
-                    "enableInsecureBindingSystemAuthenticated": False,
-                }
-            },
-        ),
-        ({}, {"privateClusterConfig": {"enablePrivateNodes": True, "enablePrivateEndpoint": False}}),
-        (
-            {"network": {"privateNodes": False}},
-            {"privateClusterConfig": {"enablePrivateNodes": False, "enablePrivateEndpoint": False}},
-        ),
-        (
-            {"network": {"controlPlaneCidr": "10.24.0.0/28"}},
-            {
-                "privateClusterConfig": {
-                    "enablePrivateNodes": True,
-                    "enablePrivateEndpoint": False,
-                    "masterIpv4CidrBlock": "10.24.0.0/28",
-                }
-            },
-        ),
-    ],
-)
+@pytest.mark.parametrize(("cloud", "sent"), rows("cluster"))
 def test_what_the_stack_file_says_of_the_cluster_is_sent(
     cloud: dict[str, Any], sent: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,3 +155,76 @@ def test_of_two_exporters_of_gpu_metrics_a_node_gets_gkes(
     assert bool(declared.of("kubernetes:apps/v1:DaemonSet")) is declared_exporter
     dcgm_warnings = [text for text in warnings if "GKE's own DCGM exporter (cloud.monitoring.components: DCGM)" in text]
     assert len(dcgm_warnings) == (not declared_exporter)
+
+
+def test_agents_get_what_a_shared_vpc_needs_before_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = declare(SHARED_VPC, monkeypatch)
+    role = {"project": "example-net", "role": "roles/container.hostServiceAgentUser", "member": KUBERNETES}
+    assert declared.of(MEMBER)["lab-host"].inputs == role
+    subnet = {"project": "example-net", "region": "europe-west4", "subnetwork": "nodes"}
+    subnet["role"] = "roles/compute.networkUser"
+    grants, google = declared.of(SUBNET_MEMBER), "serviceAccount:123456789012@cloudservices.gserviceaccount.com"
+    assert [grant.inputs for grant in grants.values()] == [{**subnet, "member": who} for who in (KUBERNETES, google)]
+    assert {f"{SUBNET_MEMBER}::{name}" for name in grants} <= waits_for(declared, GKE_CLUSTER, "lab")
+
+
+def test_agents_get_the_keys_and_keep_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = declare(stack(L4, cloud={"encryption": {"secretsKey": KEY, "bootDiskKey": KEY}}), monkeypatch)
+    role = {"cryptoKeyId": KEY, "role": "roles/cloudkms.cryptoKeyEncrypterDecrypter"}
+    compute = "serviceAccount:service-123456789012@compute-system.iam.gserviceaccount.com"
+    grants = declared.of(KEY_MEMBER)
+    assert {name: grant.inputs for name, grant in grants.items()} == {
+        "lab-secrets-key": {**role, "member": KUBERNETES},
+        "lab-disks-key": {**role, "member": compute},
+    }
+    # Another cluster's disks may be encrypted with the same key.
+    assert all(grant.options["retainOnDelete"] is True for grant in grants.values())
+    for type, name in ((GKE_CLUSTER, "lab"), (GKE_POOL, "lab-l4")):
+        assert {f"{KEY_MEMBER}::{grant}" for grant in grants} <= waits_for(declared, type, name)
+
+
+def test_owners_of_keys_and_networks_may_grant_access_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    granted, own = copy.deepcopy(SHARED_VPC), copy.deepcopy(SHARED_VPC)
+    granted["kubeflow-spot:cloud"]["network"]["existing"]["grantAccess"] = False
+    # A network of the cluster's own project needs no grants.
+    own["kubeflow-spot:cloud"]["project"] = "example-net"
+    keys = stack(L4, cloud={"encryption": {"secretsKey": KEY, "bootDiskKey": KEY, "grantAccess": False}})
+    for settings in (granted, own, keys):
+        declared = declare(settings, monkeypatch)
+        assert {**declared.of(KEY_MEMBER), **declared.of(SUBNET_MEMBER)} == {}
+        assert "lab-host" not in declared.of(MEMBER)
+
+
+@pytest.mark.parametrize(("access", "ways"), rows("access"))
+def test_the_way_to_the_api_server_is_the_one_that_is_open(
+    access: dict[str, Any], ways: tuple[bool, bool, list[str] | None, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dns, ip, authorized, by_name = ways
+    declared = declare(stack(L4, cloud={"access": access}), monkeypatch)
+    values = inputs(declared)
+    sent = values["controlPlaneEndpointsConfig"]
+    assert (sent["dnsEndpointConfig"]["allowExternalTraffic"], sent["ipEndpointsConfig"]["enabled"]) == (dns, ip)
+    assert values["privateClusterConfig"]["enablePrivateEndpoint"] is (access.get("ipEndpoint") == "private")
+    # The list alone counts: no other address of Google Cloud gets in beside it.
+    blocks = {"cidrBlocks": [{"cidrBlock": block} for block in authorized or ()], "gcpPublicCidrsAccessEnabled": False}
+    assert values.get("masterAuthorizedNetworksConfig") == (None if authorized is None else blocks)
+    (entry,) = yaml.safe_load(declared.outputs["kubeconfig"])["clusters"]
+    # The certificate of the DNS name is not of the cluster's authority.
+    by_address = {"server": "https://203.0.113.10", "certificate-authority-data": "Y2E="}
+    assert entry["cluster"] == ({"server": "https://gke-1.europe-west4.gke.goog"} if by_name else by_address)
+    assert declared.outputs["kubeconfigCommand"] == (
+        "gcloud container clusters get-credentials lab --location europe-west4 --project example-lab"
+        + (" --dns-endpoint" if by_name else "")
+    )
+
+
+def test_the_kubeconfig_holds_no_credentials_but_googles_program_and_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = declare(stack(L4), monkeypatch)
+    assert declared.secret == {"kubeconfig"}
+    content = yaml.safe_load(declared.outputs["kubeconfig"])
+    ((_, user),) = (entry.values() for entry in content["users"])
+    assert user.keys() == {"exec"}
+    assert (user["exec"]["command"], user["exec"]["provideClusterInfo"]) == ("gke-gcloud-auth-plugin", True)
+    assert user["exec"]["installHint"]
+    assert content["current-context"] == content["contexts"][0]["name"]
+    assert (declared.outputs["project"], declared.outputs["location"]) == ("example-lab", "europe-west4")

@@ -10,11 +10,11 @@ import yaml
 
 from components.layer import discovery
 from components.layer.discovery import Contents
-from tests.components.google import GENERAL, L4, WITH_TWIN, stack
+from tests.components.google import GENERAL, L4, WITH_TWIN, rows, stack
 from tests.components.pools import GKE_POOL
 from tests.components.program import Cloud, CloudRefused, Declared, declare
 
-pytestmark = pytest.mark.program
+pytestmark = [pytest.mark.program, pytest.mark.usefixtures("contents")]
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 EXISTING = {"existingCluster": {"location": "europe-west4", "name": "shared"}}
@@ -35,34 +35,19 @@ SHARED: dict[str, Any] = {
 }
 """The answer of `getCluster`."""
 
+_ON_GPU_NODES = [
+    {"key": "cloud.google.com/gke-accelerator", "operator": "Exists"},
+    {"key": "gke-no-default-nvidia-gpu-device-plugin", "operator": "NotIn", "values": ["true"]},
+]
+_REQUIRED = {"nodeSelectorTerms": [{"matchExpressions": _ON_GPU_NODES}]}
+_PLUGIN_POD = {
+    "containers": [{"image": "gke.gcr.io/nvidia-gpu-device-plugin@sha256:0"}],
+    "tolerations": [{"operator": "Exists", "effect": "NoSchedule"}],
+    "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": _REQUIRED}},
+}
 PLUGIN = {
     "metadata": {"name": "nvidia-gpu-device-plugin-small-cos", "namespace": "kube-system"},
-    "spec": {
-        "template": {
-            "spec": {
-                "containers": [{"image": "gke.gcr.io/nvidia-gpu-device-plugin@sha256:0"}],
-                "tolerations": [{"operator": "Exists", "effect": "NoSchedule"}],
-                "affinity": {
-                    "nodeAffinity": {
-                        "requiredDuringSchedulingIgnoredDuringExecution": {
-                            "nodeSelectorTerms": [
-                                {
-                                    "matchExpressions": [
-                                        {"key": "cloud.google.com/gke-accelerator", "operator": "Exists"},
-                                        {
-                                            "key": "gke-no-default-nvidia-gpu-device-plugin",
-                                            "operator": "NotIn",
-                                            "values": ["true"],
-                                        },
-                                    ]
-                                }
-                            ]
-                        }
-                    }
-                },
-            }
-        }
-    },
+    "spec": {"template": {"spec": _PLUGIN_POD}},
 }
 """GKE's own (container-engine-accelerators, cmd/nvidia_gpu/device-plugin.yaml)."""
 
@@ -92,6 +77,13 @@ def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return contents
 
 
+@pytest.fixture
+def warnings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    warned: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warned.append)
+    return warned
+
+
 def settings(*pools: dict[str, Any], **cloud: Any) -> dict[str, Any]:
     values = stack(*pools, cloud={**EXISTING, **cloud})
     for key in ("cluster", "systemPool"):
@@ -106,7 +98,6 @@ def run(
     return declare(settings(*pools, **cloud), monkeypatch, cloud=ExistingCluster({**SHARED, **(cluster or {})}))
 
 
-@pytest.mark.usefixtures("contents")
 def test_only_pools_their_identity_and_the_layer_are_declared(monkeypatch: pytest.MonkeyPatch) -> None:
     declared = run(monkeypatch, WITH_TWIN)
     assert sorted(r.type for r in declared.resources if r.type.startswith("gcp:")) == [
@@ -131,7 +122,6 @@ def test_only_pools_their_identity_and_the_layer_are_declared(monkeypatch: pytes
     assert declared.outputs["fallbackOrder"].startswith("not guaranteed: GKE")
 
 
-@pytest.mark.usefixtures("contents")
 def test_two_stacks_in_one_cluster_have_an_account_each(monkeypatch: pytest.MonkeyPatch) -> None:
     def account(name: str) -> str:
         declared = declare(settings(L4), monkeypatch, cloud=ExistingCluster(SHARED), stack=name)
@@ -142,13 +132,10 @@ def test_two_stacks_in_one_cluster_have_an_account_each(monkeypatch: pytest.Monk
     assert 6 <= len(account("blue")) <= 30
 
 
-@pytest.mark.usefixtures("contents")
 @pytest.mark.parametrize("workload_identity", [True, False])
 def test_pods_have_own_identities_with_workload_identity_and_a_warning_without(
-    workload_identity: bool, monkeypatch: pytest.MonkeyPatch
+    workload_identity: bool, warnings: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    warnings: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     cluster = {} if workload_identity else {"workloadIdentityConfigs": []}
     (pool,) = run(monkeypatch, L4, cluster=cluster).of(GKE_POOL).values()
     assert ("workloadMetadataConfig" in pool.inputs["nodeConfig"]) is workload_identity
@@ -157,7 +144,6 @@ def test_pods_have_own_identities_with_workload_identity_and_a_warning_without(
     )
 
 
-@pytest.mark.usefixtures("contents")
 def test_a_given_account_is_the_pools_own(monkeypatch: pytest.MonkeyPatch) -> None:
     email = "lab-nodes@example-lab.iam.gserviceaccount.com"
     declared = run(monkeypatch, L4, serviceAccount=email)
@@ -169,7 +155,6 @@ def test_a_given_account_is_the_pools_own(monkeypatch: pytest.MonkeyPatch) -> No
 DNS = "https://gke-shared.europe-west4.gke.goog"
 
 
-@pytest.mark.usefixtures("contents")
 @pytest.mark.parametrize(
     ("cluster", "server"),
     [
@@ -195,7 +180,6 @@ def test_the_way_in_is_the_one_that_is_open(
     assert declared.outputs["kubernetesVersion"] == "1.36.2-gke.100"
 
 
-@pytest.mark.usefixtures("contents")
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
@@ -217,7 +201,6 @@ def test_a_cluster_that_takes_no_pools_is_one_clean_error(
         declare(settings(L4), monkeypatch, cloud=ExistingCluster(answer))
 
 
-@pytest.mark.usefixtures("contents")
 def test_a_cluster_that_may_not_be_read_is_not_taken_for_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(pulumi.RunError, match=r"cannot be read: the login lacks container\.clusters\.get\n"):
         declare(
@@ -229,7 +212,6 @@ def pool(name: str, **nodes: Any) -> dict[str, Any]:
     return {"nodePools": [*SHARED["nodePools"], {"name": name, "nodeCount": 2, "nodeConfigs": [nodes]}]}
 
 
-@pytest.mark.usefixtures("contents")
 @pytest.mark.parametrize(
     ("nodes", "owner"),
     [
@@ -247,17 +229,13 @@ def test_another_owners_pool_of_the_same_name_is_refused_before_a_request_to_goo
         run(monkeypatch, L4, cluster=pool("l4", **nodes))
 
 
-@pytest.mark.usefixtures("contents")
 @pytest.mark.parametrize("labels", [{"kubeflow-spot-stack": "test"}, {}])
 def test_a_second_run_knows_its_own_pools(labels: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     own = {"spot": True, "labels": {"kubeflow-spot.dev/pool": "l4"}, "resourceLabels": labels}
     assert run(monkeypatch, L4, cluster=pool("l4", **own)).of(GKE_POOL)
 
 
-@pytest.mark.usefixtures("contents")
-def test_gkes_own_plugin_is_listed_in_the_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
-    warnings: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
+def test_gkes_own_plugin_is_listed_in_the_outputs(warnings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     declared = run(monkeypatch, GENERAL, L4)
     assert declared.outputs["devicePlugin"] == {
         "pools": [],
@@ -267,7 +245,6 @@ def test_gkes_own_plugin_is_listed_in_the_outputs(monkeypatch: pytest.MonkeyPatc
     assert [text for text in warnings if "device plugin" in text] == []
 
 
-@pytest.mark.usefixtures("contents")
 def test_an_on_demand_pool_of_ours_is_not_replaced_in_an_existing_cluster_either(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -277,3 +254,33 @@ def test_an_on_demand_pool_of_ours_is_not_replaced_in_an_existing_cluster_either
     }
     with pytest.raises(pulumi.RunError, match=r"cloud\.serviceAccount: general: is other@"):
         run(monkeypatch, GENERAL, cluster=pool("general", **own))
+
+
+@pytest.mark.parametrize(("nodes", "asked"), rows("untainted"))
+def test_a_spot_pool_that_nobody_tainted_is_named_with_the_command_that_taints_it(
+    monkeypatch: pytest.MonkeyPatch, warnings: list[str], nodes: dict[str, Any], asked: str | None
+) -> None:
+    """GKE taints no spot pool that a person makes: the guard cannot keep pods off it."""
+    cluster = {"nodePools": [*SHARED["nodePools"], {"name": "cheap", "nodeConfigs": [nodes]}]}
+    run(monkeypatch, L4, cluster=cluster)
+    place = "--cluster shared --location europe-west4 --project example-lab"
+    wanted = f"gcloud container node-pools update cheap {place} --node-taints {asked} "
+    assert [wanted in text for text in warnings if "'cheap'" in text] == [True] * (asked is not None)
+    assert not [text for text in warnings if "'default-pool'" in text]
+
+
+def test_an_untainted_spot_pool_is_not_named_where_there_is_no_guard(
+    monkeypatch: pytest.MonkeyPatch, warnings: list[str]
+) -> None:
+    answer = {**SHARED, "nodePools": [{"name": "cheap", "nodeConfigs": [{"spot": True}]}]}
+    without = {**settings(L4), "kubeflow-spot:scheduling": {"enabled": False}}
+    declare(without, monkeypatch, cloud=ExistingCluster(answer))
+    assert not [text for text in warnings if "'cheap'" in text]
+
+
+def test_a_spot_pool_that_somebody_added_without_a_taint_is_named(
+    monkeypatch: pytest.MonkeyPatch, warnings: list[str]
+) -> None:
+    declare(stack(L4), monkeypatch, live=[{"name": "cheap", "nodeConfigs": [{"spot": True}]}])
+    wanted = "gcloud container node-pools update cheap --cluster lab --location "
+    assert [wanted in text for text in warnings if "'cheap'" in text] == [True]

@@ -10,7 +10,7 @@ import pulumi
 import pytest
 
 from tests.components.emulated_google import EmulatedGoogle
-from tests.components.google import FULL, GENERAL, KEY, L4, WITH_TWIN, stack
+from tests.components.google import FULL, GENERAL, KEY, L4, WITH_TWIN, rows, stack
 from tests.components.pools import GKE_POOL
 from tests.components.program import Cloud, Declared, declare
 
@@ -108,28 +108,7 @@ def with_pool(settings: dict[str, Any], number: int, **change: Any) -> dict[str,
     return changed
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"machine": "a2-highgpu-2g"}, r"pools\[0\]\.gpus: own: is 1 nvidia-tesla-a100 .* become 2 nvidia-tesla-a100"),
-        ({"machine": "g2-standard-8"}, r"pools\[0\]\.gpus: .*cannot become 1 nvidia-l4"),
-        ({"gcp": {}}, r"pools\[0\]\.gcp\.driverVersion: .*is LATEST in the cluster and cannot become DEFAULT"),
-        ({"mig": "1g"}, r"pools\[0\]\.mig: .*is unset in the cluster and cannot become 1g\.5gb"),
-        (
-            {"gpuSharing": {"strategy": "mps", "replicas": 2}},
-            r"pools\[0\]\.gpuSharing: .*is unset in the cluster and cannot become MPS 2",
-        ),
-        ({"gcp": {"driverVersion": "latest", "secureBoot": True}}, r"gcp\.secureBoot: .*is false .* become true"),
-        ({"gcp": {"driverVersion": "latest", "integrityMonitoring": False}}, r"gcp\.integrityMonitoring: "),
-        ({"maxPods": 32}, r"pools\[0\]\.maxPods: .*is 64 in the cluster and cannot become 32"),
-        ({"maxPods": None}, r"pools\[0\]\.maxPods: .*is 64 in the cluster and cannot become 110"),
-        # Each node would be made anew, one by one, as GPU pools have no surge.
-        ({"machine": "a2-ultragpu-1g"}, r"pools\[0\]\.machine: own: is a2-highgpu-1g .*become a2-ultragpu-1g"),
-        ({"osDisk": {"sizeGb": 200}}, r"pools\[0\]\.osDisk\.sizeGb: own: is 100 .*become 200"),
-        ({"gcp": {"driverVersion": "latest", "diskType": "pd-ssd"}}, r"gcp\.diskType: own: is pd-balanced "),
-        ({"gcp": {"imageType": "UBUNTU_CONTAINERD"}}, r"gcp\.imageType: own: is COS_CONTAINERD "),
-    ],
-)
+@pytest.mark.parametrize(("change", "message"), rows("fixed"))
 def test_every_immutable_property_of_an_on_demand_pool_is_refused_with_a_remedy(
     change: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""Translations of a pool of the stack file to GKE's words."""
+"""Translations of a pool of the stack file to GKE's words: bounds, nodes, GPUs, reservations."""
 
 from __future__ import annotations
 
@@ -6,36 +6,41 @@ from typing import Any
 
 import pytest
 
-from components.gcp import gcp_pools
+from components.gcp import gcp_immutable_pools, gcp_pools
 from components.gcp.gcp_live import LiveCluster
 from config.clouds.gcp.gcp_traits import Gke
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
+from config.placement.node_pools import NodePool
 from config.stack_file import loader
-from tests.components.google import GENERAL, KEY, L4, WITH_TWIN, stack
+from tests.components.google import GENERAL, L4, WITH_TWIN, rows, stack
 
 ACCOUNT = "lab-nodes@example-lab.iam.gserviceaccount.com"
-V100 = {"name": "v100", "machine": "n1-standard-8", "maxNodes": 2, "gpus": 2, "gpuModel": "nvidia-tesla-v100"}
+OWN, BLOCK = "projects/example-lab/reservations/l4-prod", "/reservationBlocks/b1"
 
 
 def spec(settings: dict[str, Any]) -> ClusterSpec:
-    cluster_spec, problems = loader.read_stack(
-        {key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}
-    )
+    raw = {key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}
+    cluster_spec, problems = loader.read_stack(raw)
     assert cluster_spec, problems
     return cluster_spec
+
+
+def request(read: ClusterSpec, pool: NodePool, live: LiveCluster | None = None) -> dict[str, Any]:
+    tags, now = read.cluster.tags, live or LiveCluster()
+    return gcp_pools.planned(pool, read.cloud, ACCOUNT, tags, now, cluster="lab").request  # type: ignore[arg-type]
 
 
 def pool_inputs(*stack_pools: dict[str, Any], live: LiveCluster | None = None, **top: Any) -> dict[str, dict[str, Any]]:
     """The arguments of every NodePool but the system pool's, by name."""
     read = spec(stack(*stack_pools, **top))
-    cloud = read.cloud
-    return {
-        pool.name: gcp_pools.planned(
-            pool, cloud, ACCOUNT, read.cluster.tags, live or LiveCluster(), cluster="lab"
-        ).request  # type: ignore[arg-type]
-        for pool in node_pools.node_pools(read, Gke())
-    }
+    return {pool.name: request(read, pool, live) for pool in node_pools.node_pools(read, Gke())}
+
+
+def system_inputs(settings: dict[str, Any]) -> dict[str, Any]:
+    read = spec(settings)
+    assert read.system_pool
+    return request(read, node_pools.system_pool(read.system_pool, Gke()))
 
 
 def nodes(*stack_pools: dict[str, Any], **top: Any) -> dict[str, Any]:
@@ -46,22 +51,16 @@ def nodes(*stack_pools: dict[str, Any], **top: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("pool", "spot", "preemptible"),
-    [
-        (GENERAL, None, None),
-        (L4, True, None),
-        ({**L4, "capacity": "preemptible"}, None, True),
-    ],
+    [(GENERAL, None, None), (L4, True, None), ({**L4, "capacity": "preemptible"}, None, True)],
 )
 def test_a_machine_is_bought_in_one_way(pool: dict[str, Any], spot: bool | None, preemptible: bool | None) -> None:
     config = nodes(pool)
     assert (config.get("spot"), config.get("preemptible")) == (spot, preemptible)
 
 
-FLEX = {**L4, "capacity": "flex-start"}
-
-
 def test_a_flex_start_pool_has_an_end_and_no_repairs_and_leaves_upgrades_to_gke() -> None:
-    inputs = pool_inputs(FLEX)["l4"]
+    flex = {**L4, "capacity": "flex-start"}
+    inputs = pool_inputs(flex)["l4"]
     config = inputs["nodeConfig"]
     assert (config["flexStart"], config["maxRunDuration"]) == (True, "604800s")
     assert config["reservationAffinity"] == {"consumeReservationType": "NO_RESERVATION"}
@@ -73,7 +72,7 @@ def test_a_flex_start_pool_has_an_end_and_no_repairs_and_leaves_upgrades_to_gke(
     assert inputs["management"] == {"autoRepair": False, "autoUpgrade": True}
     assert inputs["autoscaling"]["locationPolicy"] == "ANY"
     assert "upgradeSettings" not in inputs
-    assert nodes({**FLEX, "gcp": {"maxRunDuration": "90m"}})["maxRunDuration"] == "5400s"
+    assert nodes({**flex, "gcp": {"maxRunDuration": "90m"}})["maxRunDuration"] == "5400s"
 
 
 def test_a_twin_of_every_pool_is_on_demand() -> None:
@@ -82,34 +81,11 @@ def test_a_twin_of_every_pool_is_on_demand() -> None:
     assert inputs["l4"]["nodeConfig"]["preemptible"] is True
     assert not {"spot", "preemptible"} & inputs["l4od"]["nodeConfig"].keys()
     assert inputs["l4"]["autoscaling"] == {"minNodeCount": 0, "maxNodeCount": 1, "locationPolicy": "ANY"}
-    assert inputs["l4od"]["autoscaling"] == {**total(0, 2), "locationPolicy": "BALANCED"}
+    twin = {"totalMinNodeCount": 0, "totalMaxNodeCount": 2, "locationPolicy": "BALANCED"}
+    assert inputs["l4od"]["autoscaling"] == twin
 
 
-def total(least: int, most: int) -> dict[str, Any]:
-    return {"totalMinNodeCount": least, "totalMaxNodeCount": most}
-
-
-@pytest.mark.parametrize(
-    ("pool", "cloud", "bounds", "initial"),
-    [
-        # Bounds of the whole pool, in three zones.
-        ({"minNodes": 0, "maxNodes": 8}, {}, total(0, 8), 0),
-        ({"minNodes": 1, "maxNodes": 8}, {}, total(1, 8), 1),
-        ({"minNodes": 4, "maxNodes": 8}, {}, total(4, 8), 2),
-        # One node in each zone would exceed the maximum.
-        ({"minNodes": 1, "maxNodes": 2}, {}, total(1, 2), 0),
-        ({"minNodes": 2, "maxNodes": 2}, {"location": "europe-west4-a"}, total(2, 2), 2),
-        ({"minNodes": 2, "maxNodes": 4, "zones": ["europe-west4-a", "europe-west4-b"]}, {}, total(2, 4), 1),
-        # Bounds of each zone.
-        ({"gcp": {"minNodesPerZone": 1, "maxNodesPerZone": 3}}, {}, {"minNodeCount": 1, "maxNodeCount": 3}, 1),
-        ({"gcp": {"maxNodesPerZone": 3}}, {}, {"minNodeCount": 1, "maxNodeCount": 3}, 1),
-        ({"gcp": {"minNodesPerZone": 0, "maxNodesPerZone": 3}}, {}, {"minNodeCount": 0, "maxNodeCount": 3}, 0),
-        # The location policy is always sent, GKE's default too.
-        ({"maxNodes": 3, "capacity": "spot"}, {}, total(0, 3) | {"locationPolicy": "ANY"}, 0),
-        ({"maxNodes": 3, "gcp": {"locationPolicy": "any"}}, {}, total(1, 3) | {"locationPolicy": "ANY"}, 1),
-        ({"maxNodes": 3, "gcp": {"locationPolicy": "balanced"}}, {}, total(1, 3) | {"locationPolicy": "BALANCED"}, 1),
-    ],
-)
+@pytest.mark.parametrize(("pool", "cloud", "bounds", "initial"), rows("bounds"))
 def test_bounds_are_of_the_pool_or_of_each_zone_and_the_first_number_of_nodes_is_always_of_each_zone(
     pool: dict[str, Any], cloud: dict[str, Any], bounds: dict[str, Any], initial: int
 ) -> None:
@@ -119,14 +95,10 @@ def test_bounds_are_of_the_pool_or_of_each_zone_and_the_first_number_of_nodes_is
 
 
 def test_a_new_generation_begins_with_the_nodes_of_the_one_that_goes() -> None:
-    existing = {"name": "general", "nodeCount": 2, "nodeConfigs": [{"labels": {"kubeflow-spot.dev/pool": "general"}}]}
-    live = LiveCluster({"nodePools": [existing]})
-    inputs = pool_inputs({**GENERAL, "generation": "b"}, live=live)["generalb"]
-    assert inputs["initialNodeCount"] == 2
-    existing["nodeCount"] = 9
-    assert (
-        pool_inputs({**GENERAL, "generation": "b"}, live=live)["generalb"]["initialNodeCount"] == 2
-    )  # six in three zones
+    for now in (2, 9):  # six in three zones are the most
+        labels = {"kubeflow-spot.dev/pool": "general"}
+        live = LiveCluster({"nodePools": [{"name": "general", "nodeCount": now, "nodeConfigs": [{"labels": labels}]}]})
+        assert pool_inputs({**GENERAL, "generation": "b"}, live=live)["generalb"]["initialNodeCount"] == 2
 
 
 @pytest.mark.parametrize(
@@ -156,29 +128,7 @@ def test_a_pool_is_in_its_own_zones_or_in_the_clusters(
     assert pool_inputs({**L4, **pool}, cloud=cloud)["l4"].get("nodeLocations") == zones
 
 
-@pytest.mark.parametrize(
-    ("pool", "cloud", "sent"),
-    [
-        ({}, {}, {"imageType": "COS_CONTAINERD", "diskSizeGb": 100, "diskType": "pd-balanced", "bootDiskKmsKey": None}),
-        ({"gcp": {"diskType": "pd-ssd"}, "osDisk": {"sizeGb": 200}}, {}, {"diskType": "pd-ssd", "diskSizeGb": 200}),
-        # Boots from nothing else.
-        ({"machine": "g4-standard-48"}, {}, {"diskType": "hyperdisk-balanced"}),
-        ({"gcp": {"imageType": "UBUNTU_CONTAINERD"}}, {}, {"imageType": "UBUNTU_CONTAINERD"}),
-        ({}, {"encryption": {"bootDiskKey": KEY}}, {"bootDiskKmsKey": KEY}),
-        ({}, {}, {"shieldedInstanceConfig": {"enableSecureBoot": False, "enableIntegrityMonitoring": True}}),
-        (
-            {"gcp": {"secureBoot": True, "integrityMonitoring": False}},
-            {},
-            {"shieldedInstanceConfig": {"enableSecureBoot": True, "enableIntegrityMonitoring": False}},
-        ),
-        ({}, {}, {"kubeletConfig": None}),
-        (
-            {"gcp": {"shutdownGraceSeconds": 120}},
-            {},
-            {"kubeletConfig": {"shutdownGracePeriodSeconds": 120, "shutdownGracePeriodCriticalPodsSeconds": 15}},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("pool", "cloud", "sent"), rows("nodes"))
 def test_what_the_stack_file_says_of_machines_is_sent(
     pool: dict[str, Any], cloud: dict[str, Any], sent: dict[str, Any]
 ) -> None:
@@ -188,8 +138,7 @@ def test_what_the_stack_file_says_of_machines_is_sent(
 
 def test_longer_notice_is_of_spot_nodes_alone() -> None:
     inputs = pool_inputs({**WITH_TWIN, "gcp": {"shutdownGraceSeconds": 120}})
-    assert "kubeletConfig" in inputs["l4"]["nodeConfig"]
-    assert "kubeletConfig" not in inputs["l4od"]["nodeConfig"]
+    assert ["kubeletConfig" in inputs[pool]["nodeConfig"] for pool in ("l4", "l4od")] == [True, False]
 
 
 def test_pods_a_node_and_tags_are_sent() -> None:
@@ -198,25 +147,11 @@ def test_pods_a_node_and_tags_are_sent() -> None:
     assert pool_inputs(L4)["l4"]["maxPodsPerNode"] == 110
 
 
-@pytest.mark.parametrize(
-    ("pool", "settings"),
-    [
-        (GENERAL, (1, 0)),
-        (L4, (0, 1)),
-        (V100, (0, 1)),
-        ({**V100, "upgrade": {"maxSurge": "1"}}, (1, 0)),
-        # All machines of a reservation may be in use, so there is no other one to begin with.
-        ({**GENERAL, "reservation": "n2-prod"}, (0, 1)),
-        ({**GENERAL, "reservation": "n2-prod", "upgrade": {"maxSurge": "2"}}, (2, 0)),
-        ({**GENERAL, "upgrade": {"maxSurge": "2", "maxUnavailable": "1"}}, (2, 1)),
-    ],
-)
-def test_nodes_are_exchanged_in_place_where_no_other_one_can_be_had(
-    pool: dict[str, Any], settings: tuple[int, int]
-) -> None:
-    (inputs,) = pool_inputs(pool).values()
-    wanted = {"strategy": "SURGE", "maxSurge": settings[0], "maxUnavailable": settings[1]}
-    assert inputs.get("upgradeSettings") == wanted
+@pytest.mark.parametrize(("pool", "settings"), rows("upgrades"))
+def test_nodes_are_exchanged_in_place_where_no_other_one_can_be_had(pool: dict[str, Any], settings: list[int]) -> None:
+    (inputs,) = pool_inputs({"name": "p", "maxNodes": 6, **pool}).values()
+    surge, away = settings
+    assert inputs["upgradeSettings"] == {"strategy": "SURGE", "maxSurge": surge, "maxUnavailable": away}
     assert inputs["management"] == {"autoRepair": True, "autoUpgrade": True}
 
 
@@ -226,12 +161,9 @@ def test_nodes_are_exchanged_in_place_where_no_other_one_can_be_had(
 )
 def test_the_system_pool_is_an_on_demand_pool_like_any_other(critical: bool, taints: list[dict[str, str]]) -> None:
     system = {"machine": "e2-standard-4", "minNodes": 2, "maxNodes": 4, "criticalAddonsOnly": critical}
-    read = spec(stack(GENERAL, systemPool=system))
-    assert read.system_pool
-    inputs = gcp_pools.planned(
-        node_pools.system_pool(read.system_pool, Gke()), read.cloud, ACCOUNT, {}, LiveCluster(), cluster="lab"
-    ).request  # type: ignore[arg-type]
-    assert inputs["autoscaling"] == {**total(2, 4), "locationPolicy": "BALANCED"}
+    inputs = system_inputs(stack(GENERAL, systemPool=system))
+    bounds = {"totalMinNodeCount": 2, "totalMaxNodeCount": 4, "locationPolicy": "BALANCED"}
+    assert inputs["autoscaling"] == bounds
     # One node in each of three zones: GKE has no smaller initial count that keeps the minimum.
     assert inputs["initialNodeCount"] == 1
     labels = {"kubeflow-spot.dev/capacity": "on-demand", "kubeflow-spot.dev/pool": "system"}
@@ -240,16 +172,93 @@ def test_the_system_pool_is_an_on_demand_pool_like_any_other(critical: bool, tai
 
 
 def test_a_machine_is_asked_for_as_google_spells_it() -> None:
-    settings = stack({**GENERAL, "machine": "N2-Standard-8"})
-    settings["kubeflow-spot:systemPool"] = {"machine": "E2-Standard-4", "maxNodes": 4}
-    read = spec(settings)
-    assert read.system_pool
-    system = gcp_pools.planned(
-        node_pools.system_pool(read.system_pool, Gke()), read.cloud, ACCOUNT, {}, LiveCluster(), cluster="lab"
-    ).request  # type: ignore[arg-type]
-    (general,) = node_pools.node_pools(read, Gke())
-    general_pool = gcp_pools.planned(general, read.cloud, ACCOUNT, {}, LiveCluster(), cluster="lab").request  # type: ignore[arg-type]
-    assert [inputs["nodeConfig"]["machineType"] for inputs in (system, general_pool)] == [
-        "e2-standard-4",
-        "n2-standard-8",
-    ]
+    general = {**GENERAL, "machine": "N2-Standard-8"}
+    system = {"machine": "E2-Standard-4", "maxNodes": 4}
+    assert system_inputs(stack(general, systemPool=system))["nodeConfig"]["machineType"] == "e2-standard-4"
+    assert nodes(general)["machineType"] == "n2-standard-8"
+
+
+def test_taints_have_googles_spelling() -> None:
+    spelling = {None: "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
+    for effect, google in spelling.items():
+        taint = {"key": "a", "value": "1", **({"effect": effect} if effect else {})}
+        assert nodes({**GENERAL, "taints": [taint]})["taints"] == [{"key": "a", "value": "1", "effect": google}]
+
+
+def test_labels_that_gke_puts_on_by_itself_are_not_sent() -> None:
+    for pool in (L4, {**L4, "capacity": "preemptible"}):
+        assert nodes({**pool, "labels": {"team": "a"}})["labels"] == {
+            "kubeflow-spot.dev/accelerator": "nvidia-l4",
+            "kubeflow-spot.dev/capacity": "spot",
+            "kubeflow-spot.dev/pool": "l4",
+            "team": "a",
+        }
+
+
+def test_the_label_and_taint_of_the_class_are_sent() -> None:
+    config, key = nodes(WITH_TWIN), "cloud.google.com/compute-class"
+    assert config["labels"][key] == "kubeflow-spot"
+    assert {"key": key, "value": "kubeflow-spot", "effect": "NO_SCHEDULE"} in config["taints"]
+
+
+@pytest.mark.parametrize(("pool", "differs"), rows("gpus"))
+def test_gpus_have_googles_name_number_driver_partition_and_sharing(
+    pool: dict[str, Any], differs: dict[str, Any] | None
+) -> None:
+    usual = {"type": "nvidia-l4", "count": 1, "gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}}
+    expected = None if differs is None else [usual | differs]
+    assert nodes({**L4, **pool}).get("guestAccelerators") == expected
+
+
+def test_gkes_plugin_is_kept_off_by_a_label() -> None:
+    config = nodes({**L4, "gcp": {"devicePlugin": "nvidia"}}, devicePlugin={"install": "never"})
+    assert config["labels"]["gke-no-default-nvidia-gpu-device-plugin"] == "true"
+    assert "gke-no-default-nvidia-gpu-device-plugin" not in nodes(L4)["labels"]
+
+
+def held_by(name: str, reservation: str) -> dict[str, Any]:
+    """A live pool with two nodes in each zone, on a reservation unless that is empty."""
+    affinity = [{"values": [reservation]}] if reservation else []
+    config = {"labels": {"kubeflow-spot.dev/pool": "l4"}, "reservationAffinities": affinity}
+    return {"name": name, "nodeCount": 2, "nodeConfigs": [config]}
+
+
+@pytest.mark.parametrize(
+    ("name", "live", "sent"),
+    [
+        ("l4-prod", "", "l4-prod"),
+        ("projects/example-shared/reservations/l4-prod", "", "projects/example-shared/reservations/l4-prod"),
+        # GKE finds no block without its project.
+        (f"l4-prod{BLOCK}", "", f"{OWN}{BLOCK}"),
+        # What a pool has stays as it is spelled there: another value replaces the pool.
+        (f"l4-prod{BLOCK}", f"l4-prod{BLOCK}", f"l4-prod{BLOCK}"),
+        (OWN, "l4-prod", "l4-prod"),
+        ("l4-prod", "l4-dev", "l4-prod"),
+    ],
+)
+def test_a_reserved_pool_takes_machines_of_its_reservation_alone(name: str, live: str, sent: str) -> None:
+    cluster = LiveCluster({"nodePools": [held_by("l4", live)]})
+    inputs = pool_inputs({**L4, "capacity": "on-demand", "reservation": name}, live=cluster)["l4"]
+    key = "compute.googleapis.com/reservation-name"
+    affinity = {"consumeReservationType": "SPECIFIC_RESERVATION", "key": key, "values": [sent]}
+    assert inputs["nodeConfig"]["reservationAffinity"] == affinity
+    assert not {"spot", "flexStart", "maxRunDuration"} & inputs["nodeConfig"].keys()
+    changed = [key for key, _, _ in gcp_immutable_pools._changes(inputs, cluster.pools["l4"])]
+    assert ("reservation" in changed) is (live != sent)
+
+
+@pytest.mark.parametrize(
+    ("live", "first"),
+    [
+        (held_by("l4", ""), 2),
+        (held_by("l4", "l4-dev"), 2),
+        (held_by("l4", "l4-prod"), 0),
+        # One of another name, on a block of the same reservation.
+        (held_by("old", f"{OWN}{BLOCK}"), 0),
+    ],
+)
+def test_a_pool_begins_empty_while_another_one_holds_its_reservation(live: dict[str, Any], first: int) -> None:
+    """The machines are free when the other pool is gone; before that GKE would refuse the new one."""
+    pool = {**L4, "capacity": "on-demand", "reservation": "l4-prod", "generation": "b", "zones": ["europe-west4-b"]}
+    inputs = pool_inputs({**pool, "minNodes": 1}, live=LiveCluster({"nodePools": [live]}))["l4b"]
+    assert (inputs["initialNodeCount"], inputs["autoscaling"]["totalMinNodeCount"]) == (first, 1)

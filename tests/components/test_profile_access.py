@@ -27,8 +27,7 @@ from tests.components.program import PROJECT, declare, stack_config
 
 pytestmark = pytest.mark.program
 
-Check = Callable[[str], bool]
-"""Whether a profile may, by its namespace."""
+Up = Callable[[], Resources]
 
 ACCOUNT = (
     f"/subscriptions/{azure_ids.SUBSCRIPTION}/resourceGroups/lab-checkpoints-labcheckpoints/providers/Microsoft.Storage/storageAccounts/"
@@ -37,102 +36,81 @@ ACCOUNT = (
 OTHER = ACCOUNT.replace("labcheckpoints", "another")
 
 
-def on_azure(operation: str, container: str = "checkpoints", blob: str = "", prefix: str = "") -> azure.Attempt:
-    return azure.Attempt(operation, ACCOUNT, container, blob, prefix)
-
-
-AZURE = [
-    # What is its own.
-    (on_azure("Get Blob", blob="team-a/run/1.ckpt"), True),
-    (on_azure("Put Blob", blob="team-a/run/2.ckpt"), True),
-    (on_azure("Append Block", blob="team-a/log"), True),
-    (on_azure("Delete Blob", blob="team-a/run/1.ckpt"), True),
-    (on_azure("List Blobs", prefix="team-a/"), True),
-    (on_azure("List Blobs", prefix="team-a/run/"), True),
-    (on_azure("Get Container Properties"), True),
-    # Objects of others, of which one has a name that begins with the same letters.
-    (on_azure("Get Blob", blob="old/vision/1.ckpt"), False),
-    (on_azure("Get Blob", blob="team-ab/1.ckpt"), False),
-    (on_azure("Put Blob", blob="team-ab/1.ckpt"), False),
-    (on_azure("Delete Blob", blob="team-ab/1.ckpt"), False),
-    (on_azure("Put Blob", blob="team-a"), False),
-    (on_azure("Get Blob", blob="Team-A/1.ckpt"), False),
-    (on_azure("Get Blob", blob="x/team-a/1.ckpt"), False),
-    # Lists of others, and of all.
-    (on_azure("List Blobs"), False),
-    (on_azure("List Blobs", prefix="team-a"), False),
-    (on_azure("List Blobs", prefix="team-ab/"), False),
-    # Container, account, keys and signatures, another container and another account.
-    (on_azure("Delete Container"), False),
-    (on_azure("Create Container", "more"), False),
-    (on_azure("Get Container Properties", "more"), False),
-    (on_azure("List Containers", ""), False),
-    (on_azure("Get User Delegation Key", ""), False),
-    (on_azure("List Keys", ""), False),
-    (on_azure("Delete Account", ""), False),
-    (on_azure("Get Blob Tags", blob="team-a/run/1.ckpt"), False),
-    (on_azure("Get Blob", "more", "team-a/1.ckpt"), False),
-    (azure.Attempt("Get Blob", OTHER, "checkpoints", "team-a/1.ckpt"), False),
-]
-
 BUCKET = "lab-checkpoints"
 GKE = PROJECT / "tests/configs/gke-workloads.happy.yaml"
+
+
+def on_azure(operation: str, container: str = "checkpoints", blob: str = "", prefix: str = "") -> azure.Attempt:
+    return azure.Attempt(operation, ACCOUNT, container, blob, prefix)
 
 
 def on_google(operation: str, object: str = "", prefix: str = "", bucket: str = BUCKET) -> gcp.Attempt:
     return gcp.Attempt(operation, bucket, object, prefix)
 
 
-GOOGLE = [
+AZURE = [
     # What is its own.
-    (on_google("objects.get", "team-a/run/1.ckpt"), True),
-    (on_google("objects.insert", "team-a/run/2.ckpt"), True),
-    (on_google("objects.overwrite", "team-a/run/2.ckpt"), True),
-    (on_google("objects.delete", "team-a/run/1.ckpt"), True),
-    (on_google("objects.list", prefix="team-a/"), True),
-    (on_google("objects.list", prefix="team-a/run/"), True),
+    (on_azure("Get Container Properties"), True),
+    *((on_azure("List Blobs", prefix=prefix), True) for prefix in ("team-a/", "team-a/run/")),
+    *(
+        (on_azure(how, blob="team-a/run/1.ckpt"), True)
+        for how in ("Get Blob", "Put Blob", "Append Block", "Delete Blob")
+    ),
     # Objects of others, of which one has a name that begins with the same letters.
-    (on_google("objects.get", "old/vision/1.ckpt"), False),
-    (on_google("objects.get", "team-ab/1.ckpt"), False),
-    (on_google("objects.insert", "team-ab/1.ckpt"), False),
-    (on_google("objects.delete", "team-ab/1.ckpt"), False),
-    (on_google("objects.insert", "team-a"), False),
-    (on_google("objects.get", "x/team-a/1.ckpt"), False),
+    *((on_azure("Get Blob", blob=blob), False) for blob in ("old/vision/1.ckpt", "Team-A/1.ckpt", "x/team-a/1.ckpt")),
+    *((on_azure(how, blob="team-ab/1.ckpt"), False) for how in ("Get Blob", "Put Blob", "Delete Blob")),
+    (on_azure("Put Blob", blob="team-a"), False),
     # Lists of others, and of all.
-    (on_google("objects.list"), False),
-    (on_google("objects.list", prefix="team-a"), False),
-    (on_google("objects.list", prefix="team-ab/"), False),
-    # What clients ask of the bucket before they write; no more of it, and of its policy and another bucket nothing.
+    *((on_azure("List Blobs", prefix=prefix), False) for prefix in ("", "team-a", "team-ab/")),
+    # Container, account, keys and signatures, another container and another account.
+    (on_azure("Delete Container"), False),
+    *((on_azure(how, "more"), False) for how in ("Create Container", "Get Container Properties")),
+    *(
+        (on_azure(how, ""), False)
+        for how in ("List Containers", "Get User Delegation Key", "List Keys", "Delete Account")
+    ),
+    (on_azure("Get Blob Tags", blob="team-a/run/1.ckpt"), False),
+    (on_azure("Get Blob", "more", "team-a/1.ckpt"), False),
+    (azure.Attempt("Get Blob", OTHER, "checkpoints", "team-a/1.ckpt"), False),
+]
+"""Attempts of the profile team-a, and whether each succeeds."""
+
+GOOGLE = [
+    # What is its own, and what clients ask of the bucket before they write.
+    *((on_google(f"objects.{how}", "team-a/1"), True) for how in ("get", "insert", "overwrite", "delete")),
+    *((on_google("objects.list", prefix=prefix), True) for prefix in ("team-a/", "team-a/run/")),
     (on_google("buckets.get"), True),
-    (on_google("buckets.patch"), False),
-    (on_google("buckets.delete"), False),
-    (on_google("buckets.getIamPolicy"), False),
-    (on_google("buckets.setIamPolicy"), False),
+    # Objects of others, of which one has a name that begins with the same letters.
+    *((on_google("objects.get", object), False) for object in ("old/vision/1.ckpt", "x/team-a/1.ckpt")),
+    *((on_google(f"objects.{how}", "team-ab/1.ckpt"), False) for how in ("get", "insert", "delete")),
+    (on_google("objects.insert", "team-a"), False),
+    # Lists of others, and of all.
+    *((on_google("objects.list", prefix=prefix), False) for prefix in ("", "team-a", "team-ab/")),
+    # No more of the bucket, and of its policy and another bucket nothing.
+    *((on_google(f"buckets.{how}"), False) for how in ("patch", "delete", "getIamPolicy", "setIamPolicy")),
     (on_google("objects.get", "team-a/1.ckpt", bucket="another-checkpoints"), False),
     (on_google("buckets.get", bucket="another-checkpoints"), False),
 ]
 
 
 @pytest.fixture
-def azure_after_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Resources]:
+def azure_after_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Up:
     def up() -> Resources:
         cloud = EmulatedAzure(tmp_path / "azure.json", "westeurope")
         declare(stack_config(PROJECT / "tests/configs/workloads.happy.yaml"), monkeypatch, cloud=cloud)
-        for account in ("labcheckpoints", "another"):
-            place = {"resourceGroupName": "lab-checkpoints-labcheckpoints", "accountName": account}
-            if account == "another":
-                kind = {"kind": "StorageV2", "sku": {"name": "Standard_LRS"}, "location": "westeurope"}
-                cloud.make("azure-native:storage:StorageAccount", {**place, **kind})
-                cloud.make("azure-native:storage:BlobContainer", {**place, "containerName": "checkpoints"})
-            else:
-                cloud.make("azure-native:storage:BlobContainer", {**place, "containerName": "more"})
+        place, blobs = {"resourceGroupName": "lab-checkpoints-labcheckpoints"}, "azure-native:storage:BlobContainer"
+        cloud.make(blobs, {**place, "accountName": "labcheckpoints", "containerName": "more"})
+        another = {**place, "accountName": "another"}
+        kind = {"kind": "StorageV2", "sku": {"name": "Standard_LRS"}, "location": "westeurope"}
+        cloud.make("azure-native:storage:StorageAccount", {**another, **kind})
+        cloud.make(blobs, {**another, "containerName": "checkpoints"})
         return Store(tmp_path / "azure.json").read()
 
     return up
 
 
 @pytest.fixture
-def google_after_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Resources]:
+def google_after_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Up:
     def up() -> Resources:
         cloud = EmulatedGoogle(tmp_path / "gcp.json")
         declare(stack_config(GKE), monkeypatch, cloud=cloud)
@@ -164,7 +142,7 @@ def wrong_on_google(resources: Resources) -> list[gcp.Attempt]:
     return [attempt for attempt, may in GOOGLE if gcp.allowed(resources, member("team-a"), attempt) is not may]
 
 
-def test_a_profile_on_aks_reaches_its_own_blobs_and_nothing_else(azure_after_up: Callable[[], Resources]) -> None:
+def test_a_profile_on_aks_reaches_its_own_blobs_and_nothing_else(azure_after_up: Up) -> None:
     resources = azure_after_up()
     assert wrong_on_azure(resources) == []
     # Another profile's identity is no other way in, and its own prefix is where its line says.
@@ -175,7 +153,7 @@ def test_a_profile_on_aks_reaches_its_own_blobs_and_nothing_else(azure_after_up:
     assert not azure.allowed(resources, azure_ids.USER_OBJECT, on_azure("Get Blob", blob="team-a/run/1.ckpt"))
 
 
-def test_a_profile_on_gke_reaches_its_own_objects_and_nothing_else(google_after_up: Callable[[], Resources]) -> None:
+def test_a_profile_on_gke_reaches_its_own_objects_and_nothing_else(google_after_up: Up) -> None:
     resources = google_after_up()
     assert wrong_on_google(resources) == []
     own = on_google("objects.get", "team-ab/1.ckpt")
@@ -214,9 +192,7 @@ BROKEN: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("broken", ["none", *(pytest.param(how, marks=pytest.mark.slow) for how in BROKEN)])
-def test_a_broken_condition_is_seen(
-    broken: str, azure_after_up: Callable[[], Resources], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_condition_is_seen(broken: str, azure_after_up: Up, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = azure_checkpoints.condition
     changed = (lambda path: "") if broken == "none" else (lambda path: whole(BROKEN[broken](path)))
     monkeypatch.setattr(azure_checkpoints, "condition", changed)
@@ -224,7 +200,7 @@ def test_a_broken_condition_is_seen(
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-def test_a_broken_folder_is_seen(broken: str, google_after_up: Callable[[], Resources]) -> None:
+def test_a_broken_folder_is_seen(broken: str, google_after_up: Up) -> None:
     resources = google_after_up()
     for record in resources.of_type(FOLDER_MEMBER):
         record.body["managedFolder"] = BROKEN[broken](record.body["managedFolder"])
@@ -232,7 +208,7 @@ def test_a_broken_folder_is_seen(broken: str, google_after_up: Callable[[], Reso
 
 
 def test_the_built_in_role_would_let_a_profile_delete_the_container(
-    azure_after_up: Callable[[], Resources], monkeypatch: pytest.MonkeyPatch
+    azure_after_up: Up, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Why there is a role of the program's own: a condition holds for data actions only."""
     resources = azure_after_up()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pulumi
@@ -23,11 +24,7 @@ from tests.components.program import running as live_aks
 pytestmark = pytest.mark.program
 
 Settings = dict[str, Any]
-POD = {
-    "metadata": {"namespace": "team-a", "name": "nb-0"},
-    "spec": {},
-    "status": {"phase": "Running"},
-}
+POD = {"metadata": {"namespace": "team-a", "name": "nb-0"}, "spec": {}, "status": {"phase": "Running"}}
 
 
 @pytest.fixture
@@ -54,12 +51,8 @@ class After(Cloud):
     def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
         if args.token == "pulumi:pulumi:readStackOutputs":
             return {"outputs": self._outputs}
-        answer = super().call(args)
-        return (
-            {**answer, **self._cluster}
-            if args.token.rpartition(":")[2] in ("getCluster", "getManagedCluster")
-            else answer
-        )
+        of_cluster = args.token.rpartition(":")[2] in ("getCluster", "getManagedCluster")
+        return {**super().call(args), **(self._cluster if of_cluster else {})}
 
 
 def without_twin(settings: Settings) -> Settings:
@@ -81,116 +74,82 @@ def live(settings: Settings, monkeypatch: pytest.MonkeyPatch, **cluster: Any) ->
     return [{**pool, "name": pool["agentPoolName"]} for pool in pools], first.outputs
 
 
-ON_GKE = stack(GENERAL, WITH_TWIN)
+@dataclass(frozen=True)
+class On:
+    """A stack on one kind of cluster, with its twin, and what its pods are read by."""
+
+    settings: Settings
+    twin: str
+    key: str
+    kubeconfig: str
+    cluster: dict[str, Any]
+
+
 SHARED = {key: value for key, value in existing_gke.SHARED.items() if key != "nodePools"}
-TARGETS = [
-    pytest.param(aks.settings(), "a100od", "cluster", KUBECONFIG, {}, id="aks"),
-    pytest.param(
-        AKS,
-        "spotpoolod",
-        "cloud.existingCluster",
-        KUBECONFIG,
-        {"autoScalerProfile": {}},
-        id="existing-aks",
-    ),
-    pytest.param(ON_GKE, "l4od", "cluster", "server: https://203.0.113.20", SHARED, id="gke"),
-    pytest.param(
-        existing_gke.settings(WITH_TWIN),
-        "l4od",
-        "cloud.existingCluster",
-        "server: https://203.0.113.20",
-        SHARED,
-        id="existing-gke",
-    ),
-]
-each_target = pytest.mark.parametrize(("settings", "twin", "key", "kubeconfig", "cluster"), TARGETS)
+AT_GKE, EXISTING = "server: https://203.0.113.20", "cloud.existingCluster"
+TARGETS = {
+    "aks": On(aks.settings(), "a100od", "cluster", KUBECONFIG, {}),
+    "existing-aks": On(AKS, "spotpoolod", EXISTING, KUBECONFIG, {"autoScalerProfile": {}}),
+    "gke": On(stack(GENERAL, WITH_TWIN), "l4od", "cluster", AT_GKE, SHARED),
+    "existing-gke": On(existing_gke.settings(WITH_TWIN), "l4od", EXISTING, AT_GKE, SHARED),
+}
+each_target = pytest.mark.parametrize("on", TARGETS.values(), ids=TARGETS)
 Reads = list[tuple[str, str, set[str]]]
 
 
 @each_target
 def test_a_twin_in_use_is_refused_by_pods_that_are_read_from_the_stacks_cluster(
-    settings: Settings,
-    twin: str,
-    key: str,
-    kubeconfig: str,
-    cluster: dict[str, Any],
-    reads: Reads,
-    monkeypatch: pytest.MonkeyPatch,
+    on: On, reads: Reads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pools, outputs = live(settings, monkeypatch, **cluster)
-    cloud = After(pools, {"remembered": outputs["remembered"]}, **cluster)
-    declare(settings, monkeypatch, cloud=cloud)
+    pools, outputs = live(on.settings, monkeypatch, **on.cluster)
+    cloud = After(pools, {"remembered": outputs["remembered"]}, **on.cluster)
+    declare(on.settings, monkeypatch, cloud=cloud)
     assert reads == []
-    with pytest.raises(pulumi.RunError, match=rf"pools\[\d\]\.fallback: the on-demand pool {twin} .*team-a/nb-0"):
-        declare(without_twin(settings), monkeypatch, cloud=cloud)
+    with pytest.raises(pulumi.RunError, match=rf"pools\[\d\]\.fallback: the on-demand pool {on.twin} .*team-a/nb-0"):
+        declare(without_twin(on.settings), monkeypatch, cloud=cloud)
     ((used, name, labels),) = reads
-    assert kubeconfig in used
-    assert (name, labels) == (key, {twin})
+    assert on.kubeconfig in used
+    assert (name, labels) == (on.key, {on.twin})
 
 
 @each_target
-def test_a_drained_twin_is_remembered_until_it_is_gone(
-    settings: Settings,
-    twin: str,
-    key: str,
-    kubeconfig: str,
-    cluster: dict[str, Any],
-    reads: Reads,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_drained_twin_is_remembered_until_it_is_gone(on: On, reads: Reads, monkeypatch: pytest.MonkeyPatch) -> None:
     """An update that fails after the program has ended exports its outputs and leaves the pool."""
-    pools, outputs = live(settings, monkeypatch, **cluster)
+    pools, outputs = live(on.settings, monkeypatch, **on.cluster)
     monkeypatch.setattr(running, "read_running", lambda *_: {})
-    changed, last = without_twin(settings), {"remembered": outputs["remembered"]}
-    declared = declare(changed, monkeypatch, cloud=After(pools, last, **cluster))
-    assert twin in declared.outputs["remembered"]["pools"]
-    left = [pool for pool in pools if pool["name"] != twin]
-    declared = declare(changed, monkeypatch, cloud=After(left, declared.outputs, **cluster))
-    assert twin not in declared.outputs["remembered"]["pools"]
+    changed, last = without_twin(on.settings), {"remembered": outputs["remembered"]}
+    declared = declare(changed, monkeypatch, cloud=After(pools, last, **on.cluster))
+    assert on.twin in declared.outputs["remembered"]["pools"]
+    left = [pool for pool in pools if pool["name"] != on.twin]
+    declared = declare(changed, monkeypatch, cloud=After(left, declared.outputs, **on.cluster))
+    assert on.twin not in declared.outputs["remembered"]["pools"]
 
 
 @each_target
 def test_the_first_edit_after_an_older_program_is_judged_by_the_output_pools(
-    settings: Settings,
-    twin: str,
-    key: str,
-    kubeconfig: str,
-    cluster: dict[str, Any],
-    reads: Reads,
-    monkeypatch: pytest.MonkeyPatch,
+    on: On, reads: Reads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pools, outputs = live(settings, monkeypatch, **cluster)
-    older = {
-        **outputs,
-        "remembered": {k: v for k, v in outputs["remembered"].items() if k != "pools"},
-    }
-    with pytest.raises(pulumi.RunError, match=rf"  pools: the on-demand pool {twin} would go"):
-        declare(without_twin(settings), monkeypatch, cloud=After(pools, older, **cluster))
+    pools, outputs = live(on.settings, monkeypatch, **on.cluster)
+    older = {**outputs, "remembered": {k: v for k, v in outputs["remembered"].items() if k != "pools"}}
+    with pytest.raises(pulumi.RunError, match=rf"  pools: the on-demand pool {on.twin} would go"):
+        declare(without_twin(on.settings), monkeypatch, cloud=After(pools, older, **on.cluster))
 
 
 @each_target
 def test_another_stacks_pools_in_the_same_cluster_are_left_alone(
-    settings: Settings,
-    twin: str,
-    key: str,
-    kubeconfig: str,
-    cluster: dict[str, Any],
-    reads: Reads,
-    monkeypatch: pytest.MonkeyPatch,
+    on: On, reads: Reads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pools, _ = live(settings, monkeypatch, **cluster)
+    pools, _ = live(on.settings, monkeypatch, **on.cluster)
     for pool in pools:
         for holder in (pool, *pool.get("nodeConfigs", ())):
             for tags in ("tags", "resourceLabels"):
                 if tags in holder:
                     holder[tags] = {"kubeflow-spot-stack": "other"}
-    own = without_twin(settings)["kubeflow-spot:pools"]
-    renamed = {
-        **settings,
-        "kubeflow-spot:pools": [{**pool, "name": f"my{pool['name'][:3]}"} for pool in own],
-    }
+    own = without_twin(on.settings)["kubeflow-spot:pools"]
+    renamed = {**on.settings, "kubeflow-spot:pools": [{**pool, "name": f"my{pool['name'][:3]}"} for pool in own]}
     # As when a stack of the same names was here before: the tag says whose pool it is.
-    declare(renamed, monkeypatch, cloud=After(pools, {"remembered": {"pools": {twin: twin}}}, **cluster))
+    last = {"remembered": {"pools": {on.twin: on.twin}}}
+    declare(renamed, monkeypatch, cloud=After(pools, last, **on.cluster))
     assert reads == []
 
 
@@ -205,11 +164,7 @@ def test_another_stacks_pools_in_the_same_cluster_are_left_alone(
     ids=["another", "the same in other letters", "a new one", "another without pools"],
 )
 def test_pools_in_an_existing_cluster_are_not_left_for_another(
-    before: Settings,
-    after: Settings | None,
-    path: str,
-    reads: Reads,
-    monkeypatch: pytest.MonkeyPatch,
+    before: Settings, after: Settings | None, path: str, reads: Reads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = {**AKS, **{f"kubeflow-spot:{key}": value for key, value in before.items()}}
     pools, outputs = live(settings, monkeypatch, autoScalerProfile={})

@@ -13,7 +13,7 @@ from pulumi.output import UNKNOWN
 
 from components import references
 from config.model.fields import Reference
-from tests.components.azure import ID
+from tests.components.features import ID
 from tests.package.construct import ARGUMENTS, GOOGLE, construct
 from tests.package.test_construct import Remembering, changed
 
