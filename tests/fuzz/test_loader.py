@@ -92,7 +92,7 @@ def test_a_fault_is_reported_with_the_smallest_file(tmp_path: Path, monkeypatch:
             raise ZeroDivisionError("planted")
         return read(raw)
 
-    monkeypatch.setattr(loader, "read", broken)
+    monkeypatch.setattr(loader, "read_stack", broken)
     file = next(file for file in map(files.mutated, range(100)) if file.settings and "pools" in file.settings)
     what, faults = judged(file, tmp_path)
     assert what == "broken"
