@@ -8,18 +8,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pulumi
 import pytest
 import yaml
 
 from sandbox.tests.pods import node_of, run_pod, unschedulable
 from sandbox.tests.stack import PROJECT, Stack, until
 from sandbox.tests.subjects import STAGING
-from tests.components.program import declare, stack_config
 
 STACKS = PROJECT / "examples" / "stacks"
 KFP, IMAGING = STACKS / "gke-preemptible-kfp.yaml", STACKS / "aks-engine-on-gke.yaml"
 GPU = {"containers": [{"name": "main", "image": "example.com/train:1", "resources": {"limits": {"nvidia.com/gpu": 4}}}]}
+pytestmark = pytest.mark.engine
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +58,6 @@ def stored(stack: Stack, token: str, name: str) -> dict[str, Any]:
     return dict(body)
 
 
-@pytest.mark.engine
 @pytest.mark.slow
 def test_the_tutorials_pool_is_preemptible_with_four_gpus_its_taint_and_the_scope(kfp: Stack) -> None:
     pool = stored(kfp, "gcp:container/nodePool:NodePool", "preemptible-gpu-pool")
@@ -75,7 +73,6 @@ def test_the_tutorials_pool_is_preemptible_with_four_gpus_its_taint_and_the_scop
     assert kfp.steps() == []
 
 
-@pytest.mark.engine
 @pytest.mark.slow
 def test_a_step_with_four_gpus_scales_the_pool_up_from_zero_and_a_pod_with_only_the_tutorials_toleration_does_not(
     kfp: Stack,
@@ -107,7 +104,6 @@ def test_a_step_with_four_gpus_scales_the_pool_up_from_zero_and_a_pod_with_only_
     assert until(lambda: "untolerated taint" in unschedulable(kfp, "tolerant"))
 
 
-@pytest.mark.engine
 @pytest.mark.slow
 def test_aks_engines_design_comes_up_with_its_pools_labels_and_order(imaging: Stack) -> None:
     rules = imaging.get("computeclass", "kubeflow-spot")["spec"]["priorities"]
@@ -128,19 +124,19 @@ def test_aks_engines_design_comes_up_with_its_pools_labels_and_order(imaging: St
     assert imaging.steps() == []
 
 
+def existing_cluster(name: str) -> dict[str, Any]:
+    location = {"location": "us-central1", "name": name}
+    return {"provider": "gcp", "project": "example-shared", "existingCluster": location}
+
+
 @pytest.fixture(scope="module")
 def added(project: Path) -> Iterator[Stack]:
     """A pool in the existing cluster of the cloud file."""
     folder = project / "added"
     folder.mkdir()
-    cloud = {
-        "provider": "gcp",
-        "project": "example-shared",
-        "existingCluster": {"location": "us-central1", "name": "lab"},
-    }
     config = {
         "release": "r2026-11",
-        "cloud": cloud,
+        "cloud": existing_cluster("lab"),
         "pools": [{"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 2}],
     }
     file = folder / "stack.yaml"
@@ -149,7 +145,6 @@ def added(project: Path) -> Iterator[Stack]:
     yield from running(project, "added", file, folder / "cloud.yaml")
 
 
-@pytest.mark.engine
 def test_a_pool_is_added_to_an_existing_cluster_and_nothing_else_of_it_changes(added: Stack) -> None:
     assert added.steps() == []
     outputs = added.outputs()
@@ -165,13 +160,8 @@ def test_a_pool_is_added_to_an_existing_cluster_and_nothing_else_of_it_changes(a
     assert until(lambda: "untolerated taint" in unschedulable(added, "without"))
 
 
-@pytest.mark.engine
 def test_a_missing_cluster_is_named_with_its_location(added: Stack, tmp_path: Path) -> None:
-    cloud = {
-        "provider": "gcp",
-        "project": "example-shared",
-        "existingCluster": {"location": "us-central1", "name": "nowhere"},
-    }
+    cloud = existing_cluster("nowhere")
     file = tmp_path / "stack.yaml"
     file.write_text(yaml.safe_dump({"config": {"kubeflow-spot:release": "r2026-11", "kubeflow-spot:cloud": cloud}}))
     other = Stack(added.project, added.home, "nowhere")
@@ -186,34 +176,3 @@ def test_a_missing_cluster_is_named_with_its_location(added: Stack, tmp_path: Pa
 def one_gpu() -> dict[str, Any]:
     container = {"name": "main", "image": "example.com/train:1", "resources": {"limits": {"nvidia.com/gpu": 1}}}
     return {"containers": [container]}
-
-
-@pytest.mark.program
-@pytest.mark.parametrize(("model", "ended"), [("nvidia-tesla-k80", "2024-05-01"), ("nvidia-tesla-p100", "2026-09-15")])
-def test_the_tutorials_gpus_give_an_error_that_names_a_replacement(
-    model: str, ended: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = stack_config(KFP)
-    pool = settings["kubeflow-spot:pools"][0]
-    replacement = pool["machine"]
-    pool.update(machine="n1-highmem-8", gpus=4, gpuModel=model)
-    with pytest.raises(pulumi.RunError) as refused:
-        declare(settings, monkeypatch)
-    assert "pools[0].gpuModel" in str(refused.value)
-    assert ended in str(refused.value)
-    # Another size here: the tutorial asks for four.
-    assert replacement.rpartition("-")[0] in str(refused.value)
-
-
-@pytest.mark.program
-def test_the_tutorials_machine_with_t4s_works_with_a_warning_about_its_retirement(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    settings = stack_config(KFP)
-    settings["kubeflow-spot:pools"][0].update(machine="n1-highmem-8", gpus=4, gpuModel="nvidia-tesla-t4")
-    declared = declare(settings, monkeypatch)
-    (pool,) = declared.of("gcp:container/nodePool:NodePool", "preemptible-gpu-pool").values()
-    node = pool.inputs["nodeConfig"]
-    assert node["machineType"] == "n1-highmem-8"
-    assert [(gpu["type"], gpu["count"]) for gpu in node["guestAccelerators"]] == [("nvidia-tesla-t4", 4)]
-    assert "2027-08-01" in caplog.text

@@ -1,4 +1,4 @@
-"""Only the last commit of an open pull request from the repository itself is previewed with credentials."""
+"""Commits that get credentials: the last one of an open pull request from the repository itself, and main's last one."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from tests.workflows.conftest import Machine
-
-pytestmark = pytest.mark.process
+from tests.workflows.conftest import GitHub, Machine
 
 SHA = "a" * 40
 PULL: dict[str, Any] = {"number": 12, "state": "open", "head": {"sha": SHA, "repo": {"full_name": "owner/project"}}}
 
 
+@pytest.mark.process
 def test_the_last_commit_of_a_branch_of_the_repository_passes(machine: Machine) -> None:
     machine.answer("repos/owner/project/pulls/12", PULL)
     done = machine.run("pinned.py", PULL_REQUEST="12", COMMIT=SHA)
     assert (done.returncode, done.stdout) == (0, f"#12 is at {SHA}\n")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("pull", "reason"),
     [
@@ -36,6 +36,7 @@ def test_any_other_commit_is_refused(machine: Machine, pull: dict[str, Any], rea
     assert reason in done.stderr
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("number", "commit"),
     [("12/../../other", SHA), ("", SHA), ("012", SHA), ("12", "main"), ("12", SHA[:-1]), ("12", SHA.upper())],
@@ -43,3 +44,23 @@ def test_any_other_commit_is_refused(machine: Machine, pull: dict[str, Any], rea
 def test_an_invalid_number_or_commit_never_reaches_github(machine: Machine, number: str, commit: str) -> None:
     assert machine.run("pinned.py", PULL_REQUEST=number, COMMIT=commit).returncode == 1
     assert machine.calls() == []
+
+
+@pytest.fixture
+def main(github: GitHub, monkeypatch: pytest.MonkeyPatch) -> GitHub:
+    branch = {"ref": "refs/heads/main", "object": {"sha": SHA, "type": "commit"}}
+    github.answer("repos/owner/project/git/ref/heads/main", branch)
+    monkeypatch.setenv("GITHUB_REPOSITORY", "owner/project")
+    return github
+
+
+def test_mains_last_commit_comes_up(main: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_SHA", SHA)
+    main.script("tip", "main_branch").main()
+
+
+@pytest.mark.parametrize("commit", ["b" * 40, "", SHA[:12]])
+def test_an_older_commit_does_not(main: GitHub, monkeypatch: pytest.MonkeyPatch, commit: str) -> None:
+    monkeypatch.setenv("GITHUB_SHA", commit)
+    with pytest.raises(Exception, match=f"main has moved on from {commit} to {SHA}"):
+        main.script("tip", "main_branch").main()

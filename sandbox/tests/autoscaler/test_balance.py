@@ -12,7 +12,7 @@ from sandbox.autoscaler.snapshot import Snapshots
 from sandbox.autoscaler.templates import Templates
 from sandbox.autoscaler.world import World
 
-from .objects import GPU, ONE_GPU, group, pod, sized, training
+from .objects import EAGER, GPU, ONE_GPU, Steps, group, pod, sized, training
 
 SIMILAR = {"topology.kubernetes.io/zone": "westeurope-2", "kubernetes.azure.com/agentpool": "b", "agentpool": "b"}
 
@@ -84,6 +84,23 @@ def test_only_those_share_that_can_grow_and_take_all_the_pods() -> None:
     pinned = pod("pinned", ONE_GPU, [GPU], nodeSelector={"agentpool": "a"})
     assert sharing(b, pods=[pinned]) == set()
     assert sharing(b, pods=[pinned, *training(1, [GPU])]) == set()
+
+
+def test_of_like_pools_one_that_is_refused_is_left_alone_and_the_other_takes_all() -> None:
+    profile = {"expander": "random", "balanceSimilarNodeGroups": "true", "scaleDownUnneededTime": "10m"}
+    steps = Steps(group("z1", 5), group("z2", 5), options=EAGER, full="z1", **profile)
+
+    def sizes(now: float) -> list[int]:
+        steps.at(now, *training(6, [GPU]), nodes=())
+        return [len(each.nodes) for each in steps.cloud.groups.values()]
+
+    # The first refusal ends the scale-up; which of the two is asked first is drawn.
+    assert sizes(0) in ([0, 0], [0, 3])
+    assert sizes(1) == [0, 5]
+    steps.cloud.full = ""
+    assert sizes(299) == [0, 5]
+    assert sizes(301) == [1, 5]
+    assert "shared among similar pools" in str(steps.cloud.decisions)
 
 
 def test_labels_that_the_caller_ignores_do_not_count() -> None:

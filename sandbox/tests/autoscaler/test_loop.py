@@ -10,7 +10,7 @@ import pytest
 
 from sandbox.autoscaler import loop as loops
 from sandbox.autoscaler.loop import Loop, Settings
-from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
+from sandbox.cloud.node_groups import NodeGroup, NodeGroups
 from sandbox.cluster.control_plane.certificates import ensure_certificates
 
 from .objects import GPU, group, sized, training
@@ -25,18 +25,16 @@ class Mirrored:
 
 
 class Cloud:
-    """Pools whose machines never come, and which refuse to grow where `full` says so."""
+    """Pools whose machines never come."""
 
-    def __init__(self, *groups: NodeGroup, full: str = "", **profile: str) -> None:
+    def __init__(self, *groups: NodeGroup, **profile: str) -> None:
         times = {"scaleDownUnneededTime": "10m", "scaleDownDelayAfterAdd": "10m"}
-        self.now, self.full = NodeGroups(list(groups), {"expander": "random", **times, **profile}), full
+        self.now = NodeGroups(list(groups), {"expander": "random", **times, **profile})
 
     def node_groups(self, cluster_id: str) -> NodeGroups:
         return self.now
 
     def grow(self, pool_id: str, by: int) -> None:
-        if pool_id == self.full:
-            raise ScaleRefused("quota")
         groups = [sized(g, len(g.nodes) + by) if g.pool_id == pool_id else g for g in self.now.groups]
         self.now = replace(self.now, groups=groups)
 
@@ -56,45 +54,6 @@ class Scans:
     def at(self, seconds: float) -> None:
         self._patch.setattr(loops.time, "monotonic", lambda: seconds)
         self._loop._scan()
-
-
-@pytest.fixture
-def zones() -> list[NodeGroup]:
-    return [group("z1", 5), group("z2", 5)]
-
-
-@pytest.mark.parametrize(("balanced", "expected"), [("true", [3, 3]), ("false", [1, 5])])
-def test_similar_pools_grow_together_when_the_profile_asks_for_it(
-    zones: list[NodeGroup],
-    balanced: str,
-    expected: list[int],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    cloud = Cloud(*zones, balanceSimilarNodeGroups=balanced)
-    scans = Scans(cloud, tmp_path, monkeypatch)
-    scans.at(0)
-    scans.at(1)
-    assert sorted(cloud.sizes().values()) == expected
-    assert ("shared among similar pools" in capsys.readouterr().out) == (balanced == "true")
-
-
-def test_of_like_pools_one_that_is_refused_is_left_alone_and_the_other_takes_all(
-    zones: list[NodeGroup], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cloud = Cloud(*zones, full="/pools/z1", balanceSimilarNodeGroups="true")
-    scans = Scans(cloud, tmp_path, monkeypatch)
-    scans.at(0)
-    # The first refusal ends the scale-up; which of the two is asked first is drawn.
-    assert cloud.sizes() in ({"z1": 0, "z2": 0}, {"z1": 0, "z2": 3})
-    scans.at(1)
-    assert cloud.sizes() == {"z1": 0, "z2": 5}
-    cloud.full = ""
-    scans.at(299)
-    assert cloud.sizes() == {"z1": 0, "z2": 5}
-    scans.at(301)
-    assert cloud.sizes() == {"z1": 1, "z2": 5}
 
 
 def test_machines_that_do_not_come_are_waited_for_as_long_as_the_profile_says(

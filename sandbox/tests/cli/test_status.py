@@ -1,4 +1,4 @@
-"""Output of `sandbox status`."""
+"""What `sandbox status` shows, and what `sandbox up` says of an update."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from sandbox.cli.outputs import summary
 from sandbox.cli.status import show
 from sandbox.cloud.spot_nodes import Bound
 from sandbox.cluster.control_plane import ControlPlane
@@ -40,3 +41,24 @@ def test_bounds_of_spot_machines_are_shown(capsys: pytest.CaptureFixture[str]) -
         "spot capacity of Standard_NC4as_T4_v3: none",
         "spot capacity of g2-standard-8 in zone europe-west4-a: 2, requests beyond it are accepted and never fulfilled",
     ]
+
+
+BEFORE: dict[str, Any] = {"release": "r2026-11", "pools": [{"name": "t4"}], "queueing": {}}
+
+
+@pytest.mark.parametrize(
+    ("counts", "before", "after", "said"),
+    [
+        ({"same": 25}, BEFORE, BEFORE, "nothing changed"),
+        ({"same": 25}, BEFORE, BEFORE | {"queueing": {"items": []}}, "changed outputs: queueing"),
+        ({"same": 25}, BEFORE, {"release": "r2026-11", "new": None}, "changed outputs: new, pools, queueing"),
+        ({"update": 1, "create": 2}, BEFORE, BEFORE | {"pools": []}, "2 create, 1 update, changed outputs: pools"),
+        ({"update": 1}, BEFORE, BEFORE, "1 update"),
+        # All outputs of a first update are new.
+        ({"create": 25}, {}, BEFORE, "25 create"),
+    ],
+)
+def test_resources_are_counted_and_changed_outputs_are_named(
+    counts: dict[str, int], before: dict[str, Any], after: dict[str, Any], said: str
+) -> None:
+    assert summary(counts, before, after) == said

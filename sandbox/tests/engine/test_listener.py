@@ -1,4 +1,4 @@
-"""Contents of a report from the engine's events."""
+"""Contents of a report, steps, and lines that are kept, from the engine's events."""
 
 from __future__ import annotations
 
@@ -8,27 +8,35 @@ import pytest
 from pulumi.automation.events import EngineEvent
 
 from sandbox.engine.changes import Level, Violation
+from sandbox.engine.events import Diagnostics, Steps, without_advice
 from sandbox.engine.listener import Listener
 
 URN = "urn:pulumi:prod::kubeflow-spot::azure-native:containerservice:ManagedCluster::ml-prod"
 
 
-def listened(*events: dict[str, Any]) -> Listener:
-    listener = Listener()
+def taken(taker: Diagnostics, *events: dict[str, Any]) -> Any:
     for event in events:
-        listener.on_event(EngineEvent.from_json({"sequence": 1, "timestamp": 0, **event}))
-    return listener
+        taker.on_event(EngineEvent.from_json({"sequence": 1, "timestamp": 0, **event}))
+    return taker
+
+
+def listened(*events: dict[str, Any]) -> Listener:
+    return taken(Listener(), *events)  # type: ignore[no-any-return]
+
+
+def steps(*events: dict[str, Any]) -> Steps:
+    return taken(Steps(), *events)  # type: ignore[no-any-return]
 
 
 def diagnostic(severity: str, message: str) -> dict[str, Any]:
     return {"diagnosticEvent": {"severity": severity, "message": message, "color": "raw"}}
 
 
-def violated(level: str, urn: str | None = URN) -> dict[str, Any]:
+def violated(level: str, urn: str | None = URN, policy: str = "open-api") -> dict[str, Any]:
     violation = {
         "message": "<{%reset%}>is open\x1b[0m to all",
         "color": "raw",
-        "policyName": "open-api",
+        "policyName": policy,
         "resourceUrn": urn,
     }
     pack = {"policyPackName": "kubeflow-spot", "policyPackVersion": "1", "policyPackVersionTag": "1"}
@@ -109,3 +117,30 @@ def test_an_unreadable_event_is_an_error_of_the_stack() -> None:
     with pytest.raises(ValueError, match="unpack"):
         listener.on_event(unreadable)
     assert "could not be read" in listener.errors[0]
+
+
+def test_a_preview_that_failed_for_a_policy_alone_names_the_mandatory_ones() -> None:
+    failed = steps(violated("mandatory"), violated("advisory", policy="tags"), diagnostic("error", "preview failed"))
+    failed.failed("code: 255")
+    assert failed.errors == ["mandatory policies are broken: open-api"]
+    assert [broken["policy"] for broken in failed.as_json()["violations"]] == ["open-api", "tags"]
+
+
+def test_the_reason_of_a_failure_is_kept_where_no_event_gave_one() -> None:
+    silent, explained = steps(), steps(diagnostic("error", "<{%fg 1%}>no such zone<{%reset%}>\n"))
+    for failed in (silent, explained):
+        failed.failed("code: 255")
+    assert (silent.errors, explained.errors) == (["code: 255"], ["no such zone"])
+
+
+def test_what_the_engine_advises_after_a_deletion_is_left_out_and_nothing_else_is() -> None:
+    lines = ["Resources:", "    - 21 deleted", "", "Duration: 4s", ""]
+    advice = [
+        "The resources in the stack have been deleted, but the history and configuration associated with the stack are still"
+        " maintained. ",
+        "If you want to remove the stack completely, run `pulumi stack rm dev`.",
+    ]
+    passed: list[str] = []
+    for line in [*lines, *advice]:
+        without_advice(passed.append)(line)
+    assert passed == lines
