@@ -52,47 +52,27 @@ def two_pods_at_once(record: Record) -> None:
 
 
 def a_notebook_for_a_while_on_spot(record: Record) -> None:
-    record.pods.append(
-        Pod(
-            "a/greedy-0",
-            "a/greedy",
-            "notebook",
-            "StatefulSet",
-            0,
-            True,
-            60.0,
-            70.0,
-            "gpuspot-1",
-            "gpuspot",
-            72.0,
-            300.0,
-            "removed",
-        )
-    )
+    times = (60.0, 70.0, "gpuspot-1", "gpuspot", 72.0, 300.0, "removed")
+    record.pods.append(records.serving("a/greedy", "notebook", *times, spot=True))
 
 
 def a_predictor_without_a_gpu_on_a_gpu_node(record: Record) -> None:
-    record.pods.append(
-        Pod("a/web-0", "a/web", "predictor", "Deployment", 0, False, 60.0, 70.0, "gpuod-1", "gpuod", 72.0)
-    )
+    record.pods.append(records.serving("a/web", "predictor", 60.0, 70.0, "gpuod-1", "gpuod", 72.0))
+
+
+def _on_demand(record: Record, created: float) -> None:
+    for node in record.nodes:
+        node.pool = "gpuod" if node.requested == created + 30 else node.pool
+    for pod in record.pods:
+        pod.pool = "gpuod" if pod.created == created else pod.pool
 
 
 def on_demand_from_the_begin(record: Record) -> None:
-    for node in record.nodes:
-        if node.requested == 35.0:
-            node.pool = "gpuod"
-    for pod in record.pods:
-        if pod.created == 5.0:
-            pod.pool = "gpuod"
+    _on_demand(record, 5.0)
 
 
 def on_demand_after_the_return(record: Record) -> None:
-    for node in record.nodes:
-        if node.requested == records.BACK + 130:
-            node.pool = "gpuod"
-    for pod in record.pods:
-        if pod.created == records.BACK + 100:
-            pod.pool = "gpuod"
+    _on_demand(record, records.BACK + 100)
 
 
 def late_on_demand(record: Record) -> None:
@@ -104,10 +84,9 @@ def late_on_demand(record: Record) -> None:
 def two_moves_in_half_an_hour(record: Record) -> None:
     pod = next(pod for pod in record.pods if pod.created == records.BACK + 100)
     pod.ended, pod.how = 4300.0, "drained"
-    record.pods.append(replace(pod, name="again", created=4300.0, bound=4310.0, started=4312.0, ended=5000.0))
-    record.pods.append(
-        replace(pod, name="and-again", created=5000.0, bound=5010.0, started=5012.0, ended=None, how=None)
-    )
+    second = replace(pod, name="again", created=4300.0, bound=4310.0, started=4312.0, ended=5000.0)
+    third = replace(pod, name="and-again", created=5000.0, bound=5010.0, started=5012.0, ended=None, how=None)
+    record.pods += [second, third]
 
 
 def more_lost_than_an_interval(record: Record) -> None:
@@ -121,7 +100,7 @@ def no_checkpoints(record: Record) -> None:
 
 def a_pod_without_a_node(record: Record) -> None:
     record.work.append(Work("c/stuck", "training", 900.0, 60.0, None))
-    record.pods.append(Pod("c/stuck-0", "c/stuck", "training", "Job", 1, True, 900.0))
+    record.pods.append(records.training("c/stuck", 900.0))
 
 
 def no_twin(record: Record) -> None:

@@ -10,25 +10,9 @@ SPOT = Pool("t4", "T4", "spot", gpus=1, least=0, most=8, fallback=("t4-ondemand"
 TWIN = Pool("t4-ondemand", "T4", "on-demand", gpus=1, least=0, most=8, price=1.0, on_demand_price=1.0)
 
 
-def record(
-    length: float,
-    *,
-    pools: Sequence[Pool] = (SPOT, TWIN),
-    capacity: Iterable[Step] = (),
-) -> Record:
-    return Record(
-        scenario="test",
-        description="",
-        stack="dev",
-        provider="azure",
-        location="westeurope",
-        seed=1,
-        clock=Clock(length=length, factor=None, wall=0.0),
-        autoscaler="stand-in",
-        settings={},
-        pools=list(pools),
-        capacity=list(capacity),
-    )
+def record(length: float, *, pools: Sequence[Pool] = (SPOT, TWIN), capacity: Iterable[Step] = ()) -> Record:
+    head = ("test", "", "dev", "azure", "westeurope", 1, Clock(length, None, 0.0), "stand-in")
+    return Record(*head, settings={}, pools=list(pools), capacity=list(capacity))  # type: ignore[arg-type]
 
 
 def levels(machine: str, nodes: Iterable[int | None], every: float = 3600.0, zone: str = "*") -> list[Step]:
@@ -41,8 +25,8 @@ def add(
     work: str,
     pool: str,
     *,
-    submitted: float,
-    begin: float,
+    submitted: float = 0,
+    begin: float = 0,
     end: float | None,
     needs: float | None = None,
     gpus: int = 1,
@@ -55,21 +39,8 @@ def add(
     if node is None:
         node = f"{pool}-{len(drill.nodes)}"
         drill.nodes.append(Node(node, pool, "", requested=begin, registered=begin, ready=begin, gone=end))
-    pod = Pod(
-        f"team/{work}-{len(drill.pods)}",
-        work,
-        "training",
-        "Job",
-        gpus,
-        spot,
-        submitted,
-        begin,
-        node,
-        pool,
-        begin,
-        end,
-        lost=lost,
-    )
+    head = (f"team/{work}-{len(drill.pods)}", work, "training", "Job", gpus, spot)
+    pod = Pod(*head, submitted, begin, node, pool, begin, end, lost=lost)  # type: ignore[arg-type]
     drill.pods.append(pod)
     known = next((each for each in drill.work if each.name == work), None)
     if known is None:

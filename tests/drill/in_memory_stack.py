@@ -12,39 +12,25 @@ from sandbox.cloud.node_groups import Gpus, NodeGroup
 ZONE = "westeurope-1"
 SPOT = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effect": "NoSchedule"}
 GPU = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+_ON_SPOT = {"matchExpressions": [{"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}]}
+_PREFERRED = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "preference": _ON_SPOT}]}
 PLACEMENT: dict[str, Any] = {
     "tolerations": [
         {"key": SPOT["key"], "operator": "Equal", "value": "spot", "effect": "NoSchedule"},
         {"key": GPU["key"], "operator": "Exists", "effect": "NoSchedule"},
     ],
-    "affinity": {
-        "nodeAffinity": {
-            "preferredDuringSchedulingIgnoredDuringExecution": [
-                {
-                    "weight": 100,
-                    "preference": {
-                        "matchExpressions": [
-                            {"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}
-                        ]
-                    },
-                }
-            ]
-        }
-    },
+    "affinity": {"nodeAffinity": _PREFERRED},
+}
+_PLUGIN_POD = {
+    "tolerations": [{"operator": "Exists"}],
+    "nodeSelector": {"kubeflow-spot.dev/accelerator": "nvidia-t4"},
+    "containers": [{"name": "plugin", "image": "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"}],
 }
 PLUGIN = {
     "apiVersion": "apps/v1",
     "kind": "DaemonSet",
     "metadata": {"name": "device-plugin", "namespace": "kube-system"},
-    "spec": {
-        "template": {
-            "spec": {
-                "tolerations": [{"operator": "Exists"}],
-                "nodeSelector": {"kubeflow-spot.dev/accelerator": "nvidia-t4"},
-                "containers": [{"name": "plugin", "image": "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"}],
-            }
-        }
-    },
+    "spec": {"template": {"spec": _PLUGIN_POD}},
 }
 
 

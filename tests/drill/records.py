@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 from drill.world.record import Clock, Event, Node, Pod, Pool, Record, Role, Step, Work
 
@@ -38,16 +39,32 @@ def empty(scenario: str = "spot-gone", length: float = LENGTH, most: int = 20, t
     )
 
 
+def training(work: str, *times: Any, suffix: str = "-0", role: Role = "training", **more: Any) -> Pod:
+    """A pod with a GPU that may run on spot; `times` are created, bound, node, pool, started and so on."""
+    return Pod(f"{work}{suffix}", work, role, "Job", 1, True, *times, **more)
+
+
+def serving(work: str, role: Role, *times: Any, gpus: int = 0, spot: bool = False, **more: Any) -> Pod:
+    """A pod of a platform service, a notebook or a predictor."""
+    kind = "StatefulSet" if role == "notebook" else "Deployment"
+    return Pod(f"{work}-0", work, role, kind, gpus, spot, *times, **more)
+
+
+def add_late(record: Record, created: float, bound: float) -> None:
+    """One more piece of work, whose pod gets a place on demand late."""
+    record.work.append(Work("c/late", "training", created, 2400.0, 600.0))
+    record.pods.append(training("c/late", created, bound, "gpuod-20", "gpuod", bound + 10))
+
+
 def _platform(record: Record) -> None:
     record.nodes.append(Node("system-0", "system", "1", -60.0, -30.0, 0.0))
-    roles: list[tuple[str, Role, str]] = [
-        ("kubeflow/dashboard", "platform", "Deployment"),
-        ("team-a/notebook", "notebook", "StatefulSet"),
-        ("team-a/predictor", "predictor", "Deployment"),
-    ]
-    for name, role, kind in roles:
+    roles: tuple[tuple[str, Role], ...] = (
+        *(("kubeflow/dashboard", "platform"), ("team-a/notebook", "notebook")),
+        ("team-a/predictor", "predictor"),
+    )
+    for name, role in roles:
         record.work.append(Work(name, role, 0.0, None, None))
-        record.pods.append(Pod(name + "-0", name, role, kind, 0, False, 0.0, 3.0, "system-0", "system", 5.0))
+        record.pods.append(serving(name, role, 0.0, 3.0, "system-0", "system", 5.0))
 
 
 def _round(
@@ -64,19 +81,8 @@ def _round(
         if how == "evicted":
             node.noticed = ended - 30
         record.nodes.append(node)
-        pod = Pod(
-            f"{name}-{created:.0f}",
-            name,
-            "training",
-            "Job",
-            1,
-            True,
-            created,
-            requested + 92,
-            node.name,
-            pool,
-            requested + 95,
-        )
+        times = (created, requested + 92, node.name, pool, requested + 95)
+        pod = training(name, *times, suffix=f"-{created:.0f}")
         if ended <= record.clock.length:
             pod.ended, pod.how = ended, "evicted" if how == "evicted" else "succeeded"
         record.pods.append(pod)
@@ -106,12 +112,10 @@ def spot_gone(first: int = 6, later: int = 4, *, silent: bool = True) -> Record:
     if silent:
         record.events.append(Event(asked, "scale-up", "gpuspot", f"Scale-up: gpuspot 0->{first}", first))
         for _ in names:
-            record.nodes.append(
-                Node(f"gpuspot-{len(record.nodes)}", "gpuspot", "1", asked, gone=given_up, why="never registered")
-            )
-        record.events.append(
-            Event(given_up, "failed", "gpuspot", "Node group gpuspot timed out: no node in 10m", first)
-        )
+            name = f"gpuspot-{len(record.nodes)}"
+            record.nodes.append(Node(name, "gpuspot", "1", asked, gone=given_up, why="never registered"))
+        words = "Node group gpuspot timed out: no node in 10m"
+        record.events.append(Event(given_up, "failed", "gpuspot", words, first))
         record.events.append(Event(given_up, "backoff", "gpuspot", "Backing off gpuspot for 5m"))
     else:
         record.events.append(Event(asked, "refused", "gpuspot", "SkuNotAvailable", first))
@@ -140,9 +144,8 @@ def large(nodes: int = 500, pods: int = 5000, length: float = 3600.0, seed: int 
     for index in range(nodes):
         spot = index < nodes * 3 // 4
         requested = 30.0 + draw.random() * length * 0.2 if spot else length * 0.42 + draw.random() * length * 0.1
-        node = Node(
-            f"n{index}", "gpuspot" if spot else "gpuod", "12"[index % 2], requested, requested + 60, requested + 95
-        )
+        pool = "gpuspot" if spot else "gpuod"
+        node = Node(f"n{index}", pool, "12"[index % 2], requested, requested + 60, requested + 95)
         if spot and index % 2:
             node.gone, node.why, node.noticed = length * (0.4 + draw.random() * 0.05), "evicted", length * 0.4
             record.events.append(Event(node.gone, "evicted", node.pool, f"The cloud took {node.name}", 1))
@@ -153,19 +156,8 @@ def large(nodes: int = 500, pods: int = 5000, length: float = 3600.0, seed: int 
         node = gpu_nodes[index % nodes]
         bound = (node.ready or 0) + draw.random() * 300
         work = f"team-{index % 7}/sweep-{index}"
-        pod = Pod(
-            f"{work}-0",
-            work,
-            "trial",
-            "Job",
-            1,
-            True,
-            bound - 60 - draw.random() * 200,
-            bound,
-            node.name,
-            node.pool,
-            bound + 3,
-        )
+        created = bound - 60 - draw.random() * 200
+        pod = training(work, created, bound, node.name, node.pool, bound + 3, role="trial")
         end = bound + 300 + draw.random() * 1500
         if node.gone is not None and end > node.gone:
             pod.ended, pod.how, pod.lost = node.gone, "evicted", draw.random() * 300
@@ -209,8 +201,7 @@ def week(seed: int = 3) -> Record:
         record.events.append(Event(asked, "scale-up", pool, f"Scale-up: {pool} +{len(names)}", len(names)))
         for pod in _round(record, pool, names, at, asked, max(end, asked + 120), how):
             pod.lost = draw.random() * 500 if how == "evicted" else 0.0
-            record.work.append(
-                Work(pod.work, "training", at, 3600.0, 600.0, pod.ended, times=int(pod.ended is not None))
-            )
+            times = int(pod.ended is not None)
+            record.work.append(Work(pod.work, "training", at, 3600.0, 600.0, pod.ended, times=times))
         at += 1800
     return record

@@ -9,7 +9,7 @@ import pytest
 from drill.judge.bounds import bound
 from drill.judge.verdicts import verdicts
 from drill.judge.view import View
-from drill.world.record import Pod, Pool, Record
+from drill.world.record import Pool, Record
 from tests.drill import records
 
 
@@ -17,10 +17,9 @@ def two_chains(most: int = 4) -> Record:
     """The drill of one chain, in a stack with another whose spot is there all the time."""
     record = records.spot_gone()
     record.pools[2] = replace(record.pools[2], most=most)
-    record.pools.append(
-        Pool("big", "Standard_ND96", "spot", 8, 0, 4, fallback=("bigod",), price=9.0, on_demand_price=30.0)
-    )
-    record.pools.append(Pool("bigod", "Standard_ND96", "on-demand", 8, 0, 4, price=30.0, on_demand_price=30.0))
+    price = {"on_demand_price": 30.0}
+    record.pools.append(Pool("big", "Standard_ND96", "spot", 8, 0, 4, fallback=("bigod",), price=9.0, **price))
+    record.pools.append(Pool("bigod", "Standard_ND96", "on-demand", 8, 0, 4, price=30.0, **price))
     return record
 
 
@@ -43,7 +42,7 @@ def test_a_node_on_demand_of_the_second_chain_is_early_while_its_own_spot_is_the
 
 def test_a_pod_that_passes_a_full_chain_may_wait_for_both() -> None:
     record = two_chains(most=0)
-    pod = Pod("c/big-0", "c/big", "training", "Job", 1, True, 2000.0, 2100.0, "x", "bigod")
+    pod = records.training("c/big", 2000.0, 2100.0, "x", "bigod")
     one = bound(View(record), pod)
     pod.reach = ("gpuspot", "gpuod", "big", "bigod")
     both = bound(View(record), pod)
@@ -62,7 +61,7 @@ def test_full_pools_explain_a_wait_only_if_all_that_a_pod_may_use_are_full(
     record.capacity = [step for step in record.capacity if step.at < records.BACK]
     for node in record.nodes:
         node.gone = None if node.pool == "gpuod" else node.gone
-    record.pods.append(Pod("c/late-0", "c/late", "training", "Job", 1, True, 1900.0, reach=reach))
+    record.pods.append(records.training("c/late", 1900.0, reach=reach))
     found = {verdict.name: verdict for verdict in verdicts(record)}["Longest wait for a node"]
     assert found.state == "red"
     assert ("waited for gpuod at its maximum of 6" in found.why) == explained

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -71,16 +72,8 @@ def on_demand_drill(hours: int, tasks: Sequence[Task], capacity: Sequence[Sequen
     steps = [step for machine, nodes in zip(("T4", "T4x4"), capacity, strict=False) for step in levels(machine, nodes)]
     drill = record(hours * H, pools=pools, capacity=steps)
     for number, task in enumerate(tasks):
-        begin = (task.finished - task.needs) * H
-        add(
-            drill,
-            f"job-{number}",
-            TWIN.name,
-            submitted=task.submitted * H,
-            begin=begin,
-            end=task.finished * H,
-            needs=task.needs * H,
-        )
+        times = {"begin": (task.finished - task.needs) * H, "end": task.finished * H, "needs": task.needs * H}
+        add(drill, f"job-{number}", TWIN.name, submitted=task.submitted * H, **times)
     return drill
 
 
@@ -118,77 +111,63 @@ def test_a_late_drill_is_compared_with_one_that_is_in_time() -> None:
     assert hindsight(late).cost == pytest.approx(0.4)
 
 
-def test_work_waits_for_spot_but_not_beyond_its_deadline() -> None:
-    assert hindsight(one_job(capacity=levels("T4", [0, 0, 0, 1]))).cost == pytest.approx(0.2 + 1.0)
-    assert hindsight(one_job(capacity=levels("T4", [0, 0, 0, 0, 9]))).cost == pytest.approx(2.0), (
-        "it was finished at four hours"
-    )
-    assert hindsight(one_job()).cost == pytest.approx(0.4), "without a step there is no bound"
+Piece = tuple[str, str, dict[str, Any]]
+FOUR_GPUS = Pool("t4x4", "T4x4", "on-demand", gpus=4, least=0, most=2, price=4.0, on_demand_price=4.0)
+LONG_AND_SHORT: list[Piece] = [
+    ("long", TWIN.name, {"end": 3 * H, "needs": 3 * H}),
+    ("short", TWIN.name, {"begin": 2 * H, "end": 3 * H, "needs": H}),
+]
+LOST: list[Piece] = [
+    ("job", SPOT.name, {"end": H, "needs": 2 * H, "lost": H / 2}),
+    ("job", SPOT.name, {"begin": H, "end": 2.5 * H, "needs": 2 * H}),
+]
+JOB: list[Piece] = [("job", TWIN.name, {"begin": 2 * H, "end": 4 * H, "needs": 2 * H})]
+COSTS: dict[str, tuple[float, dict[str, Any], list[Piece], float]] = {
+    "work waits for spot": (10, {"capacity": levels("T4", [0, 0, 0, 1])}, JOB, 0.2 + 1.0),
+    "but not beyond its deadline": (10, {"capacity": levels("T4", [0, 0, 0, 0, 9])}, JOB, 2.0),
+    "without a step there is no bound": (10, {}, JOB, 0.4),
+    "eight machines for an hour are one hour of a piece": (10, {"capacity": levels("T4", [8, 0, 0, 0])}, JOB, 1.2),
+    "a piece is not in two places": (3, {"capacity": levels("T4", [2, 2, 0])}, LONG_AND_SHORT, 3 * 0.2 + 1.0),
+    "a machine with too few GPUs is none": (
+        *(1, {"pools": (replace(SPOT, fallback=("t4x4",)), FOUR_GPUS)}),
+        *([("job", FOUR_GPUS.name, {"end": H, "needs": H, "gpus": 2})], 2.0),
+    ),
+    "spot is bounded by the pools": (
+        *(1, {"pools": (replace(SPOT, most=2), TWIN)}),
+        *([(f"job-{number}", TWIN.name, {"end": H, "needs": H}) for number in range(3)], 2 * 0.2 + 1.0),
+    ),
+    "work that may not run on spot": (1, {}, [("notebook", TWIN.name, {"end": H, "spot": False})], 1.0),
+    "work that serves runs when it ran": (
+        *(4, {"capacity": levels("T4", [8, 0, 8, 8])}),
+        *([("server", TWIN.name, {"submitted": 0, "begin": H, "end": None})], 1.0 + 2 * 0.2),
+    ),
+    "unfinished work counts as far as it came": (
+        *(4, {"capacity": levels("T4", [0, 8, 0, 0])}),
+        *([("job", TWIN.name, {"begin": 2 * H, "end": 4 * H, "needs": 9 * H, "finished": False})], 1.0 + 0.2),
+    ),
+    "work that was lost is not needed again": (4, {}, LOST, 2 * 0.2),
+    "work that began before its submission": (
+        1,
+        {},
+        [("job", SPOT.name, {"submitted": 60, "end": H, "needs": H})],
+        0.2,
+    ),
+}
 
 
-def test_a_piece_does_not_run_beside_itself() -> None:
-    drill = one_job(capacity=levels("T4", [8, 0, 0, 0]))
-    assert hindsight(drill).cost == pytest.approx(0.2 + 1.0), "eight machines for an hour are one hour of it"
-
-
-def test_pieces_of_other_lengths_do_not_lend_each_other_their_hours() -> None:
-    drill = record(3 * H, capacity=levels("T4", [2, 2, 0]))
-    add(drill, "long", TWIN.name, submitted=0, begin=0, end=3 * H, needs=3 * H)
-    add(drill, "short", TWIN.name, submitted=0, begin=2 * H, end=3 * H, needs=H)
-    assert hindsight(drill).cost == pytest.approx(3 * 0.2 + 1.0), (
-        "the long one cannot be in two places in the first two hours"
-    )
-
-
-def test_a_machine_with_too_few_gpus_is_none() -> None:
-    four = Pool("t4x4", "T4x4", "on-demand", gpus=4, least=0, most=2, price=4.0, on_demand_price=4.0)
-    drill = record(H, pools=(replace(SPOT, fallback=("t4x4",)), four))
-    add(drill, "job", four.name, submitted=0, begin=0, end=H, needs=H, gpus=2)
-    assert hindsight(drill).cost == pytest.approx(2.0)
-
-
-def test_spot_is_bounded_by_the_pools() -> None:
-    drill = record(H, pools=(replace(SPOT, most=2), TWIN))
-    for number in range(3):
-        add(drill, f"job-{number}", TWIN.name, submitted=0, begin=0, end=H, needs=H)
-    assert hindsight(drill).cost == pytest.approx(2 * 0.2 + 1.0)
-
-
-def test_work_that_may_not_run_on_spot_does_not() -> None:
-    drill = record(H)
-    add(drill, "notebook", TWIN.name, submitted=0, begin=0, end=H, spot=False)
-    assert hindsight(drill).cost == pytest.approx(1.0)
-
-
-def test_work_that_serves_runs_when_it_ran() -> None:
-    drill = record(4 * H, capacity=levels("T4", [8, 0, 8, 8]))
-    add(drill, "server", TWIN.name, submitted=0, begin=H, end=None)
-    assert hindsight(drill).cost == pytest.approx(1.0 + 2 * 0.2)
-
-
-def test_unfinished_work_counts_as_far_as_it_came() -> None:
-    drill = record(4 * H, capacity=levels("T4", [0, 8, 0, 0]))
-    add(drill, "job", TWIN.name, submitted=0, begin=2 * H, end=4 * H, needs=9 * H, finished=False)
-    assert hindsight(drill).cost == pytest.approx(1.0 + 0.2)
-
-
-def test_work_that_was_lost_is_not_needed_again() -> None:
-    drill = record(4 * H)
-    add(drill, "job", SPOT.name, submitted=0, begin=0, end=H, needs=2 * H, lost=H / 2)
-    add(drill, "job", SPOT.name, submitted=0, begin=H, end=2.5 * H, needs=2 * H)
-    assert hindsight(drill).cost == pytest.approx(2 * 0.2)
-
-
-def test_work_that_began_before_its_submission_was_noted_keeps_its_seconds() -> None:
-    drill = record(H)
-    add(drill, "job", SPOT.name, submitted=60, begin=0, end=H, needs=H)
-    assert hindsight(drill).cost == pytest.approx(0.2)
+@pytest.mark.parametrize("name", COSTS)
+def test_the_least_cost_of_a_small_drill(name: str) -> None:
+    hours, setting, pieces, cost = COSTS[name]
+    drill = record(hours * H, **setting)
+    for work, pool, more in pieces:
+        add(drill, work, pool, **more)
+    assert hindsight(drill).cost == pytest.approx(cost)
 
 
 def test_what_the_drill_had_was_there_to_have() -> None:
     """A node lives on for its notice after the capacity is gone."""
     drill = record(H, capacity=[Step(0, "T4", "*", 1), Step(H / 2, "T4", "*", 0)])
-    add(drill, "job", SPOT.name, submitted=0, begin=0, end=H / 2 + 30, needs=H / 2 + 30)
+    add(drill, "job", SPOT.name, end=H / 2 + 30, needs=H / 2 + 30)
     assert hindsight(drill).cost == pytest.approx(gpu_cost(drill))
 
 
@@ -197,7 +176,7 @@ def test_a_share_of_a_machine_costs_its_share() -> None:
     twin = Pool("twin", "T4x4", "on-demand", gpus=4, least=0, most=2, price=4.0, on_demand_price=4.0)
     drill = record(H, pools=(four, twin), capacity=levels("T4x4", [1]))
     for number in range(3):
-        add(drill, f"job-{number}", twin.name, submitted=0, begin=0, end=H, needs=H, gpus=2)
+        add(drill, f"job-{number}", twin.name, end=H, needs=H, gpus=2)
     best = hindsight(drill)
     assert best.cost == pytest.approx(1.2 + 2.0)
     assert (best.spot_seconds, best.on_demand_seconds) == pytest.approx((H, H / 2))
@@ -223,7 +202,7 @@ def test_a_stronger_machine_may_do_the_work_of_a_weaker_one() -> None:
     assert hindsight(drill, all_machines=False).cost == pytest.approx(2.0)
     assert hindsight(drill, reach={"job": ["t4"]}).cost == pytest.approx(2.0)
     strong = record(4 * H, pools=pools, capacity=levels("A100", [0]))
-    add(strong, "job", STRONG_TWIN.name, submitted=0, begin=0, end=H, needs=H)
+    add(strong, "job", STRONG_TWIN.name, end=H, needs=H)
     assert hindsight(strong).cost == pytest.approx(4.0)
     assert hindsight(strong, reach={"job": ["t4"]}).cost == pytest.approx(0.2), "whoever knows the pods says so"
     chained = replace(strong, pools=[SPOT, TWIN, replace(STRONG, fallback=("t4",)), STRONG_TWIN])
@@ -238,7 +217,7 @@ def test_machines_of_one_name_may_have_other_gpus() -> None:
         for capacity, price in (("spot", spot), ("on-demand", on_demand))
     ]
     drill = record(H, pools=pools, capacity=levels("n1", [1]))
-    add(drill, "job", "v100-on-demand", submitted=0, begin=0, end=H, needs=H)
+    add(drill, "job", "v100-on-demand", end=H, needs=H)
     assert hindsight(drill).cost == pytest.approx(1.0), "its work is not done on a T4"
 
 

@@ -69,12 +69,25 @@ class Bed:
     def until(self, time: float) -> None:
         self.clock.run(time, lambda: None)
 
+    def again(self, at: float) -> tuple[record.Pod, record.Pod]:
+        """Let a second pod do the rest of the work on another machine; both pods."""
+        self.until(at)
+        self.bind("b", "n2")
+        self.until(5000)
+        first, second = self.kubelets.pods
+        return first, second
+
+
+def working(until: float = 500, **work: Any) -> tuple[Bed, record.Pod]:
+    """A pod that has been bound to a machine for so many seconds."""
+    bed = Bed(**work)
+    bed.bind("a", "n1")
+    bed.until(until)
+    return bed, bed.kubelets.pods[0]
+
 
 def test_a_pod_starts_works_and_succeeds() -> None:
-    bed = Bed()
-    bed.bind("a", "n1")
-    bed.until(5000)
-    (pod,) = bed.kubelets.pods
+    bed, pod = working(5000)
     assert (pod.bound, pod.started, pod.ended, pod.how) == (0, START, START + 1000, "succeeded")
     assert (pod.pool, pod.reach, pod.role, pod.gpus) == ("t4", ("t4",), "training", 1)
     assert (bed.work.finished, bed.work.times) == (START + 1000, 1)
@@ -85,41 +98,32 @@ def test_a_pod_starts_works_and_succeeds() -> None:
 def test_work_since_the_last_checkpoint_is_lost_with_the_machine_and_the_rest_is_not_done_again(
     checkpoint: float | None, lost: float
 ) -> None:
-    bed = Bed(checkpoint=checkpoint)
-    bed.bind("a", "n1")
-    bed.until(500)
+    bed, _ = working(checkpoint=checkpoint)
     bed.kubelets.leaving["n1"] = "evicted"
     bed.kubelets.lost("n1")
-    bed.until(600)
-    bed.bind("b", "n2")
-    bed.until(5000)
-    first, second = bed.kubelets.pods
+    first, second = bed.again(600)
     assert (first.how, first.ended, first.lost) == ("evicted", 500, lost)
-    kept = 495 - lost
-    assert second.ended == 600 + START + 1000 - kept
+    assert second.ended == 600 + START + 1000 - (495 - lost)
     assert bed.work.times == 1
 
 
-def test_a_pod_on_a_machine_that_is_gone_is_collected_later() -> None:
-    bed = Bed()
-    bed.bind("a", "n1")
-    bed.until(500)
+def test_a_pod_on_a_machine_that_is_gone_is_collected_later_and_does_not_finish() -> None:
+    bed, _ = working()
     bed.server.phases.clear()
     bed.kubelets.lost("n1")
     bed.until(500 + COLLECTED - 1)
     assert bed.server.phases == []
     bed.until(500 + COLLECTED)
     assert bed.server.phases == ["Failed", "deleted"]
+    bed.until(5000)
+    assert (bed.work.finished, bed.work.times) == (None, 0)
 
 
 def test_a_pod_that_is_asked_to_end_heeds_it_and_says_why() -> None:
-    bed = Bed()
-    bed.bind("a", "n1")
-    bed.until(500)
+    bed, pod = working()
     bed.kubelets.lives["a"].ending = "drained"
     bed.evict("a", "n1", 25)
     bed.until(600)
-    (pod,) = bed.kubelets.pods
     assert (pod.how, pod.ended) == ("drained", 500 + STOP)
     assert bed.server.phases[-2:] == ["Failed", "deleted"]
 
@@ -136,58 +140,37 @@ def test_a_pod_that_is_asked_to_end_heeds_it_and_says_why() -> None:
 def test_work_is_saved_after_sigterm_where_the_grace_is_long_enough(
     save: float | None, ended: float, lost: float
 ) -> None:
-    bed = Bed(save=save)
-    bed.bind("a", "n1")
-    bed.until(500)
+    bed, _ = working(save=save)
     bed.kubelets.lives["a"].ending = "evicted"
     bed.evict("a", "n1", 10)
-    bed.until(600)
-    bed.bind("b", "n2")
-    bed.until(5000)
-    first, second = bed.kubelets.pods
+    first, second = bed.again(600)
     assert (first.how, first.ended, first.lost) == ("evicted", ended, lost)
-    assert bed.kubelets.progress["team-a/train/0"] == (495 if lost == 0 else 300)
-    assert second.ended == 600 + START + 1000 - bed.kubelets.progress["team-a/train/0"]
+    kept = 495 if lost == 0 else 300
+    assert second.ended == 600 + START + 1000 - kept
 
 
 def test_a_machine_that_goes_while_its_pod_saves_takes_the_unsaved_work_along() -> None:
-    bed = Bed(save=20)
-    bed.bind("a", "n1")
-    bed.until(500)
+    bed, pod = working(save=20)
     bed.evict("a", "n1", 24)
     bed.until(508)
     bed.kubelets.lost("n1")
     bed.until(600)
-    (pod,) = bed.kubelets.pods
     assert (pod.ended, pod.lost, bed.kubelets.progress["team-a/train/0"]) == (508, 203.0, 300.0)
 
 
-def test_a_pod_that_was_ended_does_not_finish_its_work() -> None:
-    bed = Bed()
-    bed.bind("a", "n1")
-    bed.until(500)
-    bed.kubelets.lost("n1")
-    bed.until(5000)
-    assert (bed.work.finished, bed.work.times) == (None, 0)
-
-
 def test_a_pod_bound_to_a_machine_that_goes_before_it_starts_never_runs() -> None:
-    bed = Bed()
-    bed.bind("a", "n1")
+    bed, pod = working(0)
     bed.kubelets.lost("n1")
     bed.until(100)
-    (pod,) = bed.kubelets.pods
     assert (pod.started, pod.how, pod.lost) == (None, "evicted", 0.0)
 
 
 def test_a_silent_kubelet_neither_starts_nor_ends_a_pod_until_it_answers() -> None:
-    bed = Bed()
-    bed.bind("a", "n1")
-    bed.until(500)
+    bed, first = working()
     bed.kubelets.silent["n1"] = []
     bed.bind("b", "n1")
     bed.until(2000)
-    first, second = bed.kubelets.pods
+    second = bed.kubelets.pods[1]
     assert (first.ended, second.started) == (None, None)
     assert bed.server.phases == ["Running"]
     bed.kubelets.answer("n1")
@@ -195,46 +178,30 @@ def test_a_silent_kubelet_neither_starts_nor_ends_a_pod_until_it_answers() -> No
 
 
 def test_a_pod_that_is_deleted_meanwhile_ends_when_its_kubelet_answers() -> None:
-    bed = Bed()
-    bed.bind("a", "n1")
-    bed.until(500)
+    bed, pod = working()
     bed.kubelets.silent["n1"] = []
     bed.kubelets.lives["a"].ending = "evicted"
-    before = bed.pod("a", "n1")
-    bed.kubelets.seen(before, bed.pod("a", "n1", deletionTimestamp="now", deletionGracePeriodSeconds=30))
+    bed.evict("a", "n1", 30)
     bed.until(800)
-    (pod,) = bed.kubelets.pods
     assert pod.ended is None
     bed.kubelets.answer("n1")
     assert (pod.how, pod.ended) == ("evicted", 800)
 
 
-def test_a_machine_that_is_gone_answers_no_more_and_work_that_nobody_heard_of_is_done_again() -> None:
-    bed = Bed()
-    bed.bind("a", "n1")
-    bed.until(500)
+@pytest.mark.parametrize(("checkpoint", "lost", "left"), [(300, 100.0, 100), (500, 0.0, LEAST)])
+def test_a_machine_that_is_gone_answers_no_more_and_work_that_nobody_heard_of_is_done_again(
+    checkpoint: float, lost: float, left: float
+) -> None:
+    """A pod that finds all its work saved runs before it ends."""
+    bed, _ = working(checkpoint=checkpoint)
     bed.kubelets.silent["n1"] = []
     bed.until(3000)
     bed.kubelets.lost("n1")
-    (pod,) = bed.kubelets.pods
-    assert (pod.how, pod.lost) == ("evicted", 100.0)
-    bed.bind("b", "n2")
-    bed.until(5000)
+    first, second = bed.again(3000)
+    assert (first.how, first.lost) == ("evicted", lost)
+    assert (second.started, second.ended) == (3000 + START, 3000 + START + left)
     assert bed.work.times == 1
     assert bed.kubelets.silent == {}
-
-
-def test_a_pod_that_finds_all_its_work_saved_runs_before_it_ends() -> None:
-    bed = Bed(checkpoint=500)
-    bed.bind("a", "n1")
-    bed.until(500)
-    bed.kubelets.silent["n1"] = []
-    bed.until(3000)
-    bed.kubelets.lost("n1")
-    bed.bind("b", "n2")
-    bed.until(5000)
-    second = bed.kubelets.pods[1]
-    assert (second.started, second.ended) == (3000 + START, 3000 + START + LEAST)
 
 
 def test_a_pod_is_recorded_on_its_machine_by_the_machines_own_name() -> None:
@@ -271,8 +238,7 @@ def test_an_executor_learns_when_a_container_starts_ends_and_is_done() -> None:
     bed.bind("a", "n1")
     bed.until(505)
     bed.kubelets.lost("n1")
-    bed.bind("b", "n2")
-    bed.until(5000)
+    bed.again(505)
     # The second pod begins at the checkpoint, not where the first one ended.
     assert noting.calls == [("start", "a"), ("end", "a", 0.5, False), ("start", "b"), ("finish", "b")]
 
@@ -282,9 +248,7 @@ def test_a_pod_that_is_told_to_end_has_its_notice() -> None:
     bed.kubelets.executor = noting = Noting()
     bed.bind("a", "n1")
     bed.until(105)
-    before = bed.pod("a", "n1")
-    leaving = {"deletionTimestamp": "2026-11-23T00:00:00Z", "deletionGracePeriodSeconds": 24}
-    bed.kubelets.seen(before, bed.pod("a", "n1", **leaving))
+    bed.evict("a", "n1", 24)
     bed.until(200)
     assert noting.calls[1:] == [("end", "a", 0.102, True)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -30,50 +31,43 @@ def rows(drill: Record, most_arcs: int = MOST_ARCS) -> dict[tuple[str, str], flo
     return {(row.pool, row.cause): pytest.approx(row.amount, abs=1e-6) for row in found[:-1]}
 
 
-def test_a_drill_that_did_the_best_lost_nothing() -> None:
-    drill = record(4 * H)
-    add(drill, "job", SPOT.name, submitted=0, begin=0, end=2 * H, needs=2 * H)
-    assert rows(drill) == {}
+Job = tuple[str, str, float, float, float]
+"""The work's name, its pool, its begin, its end and its need in hours."""
+ROWS: dict[str, tuple[int, list[int] | None, list[Job], dict[tuple[str, str], float]]] = {
+    "a drill that did the best lost nothing": (4, None, [("job", SPOT.name, 0, 2, 2)], {}),
+    "work stays on demand after spot came back": (
+        *(4, [0, 8, 8, 8], [("job", TWIN.name, 0, 4, 4)]),
+        {(TWIN.name, NO_WAY_BACK): 3 * 0.8},
+    ),
+    "work begins on demand though spot is free": (
+        *(4, [8, 8, 0, 8], [("job", TWIN.name, 0, 4, 4)]),
+        {(TWIN.name, NOT_TAKEN): 3 * 0.8},
+    ),
+    "spot that others use is not free": (2, [1, 1], [("one", SPOT.name, 0, 2, 2), ("two", TWIN.name, 0, 2, 2)], {}),
+    "spot that others used becomes free": (
+        *(2, [1, 1], [("one", SPOT.name, 0, 1, 1), ("two", TWIN.name, 0, 2, 2)]),
+        {(TWIN.name, NO_WAY_BACK): 0.8},
+    ),
+    "a free machine is counted once": (
+        *(3, [1, 0, 1], [("one", TWIN.name, 0, 3, 3), ("two", TWIN.name, 1, 3, 2)]),
+        {(TWIN.name, NOT_TAKEN): 2 * 0.8},
+    ),
+    "work could have waited": (
+        *(4, [0, 0, 8, 0], [("job", TWIN.name, 0, 1, 2), ("job", TWIN.name, 3, 4, 2)]),
+        {("", HOURS): 0.8},
+    ),
+}
 
 
-def test_work_stays_on_demand_after_spot_came_back() -> None:
-    drill = record(4 * H, capacity=levels("T4", [0, 8, 8, 8]))
-    add(drill, "job", TWIN.name, submitted=0, begin=0, end=4 * H, needs=4 * H)
-    assert rows(drill) == {(TWIN.name, NO_WAY_BACK): 3 * 0.8}
-
-
-def test_work_begins_on_demand_though_spot_is_free() -> None:
-    drill = record(4 * H, capacity=levels("T4", [8, 8, 0, 8]))
-    add(drill, "job", TWIN.name, submitted=0, begin=0, end=4 * H, needs=4 * H)
-    assert rows(drill) == {(TWIN.name, NOT_TAKEN): 3 * 0.8}
-
-
-def test_spot_that_others_use_is_not_free() -> None:
-    drill = record(2 * H, capacity=levels("T4", [1, 1]))
-    add(drill, "one", SPOT.name, submitted=0, begin=0, end=2 * H, needs=2 * H)
-    add(drill, "two", TWIN.name, submitted=0, begin=0, end=2 * H, needs=2 * H)
-    assert rows(drill) == {}
-
-
-def test_spot_that_others_used_becomes_free() -> None:
-    drill = record(2 * H, capacity=levels("T4", [1, 1]))
-    add(drill, "one", SPOT.name, submitted=0, begin=0, end=H, needs=H)
-    add(drill, "two", TWIN.name, submitted=0, begin=0, end=2 * H, needs=2 * H)
-    assert rows(drill) == {(TWIN.name, NO_WAY_BACK): 0.8}
-
-
-def test_a_free_machine_is_counted_once() -> None:
-    drill = record(3 * H, capacity=levels("T4", [1, 0, 1]))
-    add(drill, "one", TWIN.name, submitted=0, begin=0, end=3 * H, needs=3 * H)
-    add(drill, "two", TWIN.name, submitted=H, begin=H, end=3 * H, needs=2 * H)
-    assert rows(drill) == {(TWIN.name, NOT_TAKEN): 2 * 0.8}
-
-
-def test_work_could_have_waited() -> None:
-    drill = record(4 * H, capacity=levels("T4", [0, 0, 8, 0]))
-    add(drill, "job", TWIN.name, submitted=0, begin=0, end=H, needs=2 * H)
-    add(drill, "job", TWIN.name, submitted=0, begin=3 * H, end=4 * H, needs=2 * H)
-    assert rows(drill) == {("", HOURS): 0.8}
+@pytest.mark.parametrize("name", ROWS)
+def test_the_causes_of_a_difference(name: str) -> None:
+    hours, capacity, jobs, expected = ROWS[name]
+    drill = record(hours * H, capacity=levels("T4", capacity) if capacity else ())
+    for work, pool, begin, end, needs in jobs:
+        # Work is submitted when its first pod begins.
+        submitted = min(job[2] for job in jobs if job[0] == work)
+        add(drill, work, pool, submitted=submitted * H, begin=begin * H, end=end * H, needs=needs * H)
+    assert rows(drill) == expected
 
 
 def test_nodes_boot_and_idle() -> None:
@@ -81,7 +75,7 @@ def test_nodes_boot_and_idle() -> None:
     drill.nodes.append(Node("n", SPOT.name, "", requested=0, registered=200, ready=360, gone=None))
     drill.nodes.append(Node("m", SPOT.name, "", requested=H, registered=H, ready=H, gone=2 * H))
     drill.nodes.append(Node("never", SPOT.name, "", requested=0, gone=H))
-    add(drill, "job", SPOT.name, submitted=0, begin=720, end=H, needs=H - 720, node="n")
+    add(drill, "job", SPOT.name, begin=720, end=H, needs=H - 720, node="n")
     assert rows(drill) == {
         (SPOT.name, "machines that boot"): 0.1 * 0.2,
         (SPOT.name, "nodes without a pod that `minNodes` keeps"): 1.1 * 0.2,
@@ -93,9 +87,9 @@ def test_gpus_stay_empty_and_work_is_done_again() -> None:
     four = Pool("t4x4", "T4x4", "spot", gpus=4, least=0, most=2, price=1.2, on_demand_price=4.0)
     drill = record(4 * H, pools=(four,))
     drill.nodes.append(Node("n", four.name, "", requested=0, registered=0, ready=0, gone=2 * H))
-    add(drill, "job", four.name, submitted=0, begin=0, end=H, needs=H, node="n", lost=H / 2)
-    add(drill, "job", four.name, submitted=0, begin=H, end=1.5 * H, needs=H, node="n")
-    add(drill, "beside", four.name, submitted=0, begin=H, end=2 * H, needs=H, gpus=2, node="n")
+    add(drill, "job", four.name, end=H, needs=H, node="n", lost=H / 2)
+    add(drill, "job", four.name, begin=H, end=1.5 * H, needs=H, node="n")
+    add(drill, "beside", four.name, begin=H, end=2 * H, needs=H, gpus=2, node="n")
     assert rows(drill) == {
         (four.name, "work done again after an eviction, or without need"): 0.3 / 2,
         (four.name, "GPUs left empty beside pods of the same node"): 2 * 1.2 - 0.3 * 1.5 - 0.6,
@@ -109,7 +103,7 @@ def test_a_zone_and_a_chain_are_missing() -> None:
         pools=pools,
         capacity=[*levels("T4", [0], zone="1"), *levels("T4", [0, 8, 0], zone="2"), *levels("A100", [0, 0, 1])],
     )
-    add(drill, "job", TWIN.name, submitted=0, begin=0, end=3 * H, needs=3 * H)
+    add(drill, "job", TWIN.name, end=3 * H, needs=3 * H)
     assert rows(drill) == {
         ("", "a chain without a machine of the stack that had spot"): 0.1,
         ("", "a zone with spot that the pools do not have"): 0.8,
@@ -118,7 +112,7 @@ def test_a_zone_and_a_chain_are_missing() -> None:
 
 def test_without_a_price_there_are_no_rows() -> None:
     drill = record(H, pools=(replace(SPOT, price=None), TWIN))
-    add(drill, "job", SPOT.name, submitted=0, begin=0, end=H, needs=H)
+    add(drill, "job", SPOT.name, end=H, needs=H)
     assert losses_of(drill, hindsight(drill)) == []
 
 
@@ -156,24 +150,12 @@ def simulated(seed: int) -> Record:
             while pick(3) and now < (end or 10 * H) - 10:
                 start = now + draws.random() * ((end or 10 * H) - now)
                 now = start + draws.random() * ((end or 10 * H) - start)
-                serving = pick(5) == 0
-                kind = (
-                    {}
-                    if serving
-                    else {"needs": (now - start) * (0.5 + draws.random()), "lost": draws.random() * (now - start)}
-                )
-                add(
-                    drill,
-                    f"job-{pick(6)}" if not serving else f"serving-{number}-{slot}",
-                    pool.name,
-                    submitted=draws.random() * 10 * H,
-                    begin=start,
-                    end=now,
-                    node=node.name,
-                    finished=bool(pick(2)),
-                    spot=bool(pick(4)),
-                    **kind,  # type: ignore[arg-type]
-                )
+                name, kind = f"serving-{number}-{slot}", dict[str, Any]()
+                if pick(5):
+                    kind = {"needs": (now - start) * (0.5 + draws.random()), "lost": draws.random() * (now - start)}
+                    name = f"job-{pick(6)}"
+                kind |= {"submitted": draws.random() * 10 * H, "finished": bool(pick(2)), "spot": bool(pick(4))}
+                add(drill, name, pool.name, begin=start, end=now, node=node.name, **kind)
     return drill
 
 

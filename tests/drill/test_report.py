@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import os
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -37,12 +39,8 @@ def files(small: report.Report, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def test_the_files_of_a_report(files: Path) -> None:
-    assert sorted(path.name for path in files.iterdir()) == [
-        "report.html",
-        "report.json",
-        "timeline.png",
-        "timeline.svg",
-    ]
+    names = sorted(path.name for path in files.iterdir())
+    assert names == ["report.html", "report.json", "timeline.png", "timeline.svg"]
     assert (files / "timeline.png").read_bytes().startswith(b"\x89PNG")
     assert (files / "timeline.svg").read_text().startswith("<svg ")
     assert "var(--" not in (files / "timeline.svg").read_text()
@@ -64,9 +62,8 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in self.VOID:
             self.open.append(tag)
-        self.loaded += [
-            value or "" for name, value in attrs if name in ("src", "href", "xlink:href", "srcset", "action", "data")
-        ]
+        loading = ("src", "href", "xlink:href", "srcset", "action", "data")
+        self.loaded += [value or "" for name, value in attrs if name in loading]
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
@@ -90,32 +87,26 @@ def test_the_page_is_whole_and_loads_nothing(files: Path) -> None:
     assert "@import" not in text
     assert "default-src &#x27;none&#x27;" in text
     addresses = [part.split('"')[0] for part in text.split("http")[1:]]
-    assert {each for each in addresses if "-equiv" not in each} <= {
-        "://www.w3.org/2000/svg",
-        "://www.w3.org/1999/xlink",
-    }
+    known = {"://www.w3.org/2000/svg", "://www.w3.org/1999/xlink"}
+    assert {each for each in addresses if "-equiv" not in each} <= known
 
 
 def test_the_picture_stands_first_then_the_numbers_the_verdicts_and_the_figures(files: Path) -> None:
     text = (files / "report.html").read_text()
-    order = [
-        text.index(words)
-        for words in (
-            *("<svg ", "Saved against on demand alone", "Share of GPU hours on spot", "Every verdict", "Work lost for"),
-            *("Who ran where", "Machine-hours and cost", "This drill"),
-        )
-    ]
-    assert order == sorted(order)
+    numbers = ("Saved against on demand alone", "Share of GPU hours on spot")
+    in_order(text, "<svg ", *numbers, "Every verdict", "Work lost for", "Who ran where", "Machine-hours and cost")
+    in_order(text, "Machine-hours and cost", "This drill")
 
 
-def test_the_page_says_the_autoscalers_words_on_hover(files: Path) -> None:
-    assert (
-        'aria-label="31:26 failed: Node group gpuspot timed out: no node in 10m"' in (files / "report.html").read_text()
-    )
+def in_order(text: str, *words: str) -> None:
+    """Words stand in a text one after another."""
+    places = [text.index(each) for each in words]
+    assert places == sorted(places)
 
 
-def test_the_page_has_colours_for_light_dark_and_paper(files: Path) -> None:
+def test_the_page_says_the_autoscalers_words_on_hover_and_has_colours_for_light_dark_and_paper(files: Path) -> None:
     text = (files / "report.html").read_text()
+    assert 'aria-label="31:26 failed: Node group gpuspot timed out: no node in 10m"' in text
     assert "@media screen and (prefers-color-scheme:dark)" in text
     assert "@media print" in text
     assert 'fill="var(--spot-1)"' in text
@@ -157,11 +148,7 @@ def shown(found: report.Report | report.Comparison, width: int = 120) -> str:
 
 def test_the_terminal_shows_verdicts_first(small: report.Report) -> None:
     text = shown(small)
-    order = [
-        text.index(words)
-        for words in ("Work lost for good", "Figures", "Who ran where", "This drill", "What the clock changes")
-    ]
-    assert order == sorted(order)
+    in_order(text, "Work lost for good", "Figures", "Who ran where", "This drill", "What the clock changes")
     assert "12.0 min at most, 6 pods" in text
 
 
@@ -170,10 +157,9 @@ def test_red_verdicts_and_caveats_come_first() -> None:
     record.work[4].times, record.caveats = 2, ("Timers of GKE are assumed.",)
     found = report.build(record)
     text = shown(found)
-    assert text.index("Timers of GKE") < text.index("Work done twice") < text.index("Work lost for good")
+    in_order(text, "Timers of GKE", "Work done twice", "Work lost for good")
     assert found.failed
-    words = "".join(_Reader(page(found)).words)
-    assert words.index("Timers of GKE") < words.index("One verdict is red: Work done twice.")
+    in_order("".join(_Reader(page(found)).words), "Timers of GKE", "One verdict is red: Work done twice.")
 
 
 def test_a_gke_report_begins_with_what_is_assumed() -> None:
@@ -196,73 +182,26 @@ def test_a_large_drill_has_a_small_report(make: Any, most: int) -> None:
 def test_the_keys_of_the_json(small: report.Report) -> None:
     """A key that goes or changes its meaning breaks who reads reports: then raise FORMAT."""
     found = json.loads(report.to_json(small))
-    assert list(found) == [
-        *(
-            "format",
-            "scenario",
-            "description",
-            "stack",
-            "provider",
-            "location",
-            "seed",
-            "autoscaler",
-            "settings",
-            "clock",
-            "caveats",
-        ),
-        *(
-            "capacity_source",
-            "price_source",
-            "failed",
-            "numbers",
-            "policies",
-            "verdicts",
-            "figures",
-            "placed",
-            "pools",
-            "not_moved",
-            "losses",
-            "best",
-            "timeline",
-        ),
-    ]
-    assert list(found["verdicts"][0]) == ["name", "ok", "measured", "bound", "why", "explained"]
-    assert [figure["key"] for figure in found["figures"]] == [
-        *(
-            "red_verdicts",
-            "longest_wait",
-            "time_to_fall_back",
-            "waited",
-            "pods_fallen_back",
-            "share_on_spot",
-            "restarts",
-            "work_repeated",
-        ),
-        *(
-            "finished",
-            "spot_hours",
-            "on_demand_hours",
-            "not_moved_hours",
-            "cost",
-            "best_cost",
-        ),
-    ]
-    assert list(found["timeline"]) == ["length", "step", "times", "nodes", "pods", "capacity", "marks"]
+    assert " ".join(found) == (
+        "format scenario description stack provider location seed autoscaler settings clock caveats capacity_source"
+        " price_source failed numbers policies verdicts figures placed pools not_moved losses best timeline"
+    )
+    assert " ".join(found["verdicts"][0]) == "name ok measured bound why explained"
+    assert " ".join(figure["key"] for figure in found["figures"]) == (
+        "red_verdicts longest_wait time_to_fall_back waited pods_fallen_back share_on_spot restarts work_repeated"
+        " finished spot_hours on_demand_hours not_moved_hours cost best_cost"
+    )
+    assert " ".join(found["timeline"]) == "length step times nodes pods capacity marks"
 
 
 def test_a_report_is_read_as_it_was_written(small: report.Report, files: Path) -> None:
     assert report.read_report(files / "report.json") == small
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{}", "is no report of a drill"),
-        ("[", "is no report"),
-        (None, "cannot be read"),
-        ("format", "is a report of format 99"),
-    ],
-)
+OTHER_FILES = {"{}": "no report of a drill", "[": "no report", None: "cannot be read", "format": "report of format 99"}
+
+
+@pytest.mark.parametrize(("text", "message"), OTHER_FILES.items())
 def test_another_file_is_refused(small: report.Report, tmp_path: Path, text: str | None, message: str) -> None:
     file = tmp_path / "report.json"
     if text is not None:
@@ -284,3 +223,18 @@ def test_a_record_without_anything_has_a_report() -> None:
     found = report.build(records.empty())
     assert "no pod fell back" in shown(found)
     assert charts.spec(found.timeline, lambda name: name)["vconcat"]
+
+
+def test_a_full_disk_leaves_the_earlier_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "report.json").write_text("earlier")
+    monkeypatch.setattr("drill.report.files._files", lambda _: {"report.json": b"new", "report.html": b"new"})
+    calls = iter([None, OSError(errno.ENOSPC, "No space left on device")])
+
+    def full(_: int) -> None:
+        if error := next(calls):
+            raise error
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        report.write(report.build(records.empty()), tmp_path)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("report.json", "earlier")]

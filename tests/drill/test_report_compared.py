@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from drill import report
 from drill.report.model import Figure
 from drill.world.record import Record
 from tests.drill import records
+from tests.drill.test_report import in_order, shown
 
 NAMED = ("main", "work tree"), "Both sides have the same work."
 
@@ -34,13 +33,6 @@ def both() -> tuple[report.Report, report.Report]:
     return report.build(records.spot_gone()), report.build(faster(records.spot_gone()))
 
 
-def shown(comparison: report.Comparison) -> str:
-    console = Console(file=io.StringIO(), width=140, force_terminal=False)
-    console.print(report.text(comparison))
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
-
-
 def test_one_sentence_for_each_figure_that_moved(both: tuple[report.Report, report.Report]) -> None:
     found = report.compared(*both)
     assert found.changed == ("`maxNodeProvisionTime: 5m`",)
@@ -54,10 +46,8 @@ def test_one_sentence_for_each_figure_that_moved(both: tuple[report.Report, repo
 
 
 def test_the_other_way_round_they_rise(both: tuple[report.Report, report.Report]) -> None:
-    found = report.compared(both[1], both[0])
-    assert (
-        found.moved[0].sentence == "With `maxNodeProvisionTime: 10m` the longest wait rises from 7.0 to 12.0 minutes."
-    )
+    (first, *_) = report.compared(both[1], both[0]).moved
+    assert first.sentence == "With `maxNodeProvisionTime: 10m` the longest wait rises from 7.0 to 12.0 minutes."
 
 
 def test_the_same_report_moves_nothing(both: tuple[report.Report, report.Report]) -> None:
@@ -73,19 +63,15 @@ def test_the_same_report_moves_nothing(both: tuple[report.Report, report.Report]
 def test_a_sentence_has_the_unit_of_the_table(
     seconds: float, words: str, both: tuple[report.Report, report.Report]
 ) -> None:
-    sides = [
-        replace(both[0], figures=(Figure("longest_wait", "longest wait", value, "seconds"),))
-        for value in (0.0, seconds)
-    ]
+    figures = [Figure("longest_wait", "longest wait", value, "seconds") for value in (0.0, seconds)]
+    sides = [replace(both[0], figures=(figure,)) for figure in figures]
     (moved,) = report.compared(*sides).moved
     assert moved.sentence == f"After the change the longest wait rises from {words}."
 
 
 def test_a_figure_that_reads_alike_is_no_difference(both: tuple[report.Report, report.Report]) -> None:
-    nearly = replace(
-        both[0], figures=tuple(replace(each, value=each.value and each.value + 0.0001) for each in both[0].figures)
-    )
-    assert [moved.key for moved in report.compared(both[0], nearly).moved] == []
+    figures = [replace(each, value=each.value and each.value + 0.0001) for each in both[0].figures]
+    assert report.compared(both[0], replace(both[0], figures=tuple(figures))).moved == ()
 
 
 def test_several_changes_have_no_one_name(both: tuple[report.Report, report.Report]) -> None:
@@ -158,12 +144,10 @@ def test_a_figure_that_one_side_lacks(both: tuple[report.Report, report.Report])
     record = records.spot_gone()
     record.pools[1] = replace(record.pools[1], price=None)
     without = report.build(record)
-    sentences = [moved.sentence for moved in report.compared(both[0], without).moved]
-    assert sentences == [
-        "After the change the cost of GPU nodes is no longer known; it was 18.30 USD.",
-    ]
-    sentences = [moved.sentence for moved in report.compared(without, both[0]).moved]
-    assert sentences[0] == "After the change the cost of GPU nodes is now 18.30 USD."
+    (moved,) = report.compared(both[0], without).moved
+    assert moved.sentence == "After the change the cost of GPU nodes is no longer known; it was 18.30 USD."
+    (first, *_) = report.compared(without, both[0]).moved
+    assert first.sentence == "After the change the cost of GPU nodes is now 18.30 USD."
 
 
 def test_the_page_has_both_timelines_on_the_same_axes(
@@ -171,20 +155,12 @@ def test_the_page_has_both_timelines_on_the_same_axes(
 ) -> None:
     shorter = replace(both[1], timeline=replace(both[1].timeline, length=2700.0))
     written = report.write(report.compared(both[0], shorter, *NAMED), tmp_path)
-    assert sorted(path.name for path in written) == [
-        *(
-            "report.html",
-            "report.json",
-            "timeline-after.png",
-            "timeline-after.svg",
-            "timeline-before.png",
-            "timeline-before.svg",
-        )
-    ]
+    pictures = [f"timeline-{side}.{kind}" for side in ("after", "before") for kind in ("png", "svg")]
+    assert sorted(path.name for path in written) == ["report.html", "report.json", *pictures]
     text = (tmp_path / "report.html").read_text()
-    assert text.index("Before: main. After: work tree.") < text.index("Both sides have the same work.")
-    assert text.index("Saved against on demand alone") < text.index("falls from 12.0 to 7.0 minutes")
-    assert text.index("falls from 12.0 to 7.0 minutes") < text.index("Timeline before") < text.index("Timeline after")
+    in_order(text, "Before: main. After: work tree.", "Both sides have the same work.")
+    falls = "falls from 12.0 to 7.0 minutes"
+    in_order(text, "Saved against on demand alone", falls, "Timeline before", "Timeline after")
     for name in ("before", "after"):
         assert ">90 min</text>" in (tmp_path / f"timeline-{name}.svg").read_text()
     found = json.loads((tmp_path / "report.json").read_text())

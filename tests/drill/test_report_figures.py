@@ -32,12 +32,8 @@ def test_many_zones_are_added_up() -> None:
     record = records.empty()
     record.capacity = [Step(0.0, records.MACHINE, f"z{index}", 2) for index in range(14)]
     record.capacity += [Step(60.0, records.MACHINE, "z3", 0), Step(120.0, records.MACHINE, "z4", None)]
-    stretches = timeline(record).capacity
-    assert [(each.zone, each.begin, each.nodes) for each in stretches] == [
-        ("14 zones", 0.0, 28),
-        ("14 zones", 60.0, 26),
-        ("14 zones", 120.0, None),
-    ]
+    stretches = [(each.zone, each.begin, each.nodes) for each in timeline(record).capacity]
+    assert stretches == [("14 zones", 0.0, 28), ("14 zones", 60.0, 26), ("14 zones", 120.0, None)]
 
 
 def test_capacity_that_changes_all_the_time_is_joined() -> None:

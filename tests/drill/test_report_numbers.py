@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
 
 from drill import report
 from drill.judge.outcome import Outcome, Row
@@ -17,25 +15,18 @@ from drill.report.model import Number
 from drill.report.page import comparison_page, page
 from drill.world.record import Record
 from tests.drill import records
+from tests.drill.test_report import shown
+
+POLICIES = ("as the stack says", "on demand alone", "spot alone")
 
 
 def rows(ours: float | None, alone: float | None, unfinished: int = 0) -> list[Row]:
-    spent = {"as the stack says": ours, "on demand alone": alone, "spot alone": 10.0}
-    return [
-        Row(policy, Outcome(usd, 600.0, 43200.0, 0.5, 0.01, unfinished if policy == "spot alone" else 0))
-        for policy, usd in spent.items()
-    ]
+    spent = zip(POLICIES, (ours, alone, 10.0), (0, 0, unfinished), strict=True)
+    return [Row(policy, Outcome(usd, 600.0, 43200.0, 0.5, 0.01, left)) for policy, usd, left in spent]
 
 
 def numbers(record: Record, policies: list[Row] | None = None) -> dict[str, Number]:
     return {number.name: number for number in report.build(record, policies=policies or []).numbers}
-
-
-def shown(found: report.Report | report.Comparison) -> str:
-    console = Console(file=io.StringIO(), width=160, force_terminal=False)
-    console.print(report.text(found))
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -44,8 +35,11 @@ def shown(found: report.Report | report.Comparison) -> str:
         (150.0, 200.0, "25%", "50.00 of 200.00 USD, by the same work.", "note"),
         (200.0, 200.0, "0%", "0.00 of 200.00 USD, by the same work.", "note"),
         (
-            *(240.0, 200.0, "costs 40.00 USD more"),
-            *("20% more than on demand alone (200.00 USD), by the same work.", "explained"),
+            240.0,
+            200.0,
+            "costs 40.00 USD more",
+            "20% more than on demand alone (200.00 USD), by the same work.",
+            "explained",
         ),
         (None, 200.0, "not compared", "On demand alone was not run on this work.", "note"),
         (150.0, None, "not compared", "On demand alone was not run on this work.", "note"),
@@ -88,38 +82,30 @@ def test_a_wait_that_is_too_long_is_red_and_says_so() -> None:
 
 def test_a_verdict_that_holds_by_an_explanation_is_amber_and_says_so() -> None:
     found = report.build(records.spot_gone())
-    verdicts = [
-        replace(verdict, explained=verdict.name == "Time to fall back", ok=verdict.name != "Work completes")
-        for verdict in found.verdicts
-    ]
+    explained, failed = "Time to fall back", "Work completes"
+    verdicts = [replace(each, explained=each.name == explained, ok=each.name != failed) for each in found.verdicts]
     text = page(replace(found, verdicts=tuple(verdicts)))
     assert '<span class="state amber">explained</span>' in text
     assert text.index(">red</span>") < text.index(">explained</span>") < text.index(">holds</span>")
     assert 'class="sum bad">One verdict is red: Work completes. One verdict is explained: Time to fall back.' in text
-    held = [replace(verdict, ok=True) for verdict in verdicts]
-    assert 'class="sum amber">One verdict is explained: Time to fall back.' in page(
-        replace(found, verdicts=tuple(held))
-    )
+    held = replace(found, verdicts=tuple(replace(verdict, ok=True) for verdict in verdicts))
+    assert 'class="sum amber">One verdict is explained: Time to fall back.' in page(held)
 
 
 def test_policies_stand_in_a_table_with_what_they_saved() -> None:
     found = report.build(records.spot_gone(), policies=rows(150.0, 200.0, unfinished=7))
-    text = shown(found)
-    (line,) = [line.split() for line in text.splitlines() if line.startswith("as the stack says")]
-    assert line[4:] == ["150.00", "25%", "10.0", "min", "0.50", "50%", "1.0%", "-"]
-    (line,) = [line.split() for line in text.splitlines() if line.startswith("on demand alone")]
-    assert line[3:5] == ["200.00", "-"]
-    (line,) = [line.split() for line in text.splitlines() if line.startswith("spot alone")]
-    assert line[2:4] == ["10.00", "95%"]
-    assert line[-1] == "7"
+    text = shown(found, 160)
+    lines = {policy: next(line for line in text.splitlines() if line.startswith(policy)) for policy in POLICIES}
+    assert lines["as the stack says"].split()[4:] == ["150.00", "25%", "10.0", "min", "0.50", "50%", "1.0%", "-"]
+    assert lines["on demand alone"].split()[3:5] == ["200.00", "-"]
+    (*_, last) = cells = lines["spot alone"].split()
+    assert (cells[2:4], last) == (["10.00", "95%"], "7")
     assert "what is not done costs nothing, and is no saving" in " ".join(text.split())
     assert "in a drill in memory" in "".join(page(found).split("\n"))
     assert json.loads(report.to_json(found))["policies"][2]["outcome"]["unfinished"] == 7
     assert "fixed policies" not in shown(report.build(records.spot_gone()))
-
-
-def test_policies_that_finish_all_work_need_no_warning() -> None:
-    assert "is no saving" not in shown(report.build(records.spot_gone(), policies=rows(150.0, 200.0)))
+    all_done = report.build(records.spot_gone(), policies=rows(150.0, 200.0))
+    assert "is no saving" not in " ".join(shown(all_done, 160).split())
 
 
 def test_a_comparison_begins_with_the_numbers_of_both_sides() -> None:
@@ -129,7 +115,7 @@ def test_a_comparison_begins_with_the_numbers_of_both_sides() -> None:
     both = r"Saved against on demand alone</th><td[^>]*><strong>25%</strong>.*?<td[^>]*><strong>10%</strong>"
     assert re.search(both, text)
     assert text.index('class="numbers"') < text.index("What differs") < text.index("<svg ")
-    line = next(line for line in shown(compared).splitlines() if line.startswith("Saved"))
+    line = next(line for line in shown(compared, 160).splitlines() if line.startswith("Saved"))
     assert "25%  " in line.split("alone", 1)[1].lstrip()
     assert re.search(r"25% +10% ", line)
 

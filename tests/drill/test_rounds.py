@@ -9,7 +9,7 @@ import pytest
 from drill.judge.turns import given_up, in_turn
 from drill.judge.view import View
 from drill.judge.waits import Wait, fallback, waits
-from drill.world.record import Node, Pod, Record, Work
+from drill.world.record import Node, Record, Work
 from tests.drill import records
 from tests.drill.changes import red
 
@@ -61,7 +61,7 @@ def silent(asked: str) -> Record:
         record.nodes.append(Node(f"{pool}-{at}", pool, "1", at, gone=at + 300, why="never registered"))
         at += 310
     record.nodes.append(Node("gpuod-0", "gpuod", "1", at, at + 60, at + 90))
-    record.pods = [Pod("team/train-0", "team/train", "training", "Job", 1, True, 0.0, at + 95, "gpuod-0", "gpuod")]
+    record.pods = [records.training("team/train", 0.0, at + 95, "gpuod-0", "gpuod")]
     return record
 
 
@@ -122,9 +122,7 @@ def test_a_pod_whose_twin_is_full_when_its_turn_comes_goes_through_the_spot_pool
     record.nodes.append(Node("c-0", "c", "1", asked, gone=asked + 300, why="never registered"))
     record.nodes.append(Node("otherod-0", "otherod", "1", asked + 310, asked + 370, asked + 400))
     reach = ("a", "b", "gpuod", "c", "otherod")
-    record.pods.append(
-        Pod("team/more-0", "team/more", "training", "Job", 1, True, 0.0, asked + 405, "otherod-0", "otherod")
-    )
+    record.pods.append(records.training("team/more", 0.0, asked + 405, "otherod-0", "otherod"))
     for pod in record.pods:
         pod.reach = reach
     found = waits(View(record))

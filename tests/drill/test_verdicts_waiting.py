@@ -24,7 +24,7 @@ def test_a_good_drill_on_gke_has_no_red_verdict() -> None:
 @pytest.mark.parametrize("role", ["platform", "predictor", "notebook"])
 def test_what_serves_and_never_gets_a_node_is_red_on_gke(role: Role) -> None:
     record = on_gke(records.spot_gone())
-    record.pods.append(Pod("a/web-0", "a/web", role, "Deployment", 0, False, 900.0))
+    record.pods.append(records.serving("a/web", role, 900.0))
     assert red(record) == {COMPLETE, WAIT}
     assert "a/web-0" in judged(record)[COMPLETE].why
     record.pods[-1].created = record.clock.length - 60
@@ -34,7 +34,7 @@ def test_what_serves_and_never_gets_a_node_is_red_on_gke(role: Role) -> None:
 def test_a_full_pool_explains_that_what_serves_waits() -> None:
     record = on_gke(records.spot_gone())
     record.pools[0] = replace(record.pools[0], most=1)
-    record.pods.append(Pod("a/web-0", "a/web", "platform", "Deployment", 0, False, 900.0))
+    record.pods.append(records.serving("a/web", "platform", 900.0))
     found = judged(record)
     assert red(record) == {WAIT}
     assert "waited for system at its maximum of 1" in found[WAIT].why
@@ -46,10 +46,7 @@ def test_a_full_pool_explains_that_what_serves_waits() -> None:
 def test_a_pool_at_its_maximum_is_named_on_gke_as_well() -> None:
     record = on_gke(records.spot_gone())
     record.pools[2] = replace(record.pools[2], most=6)
-    record.work.append(Work("c/late", "training", 2100.0, 2400.0, 600.0))
-    record.pods.append(
-        Pod("c/late-0", "c/late", "training", "Job", 1, True, 2100.0, 4400.0, "gpuod-20", "gpuod", 4410.0)
-    )
+    records.add_late(record, 2100.0, 4400.0)
     assert judged(record)[FULL].ok is True, "spot may have come"
     record.pools[1] = replace(record.pools[1], most=0)
     found = judged(record)
@@ -58,7 +55,7 @@ def test_a_pool_at_its_maximum_is_named_on_gke_as_well() -> None:
 
 def test_a_pod_that_was_admitted_and_can_run_on_spot_alone_is_red_without_spot() -> None:
     record = records.spot_gone()
-    greedy = Pod("a/greedy-0", "a/greedy", "notebook", "StatefulSet", 0, False, 5300.0, reach=("gpuspot",))
+    greedy = records.serving("a/greedy", "notebook", 5300.0, reach=("gpuspot",))
     record.pods.append(greedy)
     assert red(record) == {PLATFORM}
     assert "a/greedy-0 was admitted" in judged(record)[PLATFORM].why
@@ -71,23 +68,8 @@ def quota(record: Record, at_once: int | None) -> Record:
     for index, (created, ended) in enumerate(((10.0, 3000.0), (3000.0, None))):
         name = f"q/job-0/{index}"
         record.work.append(Work(name, "training", 10.0, 2900.0, 600.0, ended, at_once=at_once))
-        record.pods.append(
-            Pod(
-                f"q/job-0-{index}",
-                name,
-                "training",
-                "Job",
-                0,
-                False,
-                created,
-                created + 5,
-                "system-0",
-                "system",
-                created + 5,
-                ended,
-                "succeeded" if ended else None,
-            )
-        )
+        times = (created, created + 5, "system-0", "system", created + 5, ended, "succeeded" if ended else None)
+        record.pods.append(Pod(f"q/job-0-{index}", name, "training", "Job", 0, False, *times))  # type: ignore[arg-type]
     return record
 
 
@@ -102,10 +84,7 @@ def test_work_waits_from_its_turn_on_although_a_quota_keeps_its_pod_away(at_once
 def test_a_pool_at_its_maximum_explains_a_wait_and_excuses_none() -> None:
     record = records.spot_gone()
     record.pools[2] = replace(record.pools[2], most=6)
-    record.work.append(Work("c/late", "training", 1300.0, 2400.0, 600.0))
-    record.pods.append(
-        Pod("c/late-0", "c/late", "training", "Job", 1, True, 1300.0, 3690.0, "gpuod-20", "gpuod", 3700.0)
-    )
+    records.add_late(record, 1300.0, 3690.0)
     found = judged(record)
     assert red(record) == {WAIT, FALLBACK}
     assert "39.8 min" in found[WAIT].measured
@@ -124,10 +103,7 @@ def test_a_pool_at_its_maximum_explains_a_wait_and_excuses_none() -> None:
 def test_a_pool_at_its_maximum_explains_no_wait_while_spot_could_grow() -> None:
     record = records.spot_gone()
     record.pools[2] = replace(record.pools[2], most=6)
-    record.work.append(Work("c/late", "training", 1300.0, 2400.0, 600.0))
-    record.pods.append(
-        Pod("c/late-0", "c/late", "training", "Job", 1, True, 1300.0, 4400.0, "gpuod-20", "gpuod", 4410.0)
-    )
+    records.add_late(record, 1300.0, 4400.0)
     assert "Nothing explains c/late-0" in judged(record)[WAIT].why
     record.pools[1] = replace(record.pools[1], most=4)
     assert "at its maximum of 6" in judged(record)[WAIT].why
@@ -144,9 +120,7 @@ def test_a_wait_of_hours_is_red_and_says_them(shortage: str) -> None:
     record.shortage = shortage
     record.clock = replace(record.clock, length=40_000.0)
     record.pools[2] = replace(record.pools[2], most=6)
-    record.work.append(Work("c/late", "training", 1300.0, 2400.0, 600.0))
-    late = Pod("c/late-0", "c/late", "training", "Job", 1, True, 1300.0, 1300.0 + 8.3 * 3600, "gpuod-20", "gpuod")
-    record.pods.append(late)
+    records.add_late(record, 1300.0, 1300.0 + 8.3 * 3600)
     assert judged(record)[WAIT].state == "red"
     assert judged(record)[WAIT].measured == "8.3 h (c/late-0)"
 
