@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from sandbox.tests.killing import stored
 from sandbox.tests.stack import Stack
 from sandbox.tests.subjects import Subject
 
@@ -61,10 +62,10 @@ def test_another_purchase_option_replaces_that_pool_and_no_other(
     assert stack.steps() == []
 
 
-def quota(folder: Path, subject: Subject, cores: int) -> str:
-    """A cloud file with a quota of vCPUs for the machine family of the general pool."""
-    path = folder / f"{cores}.yaml"
-    path.write_text(yaml.safe_dump({"quotas": subject.quota(cores)}))
+def quota(folder: Path, quotas: dict[str, Any]) -> str:
+    """A cloud file with these quotas."""
+    path = folder / "quotas.yaml"
+    path.write_text(yaml.safe_dump({"quotas": quotas}))
     return str(path)
 
 
@@ -78,16 +79,42 @@ def test_a_change_beyond_the_quota_leaves_the_rest_applied_and_the_next_up_compl
     stack.write(applied)
     before = nodes(stack, "system", "general")
     for options in ([], ["--continue-on-error"]):
-        refused = stack.run("up", "--cloud", quota(tmp_path, subject, short), *options, ok=False)
+        refused = stack.run("up", "--cloud", quota(tmp_path, subject.quota(short)), *options, ok=False)
         for words in subject.quota_messages:
             assert words in refused.stdout
         assert "Traceback" not in refused.stdout + refused.stderr
         assert nodes(stack) == before
     # Only the pool itself waits, nothing else of the same change.
     assert stack.steps() == [("create", f"{subject.cluster}-more", [])]
-    stack.run("up", "--cloud", quota(tmp_path, subject, enough))
+    stack.run("up", "--cloud", quota(tmp_path, subject.quota(enough)))
     assert len(nodes(stack, "more")) == (enough - used) // 8
     assert before < nodes(stack)
+    assert stack.steps() == []
+
+
+@pytest.mark.slow
+def test_a_spot_pool_beyond_its_quota_is_created_by_the_next_up_within_it(
+    stack: Stack, subject: Subject, applied: dict[str, Any], tmp_path: Path
+) -> None:
+    if subject.name != "dev":
+        pytest.skip("AKS alone accepts a pool without machines for it")
+    stack.run("delete", subject.spot)
+    applied["pools"][1]["minNodes"] = 2
+    stack.write(applied)
+
+    def state() -> tuple[int, str]:
+        found = stored(stack, "azure.json")
+        (body,) = (each["body"] for each in found if each["id"].endswith(f"/agentPools/{subject.spot}"))
+        return body["count"], body["provisioningState"]
+
+    failed = stack.run("up", "--cloud", quota(tmp_path, {"westeurope": {"lowPriorityCores": 4}}), ok=False)
+    assert "exceeding approved LowPriorityCores quota" in failed.stdout
+    assert state() == (0, "Failed")
+    # The stack file is unchanged, and the quota is still too small.
+    assert stack.steps() == [("update", f"{subject.cluster}-{subject.spot}", ['tags["kubeflow-spot-retried"]'])]
+    assert "LowPriorityCores quota" in stack.run("up", ok=False).stdout
+    stack.run("up", "--cloud", quota(tmp_path, {"westeurope": {"lowPriorityCores": 8}}))
+    assert state() == (2, "Succeeded")
     assert stack.steps() == []
 
 
