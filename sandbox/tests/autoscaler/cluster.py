@@ -17,7 +17,7 @@ from sandbox.autoscaler.shapes import amounts
 from sandbox.autoscaler.world import Decision, World
 from sandbox.cloud.node_groups import NodeGroup, ScaleRefused
 
-from . import pods, scheduling
+from . import pods
 from .pods import GPU
 from .script import COLLECTED, PRIORITIES, Fault, Object, Script, Step
 
@@ -234,7 +234,7 @@ class Cluster:
         if pod is None or pod["spec"].get("nodeName"):
             return True
         asks = pods.asks(pod)
-        best, most, refusal = "", -1.0, scheduling.refusals(pod, self.nodes, self.pods if self._tied else {})
+        best, most, refusal = "", -1.0, pods.refusals(pod, self.nodes, self.pods if self._tied else {})
         for name, body in self.nodes.items():
             full = amounts(body["status"]["allocatable"])
             free = {resource: has - self._used[name][resource] for resource, has in full.items()}

@@ -1,12 +1,14 @@
-"""Groups, pods and PodDisruptionBudgets of a recording as the autoscaler sees them."""
+"""Groups, pods and PodDisruptionBudgets of a recording as the autoscaler sees them, and rules between pods."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sandbox.autoscaler.fit import selects
-from sandbox.autoscaler.neighbours import rules_of
-from sandbox.autoscaler.shapes import amounts
+from sandbox.autoscaler.fitting import Fitting
+from sandbox.autoscaler.neighbours import Tally, Terms, rules_of
+from sandbox.autoscaler.rooms import Room
+from sandbox.autoscaler.shapes import Shape, amounts
 from sandbox.cloud.node_groups import Gpus, NodeGroup
 
 from .script import Object
@@ -89,6 +91,37 @@ def budgets(told: Iterable[Object], pods: Iterable[Object]) -> list[Object]:
         status = {"disruptionsAllowed": max(0, allowed)}
         found.append({"metadata": metadata, "spec": {"selector": selector}, "status": status})
     return found
+
+
+def refusals(pod: Object, nodes: Mapping[str, Object], pods: Mapping[str, Object]) -> Callable[[str], str]:
+    """The reason why other pods keep a pod from a node, by the node's name; empty where they do not. No pods: none has rules."""
+    if not pods:
+        return lambda name: ""
+    terms = Terms()
+    for each in pods.values():
+        if each["rules"] is not None:
+            terms.learn(each["rules"])
+    rooms = {
+        name: Room(name, body["metadata"]["labels"], body["spec"]["taints"], {}, tally=Tally())
+        for name, body in nodes.items()
+    }
+    for each in pods.values():
+        bonds, room = terms.bonds(each["rules"], *_described(each)), rooms.get(each["spec"].get("nodeName", ""))
+        if room is not None and room.tally is not None and bonds is not None:
+            room.tally.add(bonds)
+    bonds = terms.bonds(pod["rules"], *_described(pod))
+    fitting = Fitting(Shape(pod["spec"], bonds), rooms.values())
+
+    def refusal(name: str) -> str:
+        tally = rooms[name].tally
+        taken = tally is not None and bonds is not None and tally.blocks(bonds.rules.ports)
+        return "its host port is taken" if taken else fitting.refusal(rooms[name])
+
+    return refusal
+
+
+def _described(pod: Object) -> tuple[str, dict[str, str]]:
+    return pod["metadata"]["namespace"], pod["metadata"]["labels"]
 
 
 def _priority(batch: Object) -> int:

@@ -1,4 +1,4 @@
-"""Taints, node selectors, required affinity, and pods' requests."""
+"""Taints, node selectors, required affinity, pods' requests, and quantities as Kubernetes' own client reads them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kubernetes.utils.quantity import parse_quantity
 
 from sandbox.autoscaler.fit import misfit, tolerates
-from sandbox.autoscaler.resources import requests
+from sandbox.autoscaler.resources import quantity, requests
 
 LABELS = {"pool": "t4", "gpus": "4"}
 TAINT = {"key": "sku", "value": "gpu", "effect": "NoSchedule"}
@@ -101,3 +104,18 @@ def container(restart: str | None = None, **requests: str) -> Any:
 )
 def test_what_a_pod_occupies(spec: Any, cpu: str) -> None:
     assert requests(spec) == {"cpu": Decimal(cpu), "pods": 1}
+
+
+SUFFIXES = ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "e3", "E-2", "e+1"]
+NUMBERS = st.one_of(st.integers(-1000, 10**9).map(str), st.decimals(0, 1000, places=3).map(str))
+
+
+@given(NUMBERS, st.sampled_from(SUFFIXES))
+def test_a_quantity_is_what_the_client_library_makes_of_it(number: str, suffix: str) -> None:
+    assert quantity(number + suffix) == parse_quantity(number + suffix)
+
+
+@pytest.mark.parametrize("text", ["", "Gi", "1Xi", "one", "1mm"])
+def test_what_is_no_quantity_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no quantity"):
+        quantity(text)

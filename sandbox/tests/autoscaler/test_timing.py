@@ -114,13 +114,6 @@ def test_unready_nodes_beyond_both_limits_stop_everything_until_they_are_ready(
     assert [action for _, action, _ in scans.decided()] == (["failed", "note", "scale-up"] if stopped else ["scale-up"])
 
 
-def test_a_group_with_too_few_ready_nodes_is_not_asked() -> None:
-    silent = sized(spot(9), 4)
-    scans = Scans(silent, on_demand(9))
-    scans.at(40, *training(1), nodes=unready(silent, 4), since=dict.fromkeys(silent.nodes, 0.0))
-    assert scans.decided() == [(40, "failed", "gpuspot"), (40, "scale-up", "gpuod")]
-
-
 def test_back_off_doubles_to_its_longest_and_is_forgotten_after_hours() -> None:
     pauses = BackOff()
     now, lengths = 0.0, []
