@@ -18,6 +18,7 @@ from bench.figures import Figures, seconds
 from bench.peers.compared import preview_figures, program_figures
 from sandbox.cluster import clusters
 from sandbox.tests.subjects import SUBJECTS
+from tests.admission.bed import Bed
 
 RUNS = 3
 TURNS = 5
@@ -53,12 +54,8 @@ def sandbox_figures(stack: str, home: Path, environment: dict[str, str], figures
         preview_figures(stack, TURNS, environment, figures)
         add(f"{stack}: outputs", [outputs() for _ in range(RUNS)], "s", 2)
         add(f"{stack}: status", [status() for _ in range(RUNS)], "s", 2)
-        add(
-            "sandbox --help",
-            [seconds(sys.executable, "-m", "sandbox", "--help", environment=environment) for _ in range(RUNS)],
-            "s",
-            2,
-        )
+        help_command = (sys.executable, "-m", "sandbox", "--help")
+        add("sandbox --help", [seconds(*help_command, environment=environment) for _ in range(RUNS)], "s", 2)
         planes = clusters.planes(home / stack / "clusters")
         add(f"{stack}: memory of the running sandbox", [sum(plane.memory() for plane in planes) / 1e6], "MB", 1)
     finally:
@@ -69,9 +66,8 @@ def pool_figures(stack: str, figures: Figures) -> None:
     """What one more pool on a stack's cloud costs the program."""
     few, some, many = POOLS
     each = whole.pool(stack, PROGRAM_RUNS, few, many)
-    figures.add(
-        f"program, {stack}: one more pool, whole process incl. exit (CPU)", [1000 * spent for spent in each], "ms", 1
-    )
+    name = f"program, {stack}: one more pool, whole process incl. exit (CPU)"
+    figures.add(name, [1000 * spent for spent in each], "ms", 1)
     own = program.pools(stack, POOL_ROUNDS, POOLS)
     before = [(b - a) / (some - few) * 1000 for a, b in zip(own[few], own[some], strict=True)]
     beyond = [(b - a) / (many - some) * 1000 for a, b in zip(own[some], own[many], strict=True)]
@@ -93,27 +89,21 @@ def admission_figures(figures: Figures) -> None:
         _latency(bed, "the policies", figures)
         rates = [{name: admission.throughput(bed, name, BURST) for name in admission.NAMESPACES} for _ in range(RUNS)]
         figures.add("pods scheduled, no policy", [rate[without] for rate in rates], "/s", 0)
-        figures.add(
-            "pods scheduled: with / without the policies", [rate[profile] / rate[without] for rate in rates], "x", 2
-        )
-        figures.add("pods scheduled: without / without (A/A)", [rate[again] / rate[without] for rate in rates], "x", 2)
+        for name, other in (("with / without the policies", profile), ("without / without (A/A)", again)):
+            figures.add(f"pods scheduled: {name}", [rate[other] / rate[without] for rate in rates], "x", 2)
         admission.hollow_out(bed)
         _latency(bed, "one policy that does nothing", figures)
 
 
-def _latency(bed: admission.Bed, label: str, figures: Figures) -> None:
+def _latency(bed: Bed, label: str, figures: Figures) -> None:
     without, profile, again = admission.NAMESPACES
     before = admission.check_durations(bed)
     rounds = [admission.latencies(bed, PODS) for _ in range(RUNS)]
     p50 = [{name: statistics.median(values) for name, values in times.items()} for times in rounds]
     figures.add(f"pod created, beside {label} (p50)", [times[without] for times in p50], "ms", 2)
     figures.add(f"pod created: what {label} adds (p50)", [times[profile] - times[without] for times in p50], "ms", 2)
-    figures.add(
-        f"pod created: what nothing adds, beside {label} (A/A, p50)",
-        [times[again] - times[without] for times in p50],
-        "ms",
-        2,
-    )
+    nothing = f"pod created: what nothing adds, beside {label} (A/A, p50)"
+    figures.add(nothing, [times[again] - times[without] for times in p50], "ms", 2)
     for policy, (spent, checks) in admission.check_durations(bed).items():
         earlier, fewer = before.get(policy, (0, 0))
         if checks > fewer:

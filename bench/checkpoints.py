@@ -100,10 +100,8 @@ def notice() -> None:
     print(f"| a save takes | {' | '.join(f'{each:.0f} s of notice' for each in NOTICES)} |")
     print(f"|---|{'---|' * len(NOTICES)}")
     for save in SAVES:
-        cells = [
-            "none" if by_case[save, each].steps == 0 else f"{by_case[save, each].steps} of {EVERY} steps"
-            for each in NOTICES
-        ]
+        steps = [by_case[save, each].steps for each in NOTICES]
+        cells = [f"{each} of {EVERY} steps" if each else "none" for each in steps]
         print(f"| {save:g} s | {' | '.join(cells)} |")
 
 
@@ -152,6 +150,9 @@ def best(lengths: Sequence[float], save: float, *, saved_on_notice: bool) -> tup
     return minutes, found[minutes]
 
 
+_NO_SAVE = "no save fits: back to the last checkpoint"
+
+
 def spec() -> dict[str, Any]:
     """Return the panels: the goodput by interval, a line for each group of losses, with and without a save on notice."""
     rows: list[dict[str, Any]] = []
@@ -160,19 +161,10 @@ def spec() -> dict[str, Any]:
     for group in GROUPS:
         lengths, name = spells(*group), f"{losses_a_day(*group):.0f} losses a day"
         names.append(name)
-        for fits, panel in (
-            (True, "a save fits into the notice"),
-            (False, "no save fits: back to the last checkpoint"),
-        ):
-            values = [
-                {
-                    "minutes": each,
-                    "goodput": 100 * goodput(lengths, 60.0 * each, 30.0, saved_on_notice=fits),
-                    "losses": name,
-                    "panel": panel,
-                }
-                for each in INTERVALS
-            ]
+        for fits, panel in ((True, "a save fits into the notice"), (False, _NO_SAVE)):
+            shares = [100 * goodput(lengths, 60.0 * each, 30.0, saved_on_notice=fits) for each in INTERVALS]
+            own = {"losses": name, "panel": panel}
+            values = [{"minutes": m, "goodput": g, **own} for m, g in zip(INTERVALS, shares, strict=True)]
             rows += values
             dots.append(max(values, key=lambda row: row["goodput"]))
     x = {

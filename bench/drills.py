@@ -28,24 +28,14 @@ PROJECT = Path(__file__).resolve().parents[1]
 SEEDS = range(1, 6)
 SHORT = ("burst-from-zero", "spot-gone", "spot-silent")
 
+_WAVE = {"role": "trial", "count": 10, "pods": 50, "runFor": "2m"}
 LARGE = {
     "description": "Every six minutes ten Jobs of fifty pods come, and find the 500 nodes that the first ones brought.",
     "length": "1h",
     "work": [
         {"name": "platform", "role": "platform", "kind": "Deployment", "count": 6, "gpus": 0, "namespace": "kubeflow"},
-        *(
-            {
-                "name": f"wave-{number}",
-                "role": "trial",
-                "count": 10,
-                "pods": 50,
-                "at": f"{1 + 6 * number}m",
-                "runFor": "2m",
-                "checkpointEvery": "1m",
-            }
-            for number in range(9)
-        ),
-        {"name": "last", "role": "trial", "count": 10, "pods": 50, "at": "55m", "runFor": "2m"},
+        *({"name": f"wave-{n}", "at": f"{1 + 6 * n}m", "checkpointEvery": "1m", **_WAVE} for n in range(9)),
+        {"name": "last", "at": "55m", **_WAVE},
     ],
     "faults": [{"at": "30m", "evict": {"nodes": 100, "within": "3m"}}],
 }
@@ -76,9 +66,8 @@ class Bench:
         command = [str(Path(sys.executable).with_name("sandbox")), *arguments]
         done = subprocess.run(command, cwd=PROJECT, env=self._environment, capture_output=True, text=True, check=False)
         if done.returncode not in ok:
-            raise SystemExit(
-                f"{' '.join(arguments)}: exit {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-            )
+            words = f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+            raise SystemExit(f"{' '.join(arguments)}: exit {done.returncode}\n{words}")
         return done
 
 
@@ -133,10 +122,8 @@ def repeats(*scenarios: str) -> None:
             bench.up(stack)
             for scenario in scenarios or ("spot-gone-and-back", "burst-from-zero", "flapping"):
                 seen = [counts(bench.drill(scenario, stack)) for _ in SEEDS]
-                print(
-                    f"{stack} {scenario}: {len(set(seen))} different of {len(seen)}: {' | '.join(sorted(set(seen)))}",
-                    flush=True,
-                )
+                found = " | ".join(sorted(set(seen)))
+                print(f"{stack} {scenario}: {len(set(seen))} different of {len(seen)}: {found}", flush=True)
             bench.down(stack)
 
 
@@ -146,11 +133,9 @@ def factor(*scenarios: str) -> None:
         bench.up("dev")
         for scenario in scenarios or SHORT:
             plain, paced = bench.drill(scenario, "dev"), bench.drill(scenario, "dev", "--factor=5")
-            same = counts(plain).split()[0] == counts(paced).split()[0]
-            print(
-                f"{scenario}: {'same' if same else 'DIFFERENT'} verdicts; {plain['seconds']:.0f} s and {paced['seconds']:.0f} s",
-                flush=True,
-            )
+            same = "same" if counts(plain).split()[0] == counts(paced).split()[0] else "DIFFERENT"
+            took = f"{plain['seconds']:.0f} s and {paced['seconds']:.0f} s"
+            print(f"{scenario}: {same} verdicts; {took}", flush=True)
         bench.down("dev")
 
 

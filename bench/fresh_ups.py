@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from typing import Any
 
 from bench.figures import PROJECT
 
@@ -19,16 +20,10 @@ def main(runs: int, stack: str) -> None:
     for run in range(1, runs + 1):
         with tempfile.TemporaryDirectory() as home:
             environment = {**os.environ, "SANDBOX_HOME": home}
+            options: dict[str, Any] = {"cwd": PROJECT, "env": environment, "capture_output": True, "text": True}
             done, _ = (
-                subprocess.run(
-                    (sys.executable, "-m", "sandbox", command, "--stack", stack),
-                    cwd=PROJECT,
-                    env=environment,
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                )
-                for command in ("up", "down")
+                subprocess.run((sys.executable, "-m", "sandbox", each, "--stack", stack), check=False, **options)
+                for each in ("up", "down")
             )
         succeeded += not done.returncode
         print(f"{succeeded} of {run}", "" if not done.returncode else f"{done.stdout}\n{done.stderr}", flush=True)

@@ -15,21 +15,22 @@ import pulumi
 import pulumi.runtime
 
 
+def _program() -> None:
+    runpy.run_path("__main__.py", run_name="__main__")
+
+
 def main(monitor: str, engine: str, project: str, stack: str, folder: str) -> None:
     """Run the program in a folder to its end."""
     os.chdir(folder)
     pulumi.runtime.set_all_config(pulumi.runtime.get_config_env(), [])
-    pulumi.runtime.configure(
-        pulumi.runtime.Settings(
-            monitor=monitor, engine=engine, project=project, stack=stack, parallel=16, dry_run=False
-        )
-    )
+    addresses = {"monitor": monitor, "engine": engine, "project": project, "stack": stack}
+    pulumi.runtime.configure(pulumi.runtime.Settings(**addresses, parallel=16, dry_run=False))  # type: ignore[arg-type]
     sys.path[0] = ""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     executor = ThreadPoolExecutor(max_workers=64)
     loop.set_default_executor(executor)
-    loop.run_until_complete(pulumi.runtime.run_in_stack(lambda: runpy.run_path("__main__.py", run_name="__main__")))
+    loop.run_until_complete(pulumi.runtime.run_in_stack(_program))
     executor.shutdown(wait=True)
     loop.close()
 

@@ -152,13 +152,8 @@ def spec(rows: Sequence[Row]) -> dict[str, Any]:
 def _savings(rows: Sequence[Row], x: dict[str, Any]) -> dict[str, Any]:
     strict = [row for row in rows if row.case.boot == BOOTS[-1] and row.case.signal == SIGNALS[-1]]
     values = [
-        {
-            "share": 100 * row.case.share,
-            "saved": row.saved,
-            "low": row.low,
-            "high": row.high,
-            "price": f"{row.ratio:.0%}",
-        }
+        {"share": 100 * row.case.share, "price": f"{row.ratio:.0%}"}
+        | {"saved": row.saved, "low": row.low, "high": row.high}
         for row in strict
     ]
     y = {"type": "quantitative", "title": "saved, % of the cost without spot", "scale": {"domain": [0, 65]}}
@@ -192,15 +187,10 @@ _TOLD = {"at-once": "at once", "provision-time": "not at all (10 min)"}
 
 
 def _waits(rows: Sequence[Row], x: dict[str, Any]) -> dict[str, Any]:
+    cases = [(row.case, row.wait) for row in rows if row.ratio == RATIOS[0]]
     values = [
-        {
-            "share": 100 * row.case.share,
-            "wait": row.wait,
-            "told": _TOLD[row.case.signal],
-            "boot": f"{row.case.boot:.0f} s",
-        }
-        for row in rows
-        if row.ratio == RATIOS[0]
+        {"share": 100 * case.share, "wait": wait, "told": _TOLD[case.signal], "boot": f"{case.boot:.0f} s"}
+        for case, wait in cases
     ]
     names = list(_TOLD.values())
     return {
@@ -240,9 +230,8 @@ def main(name: str = "dev") -> None:
         stack = read(home(name))
         works = {boot: list(pool.map(partial(basis, stack, boot), SEEDS)) for boot in BOOTS}
         for place, case in enumerate(cases, 1):
-            found[case] = list(
-                pool.map(measured, [(case, *each) for each in zip(SEEDS, works[case.boot], strict=True)])
-            )
+            jobs = [(case, *each) for each in zip(SEEDS, works[case.boot], strict=True)]
+            found[case] = list(pool.map(measured, jobs))
             print(f"{place} of {len(cases)} points", file=sys.stderr, flush=True)
     rows = list(rows_of(found))
     draw(rows, next(pool.machine for pool in stack.pools if pool.capacity == "spot"))

@@ -156,8 +156,8 @@ def _shown(values: Sequence[float]) -> str:
 
 def main(revision: str) -> None:
     """Measure and print."""
-    with checkout(revision) as folder:
-        sets = {"before": declared(folder), "now": declared(PROJECT)}
+    with checkout(revision) as project:
+        sets = {"before": declared(project), "now": declared(PROJECT)}
     with tempfile.TemporaryDirectory() as folder, standing(Path(folder), subject=DEV) as bed:
         furnish(bed, sets)
         for kind in OBJECTS:

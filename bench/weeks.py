@@ -118,16 +118,11 @@ def _row(name: str, signal: str, policy: str, weeks: Sequence[Week]) -> str:
     saved = [100 * (1 - (rows[policy].usd or 0.0) / (rows[ALONE].usd or 1.0)) for rows, _ in weeks]
     times = interval([times for _, times in weeks]) if policy == OURS else ""
     cells = (
-        name,
-        signal,
-        policy,
-        interval([each.usd or 0.0 for each in found]),
-        "" if policy == ALONE else interval(saved),
-        "" if policy == ALONE else f"{min(saved):.1f}",
+        *(name, signal, policy, interval([each.usd or 0.0 for each in found])),
+        *(("", "") if policy == ALONE else (interval(saved), f"{min(saved):.1f}")),
         f"{max(each.longest_wait for each in found) / 60:.1f} min",
         f"{mean(each.waited for each in found) / 86400:.2f}",
-        f"{mean(each.on_spot or 0.0 for each in found):.0%}",
-        times,
+        *(f"{mean(each.on_spot or 0.0 for each in found):.0%}", times),
     )
     return f"| {' | '.join(cells)} |"
 
@@ -141,20 +136,16 @@ def agreement(*names: str) -> None:
         for name in names or STACKS:
             stack = read(home(name))
             for seed in (1, 2):
-                with (
-                    TemporaryDirectory() as folder,
-                    copied(home(name), Path(folder) / "copy", lambda text: None) as copy,
-                ):
+                folder = TemporaryDirectory()
+                with folder as path, copied(home(name), Path(path) / "copy", lambda text: None) as copy:
                     steps = stack.basis.drawn_week(seed, stack.basis)
                     found = run_drill(name, copy, Trial(week, "week", seed, steps, basis=stack.basis))
                 same = replace(stack, basis=stack.basis.worked(found))
                 for kind, record in (("real programs", found), ("in memory", run_policy(same, trial(same, seed)))):
                     own = outcome_of(record)
-                    print(
-                        f"| {name} | {seed} | {kind} | {own.usd:.2f} | {own.longest_wait / 60:.1f} min |"
-                        f" {own.waited / 86400:.2f} | {own.on_spot or 0:.0%} | {len(record.nodes)} | {record.clock.wall:.0f} |",
-                        flush=True,
-                    )
+                    head = f"| {name} | {seed} | {kind} | {own.usd:.2f} | {own.longest_wait / 60:.1f} min |"
+                    rest = f"{own.on_spot or 0:.0%} | {len(record.nodes)} | {record.clock.wall:.0f} |"
+                    print(f"{head} {own.waited / 86400:.2f} | {rest}", flush=True)
 
 
 if __name__ == "__main__":

@@ -50,11 +50,10 @@ class _Monitor(resource_pb2_grpc.ResourceMonitorServicer):
         urn = f"urn:pulumi:{STACK}::{NAME}::{request.type}::{request.name}"
         if not request.custom:
             return resource_pb2.RegisterResourceResponse(urn=urn)
-        arguments = pulumi.runtime.MockResourceArgs(
-            request.type, request.name, _plain(request.object), request.provider, "", True
-        )
+        named = (request.type, request.name, _plain(request.object), request.provider)
+        arguments = pulumi.runtime.MockResourceArgs(*named, "", True)
         id, state = self._cloud.new_resource(arguments)
-        return resource_pb2.RegisterResourceResponse(urn=urn, id=id, object=_struct(state))
+        return resource_pb2.RegisterResourceResponse(urn=urn, id=id or "", object=_struct(state))
 
     def RegisterResourceOutputs(self, request: Any, context: grpc.ServicerContext) -> Any:
         return empty_pb2.Empty()
@@ -64,9 +63,8 @@ class _Monitor(resource_pb2_grpc.ResourceMonitorServicer):
             answer = self._cloud.call(pulumi.runtime.MockCallArgs(request.tok, _plain(request.args), request.provider))
         except grpc.RpcError as refused:
             context.abort(grpc.StatusCode.UNKNOWN, str(refused))
-        return resource_pb2.ResourceInvokeResponse(
-            **{"return": _struct(answer[0] if isinstance(answer, tuple) else answer)}
-        )
+        found = _struct(answer[0] if isinstance(answer, tuple) else answer)
+        return resource_pb2.ResourceInvokeResponse(**{"return": found})
 
     def SignalAndWaitForShutdown(self, request: Any, context: grpc.ServicerContext) -> Any:
         return empty_pb2.Empty()

@@ -24,13 +24,8 @@ def test_the_sizes_are_those_of_the_pools() -> None:
 
 
 def test_an_amount_is_a_number_or_a_share_and_no_share_is_nothing() -> None:
-    assert [OWN.amount(amount) for amount in (0, 12, "50% of spot", "300% of on-demand", "1% of spot")] == [
-        0,
-        12,
-        4,
-        6,
-        1,
-    ]
+    amounts = (0, 12, "50% of spot", "300% of on-demand", "1% of spot")
+    assert [OWN.amount(amount) for amount in amounts] == [0, 12, 4, 6, 1]
 
 
 def test_the_second_sides_week_has_the_capacity_of_the_first_and_its_further_zones_and_machines_beside() -> None:
@@ -43,21 +38,15 @@ def test_the_second_sides_week_has_the_capacity_of_the_first_and_its_further_zon
     assert LARGER.drawn_week(1, LARGER) != second
 
 
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("eviction-storm", "Both sides have the same work."),
-        ("spot-gone", "Both sides have the same work, counted from main: shares of the 2 GPUs on demand."),
-        (
-            "spot-going",
-            "Both sides have the same work and the same spot capacity, counted from main: shares of the 8 GPUs on spot;"
-            " spot capacity for its spot pools.",
-        ),
-        (
-            "week",
-            "Both sides have the same work and the same spot capacity, counted from main: spot capacity for its spot pools.",
-        ),
-    ],
-)
+SAME, SIZED = "Both sides have the same work", "Both sides have the same work and the same spot capacity"
+SENTENCES = {
+    "eviction-storm": f"{SAME}.",
+    "spot-gone": f"{SAME}, counted from main: shares of the 2 GPUs on demand.",
+    "spot-going": f"{SIZED}, counted from main: shares of the 8 GPUs on spot; spot capacity for its spot pools.",
+    "week": f"{SIZED}, counted from main: spot capacity for its spot pools.",
+}
+
+
+@pytest.mark.parametrize(("name", "sentence"), SENTENCES.items())
 def test_the_sentence_says_what_is_counted_from_the_first_side(name: str, sentence: str) -> None:
     assert basis.same_work_sentence(scenario.load_scenario(name), OWN, "main") == sentence

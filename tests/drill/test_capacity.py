@@ -1,13 +1,17 @@
-"""Spot capacity over time, and its mistakes."""
+"""Spot capacity over time and its mistakes, and scenarios that do not fit a stack."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drill.world.capacity import Capacity, check_capacity
+from drill.world.fitting import require_fit
 from drill.world.record import Pool, Step
+from drill.world.scenario import Scenario
 from sandbox.base.errors import SandboxError
 
 ZONAL = Pool("t4", "T4", "spot", gpus=1, least=0, most=8, zones=("eu-1", "eu-2"))
@@ -28,15 +32,8 @@ steps = st.lists(
 
 
 def test_the_last_step_that_matches_holds() -> None:
-    capacity = Capacity(
-        [
-            Step(60, "T4", "eu-1", 0),
-            Step(0, "*", "*", 5),
-            Step(30, "T4", "*", 2),
-            Step(90, "T4", "eu-1", None),
-            Step(95, "*", "eu-1", 1),
-        ]
-    )
+    first, rest = Step(60, "T4", "eu-1", 0), [Step(90, "T4", "eu-1", None), Step(95, "*", "eu-1", 1)]
+    capacity = Capacity([first, Step(0, "*", "*", 5), Step(30, "T4", "*", 2), *rest])
     assert [capacity.at("T4", "eu-1", now) for now in (0, 29, 30, 60, 89.9, 90, 95)] == [5, 5, 2, 0, 0, None, 1]
     assert [capacity.at("T4", "eu-2", now) for now in (0, 30, 95)] == [5, 2, 2]
     assert capacity.at("A100", "eu-2", 95) == 5
@@ -68,30 +65,18 @@ def test_zones_add_up() -> None:
     assert capacity.total("A100", (), 0) == 2
 
 
+WHOLE = "write a whole number of nodes, or null for no bound"
+NO_POOL = "which no spot pool has: write A100 or T4, or * for all"
+NO_ZONE = "in which no pool takes T4: write eu-1 or eu-2, or * for all"
 WRONG = {
     "negative": (Step(0, "T4", "*", -1), "capacity[0].nodes is -1: write 0 for none, or null for no bound"),
     "past": (Step(-5, "T4", "*", 1), "capacity[0].at is -5, which is in the past: write 0 or more"),
     "NaN": (Step(float("nan"), "T4", "*", 1), "capacity[0].at is nan: write seconds from the drill's begin"),
-    "half a node": (
-        Step(0, "T4", "*", 1.5),
-        "capacity[0].nodes is 1.5: write a whole number of nodes, or null for no bound",
-    ),  # type: ignore[arg-type]
-    "true": (
-        Step(0, "T4", "*", True),
-        "capacity[0].nodes is True: write a whole number of nodes, or null for no bound",
-    ),
-    "machine": (
-        Step(0, "V100", "*", 1),
-        "capacity[0].machine is 'V100', which no spot pool has: write A100 or T4, or * for all",
-    ),
-    "on-demand machine": (
-        Step(0, "D8", "*", 1),
-        "capacity[0].machine is 'D8', which no spot pool has: write A100 or T4, or * for all",
-    ),
-    "zone": (
-        Step(0, "T4", "eu-3", 1),
-        "capacity[0].zone is 'eu-3', in which no pool takes T4: write eu-1 or eu-2, or * for all",
-    ),
+    "half a node": (Step(0, "T4", "*", 1.5), f"capacity[0].nodes is 1.5: {WHOLE}"),  # type: ignore[arg-type]
+    "true": (Step(0, "T4", "*", True), f"capacity[0].nodes is True: {WHOLE}"),
+    "machine": (Step(0, "V100", "*", 1), f"capacity[0].machine is 'V100', {NO_POOL}"),
+    "on-demand machine": (Step(0, "D8", "*", 1), f"capacity[0].machine is 'D8', {NO_POOL}"),
+    "zone": (Step(0, "T4", "eu-3", 1), f"capacity[0].zone is 'eu-3', {NO_ZONE}"),
 }
 
 
@@ -104,13 +89,9 @@ def test_a_wrong_step_is_refused_in_words(wrong: str) -> None:
 
 
 def test_all_problems_are_named_at_once() -> None:
+    wrong = [Step(0, "T4", "*", 1), Step(-1, "X", "*", -1), *[Step(0, "T4", "eu-9", 1)] * 30]
     with pytest.raises(SandboxError) as refused:
-        check_capacity(
-            [Step(0, "T4", "*", 1), Step(-1, "X", "*", -1), *[Step(0, "T4", "eu-9", 1)] * 30],
-            [ZONAL],
-            path="steps",
-            now=60,
-        )
+        check_capacity(wrong, [ZONAL], path="steps", now=60)
     lines = str(refused.value).splitlines()
     assert lines[0] == "64 problems in the capacity; the stack is as it was:"
     assert lines[1] == "  steps[0].at is 0, which is in the past: write 60 or more"
@@ -126,3 +107,65 @@ def test_a_good_step_is_taken() -> None:
 def test_a_stack_without_spot_has_no_capacity() -> None:
     with pytest.raises(SandboxError, match="no spot pool; add `capacity: spot` to a pool"):
         check_capacity([], [TWIN, GENERAL])
+
+
+NC4_SPOT = Pool("t4", "NC4", "spot", 1, 0, 8, ("eu-1", "eu-2"))
+NC4_TWIN = Pool("t4od", "NC4", "on-demand", 1, 0, 2)
+
+
+def scenario(*faults: dict[str, Any]) -> Scenario:
+    work = [{"name": "w", "role": "trial", "runFor": "10m"}]
+    return Scenario.model_validate({"description": "A.", "length": "1h", "work": work, "faults": list(faults)})
+
+
+@pytest.mark.parametrize(
+    ("fault", "problem"),
+    [
+        ({"capacity": {"machine": "A100"}}, "faults[0].capacity.machine: the stack has no 'A100'; it has NC4"),
+        ({"capacity": {"zone": "eu-3"}}, "faults[0].capacity.zone: the stack has no 'eu-3'; it has eu-1, eu-2"),
+        ({"evict": {"pool": "t4od"}}, "faults[0].evict.pool: the stack has no 't4od'; it has t4"),
+        ({"evict": {"zone": "x"}}, "faults[0].evict.zone: the stack has no 'x'; it has eu-1, eu-2"),
+        ({"silent": {"pool": "gone"}}, "faults[0].silent.pool: the stack has no 'gone'; it has t4, t4od"),
+        (
+            {"latePlugin": {"pool": "gone", "seconds": "1m"}},
+            "faults[0].latePlugin.pool: the stack has no 'gone'; it has t4, t4od",
+        ),
+        ({"capacity": {"machine": "first"}}, "faults[0].capacity.machine: the stack has no 'first'; it has NC4"),
+        ({"evict": {"pool": "first"}}, "faults[0].evict.pool: the stack has no 'first'; it has t4"),
+        ({"evict": {"zone": "first"}}, "faults[0].evict.zone: the stack has no 'first'; it has eu-1, eu-2; '*' is all"),
+        ({"refuse": {"pool": "first"}}, "faults[0].refuse.pool: the stack has no 'first'; it has t4, t4od"),
+        (
+            {"refuse": {"pool": "t4od", "capacity": "spot"}},
+            "faults[0].refuse.capacity: pool 't4od' has nothing spot: leave `capacity` out, or write '*'",
+        ),
+    ],
+)
+def test_names_that_the_stack_does_not_have_are_refused(fault: dict[str, Any], problem: str) -> None:
+    with pytest.raises(SandboxError) as refused:
+        require_fit(scenario({"at": "1m", **fault}), [NC4_SPOT, NC4_TWIN])
+    assert problem in str(refused.value)
+
+
+def test_names_that_it_has_and_words_for_all_of_them_are_taken() -> None:
+    faults: tuple[dict[str, Any], ...] = (
+        {"capacity": {"machine": "NC4", "zone": "first"}},
+        {"evict": {"pool": "t4", "zone": "eu-1"}},
+        {"silent": {}},
+    )
+    require_fit(scenario(*({"at": "1m", **fault} for fault in faults)), [NC4_SPOT, NC4_TWIN])
+
+
+def test_a_stack_without_spot_has_nothing_to_take_away() -> None:
+    with pytest.raises(SandboxError, match="the stack has no spot pool"):
+        require_fit(scenario(), [NC4_TWIN])
+
+
+def test_a_zone_of_another_pool_is_not_this_pools() -> None:
+    other = Pool("l4", "G2", "spot", 1, 0, 8, ("eu-3",))
+    faults: tuple[dict[str, Any], ...] = (
+        {"capacity": {"machine": "G2", "zone": "eu-1"}},
+        {"evict": {"pool": "l4", "zone": "eu-1"}},
+    )
+    with pytest.raises(SandboxError) as refused:
+        require_fit(scenario(*({"at": "1m", **fault} for fault in faults)), [NC4_SPOT, NC4_TWIN, other])
+    assert str(refused.value).count("the stack has no 'eu-1'; it has eu-3") == 2

@@ -95,9 +95,8 @@ class Bed:
             cloud.groups["t4"] = replace(cloud.groups["t4"], gpus=gpus)
         cloud.groups["t4od"] = replace(cloud.groups["t4od"], most=twin)
         self.scaler, self.client, self.api = Scaler(), Client(refuse), Api()
-        whole = [
-            {"name": f"work{number}", "role": "training", "runFor": "10m", **each} for number, each in enumerate(work)
-        ]
+        base = {"role": "training", "runFor": "10m"}
+        whole = [{"name": f"work{number}", **base, **each} for number, each in enumerate(work)]
         scenario = Scenario.model_validate({"description": "", "length": "1h", "work": whole})
         cluster = Cluster("c", cloud, captured, AZURE, self.client, self.api, nullcontext)  # type: ignore[arg-type]
         self.drill = Drill(Trial(scenario, "test", 1, basis=basis), Clock(), cluster, lambda: self.scaler)
@@ -180,16 +179,11 @@ def test_the_record_has_the_very_seconds_that_pods_work() -> None:
 def test_the_autoscaler_sees_what_disruption_budgets_allow_by_now() -> None:
     bed = Bed({}, {"at": "30m"})
     metadata = {"name": "b", "namespace": "kubeflow", "uid": "b"}
-    bed.api.events[BUDGETS] = [
-        {
-            "type": change,
-            "object": {
-                "metadata": {**metadata, "resourceVersion": str(number + 2)},
-                "status": {"disruptionsAllowed": number},
-            },
-        }
-        for number, change in enumerate(("ADDED", "MODIFIED"))
-    ]
+    bed.api.events[BUDGETS] = []
+    for number, change in enumerate(("ADDED", "MODIFIED")):
+        status, version = {"disruptionsAllowed": number}, {"resourceVersion": str(number + 2)}
+        body = {"metadata": {**metadata, **version}, "status": status}
+        bed.api.events[BUDGETS].append({"type": change, "object": body})
     observed, ends = bed.drill.observed, time.monotonic() + 10
 
     def wait() -> None:

@@ -66,11 +66,8 @@ def test_a_machine_that_never_registers_is_deleted_when_the_request_is_given_up(
     bench.external._origin = time.time() - 80.2
     bench.run(90)
     assert "mute" not in bench.cluster
-    assert (bench.made("mute").why, bench.made("mute").gone, bench.made("mute").registered) == (
-        "never registered",
-        80.5,
-        None,
-    )
+    mute = bench.made("mute")
+    assert (mute.why, mute.gone, mute.registered) == ("never registered", 80.5, None)
 
 
 def test_a_node_that_it_deletes_before_it_registers_never_did(bench: Bench) -> None:
@@ -188,9 +185,8 @@ def test_which_program_decides_is_chosen_before_anything_starts(tmp_path: Path) 
         checked_program(environment, "azure", None)
     program.touch(0o755)
     assert checked_program(environment, "azure", None) == checked_program(environment, "azure", 1.0) == program
-    with pytest.raises(
-        SandboxError, match=r"--factor 5: .* runs in real time; leave the option out, or unset SANDBOX_"
-    ):
+    words = r"--factor 5: .* runs in real time; leave the option out, or unset SANDBOX_"
+    with pytest.raises(SandboxError, match=words):
         checked_program(environment, "azure", 5.0)
     with pytest.raises(SandboxError, match="SANDBOX_AUTOSCALER is for stacks on AKS"):
         checked_program(environment, "gcp", None)

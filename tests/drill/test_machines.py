@@ -14,6 +14,7 @@ from drill.play.clock import Clock
 from drill.play.faults import Faults
 from drill.play.machines import Active, Machines
 from drill.play.source import Captured
+from drill.world import record
 from drill.world.scenario import CapacityChange, Fault, Place
 from sandbox.cloud.node_groups import Gpus, NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cluster import plugins
@@ -77,13 +78,29 @@ class Cloud:
 class Bed:
     """Machines with a clock; `joined` has the names and zones of nodes as they register."""
 
-    def __init__(self, facts: Any = AZURE, policy: str = "Delete") -> None:
+    def __init__(self, facts: Any = AZURE, policy: str = "Delete", limit: int | None = None) -> None:
         captured = Captured()
         self.clock, self.cloud = Clock(), Cloud(captured, policy)
         self.machines = Machines(self.cloud, "c", self.clock, captured, 100.0, facts)  # type: ignore[arg-type]
         self.joined: list[tuple[float, str, str]] = []
         self.machines.join = self._join
         self.machines.begin()
+        if limit is not None:
+            self.limit(limit)
+
+    def limit(self, nodes: int | None) -> None:
+        """Change the capacity of both zones."""
+        for zone in ("eu-1", "eu-2"):
+            self.machines.set_limit("NC4", zone, nodes)
+
+    @property
+    def lives(self) -> list[record.Node]:
+        """All machines of the spot pool, in their order."""
+        return [node for node in self.machines.all if node.pool == "t4"]
+
+    def lose_all(self) -> None:
+        """The cloud takes the spot machines."""
+        self.machines.lose(self.machines.group("t4").nodes, "evicted")
 
     def _join(self, node: Object) -> None:
         zone = node["metadata"]["labels"]["topology.kubernetes.io/zone"]
@@ -123,10 +140,8 @@ def test_a_zone_without_capacity_gets_none() -> None:
 
 @pytest.mark.parametrize(("facts", "came"), [(AZURE, 0), (GCP, 2)])
 def test_a_request_beyond_the_capacity_is_refused_as_the_cloud_does(facts: Any, came: int) -> None:
-    bed = Bed(facts)
+    bed = Bed(facts, limit=1)
     bed.machines.shortage = "at-once"
-    for zone in ("eu-1", "eu-2"):
-        bed.machines.set_limit("NC4", zone, 1)
     with pytest.raises(ScaleRefused, match=facts.refused.code):
         bed.grow(3)
     assert len(bed.machines.group("t4").nodes) == came
@@ -176,15 +191,13 @@ def test_azure_makes_the_pool_smaller_and_google_makes_the_machine_anew_when_it_
         bed = Bed(facts)
         bed.grow(2)
         bed.until(100)
-        for zone in ("eu-1", "eu-2"):
-            bed.machines.set_limit("NC4", zone, 0)
+        bed.limit(0)
         lost = bed.machines.group("t4").nodes[0]
         bed.machines.lose([lost], "evicted")
         assert len(bed.machines.group("t4").nodes) == size
         bed.until(500)
         assert [name for time, name, _ in bed.joined if time > 100] == []
-        for zone in ("eu-1", "eu-2"):
-            bed.machines.set_limit("NC4", zone, None)
+        bed.limit(None)
         bed.machines.revive()
         bed.until(900)
         assert [(time, name) for time, name, _ in bed.joined if time > 100] == ([(600.0, lost)] if size == 2 else [])
@@ -194,16 +207,13 @@ def test_a_machine_to_be_made_anew_counts_in_its_pool_until_it_comes_and_costs_n
     bed = Bed(GCP)
     bed.grow(1)
     bed.until(100)
-    zones = ("eu-1", "eu-2")
-    for zone in zones:
-        bed.machines.set_limit("NC4", zone, 0)
-    bed.machines.lose(bed.machines.group("t4").nodes, "evicted")
+    bed.limit(0)
+    bed.lose_all()
     bed.until(400)
-    for zone in zones:
-        bed.machines.set_limit("NC4", zone, None)
+    bed.limit(None)
     bed.machines.revive()
     bed.until(900)
-    lives = [(n.requested, n.registered, n.gone) for n in bed.machines.all if n.pool == "t4"]
+    lives = [(node.requested, node.registered, node.gone) for node in bed.lives]
     registered = [at for at, name, _ in bed.joined if name.startswith("t4-")]
     assert lives == [(0.0, None, 100.0), (100.0, None, 400.0), (400.0, None, None)]
     assert registered == [100.0, 500.0]
@@ -213,15 +223,15 @@ def test_a_machine_that_is_made_anew_at_once_was_never_absent() -> None:
     bed = Bed(GCP)
     bed.grow(1)
     bed.until(100)
-    bed.machines.lose(bed.machines.group("t4").nodes, "evicted")
-    assert [n.requested for n in bed.machines.all if n.pool == "t4"] == [0.0, 100.0]
+    bed.lose_all()
+    assert [node.requested for node in bed.lives] == [0.0, 100.0]
 
 
 def test_a_machine_that_is_lost_while_it_boots_and_made_anew_registers_once() -> None:
     bed = Bed(GCP)
     bed.grow(1)
     bed.until(40)
-    bed.machines.lose(bed.machines.group("t4").nodes, "evicted")
+    bed.lose_all()
     bed.until(900)
     assert [at for at, name, _ in bed.joined if name.startswith("t4-")] == [140.0]
 
@@ -242,9 +252,8 @@ def test_absent_machines_fill_their_zone() -> None:
     bed.cloud.groups["t4"] = replace(bed.cloud.groups["t4"], zone_most=1)
     bed.machines._groups = None
     bed.grow(1)
-    bed.machines.set_limit("NC4", "eu-1", 0)
-    bed.machines.set_limit("NC4", "eu-2", 0)
-    bed.machines.lose(bed.machines.group("t4").nodes, "evicted")
+    bed.limit(0)
+    bed.lose_all()
     bed.machines.set_limit("NC4", "eu-1", None)
     assert bed.machines.places(bed.machines.group("t4"), 1) == []
 
@@ -252,19 +261,20 @@ def test_absent_machines_fill_their_zone() -> None:
 @pytest.mark.parametrize(("share", "limits"), [(75, [2, 2]), (50, [2, 1]), (25, [1, 0]), (0, [0, 0])])
 def test_a_share_of_the_capacity_is_spread_over_the_zones(share: int, limits: list[int]) -> None:
     bed = Bed()
-    faults = Faults(bed.clock, bed.machines, SimpleNamespace(), Random(1), lambda: None, lambda *event: None)  # type: ignore[arg-type]
-    faults.plan([], [Fault(at="10s", capacity=CapacityChange(share=share))])
-    bed.until(20)
-    assert [step.nodes for step in faults.capacity] == limits
+    assert [nodes for _, nodes in shared(bed, share)] == limits
 
 
 def test_the_second_side_has_the_shares_of_the_first_and_its_own_in_further_zones() -> None:
-    bed, nothing = Bed(), SimpleNamespace()
-    sizes = {("NC4", "eu-1"): 8}
+    assert shared(Bed(), 75, {("NC4", "eu-1"): 8}) == [("eu-1", 6), ("eu-2", 2)]
+
+
+def shared(bed: Bed, share: int, sizes: Any = None) -> list[tuple[str, int | None]]:
+    """The nodes of each zone after a fault that leaves a share."""
+    nothing = SimpleNamespace()
     faults = Faults(bed.clock, bed.machines, nothing, Random(1), lambda: None, lambda *event: None, sizes)  # type: ignore[arg-type]
-    faults.plan([], [Fault(at="10s", capacity=CapacityChange(share=75))])
+    faults.plan([], [Fault(at="10s", capacity=CapacityChange(share=share))])
     bed.until(20)
-    assert [(step.zone, step.nodes) for step in faults.capacity] == [("eu-1", 6), ("eu-2", 2)]
+    return [(step.zone, step.nodes) for step in faults.capacity]
 
 
 def test_the_minimum_does_not_keep_a_machine_that_the_cloud_takes() -> None:
@@ -285,3 +295,33 @@ def test_the_reach_of_a_pod_follows_from_its_selectors_whatever_it_tolerates() -
     spec = {"nodeSelector": {"kubeflow-spot.dev/pool": "t4"}, "containers": []}
     assert bed.machines.reach({"spec": spec}) == ("t4",)
     assert bed.machines.reach({"spec": {"containers": []}}) == ("t4", "t4od")
+
+
+def test_aks_tells_a_shortage_by_machines_that_never_come_and_gke_by_a_refusal() -> None:
+    """azure_scale_set.go returns before the outcome; errors of instances reach the loop on Google."""
+    bed = Bed(limit=1)
+    bed.grow(3)
+    bed.until(4000)
+    assert (len(bed.machines.group("t4").nodes), bed.zones) == (3, [])
+    # They stay away when there are machines again, and take no room from those that come then.
+    bed.limit(2)
+    bed.grow(3)
+    bed.until(5000)
+    assert sorted(bed.zones) == ["eu-1", "eu-1", "eu-2"]
+    with pytest.raises(ScaleRefused):
+        Bed(GCP, limit=0).grow(1)
+
+
+def test_machines_that_could_not_be_made_are_known_after_20_s() -> None:
+    bed = Bed(limit=0)
+    bed.machines.shortage = "20s"
+    told: list[float] = []
+    bed.machines.told = lambda: told.append(bed.clock.now)
+    bed.grow(2)
+    bed.until(19)
+    assert bed.machines.failed == set()
+    bed.until(21)
+    assert bed.machines.failed == set(bed.machines.group("t4").nodes)
+    assert told == [20.0, 20.0]
+    bed.machines.remove(bed.machines.group("t4"), bed.machines.group("t4").nodes, "never registered")
+    assert bed.machines.failed == set()

@@ -90,15 +90,22 @@ def test_times_are_of_the_log_s_header() -> None:
     assert decision.at == pytest.approx(at("21:20:41.302851"))
 
 
-def test_removed_nodes_are_counted_from_the_last_plan() -> None:
-    lines = [PLAN, f'{EMPTY}"{SPOT_GROUP}-xqtvr"', f'{EMPTY}"{SPOT_GROUP}-dnn7x"']
-    sizes = [decision[3:5] for decision in read(*lines)]
-    assert sizes == [(0, 2), (2, 1), (1, 0)]
-
-
-def test_a_plan_that_is_refused_at_once_makes_no_node() -> None:
-    lines = [PLAN.replace("0->2", "1->2"), BACKOFF + "cloudProviderError", f'{EMPTY}"{SPOT_GROUP}-dnn7x"']
-    assert [decision[3:5] for decision in read(*lines)] == [(1, 2), (0, 0), (1, 0)]
+@pytest.mark.parametrize(
+    ("lines", "sizes"),
+    [
+        pytest.param(
+            *([PLAN, f'{EMPTY}"{SPOT_GROUP}-xqtvr"', f'{EMPTY}"{SPOT_GROUP}-dnn7x"'], [(0, 2), (2, 1), (1, 0)]),
+            id="from the last plan",
+        ),
+        pytest.param(
+            [PLAN.replace("0->2", "1->2"), BACKOFF + "cloudProviderError", f'{EMPTY}"{SPOT_GROUP}-dnn7x"'],
+            [(1, 2), (0, 0), (1, 0)],
+            id="a plan that is refused at once makes no node",
+        ),
+    ],
+)
+def test_the_size_of_a_group_is_counted(lines: list[str], sizes: list[tuple[int, int]]) -> None:
+    assert [decision[3:5] for decision in read(*lines)] == sizes
 
 
 def test_a_node_that_could_not_be_deleted_is_counted_again() -> None:

@@ -1,8 +1,10 @@
-"""From a copied cluster to a record: the pools, their orders, and machines that share a name."""
+"""From a stack that is up to a record: its copy, its pools and their orders, machines that share a name."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,10 +12,16 @@ import pytest
 
 from drill.play.drill import told_apart
 from drill.play.run import undone
-from drill.play.source import Captured, declared_objects
+from drill.play.source import Captured, declared_objects, open_cloud, unreachable_as_error
 from drill.play.stack_facts import growth_orders, stack_pools
 from drill.world.record import Node, Pod
+from sandbox.base.errors import SandboxError
 from sandbox.cloud.node_groups import Gpus
+from sandbox.cloud.spot_nodes import Bound
+from sandbox.cluster.control_plane import ControlPlane
+from sandbox.cluster.control_plane.ports import NAMES
+from sandbox.kubernetes.client import Unreachable
+from sandbox.tests.spot_bed import on_azure
 from tests.drill.test_machines import Cloud
 
 
@@ -75,3 +83,41 @@ def test_machines_that_share_a_name_are_told_apart_and_so_are_their_pods() -> No
 def test_what_a_program_did_not_do_stands_before_the_figures() -> None:
     assert undone([]) == ()
     assert undone(["a", "b", "c", "d"]) == ("A program did not do what seemed due: a, b, c and 1 more.",)
+
+
+@pytest.fixture
+def plane(tmp_path: Path) -> ControlPlane:
+    found = ControlPlane(tmp_path, version="1.36", cloud="azure")
+    (tmp_path / "ports.json").write_text(json.dumps(dict.fromkeys(NAMES, 28406)))
+    return found
+
+
+def said(plane: ControlPlane, server: str) -> str:
+    with pytest.raises(SandboxError) as refused, unreachable_as_error("dev", plane):
+        raise Unreachable(server)
+    return str(refused.value)
+
+
+def test_the_drills_own_server_is_named_with_its_last_words(plane: ControlPlane) -> None:
+    log = plane.processes["kube-apiserver"].log
+    first = said(plane, "https://127.0.0.1:28406")
+    assert first.startswith("the drill's API server does not answer any more")
+    assert first.endswith(f"the log {log}")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("begin\na\nb\netcd is gone\n")
+    assert said(plane, "https://127.0.0.1:28406").endswith("which ended so:\n  a\n  b\n  etcd is gone")
+
+
+def test_the_stacks_server_is_told_from_it(plane: ControlPlane) -> None:
+    assert "the API server of stack 'dev' does not answer at https://127.0.0.1:9: `up`" in said(
+        plane, "https://127.0.0.1:9"
+    )
+
+
+def test_the_copy_has_the_machines_that_the_live_stack_was_denied(tmp_path: Path) -> None:
+    bed = on_azure(tmp_path)
+    bed.cloud.set_capacity(Bound(bed.machine, 0))
+    bed.refused(1)
+    copy = open_cloud("azure", tmp_path, Captured())
+    assert copy.capacities() == []
+    copy.grow(bed.id(), 1)

@@ -27,11 +27,8 @@ def trace(gap: object, data: object) -> dict[str, object]:
 
 def test_a_trace_becomes_its_changes(tmp_path: Path) -> None:
     path = written(tmp_path, trace(300, [4, 4, 0, 0, 2]))
-    assert read_trace(path, "T4", "eu-1") == [
-        Step(0, "T4", "eu-1", 4),
-        Step(600, "T4", "eu-1", 0),
-        Step(1200, "T4", "eu-1", 2),
-    ]
+    changes = [(0, 4), (600, 0), (1200, 2)]
+    assert read_trace(path, "T4", "eu-1") == [Step(at, "T4", "eu-1", nodes) for at, nodes in changes]
     assert Capacity(read_trace(path, "T4")).at("T4", "eu-2", 700) == 0, "without a zone it is of all"
 
 

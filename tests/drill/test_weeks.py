@@ -13,7 +13,6 @@ from statistics import mean, median
 import pytest
 
 from drill.world.measurements import Lengths, Measurement, alike, measurements
-from drill.world.record import Step
 from drill.world.weeks import WEEK, Trace, drawn, week
 
 SPELLS = 1500
@@ -44,11 +43,9 @@ def seen(traces: list[Trace], length: int) -> Seen:
     for trace in traces:
         total += sum(after == 0 for (_, _), (_, after) in pairwise(trace))
         partial += sum(0 < after < before for (_, before), (_, after) in pairwise(trace))
-        ends = [
-            (at, nodes > 0)
-            for place, (at, nodes) in enumerate(trace)
-            if place == 0 or (nodes > 0) != (trace[place - 1][1] > 0)
-        ]
+        ups = [nodes > 0 for _, nodes in trace]
+        turns = [place for place, up in enumerate(ups) if place == 0 or up != ups[place - 1]]
+        ends = [(trace[place][0], ups[place]) for place in turns]
         for (at, up), (until, _) in pairwise([*ends, (length, False)]):
             (there if up else gone).append((until - at) / 60)
     days = len(traces) * length / 86400
@@ -67,7 +64,7 @@ def differences(lengths: list[float], measured: tuple[float, float, float]) -> I
         below = sum(drawn < length * 0.99 for drawn in lengths) / len(lengths)
         up_to = sum(drawn <= length * 1.01 + 0.02 for drawn in lengths) / len(lengths)
         if not below - OFF <= part <= up_to + OFF:
-            yield f"{length} min is the {part:.0%} percentile of what was measured; of the drawn ones {below:.0%} are below"
+            yield f"{length} min is the measured {part:.0%} percentile; of the drawn lengths {below:.0%} are below"
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
@@ -83,9 +80,8 @@ def test_drawn_traces_have_the_measured_shares_and_percentiles(row: Measurement)
 def test_lengths_keep_their_mean() -> None:
     for row in measurements():
         for lengths in (row.spells, row.gaps) if row.total_losses else ():
-            assert mean(lengths.at((draw + 0.5) / 2000) for draw in range(2000)) == pytest.approx(
-                lengths.mean, rel=0.04
-            ), row.name
+            drawn = [lengths.at((draw + 0.5) / 2000) for draw in range(2000)]
+            assert mean(drawn) == pytest.approx(lengths.mean, rel=0.04), row.name
 
 
 def test_exponential_lengths_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,19 +145,10 @@ def test_eight_gpus_are_there_half_as_often() -> None:
 
 def test_zones_differ_in_their_share_and_change_at_other_hours() -> None:
     weeks = [of_week(seed) for seed in range(12)]
-    assert (
-        median(
-            max(shares) - min(shares) for zones in weeks for shares in [[share(t, range(1, 9)) for t in zones.values()]]
-        )
-        > 0.2
-    )
-    equal = [
-        at
-        for zones in weeks
-        for one, other in combinations(zones.values(), 2)
-        for at, _ in one[1:]
-        if at in dict(other)
-    ]
+    shares = [[share(trace, range(1, 9)) for trace in zones.values()] for zones in weeks]
+    assert median(max(each) - min(each) for each in shares) > 0.2
+    pairs = [pair for zones in weeks for pair in combinations(zones.values(), 2)]
+    equal = [at for one, other in pairs for at, _ in one[1:] if at in dict(other)]
     assert len(equal) < 0.01 * sum(len(trace) for zones in weeks for trace in zones.values())
 
 
@@ -176,10 +163,9 @@ def test_zones_come_and_go_together_more_often_than_by_chance() -> None:
     def dict_at(trace: Trace, now: int) -> int:
         return next(nodes for at, nodes in reversed(trace) if at <= now)
 
-    found = [
-        correlation(one, other) for seed in range(5) for one, other in combinations(of_week(seed, most=1).values(), 2)
-    ]
-    assert 0.1 < median(found) < 0.6
+    weeks = [of_week(seed, most=1) for seed in range(5)]
+    pairs = [pair for zones in weeks for pair in combinations(zones.values(), 2)]
+    assert 0.1 < median(correlation(*pair) for pair in pairs) < 0.6
 
 
 @pytest.mark.parametrize(
@@ -188,7 +174,3 @@ def test_zones_come_and_go_together_more_often_than_by_chance() -> None:
 def test_a_machine_is_drawn_from_the_rows_nearest_to_it(gpus: int, most: int, nodes: int, kind: int) -> None:
     rows = alike(gpus, most)
     assert {(row.nodes, row.gpus) for row in rows} == {(nodes, kind)}
-
-
-def test_a_step_is_of_the_record() -> None:
-    assert isinstance(week(1, ["T4"], ["1"], {"T4": 1}, {"T4": 1})[0], Step)
