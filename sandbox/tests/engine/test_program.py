@@ -1,4 +1,4 @@
-"""Runs of the program as under the engine's own host; modules of the last run may be imported early."""
+"""Runs of the program as under the engine's own host, early imports of the last run's modules, and the worker's output."""
 
 from __future__ import annotations
 
@@ -89,3 +89,24 @@ def test_the_imports_of_a_failed_program_are_remembered(project: Path) -> None:
     done = subprocess.run([sys.executable, "-c", RUN, project, ""], check=False)
     assert done.returncode == 3
     assert "annotated_types" in learned_modules(project)
+
+
+NOISY = """
+import os, sys
+from sandbox.engine import worker
+
+def run(*arguments):
+    print("from Python")
+    os.system("echo from a program that it runs")
+    return worker.Outcome(errors=["wrong"])
+
+worker._run = run
+sys.argv[1:] = ["up", "dev", "."]
+worker.main()
+"""
+
+
+def test_output_of_the_program_is_no_part_of_the_workers_json(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", NOISY], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["errors"] == ["wrong"]
+    assert {"from Python", "from a program that it runs"} <= set(done.stderr.splitlines())

@@ -1,4 +1,4 @@
-"""The commands `capacity` and `evict` over emulated clouds without a cluster: what they refuse, and what they say."""
+"""Out-of-band requests without a cluster: the merge patches of `edit`, and what `capacity` and `evict` refuse and say."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sandbox.base.home import Home
 from sandbox.cli.commands import main
 from sandbox.engine import clouds, reclaim
 from sandbox.engine.clouds import Clouds
+from sandbox.engine.out_of_band import patched
 from sandbox.gcp.gcp_cloud import GcpCloud
 from sandbox.tests.azure import conftest as azure
 from sandbox.tests.engine_side import RecordingRuntime
@@ -110,3 +111,24 @@ def test_an_amount_is_none_any_or_a_number(amount: str) -> None:
     done = CliRunner().invoke(main, ["capacity", T4, "--", amount])
     assert done.exit_code == 2
     assert "is neither none, any nor a number of nodes" in done.output
+
+
+@pytest.mark.parametrize(
+    ("value", "patch", "result"),
+    [
+        ({"a": {"b": 1, "c": 2}}, {"a": {"b": 3}}, {"a": {"b": 3, "c": 2}}),
+        ({"a": {"b": 1}, "d": 4}, {"a": None}, {"d": 4}),
+        ({"a": [1, 2]}, {"a": [3]}, {"a": [3]}),
+        ({"a": "text"}, {"a": {"b": {"c": None, "d": 1}}}, {"a": {"b": {"d": 1}}}),
+        ({"a": 1}, {"a": False}, {"a": False}),
+        ({"a": 1}, {}, {"a": 1}),
+    ],
+)
+def test_a_patch_changes_the_properties_it_names(value: object, patch: object, result: object) -> None:
+    assert patched(value, patch) == result
+
+
+def test_the_patched_value_itself_is_not_modified() -> None:
+    value = {"labels": {"gpu": "true"}}
+    patched(value, {"labels": {"team": "vision"}})
+    assert value == {"labels": {"gpu": "true"}}
