@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pulumi
 import pytest
 
 from components.layer import discovery
@@ -12,10 +13,9 @@ from components.layer.discovery import Contents
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 from sandbox.tests.azure.conftest import GROUP, POOL
-from tests.components import existing_aks, features, gpu_agents
+from tests.components import features, gpu_agents
 from tests.components.emulated import EmulatedAzure
-from tests.components.existing_aks import Run
-from tests.components.features import Azure
+from tests.components.features import Azure, Run
 from tests.components.program import Declared, declare, stack_config
 
 
@@ -33,20 +33,28 @@ def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 @pytest.fixture
+def warnings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the program warns of."""
+    warned: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warned.append)
+    return warned
+
+
+@pytest.fixture
 def emulated(tmp_path: Path) -> EmulatedAzure:
     return EmulatedAzure(tmp_path / "azure.json", "westeurope")
 
 
 @pytest.fixture
-def run(contents: dict[str, Any], emulated: EmulatedAzure, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(contents: dict[str, Any], emulated: EmulatedAzure) -> Run:
     """Runs the program on the cluster charmed-kubeflow, made now with these inputs beside the least ones."""
 
     def run(settings: dict[str, Any], *pools: dict[str, Any], **cluster: Any) -> Declared:
         emulated.make(GROUP, {"resourceGroupName": "charmed", "location": "westeurope"})
-        existing_aks.make_cluster(emulated, **cluster)
+        features.make_cluster(emulated, **cluster)
         for pool in pools:
             emulated.make(POOL, {"resourceGroupName": "charmed", "resourceName": "charmed-kubeflow", **pool})
-        return declare(settings, monkeypatch, cloud=emulated)
+        return declare(settings, cloud=emulated)
 
     return run
 

@@ -163,7 +163,7 @@ def stack_config(path: Path) -> dict[str, Any]:
 
 def declare(
     settings: Mapping[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch | None = None,
     live: list[dict[str, Any]] | None = None,
     cloud: pulumi.runtime.Mocks | None = None,
     preview: bool = False,
@@ -172,10 +172,13 @@ def declare(
     """The resources and outputs that the program declares with these settings, given as a stack file's `config`.
 
     `live` is what the cluster's GET lists as its pools; None when there is no cluster yet. `cloud` answers in place of
-    mocks that take everything.
+    mocks that take everything. Without a `monkeypatch` the SDK is as before afterwards.
 
     Raises what the program raises, such as pulumi.RunError.
     """
+    if monkeypatch is None:
+        with pytest.MonkeyPatch.context() as own:
+            return declare(settings, own, live, cloud, preview, stack)
     declared = Declared()
     register = mocks.MockMonitor.RegisterResource
 

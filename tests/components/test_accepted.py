@@ -89,10 +89,10 @@ def test_a_happy_stack_is_accepted_by_its_cloud_and_again_after_destroy(
     described = settings["kubeflow-spot:cloud"]
     cloud = CLOUDS[described["provider"]](tmp_path / "cloud.json", described)
     cloud.seed(settings)
-    declared = declare(settings, monkeypatch, cloud=cloud)
+    declared = declare(settings, cloud=cloud)
     assert {pool["name"] for pool in declared.outputs["pools"]} == set(pools(declared))
     assert by_preflight(settings, cloud) == {r.type for r in declared.resources if r.type.startswith(cloud.prefix)}
     destroy(declared, cloud)
     with_kept_storage(settings, cloud)
-    again = declare(settings, monkeypatch, cloud=cloud)
+    again = declare(settings, cloud=cloud)
     assert again.outputs | {"remembered": {}} == declared.outputs | {"remembered": {}}

@@ -60,9 +60,9 @@ class Stacks(pulumi.runtime.Mocks):
 
 
 @pytest.mark.usefixtures("contents")
-def test_a_renamed_stack_declares_the_same_objects(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = declare(EXISTING, monkeypatch, cloud=Stacks(), stack="before")
-    after = declare(EXISTING, monkeypatch, cloud=Stacks(before.outputs), stack="after")
+def test_a_renamed_stack_declares_the_same_objects() -> None:
+    before = declare(EXISTING, cloud=Stacks(), stack="before")
+    after = declare(EXISTING, cloud=Stacks(before.outputs), stack="after")
     own = [
         {(r.type, r.name): r.inputs for r in run.resources if "pulumi:Stack" not in r.type} for run in (before, after)
     ]
@@ -72,13 +72,13 @@ def test_a_renamed_stack_declares_the_same_objects(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.usefixtures("contents")
-def test_labels_of_profiles_reach_every_policy_for_profiles_and_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_of_profiles_reach_every_policy_for_profiles_and_the_contract() -> None:
     kubeflow = {"app.kubernetes.io/part-of": "kubeflow-profile"}
     guard = {"deviceClasses": ["gpu.nvidia.com"]}
     policies = "kubernetes:admissionregistration.k8s.io/v1:{}AdmissionPolicy"
     for labels in ({}, {"team": "a"}):
         settings = with_(EXISTING, scheduling={"guard": guard, **({"profileLabels": labels} if labels else {})})
-        declared = declare(settings, monkeypatch, cloud=Stacks())
+        declared = declare(settings, cloud=Stacks())
         found = [declared.of(policies.format(kind)).values() for kind in ("Validating", "Mutating")]
         constraints = [
             policy.inputs["spec"]["matchConstraints"]["namespaceSelector"] for kind in found for policy in kind
@@ -89,24 +89,24 @@ def test_labels_of_profiles_reach_every_policy_for_profiles_and_the_contract(mon
 
 
 @pytest.mark.usefixtures("contents")
-def test_another_name_for_the_cluster_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = declare(EXISTING, monkeypatch, cloud=Stacks())
+def test_another_name_for_the_cluster_is_refused() -> None:
+    before = declare(EXISTING, cloud=Stacks())
     renamed = with_(EXISTING, cloud={**EXISTING["kubeflow-spot:cloud"], "name": "basement"})
     with pytest.raises(pulumi.RunError, match=r"cloud\.name: is on-premises and cannot become basement"):
-        declare(renamed, monkeypatch, cloud=Stacks(before.outputs))
-    assert declare(renamed, monkeypatch, cloud=Stacks()).outputs["clusterName"] == "basement"
+        declare(renamed, cloud=Stacks(before.outputs))
+    assert declare(renamed, cloud=Stacks()).outputs["clusterName"] == "basement"
 
 
 def test_objects_of_another_stack_of_the_same_name_are_told(
-    contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    contents: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     labels = {"app.kubernetes.io/part-of": "kubeflow-spot", "app.kubernetes.io/instance": "test"}
     contents["contracts"] = ({"metadata": {"name": "kubeflow-spot-test", "labels": labels}},)
     told = "the cluster has objects of a stack 'test' already"
-    first = declare(EXISTING, monkeypatch, cloud=Stacks())
+    first = declare(EXISTING, cloud=Stacks())
     assert told in caplog.text
     caplog.clear()
-    declare(EXISTING, monkeypatch, cloud=Stacks(first.outputs))
+    declare(EXISTING, cloud=Stacks(first.outputs))
     assert told not in caplog.text
 
 
@@ -118,10 +118,10 @@ def test_a_tilde_is_the_home_directory(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_in_any_cluster_only_the_layer_is_declared_and_the_outputs_say_which_labels_nodes_need(
-    contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    contents: dict[str, Any],
 ) -> None:
     login = {"name": "acr-auth", "server": "example.azurecr.io", "username": "puller", "password": "correct horse"}
-    declared = declare(with_(EXISTING, imagePullSecrets=[login]), monkeypatch, cloud=Stacks())
+    declared = declare(with_(EXISTING, imagePullSecrets=[login]), cloud=Stacks())
     prefixes = ("kubeflow-spot:", "pulumi:pulumi:")
     types = {r.type for r in declared.resources if not r.type.startswith((*prefixes, *LAYER))}
     assert types == {PROVIDER, DAEMON_SET, SECRET}
@@ -144,9 +144,7 @@ def test_in_any_cluster_only_the_layer_is_declared_and_the_outputs_say_which_lab
         assert "replaceWith" not in resource.options
 
 
-def test_a_built_in_plugin_such_as_gkes_is_not_doubled(
-    contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_built_in_plugin_such_as_gkes_is_not_doubled(contents: dict[str, Any]) -> None:
     pod = {
         "containers": [{"image": "gke.gcr.io/nvidia-gpu-device-plugin@sha256:0"}],
         "tolerations": [{"operator": "Exists", "effect": "NoSchedule"}],
@@ -162,7 +160,7 @@ def test_a_built_in_plugin_such_as_gkes_is_not_doubled(
     }
     metadata = {"name": "nvidia-gpu-device-plugin", "namespace": "kube-system"}
     contents["daemon_sets"] = ({"metadata": metadata, "spec": {"template": {"spec": pod}}},)
-    declared = declare(EXISTING, monkeypatch, cloud=Stacks())
+    declared = declare(EXISTING, cloud=Stacks())
     assert declared.of(DAEMON_SET) == {}
     assert declared.outputs["devicePlugin"]["leftTo"][0]["pools"] == ["t4"]
 
@@ -170,9 +168,9 @@ def test_a_built_in_plugin_such_as_gkes_is_not_doubled(
 DEV = stack_config(PROJECT / "Pulumi.dev.yaml")
 
 
-def test_a_new_cluster_with_another_expander_reports_it_and_has_no_map(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_cluster_with_another_expander_reports_it_and_has_no_map() -> None:
     cloud = {**DEV["kubeflow-spot:cloud"], "autoscaler": {"expander": "most-pods"}}
-    declared = declare(with_(DEV, cloud=cloud), monkeypatch)
+    declared = declare(with_(DEV, cloud=cloud))
     assert declared.of(CONFIG_MAP, "-expander") == {}
     assert declared.outputs["expander"] == []
     assert declared.outputs["fallbackOrder"] == (
@@ -180,8 +178,8 @@ def test_a_new_cluster_with_another_expander_reports_it_and_has_no_map(monkeypat
     )
 
 
-def test_a_cluster_of_ours_keeps_others_lines_and_shows_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(with_(DEV, expander={"otherGroups": [{"priority": 15, "groups": ["byhand"]}]}), monkeypatch)
+def test_a_cluster_of_ours_keeps_others_lines_and_shows_all() -> None:
+    declared = declare(with_(DEV, expander={"otherGroups": [{"priority": 15, "groups": ["byhand"]}]}))
     (expander,) = declared.of(CONFIG_MAP, "-expander").values()
     assert yaml.safe_load(expander.inputs["data"]["priorities"])[15] == ["byhand"]
     shown = {tier["priority"]: (tier["pools"], tier["groups"]) for tier in declared.outputs["expander"]}
@@ -192,15 +190,15 @@ def test_a_cluster_of_ours_keeps_others_lines_and_shows_all(monkeypatch: pytest.
     assert declared.outputs["devicePlugin"] == {"pools": ["t4", "t4od"], "leftTo": []}
 
 
-def test_a_cluster_of_ours_behind_entra_tells_of_kubelogin(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_of_ours_behind_entra_tells_of_kubelogin() -> None:
     access = {"adminGroups": ["11111111-2222-3333-4444-555555555555"]}
-    declared = declare(with_(DEV, cloud={**DEV["kubeflow-spot:cloud"], "access": access}), monkeypatch)
+    declared = declare(with_(DEV, cloud={**DEV["kubeflow-spot:cloud"], "access": access}))
     assert declared.outputs["kubeconfigCommand"] == (
         "az aks get-credentials --resource-group ml-dev --name ml-dev && kubelogin convert-kubeconfig -l azurecli"
     )
 
 
-def test_config_maps_and_secrets_change_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    (provider,) = declare(DEV, monkeypatch).of(PROVIDER).values()
+def test_config_maps_and_secrets_change_in_place() -> None:
+    (provider,) = declare(DEV).of(PROVIDER).values()
     for kind in ("enableConfigMapMutable", "enableSecretMutable"):
         assert provider.inputs[kind] == "true"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pulumi
 import pytest
 
 from tests.components.features import (
@@ -80,10 +79,9 @@ def test_encryption_reaches_every_pool_and_the_identity_may_read_the_keys(azure:
     # With a public vault AKS wants no keyVaultResourceId.
     kms = {"enabled": True, "keyId": key, "keyVaultNetworkAccess": "Public"}
     assert sent["securityProfile"] == {"workloadIdentity": {"enabled": True}, "azureKeyVaultKms": kms}
-    assert {
-        ("acdd72a7-3385-48ef-bd42-f606fba81ae7", disks),
-        ("12338af0-0e69-4776-bea7-57ae8d297424", vault),
-    } < grants(declared)
+    assert {("acdd72a7-3385-48ef-bd42-f606fba81ae7", disks), ("12338af0-0e69-4776-bea7-57ae8d297424", vault)} < grants(
+        declared
+    )
     # A role is defined in the subscription of what it is about.
     roles = {g["scope"]: g["roleDefinitionId"] for g in named(declared, "authorization:RoleAssignment").values()}
     assert roles[vault].startswith("/subscriptions/11111111-")
@@ -189,10 +187,8 @@ def test_network_choices_reach_the_cluster(azure: Azure) -> None:
     ("policy", "sent", "warns"), [(None, None, True), ("none", None, False), ("calico", "calico", False)]
 )
 def test_who_enforces_network_policies_is_asked_until_the_file_says(
-    policy: str | None, sent: str | None, warns: bool, azure: Azure, monkeypatch: pytest.MonkeyPatch
+    policy: str | None, sent: str | None, warns: bool, azure: Azure, warnings: list[str]
 ) -> None:
-    warned: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", warned.append)
     declared = azure({"network": {"policy": policy}} if policy else {})
     assert cluster(declared)["networkProfile"].get("networkPolicy") == sent
-    assert any("cloud.network.policy: is unset" in text for text in warned) is warns
+    assert any("cloud.network.policy: is unset" in text for text in warnings) is warns

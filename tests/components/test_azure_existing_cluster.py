@@ -10,7 +10,7 @@ import pytest
 from components.azure import azure_live as counts
 from sandbox.tests.azure.conftest import GROUP, NETWORK, POOL, SUBNET
 from tests.components.emulated import EmulatedAzure
-from tests.components.existing_aks import AKS, SPOTPOOL, Run, with_
+from tests.components.features import AKS, SPOTPOOL, Run, with_
 from tests.components.program import declare
 
 pytestmark = pytest.mark.program
@@ -80,11 +80,9 @@ def test_behind_entra_the_command_and_the_kubeconfig_are_for_kubelogin(run: Run,
     assert request["format"] == "exec"
 
 
-def test_a_missing_cluster_is_one_clean_error(
-    emulated: EmulatedAzure, contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_cluster_is_one_clean_error(emulated: EmulatedAzure, contents: dict[str, Any]) -> None:
     with pytest.raises(pulumi.RunError, match=r"cloud\.existingCluster: there is no AKS cluster 'charmed-kubeflow'"):
-        declare(AKS, monkeypatch, cloud=emulated)
+        declare(AKS, cloud=emulated)
 
 
 def test_a_stopped_cluster_is_one_clean_error(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,13 +110,11 @@ def test_another_owners_pool_of_the_same_name_is_refused_before_a_request_to_azu
 
 @pytest.mark.usefixtures("contents")
 @pytest.mark.parametrize("tags", [{"kubeflow-spot-stack": "test"}, {}])
-def test_a_second_run_knows_its_own_pools_and_keeps_their_counts(
-    tags: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_run_knows_its_own_pools_and_keeps_their_counts(tags: dict[str, str]) -> None:
     agentpool = {"name": "agentpool", "mode": "System", "count": 2}
     spotpool = {"name": "spotpool", "mode": "User", "count": 3, "scaleSetPriority": "Spot", "tags": tags}
     own = {**spotpool, "nodeLabels": {"kubeflow-spot.dev/pool": "spotpool"}}
-    declared = declare(AKS, monkeypatch, live=[agentpool, own])
+    declared = declare(AKS, live=[agentpool, own])
     counts = {pool.inputs["agentPoolName"]: pool.inputs["count"] for pool in declared.of(POOL).values()}
     assert counts == {"spotpool": 3, "spotpoolod": 0}
 

@@ -11,16 +11,7 @@ import pytest
 from components.azure import waiting
 from components.azure.azure_identity import each_once, reservation_grants
 from tests.components.emulated import EmulatedAzure
-from tests.components.features import (
-    ID,
-    NETWORK_CONTRIBUTOR,
-    ROLE_ASSIGNMENT,
-    Azure,
-    cluster,
-    grants,
-    named,
-    plain,
-)
+from tests.components.features import ID, NETWORK_CONTRIBUTOR, ROLE_ASSIGNMENT, Azure, cluster, grants, named, plain
 from tests.components.program import KUBELET, LIVE_KUBELET, declare, running
 
 pytestmark = pytest.mark.program
@@ -128,15 +119,10 @@ def test_the_kubelets_of_the_cluster_may_pull_from_the_registry(azure: Azure) ->
     assert pull["principalId"] == azure.cloud.kubelet("lab")
 
 
-def test_a_preview_of_a_running_cluster_does_not_replace_the_pull_role(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_preview_of_a_running_cluster_does_not_replace_the_pull_role() -> None:
     settings = plain({"registry": {"id": f"{ID}/Microsoft.ContainerRegistry/registries/images"}})
-    live = running(declare(settings, monkeypatch))
-    rights = {
-        preview: declare(settings, monkeypatch, live=live, preview=preview).of(ROLE_ASSIGNMENT)
-        for preview in (True, False)
-    }
+    live = running(declare(settings))
+    rights = {preview: declare(settings, live=live, preview=preview).of(ROLE_ASSIGNMENT) for preview in (True, False)}
     pulls = {preview: of_all["lab-pull"] for preview, of_all in rights.items()}
     # Nor those of the control plane, whose identity is another one after somebody deleted it: an update compares it.
     compared = {
@@ -154,7 +140,7 @@ def test_a_preview_of_a_running_cluster_does_not_replace_the_pull_role(
     assert [urn.rpartition("::")[2] for urn in pull.options["replaceWith"]] == ["lab"]
 
 
-def test_two_stacks_of_one_name_may_pull_from_one_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_stacks_of_one_name_may_pull_from_one_registry(tmp_path: Path) -> None:
     names = set()
     for group in ("one", "two"):
         cloud = EmulatedAzure(tmp_path / group, "westeurope")
@@ -162,7 +148,7 @@ def test_two_stacks_of_one_name_may_pull_from_one_registry(tmp_path: Path, monke
             {"resourceGroup": group, "registry": {"id": f"{ID}/Microsoft.ContainerRegistry/registries/images"}}
         )
         cloud.seed(settings)
-        pull = declare(settings, monkeypatch, cloud=cloud).of(ROLE_ASSIGNMENT)["lab-pull"]
+        pull = declare(settings, cloud=cloud).of(ROLE_ASSIGNMENT)["lab-pull"]
         names.add(pull.inputs["roleAssignmentName"])
         # An assignment that an earlier version of the program named differently is not replaced.
         assert "roleAssignmentName" in pull.options["ignoreChanges"]

@@ -46,22 +46,22 @@ def objects(declared: Declared) -> dict[str, Any]:
 
 
 @pytest.mark.program
-def test_it_is_off_set_changed_and_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_off_set_changed_and_removed() -> None:
     other = IMAGE.replace("v0.36.0", "v0.36.1")
     images = []
     for scheduling in ({}, {"backToSpot": {"image": IMAGE}}, {"backToSpot": {"image": other}}, {}):
-        seen = objects(declare(stack(**scheduling), monkeypatch))
+        seen = objects(declare(stack(**scheduling)))
         assert seen.keys() == (KINDS if scheduling else set())
         deployment = seen.get("kubernetes:apps/v1:Deployment")
         images.append(deployment and deployment["spec"]["template"]["spec"]["containers"][0]["image"])
     assert images == [None, IMAGE, other, None]
     off = {"enabled": False, "backToSpot": {"image": IMAGE}}
-    assert objects(declare(stack(**off), monkeypatch)) == {}
+    assert objects(declare(stack(**off))) == {}
 
 
 @pytest.mark.program
-def test_the_deployment_reads_the_policy_that_is_declared(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = objects(declare(stack(backToSpot={"image": IMAGE}), monkeypatch))
+def test_the_deployment_reads_the_policy_that_is_declared() -> None:
+    seen = objects(declare(stack(backToSpot={"image": IMAGE})))
     config, deployment = seen["kubernetes:core/v1:ConfigMap"], seen["kubernetes:apps/v1:Deployment"]["spec"]
     pod = deployment["template"]["spec"]
     assert json.loads(config["data"]["policy.json"]) == back_to_spot.policy()

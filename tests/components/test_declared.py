@@ -17,10 +17,8 @@ pytestmark = pytest.mark.program
 
 
 @pytest.mark.parametrize("path", sorted(PROJECT.glob("Pulumi.*.yaml")), ids=lambda path: path.stem)
-def test_a_stack_declares_what_it_declared(
-    path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
-) -> None:
-    declared = declare(stack_config(path), monkeypatch)
+def test_a_stack_declares_what_it_declared(path: Path, snapshot: SnapshotAssertion) -> None:
+    declared = declare(stack_config(path))
     resources = {f"{resource.type} {resource.name}": resource.inputs for resource in declared.resources}
     assert len(resources) == len(declared.resources)
     assert resources == snapshot(extension_class=JSONSnapshotExtension)

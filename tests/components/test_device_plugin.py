@@ -7,15 +7,22 @@ from typing import Any
 
 import pytest
 import yaml
+from pulumi_kubernetes.apps.v1 import DaemonSetSpecArgs
 
 from components.layer import names
 from components.layer.gpu import dcgm, device_plugin, device_plugin_plan, existing_plugins, mps, plugin_config
 from components.layer.gpu.matching import may_run
+from components.resources import wire
 from config.clouds.azure.azure_traits import Aks
 from config.model.spec import ClusterSpec
+from config.placement import node_pools
 from config.placement.node_pools import NodePool
+from sandbox.autoscaler import devices
+from sandbox.cloud.node_groups import Gpus
 from tests.components.gpu_agents import (
+    IMAGE,
     LABEL,
+    SHARING,
     environment,
     exporter,
     gpu_pools,
@@ -23,6 +30,7 @@ from tests.components.gpu_agents import (
     mps_daemon,
     plugin,
     pod,
+    replicas,
     spec_of,
     with_,
 )
@@ -156,3 +164,128 @@ def test_a_warning_says_that_an_existing_plugin_does_not_share(spec: ClusterSpec
 def test_names_fit_for_every_stack_name(role: str) -> None:
     # The label app.kubernetes.io/name has no instance in it; a Service's name may have 63 characters.
     assert len(names.object_name(names.instance("S" * 100), role)) <= 63
+
+
+def test_the_mps_daemon_and_the_plugin_meet_where_nvidias_chart_has_them(pools: dict[str, NodePool]) -> None:
+    daemon = mps_daemon(pools["serving"])
+    assert pod(daemon)["hostPID"] is True
+    # A node that does not carry the label yet has a plugin that hands out whole GPUs.
+    assert pod(daemon)["nodeSelector"] == {LABEL: "serving"}
+    (shm,) = pod(daemon)["initContainers"]
+    assert shm["command"] == ["mps-control-daemon", "mount-shm"]
+    assert [mount["mountPropagation"] for mount in shm["volumeMounts"]] == ["Bidirectional"]
+    for daemon_set in (daemon, plugin(pools)):
+        container = main_container(daemon_set)
+        paths = {volume["name"]: volume.get("hostPath", {}).get("path") for volume in pod(daemon_set)["volumes"]}
+        mounts = {mount["mountPath"]: paths[mount["name"]] for mount in container["volumeMounts"]}
+        assert mounts["/mps"] == "/run/nvidia/mps"
+        assert mounts["/dev/shm"] == "/run/nvidia/mps/shm"
+    assert environment(main_container(plugin(pools)))["MPS_ROOT"] == "/run/nvidia/mps"
+    (volume,) = (volume for volume in pod(daemon)["volumes"] if "configMap" in volume)
+    (item,) = volume["configMap"]["items"]
+    assert item["key"] == pools["serving"].labels[LABEL]
+    (mounted,) = (mount for mount in main_container(daemon)["volumeMounts"] if mount["name"] == volume["name"])
+    assert environment(main_container(daemon))["CONFIG_FILE"] == f"{mounted['mountPath']}/{item['path']}"
+
+
+def test_a_changed_setting_rolls_the_plugin_and_no_other_pools_mps_daemon(
+    spec: ClusterSpec, pools: dict[str, NodePool]
+) -> None:
+    changed = replicas(spec, "serving", 4)
+    assert {name: pool.labels for name, pool in changed.items()} == {name: pool.labels for name, pool in pools.items()}
+    assert plugin(changed)["template"] != plugin(pools)["template"]
+    assert mps_daemon(changed["serving"])["template"] != mps_daemon(pools["serving"])["template"]
+    other = replicas(spec, "notebooks", 8)
+    assert plugin(other)["template"] != plugin(pools)["template"]
+    # A changed daemon would restart and end every pod on its nodes.
+    assert mps_daemon(other["serving"]) == mps_daemon(pools["serving"])
+    # Another order of the same pools restarts nothing.
+    assert plugin(dict(reversed(pools.items()))) == plugin(pools)
+
+
+def cluster_policy(**content: Any) -> dict[str, Any]:
+    everywhere = {"tolerations": [{"operator": "Exists"}]}
+    return {"metadata": {"name": "cluster-policy"}, "spec": {"daemonsets": everywhere, **content}}
+
+
+def others_daemon_set(image: str, labels: dict[str, str] | None = None) -> dict[str, Any]:
+    spec = {"containers": [{"image": image}], "tolerations": [{"operator": "Exists"}]}
+    return {"metadata": {"namespace": "gpu", "name": "theirs", "labels": labels}, "spec": {"template": {"spec": spec}}}
+
+
+@pytest.mark.parametrize(
+    ("daemon_sets", "policies", "declared"),
+    [
+        ([], [], True),
+        ([], [cluster_policy()], False),
+        ([], [cluster_policy(dcgmExporter={"enabled": False})], True),
+        ([], [cluster_policy(devicePlugin={"enabled": False})], False),
+        ([others_daemon_set("nvcr.io/nvidia/k8s/dcgm-exporter:4.5.3-4.8.2-distroless")], [], False),
+        ([others_daemon_set("nvcr.io/nvidia/k8s/dcgm-exporter@sha256:00", names.labels("dev"))], [], True),
+        ([others_daemon_set("nvcr.io/nvidia/k8s-device-plugin:v0.20.0")], [], True),
+    ],
+)
+def test_the_exporter_leaves_pools_to_one_that_reaches_them(
+    daemon_sets: list[Any], policies: list[Any], declared: bool, spec: ClusterSpec, pools: dict[str, NodePool]
+) -> None:
+    exporter_plan = dcgm.plan(spec, list(pools.values()), dcgm.exporters(daemon_sets, policies, "dev"))
+    assert [pool.name for pool in exporter_plan.pools] == (list(pools) if declared else [])
+    assert bool(exporter_plan.warnings) is not declared
+
+
+def test_the_exporter_is_for_pools_with_the_clouds_driver_and_only_when_asked(spec: ClusterSpec) -> None:
+    bare = with_(spec, "train", install_driver=False)
+    exporter_plan = dcgm.plan(spec, list(bare.values()))
+    assert "train" not in {pool.name for pool in exporter_plan.pools}
+    assert exporter_plan.warnings == ("train: no DCGM exporter without the cloud's driver (installDriver: false)",)
+    (nothing,) = dcgm.plan(spec, []).warnings
+    assert nothing.startswith("dcgmExporter.enabled: ")
+    off = spec.model_copy(update={"dcgm_exporter": spec.dcgm_exporter.model_copy(update={"enabled": False})})
+    assert dcgm.plan(off, list(bare.values())) == dcgm.ExporterPlan()
+
+
+def test_the_service_selects_the_exporters_pods_and_their_port(pools: dict[str, NodePool]) -> None:
+    service = wire(dcgm.service_spec("dev"))
+    assert service["selector"].items() <= exporter(pools)["template"]["metadata"]["labels"].items()
+    assert service["clusterIP"] == "None"
+    (port,), (container_port,) = service["ports"], main_container(exporter(pools))["ports"]
+    assert (port["port"], container_port["containerPort"]) == (9400, 9400)
+    assert port["targetPort"] == container_port["name"]
+
+
+ALL_POOLS = [pool for pool in node_pools.node_pools(spec_of(stack_config(SHARING)), Aks()) if pool.gpus]
+T4 = Gpus(1, 16)
+A100 = Gpus(1, 80)
+SLICES = Gpus(1, 80, profile="MIG1g", instances=7)
+
+
+def running_pod(daemon_set: DaemonSetSpecArgs) -> dict[str, Any]:
+    return {
+        "metadata": {"namespace": "kube-system", "name": "pod"},
+        "spec": {**wire(daemon_set)["template"]["spec"], "nodeName": "node"},
+        "status": {"phase": "Running"},
+    }
+
+
+def reported(pool: NodePool, gpus: Gpus, labels: dict[str, str], daemon: bool = True) -> dict[str, int]:
+    node = {"metadata": {"name": "node", "labels": labels}}
+    pods = [running_pod(device_plugin.daemon_set_spec(ALL_POOLS, IMAGE, "dev"))]
+    if daemon and mps.shared_by_mps(pool):
+        pods.append(running_pod(mps.daemon_set_spec(pool, IMAGE, "dev", "kubeflow-spot-dev-device-plugin")))
+    data = {("kube-system", "kubeflow-spot-dev-device-plugin"): plugin_config.data(ALL_POOLS)}
+    return dict(devices.report(node, pods, gpus, lambda *place: data.get(place)).resources)
+
+
+@pytest.mark.parametrize(
+    ("name", "gpus", "offered"),
+    [("notebooks", T4, 4), ("serving", T4, 8), ("servingod", T4, 8), ("slices", SLICES, 14), ("train", A100, 1)],
+)
+def test_nodes_of_each_pool_offer_what_the_stack_file_says(name: str, gpus: Gpus, offered: int) -> None:
+    (pool,) = (pool for pool in ALL_POOLS if pool.name == name)
+    assert reported(pool, gpus, dict(pool.labels)) == {"nvidia.com/gpu": offered}
+
+
+def test_a_node_offers_whole_gpus_until_its_label_has_come_and_mps_nothing_without_its_daemon() -> None:
+    (pool,) = (pool for pool in ALL_POOLS if pool.name == "serving")
+    assert reported(pool, T4, {}) == {"nvidia.com/gpu": 1}
+    assert reported(pool, T4, dict(pool.labels), daemon=False) == {}

@@ -225,7 +225,7 @@ def test_a_second_stack_gets_the_lines_for_the_firsts_file_or_takes_over(engine:
 
 
 @pytest.mark.program
-def test_the_v100_of_old_gives_an_error_that_names_its_successor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_v100_of_old_gives_an_error_that_names_its_successor() -> None:
     settings = stack_config(STACKS / "aks-engine.yaml")
     pool = settings["kubeflow-spot:pools"][1]
     successor = pool["machine"]
@@ -233,9 +233,9 @@ def test_the_v100_of_old_gives_an_error_that_names_its_successor(monkeypatch: py
     with pytest.raises(
         pulumi.RunError, match=rf"pools\[1\]\.machine: .* was retired on 2025-09-30\n\s+use {successor}"
     ):
-        declare(settings, monkeypatch)
+        declare(settings)
     pool["machine"] = successor
-    machines = [pool["machine"] for pool in declare(settings, monkeypatch).outputs["pools"]]
+    machines = [pool["machine"] for pool in declare(settings).outputs["pools"]]
     assert machines.count(successor) == 2
 
 

@@ -161,10 +161,8 @@ def test_a_missing_stack_or_output_is_named(source: dict[str, str], expected: st
     ],
 )
 def test_a_credential_in_the_kubeconfig_gives_a_warning_and_is_never_shown(
-    user: dict[str, Any], held: list[str], monkeypatch: pytest.MonkeyPatch
+    user: dict[str, Any], held: list[str], warnings: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    warnings: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     document = {
         "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}],
         "clusters": [{"name": "lab", "cluster": {"server": "https://lab"}}],

@@ -11,7 +11,7 @@ import pytest
 
 from components.layer import names
 from tests.components.emulated import EmulatedAzure
-from tests.components.existing_aks import AKS, SPOTPOOL, Run, with_
+from tests.components.features import AKS, SPOTPOOL, Run, with_
 from tests.components.program import declare
 from tests.components.test_azure_existing_cluster import PROVIDER
 
@@ -55,10 +55,8 @@ def test_objects_inside_carry_the_stack_and_the_plugin_selects_its_pools_alone(r
 
 
 def test_an_existing_plugins_pools_are_left_to_it_with_a_warning(
-    run: Run, contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    run: Run, contents: dict[str, Any], warnings: list[str]
 ) -> None:
-    warnings: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     contents["daemon_sets"] = (PLUGIN,)
     declared = run(AKS)
     plugin = {"namespace": "kube-system", "name": "nvidia-device-plugin-daemonset"}
@@ -97,12 +95,12 @@ def test_a_cluster_without_a_profile_chooses_at_random(run: Run) -> None:
 
 
 def test_another_owners_map_is_refused_and_taken_over_by_force_when_asked(
-    run: Run, contents: dict[str, Any], emulated: EmulatedAzure, monkeypatch: pytest.MonkeyPatch
+    run: Run, contents: dict[str, Any], emulated: EmulatedAzure
 ) -> None:
     contents["expander"] = {"metadata": {}, "data": {"priorities": "50: [agentpool]\n1: ['.*']"}}
     with pytest.raises(pulumi.RunError, match="belongs to another owner"):
         run(AKS)
-    declared = declare(with_(AKS, expander={"takeOwnership": True}), monkeypatch, cloud=emulated)
+    declared = declare(with_(AKS, expander={"takeOwnership": True}), cloud=emulated)
     (expander,) = declared.of(CONFIG_MAP, "-expander").values()
     assert expander.inputs["metadata"]["annotations"] == {"pulumi.com/patchForce": "true"}
     # Only one provider may overwrite an existing object, and only this object uses it.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import pulumi
 import pytest
 import yaml
 
@@ -37,18 +36,14 @@ def waits_for(declared: Declared, type: str, name: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("cloud", "sent"), rows("cluster"))
-def test_what_the_stack_file_says_of_the_cluster_is_sent(
-    cloud: dict[str, Any], sent: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    values = inputs(declare(stack(L4, cloud=cloud), monkeypatch))
+def test_what_the_stack_file_says_of_the_cluster_is_sent(cloud: dict[str, Any], sent: dict[str, Any]) -> None:
+    values = inputs(declare(stack(L4, cloud=cloud)))
     assert {key: values.get(key) for key in sent} == sent
 
 
-def test_an_older_release_asks_for_its_own_version_and_tags_are_resource_labels(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_older_release_asks_for_its_own_version_and_tags_are_resource_labels() -> None:
     settings = stack(L4, release="r2026-09", cluster={"name": "lab", "tags": {"team": "ml"}})
-    values = inputs(declare(settings, monkeypatch))
+    values = inputs(declare(settings))
     assert (values["minMasterVersion"], values["resourceLabels"]) == ("1.35", {"team": "ml"})
 
 
@@ -65,18 +60,16 @@ def test_an_older_release_asks_for_its_own_version_and_tags_are_resource_labels(
     ],
 )
 def test_the_cluster_of_a_stack_called_prod_is_protected_unless_the_file_says_otherwise(
-    name: str, protect: bool | None, guarded: bool, monkeypatch: pytest.MonkeyPatch
+    name: str, protect: bool | None, guarded: bool
 ) -> None:
     options = {"name": "lab"} if protect is None else {"name": "lab", "protect": protect}
-    declared = declare(stack(L4, cluster=options), monkeypatch, stack=name)
+    declared = declare(stack(L4, cluster=options), stack=name)
     assert inputs(declared)["deletionProtection"] is guarded
     assert {r.type for r in declared.resources if r.options.get("protect")} == ({GKE_CLUSTER} if guarded else set())
 
 
-def test_the_default_pool_is_removed_has_the_same_account_and_gives_no_change(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    declared = declare(stack(L4), monkeypatch)
+def test_the_default_pool_is_removed_has_the_same_account_and_gives_no_change() -> None:
+    declared = declare(stack(L4))
     values = inputs(declared)
     assert (values["removeDefaultNodePool"], values["initialNodeCount"]) == (True, 1)
     assert values["nodeConfig"]["serviceAccount"] == MINE
@@ -84,14 +77,12 @@ def test_the_default_pool_is_removed_has_the_same_account_and_gives_no_change(
     assert cluster(declared).options["ignoreChanges"] == ["nodeConfig", "initialNodeCount"]
 
 
-def test_the_nodes_account_has_the_role_of_nodes_and_reads_the_named_repositories_before_any_node_comes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_nodes_account_has_the_role_of_nodes_and_reads_the_named_repositories_before_any_node_comes() -> None:
     registries = [
         {"location": "europe", "repository": "images"},
         {"project": "example-hub", "location": "europe", "repository": "images"},
     ]
-    declared = declare(stack(L4, cloud={"registries": registries}), monkeypatch)
+    declared = declare(stack(L4, cloud={"registries": registries}))
     (role,) = declared.of(MEMBER).values()
     assert role.inputs == {
         "project": "example-lab",
@@ -113,9 +104,9 @@ def test_the_nodes_account_has_the_role_of_nodes_and_reads_the_named_repositorie
         assert rights <= waits_for(declared, GKE_POOL, pool)
 
 
-def test_a_given_account_is_used_as_it_is_but_may_read_the_named_repositories(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_given_account_is_used_as_it_is_but_may_read_the_named_repositories() -> None:
     cloud = {"serviceAccount": GIVEN_ACCOUNT, "registries": [{"location": "europe", "repository": "images"}]}
-    declared = declare(stack(L4, cloud=cloud), monkeypatch)
+    declared = declare(stack(L4, cloud=cloud))
     assert not declared.of(ACCOUNT)
     assert not declared.of(MEMBER)
     assert [reader.inputs["member"] for reader in declared.of(READER).values()] == [f"serviceAccount:{GIVEN_ACCOUNT}"]
@@ -123,16 +114,16 @@ def test_a_given_account_is_used_as_it_is_but_may_read_the_named_repositories(mo
     assert {reader["nodeConfig"]["serviceAccount"] for reader in nodes} == {GIVEN_ACCOUNT}
 
 
-def test_iam_alone_limits_what_nodes_may_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(stack(L4), monkeypatch)
+def test_iam_alone_limits_what_nodes_may_do() -> None:
+    declared = declare(stack(L4))
     for values in (inputs(declared), *(pool.inputs for pool in declared.of(GKE_POOL).values())):
         assert values["nodeConfig"]["oauthScopes"] == ["https://www.googleapis.com/auth/cloud-platform"]
         assert values["nodeConfig"]["workloadMetadataConfig"] == {"mode": "GKE_METADATA"}
 
 
-def test_gpu_pools_come_after_one_without_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpu_pools_come_after_one_without_gpus() -> None:
     # GKE taints GPU nodes only in a cluster with a pool without GPUs: the order of creation must not decide that.
-    declared = declare(stack(GENERAL, WITH_TWIN), monkeypatch)
+    declared = declare(stack(GENERAL, WITH_TWIN))
     system = f"{GKE_POOL}::lab-system"
     assert {name for name in declared.of(GKE_POOL) if system in waits_for(declared, GKE_POOL, name)} == {
         "lab-l4",
@@ -146,19 +137,17 @@ def test_gpu_pools_come_after_one_without_gpus(monkeypatch: pytest.MonkeyPatch) 
     ("components", "declared_exporter"), [(["SYSTEM_COMPONENTS", "DCGM"], False), (["SYSTEM_COMPONENTS"], True)]
 )
 def test_of_two_exporters_of_gpu_metrics_a_node_gets_gkes(
-    components: list[str], declared_exporter: bool, monkeypatch: pytest.MonkeyPatch
+    components: list[str], declared_exporter: bool, warnings: list[str]
 ) -> None:
-    warnings: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     settings = stack(L4, cloud={"monitoring": {"components": components}}, dcgmExporter={"enabled": True})
-    declared = declare(settings, monkeypatch)
+    declared = declare(settings)
     assert bool(declared.of("kubernetes:apps/v1:DaemonSet")) is declared_exporter
     dcgm_warnings = [text for text in warnings if "GKE's own DCGM exporter (cloud.monitoring.components: DCGM)" in text]
     assert len(dcgm_warnings) == (not declared_exporter)
 
 
-def test_agents_get_what_a_shared_vpc_needs_before_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(SHARED_VPC, monkeypatch)
+def test_agents_get_what_a_shared_vpc_needs_before_the_cluster() -> None:
+    declared = declare(SHARED_VPC)
     role = {"project": "example-net", "role": "roles/container.hostServiceAgentUser", "member": KUBERNETES}
     assert declared.of(MEMBER)["lab-host"].inputs == role
     subnet = {"project": "example-net", "region": "europe-west4", "subnetwork": "nodes"}
@@ -168,8 +157,8 @@ def test_agents_get_what_a_shared_vpc_needs_before_the_cluster(monkeypatch: pyte
     assert {f"{SUBNET_MEMBER}::{name}" for name in grants} <= waits_for(declared, GKE_CLUSTER, "lab")
 
 
-def test_agents_get_the_keys_and_keep_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(stack(L4, cloud={"encryption": {"secretsKey": KEY, "bootDiskKey": KEY}}), monkeypatch)
+def test_agents_get_the_keys_and_keep_them() -> None:
+    declared = declare(stack(L4, cloud={"encryption": {"secretsKey": KEY, "bootDiskKey": KEY}}))
     role = {"cryptoKeyId": KEY, "role": "roles/cloudkms.cryptoKeyEncrypterDecrypter"}
     compute = "serviceAccount:service-123456789012@compute-system.iam.gserviceaccount.com"
     grants = declared.of(KEY_MEMBER)
@@ -183,24 +172,24 @@ def test_agents_get_the_keys_and_keep_them(monkeypatch: pytest.MonkeyPatch) -> N
         assert {f"{KEY_MEMBER}::{grant}" for grant in grants} <= waits_for(declared, type, name)
 
 
-def test_owners_of_keys_and_networks_may_grant_access_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_owners_of_keys_and_networks_may_grant_access_themselves() -> None:
     granted, own = copy.deepcopy(SHARED_VPC), copy.deepcopy(SHARED_VPC)
     granted["kubeflow-spot:cloud"]["network"]["existing"]["grantAccess"] = False
     # A network of the cluster's own project needs no grants.
     own["kubeflow-spot:cloud"]["project"] = "example-net"
     keys = stack(L4, cloud={"encryption": {"secretsKey": KEY, "bootDiskKey": KEY, "grantAccess": False}})
     for settings in (granted, own, keys):
-        declared = declare(settings, monkeypatch)
+        declared = declare(settings)
         assert {**declared.of(KEY_MEMBER), **declared.of(SUBNET_MEMBER)} == {}
         assert "lab-host" not in declared.of(MEMBER)
 
 
 @pytest.mark.parametrize(("access", "ways"), rows("access"))
 def test_the_way_to_the_api_server_is_the_one_that_is_open(
-    access: dict[str, Any], ways: tuple[bool, bool, list[str] | None, bool], monkeypatch: pytest.MonkeyPatch
+    access: dict[str, Any], ways: tuple[bool, bool, list[str] | None, bool]
 ) -> None:
     dns, ip, authorized, by_name = ways
-    declared = declare(stack(L4, cloud={"access": access}), monkeypatch)
+    declared = declare(stack(L4, cloud={"access": access}))
     values = inputs(declared)
     sent = values["controlPlaneEndpointsConfig"]
     assert (sent["dnsEndpointConfig"]["allowExternalTraffic"], sent["ipEndpointsConfig"]["enabled"]) == (dns, ip)
@@ -218,8 +207,8 @@ def test_the_way_to_the_api_server_is_the_one_that_is_open(
     )
 
 
-def test_the_kubeconfig_holds_no_credentials_but_googles_program_and_is_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(stack(L4), monkeypatch)
+def test_the_kubeconfig_holds_no_credentials_but_googles_program_and_is_secret() -> None:
+    declared = declare(stack(L4))
     assert declared.secret == {"kubeconfig"}
     content = yaml.safe_load(declared.outputs["kubeconfig"])
     ((_, user),) = (entry.values() for entry in content["users"])

@@ -33,10 +33,8 @@ def policies(declared: Declared) -> list[str]:
     return [policy.inputs["metadata"]["name"] for policy in declared.of(POLICY).values()]
 
 
-def test_the_class_has_a_rule_a_pool_in_the_order_of_growth_and_always_says_what_else(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    declared = declare(stack(GENERAL, CHAIN, BIG), monkeypatch)
+def test_the_class_has_a_rule_a_pool_in_the_order_of_growth_and_always_says_what_else() -> None:
+    declared = declare(stack(GENERAL, CHAIN, BIG))
     compute_class = of_class(declared)
     assert compute_class["metadata"] == {"name": "kubeflow-spot", "labels": names.labels("test")}
     assert compute_class["spec"] == {
@@ -56,34 +54,32 @@ def test_the_class_has_a_rule_a_pool_in_the_order_of_growth_and_always_says_what
     assert declared.outputs["expander"] == []
 
 
-def test_the_class_is_called_and_behaves_as_the_stack_file_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_class_is_called_and_behaves_as_the_stack_file_says() -> None:
     fallback = {"className": "gpus", "activeMigration": True, "whenUnsatisfiable": "ScaleUpAnyway"}
-    compute_class = of_class(declare(stack(WITH_TWIN, cloud={"fallback": fallback}), monkeypatch))
+    compute_class = of_class(declare(stack(WITH_TWIN, cloud={"fallback": fallback})))
     assert compute_class["metadata"]["name"] == "gpus"
     assert compute_class["spec"]["activeMigration"] == {"optimizeRulePriority": True}
     assert compute_class["spec"]["whenUnsatisfiable"] == "ScaleUpAnyway"
 
 
-def test_the_time_until_an_unused_node_goes_is_set_changed_and_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_until_an_unused_node_goes_is_set_changed_and_removed() -> None:
     found = [
-        of_class(declare(stack(WITH_TWIN, cloud={"fallback": fallback}), monkeypatch))["spec"].get("autoscalingPolicy")
+        of_class(declare(stack(WITH_TWIN, cloud={"fallback": fallback})))["spec"].get("autoscalingPolicy")
         for fallback in ({"consolidationDelayMinutes": 2}, {"consolidationDelayMinutes": 5}, {})
     ]
     assert found == [{"consolidationDelayMinutes": 2}, {"consolidationDelayMinutes": 5}, None]
 
 
-def test_a_pool_that_stays_out_is_in_no_rule_and_is_a_choice_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(stack(WITH_TWIN, OUTSIDE), monkeypatch)
+def test_a_pool_that_stays_out_is_in_no_rule_and_is_a_choice_of_its_own() -> None:
+    declared = declare(stack(WITH_TWIN, OUTSIDE))
     assert of_class(declared)["spec"]["priorities"] == [{"nodepools": ["l4"]}, {"nodepools": ["l4od"]}]
     (policy,) = declared.of(POLICY, "compute-class-policy").values()
     (chosen,) = (c["expression"] for c in policy.inputs["spec"]["matchConditions"] if c["name"] == "has-not-chosen")
     assert '["l4", "l4od"]' in chosen
 
 
-def test_the_policy_is_for_all_namespaces_but_kube_system_and_comes_after_the_class(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    declared = declare(stack(WITH_TWIN), monkeypatch)
+def test_the_policy_is_for_all_namespaces_but_kube_system_and_comes_after_the_class() -> None:
+    declared = declare(stack(WITH_TWIN))
     assert "kubeflow-spot-test-compute-class" in policies(declared)
     (policy,) = declared.of(POLICY, "compute-class-policy").values()
     assert policy.inputs["spec"]["matchConstraints"]["namespaceSelector"] == {
@@ -110,9 +106,9 @@ def test_the_policy_is_for_all_namespaces_but_kube_system_and_comes_after_the_cl
     ids=["no-fallback", "affinity", "before-1.36", "no-policies", "no-gpus"],
 )
 def test_without_a_class_pools_are_plain_and_the_outputs_say_what_would_make_an_order(
-    pools: list[dict[str, Any]], top: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    pools: list[dict[str, Any]], top: dict[str, Any]
 ) -> None:
-    declared = declare(stack(*pools, **top), monkeypatch)
+    declared = declare(stack(*pools, **top))
     assert not declared.of(CLASS)
     assert "computeClass" not in declared.outputs
     assert not [name for name in policies(declared) if "compute-class" in name]
@@ -120,8 +116,8 @@ def test_without_a_class_pools_are_plain_and_the_outputs_say_what_would_make_an_
     assert not [pool for pool in declared.outputs["pools"] if "cloud.google.com/compute-class" in pool["labels"]]
 
 
-def test_what_is_published_for_pods_with_gpus_asks_for_the_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    snippets = declare(stack(GENERAL, WITH_TWIN, OUTSIDE), monkeypatch).outputs["contract"]["snippets"]
+def test_what_is_published_for_pods_with_gpus_asks_for_the_class() -> None:
+    snippets = declare(stack(GENERAL, WITH_TWIN, OUTSIDE)).outputs["contract"]["snippets"]
     selectors = {
         name: lines.get("nodeSelector", {}).get("cloud.google.com/compute-class") for name, lines in snippets.items()
     }
@@ -139,19 +135,15 @@ def test_what_is_published_for_pods_with_gpus_asks_for_the_class(monkeypatch: py
         assert keys == ["cloud.google.com/compute-class", "cloud.google.com/gke-spot", "nvidia.com/gpu"]
 
 
-def test_our_daemon_sets_tolerate_the_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(
-        stack(WITH_TWIN, dcgmExporter={"enabled": True}, cloud={"monitoring": {"components": []}}), monkeypatch
-    )
+def test_our_daemon_sets_tolerate_the_class() -> None:
+    declared = declare(stack(WITH_TWIN, dcgmExporter={"enabled": True}, cloud={"monitoring": {"components": []}}))
     (exporter,) = declared.of("kubernetes:apps/v1:DaemonSet").values()
     tolerations = exporter.inputs["spec"]["template"]["spec"]["tolerations"]
     assert "cloud.google.com/compute-class" in [toleration["key"] for toleration in tolerations]
 
 
-def test_gkes_device_plugin_serves_the_pools(monkeypatch: pytest.MonkeyPatch) -> None:
-    warnings: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
-    declared = declare(stack(WITH_TWIN), monkeypatch)
+def test_gkes_device_plugin_serves_the_pools(warnings: list[str]) -> None:
+    declared = declare(stack(WITH_TWIN))
     assert declared.outputs["devicePlugin"] == {
         "pools": [],
         "leftTo": [{"namespace": "kube-system", "name": "nvidia-gpu-device-plugin", "pools": ["l4", "l4od"]}],
@@ -185,27 +177,25 @@ def in_existing_cluster(*pools: dict[str, Any]) -> dict[str, Any]:
     ("labels", "owner"), [({}, "another owner"), (names.labels("blue"), "stack 'blue' of this program")]
 )
 def test_a_class_of_that_name_that_is_not_ours_is_an_error_with_the_way_out(
-    labels: dict[str, str], owner: str, contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    labels: dict[str, str], owner: str, contents: dict[str, Any]
 ) -> None:
     contents["compute_class"] = {"metadata": {"name": "kubeflow-spot", "labels": labels}}
     with pytest.raises(pulumi.RunError, match=rf"cloud\.fallback\.className: .*made by {owner}\n.*className"):
-        declare(in_existing_cluster(WITH_TWIN), monkeypatch, live=[])
+        declare(in_existing_cluster(WITH_TWIN), live=[])
 
 
-def test_our_own_class_is_declared_again(contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_own_class_is_declared_again(contents: dict[str, Any]) -> None:
     contents["compute_class"] = {"metadata": {"name": "kubeflow-spot", "labels": names.labels("test")}}
-    declared = declare(in_existing_cluster(WITH_TWIN), monkeypatch, live=[])
+    declared = declare(in_existing_cluster(WITH_TWIN), live=[])
     assert of_class(declared)["metadata"]["name"] == "kubeflow-spot"
     assert declared.outputs["computeClass"]["byDefault"] is True
 
 
 def test_a_cluster_below_1_36_has_the_class_and_no_policy_and_says_what_is_lost(
-    contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    contents: dict[str, Any], warnings: list[str]
 ) -> None:
-    warnings: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     contents["version"] = "1.35.6-gke.100"
-    declared = declare(in_existing_cluster(WITH_TWIN), monkeypatch, live=[])
+    declared = declare(in_existing_cluster(WITH_TWIN), live=[])
     assert of_class(declared)["spec"]["priorities"]
     assert policies(declared) == []
     assert declared.outputs["computeClass"]["byDefault"] is False

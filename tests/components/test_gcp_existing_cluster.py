@@ -77,13 +77,6 @@ def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return contents
 
 
-@pytest.fixture
-def warnings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    warned: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", warned.append)
-    return warned
-
-
 def settings(*pools: dict[str, Any], **cloud: Any) -> dict[str, Any]:
     values = stack(*pools, cloud={**EXISTING, **cloud})
     for key in ("cluster", "systemPool"):
@@ -92,14 +85,12 @@ def settings(*pools: dict[str, Any], **cloud: Any) -> dict[str, Any]:
     return values
 
 
-def run(
-    monkeypatch: pytest.MonkeyPatch, *pools: dict[str, Any], cluster: dict[str, Any] | None = None, **cloud: Any
-) -> Declared:
-    return declare(settings(*pools, **cloud), monkeypatch, cloud=ExistingCluster({**SHARED, **(cluster or {})}))
+def run(*pools: dict[str, Any], cluster: dict[str, Any] | None = None, **cloud: Any) -> Declared:
+    return declare(settings(*pools, **cloud), cloud=ExistingCluster({**SHARED, **(cluster or {})}))
 
 
-def test_only_pools_their_identity_and_the_layer_are_declared(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = run(monkeypatch, WITH_TWIN)
+def test_only_pools_their_identity_and_the_layer_are_declared() -> None:
+    declared = run(WITH_TWIN)
     assert sorted(r.type for r in declared.resources if r.type.startswith("gcp:")) == [
         GKE_POOL,
         GKE_POOL,
@@ -122,9 +113,9 @@ def test_only_pools_their_identity_and_the_layer_are_declared(monkeypatch: pytes
     assert declared.outputs["fallbackOrder"].startswith("not guaranteed: GKE")
 
 
-def test_two_stacks_in_one_cluster_have_an_account_each(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_stacks_in_one_cluster_have_an_account_each() -> None:
     def account(name: str) -> str:
-        declared = declare(settings(L4), monkeypatch, cloud=ExistingCluster(SHARED), stack=name)
+        declared = declare(settings(L4), cloud=ExistingCluster(SHARED), stack=name)
         (resource,) = declared.of("gcp:serviceaccount/account:Account").values()
         return str(resource.inputs["accountId"])
 
@@ -134,19 +125,19 @@ def test_two_stacks_in_one_cluster_have_an_account_each(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("workload_identity", [True, False])
 def test_pods_have_own_identities_with_workload_identity_and_a_warning_without(
-    workload_identity: bool, warnings: list[str], monkeypatch: pytest.MonkeyPatch
+    workload_identity: bool, warnings: list[str]
 ) -> None:
     cluster = {} if workload_identity else {"workloadIdentityConfigs": []}
-    (pool,) = run(monkeypatch, L4, cluster=cluster).of(GKE_POOL).values()
+    (pool,) = run(L4, cluster=cluster).of(GKE_POOL).values()
     assert ("workloadMetadataConfig" in pool.inputs["nodeConfig"]) is workload_identity
     assert ["--workload-pool example-lab.svc.id.goog" in text for text in warnings].count(True) == (
         not workload_identity
     )
 
 
-def test_a_given_account_is_the_pools_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_given_account_is_the_pools_own() -> None:
     email = "lab-nodes@example-lab.iam.gserviceaccount.com"
-    declared = run(monkeypatch, L4, serviceAccount=email)
+    declared = run(L4, serviceAccount=email)
     assert [r.type for r in declared.resources if r.type.startswith("gcp:")] == [GKE_POOL]
     (pool,) = declared.of(GKE_POOL).values()
     assert pool.inputs["nodeConfig"]["serviceAccount"] == email
@@ -168,10 +159,8 @@ DNS = "https://gke-shared.europe-west4.gke.goog"
         ),
     ],
 )
-def test_the_way_in_is_the_one_that_is_open(
-    cluster: dict[str, Any], server: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    declared = run(monkeypatch, L4, cluster=cluster)
+def test_the_way_in_is_the_one_that_is_open(cluster: dict[str, Any], server: str) -> None:
+    declared = run(L4, cluster=cluster)
     (entry,) = yaml.safe_load(declared.outputs["kubeconfig"])["clusters"]
     assert entry["cluster"]["server"] == server
     assert entry["cluster"].get("certificate-authority-data") == (None if server == DNS else "dGhlaXJz")
@@ -194,18 +183,14 @@ def test_the_way_in_is_the_one_that_is_open(
         ),
     ],
 )
-def test_a_cluster_that_takes_no_pools_is_one_clean_error(
-    answer: dict[str, Any] | str, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cluster_that_takes_no_pools_is_one_clean_error(answer: dict[str, Any] | str, message: str) -> None:
     with pytest.raises(pulumi.RunError, match=message):
-        declare(settings(L4), monkeypatch, cloud=ExistingCluster(answer))
+        declare(settings(L4), cloud=ExistingCluster(answer))
 
 
-def test_a_cluster_that_may_not_be_read_is_not_taken_for_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_that_may_not_be_read_is_not_taken_for_a_missing_one() -> None:
     with pytest.raises(pulumi.RunError, match=r"cannot be read: the login lacks container\.clusters\.get\n"):
-        declare(
-            settings(L4), monkeypatch, cloud=ExistingCluster("Error 403: Required container.clusters.get permission")
-        )
+        declare(settings(L4), cloud=ExistingCluster("Error 403: Required container.clusters.get permission"))
 
 
 def pool(name: str, **nodes: Any) -> dict[str, Any]:
@@ -223,20 +208,20 @@ def pool(name: str, **nodes: Any) -> dict[str, Any]:
     ],
 )
 def test_another_owners_pool_of_the_same_name_is_refused_before_a_request_to_google(
-    nodes: dict[str, Any], owner: str, monkeypatch: pytest.MonkeyPatch
+    nodes: dict[str, Any], owner: str
 ) -> None:
     with pytest.raises(pulumi.RunError, match=rf"pools\[0\]\.name: .* made by {owner}\n.*default-pool, l4"):
-        run(monkeypatch, L4, cluster=pool("l4", **nodes))
+        run(L4, cluster=pool("l4", **nodes))
 
 
 @pytest.mark.parametrize("labels", [{"kubeflow-spot-stack": "test"}, {}])
-def test_a_second_run_knows_its_own_pools(labels: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_run_knows_its_own_pools(labels: dict[str, str]) -> None:
     own = {"spot": True, "labels": {"kubeflow-spot.dev/pool": "l4"}, "resourceLabels": labels}
-    assert run(monkeypatch, L4, cluster=pool("l4", **own)).of(GKE_POOL)
+    assert run(L4, cluster=pool("l4", **own)).of(GKE_POOL)
 
 
-def test_gkes_own_plugin_is_listed_in_the_outputs(warnings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = run(monkeypatch, GENERAL, L4)
+def test_gkes_own_plugin_is_listed_in_the_outputs(warnings: list[str]) -> None:
+    declared = run(GENERAL, L4)
     assert declared.outputs["devicePlugin"] == {
         "pools": [],
         "leftTo": [{"namespace": "kube-system", "name": "nvidia-gpu-device-plugin", "pools": ["l4"]}],
@@ -245,42 +230,36 @@ def test_gkes_own_plugin_is_listed_in_the_outputs(warnings: list[str], monkeypat
     assert [text for text in warnings if "device plugin" in text] == []
 
 
-def test_an_on_demand_pool_of_ours_is_not_replaced_in_an_existing_cluster_either(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_on_demand_pool_of_ours_is_not_replaced_in_an_existing_cluster_either() -> None:
     own = {
         "labels": {"kubeflow-spot.dev/pool": "general"},
         "serviceAccount": "other@example-lab.iam.gserviceaccount.com",
     }
     with pytest.raises(pulumi.RunError, match=r"cloud\.serviceAccount: general: is other@"):
-        run(monkeypatch, GENERAL, cluster=pool("general", **own))
+        run(GENERAL, cluster=pool("general", **own))
 
 
 @pytest.mark.parametrize(("nodes", "asked"), rows("untainted"))
 def test_a_spot_pool_that_nobody_tainted_is_named_with_the_command_that_taints_it(
-    monkeypatch: pytest.MonkeyPatch, warnings: list[str], nodes: dict[str, Any], asked: str | None
+    warnings: list[str], nodes: dict[str, Any], asked: str | None
 ) -> None:
     """GKE taints no spot pool that a person makes: the guard cannot keep pods off it."""
     cluster = {"nodePools": [*SHARED["nodePools"], {"name": "cheap", "nodeConfigs": [nodes]}]}
-    run(monkeypatch, L4, cluster=cluster)
+    run(L4, cluster=cluster)
     place = "--cluster shared --location europe-west4 --project example-lab"
     wanted = f"gcloud container node-pools update cheap {place} --node-taints {asked} "
     assert [wanted in text for text in warnings if "'cheap'" in text] == [True] * (asked is not None)
     assert not [text for text in warnings if "'default-pool'" in text]
 
 
-def test_an_untainted_spot_pool_is_not_named_where_there_is_no_guard(
-    monkeypatch: pytest.MonkeyPatch, warnings: list[str]
-) -> None:
+def test_an_untainted_spot_pool_is_not_named_where_there_is_no_guard(warnings: list[str]) -> None:
     answer = {**SHARED, "nodePools": [{"name": "cheap", "nodeConfigs": [{"spot": True}]}]}
     without = {**settings(L4), "kubeflow-spot:scheduling": {"enabled": False}}
-    declare(without, monkeypatch, cloud=ExistingCluster(answer))
+    declare(without, cloud=ExistingCluster(answer))
     assert not [text for text in warnings if "'cheap'" in text]
 
 
-def test_a_spot_pool_that_somebody_added_without_a_taint_is_named(
-    monkeypatch: pytest.MonkeyPatch, warnings: list[str]
-) -> None:
-    declare(stack(L4), monkeypatch, live=[{"name": "cheap", "nodeConfigs": [{"spot": True}]}])
+def test_a_spot_pool_that_somebody_added_without_a_taint_is_named(warnings: list[str]) -> None:
+    declare(stack(L4), live=[{"name": "cheap", "nodeConfigs": [{"spot": True}]}])
     wanted = "gcloud container node-pools update cheap --cluster lab --location "
     assert [wanted in text for text in warnings if "'cheap'" in text] == [True]

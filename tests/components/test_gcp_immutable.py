@@ -55,14 +55,14 @@ def running(declared: Declared) -> list[dict[str, Any]]:
     return live_pools
 
 
-def live(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    return running(declare(settings, monkeypatch))
+def live(settings: dict[str, Any]) -> list[dict[str, Any]]:
+    return running(declare(settings))
 
 
-def test_an_unchanged_cluster_has_no_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_cluster_has_no_differences() -> None:
     settings = stack(GENERAL, GPUS, WITH_TWIN, cloud={"encryption": {"bootDiskKey": KEY}})
-    live_pools = live(settings, monkeypatch)
-    assert declare(settings, monkeypatch, live=live_pools).of(GKE_POOL)
+    live_pools = live(settings)
+    assert declare(settings, live=live_pools).of(GKE_POOL)
 
 
 class AfterUp(EmulatedGoogle):
@@ -76,30 +76,28 @@ class AfterUp(EmulatedGoogle):
         return super().new_resource(args)
 
 
-def test_an_unchanged_emulated_cluster_has_no_differences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_emulated_cluster_has_no_differences(tmp_path: Path) -> None:
     google = AfterUp(tmp_path / "google.json")
-    declare(FULL, monkeypatch, cloud=google)
+    declare(FULL, cloud=google)
     google.up = True
     with pytest.raises(pulumi.RunError, match=r"pools\[3\]\.gpus: own: is 1 nvidia-l4 "):
-        declare(with_pool(FULL, 3, machine="g2-standard-24"), monkeypatch, cloud=google)
-    assert declare(FULL, monkeypatch, cloud=google).of(GKE_POOL)
+        declare(with_pool(FULL, 3, machine="g2-standard-24"), cloud=google)
+    assert declare(FULL, cloud=google).of(GKE_POOL)
 
 
 @pytest.mark.parametrize(("range", "fine"), [("10.40.0.0/19", True), ("10.40.0.0/21", False), ("10.44.0.0/20", False)])
-def test_a_wider_subnet_is_no_other_cluster(
-    range: str, fine: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wider_subnet_is_no_other_cluster(range: str, fine: bool, tmp_path: Path) -> None:
     google = AfterUp(tmp_path / "google.json")
     settings = stack(L4, cloud={"network": {"nodeSubnet": "10.40.0.0/20"}})
-    declare(settings, monkeypatch, cloud=google)
+    declare(settings, cloud=google)
     google.up = True
     changed = stack(L4, cloud={"network": {"nodeSubnet": range}})
     if fine:
-        (subnet,) = declare(changed, monkeypatch, cloud=google).of("gcp:compute/subnetwork:Subnetwork").values()
+        (subnet,) = declare(changed, cloud=google).of("gcp:compute/subnetwork:Subnetwork").values()
         assert subnet.inputs["ipCidrRange"] == range
     else:
         with pytest.raises(pulumi.RunError, match=r"cloud\.network\.nodeSubnet: is 10\.40\.0\.0/20 in the cluster"):
-            declare(changed, monkeypatch, cloud=google)
+            declare(changed, cloud=google)
 
 
 def with_pool(settings: dict[str, Any], number: int, **change: Any) -> dict[str, Any]:
@@ -110,14 +108,14 @@ def with_pool(settings: dict[str, Any], number: int, **change: Any) -> dict[str,
 
 @pytest.mark.parametrize(("change", "message"), rows("fixed"))
 def test_every_immutable_property_of_an_on_demand_pool_is_refused_with_a_remedy(
-    change: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+    change: dict[str, Any], message: str
 ) -> None:
-    live_pools = live(stack(GPUS), monkeypatch)
+    live_pools = live(stack(GPUS))
     changed = {key: value for key, value in {**GPUS, **change}.items() if value is not None}
     with pytest.raises(pulumi.RunError, match=message) as refused:
-        declare(stack(changed), monkeypatch, live=live_pools)
+        declare(stack(changed), live=live_pools)
     assert "add `generation: b`: a new pool is made before the old one goes" in str(refused.value)
-    other = declare(stack({**changed, "generation": "b"}), monkeypatch, live=live_pools)
+    other = declare(stack({**changed, "generation": "b"}), live=live_pools)
     assert "ownb" in {pool.inputs["name"] for pool in other.of(GKE_POOL).values()}
 
 
@@ -128,12 +126,10 @@ def test_every_immutable_property_of_an_on_demand_pool_is_refused_with_a_remedy(
         ({"serviceAccount": "lab-nodes@example-lab.iam.gserviceaccount.com"}, "cloud.serviceAccount"),
     ],
 )
-def test_immutable_properties_of_the_system_pool_are_refused_as_well(
-    cloud: dict[str, Any], path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    live_pools = live(stack(GENERAL), monkeypatch)
+def test_immutable_properties_of_the_system_pool_are_refused_as_well(cloud: dict[str, Any], path: str) -> None:
+    live_pools = live(stack(GENERAL))
     with pytest.raises(pulumi.RunError) as refused:
-        declare(stack(GENERAL, cloud=cloud), monkeypatch, live=live_pools)
+        declare(stack(GENERAL, cloud=cloud), live=live_pools)
     text = str(refused.value)
     assert text.startswith("2 changes refused; nothing was declared.")
     assert f"{path}: system: is " in text
@@ -141,14 +137,13 @@ def test_immutable_properties_of_the_system_pool_are_refused_as_well(
     assert "give it another name as well" in text
 
 
-def test_a_system_pool_under_another_name_is_another_pool(monkeypatch: pytest.MonkeyPatch) -> None:
-    live_pools = live(stack(GENERAL), monkeypatch)
+def test_a_system_pool_under_another_name_is_another_pool() -> None:
+    live_pools = live(stack(GENERAL))
     system = {"name": "base", "machine": "e2-standard-4", "maxNodes": 4, "gcp": {"secureBoot": True}}
     with pytest.raises(pulumi.RunError, match="systemPool.gcp.secureBoot: system: "):  # noqa: RUF043
-        declare(stack(GENERAL, systemPool={**system, "name": "system"}), monkeypatch, live=live_pools)
+        declare(stack(GENERAL, systemPool={**system, "name": "system"}), live=live_pools)
     names = {
-        p.inputs["name"]
-        for p in declare(stack(GENERAL, systemPool=system), monkeypatch, live=live_pools).of(GKE_POOL).values()
+        p.inputs["name"] for p in declare(stack(GENERAL, systemPool=system), live=live_pools).of(GKE_POOL).values()
     }
     assert names == {"base", "general"}
 
@@ -162,14 +157,14 @@ def test_a_system_pool_under_another_name_is_another_pool(monkeypatch: pytest.Mo
         {"minNodes": 3, "maxNodes": 9},
     ],
 )
-def test_what_changes_in_place_is_not_refused(change: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_changes_in_place_is_not_refused(change: dict[str, Any]) -> None:
     pool = {**GENERAL, "maxPods": 64}
-    live_pools = live(stack(pool), monkeypatch)
+    live_pools = live(stack(pool))
     changed = {key: value for key, value in {**pool, **change}.items() if value is not None}
-    assert declare(stack(changed), monkeypatch, live=live_pools).of(GKE_POOL)
+    assert declare(stack(changed), live=live_pools).of(GKE_POOL)
 
 
-def test_the_disk_of_an_unknown_machine_is_named_as_long_as_it_is_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_disk_of_an_unknown_machine_is_named_as_long_as_it_is_no_default() -> None:
     pool = {"name": "odd", "machine": "n2-custom-4-8192", "gpus": 0, "maxNodes": 2}
     for kind, default in (
         ("pd-ssd", False),
@@ -178,43 +173,43 @@ def test_the_disk_of_an_unknown_machine_is_named_as_long_as_it_is_no_default(mon
         ("hyperdisk-balanced", True),
     ):
         for capacity in ("spot", "on-demand"):
-            live_pools = live(stack({**pool, "capacity": capacity, "gcp": {"diskType": kind}}), monkeypatch)
+            live_pools = live(stack({**pool, "capacity": capacity, "gcp": {"diskType": kind}}))
             removed = stack({**pool, "capacity": capacity})
             if default:
-                assert declare(removed, monkeypatch, live=live_pools).of(GKE_POOL)
+                assert declare(removed, live=live_pools).of(GKE_POOL)
                 continue
             with pytest.raises(
                 pulumi.RunError, match=rf"pools\[0\]\.gcp\.diskType: odd: is {kind} (.|\n)*`diskType: {kind}`"
             ):
-                declare(removed, monkeypatch, live=live_pools)
+                declare(removed, live=live_pools)
 
 
-def test_spot_pools_give_way_and_twins_change_by_generation(monkeypatch: pytest.MonkeyPatch) -> None:
-    live_pools = live(stack(WITH_TWIN), monkeypatch)
+def test_spot_pools_give_way_and_twins_change_by_generation() -> None:
+    live_pools = live(stack(WITH_TWIN))
     changed = {**WITH_TWIN, "gcp": {"secureBoot": True}}
     with pytest.raises(pulumi.RunError, match=r"gcp\.secureBoot: l4od: is false (.|\n)*add `generation: b`"):
-        declare(stack(changed), monkeypatch, live=live_pools)
-    declared = declare(stack({**changed, "generation": "b"}), monkeypatch, live=live_pools)
+        declare(stack(changed), live=live_pools)
+    declared = declare(stack({**changed, "generation": "b"}), live=live_pools)
     assert any(name.endswith("-l4odb") for name in declared.of(GKE_POOL))
     for pool in declared.of(GKE_POOL).values():
         # A pool's name is its identity, so two cannot exist at once.
         assert pool.options["deleteBeforeReplace"] is True
         # A new minimum must not replace the pool through its initial node count.
         assert pool.options["ignoreChanges"] == ["initialNodeCount"]
-    assert declare(stack({**L4, "capacity": "preemptible"}), monkeypatch, live=live_pools).of(GKE_POOL)
+    assert declare(stack({**L4, "capacity": "preemptible"}), live=live_pools).of(GKE_POOL)
     # A flex-start pool is replaced as well: its nodes end by themselves.
     later = {**L4, "capacity": "flex-start"}
-    live_flex = live(stack(later), monkeypatch)
-    assert declare(stack({**later, "gcp": {"secureBoot": True}}), monkeypatch, live=live_flex).of(GKE_POOL)
+    live_flex = live(stack(later))
+    assert declare(stack({**later, "gcp": {"secureBoot": True}}), live=live_flex).of(GKE_POOL)
     # A spot pool that becomes on-demand is replaced: its nodes may be evicted at any time.
-    assert declare(stack({**L4, "capacity": "on-demand"}), monkeypatch, live=live_pools).of(GKE_POOL)
+    assert declare(stack({**L4, "capacity": "on-demand"}), live=live_pools).of(GKE_POOL)
 
 
 @pytest.mark.parametrize("capacity", ["spot", "preemptible", "flex-start"])
-def test_an_on_demand_pool_does_not_become_spot_under_its_name(capacity: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    live_pools = live(stack(GENERAL), monkeypatch)
+def test_an_on_demand_pool_does_not_become_spot_under_its_name(capacity: str) -> None:
+    live_pools = live(stack(GENERAL))
     changed = {**GENERAL, "capacity": capacity, "minNodes": 0}
     with pytest.raises(
         pulumi.RunError, match=rf"pools\[0\]\.capacity: general: .*cannot become {capacity}\n.*another name"
     ):
-        declare(stack(changed), monkeypatch, live=live_pools)
+        declare(stack(changed), live=live_pools)

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.program
 NAT = "gcp:compute/routerNat:RouterNat"
 
 
-def test_a_network_made_here_has_both_ranges_and_private_nodes_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(stack(L4), monkeypatch)
+def test_a_network_made_here_has_both_ranges_and_private_nodes_a_way_out() -> None:
+    declared = declare(stack(L4))
     (network,) = declared.of("gcp:compute/network:Network").values()
     (subnet,) = declared.of("gcp:compute/subnetwork:Subnetwork").values()
     (router,) = declared.of("gcp:compute/router:Router").values()
@@ -45,16 +45,16 @@ def test_a_network_made_here_has_both_ranges_and_private_nodes_a_way_out(monkeyp
     [({}, None), ({"flowLogSampling": 0.1}, {"flowSampling": 0.1}), ({"flowLogSampling": None}, None)],
 )
 def test_flows_are_logged_where_the_stack_file_says_which_share(
-    network: dict[str, Any], logged: dict[str, float] | None, monkeypatch: pytest.MonkeyPatch
+    network: dict[str, Any], logged: dict[str, float] | None
 ) -> None:
-    declared = declare(stack(L4, cloud={"network": network}), monkeypatch)
+    declared = declare(stack(L4, cloud={"network": network}))
     (subnet,) = declared.of("gcp:compute/subnetwork:Subnetwork").values()
     assert subnet.inputs.get("logConfig") == logged
 
 
 @pytest.mark.parametrize("network", [{"outboundType": "none"}, {"privateNodes": False}])
-def test_without_a_way_out_there_is_no_router(network: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(stack(L4, cloud={"network": network}), monkeypatch)
+def test_without_a_way_out_there_is_no_router(network: dict[str, Any]) -> None:
+    declared = declare(stack(L4, cloud={"network": network}))
     assert [r.type for r in declared.resources if "router" in r.type] == []
 
 
@@ -63,27 +63,27 @@ def addresses(pools: list[dict[str, Any]], private: bool) -> list[dict[str, Any]
 
 
 @pytest.mark.parametrize("wanted", [True, False])
-def test_addresses_of_live_pools_are_the_stack_files_or_refused(wanted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_addresses_of_live_pools_are_the_stack_files_or_refused(wanted: bool) -> None:
     settings = stack(L4, cloud={"network": {"privateNodes": wanted}})
-    pools = live(settings, monkeypatch)
-    same = declare(settings, monkeypatch, live=addresses(pools, wanted))
+    pools = live(settings)
+    same = declare(settings, live=addresses(pools, wanted))
     assert {pool.inputs["networkConfig"]["enablePrivateNodes"] for pool in same.of(GKE_POOL).values()} == {wanted}
     with pytest.raises(
         pulumi.RunError, match=r"cloud\.network\.privateNodes: .*system, l4\n.*node-pools update"
     ) as error:
-        declare(settings, monkeypatch, live=addresses(pools, not wanted))
+        declare(settings, live=addresses(pools, not wanted))
     assert ("--no-enable-private-nodes" in str(error.value)) is not wanted
 
 
-def test_the_way_out_stays_until_the_last_private_pool_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_way_out_stays_until_the_last_private_pool_is_gone() -> None:
     settings = stack(L4, cloud={"network": {"privateNodes": False}})
-    pools = addresses(live(settings, monkeypatch), False)
+    pools = addresses(live(settings), False)
     theirs = addresses([{"name": "theirs"}], True)
-    assert [len(declare(settings, monkeypatch, live=now).of(NAT)) for now in (pools, pools + theirs)] == [0, 1]
+    assert [len(declare(settings, live=now).of(NAT)) for now in (pools, pools + theirs)] == [0, 1]
 
 
-def test_of_a_shared_vpc_nothing_is_declared_and_its_ids_name_its_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    declared = declare(SHARED_VPC, monkeypatch)
+def test_of_a_shared_vpc_nothing_is_declared_and_its_ids_name_its_project() -> None:
+    declared = declare(SHARED_VPC)
     assert [r.type for r in declared.resources if r.type.startswith("gcp:compute/") and "Member" not in r.type] == []
     values = inputs(declared)
     assert values["network"] == "projects/example-net/global/networks/corp"
@@ -133,13 +133,13 @@ class Subnet(Cloud):
     ],
 )
 def test_an_incomplete_network_is_reported_before_anything_is_declared(
-    answer: dict[str, Any] | str, messages: list[str], monkeypatch: pytest.MonkeyPatch
+    answer: dict[str, Any] | str, messages: list[str]
 ) -> None:
     for text in messages:
         with pytest.raises(pulumi.RunError, match=text):
-            declare(SHARED_VPC, monkeypatch, cloud=Subnet(answer))
+            declare(SHARED_VPC, cloud=Subnet(answer))
 
 
-def test_a_network_that_may_not_be_read_is_not_taken_for_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_that_may_not_be_read_is_not_taken_for_a_missing_one() -> None:
     with pytest.raises(pulumi.RunError, match=r"(?s)existing: .* cannot be read.*Required .* permission"):
-        declare(SHARED_VPC, monkeypatch, cloud=Subnet("Required 'compute.subnetworks.get' permission"))
+        declare(SHARED_VPC, cloud=Subnet("Required 'compute.subnetworks.get' permission"))

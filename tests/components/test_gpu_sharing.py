@@ -29,10 +29,8 @@ def inside(declared: Declared) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.program
-def test_a_stack_that_shares_declares_all_that_its_pods_refer_to(
-    settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    declared = declare(settings, monkeypatch)
+def test_a_stack_that_shares_declares_all_that_its_pods_refer_to(settings: dict[str, Any]) -> None:
+    declared = declare(settings)
     objects = inside(declared)
     called = "kubeflow-spot-test-device-plugin"
     assert set(objects) == {
@@ -66,10 +64,8 @@ def test_a_stack_that_shares_declares_all_that_its_pods_refer_to(
 
 
 @pytest.mark.program
-def test_the_label_is_on_the_pool_itself_and_so_known_before_it_has_a_node(
-    settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    declared = declare(settings, monkeypatch)
+def test_the_label_is_on_the_pool_itself_and_so_known_before_it_has_a_node(settings: dict[str, Any]) -> None:
+    declared = declare(settings)
     data = inside(declared)["ConfigMap/kubeflow-spot-test-device-plugin"]["data"]
     labels = {pool.inputs["agentPoolName"]: pool.inputs["nodeLabels"] for pool in declared.of(POOL).values()}
     assert {name: node_labels.get(LABEL) for name, node_labels in labels.items()} == {
@@ -84,11 +80,9 @@ def test_the_label_is_on_the_pool_itself_and_so_known_before_it_has_a_node(
 
 
 @pytest.mark.program
-def test_another_number_of_replicas_leaves_every_pool_as_it_is(
-    settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_number_of_replicas_leaves_every_pool_as_it_is(settings: dict[str, Any]) -> None:
     def declared() -> dict[str, dict[str, Any]]:
-        resources = declare(settings, monkeypatch).resources
+        resources = declare(settings).resources
         return {r.name: r.inputs for r in resources if r.type.startswith(("azure-native:", "kubernetes:apps"))}
 
     before = declared()
@@ -100,10 +94,10 @@ def test_another_number_of_replicas_leaves_every_pool_as_it_is(
 
 
 @pytest.mark.program
-def test_without_sharing_there_is_the_plugin_alone(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_sharing_there_is_the_plugin_alone(settings: dict[str, Any]) -> None:
     settings["kubeflow-spot:pools"] = [settings["kubeflow-spot:pools"][index] for index in (0, -1)]
     settings["kubeflow-spot:dcgmExporter"] = {"enabled": False}
-    assert set(inside(declare(settings, monkeypatch))) == {"DaemonSet/kubeflow-spot-test-device-plugin"}
+    assert set(inside(declare(settings))) == {"DaemonSet/kubeflow-spot-test-device-plugin"}
 
 
 @pytest.fixture(scope="module")

@@ -31,18 +31,18 @@ def test_the_notice_says_where_such_work_runs(placement: str, words: str) -> Non
     assert words in validation["messageExpression"]
 
 
-def judging(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> list[str]:
+def judging(**changes: Any) -> list[str]:
     settings = stack_config(PROJECT / "Pulumi.dev.yaml")
-    declared = declare({**settings, **{f"kubeflow-spot:{key}": value for key, value in changes.items()}}, monkeypatch)
+    declared = declare({**settings, **{f"kubeflow-spot:{key}": value for key, value in changes.items()}})
     return sorted(name for name in declared.of(POLICIES) if "lost-pods" in name)
 
 
-def test_only_work_that_stays_on_demand_is_refused_for_want_of_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_work_that_stays_on_demand_is_refused_for_want_of_room() -> None:
     both = ["ml-dev-lost-pods-guard", "ml-dev-lost-pods-notice"]
-    assert judging(monkeypatch) == both
+    assert judging() == both
     moved = {"defaults": {"other": {"gpu": "prefer-spot"}}}
-    assert judging(monkeypatch, scheduling=moved) == ["ml-dev-lost-pods-notice"]
+    assert judging(scheduling=moved) == ["ml-dev-lost-pods-notice"]
     # Below Kubernetes 1.36 nothing is marked, and nothing prefers spot by itself.
-    assert judging(monkeypatch, release="r2026-09") == ["ml-dev-lost-pods-notice"]
+    assert judging(release="r2026-09") == ["ml-dev-lost-pods-notice"]
     # Another default, taken back again.
-    assert judging(monkeypatch, scheduling={"defaults": {"job": {"gpu": "on-demand"}}}) == both
+    assert judging(scheduling={"defaults": {"job": {"gpu": "on-demand"}}}) == both

@@ -39,11 +39,11 @@ def untainted() -> tuple[NodePool, ...]:
 
 
 @pytest.mark.program
-def test_pods_with_the_label_get_the_spot_taints_toleration_in_every_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pods_with_the_label_get_the_spot_taints_toleration_in_every_profile() -> None:
     older = {"kubernetesVersion": "1.35", "reason": "not ready for 1.36"}
     settings = plain({}, cluster=older, pool={"machine": "Standard_NC4as_T4_v3", "capacity": "spot"})
     settings["kubeflow-spot:scheduling"] = {"profiles": [{"namespace": "team-a"}, {"namespace": "team-b", "gpus": 2}]}
-    declared = declare(settings, monkeypatch).of("kubernetes:kubeflow.org/v1alpha1:PodDefault")
+    declared = declare(settings).of("kubernetes:kubeflow.org/v1alpha1:PodDefault")
     first, second = (declared[f"lab-pod-defaults-{team}"].inputs for team in ("team-a", "team-b"))
     assert len(declared) == 2
     assert first["metadata"]["name"] == "kubeflow-spot-test-prefer-spot"
@@ -94,11 +94,7 @@ def test_the_values_of_the_label_that_do_something(
     [
         (WITH_TEAMS, POOLS, "instead: in team-a, team-b a pod labelled kubeflow-spot.dev/placement: prefer-spot gets"),
         (Scheduling(), POOLS, "instead: nothing yet. Once Kubeflow is installed, write its profiles' namespaces under"),
-        (
-            WITH_TEAMS,
-            untainted(),
-            "instead: nothing; pods carry the lines of the contract",
-        ),
+        (WITH_TEAMS, untainted(), "instead: nothing; pods carry the lines of the contract"),
     ],
 )
 def test_a_shortfall_is_reported_with_its_replacement(

@@ -94,10 +94,10 @@ GOOGLE = [
 
 
 @pytest.fixture
-def azure_after_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Up:
+def azure_after_up(tmp_path: Path) -> Up:
     def up() -> Resources:
         cloud = EmulatedAzure(tmp_path / "azure.json", "westeurope")
-        declare(stack_config(PROJECT / "tests/configs/workloads.happy.yaml"), monkeypatch, cloud=cloud)
+        declare(stack_config(PROJECT / "tests/configs/workloads.happy.yaml"), cloud=cloud)
         place, blobs = {"resourceGroupName": "lab-checkpoints-labcheckpoints"}, "azure-native:storage:BlobContainer"
         cloud.make(blobs, {**place, "accountName": "labcheckpoints", "containerName": "more"})
         another = {**place, "accountName": "another"}
@@ -110,10 +110,10 @@ def azure_after_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Up:
 
 
 @pytest.fixture
-def google_after_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Up:
+def google_after_up(tmp_path: Path) -> Up:
     def up() -> Resources:
         cloud = EmulatedGoogle(tmp_path / "gcp.json")
-        declare(stack_config(GKE), monkeypatch, cloud=cloud)
+        declare(stack_config(GKE), cloud=cloud)
         another = {"name": "another-checkpoints", "project": "example-lab", "location": "EUROPE-WEST4"}
         cloud.make("gcp:storage/bucket:Bucket", another)
         return Store(tmp_path / "gcp.json").read()
@@ -163,16 +163,14 @@ def test_a_profile_on_gke_reaches_its_own_objects_and_nothing_else(google_after_
     assert not gcp.allowed(resources, member("team-a", "training"), on_google("objects.get", "team-a/run/1.ckpt"))
 
 
-def test_a_cluster_that_goes_takes_nothing_from_another_one_of_the_project(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cluster_that_goes_takes_nothing_from_another_one_of_the_project(tmp_path: Path) -> None:
     """The same namespace and account in both clusters are the same member, at the same bucket."""
     cloud, settings = EmulatedGoogle(tmp_path / "gcp.json"), stack_config(GKE)
     rights = (BUCKET_MEMBER, FOLDER_MEMBER, FOLDER)
-    first = [r for r in declare(settings, monkeypatch, cloud=cloud).resources if r.type in rights]
+    first = [r for r in declare(settings, cloud=cloud).resources if r.type in rights]
     second = settings | {"kubeflow-spot:cluster": {"name": "second"}}
     workloads = {"checkpoints": {"existing": BUCKET}, "profiles": [{"namespace": "team-a", "prefix": "second/team-a"}]}
-    declare({**second, "kubeflow-spot:workloads": workloads}, monkeypatch, cloud=cloud)
+    declare({**second, "kubeflow-spot:workloads": workloads}, cloud=cloud)
     for gone in first:
         cloud.provider.delete(Resource(gone.type, gone.name, "", TYPES[gone.type].id(gone.inputs, Settings())))
     resources = Store(tmp_path / "gcp.json").read()
@@ -207,9 +205,7 @@ def test_a_broken_folder_is_seen(broken: str, google_after_up: Up) -> None:
     assert wrong_on_google(resources)
 
 
-def test_the_built_in_role_would_let_a_profile_delete_the_container(
-    azure_after_up: Up, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_built_in_role_would_let_a_profile_delete_the_container(azure_after_up: Up) -> None:
     """Why there is a role of the program's own: a condition holds for data actions only."""
     resources = azure_after_up()
     own = principal(resources, "team-a")

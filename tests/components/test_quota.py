@@ -11,11 +11,7 @@ from config.model.scheduling import Guard, GuardException, GuardRule, Profile
 
 
 def test_each_profile_with_a_limit_gets_a_quota_in_its_namespace_and_the_others_none() -> None:
-    profiles = (
-        Profile(namespace="team-a", gpus=4),
-        Profile(namespace="team-b", gpus=0),
-        Profile(namespace="team-c"),
-    )
+    profiles = (Profile(namespace="team-a", gpus=4), Profile(namespace="team-b", gpus=0), Profile(namespace="team-c"))
     declared = [(profile, wire(body)) for profile, body in quota.quotas(profiles, "dev")]
     assert [(body["metadata"]["namespace"], body["spec"]) for _, body in declared] == [
         ("team-a", {"hard": dict.fromkeys(quota.counted(()), "4")}),

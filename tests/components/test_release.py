@@ -58,21 +58,19 @@ def test_an_older_release_gives_a_warning(declared: str, wanted: str, older: str
 
 
 @pytest.mark.program
-def test_a_newer_programs_cluster_gets_nothing_declared(
-    contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_newer_programs_cluster_gets_nothing_declared(contents: dict[str, Any]) -> None:
     # That of another stack is no obstacle.
     contents["contracts"] = (contract("r2099-01", "another"),)
-    declare(EXISTING, monkeypatch, cloud=Stacks())
+    declare(EXISTING, cloud=Stacks())
     contents["contracts"] += (contract("r2099-01", names.instance("test")),)
     with pytest.raises(pulumi.RunError, match="r2099-01"):
-        declare(EXISTING, monkeypatch, cloud=Stacks())
+        declare(EXISTING, cloud=Stacks())
 
 
 @pytest.mark.program
-def test_the_stacks_own_pins_are_declared_and_shown(contents: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_stacks_own_pins_are_declared_and_shown(contents: dict[str, Any]) -> None:
     settings = with_(EXISTING, overrides=[{"pin": "devicePluginImage", "value": IMAGE, "reason": WHY}])
-    declared = declare(settings, monkeypatch, cloud=Stacks())
+    declared = declare(settings, cloud=Stacks())
     (plugin,) = declared.of("kubernetes:apps/v1:DaemonSet").values()
     assert {container["image"] for container in plugin.inputs["spec"]["template"]["spec"]["containers"]} == {IMAGE}
     (shown,) = declared.outputs["overrides"]
@@ -84,10 +82,10 @@ def test_the_stacks_own_pins_are_declared_and_shown(contents: dict[str, Any], mo
 
 @pytest.mark.program
 @pytest.mark.parametrize("stack", ["dev", "staging"])
-def test_an_overridden_version_reaches_the_cluster_and_every_pool(stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_overridden_version_reaches_the_cluster_and_every_pool(stack: str) -> None:
     settings = stack_config(PROJECT / f"Pulumi.{stack}.yaml")
     own = [{"pin": "kubernetesVersion", "value": "1.35", "reason": WHY}]
-    declared = declare(settings | {"kubeflow-spot:overrides": own}, monkeypatch)
+    declared = declare(settings | {"kubeflow-spot:overrides": own})
     keys = ("kubernetesVersion", "orchestratorVersion", "minMasterVersion")
     versions = {resource.inputs[key] for resource in declared.resources for key in keys if key in resource.inputs}
     assert versions == {"1.35"}
@@ -97,13 +95,13 @@ def test_an_overridden_version_reaches_the_cluster_and_every_pool(stack: str, mo
 
 
 @pytest.mark.program
-def test_a_stack_without_overrides_shows_that_it_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert declare(stack_config(PROJECT / "Pulumi.dev.yaml"), monkeypatch).outputs["overrides"] == []
+def test_a_stack_without_overrides_shows_that_it_has_none() -> None:
+    assert declare(stack_config(PROJECT / "Pulumi.dev.yaml")).outputs["overrides"] == []
 
 
 @pytest.mark.program
-def test_a_production_stack_is_not_declared_from_the_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_production_stack_is_not_declared_from_the_candidate() -> None:
     settings = stack_config(PROJECT / "Pulumi.dev.yaml") | {"kubeflow-spot:release": "next"}
-    assert declare(settings, monkeypatch, stack="dev").outputs["release"] == "next"
+    assert declare(settings, stack="dev").outputs["release"] == "next"
     with pytest.raises(pulumi.RunError, match="not for production"):
-        declare(settings, monkeypatch, stack="prod")
+        declare(settings, stack="prod")

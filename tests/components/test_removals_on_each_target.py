@@ -16,7 +16,7 @@ from components.layer.running import Running
 from tests.components import test_changes as aks
 from tests.components import test_gcp_existing_cluster as existing_gke
 from tests.components import test_gcp_immutable as gke
-from tests.components.existing_aks import AKS
+from tests.components.features import AKS
 from tests.components.google import GENERAL, WITH_TWIN, stack
 from tests.components.program import KUBECONFIG, Cloud, declare
 from tests.components.program import running as live_aks
@@ -62,9 +62,9 @@ def without_twin(settings: Settings) -> Settings:
     return changed
 
 
-def live(settings: Settings, monkeypatch: pytest.MonkeyPatch, **cluster: Any) -> tuple[list[dict[str, Any]], Settings]:
+def live(settings: Settings, **cluster: Any) -> tuple[list[dict[str, Any]], Settings]:
     """Return the pools in a cluster's GET after an update with these settings, and the update's outputs."""
-    first = declare(settings, monkeypatch, cloud=After([], {}, **cluster) if cluster else None)
+    first = declare(settings, cloud=After([], {}, **cluster) if cluster else None)
     azure = settings["kubeflow-spot:cloud"]["provider"] == "azure"
     if not azure:
         return gke.running(first), first.outputs
@@ -98,15 +98,13 @@ Reads = list[tuple[str, str, set[str]]]
 
 
 @each_target
-def test_a_twin_in_use_is_refused_by_pods_that_are_read_from_the_stacks_cluster(
-    on: On, reads: Reads, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pools, outputs = live(on.settings, monkeypatch, **on.cluster)
+def test_a_twin_in_use_is_refused_by_pods_that_are_read_from_the_stacks_cluster(on: On, reads: Reads) -> None:
+    pools, outputs = live(on.settings, **on.cluster)
     cloud = After(pools, {"remembered": outputs["remembered"]}, **on.cluster)
-    declare(on.settings, monkeypatch, cloud=cloud)
+    declare(on.settings, cloud=cloud)
     assert reads == []
     with pytest.raises(pulumi.RunError, match=rf"pools\[\d\]\.fallback: the on-demand pool {on.twin} .*team-a/nb-0"):
-        declare(without_twin(on.settings), monkeypatch, cloud=cloud)
+        declare(without_twin(on.settings), cloud=cloud)
     ((used, name, labels),) = reads
     assert on.kubeconfig in used
     assert (name, labels) == (on.key, {on.twin})
@@ -115,31 +113,27 @@ def test_a_twin_in_use_is_refused_by_pods_that_are_read_from_the_stacks_cluster(
 @each_target
 def test_a_drained_twin_is_remembered_until_it_is_gone(on: On, reads: Reads, monkeypatch: pytest.MonkeyPatch) -> None:
     """An update that fails after the program has ended exports its outputs and leaves the pool."""
-    pools, outputs = live(on.settings, monkeypatch, **on.cluster)
+    pools, outputs = live(on.settings, **on.cluster)
     monkeypatch.setattr(running, "read_running", lambda *_: {})
     changed, last = without_twin(on.settings), {"remembered": outputs["remembered"]}
-    declared = declare(changed, monkeypatch, cloud=After(pools, last, **on.cluster))
+    declared = declare(changed, cloud=After(pools, last, **on.cluster))
     assert on.twin in declared.outputs["remembered"]["pools"]
     left = [pool for pool in pools if pool["name"] != on.twin]
-    declared = declare(changed, monkeypatch, cloud=After(left, declared.outputs, **on.cluster))
+    declared = declare(changed, cloud=After(left, declared.outputs, **on.cluster))
     assert on.twin not in declared.outputs["remembered"]["pools"]
 
 
 @each_target
-def test_the_first_edit_after_an_older_program_is_judged_by_the_output_pools(
-    on: On, reads: Reads, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pools, outputs = live(on.settings, monkeypatch, **on.cluster)
+def test_the_first_edit_after_an_older_program_is_judged_by_the_output_pools(on: On, reads: Reads) -> None:
+    pools, outputs = live(on.settings, **on.cluster)
     older = {**outputs, "remembered": {k: v for k, v in outputs["remembered"].items() if k != "pools"}}
     with pytest.raises(pulumi.RunError, match=rf"  pools: the on-demand pool {on.twin} would go"):
-        declare(without_twin(on.settings), monkeypatch, cloud=After(pools, older, **on.cluster))
+        declare(without_twin(on.settings), cloud=After(pools, older, **on.cluster))
 
 
 @each_target
-def test_another_stacks_pools_in_the_same_cluster_are_left_alone(
-    on: On, reads: Reads, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pools, _ = live(on.settings, monkeypatch, **on.cluster)
+def test_another_stacks_pools_in_the_same_cluster_are_left_alone(on: On, reads: Reads) -> None:
+    pools, _ = live(on.settings, **on.cluster)
     for pool in pools:
         for holder in (pool, *pool.get("nodeConfigs", ())):
             for tags in ("tags", "resourceLabels"):
@@ -149,7 +143,7 @@ def test_another_stacks_pools_in_the_same_cluster_are_left_alone(
     renamed = {**on.settings, "kubeflow-spot:pools": [{**pool, "name": f"my{pool['name'][:3]}"} for pool in own]}
     # As when a stack of the same names was here before: the tag says whose pool it is.
     last = {"remembered": {"pools": {on.twin: on.twin}}}
-    declare(renamed, monkeypatch, cloud=After(pools, last, **on.cluster))
+    declare(renamed, cloud=After(pools, last, **on.cluster))
     assert reads == []
 
 
@@ -164,27 +158,27 @@ def test_another_stacks_pools_in_the_same_cluster_are_left_alone(
     ids=["another", "the same in other letters", "a new one", "another without pools"],
 )
 def test_pools_in_an_existing_cluster_are_not_left_for_another(
-    before: Settings, after: Settings | None, path: str, reads: Reads, monkeypatch: pytest.MonkeyPatch
+    before: Settings, after: Settings | None, path: str, reads: Reads
 ) -> None:
     settings = {**AKS, **{f"kubeflow-spot:{key}": value for key, value in before.items()}}
-    pools, outputs = live(settings, monkeypatch, autoScalerProfile={})
+    pools, outputs = live(settings, autoScalerProfile={})
     changed = aks.settings() if after is None else copy.deepcopy(settings)
     if after:
         changed["kubeflow-spot:cloud"]["existingCluster"] = after
     cloud = After(pools, outputs, autoScalerProfile={})
     if not path:
-        declare(changed, monkeypatch, cloud=cloud)
+        declare(changed, cloud=cloud)
         return
     message = rf"  {path}: the stack has pools in the cluster charmed/charmed-kubeflow, which would go"
     with pytest.raises(pulumi.RunError, match=message):
-        declare(changed, monkeypatch, cloud=cloud)
+        declare(changed, cloud=cloud)
 
 
-def test_all_that_is_refused_is_in_one_message(reads: Reads, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_that_is_refused_is_in_one_message(reads: Reads) -> None:
     settings = aks.settings()
-    pools, outputs = live(settings, monkeypatch)
+    pools, outputs = live(settings)
     changed = without_twin(settings)
     changed["kubeflow-spot:pools"][0]["machine"] = "Standard_D16ds_v5"
     both = r"^2 changes refused(.|\n)*general: is Standard_D8(.|\n)*a100od would go"
     with pytest.raises(pulumi.RunError, match=both):
-        declare(changed, monkeypatch, cloud=After(pools, outputs))
+        declare(changed, cloud=After(pools, outputs))

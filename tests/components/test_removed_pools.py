@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pulumi
 import pytest
 
 from components import removed_pools
+from components.azure.azure_live import LiveCluster as AksCluster
+from components.gcp.gcp_live import LiveCluster as GkeCluster
 from components.layer import running
 from components.layer.running import Running
 from components.removed_pools import LivePool
@@ -40,11 +44,7 @@ def test_a_pool_that_goes_with_work_is_refused_on_demand_and_warned_of_as_spot(
         assert f"pods team-a/nb-{name} on nodes node-{name}" in problem.what
     for name in refused:
         remedy = problems[name].remedy
-        parts = (
-            "put it back",
-            f"kubectl drain -l kubeflow-spot.dev/pool={name} --ignore",
-            f"removedPools: [{name}]",
-        )
+        parts = ("put it back", f"kubectl drain -l kubeflow-spot.dev/pool={name} --ignore", f"removedPools: [{name}]")
         assert [remedy.index(part) for part in parts] == sorted(remedy.index(part) for part in parts)
 
 
@@ -70,10 +70,7 @@ def test_with_the_word_in_the_stack_file_they_go_with_a_warning(
 
 def test_the_word_is_for_the_pools_it_names_alone() -> None:
     problems = judged(AKS, lambda settings: [no_twin(settings), without("general")(settings)], removed=["gpuod"])
-    assert {name: problem.warning for name, problem in problems.items()} == {
-        "general": False,
-        "gpuod": True,
-    }
+    assert {name: problem.warning for name, problem in problems.items()} == {"general": False, "gpuod": True}
 
 
 @CLOUDS
@@ -158,11 +155,7 @@ def test_a_pool_that_a_failed_update_left_is_judged_again() -> None:
 def test_a_word_without_its_pool_is_warned_of() -> None:
     after = stack(AKS, removedPools=["long-gone"])
     (problem,) = removed_pools.unused(after, [])
-    assert (problem.path, problem.warning, problem.remedy) == (
-        "cluster.removedPools[0]",
-        True,
-        "remove the line",
-    )
+    assert (problem.path, problem.warning, problem.remedy) == ("cluster.removedPools[0]", True, "remove the line")
 
 
 def test_the_cluster_is_read_only_when_a_pool_goes_and_a_refused_login_is_a_reason(
@@ -178,3 +171,77 @@ def test_the_cluster_is_read_only_when_a_pool_goes_and_a_refused_login_is_a_reas
     assert removed_pools.problems(stack(AKS, last), pools, "cluster", kubeconfig) == []
     (problem,) = removed_pools.problems(stack(edited(AKS, no_twin), last), pools, "cluster", kubeconfig)
     assert "whose pods cannot be listed (cloud: the kubeconfig of cluster 'ml' cannot be read" in problem.what
+
+
+def on_node(node: str | None, **also: Any) -> dict[str, Any]:
+    made = {"metadata": {"namespace": "a", "name": also.pop("name", "p")}, "spec": {"nodeName": node}}
+    made["metadata"] |= also.pop("metadata", {})
+    return {**made, "status": {"phase": also.pop("phase", "Running")}}
+
+
+NODE = {"metadata": {"name": "n", "labels": {"kubeflow-spot.dev/pool": "x"}}}
+DAEMON = {"ownerReferences": [{"kind": "DaemonSet", "controller": True}]}
+
+
+@pytest.mark.parametrize(
+    ("pod", "is_work"),
+    [
+        (on_node("n"), True),
+        (on_node("n", phase="Pending"), True),
+        (on_node("n", metadata={"ownerReferences": [{"kind": "StatefulSet", "controller": True}]}), True),
+        (on_node("n", metadata={"ownerReferences": [{"kind": "DaemonSet"}]}), True),
+        (on_node("n", metadata=DAEMON), False),
+        (on_node("n", metadata={"annotations": {"kubernetes.io/config.mirror": "1"}}), False),
+        (on_node("n", phase="Succeeded"), False),
+        (on_node("n", phase="Failed"), False),
+        (on_node("other"), False),
+        (on_node(None), False),
+    ],
+)
+def test_work_is_what_is_lost_with_a_node(pod: dict[str, Any], is_work: bool) -> None:
+    found = running.on_pools(["x"], [NODE, {"metadata": {"name": "other"}}], [pod])
+    assert found == {"x": Running(("n",), (pod,)) if is_work else Running()}
+
+
+LABELS = {"kubeflow-spot.dev/pool": "x"}
+
+
+@pytest.mark.parametrize(
+    ("profile", "pool"),
+    [
+        ({"count": 2}, LivePool("x", {}, spot=False, nodes=2)),
+        ({"nodeLabels": LABELS, "count": 0}, LivePool("x", LABELS, spot=False, nodes=0)),
+        ({"scaleSetPriority": "Regular", "count": 1}, LivePool("x", {}, spot=False, nodes=1)),
+        ({"scaleSetPriority": "Spot"}, LivePool("x", {}, spot=True, nodes=None)),
+        ({"tags": {"kubeflow-spot-stack": "dev"}}, LivePool("x", {}, spot=False, nodes=None, stack="dev")),
+        # The cluster lists its system pool itself, and no update of the stack deletes it.
+        ({"mode": "System", "count": 2}, None),
+    ],
+)
+def test_a_pool_of_aks(profile: dict[str, Any], pool: LivePool | None) -> None:
+    assert AksCluster({"x": {"name": "x", "mode": "User", **profile}}).user_pools == ([pool] if pool else [])
+
+
+ONE, THREE = ["europe-west4-a"], ["europe-west4-a", "europe-west4-b", "europe-west4-c"]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "answer", "pool"),
+    [
+        ({"labels": LABELS}, {"nodeCount": 2, "nodeLocations": ONE}, LivePool("x", LABELS, spot=False, nodes=2)),
+        # Of two nodes in three zones the provider says 0.
+        ({}, {"nodeCount": 0, "nodeLocations": THREE}, LivePool("x", {}, spot=False, nodes=None)),
+        ({}, {"nodeCount": 0, "nodeLocations": ONE}, LivePool("x", {}, spot=False, nodes=0)),
+        ({}, {}, LivePool("x", {}, spot=False, nodes=None)),
+        ({"spot": True}, {}, LivePool("x", {}, spot=True, nodes=None)),
+        ({"preemptible": True}, {}, LivePool("x", {}, spot=True, nodes=None)),
+        ({"flexStart": True, "spot": False}, {}, LivePool("x", {}, spot=False, nodes=None)),
+        (
+            {"resourceLabels": {"kubeflow-spot-stack": "dev"}},
+            {},
+            LivePool("x", {}, spot=False, nodes=None, stack="dev"),
+        ),
+    ],
+)
+def test_a_pool_of_gke(nodes: dict[str, Any], answer: dict[str, Any], pool: LivePool) -> None:
+    assert GkeCluster({"nodePools": [{"name": "x", "nodeConfigs": [nodes], **answer}]}).live_pools == [pool]

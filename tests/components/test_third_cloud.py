@@ -15,7 +15,7 @@ pytestmark = pytest.mark.program
 def test_the_layer_and_the_outputs_follow_a_cloud_that_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "CLOUDS", (*registry.CLOUDS, "tests.config.toy"))
     monkeypatch.setitem(clouds.TARGETS, "toy", "tests.components.toy:ToyTarget")
-    declared = declare({f"kubeflow-spot:{key}": value for key, value in STACK.items()}, monkeypatch)
+    declared = declare({f"kubeflow-spot:{key}": value for key, value in STACK.items()})
     (cluster,) = declared.of("toy:index:Cluster").values()
     assert cluster.inputs["pools"] == ["general", "training", "trainingod"]
     (plugin,) = declared.of("kubernetes:apps/v1:DaemonSet").values()

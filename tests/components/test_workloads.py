@@ -37,13 +37,13 @@ KEPT = {
 
 
 @pytest.fixture
-def aks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declared:
-    return declare(AKS, monkeypatch, cloud=EmulatedAzure(tmp_path / "azure.json", "westeurope"))
+def aks(tmp_path: Path) -> Declared:
+    return declare(AKS, cloud=EmulatedAzure(tmp_path / "azure.json", "westeurope"))
 
 
 @pytest.fixture
-def gke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Declared:
-    return declare(GKE, monkeypatch, cloud=EmulatedGoogle(tmp_path / "gcp.json"))
+def gke(tmp_path: Path) -> Declared:
+    return declare(GKE, cloud=EmulatedGoogle(tmp_path / "gcp.json"))
 
 
 @pytest.mark.parametrize("cloud", ["aks", "gke"])
@@ -85,21 +85,17 @@ def test_credentials_of_one_identity_and_parts_of_one_account_are_written_one_af
     assert f"{container}::lab-checkpoints" in policy
 
 
-def test_any_two_credentials_of_one_identity_are_written_one_after_the_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_two_credentials_of_one_identity_are_written_one_after_the_other(tmp_path: Path) -> None:
     """Also where those between them stay: of two that are removed, the engine looks at their own dependencies only."""
     profiles = [{"namespace": "team-a", "serviceAccounts": ["one", "two", "three"]}]
     workloads = {**AKS["kubeflow-spot:workloads"], "profiles": profiles}
     cloud = EmulatedAzure(tmp_path / "azure.json", "westeurope")
-    declared = declare({**AKS, "kubeflow-spot:workloads": workloads}, monkeypatch, cloud=cloud)
+    declared = declare({**AKS, "kubeflow-spot:workloads": workloads}, cloud=cloud)
     before = dependencies(declared, FEDERATED, "lab-team-a/three")
     assert {f"{FEDERATED}::lab-team-a/{account}" for account in ("one", "two")} <= before
 
 
-def test_profiles_and_accounts_with_hyphens_are_resources_of_their_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_profiles_and_accounts_with_hyphens_are_resources_of_their_own(tmp_path: Path) -> None:
     """`team` with `a-editor` and `team-a` with `editor`: the same letters in the same order."""
     profiles = [
         {"namespace": "team", "serviceAccounts": ["a-editor"]},
@@ -110,14 +106,14 @@ def test_profiles_and_accounts_with_hyphens_are_resources_of_their_own(
         (GKE, EmulatedGoogle(tmp_path / "gcp.json"), MEMBER),
     ):
         workloads = {**settings["kubeflow-spot:workloads"], "profiles": profiles}
-        declared = declare({**settings, "kubeflow-spot:workloads": workloads}, monkeypatch, cloud=cloud)
+        declared = declare({**settings, "kubeflow-spot:workloads": workloads}, cloud=cloud)
         names = [
             resource.name for resource in declared.resources if resource.type == type and "editor" in resource.name
         ]
         assert len(set(names)) == len(names) == 2
 
 
-def test_the_remedy_of_another_name_ends_with_new_storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_remedy_of_another_name_ends_with_new_storage(tmp_path: Path) -> None:
     """After an `up` without checkpoints the old group and account are still there."""
     azure = EmulatedAzure(tmp_path / "azure.json", "westeurope")
     place = {"resourceGroupName": KEPT_GROUP, "location": "westeurope"}
@@ -126,7 +122,7 @@ def test_the_remedy_of_another_name_ends_with_new_storage(tmp_path: Path, monkey
         ACCOUNT, {**place, "accountName": "labcheckpoints", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
     )
     workloads = {**AKS["kubeflow-spot:workloads"], "checkpoints": {"name": "labsecond"}}
-    declared = declare({**AKS, "kubeflow-spot:workloads": workloads}, monkeypatch, cloud=azure)
+    declared = declare({**AKS, "kubeflow-spot:workloads": workloads}, cloud=azure)
     account = declared.of(ACCOUNT)["lab-checkpoints"].inputs
     assert (account["accountName"], account["resourceGroupName"]) == ("labsecond", "lab-checkpoints-labsecond")
 
@@ -140,18 +136,16 @@ def test_the_remedy_of_another_name_ends_with_new_storage(tmp_path: Path, monkey
     ids=["existing group in a region without zones", "another group"],
 )
 def test_the_account_is_in_all_zones_of_its_region_and_in_a_group_that_stays(
-    cloud: dict[str, Any], sku: str, group: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cloud: dict[str, Any], sku: str, group: str, tmp_path: Path
 ) -> None:
     settings = {**AKS, "kubeflow-spot:cloud": {"provider": "azure", "location": "westeurope", **cloud}}
     azure = EmulatedAzure(tmp_path / "azure.json", settings["kubeflow-spot:cloud"]["location"])
     azure.seed(settings)
-    account = declare(settings, monkeypatch, cloud=azure).of(ACCOUNT)["lab-checkpoints"].inputs
+    account = declare(settings, cloud=azure).of(ACCOUNT)["lab-checkpoints"].inputs
     assert (account["sku"]["name"], account["resourceGroupName"]) == (sku, group)
 
 
-def test_clusters_of_one_name_in_two_subscriptions_have_roles_of_their_own_at_one_account(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_clusters_of_one_name_in_two_subscriptions_have_roles_of_their_own_at_one_account(tmp_path: Path) -> None:
     """The account's owner is in one of them, and keeps the name that the account had when the stack made it."""
     end = "resourceGroups/shared/providers/Microsoft.Storage/storageAccounts/shared"
     roles: dict[str, dict[str, Any]] = {}
@@ -163,7 +157,7 @@ def test_clusters_of_one_name_in_two_subscriptions_have_roles_of_their_own_at_on
         settings = {**AKS, "kubeflow-spot:workloads": existing}
         cloud = EmulatedAzure(tmp_path / subscription, "westeurope")
         cloud.seed(settings)
-        declared = declare(settings, monkeypatch, cloud=cloud)
+        declared = declare(settings, cloud=cloud)
         (role,) = declared.of("azure-native:authorization:RoleDefinition").values()
         (right,) = declared.of("azure-native:authorization:RoleAssignment", subscription_end(subscription)).values()
         assert right.inputs["roleDefinitionId"].endswith(role.inputs["roleDefinitionId"])
@@ -246,14 +240,14 @@ def renamed(before: str | None, **checkpoints: Any) -> None:
     refuse_rename(spec, LastUpdate({"checkpoints": before} if before else {}))
 
 
-def test_another_name_is_refused_and_a_dropped_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", told.append)
+def test_another_name_is_refused_and_a_dropped_one_is_told(warnings: list[str]) -> None:
     with pytest.raises(pulumi.RunError, match=r"(?s)is lab-1 and cannot become lab-2: .*in an `up` of its own first"):
         renamed("lab-1", name="lab-2")
     renamed("lab-1", name="lab-1")
     renamed(None, name="lab-1")
-    assert told == []
+    assert warnings == []
     renamed("lab-1", existing="lab-1")
     renamed("lab-1")
-    assert [text.partition(";")[0] for text in told] == ["workloads.checkpoints: lab-1 is no longer this stack's"] * 2
+    assert [text.partition(";")[0] for text in warnings] == [
+        "workloads.checkpoints: lab-1 is no longer this stack's"
+    ] * 2

@@ -222,7 +222,7 @@ def test_objects_inside_two_clusters_of_a_stack_have_two_names(tmp_path: Path, m
     assert all(name.startswith("kubeflow-spot-test-") for name in names)
 
 
-def test_another_type_is_not_in_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_type_is_not_in_the_package(tmp_path: Path) -> None:
     with pytest.raises(pulumi.InputPropertiesError, match="kubeflow-spot:index:Other is not in this package"):
         Package().construct("ml", "kubeflow-spot:index:Other", {})
 
