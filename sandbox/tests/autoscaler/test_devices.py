@@ -24,6 +24,7 @@ MANAGER = {
     ],
     "volumeMounts": [{"name": "configs", "mountPath": "/available-configs/"}],
 }
+BUILT_IN = {"name": "nvidia-gpu-device-plugin", "image": "gke.gcr.io/nvidia-gpu-device-plugin@sha256:0"}
 DAEMON = {"name": "mps", "image": IMAGE, "command": ["mps-control-daemon"]}
 
 
@@ -85,52 +86,53 @@ def test_a_running_plugin_reports_the_gpus_of_the_machine(image: str, command: A
     assert (resources, why) == ({"nvidia.com/gpu": 4}, "kube-system/plugin-1")
 
 
-def test_no_plugin_works_where_the_cloud_installs_no_driver() -> None:
-    assert offered(pod(PLUGIN), gpus=Gpus(4, driver=False)) == ({}, "kube-system/plugin-1 finds no driver")
-
-
 def plugin_pod(*arguments: str, **environment: str) -> Any:
     return pod({**PLUGIN, "args": list(arguments), "env": [{"name": n, "value": v} for n, v in environment.items()]})
 
 
+TWO, SEVEN = Gpus(2, 94, "MIG2g", 3), Gpus(1, profile="1g.5gb", instances=7, clients=3)
+NAMES = [
+    (40, "MIG1g", "1g.5gb"), (40, "MIG7g", "7g.40gb"), (80, "MIG2g", "2g.20gb"), (80, "MIG4g", "4g.40gb"),
+    (94, "MIG1g", "1g.12gb"), (94, "MIG3g", "3g.47gb"), (141, "MIG1g", "1g.18gb"), (141, "MIG2g", "2g.35gb"),
+    (141, "MIG3g", "3g.71gb"),
+]  # fmt: skip
+"""A partition's name by the memory of its GPU and its profile."""
+
+
 @pytest.mark.parametrize(
-    ("plugin", "expected"),
+    ("plugin", "gpus", "expected"),
     [
-        (plugin_pod(), {"nvidia.com/gpu": 2}),
-        (plugin_pod(MIG_STRATEGY="none"), {"nvidia.com/gpu": 2}),
-        (plugin_pod(MIG_STRATEGY="single"), {"nvidia.com/gpu": 6}),
-        (plugin_pod(MIG_STRATEGY="mixed"), {"nvidia.com/mig-2g.24gb": 6}),
+        (plugin_pod(), TWO, {"nvidia.com/gpu": 2}),
+        (plugin_pod(MIG_STRATEGY="none"), TWO, {"nvidia.com/gpu": 2}),
+        (plugin_pod(MIG_STRATEGY="single"), TWO, {"nvidia.com/gpu": 6}),
+        (plugin_pod(MIG_STRATEGY="mixed"), TWO, {"nvidia.com/mig-2g.24gb": 6}),
         # A flag stands over the environment.
-        (plugin_pod("--mig-strategy=single", MIG_STRATEGY="mixed"), {"nvidia.com/gpu": 6}),
-        (plugin_pod("--mig-strategy", "mixed"), {"nvidia.com/mig-2g.24gb": 6}),
-        (plugin_pod(MIG_STRATEGY="double"), {}),
+        (plugin_pod("--mig-strategy=single", MIG_STRATEGY="mixed"), TWO, {"nvidia.com/gpu": 6}),
+        (plugin_pod("--mig-strategy", "mixed"), TWO, {"nvidia.com/mig-2g.24gb": 6}),
+        (plugin_pod(MIG_STRATEGY="double"), TWO, {}),
+        *((plugin_pod(MIG_STRATEGY="mixed"), Gpus(1, *gpu), {f"nvidia.com/mig-{name}": 1}) for *gpu, name in NAMES),
+        # GPUs in one piece are GPUs under every strategy.
+        *((plugin_pod(MIG_STRATEGY=each), Gpus(4), {"nvidia.com/gpu": 4}) for each in ("none", "single", "mixed")),
+        # The plugin that GKE brings shares as the pool says.
+        (pod(BUILT_IN), Gpus(2), {"nvidia.com/gpu": 2}),
+        (pod(BUILT_IN), Gpus(2, clients=4), {"nvidia.com/gpu": 8}),
+        (pod(BUILT_IN), Gpus(2, profile="1g.5gb", instances=7), {"nvidia.com/gpu": 14}),
+        (pod(BUILT_IN), Gpus(1, profile="3g.20gb", instances=2, clients=3), {"nvidia.com/gpu": 6}),
+        # NVIDIA's plugin in its place knows nothing of the pool's sharing.
+        (plugin_pod(), SEVEN, {"nvidia.com/gpu": 1}),
+        (plugin_pod(MIG_STRATEGY="single"), SEVEN, {"nvidia.com/gpu": 7}),
+        (plugin_pod(MIG_STRATEGY="mixed"), SEVEN, {"nvidia.com/mig-1g.5gb": 7}),
     ],
 )
-def test_partitions(plugin: Any, expected: Any) -> None:
-    assert offered(plugin, gpus=Gpus(2, 94, "MIG2g", 3))[0] == expected
+def test_gpus_and_partitions_by_plugin_and_strategy(plugin: Any, gpus: Gpus, expected: Any) -> None:
+    resources, why = offered(plugin, gpus=gpus)
+    assert resources == expected
+    assert why == "kube-system/plugin-1" or not expected
 
 
-@pytest.mark.parametrize(
-    ("memory", "profile", "name"),
-    [
-        (40, "MIG1g", "1g.5gb"),
-        (40, "MIG7g", "7g.40gb"),
-        (80, "MIG2g", "2g.20gb"),
-        (80, "MIG4g", "4g.40gb"),
-        (94, "MIG1g", "1g.12gb"),
-        (94, "MIG3g", "3g.47gb"),
-        (141, "MIG1g", "1g.18gb"),
-        (141, "MIG2g", "2g.35gb"),
-        (141, "MIG3g", "3g.71gb"),
-    ],
-)
-def test_names_of_partitions(memory: int, profile: str, name: str) -> None:
-    assert offered(plugin_pod(MIG_STRATEGY="mixed"), gpus=Gpus(1, memory, profile))[0] == {f"nvidia.com/mig-{name}": 1}
-
-
-def test_gpus_in_one_piece_are_gpus_under_every_strategy() -> None:
-    for strategy in ("none", "single", "mixed"):
-        assert offered(plugin_pod(MIG_STRATEGY=strategy))[0] == {"nvidia.com/gpu": 4}
+@pytest.mark.parametrize("plugin", [PLUGIN, BUILT_IN], ids=["own", "built-in"])
+def test_no_plugin_works_where_the_cloud_installs_no_driver(plugin: Any) -> None:
+    assert offered(pod(plugin), gpus=Gpus(4, driver=False)) == ({}, "kube-system/plugin-1 finds no driver")
 
 
 @pytest.mark.parametrize(
@@ -207,29 +209,6 @@ def test_sharing_of_partitions() -> None:
     assert "MPS is not supported with MIG" in why
 
 
-BUILT_IN = {"name": "nvidia-gpu-device-plugin", "image": "gke.gcr.io/nvidia-gpu-device-plugin@sha256:0"}
-
-
-@pytest.mark.parametrize(
-    ("gpus", "count"),
-    [
-        (Gpus(2), 2),
-        (Gpus(2, clients=4), 8),
-        (Gpus(2, profile="1g.5gb", instances=7), 14),
-        (Gpus(1, profile="3g.20gb", instances=2, clients=3), 6),
-    ],
-)
-def test_the_plugin_that_gke_brings_shares_as_the_pool_says(gpus: Gpus, count: int) -> None:
-    assert offered(pod(BUILT_IN), gpus=gpus) == ({"nvidia.com/gpu": count}, "kube-system/plugin-1")
-
-
-def test_nvidia_s_plugin_in_its_place_knows_nothing_of_the_pool_s_sharing() -> None:
-    cut = Gpus(1, profile="1g.5gb", instances=7, clients=3)
-    assert offered(plugin_pod(), gpus=cut)[0] == {"nvidia.com/gpu": 1}
-    assert offered(plugin_pod(MIG_STRATEGY="single"), gpus=cut)[0] == {"nvidia.com/gpu": 7}
-    assert offered(plugin_pod(MIG_STRATEGY="mixed"), gpus=cut)[0] == {"nvidia.com/mig-1g.5gb": 7}
-
-
 def test_two_plugins_on_a_node_compete() -> None:
     other = {**pod(BUILT_IN), "metadata": {"namespace": "kube-system", "name": "built-in"}}
     expected: Any = ({}, "kube-system/plugin-1 and kube-system/built-in compete for nvidia.com/gpu")
@@ -237,7 +216,3 @@ def test_two_plugins_on_a_node_compete() -> None:
     assert offered(pod(PLUGIN), other) == expected
     # A plugin that does not run does not compete.
     assert offered({**other, "status": {"phase": "Pending"}}, pod(PLUGIN))[0] == {"nvidia.com/gpu": 4}
-
-
-def test_without_a_driver_the_built_in_plugin_finds_nothing() -> None:
-    assert offered(pod(BUILT_IN), gpus=Gpus(4, driver=False)) == ({}, "kube-system/plugin-1 finds no driver")
