@@ -18,7 +18,7 @@ from statistics import mean
 from typing import Any
 
 from bench import pictures
-from bench.weeks import SIGNALS, ends, read, trial, up
+from bench.weeks import SIGNALS, ends, read_home_stack, trial, up
 from drill.in_memory.stack import Stack
 from drill.judge.outcome import outcome_of
 from drill.judge.pieces import gpu_cost
@@ -68,12 +68,12 @@ def week(seed: int, share: float, machine: str, most: int) -> list[Step]:
     """Draw a week with spot for about this share of its time."""
     draws = Random(f"{seed} {share}")
     row = stretched(shuffled(alike(1, most), Random(f"{seed}"))[0], share)
-    while abs(there(trace := drawn(row, most, draws)) - share) > _NEAR:
+    while abs(share_with_spot(trace := drawn(row, most, draws)) - share) > _NEAR:
         pass
     return [Step(at=at, machine=machine, zone=ALL, nodes=nodes) for at, nodes in trace]
 
 
-def there(trace: Trace) -> float:
+def share_with_spot(trace: Trace) -> float:
     """Return the share of a week with any machine."""
     ends = [at for at, _ in trace[1:]] + [WEEK]
     return sum(end - at for (at, nodes), end in zip(trace, ends, strict=True) if nodes) / WEEK
@@ -227,7 +227,7 @@ def main(name: str = "dev") -> None:
     cases = [Case(*each) for each in product(SHARES, BOOTS, SIGNALS)]
     found: dict[Case, list[Found]] = {}
     with up([name]) as home, ProcessPoolExecutor() as pool:
-        stack = read(home(name))
+        stack = read_home_stack(home(name))
         works = {boot: list(pool.map(partial(basis, stack, boot), SEEDS)) for boot in BOOTS}
         for place, case in enumerate(cases, 1):
             jobs = [(case, *each) for each in zip(SEEDS, works[case.boot], strict=True)]

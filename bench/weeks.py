@@ -55,7 +55,7 @@ def up(names: Sequence[str]) -> Iterator[Callable[[str], Home]]:
             bench.down(name)
 
 
-def read(home: Home) -> Stack:
+def read_home_stack(home: Home) -> Stack:
     """A stack that is up."""
     with TemporaryDirectory() as folder:
         plane, copy = copy_cloud(home, Path(folder) / "copy")
@@ -106,7 +106,7 @@ def table(*names: str) -> None:
     chosen = names or STACKS
     with up(chosen) as home, ProcessPoolExecutor() as pool:
         for name in chosen:
-            stack = read(home(name))
+            stack = read_home_stack(home(name))
             for signal in SIGNALS:
                 weeks = list(pool.map(partial(judged, stack, signal), JUDGED))
                 for policy in POLICIES:
@@ -134,7 +134,7 @@ def agreement(*names: str) -> None:
     week = scenarios.load_scenario("week")
     with up(names or STACKS) as home:
         for name in names or STACKS:
-            stack = read(home(name))
+            stack = read_home_stack(home(name))
             for seed in (1, 2):
                 folder = TemporaryDirectory()
                 with folder as path, copied(home(name), Path(path) / "copy", lambda text: None) as copy:

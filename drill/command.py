@@ -102,7 +102,7 @@ def drill(home: Home, request: Request, notify: Notify, progress: Progress) -> b
     else:
         names = (sides[0].name, sides[1].name)
         sentence = same_work_sentence(work.scenario, first.basis, names[0])
-        _show(request, report.compared(reports[0], reports[1], names, sentence), notify)
+        _show(request, report.compare_reports(reports[0], reports[1], names, sentence), notify)
     return not failed(reports[-1].verdicts)
 
 

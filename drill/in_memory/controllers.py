@@ -50,7 +50,7 @@ class Controllers:
         self._dirty = self._bare = False
         self._number = 0
 
-    def seen(self, kind: str, before: Object | None, after: Object | None) -> None:
+    def note_change(self, kind: str, before: Object | None, after: Object | None) -> None:
         """Take note of an object that is new, changed or gone."""
         if kind == "Pod":
             self._pod(before, after)

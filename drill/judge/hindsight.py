@@ -120,8 +120,8 @@ def _explanation(cells: list[int], exact: bool) -> str:
     text = (
         "The least cost with hindsight: every piece of work is done within the accepted slowdown,"
         " on the spot capacity there was; nodes come at once, are paid by the second for the GPUs"
-        " that work, and moving costs nothing. Nobody can be in time for less; nobody can quite reach"
-        " it. Pools without GPUs are in none of these figures."
+        " that work, and moving costs nothing. Nobody can be in time for less; nobody can quite"
+        " reach it. Pools without GPUs are in none of these figures."
     )
     if exact:
         return text

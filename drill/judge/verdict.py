@@ -1,4 +1,4 @@
-"""One verdict of a drill, and the words for durations, times and numbers."""
+"""One verdict of a drill, and how durations, times, numbers and texts are written."""
 
 from __future__ import annotations
 
@@ -71,3 +71,8 @@ def moment(at: float) -> str:
 def counted(number: int, noun: str) -> str:
     """Write a number with its noun: `1 pod`, `3 pods`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def printable(text: str) -> str:
+    """Replace control characters: they move cursors in a terminal, and XML has none."""
+    return "".join(each if each.isprintable() or each == "\n" else "\ufffd" for each in text)

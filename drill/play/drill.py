@@ -164,13 +164,13 @@ class Drill:
         uid = item["metadata"]["uid"]
         if kind in ("Pod", "Node"):
             self._changed = True
-            self.settling.seen(kind, before, after)
+            self.settling.note_change(kind, before, after)
             if after is None:
                 self.since.pop(uid, None)
             else:
                 self.since.setdefault(uid, self.clock.now)
         if kind == "Pod":
-            self.kubelets.seen(before, after)
+            self.kubelets.note_change(before, after)
             if after is not None:
                 self.nodes.plugin(after)
         elif kind == "Job":

@@ -56,7 +56,7 @@ class Program(Protocol):
 
     def start(self) -> None: ...
     def stop(self) -> None: ...
-    def check(self) -> None: ...
+    def require_running(self) -> None: ...
     def decisions(self) -> list[Decision]: ...
 
 
@@ -123,7 +123,7 @@ class External:
         """Play the cloud for what the program did; return the time of the next look."""
         if not self._running:
             self._start(now)
-        self._program.check()
+        self._program.require_running()
         self._report()
         self._look(now, world.nodes)
         self._give_up(now)

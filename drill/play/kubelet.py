@@ -69,7 +69,7 @@ class Kubelets:
         lives = (self.lives[uid].record for uid in self.on_node.get(node, ()))
         return sorted(life.work for life in lives if life.ended is None and life.work)
 
-    def seen(self, before: Object | None, pod: Object | None) -> None:
+    def note_change(self, before: Object | None, pod: Object | None) -> None:
         """Take note of a pod that is new, changed or gone."""
         if pod is None:
             assert before is not None

@@ -180,7 +180,7 @@ class RealAutoscaler:
             self.stop()
             raise
 
-    def check(self) -> None:
+    def require_running(self) -> None:
         """Raise SandboxError, with the end of the log, if the program has ended by itself."""
         if (code := self._process.exit_code()) is not None:
             raise SandboxError(

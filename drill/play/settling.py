@@ -66,7 +66,7 @@ class Settling:
     _full: set[str] = field(default_factory=set)
     """Classes that fit on no node, until there is more room."""
 
-    def seen(self, kind: str, before: Object | None, after: Object | None) -> None:
+    def note_change(self, kind: str, before: Object | None, after: Object | None) -> None:
         """Take note of an object that is new, changed or gone."""
         if kind == "Pod":
             self._pod(before, after)

@@ -1,10 +1,11 @@
 """The report of a drill: verdicts, figures and a timeline, as text, JSON and a page with pictures.
 
-`build` makes it from a record, `text` shows it, `write` writes its files, `compared` compares two.
+`build` makes it from a record, `text` shows it, `write` writes its files, and `compare_reports`
+compares two.
 """
 
 from drill.judge.losses import Loss
-from drill.report.compare import compared
+from drill.report.compare import compare_reports
 from drill.report.contents import build
 from drill.report.files import read_report, to_json, write
 from drill.report.model import Comparison, Report
@@ -15,7 +16,7 @@ __all__ = [
     "Loss",
     "Report",
     "build",
-    "compared",
+    "compare_reports",
     "read_report",
     "text",
     "to_json",

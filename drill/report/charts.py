@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from drill.judge.verdict import span
+from drill.judge.verdict import printable, span
 from drill.report.colours import Palette
-from drill.report.elements import printable
 from drill.report.model import Series, Timeline
 from drill.report.panels import LEFT, NARROW, WIDE, Axes, Panels, Spec
 

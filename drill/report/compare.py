@@ -8,7 +8,7 @@ from drill.judge.verdict import span
 from drill.report.model import FORMAT, Comparison, Figure, Moved, PoolUse, Report, Turned
 
 
-def compared(
+def compare_reports(
     before: Report, after: Report, names: tuple[str, str] = ("before", "after"), basis: str = ""
 ) -> Comparison:
     """Compare two reports: the figures that differ, each with a sentence, and the verdicts.

@@ -1,16 +1,19 @@
-"""The report as one HTML page that needs nothing else: no network, no other file."""
+"""The report as one HTML page that needs no network and no other file.
+
+Every text is escaped: names and messages come from clusters and files of others.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 from collections.abc import Iterable, Sequence
+from html import escape
 from pathlib import Path
 
-from drill.judge.verdict import State
+from drill.judge.verdict import State, printable
 from drill.report import charts
 from drill.report.colours import DARK, LIGHT, variable
-from drill.report.elements import Html, element, joined
 from drill.report.model import Comparison, Number, Report
 from drill.report.tables import (
     SAME,
@@ -29,6 +32,36 @@ _STATES: dict[State, str] = {"holds": "good", "explained": "amber", "red": "bad"
 
 LARGEST = 2 * 1024**2
 """The most bytes of a report's page; a comparison may have twice as many."""
+
+
+class Html(str):
+    """Text that is markup: `Html("<br/>")`."""
+
+    __slots__ = ()
+
+
+_VOID = {"meta", "br"}
+
+
+def element(name: str, /, *children: str, **attributes: str | None) -> Html:
+    """Return an element. Plain strings are escaped, `Html` is not.
+
+    An attribute's name may end in `_`; None leaves it out.
+    """
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(printable(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    if name in _VOID:
+        return Html(f"<{name}{written}/>")
+    return Html(f"<{name}{written}>{joined(*children)}</{name}>")
+
+
+def joined(*children: str) -> Html:
+    """Join texts and markup."""
+    parts = (each if isinstance(each, Html) else escape(printable(each)) for each in children)
+    return Html("".join(parts))
 
 
 def page(report: Report) -> str:

@@ -217,27 +217,7 @@ class Panels:
         """Return the spot capacity, a strip for each machine and zone; None without capacity."""
         if not self.timeline.capacity:
             return None
-        rows = []
-        for each in self.timeline.capacity:
-            place, length = each.machine, each.end - each.begin
-            if each.zone:
-                place += f", {each.zone if 'zone' in each.zone else 'zone ' + each.zone}"
-            wide = length / self.ends.length > (0.05 if self.wide else 0.12)
-            kind, amount, shown = "some", counted(each.nodes or 0, "node"), f"{each.nodes}"
-            if each.nodes is None:
-                kind, amount, shown = "no bound", "no bound", "∞"
-            elif not each.nodes:
-                kind, amount = "none", "none"
-            rows.append(
-                {
-                    "at": self.at(each.begin),
-                    "end": self.at(each.end),
-                    "place": place,
-                    "kind": kind,
-                    "shown": shown if wide else "",
-                    "words": f"{place}: {amount}, from {moment(each.begin)} for {span(length)}",
-                }
-            )
+        rows = self._capacity_rows()
         places = list(dict.fromkeys(row["place"] for row in rows))
         y = {"field": "place", "type": "nominal", "sort": places, "axis": None}
         kinds = ["no bound", "some", "none"]
@@ -298,3 +278,27 @@ class Panels:
             "data": {"values": rows},
             "layer": [strips, numbers, names],
         }
+
+    def _capacity_rows(self) -> list[Spec]:
+        rows = []
+        for each in self.timeline.capacity:
+            place, length = each.machine, each.end - each.begin
+            if each.zone:
+                place += f", {each.zone if 'zone' in each.zone else 'zone ' + each.zone}"
+            wide = length / self.ends.length > (0.05 if self.wide else 0.12)
+            kind, amount, shown = "some", counted(each.nodes or 0, "node"), f"{each.nodes}"
+            if each.nodes is None:
+                kind, amount, shown = "no bound", "no bound", "∞"
+            elif not each.nodes:
+                kind, amount = "none", "none"
+            rows.append(
+                {
+                    "at": self.at(each.begin),
+                    "end": self.at(each.end),
+                    "place": place,
+                    "kind": kind,
+                    "shown": shown if wide else "",
+                    "words": f"{place}: {amount}, from {moment(each.begin)} for {span(length)}",
+                }
+            )
+        return rows

@@ -83,8 +83,8 @@ def _policies(report: Report) -> Table:
     )
     note = (
         "Saved: against on demand alone. Each policy has the same work and the same spot machines,"
-        " in a drill in memory. The drill's own figures may differ: its cost by about one percent, the"
-        " longest wait by more where pods queue for a full pool."
+        " in a drill in memory. The drill's own figures may differ: its cost by about one percent,"
+        " the longest wait by more where pods queue for a full pool."
     )
     if any(row.outcome.unfinished for row in report.policies):
         note += " Unfinished are pieces of work: what is not done costs nothing, and is no saving."

@@ -6,8 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from drill.judge.verdict import State
-from drill.report.elements import printable
+from drill.judge.verdict import State, printable
 from drill.report.model import Comparison, Report
 from drill.report.tables import (
     SAME,

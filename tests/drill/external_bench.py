@@ -94,7 +94,7 @@ class Bench:
     def stop(self) -> None:
         self.calls.append("stop")
 
-    def check(self) -> None:
+    def require_running(self) -> None:
         pass
 
     def decisions(self) -> list[Decision]:

@@ -58,13 +58,13 @@ class Bed:
 
     def bind(self, uid: str, node: str) -> None:
         before = self.pod(uid)
-        self.kubelets.seen(None, before)
-        self.kubelets.seen(before, self.pod(uid, node))
+        self.kubelets.note_change(None, before)
+        self.kubelets.note_change(before, self.pod(uid, node))
 
     def evict(self, uid: str, node: str, grace: int) -> None:
         """Ask a pod to end within so many seconds."""
         ending = self.pod(uid, node, deletionTimestamp="now", deletionGracePeriodSeconds=grace)
-        self.kubelets.seen(self.pod(uid, node), ending)
+        self.kubelets.note_change(self.pod(uid, node), ending)
 
     def until(self, time: float) -> None:
         self.clock.run(time, lambda: None)

@@ -91,7 +91,7 @@ class Bed(Cloud):
         super().__init__(facts)
         self.server = Server(self.clock, evicts=evicts)
         self.nodes = Nodes(self.clock, self.server, self.server, self.machines, Settling(), facts)  # type: ignore[arg-type]
-        self.server.seen = self.nodes.kubelets.seen
+        self.server.seen = self.nodes.kubelets.note_change
         self.machines.join = self._join
 
     def _join(self, node: Object) -> None:
@@ -110,7 +110,7 @@ class Bed(Cloud):
             "status": {"phase": "Pending"},
         }
         self.server.pods[name] = pod
-        self.nodes.kubelets.seen(None, pod)
+        self.nodes.kubelets.note_change(None, pod)
         return self.nodes.kubelets.pods[-1]
 
     def spot(self, count: int) -> list[str]:

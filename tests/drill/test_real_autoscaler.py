@@ -167,12 +167,12 @@ def test_one_that_ends_by_itself_is_noticed(plane: ControlPlane, client: Recorde
     lines = [HELLO.format("1.36.1"), READY, f"while [ ! -e {tmp_path}/end ]; do sleep 0.05; done; echo its last words"]
     program = started(script(tmp_path, "\n".join(lines)), plane)
     program.start()
-    program.check()
+    program.require_running()
     (tmp_path / "end").touch()
     assert program._process.child
     program._process.child.wait(timeout=10)
     with pytest.raises(SandboxError, match=r"ended with exit code 0; its log ends with:\n(.*\n)*its last words"):
-        program.check()
+        program.require_running()
 
 
 @pytest.mark.process

@@ -34,7 +34,7 @@ def both() -> tuple[report.Report, report.Report]:
 
 
 def test_one_sentence_for_each_figure_that_moved(both: tuple[report.Report, report.Report]) -> None:
-    found = report.compared(*both)
+    found = report.compare_reports(*both)
     assert found.changed == ("`maxNodeProvisionTime: 5m`",)
     assert [moved.sentence for moved in found.moved] == [
         "With `maxNodeProvisionTime: 5m` the longest wait falls from 12.0 to 7.0 minutes.",
@@ -46,12 +46,12 @@ def test_one_sentence_for_each_figure_that_moved(both: tuple[report.Report, repo
 
 
 def test_the_other_way_round_they_rise(both: tuple[report.Report, report.Report]) -> None:
-    (first, *_) = report.compared(both[1], both[0]).moved
+    (first, *_) = report.compare_reports(both[1], both[0]).moved
     assert first.sentence == "With `maxNodeProvisionTime: 10m` the longest wait rises from 7.0 to 12.0 minutes."
 
 
 def test_the_same_report_moves_nothing(both: tuple[report.Report, report.Report]) -> None:
-    found = report.compared(both[0], both[0])
+    found = report.compare_reports(both[0], both[0])
     assert (found.changed, found.moved, found.turned, found.comparable) == ((), (), (), ())
     assert "No figure differs." in shown(found)
 
@@ -65,20 +65,20 @@ def test_a_sentence_has_the_unit_of_the_table(
 ) -> None:
     figures = [Figure("longest_wait", "longest wait", value, "seconds") for value in (0.0, seconds)]
     sides = [replace(both[0], figures=(figure,)) for figure in figures]
-    (moved,) = report.compared(*sides).moved
+    (moved,) = report.compare_reports(*sides).moved
     assert moved.sentence == f"After the change the longest wait rises from {words}."
 
 
 def test_a_figure_that_reads_alike_is_no_difference(both: tuple[report.Report, report.Report]) -> None:
     figures = [replace(each, value=each.value and each.value + 0.0001) for each in both[0].figures]
-    assert report.compared(both[0], replace(both[0], figures=tuple(figures))).moved == ()
+    assert report.compare_reports(both[0], replace(both[0], figures=tuple(figures))).moved == ()
 
 
 def test_several_changes_have_no_one_name(both: tuple[report.Report, report.Report]) -> None:
     record = faster(records.spot_gone())
     record.pools[2] = replace(record.pools[2], most=30)
     record.pools.append(replace(record.pools[2], name="h100"))
-    found = report.compared(both[0], report.build(record))
+    found = report.compare_reports(both[0], report.build(record))
     assert found.changed == ("`maxNodeProvisionTime: 5m`", "a new pool `h100`", "at most 30 nodes of pool `gpuod`")
     assert found.moved[0].sentence == "After the change the longest wait falls from 12.0 to 7.0 minutes."
 
@@ -104,7 +104,7 @@ def test_each_difference_of_a_pool_is_named(
 ) -> None:
     record = records.spot_gone()
     record.pools[1] = replace(record.pools[1], **change)
-    found = report.compared(both[0], report.build(record))
+    found = report.compare_reports(both[0], report.build(record))
     assert found.changed == (named,)
     assert named.replace("`", "") in shown(found)
     assert all(moved.sentence.startswith(f"With {named} ") for moved in found.moved)
@@ -116,25 +116,25 @@ def test_a_pool_that_joins_a_chain_is_named_once_and_another_order_of_the_rest_b
     record = records.spot_gone()
     record.pools.append(replace(record.pools[2], name="big"))
     record.pools[1] = replace(record.pools[1], fallback=("big", "gpuod"))
-    assert report.compared(both[0], report.build(record)).changed == ("a new pool `big`",)
+    assert report.compare_reports(both[0], report.build(record)).changed == ("a new pool `big`",)
     other = records.spot_gone()
     other.pools.append(record.pools[3])
     other.pools[1] = replace(record.pools[1], fallback=("gpuod", "big"))
-    found = report.compared(report.build(record), report.build(other))
+    found = report.compare_reports(report.build(record), report.build(other))
     assert found.changed == ("fallback `gpuod`, `big` of pool `gpuspot`",)
 
 
 def test_the_head_names_the_settings_and_what_both_have_alike(both: tuple[report.Report, report.Report]) -> None:
-    text = shown(report.compared(both[0], both[0], *NAMED))
+    text = shown(report.compare_reports(both[0], both[0], *NAMED))
     assert "Before: main. After: work tree.\nNothing that the drill compares differs" in text
     assert "Both sides have the same work." in text
-    assert "Nothing that the drill compares" not in shown(report.compared(*both))
+    assert "Nothing that the drill compares" not in shown(report.compare_reports(*both))
 
 
 def test_verdicts_that_turn_and_drills_that_differ_are_named(both: tuple[report.Report, report.Report]) -> None:
     record = records.spot_gone()
     record.seed, record.work[4].times = 8, 2
-    found = report.compared(both[0], report.build(record))
+    found = report.compare_reports(both[0], report.build(record))
     assert [(each.name, each.before, each.after) for each in found.turned] == [("Work done twice", "holds", "red")]
     assert found.comparable == ("The seed differs: 7, then 8.",)
     assert "After the change the red verdicts rise from 0 to 1." in shown(found)
@@ -144,9 +144,9 @@ def test_a_figure_that_one_side_lacks(both: tuple[report.Report, report.Report])
     record = records.spot_gone()
     record.pools[1] = replace(record.pools[1], price=None)
     without = report.build(record)
-    (moved,) = report.compared(both[0], without).moved
+    (moved,) = report.compare_reports(both[0], without).moved
     assert moved.sentence == "After the change the cost of GPU nodes is no longer known; it was 18.30 USD."
-    (first, *_) = report.compared(without, both[0]).moved
+    (first, *_) = report.compare_reports(without, both[0]).moved
     assert first.sentence == "After the change the cost of GPU nodes is now 18.30 USD."
 
 
@@ -154,7 +154,7 @@ def test_the_page_has_both_timelines_on_the_same_axes(
     both: tuple[report.Report, report.Report], tmp_path: Path
 ) -> None:
     shorter = replace(both[1], timeline=replace(both[1].timeline, length=2700.0))
-    written = report.write(report.compared(both[0], shorter, *NAMED), tmp_path)
+    written = report.write(report.compare_reports(both[0], shorter, *NAMED), tmp_path)
     pictures = [f"timeline-{side}.{kind}" for side in ("after", "before") for kind in ("png", "svg")]
     assert sorted(path.name for path in written) == ["report.html", "report.json", *pictures]
     text = (tmp_path / "report.html").read_text()

@@ -110,7 +110,7 @@ def test_policies_stand_in_a_table_with_what_they_saved() -> None:
 
 def test_a_comparison_begins_with_the_numbers_of_both_sides() -> None:
     before, after = (report.build(records.spot_gone(), policies=rows(usd, 200.0)) for usd in (150.0, 180.0))
-    compared = report.compared(before, after)
+    compared = report.compare_reports(before, after)
     text = comparison_page(compared)
     both = r"Saved against on demand alone</th><td[^>]*><strong>25%</strong>.*?<td[^>]*><strong>10%</strong>"
     assert re.search(both, text)

@@ -31,7 +31,7 @@ class Bed:
 
     def see(self, kind: str, item: Object) -> None:
         uid = item["metadata"]["uid"]
-        self.settling.seen(kind, self._seen.get(uid), item)
+        self.settling.note_change(kind, self._seen.get(uid), item)
         self._seen[uid] = item
 
 
