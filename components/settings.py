@@ -1,5 +1,5 @@
-"""The only reader of the stack's configuration. Deliberately reads nothing else but the text of the stack file
-(`components.stack_file_text`): no environment, no other files, no network.
+"""The only reader of the stack's configuration. It reads nothing but Pulumi's configuration and the
+text of the stack file (`components.stack_file_text`): no environment, no network.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ PROJECT = "kubeflow-spot"
 
 
 def load() -> ClusterSpec:
-    """The checked spec of the current stack; warnings go to the engine's log.
+    """Return the checked spec of the current stack; log its warnings.
 
-    Raises `pulumi.RunError`, which prints without a traceback, with every problem of the settings.
+    Raise `pulumi.RunError`, printed without a traceback, with every problem of the settings.
     """
     passed = raw()
     file = StackFile.of_this_stack(PROJECT)
@@ -52,10 +52,10 @@ def accepts_examples() -> bool:
 
 
 def raw() -> dict[str, Any]:
-    """Every key that the stack sets for this program, by its name in the project's namespace.
+    """Return every key that the stack sets for this program, by its own name.
 
-    A key of a namespace that is nearly the project's, such as kubeflow_spot, has its whole name. Pulumi delivers objects and
-    lists as JSON text.
+    A key in a misspelt namespace, such as kubeflow_spot, keeps it. Pulumi delivers objects and
+    lists as JSON.
     """
     # pulumi.Config cannot list its keys, and a misspelt key must be an error.
     keys = {*config.CONFIG.get(), *config.get_config_env()}
@@ -64,6 +64,6 @@ def raw() -> dict[str, Any]:
 
 
 def _holds_secret(path: str) -> bool:
-    """Whether the top key of a path came as a secret, or with one in it."""
+    """Return whether the top key of a path came as a secret, or with a secret in it."""
     key = re.split(r"[.\[]", path)[0]
     return config.is_config_secret(key if ":" in key else f"{PROJECT}:{key}")

@@ -1,7 +1,8 @@
 """The text of the stack file: it shows what Pulumi does not pass on.
 
-Pulumi drops what stands beside `config`, and tells of an object only that something in it is a secret. The text is never
-needed: a file that is elsewhere (`--config-file`, `stackConfigDir`) or cannot be read is as good as empty.
+Pulumi drops keys beside `config`, and tells of an object only that it holds some secret. The text
+is optional: a file that lies elsewhere (`--config-file`, `stackConfigDir`) or cannot be read counts
+as empty.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class StackFile:
 
     @classmethod
     def of_this_stack(cls, project: str) -> StackFile:
-        """The current stack's file; an empty one where it is not at hand."""
+        """Return the current stack's file; an empty one if it cannot be read."""
         path = Path(settings.get_root_directory() or ".") / f"Pulumi.{pulumi.get_stack()}.yaml"
         try:
             return cls(path.read_text(encoding="utf-8"), project)
@@ -50,7 +51,7 @@ class StackFile:
             return cls("", project)
 
     def outside(self, passed: Mapping[str, Any]) -> dict[str, Any]:
-        """The program's settings beside `config`, by their keys; `passed` are those that Pulumi passed."""
+        """Return the program's settings beside `config`; `passed` are those that Pulumi passed."""
         keys = [
             key
             for key in _ROOT_KEY.findall(self._text)
@@ -62,7 +63,7 @@ class StackFile:
         return {key: self._content[key] for key in keys if key in self._content}
 
     def shows(self, path: str, passed: Mapping[str, Any]) -> bool:
-        """Whether the setting that Pulumi passed for this path stands in the file in clear text."""
+        """Return whether the file shows in clear text the setting that Pulumi passed for this path."""
         keys = _KEYS_OF_A_PATH.findall(path)
         value = _at(passed, keys)
         return value is not None and _at(self._config, keys) == value
@@ -90,7 +91,7 @@ class StackFile:
 
 
 def _at(value: Any, keys: list[str]) -> Any:
-    """The value at a path; None where there is none."""
+    """Return the value at a path; None if there is none."""
     for key in keys:
         if isinstance(value, list) and key.isdigit() and int(key) < len(value):
             value = value[int(key)]

@@ -1,1 +1,1 @@
-"""Settings of a stack: the vocabulary, its checks, and everything derived from a pool. Pure Python; imports no Pulumi."""
+"""Settings of a stack: the vocabulary, its rules, and what is derived from a pool. No Pulumi."""

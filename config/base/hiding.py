@@ -38,23 +38,26 @@ LOGIN_FIELDS = (
     "access-token",
     "client-secret",
 )
-"""Fields of a kubeconfig that hold a secret (kubernetes.io/docs/reference/config-api/kubeconfig.v1)."""
+"""Fields of a kubeconfig with a secret (kubernetes.io/docs/reference/config-api/kubeconfig.v1)."""
 
 LOGIN = re.compile(rf"""['"]?\b({"|".join(LOGIN_FIELDS)})['"]?\s*[:=]\s*(?!\.\.\.)[^\s,}}]+""")
 """Such a field with its value."""
 
 _DOCUMENT = re.compile(r"\n|\\n|(?<!\$)\{")
-"""A text of several lines, whose line breaks may be written as \\n, or an object. In another, `token:x` is a name like others."""
+"""A text of several lines (a break may be written as \\n), or an object; else `token:x` is a
+name."""
 
 
 def secret_in(text: str, *, logins: bool = True) -> str | None:
-    """The kind of secret that a text holds, in words; None when none is known in it. `logins`: those of `LOGIN` count."""
+    """Return the kind of secret in a text, in words; None if none is known. `logins`: also of
+    `LOGIN`.
+    """
     forms = _forms(text) if logins else _SECRETS.items()
     return next((kind for kind, form in forms if form.search(text)), None)
 
 
 def hidden(text: str) -> str:
-    """A text with a word in place of each secret in it."""
+    """Return the text with a word in place of each secret."""
     for kind, form in _forms(text):
         text = form.sub(f"({kind}, not shown)", text)
     return text
@@ -67,7 +70,8 @@ def _forms(text: str) -> Iterator[tuple[str, re.Pattern[str]]]:
 
 
 _WHOLE = (
-    # Pipelines, shells and Terraform, Helm, documentation, Windows. Three letters at least: `%C3%A4` is an encoded letter.
+    # Pipelines, shells and Terraform, Helm, documentation, Windows. Three letters at least:
+    # `%C3%A4` is an encoded letter.
     r"\$\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|<[^<>]*>|%[A-Za-z_]\w{2,}%"
 )
 
@@ -77,4 +81,4 @@ PLACEHOLDER = re.compile(rf"\s*({_WHOLE})\s*")
 PLACEHOLDER_INSIDE = re.compile(
     rf"{_WHOLE}|\$\{{[^}}]*\}}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|(?<=/)\.\.\.(?=/|$)"
 )
-"""One inside of a text, also one that is cut, a shell's without brackets, and the dots of our own remedies."""
+"""A placeholder inside of a text, also a cut one, a shell's `$name`, and our remedies' dots."""

@@ -8,29 +8,26 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 NEAR = 0.8
-"""The likeness (`difflib`) from which a misspelt name is read as the one it resembles; a hint needs less.
+"""The likeness (`difflib`) from which a misspelt name is read as a known one; hints need less.
 
-It takes one wrong letter in five; at difflib's own 0.6 half of a catalogue is near."""
+It allows one wrong letter in five; at difflib's own 0.6 half of a catalogue is near."""
 
 
 @lru_cache(4096)
 def bare(name: str) -> str:
-    """A name without case, _ and -."""
+    """Return a name in lower case, without _ and -."""
     return name.lower().replace("_", "").replace("-", "")
 
 
 def nearest(name: str, known: Iterable[str], likeness: float = NEAR) -> str | None:
-    """The known name that a misspelt one surely means: in another case, with _ or -, or with a letter more or less.
-
-    A name that says no never means one that says yes: `disableX` is not `X`.
-    """
+    """Return the known name that a misspelt one means; `disableX` never means `X`."""
     spelled = {bare(other): other for other in known if says_no(other) == says_no(name)}
     close = difflib.get_close_matches(bare(name), spelled, n=1, cutoff=likeness)
     return spelled[close[0]] if close else None
 
 
 def alike(name: str, known: Iterable[str]) -> list[str]:
-    """All known names that a misspelt one may be, in the order of `known`."""
+    """Return all known names that a misspelt one may be, in the order of `known`."""
     sense, spelled = says_no(name), bare(name)
     matcher = difflib.SequenceMatcher(b=spelled)
     found = []
@@ -48,7 +45,7 @@ def alike(name: str, known: Iterable[str]) -> list[str]:
 
 
 def likely(name: str, known: Iterable[str]) -> str | None:
-    """The known name that a wrong one may mean: for a hint, which nothing is read by."""
+    """Return the known name that a wrong one may mean, for a hint only."""
     known = list(known)
     same_sense = [other for other in known if says_no(other) == says_no(name)]
     return nearest(name, known) or next(
@@ -58,12 +55,12 @@ def likely(name: str, known: Iterable[str]) -> str | None:
 
 @lru_cache(4096)
 def says_no(name: str) -> bool:
-    """Whether a key switches off what it names, such as `disableLocalAccounts` and `local_account_disabled`."""
+    """Return whether a key negates its subject, such as `disableLocalAccounts`."""
     return re.match("disable", bare(name)) is not None or bare(name).endswith("disabled")
 
 
 def opposite(name: str, known: Iterable[str]) -> str | None:
-    """The known key that says the opposite: `runCommand` and `enableRunCommand` for `disableRunCommand`."""
+    """Return the known key of the opposite meaning: `runCommand` for `disableRunCommand`."""
     if not says_no(name):
         return None
     subject = re.sub("^disabled?|disabled$", "", bare(name))
@@ -81,7 +78,7 @@ def opposite(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(written: str, known: Iterable[str], most: int = 3) -> str:
-    """`did you mean a or b? `, the nearest first, with a space behind it; empty where no name is near. Case does not count."""
+    """Return `did you mean a or b? `, the nearest first; empty if no name is near. Ignore case."""
     spelled = {name.lower(): name for name in known}
     close = [
         spelled[name]

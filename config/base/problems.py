@@ -25,7 +25,7 @@ class Problem:
     warning: bool = False
 
     def __post_init__(self) -> None:
-        # Here, so that no rule can forget it: what a message quotes may be a million characters long.
+        # Done here for every rule: a message may quote a million characters.
         for name in ("path", "what", "remedy"):
             object.__setattr__(self, name, _shortened(getattr(self, name)))
 
@@ -34,7 +34,7 @@ class Problem:
 
 
 def as_path(key: str) -> str:
-    """A key as the end of a path: `.key`, or `["key"]` where it is more than a word."""
+    """Return a key as the end of a path: `.key`, or `["key"]` if it is more than a word."""
     return f".{key}" if re.fullmatch(r"\w+", key) else f'["{key}"]'
 
 
@@ -46,8 +46,11 @@ def _shortened(text: str) -> str:
 
 
 def report(problems: Iterable[Problem]) -> str:
-    """All errors as one message."""
+    """Return all errors as one message."""
     errors = [problem for problem in problems if not problem.warning]
-    head = f"{len(errors)} problem{'s' if len(errors) > 1 else ''} in the stack's settings; nothing was declared."
+    head = (
+        f"{len(errors)} problem{'s' if len(errors) > 1 else ''} in the stack's settings; nothing "
+        "was declared."
+    )
     more = [f"  and {len(errors) - MOST:,} more"] if len(errors) > MOST else []
     return "\n".join([head, *(f"  {problem}" for problem in errors[:MOST]), *more])

@@ -1,1 +1,1 @@
-"""One folder a cloud: settings, traits, machines and rules. Only the registry knows which clouds exist."""
+"""One folder a cloud: settings, traits, machines, rules. Only the registry knows the clouds."""

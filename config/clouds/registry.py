@@ -27,7 +27,7 @@ CLOUDS = (
     "config.clouds.gcp",
     "config.clouds.existing",
 )
-"""Packages with a module `registration` that has a `REGISTRATION`. The first is the cloud of a file that names none."""
+"""Packages with a module `<name>_registration`. A file that names no cloud gets the first."""
 
 
 _ALIKE = 0.75
@@ -46,9 +46,9 @@ class Registration:
     rules: str
     """The package whose modules have the cloud's own rules (`config.rules`)."""
     machine_form: str = ""
-    """Regular expression of what machine sizes look like, unknown ones as well; empty for a cloud without machines."""
+    """Regular expression of machine sizes, unknown ones too; empty for a cloud without machines."""
     pool_keys: type[Model] | None = None
-    """Fields that every pool has for this cloud: beside those of any cloud, or in place of one, whose keys it then has as well."""
+    """This cloud's fields of every pool, new ones or richer ones in place of shared fields."""
     system_pool_keys: type[Model] | None = None
     """The same of the system pool."""
     pins: type[Model] | None = None
@@ -62,29 +62,29 @@ class Registration:
 
 
 def registrations() -> tuple[Registration, ...]:
-    """All clouds, in a fixed order."""
+    """Return all clouds, in a fixed order."""
     return _registrations(CLOUDS)
 
 
 def registration(provider: object) -> Registration | None:
-    """The cloud by its name in a stack file; None for an unknown name."""
+    """Return the cloud by its name in a stack file; None for an unknown name."""
     return next((cloud for cloud in registrations() if cloud.provider == provider), None)
 
 
 def cloud_of(settings: CloudSettings) -> Cloud:
-    """The traits of the cloud with these settings."""
+    """Return the traits of the cloud with these settings."""
     return next(cloud.traits for cloud in registrations() if isinstance(settings, cloud.settings))
 
 
 def with_machine(size: str) -> Cloud | None:
-    """The cloud whose machine sizes look like this one; None when no cloud's do."""
+    """Return the cloud with machine sizes of this form; None if no cloud has any."""
     return next(
         (cloud.traits for cloud in registrations() if re.fullmatch(cloud.machine_form, size)), None
     )
 
 
 def likely_cloud(sizes: Iterable[str]) -> Cloud:
-    """The cloud most of these machine sizes look like; the first when none does."""
+    """Return the cloud that fits most of these machine sizes; the first if none does."""
     sizes = tuple(sizes)
     with_machines = [cloud for cloud in registrations() if cloud.machine_form]
     return max(
@@ -94,7 +94,7 @@ def likely_cloud(sizes: Iterable[str]) -> Cloud:
 
 
 def named_like(provider: str) -> Registration | None:
-    """The cloud that a wrong provider surely means; None when none is like it."""
+    """Return the cloud that a wrong provider means; None if none is like it."""
     names = {
         name: cloud for cloud in registrations() for name in (cloud.provider, *cloud.also_called)
     }
@@ -103,7 +103,7 @@ def named_like(provider: str) -> Registration | None:
 
 
 def most_alike(sizes: Iterable[str]) -> Registration | None:
-    """The cloud that most of these machine sizes look like; None when none does."""
+    """Return the cloud that fits most of these machine sizes; None if none does."""
     fits = [
         cloud
         for size in sizes
@@ -114,28 +114,28 @@ def most_alike(sizes: Iterable[str]) -> Registration | None:
 
 
 def pool_model() -> type[Pool]:
-    """The model of a pool, with the keys of all clouds: one of another cloud than the file's gets an error of its own."""
+    """Return the model of a pool, with the keys of all clouds: a foreign key gets its own error."""
     return _with_keys(Pool, tuple(cloud.pool_keys for cloud in registrations()))
 
 
 def system_pool_model() -> type[SystemPool]:
-    """The model of the system pool, likewise."""
+    """Return the model of the system pool, with the keys of all clouds."""
     return _with_keys(SystemPool, tuple(cloud.system_pool_keys for cloud in registrations()))
 
 
 def keys_of_other_clouds(provider: str) -> list[str]:
-    """Return the keys of a pool that only other clouds have, as attributes such as `spot.max_price`."""
+    """Return the keys of a pool that only other clouds have, such as `spot.max_price`."""
     others = [cloud.pool_keys for cloud in registrations() if cloud.provider != provider]
     return [key for own in others if own for key in _keys(own, Pool)]
 
 
 def release_model() -> type[Release]:
-    """The model of a release, with the pins of all clouds."""
+    """Return the model of a release, with the pins of all clouds."""
     return _with_keys(Release, tuple(cloud.pins for cloud in registrations()))
 
 
 def release_file_model() -> type[ReleaseFile]:
-    """The model of a release's file, likewise."""
+    """Return the model of a release's file, with the pins of all clouds."""
     return _with_keys(ReleaseFile, tuple(cloud.pins for cloud in registrations()))
 
 
@@ -149,14 +149,14 @@ def _registrations(packages: tuple[str, ...]) -> tuple[Registration, ...]:
 
 @cache
 def _with_keys(model: type[M], own: tuple[type[Model] | None, ...]) -> type[M]:
-    """The model with the clouds' own fields."""
+    """Return the model with the clouds' own fields."""
     # pydantic takes the fields of the last base first.
     bases: tuple[type[Any], ...] = (*filter(None, reversed(own)), model)
     return create_model(model.__name__, __base__=bases, __doc__=model.__doc__)
 
 
 def _keys(own: type[Model], shared: type[Model]) -> Iterator[str]:
-    """The keys of a cloud's model that the shared one lacks, or an object in it."""
+    """Yield the keys of a cloud's model, and of objects in it, that the shared model lacks."""
     for name, info in own.model_fields.items():
         if name not in shared.model_fields:
             yield name

@@ -1,4 +1,4 @@
-"""Tables of facts: machines, Kubernetes versions, prices, other tools' keys. Each cloud's README.md has the sources."""
+"""Tables: machines, Kubernetes versions, prices, other tools' keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Machine:
     vcpus: int
     memory_gib: float
     gpus: int
-    """Whole `nvidia.com/gpu` (or other devices) a node of this size offers: a fraction of a card counts as one."""
+    """Whole `nvidia.com/gpu` (or other devices) of a node; a fraction of a card counts as one."""
     gpu_model: str
     spot: Literal["yes", "no", "unknown"] = "unknown"
     status: Literal["current", "retiring", "retired"] = "current"
@@ -38,7 +38,7 @@ class Machine:
     family: str = ""
     """The cloud's family of machines, where it decides anything."""
     local_disk_gib: float | None = 0
-    """GiB of the machine's own disk where an operating system may be put, 0 for none; None where it is not known."""
+    """GiB of the machine's own disk for an operating system, 0 for none; None if unknown."""
 
 
 @dataclass(frozen=True)
@@ -54,26 +54,26 @@ class Attachable:
 
 
 def rows(folder: str, name: str) -> list[dict[str, str]]:
-    """The rows of a table `name`.csv that lies beside the module `folder`, which passes its `__file__`."""
+    """Return the rows of the table `name`.csv beside the module with this `__file__`."""
     with (Path(folder).parent / f"{name}.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
 
 @dataclass(frozen=True)
 class Versions:
-    """The minor versions of Kubernetes that a cloud offered, such as 1.34 to 1.37, and the month in which they were read."""
+    """The minor versions of Kubernetes that a cloud offered, such as 1.34 to 1.37, and when."""
 
     first: str
     last: str
     read: str
 
     def has(self, minor: str) -> bool:
-        """Whether a minor version is between the first and the last."""
+        """Return whether a minor version is between the first and the last."""
         return minor_number(self.first) <= minor_number(minor) <= minor_number(self.last)
 
 
 def minor_number(version: str) -> int:
-    """35 of a version such as 1.35 or 1.35.7."""
+    """Return 35 for a version such as 1.35 or 1.35.7."""
     return int(version.split(".")[1])
 
 
@@ -83,7 +83,7 @@ class ForeignKey(NamedTuple):
     key: str
     """The key, or its path from the object."""
     remedy: str = ""
-    """What to write, where the value is not to be taken as it is: the two keys differ in their meaning."""
+    """What to write if the two keys differ in meaning, so that the value cannot be taken over."""
 
 
 ForeignKeys: TypeAlias = Callable[[], Mapping[tuple[str, str], ForeignKey]]
@@ -92,7 +92,7 @@ ForeignKeys: TypeAlias = Callable[[], Mapping[tuple[str, str], ForeignKey]]
 
 @cache
 def read_foreign_keys(folder: str) -> Mapping[tuple[str, str], ForeignKey]:
-    """The table foreign_keys.csv beside the module `folder`, which passes its `__file__`."""
+    """Return the table foreign_keys.csv beside the module with this `__file__`."""
     table = rows(folder, "foreign_keys")
     return {
         (row["object"], row["name"]): ForeignKey(row["key"], row.get("remedy") or "")
@@ -106,12 +106,13 @@ _ZONE = re.compile(r"([a-z]+-[a-z]+\d+)-[a-z]")
 
 
 def price(provider: str, location: str, machine: str, capacity: Capacity) -> float | None:
-    """Return the US dollars an hour of a machine in a region, or in the region of a Google zone; None where no price is known."""
+    """Return US dollars an hour of a machine in a region or a zone; None if unknown."""
     # Google sells the GPUs of N1 machines apart (docs.cloud.google.com/compute/docs/gpus).
     if machine.startswith("n1-"):
         return None
     zone = _ZONE.fullmatch(location) if provider == "gcp" else None
-    # Azure's names of regions are also written with capitals and spaces (learn.microsoft.com/azure/reliability/regions-list).
+    # Azure's regions are also written with capitals and spaces
+    # (learn.microsoft.com/azure/reliability/regions-list).
     region = zone[1] if zone else location.replace(" ", "").lower()
     on_demand, spot = _prices().get((provider, region, machine.lower()), (None, None))
     return {Capacity.SPOT: spot, Capacity.ON_DEMAND: on_demand}.get(capacity)

@@ -1,4 +1,4 @@
-"""The traits of a cloud: what it adds to a node and forbids on it, as placement and the rules need it, free of any SDK."""
+"""The traits of a cloud: labels, taints, names and limits, for placement and rules. No SDK."""
 
 from __future__ import annotations
 
@@ -19,15 +19,12 @@ class Added:
     labels: Mapping[str, str]
     """The cloud puts them on by itself."""
     taints: tuple[Taint, ...]
-    """The cloud's taints, or those that its pages use where it sets none; the program declares them in any case."""
+    """The cloud's taints, or those that its pages use; the program declares them."""
 
 
 @dataclass(frozen=True)
 class PoolClass:
-    """A class of pools in which the autoscaler keeps an order, and for which a pod must ask by a nodeSelector.
-
-    The nodes of its pools carry `key: name` as a label and as a taint.
-    """
+    """A class of pools with an order of growth, a label and a taint; pods ask by nodeSelector."""
 
     key: str
     name: str
@@ -45,7 +42,7 @@ class PoolClass:
 
 
 class Cloud(Protocol):
-    """The traits of a cloud that placement and the rules depend on; each cloud inherits them and says what is different."""
+    """The traits of a cloud for placement and rules; each cloud overrides what differs."""
 
     provider: str
     """The value of `cloud.provider`."""
@@ -65,7 +62,7 @@ class Cloud(Protocol):
     """Most nodes of one pool, or of one zone of it."""
     max_nodes_are_of_a_zone: bool = False
     max_pools: int | None = None
-    """Most node pools of a cluster, the system pool and twins among them; None where the cloud names no limit."""
+    """Most node pools of a cluster, including the system pool and twins; None for no limit."""
     makes_pools: bool = True
     """False where a pool of the stack file describes existing nodes."""
     added: Mapping[Capacity, Added]
@@ -74,7 +71,7 @@ class Cloud(Protocol):
     """Label keys under these domains (and their subdomains) are the cloud's."""
     reserved_labels: frozenset[str] = frozenset()
     own_beginning: str = ""
-    """Keys of labels that the cloud sets by itself begin so; whether it refuses others' is not known."""
+    """Beginning of label keys that the cloud sets; whether it refuses others' is unknown."""
     zone_form: str
     """Regular expression of a zone."""
     zone_words: str
@@ -100,9 +97,9 @@ class Cloud(Protocol):
     """A size to show in remedies."""
     gpu_machine: str = ""
     instead: Mapping[str, str] = {}
-    """What to do about keys of a pool, as attributes, that other clouds have, where it is more than to remove them."""
+    """Remedies for other clouds' keys of a pool, as attributes, beyond removing them."""
     keys_of_added_pools: frozenset[str] = frozenset()
-    """Keys of `cloud`, as attributes, that mean something in a stack that only adds pools to an existing cluster."""
+    """Keys of `cloud`, as attributes, that matter when the stack only adds pools to a cluster."""
 
     @property
     def machines(self) -> Mapping[str, Machine]:
@@ -110,8 +107,9 @@ class Cloud(Protocol):
         return {}
 
     def allocatable(self, machine: Machine, max_pods: int | None) -> tuple[int, int] | None:
-        """Return the millicores and MiB that a node of the machine has for pods, DaemonSets' among them, with so many pods at most
-        (None: the cloud's default); rather too little than too much. None where they are not known."""
+        """Return a node's millicores and MiB for pods, DaemonSets included; rather too little than
+        too much. None if unknown. `max_pods` None: the cloud's default.
+        """
         return None
 
     def brings_device_plugin(self, pool: Pool) -> bool:
@@ -119,7 +117,7 @@ class Cloud(Protocol):
         return False
 
     def own_notice(self, pool: Pool) -> int | None:
-        """Return the seconds of notice that the file asks for a pool of spot machines, in place of `spot_notice`."""
+        """Return the notice in seconds that the file asks for a spot pool."""
         return None
 
     def pool_class(self, spec: ClusterSpec) -> PoolClass | None:
@@ -127,17 +125,17 @@ class Cloud(Protocol):
         return None
 
     def may_join_class(self, pool: Pool) -> bool:
-        """Return whether the stack file lets a pool with GPUs be in the class; one without GPUs never is."""
+        """Return whether the stack file lets a pool with GPUs be in the class."""
         return True
 
     def pool_zones(self, settings: CloudSettings | None, pool: Pool) -> tuple[tuple[str, ...], int]:
-        """Return the zones that the stack file leaves a pool's nodes, none where the cloud chooses; and the number of zones that
-        there are for its machines, 0 where that is unknown."""
+        """Return the zones that the file allows a pool, and the number that offer its machines (0:
+        unknown).
+        """
         return (), 0
 
     def durable_disks(self, settings: CloudSettings | None) -> tuple[str, Mapping[str, str]] | None:
-        """Return the driver and the parameters of volumes that can be attached in more than one zone; None where they are not
-        known."""
+        """Return driver and parameters of volumes that attach in several zones; None if unknown."""
         return None
 
     def workspace_disks(
@@ -147,20 +145,20 @@ class Cloud(Protocol):
         return self.durable_disks(settings)
 
     def machine(self, size: str) -> Machine | None:
-        """The catalogue's machine of a size, in upper or lower case; None for an unknown size."""
+        """Return the catalogue's machine of a size, in any case; None for an unknown size."""
         return self.machines.get(size.lower())
 
     def size(self, written: str) -> str:
-        """The machine's size as the catalogue spells it; as it is written where the catalogue does not know it."""
+        """Return the size as the catalogue spells it; an unknown one as written."""
         machine = self.machine(written)
         return machine.size if machine else written
 
     def model(self, name: str) -> str:
-        """The catalogue's name of a GPU model that is written in it or in the cloud's own."""
+        """Return the catalogue's name of a GPU model, from its own name or the cloud's."""
         return self.accelerators.get(name, name)
 
     def gpus(self, pool: Pool) -> tuple[int, str]:
-        """Number and model of the GPUs of one machine: by the catalogue, else as the pool says; 0 and "" for none."""
+        """Return number and model of a machine's GPUs, by catalogue or pool; 0 and "" for none."""
         machine = self.machine(pool.machine)
         if machine and not machine.attachable:
             return machine.gpus, machine.gpu_model

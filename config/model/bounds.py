@@ -1,6 +1,6 @@
-"""Bounds of everything in a stack file, kept before anything is used: no rule meets a value that it cannot hold.
+"""Bounds of everything in a stack file, checked first: no rule meets a value that it cannot hold.
 
-The bounds are wide: whatever a cloud or Kubernetes takes is far inside. Narrower ones are the model's and the rules'.
+They are wide; whatever a cloud or Kubernetes takes is far inside. Models and rules are narrower.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ VALUES = 20_000
 """Values under one top key. Azure takes 100 pools a cluster, each with some thirty values."""
 
 TEXT = 1 << 20
-"""Characters of a text: a Secret's most bytes, and a kubeconfig is one (kubernetes.io/docs/concepts/configuration/secret)."""
+"""Characters of a text: a Secret's most bytes, because a kubeconfig may be one
+(kubernetes.io/docs/concepts/configuration/secret)."""
 
 KEY = 512
 """Characters of a key: a tag's of Azure is the longest.
@@ -28,9 +29,10 @@ KEY = 512
 learn.microsoft.com/azure/azure-resource-manager/management/tag-resources"""
 
 NUMBER = 2**53
-"""The largest number either way: the engine carries numbers as 64-bit floats, which hold whole numbers exactly up to it."""
+"""The largest number: the engine uses 64-bit floats, which are exact for whole numbers up to it."""
 
-# What YAML takes in a file (yaml.org/spec/1.2.2, 5.1 character set) and a terminal shows. An escape, such as "\x1b", passes it.
+# Characters that YAML takes in a file (yaml.org/spec/1.2.2, 5.1) and a terminal shows. An escape,
+# such as "\x1b", gets past YAML.
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 # A key is in one line.
@@ -44,7 +46,7 @@ _DIGITS = 400
 
 
 class Unusable:
-    """Stands where a value was that nothing may use. A reader meets it as a value of a wrong type."""
+    """Stands in place of an unusable value. A reader meets it as a value of a wrong type."""
 
     def __init__(self, what: str, remedy: str) -> None:
         self.what, self.remedy = what, remedy
@@ -61,7 +63,7 @@ _NO_NUMBER = Unusable("is not a finite number", "write a finite number")
 
 
 def parse_value(text: str | None) -> Any:
-    """The value of a top key as the engine delivers it: objects and lists are JSON, all else is a text."""
+    """Return a top key's value, which the engine delivers as JSON (objects, lists) or as a text."""
     if not text or text[:1] not in ("{", "["):
         return text
     try:
@@ -69,12 +71,12 @@ def parse_value(text: str | None) -> Any:
     except RecursionError:
         return _TOO_DEEP
     except ValueError:
-        # Text that looks like an object (`pulumi config set` without --path): the spec has the error.
+        # A text that looks like an object (`pulumi config set` without --path): reading reports it.
         return text
 
 
 def drop_out_of_bounds(raw: Mapping[Any, Any]) -> tuple[dict[str, Any], list[Problem]]:
-    """The settings without what is beyond a bound, and a problem for each such value or key."""
+    """Return the settings within bounds, and a problem for each other value or key."""
     problems: list[Problem] = []
     return {
         key: _Values(problems).bounded(raw[key], path, 1) for key, path in _keys(raw, "", problems)
@@ -82,7 +84,7 @@ def drop_out_of_bounds(raw: Mapping[Any, Any]) -> tuple[dict[str, Any], list[Pro
 
 
 def drop_repeats(problems: Iterable[Problem], beyond: list[Problem]) -> Iterator[Problem]:
-    """The problems, those of values that are beyond a bound only once: readers find such a value wrong as well."""
+    """Yield the problems; those of out-of-bounds values only once, as readers report them too."""
     known = {_plain(problem.path) for problem in beyond}
     yield from beyond
     for problem in problems:
@@ -136,7 +138,7 @@ class _Values:
 def _keys(
     entries: Mapping[Any, Any], path: str, problems: list[Problem]
 ) -> Iterator[tuple[str, str]]:
-    """The keys that can be used, each with its path."""
+    """Yield the usable keys with their paths."""
     for key in entries:
         fault = (
             _fault_of_text(key, KEY, _UNPRINTABLE_IN_KEYS)
@@ -163,7 +165,9 @@ def _fault_of_text(
     if len(text) > most:
         return Unusable(f"has {len(text):,} characters", f"at most {most:,} characters")
     if strange := unprintable.search(text):
-        what = f"has the character U+{ord(strange[0]):04X} at place {strange.start() + 1}, which is no printable text"
+        what = (
+            f"has the unprintable character U+{ord(strange[0]):04X} at place {strange.start() + 1}"
+        )
         return Unusable(what, "write it without this character")
     return None
 
@@ -177,5 +181,5 @@ def _whole(digits: str) -> int | Unusable:
 
 
 def _plain(path: str) -> str:
-    """A path in one form: rules write `labels["team"]` where a reader writes `labels.team`."""
+    """Return a path in one form: rules write `labels["team"]`, a reader `labels.team`."""
     return re.sub(r'\.?\["(\w+)"\]', r".\1", path)

@@ -18,7 +18,7 @@ class CloudSettings(Model):
 
     @property
     def existing_name(self) -> str | None:
-        """The name of the existing cluster that the stack adds to; None for a cluster that this stack makes."""
+        """The name of the existing cluster that the stack adds to; None for a new cluster."""
         return None
 
     @property
@@ -36,7 +36,7 @@ _PRODUCTION = re.compile(r"prod(uction)?([-_.].*)?")
 
 
 def is_production(stack: str) -> bool:
-    """Whether a name is a production stack's: prod or production, perhaps with a suffix, such as prod-eu."""
+    """Return whether a stack is called prod or production, with a suffix or without."""
     return _PRODUCTION.fullmatch(stack) is not None
 
 
@@ -56,9 +56,8 @@ class Cluster(Model):
     )
     removed_pools: tuple[str, ...] = optional(
         (),
-        "Pools, by their names in the cloud, that may be removed with the pods on them. Otherwise "
-        "removing or renaming an on-demand pool in use is refused. Remove the line after the "
-        "update.",
+        "Pools in use, by their names in the cloud, that may be removed or renamed; without it "
+        "that is refused for on-demand pools. Remove the line after the update.",
         ["t4od"],
     )
     kubernetes_version: KubernetesVersion | None = optional(
@@ -76,7 +75,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
 def seconds(duration: str) -> int:
-    """The seconds of a `Duration`."""
+    """Return the seconds of a `Duration`."""
     return int(duration[:-1]) * _UNITS[duration[-1]]
 
 
@@ -85,8 +84,7 @@ class ExpanderTier(Model):
 
     priority: int = Field(
         ge=1,
-        description="The highest number grows first; the program's own numbers are multiples of "
-        "10.",
+        description="The highest number grows first; the program's numbers are multiples of 10.",
         examples=[15],
     )
     groups: tuple[Annotated[str, StringConstraints(max_length=1000)], ...] = Field(
@@ -110,23 +108,22 @@ class Growth(Model):
 
     order: tuple[str, ...] = optional(
         (),
-        "Pools in the order in which they are tried: a chain by its first pool, and on-demand "
-        "pools. The others follow, smaller machines first. An order that names further steps of a "
-        "chain or twins, such as `t4od`, lists GPU pools one by one and overrides the order by "
-        "price.",
+        "Pools in the order in which they are tried: chains by their first pool, and on-demand "
+        "pools. The others follow, smaller first. An order that names further steps of a chain "
+        "or twins, such as `t4od`, lists GPU pools one by one and overrides the order by price.",
         ["t4", "a100"],
     )
     accepted_wait: Duration = optional(
         "15m",
-        "The longest accepted wait for the last step of a chain; the program warns of settings "
-        "that make it longer. From `24h` on, pods may wait until spot is back. It changes nothing "
-        "in the cluster.",
+        "The longest accepted wait for the last step of a chain; the program warns above it. "
+        "From `24h` on, pods may wait until spot is back. It changes nothing in the cluster.",
         "30m",
     )
 
 
 class GpuSharing(Model):
-    """Sharing of a pool's GPUs by NVIDIA's device plugin: each GPU counts as several nvidia.com/gpu.
+    """Sharing of a pool's GPUs by NVIDIA's device plugin: each GPU counts as several
+    nvidia.com/gpu.
 
     https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus
     """
@@ -145,8 +142,7 @@ class DevicePluginOptions(Model):
 
     install: Literal["auto", "never"] = optional(
         "auto",
-        "`auto`: on every GPU pool that no other device plugin in the cluster reaches; `never`: "
-        "nowhere.",
+        "`auto`: on GPU pools without another device plugin; `never`: nowhere.",
     )
 
 
@@ -157,12 +153,12 @@ class DcgmExporter(Model):
 
 
 class ImagePullSecret(Model):
-    """A Secret of type kubernetes.io/dockerconfigjson, for registries that a node's identity cannot pull from."""
+    """A Secret of type kubernetes.io/dockerconfigjson, for other registries than the nodes'."""
 
     name: str = Field(
         pattern=worded(
             r"^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$",
-            "lower-case letters, digits, - and ., first and last a letter or digit, such as acr-auth",
+            "lower-case letters, digits, - and ., such as acr-auth; no - or . first or last",
         ),
         description="The Secret's name.",
         examples=["acr-auth"],
@@ -184,7 +180,7 @@ class ImagePullSecret(Model):
 
 
 class Queueing(Model):
-    """Queues of Kueue, which the cluster's owner installs: the output `queueing` is what `kubectl apply` gives it."""
+    """Queues of Kueue, which the owner installs; `kubectl apply` takes the output `queueing`."""
 
     enabled: bool = optional(False, "Whether the stack has the output `queueing`.")
     namespaces: tuple[Namespace, ...] = optional(

@@ -1,4 +1,4 @@
-"""Parts of the models of a stack file: the base of all objects, texts with a fixed form, references."""
+"""Parts of the models: the base of all objects, texts with a fixed form, references."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ FORMS: dict[str, str] = {}
 
 
 def form(pattern: str, shown: str) -> StringConstraints:
-    """A text that must match; `shown` says the form in words and with an example. Each form has a pattern of its own."""
+    """Return the constraint of a text that must match; `shown` says the form, with an example."""
     if FORMS.setdefault(pattern, shown) != shown:
         raise ValueError(f"two forms with the pattern {pattern}: {FORMS[pattern]!r} and {shown!r}")
     return StringConstraints(pattern=pattern)
 
 
 def worded(pattern: str, shown: str) -> str:
-    """The pattern of a field whose description does not say what matches; `shown` says it in words and with an example."""
+    """Return a field's pattern; `shown` says in words what matches, if the description does not."""
     FORMS[pattern] = shown
     return pattern
 
@@ -58,7 +58,8 @@ LabelKey = Annotated[
         "a label key: at most 63 letters, digits, -, _ and ., such as team or example.com/team",
     ),
 ]
-"""https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set"""
+
+"""kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set"""
 
 LabelValue = Annotated[
     str,
@@ -126,9 +127,9 @@ class Some(tuple[Any, ...]):
 
 
 class Model(BaseModel):
-    """A frozen object with camelCase keys; a key it does not know is an error.
+    """A frozen object with camelCase keys; an unknown key is an error.
 
-    One that `config.stack_file.objects` read from a faulty stack file lacks the fields that could not be read.
+    A faulty object lacks its unreadable fields (`config.stack_file.objects`).
     """
 
     model_config = ConfigDict(
@@ -140,11 +141,11 @@ class Model(BaseModel):
     )
 
     absent: ClassVar[Mapping[str, str]] = {}
-    """Keys that somebody may look for here, and why there are none; an unknown key gets this remedy."""
+    """Remedies for keys that one may expect here and that do not exist."""
 
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:
-        """The object that somebody meant who wrote a text in its place; None when that is unknown."""
+        """Return the object that a text in its place means; None if unknown."""
         return None
 
     @field_validator("*", mode="before")
@@ -155,8 +156,9 @@ class Model(BaseModel):
     @classmethod
     @cache
     def number(cls, name: str) -> Callable[[Any], Any]:
-        """A check of a field's value: where a number belongs, `true` is none, although Python counts it as 1, and a text that is
-        read as one is within the bounds of numbers (`config.model.bounds`)."""
+        """Return a check of a field's value: a number field takes no `true`, which Python counts as
+        1, and a text read as a number keeps the bounds of numbers (`config.model.bounds`).
+        """
         annotation = cls.model_fields[name].annotation
         kinds = {annotation, *get_args(annotation)} & {int, float}
 
@@ -183,7 +185,7 @@ class Model(BaseModel):
 
 
 def given(thing: Model, *names: str) -> list[str]:
-    """The fields that the stack file sets, readable or not. A key without a value, which YAML allows, sets none."""
+    """Return the fields that the stack file sets, readable or not; ignore keys without a value."""
     return [
         name
         for name in names
@@ -193,13 +195,16 @@ def given(thing: Model, *names: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Reference:
-    """Such a setting: `Reference("ml-network")`.
+    """A setting that another resource of a program may make: `Reference("ml-network")`.
 
-    It is no text, and cannot be formatted: a text made of it would lose its output, and show what was made up in a preview.
+    Settings are checked as plain values before anything is declared. A program that uses the
+    component package may pass another resource's output: rules read its text, and resources take
+    the output (`components.links`). It cannot be formatted: the text would lose its output, and
+    show a made-up value in a preview.
     """
 
     text: str
-    """The value, for checks and messages; made up while the value is unknown and was unknown at the last update."""
+    """The value, for rules and messages; made up if the output was never known."""
     made_up: bool = False
     source: Any = field(default=None, compare=False)
     """The output; None for a plain value."""
@@ -211,7 +216,8 @@ class Reference:
 
     def __format__(self, spec: str) -> str:
         raise TypeError(
-            f"{self!r} cannot be formatted: write its `text`, or a resource's input by `components.references`"
+            f"{self!r} cannot be formatted: write its `text`, or a resource's input by "
+            "`components.links`"
         )
 
     def __str__(self) -> str:

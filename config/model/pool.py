@@ -16,7 +16,7 @@ _AS_TEXT = re.compile(r"(?P<key>[^=:\s]+)(=(?P<value>[^=:\s]*))?(:(?P<effect>\w+
 
 
 class Effect(StrEnum):
-    """Effects of a taint (https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/)."""
+    """Effects of a taint (kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration)."""
 
     NO_SCHEDULE = "NoSchedule"
     PREFER_NO_SCHEDULE = "PreferNoSchedule"
@@ -39,7 +39,7 @@ class Taint(Model):
 
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:
-        """`key=value:Effect`, as kubectl and Azure's tools have it."""
+        """Read `key=value:Effect`, as kubectl and Azure's tools write it."""
         parts = _AS_TEXT.fullmatch(text)
         return {name: part for name, part in parts.groupdict().items() if part} if parts else None
 
@@ -53,16 +53,19 @@ class Toleration(Model):
     effect: Effect | None = None
 
     def as_manifest(self) -> dict[str, str]:
-        """The toleration as a pod's spec has it."""
+        """Return the toleration as in a pod's spec."""
         manifest: dict[str, str] = self.model_dump(mode="json", exclude_none=True)
         return manifest
 
 
 class OnDemand(Model):
-    """The on-demand twin of a spot pool: a pool of the same machine, bought on demand, that grows when spot cannot."""
+    """The on-demand twin of a spot pool: the same machine, which grows if spot cannot."""
 
     absent: ClassVar[Mapping[str, str]] = {
-        "reservation": "remove it: write an on-demand pool with `reservation` under `pools`, and name it as a step: `{pool: NAME}`"
+        "reservation": (
+            "remove it: write an on-demand pool with `reservation` under `pools`, and name it as "
+            "a step: `{pool: NAME}`"
+        )
     }
 
     max_nodes: int = Field(ge=1, description="Most nodes of the twin.", examples=[2])
@@ -75,7 +78,7 @@ class OnDemand(Model):
 
 
 class Fallback(Model):
-    """One step of the chain that is tried when a spot pool cannot grow: another pool, or the on-demand twin."""
+    """One step of the chain that is tried if a spot pool cannot grow: another pool or the twin."""
 
     pool: str | None = optional(
         None,
@@ -87,18 +90,18 @@ class Fallback(Model):
 
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:
-        """A pool's name."""
+        """Read a pool's name."""
         return {"pool": text} if text else None
 
 
 class Capacity(StrEnum):
-    """Purchase of a machine. Kubernetes has no word for it; `spot` and `on-demand` are the autoscalers' common ones."""
+    """Purchase of a machine, in the autoscalers' common words `spot` and `on-demand`."""
 
     SPOT = "spot"
     PREEMPTIBLE = "preemptible"
     """Google's older kind of spot: gone after 24 hours at the latest."""
     FLEX_START = "flex-start"
-    """Google's flex-start: a machine comes when there is one, is not taken back, and ends after a time that is set beforehand."""
+    """Google's flex-start: machines come when available, are not evicted, and end at a set time."""
     ON_DEMAND = "on-demand"
 
 
@@ -120,8 +123,7 @@ class Upgrade(Model):
     max_surge: str | None = Field(
         None,
         pattern=r"^(0|[1-9][0-9]{0,3}%?)$",
-        description="Nodes that an upgrade adds at a time, in quotes: a number, on AKS also a "
-        "share. Default: 0.",
+        description="Nodes that an upgrade adds at a time, in quotes; AKS: or a share. Default: 0.",
         examples=["1", "33%"],
     )
     max_unavailable: str | None = optional(
@@ -134,7 +136,7 @@ class Upgrade(Model):
 
 
 class AnyPool(Model):
-    """A group of equal machines that the cluster autoscaler grows and shrinks; the base of the system pool and all others.
+    """A group of equal machines that the cluster autoscaler scales.
 
     A stack file's pools have the clouds' own keys as well (`config.clouds.registry`).
     """
@@ -163,17 +165,17 @@ class AnyPool(Model):
     )
 
     def least_nodes(self, cloud: CloudSettings | None) -> int | None:
-        """minNodes of the whole pool, None when the file leaves it open."""
+        """Return minNodes of the whole pool; None if the file omits it."""
         return self.min_nodes
 
     def most_nodes(self, cloud: CloudSettings | None) -> int:
-        """maxNodes of the whole pool. Raises `Unreadable` when the file does not say."""
+        """Return maxNodes of the whole pool. Raise `Unreadable` if the file omits it."""
         if self.max_nodes is None:
             raise Unreadable("max_nodes")
         return self.max_nodes
 
     def zone_count(self, cloud: CloudSettings | None) -> int:
-        """The zones that bounds of a zone count for. Raises `Unreadable` when not all can be read."""
+        """Return the zones that bounds of a zone count for. Raise `Unreadable` if unknown."""
         if isinstance(self.zones, Some):
             raise Unreadable("zones")
         return len(self.zones) or (cloud.zone_count if cloud else 1)
@@ -215,8 +217,7 @@ class Pool(AnyPool):
     )
     gpu_model: LabelValue | None = optional(
         None,
-        "The GPUs' model. Default: the catalogue's; required where GPUs are attached to the "
-        "machine.",
+        "The GPUs' model. Default: the catalogue's; required where GPUs are attached.",
         "nvidia-t4",
     )
     spot: Spot | None = optional(None, "How spot machines are bought.")
@@ -252,7 +253,7 @@ class Pool(AnyPool):
 
     @property
     def reclaimable(self) -> bool:
-        """Whether its machines end without being asked to: taken back by the cloud, or at the end of their time."""
+        """Whether its machines end unasked: evicted, or at the end of their time."""
         return self.capacity != Capacity.ON_DEMAND
 
     @property
@@ -261,23 +262,23 @@ class Pool(AnyPool):
         return self.capacity in (Capacity.SPOT, Capacity.PREEMPTIBLE)
 
     def of_a_zone(self, bound: Literal[0, 1]) -> int | None:
-        """Return the least (0) or most (1) nodes of each zone; None when the pool is bounded as a whole."""
+        """Return the least (0) or most (1) nodes of each zone; None without such bounds."""
         return None
 
     def least_nodes(self, cloud: CloudSettings | None) -> int | None:
-        """minNodes of the whole pool, also where the file bounds each zone; None when the file leaves it open."""
+        """Return minNodes of the whole pool, also from bounds of a zone; None if omitted."""
         per_zone = self.of_a_zone(0)
         return self.min_nodes if per_zone is None else per_zone * self.zone_count(cloud)
 
     def most_nodes(self, cloud: CloudSettings | None) -> int:
-        """maxNodes of the whole pool, also where the file bounds each zone. Raises `Unreadable` when the file has neither."""
+        """Return maxNodes of the whole pool, also from bounds of a zone, or raise `Unreadable`."""
         per_zone = self.of_a_zone(1)
         if self.max_nodes is not None or per_zone is None:
             return super().most_nodes(cloud)
         return per_zone * self.zone_count(cloud)
 
     def share_count(self, cloud: CloudSettings | None) -> int:
-        """Number of zones that the bounds count for: 1 where they bound the whole pool."""
+        """Return the number of zones that the bounds count for: 1 if they bound the whole pool."""
         return self.zone_count(cloud) if self.of_a_zone(1) else 1
 
 
@@ -293,7 +294,7 @@ class SystemPool(AnyPool):
             ("gpus", "gpuModel", "gpuSharing", "mig"),
             "remove it: the system pool has no GPUs; write a pool under `pools`",
         ),
-        "taints": "remove it: `criticalAddonsOnly: true` is the one taint that the system pool may have",
+        "taints": "remove it: `criticalAddonsOnly: true` is the system pool's only possible taint",
         "labels": "remove it: label a pool under `pools`",
     }
 

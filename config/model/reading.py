@@ -1,7 +1,8 @@
-"""Reading of objects that may lack fields, so that a rule reports all it can and its author asks for nothing.
+"""Reads objects that may lack fields, so that rules report all they can.
 
-A faulty object raises `Unreadable` for a field it lacks. Only the rule that read the field ends (`config.rules`). A rule about a
-list asks each item by itself (`config.rules.draft.each`), or takes from `where` and `of_each` what can be read of the items.
+A faulty object raises `Unreadable` for a missing field; only the rule that read it ends
+(`config.rules`). A rule about a list asks each item by itself (`config.rules.draft.each`), or takes
+what `where` and `of_each` can read.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ D = TypeVar("D")
 
 
 def known(read: Callable[[], V], default: D) -> V | D:
-    """The value, or the default where it asks for an unreadable field."""
+    """Return the value, or the default if a field is unreadable."""
     try:
         return read()
     except Unreadable:
@@ -26,12 +27,12 @@ def known(read: Callable[[], V], default: D) -> V | D:
 
 
 def part(thing: Model, name: str) -> Any:
-    """A field of an object by its name; None when it is unreadable or missing."""
+    """Return a field by its name; None if it is unreadable or missing."""
     return thing.__dict__.get(name)
 
 
 def of_each(items: Iterable[T], read: Callable[[T], V]) -> list[V]:
-    """The values of the items, without those that cannot be read."""
+    """Return the values of the items that can be read."""
     values: list[V] = []
     for item in items:
         try:
@@ -42,12 +43,12 @@ def of_each(items: Iterable[T], read: Callable[[T], V]) -> list[V]:
 
 
 def where(items: Iterable[T], condition: Callable[[T], object]) -> list[T]:
-    """The items of which the condition can be read and is true."""
+    """Return the items whose condition can be read and is true."""
     return [item for item, holds in of_each(items, lambda item: (item, condition(item))) if holds]
 
 
 def until_unreadable(problems: Iterator[Problem]) -> Iterator[Problem]:
-    """The problems up to the first question that cannot be answered."""
+    """Yield the problems up to the first unreadable field."""
     try:
         yield from problems
     except Unreadable:
@@ -57,7 +58,7 @@ def until_unreadable(problems: Iterator[Problem]) -> Iterator[Problem]:
 def doubled(
     items: Iterable[tuple[str, T]], key: Callable[[T], Hashable]
 ) -> Iterator[tuple[str, str, T]]:
-    """Each item whose key an earlier item has: its path, the first one's path, and the item."""
+    """Yield each item whose key an earlier item has: its path, the first one's path, the item."""
     first: dict[Hashable, str] = {}
     for path, item, name in of_each(items, lambda pair: (*pair, key(pair[1]))):
         # Two of one path are two all the same: a namespace that one secret names twice.

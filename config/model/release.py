@@ -1,4 +1,4 @@
-"""Releases, which hold what a stack takes from the program by default, and overrides of their pins."""
+"""Releases, which hold what a stack takes from the program, and overrides of their pins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ Image = Annotated[
     str,
     form(
         IMAGE,
-        "an image by tag and digest, registry.example.com/team/image:v1.2.3@sha256:<64 hexadecimal digits>",
+        "an image by tag and digest, registry.example.com/team/image:v1.2.3@sha256:<64 "
+        "hexadecimal digits>",
     ),
 ]
 """An image by digest, so that its content cannot change; by tag as well, for the reader."""
@@ -29,7 +30,7 @@ KueueVersion = Annotated[str, form(KUEUE, "a version of Kueue, such as 0.14.8")]
 
 
 def all_of(model: type[Model]) -> dict[str, Any]:
-    """For the schema of a cloud's pins: what a stack file may leave out has to be in a release."""
+    """Return the schema of a cloud's pins: a release must have what a stack file may omit."""
     return {
         "required": sorted(
             str(field.alias) for field in model.model_fields.values() if field.default is None
@@ -45,7 +46,7 @@ class ReleaseFile(Model):
 
     released: bool = Field(
         title="whether it is released",
-        description="true: never changes again (released.sha256 has its digest); false: a candidate",
+        description="true: never changes again (digest in released.sha256); false: a candidate",
     )
     notes: tuple[Annotated[str, StringConstraints(min_length=8)], ...] = Field(
         title="notes", description="sentences for a reader who moves a stack to this release"
@@ -64,7 +65,10 @@ class ReleaseFile(Model):
     kueue_version: KueueVersion = Field(
         "0.14.8",
         title="version of Kueue",
-        description="that the output `queueing` was tried with; releases from before it was pinned mean the default",
+        description=(
+            "that the output `queueing` was tried with; releases from before it was pinned mean "
+            "the default"
+        ),
     )
 
     @model_validator(mode="after")
@@ -91,7 +95,7 @@ PINS: Mapping[str, str] = {
     "dcgmExporterImage": IMAGE,
     "kueueVersion": KUEUE,
 }
-"""Pins that a stack may override, and the pattern of each. Those of the autoscalers are settings of `cloud` anyway."""
+"""Pins that a stack may override, with their patterns. `cloud` has those of the autoscalers."""
 
 
 class Override(Model):
@@ -123,17 +127,17 @@ class Overridden:
     reason: str
 
     def as_output(self) -> dict[str, str]:
-        """Plain data."""
+        """Return plain data."""
         return asdict(self)
 
 
 def pinned(release: Release, pin: str) -> str:
-    """The release's value of one of `PINS`."""
+    """Return the release's value of one of `PINS`."""
     return str(release.model_dump(by_alias=True, include={_field(pin)})[pin])
 
 
 def changed(release: Release, overrides: Iterable[Override]) -> Release:
-    """The release with the stack's overrides in place of its pins."""
+    """Return the release with the stack's overrides in place of its pins."""
     return release.model_copy(
         update={_field(override.pin): override.value for override in overrides}
     )
@@ -148,7 +152,7 @@ FIRST_MUTATING_VERSION = "1.36"
 
 
 def has_mutating_policies(version: str) -> bool:
-    """Whether an API server of this version, such as 1.36 or v1.36.2-gke.100, has MutatingAdmissionPolicy."""
+    """Return whether an API server, such as v1.36.2-gke.100, has MutatingAdmissionPolicy."""
     numbers = re.match(r"v?(\d+)\.(\d+)", version)
     first = tuple(map(int, FIRST_MUTATING_VERSION.split(".")))
     # An unknown version counts as a new one, which refuses what it does not know.

@@ -1,4 +1,4 @@
-"""The settings of `scheduling`: pods that prefer spot by default, and pods that must never run on it."""
+"""The settings of `scheduling`: placement of pods by default, and the guard."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from config.model.release import Image
 
 
 class Placement(StrEnum):
-    """The machines that a pod goes to; also the values of the label `kubeflow-spot.dev/placement` on pods and namespaces."""
+    """The machines that a pod goes to; values of the label `kubeflow-spot.dev/placement`."""
 
     PREFER_SPOT = "prefer-spot"
     """Spot machines while some are available, else the on-demand pools."""
@@ -22,7 +22,7 @@ class Placement(StrEnum):
 
 
 class KindDefaults(Model):
-    """The placement of one workload kind's pods when neither they nor their namespace have a label."""
+    """The placement of a workload kind's pods if neither they nor their namespace have a label."""
 
     gpu: Placement = optional(Placement.PREFER_SPOT, "The placement of pods that request a GPU.")
     cpu: Placement = optional(Placement.ON_DEMAND, "The placement of other pods.")
@@ -61,8 +61,8 @@ class GuardRule(StrEnum):
 
 
 LIFTED = (GuardRule.TOLERATES_SPOT, GuardRule.REQUIRES_SPOT, GuardRule.TOLERATES_GPU)
-"""Rules that an exception lifts by default: those that concern the pod itself. A pod that breaks another harms pods of others, or
-passes the scheduler and every taint (docs/adr/0021)."""
+"""Rules that an exception lifts by default: those that concern the pod itself. A pod that breaks
+another harms other pods, or passes the scheduler and every taint (docs/adr/0021)."""
 
 
 class GuardException(Model):
@@ -105,8 +105,8 @@ class Guard(Model):
 
     mode: Literal["enforce", "warn", "audit"] = optional(
         "enforce",
-        "What happens to such a pod: `enforce` refuses it, `warn` warns its client, `audit` only "
-        "logs it.",
+        "What happens to such a pod: `enforce` refuses it, `warn` warns its client, `audit` logs "
+        "it.",
     )
     platform_namespaces: tuple[Namespace, ...] = optional(
         PLATFORM_NAMESPACES,
@@ -126,9 +126,8 @@ class Guard(Model):
     )
     device_classes: tuple[DeviceClass, ...] = optional(
         (),
-        "Device classes of this cluster's GPUs, where a driver of dynamic resource allocation "
-        "offers them. A pod with such a claim may tolerate the GPU taint, and quotas count these "
-        "classes.",
+        "Device classes of this cluster's GPUs, of a driver of dynamic resource allocation. A "
+        "pod with such a claim may tolerate the GPU taint, and quotas count these classes.",
         ["gpu.nvidia.com"],
     )
     exceptions: tuple[GuardException, ...] = optional(
@@ -144,7 +143,7 @@ class Guard(Model):
 
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:
-        """The mode."""
+        """Read the mode."""
         return {"mode": text}
 
 
@@ -168,23 +167,23 @@ class Profile(Model):
 
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:
-        """The namespace."""
+        """Read the namespace."""
         return {"namespace": text}
 
 
 class BackToSpot(Model):
-    """The descheduler, which evicts pods labelled `kubeflow-spot.dev/back-to-spot: "true"` from on-demand nodes when a spot
-    node has room for them, each at most once an hour."""
+    """The descheduler, which evicts pods labelled `kubeflow-spot.dev/back-to-spot: "true"` from
+    on-demand nodes when a spot node has room, each at most once an hour.
+    """
 
     image: Image = Field(
-        description="The descheduler's image by tag and digest. v0.36.0 was tried; no release "
-        "pins it.",
+        description="The descheduler's image by tag and digest; unpinned, v0.36.0 was tried.",
         examples=[f"registry.example.com/descheduler:v0.36.0@sha256:{'0123456789abcdef' * 4}"],
     )
 
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:
-        """The image."""
+        """Read the image."""
         return {"image": text}
 
 

@@ -1,4 +1,4 @@
-"""The errors of pydantic as problems of a stack file: what is wrong and what to write instead, in words."""
+"""The errors of pydantic as problems of a stack file, with remedies in words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from config.model.fields import FORMS, Model
 
 
 def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Problem:
-    """The problem of one error in the object of this model at `path`."""
+    """Return the problem of one error in the object of this model at `path`."""
     place = _Place(model, error["loc"])
     where = path + place.path
     given = error["input"]
@@ -56,25 +56,25 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
 
 
 def not_an_object(given: Any, keys: list[str]) -> tuple[str, str]:
-    """Problem and remedy of a value in the place of an object with these keys; no keys: with any."""
+    """Return problem and remedy of a value in place of an object; no `keys`: any are allowed."""
     remedy = f"write keys: {', '.join(keys)}" if keys else "write `{key: value}`"
     return f"is {type_in_words(given)}, not an object", remedy
 
 
 def not_a_list(given: Any, example: str | None = None) -> tuple[str, str]:
-    """Problem and remedy of a value in the place of a list."""
+    """Return problem and remedy of a value in place of a list."""
     remedy = f"write for example `{example}`" if example else "write `[...]`, or one `- ...` a line"
     return f"is {type_in_words(given)}, not a list", remedy
 
 
 def type_in_words(value: Any) -> str:
-    """A value's type in words, without the value."""
+    """Return a value's type in words, without the value."""
     kinds = {bool: "true or false", str: "text", list: "a list", dict: "an object"}
     return "empty" if value is None else kinds.get(type(value), "a number")
 
 
 def shown(value: Any) -> str:
-    """A value as a message shows it: cut, and without what may be a secret."""
+    """Return a value as a message shows it: cut, and without secrets."""
     if value is None:
         return "empty"
     if value and isinstance(value, dict | list):
@@ -88,7 +88,7 @@ _LONGEST = 60
 
 
 def _as_text(given: Any, place: _Place) -> str:
-    """The remedy for a number, or for true or false, in the place of a text."""
+    """Return the remedy for a number, true or false in place of a text."""
     quoted = "put it in quotes" + ("" if place.secret else f': "{shown(given)}"')
     form = next((form for form in place.forms if not re.search(form, str(given))), None)
     # In quotes it would be refused for its form.
@@ -96,7 +96,7 @@ def _as_text(given: Any, place: _Place) -> str:
 
 
 def _form(pattern: str, place: _Place) -> str:
-    """The remedy for a text that does not match."""
+    """Return the remedy for a text that does not match."""
     if pattern in FORMS:
         return FORMS[pattern]
     example = "".join(f"write for example {example!r}; " for example in place.examples[:1])
@@ -180,12 +180,12 @@ def _metadata(annotation: Any) -> Iterator[Any]:
 
 
 def by_key(model: type[Model]) -> Mapping[str, FieldInfo]:
-    """The fields of a model by their keys in a stack file."""
+    """Return the fields of a model by their keys in a stack file."""
     return {str(field.alias): field for field in model.model_fields.values()}
 
 
 def models(annotation: Any) -> Iterator[type[Model]]:
-    """The models in an annotation, not those inside of models."""
+    """Yield the models in an annotation, not those inside of models."""
     if isinstance(annotation, type) and issubclass(annotation, Model):
         yield annotation
     for argument in getattr(annotation, "__args__", ()):
@@ -193,7 +193,7 @@ def models(annotation: Any) -> Iterator[type[Model]]:
 
 
 def holds_secret(annotation: Any) -> bool:
-    """Whether a value of this type is or holds a secret."""
+    """Return whether a value of this type is or holds a secret."""
     if annotation is SecretStr:
         return True
     inside = [

@@ -12,23 +12,23 @@ KubernetesServiceAccount = Annotated[
     str,
     form(
         r"^[a-z0-9](?:-?[a-z0-9]){0,62}$",
-        "a service account's name: at most 63 lower-case letters, digits and -, such as default-editor",
+        "a service account: at most 63 lower-case letters, digits and -, such as default-editor",
     ),
 ]
-"""Kubernetes takes longer names, and with `.`; those of federated credentials are shorter, and one form serves all clouds."""
+"""Narrower than Kubernetes' form: federated credentials have shorter names."""
 
 EDITOR = "default-editor"
-"""The service account that Kubeflow makes in each profile, and that its notebooks and pipeline steps run as
+"""The service account of each Kubeflow profile, of its notebooks and pipeline steps
 (kubeflow/manifests 26.03, applications/profiles)."""
 
 
 class Checkpoints(Model):
-    """A bucket (GKE), or a storage account with a blob container (AKS), that outlives nodes, the cluster and the stack."""
+    """A bucket (GKE) or a storage account with a container (AKS) that outlives the stack."""
 
     name: str | None = optional(
         None,
-        "The bucket or storage account that the stack makes; unique in the whole cloud. This or "
-        "`existing` is required.",
+        "The bucket or storage account that the stack makes; unique in the cloud. This or "
+        "`existing`.",
         "mldevcheckpoints",
     )
     existing: str | None = optional(
@@ -53,9 +53,8 @@ class Checkpoints(Model):
 
 
 class ProfileAccess(Model):
-    """A Kubeflow profile whose pods read and write their own prefix of the checkpoints, and nothing else of it.
-
-    The profile need not exist yet.
+    """A Kubeflow profile, perhaps a future one, whose pods use only their prefix of the
+    checkpoints.
     """
 
     namespace: Namespace = Field(description="The profile's namespace.", examples=["team-a"])
@@ -73,18 +72,18 @@ class ProfileAccess(Model):
         max_length=200,
         pattern=worded(
             r"^[A-Za-z0-9][A-Za-z0-9._-]*(?:/[A-Za-z0-9][A-Za-z0-9._-]*)*$",
-            "letters, digits, ., _, - and / between them, no / at the end, such as team-a or vision/team-a",
+            "letters, digits, ., _, - and /, no / at the end, such as team-a or vision/team-a",
         ),
     )
 
     @property
     def path(self) -> str:
-        """What the names of its objects begin with. The `/` at the end keeps team-a out of team-ab."""
+        """The prefix of its objects' names. The `/` at the end keeps team-a out of team-ab."""
         return f"{self.prefix or self.namespace}/"
 
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:
-        """The namespace."""
+        """Read the namespace."""
         return {"namespace": text}
 
 

@@ -1,6 +1,6 @@
-"""The contract with users' tools: labels and taints of the pools, and the lines that put a pod on them.
+"""The contract with users' tools: labels and taints of the pools, and a pod's lines for them.
 
-Deliberately without bounds, prices and versions: it stays the same when a pool is resized.
+It has no bounds, prices or versions: it stays the same when a pool is resized.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ def _affinity(placement: Placement, pools: Iterable[NodePool]) -> dict[str, Any]
 
 
 def snippets(pools: Iterable[NodePool]) -> dict[str, dict[str, Any]]:
-    """Parts of a pod's spec by name.
+    """Return parts of a pod's spec by name.
 
-    `gpu-PLACEMENT` and `cpu-PLACEMENT`, for each placement that such pods have pools for, and `pool-LABEL` for one pool
-    alone. A pod without GPUs that is to stay on demand needs no lines.
+    `gpu-PLACEMENT` and `cpu-PLACEMENT` for each placement with suitable pools, and `pool-LABEL` for
+    one pool. A pod without GPUs that stays on demand needs no lines.
     """
     pools = tuple(pools)
     parts: dict[str, dict[str, Any]] = {}
@@ -61,15 +61,16 @@ def snippets(pools: Iterable[NodePool]) -> dict[str, dict[str, Any]]:
 
 
 def _selector(pools: Iterable[NodePool]) -> dict[str, str]:
-    """The class that a pod must ask for. A stack has one at most; pods with GPUs prefer its pools."""
+    """Return the class that a pod must ask for; a stack has one at most."""
     return next((dict(pool.selector) for pool in pools if pool.selector), {})
 
 
 def described_pools(pools: Iterable[NodePool]) -> list[dict[str, Any]]:
-    """Each pool as a tool sees its nodes. `gpus` are those of one node.
+    """Return each pool as a tool sees its nodes; `gpus` are those of one node.
 
-    `largestRequest` is what one pod can ask for and fits an empty node. AKS' autoscaler takes the machine's whole size for
-    that (kubernetes/autoscaler 1.36.1, azure_template.go): for a pod between the two it buys node after node, in vain.
+    `largestRequest` is the most that one pod can request and fits an empty node. AKS' autoscaler
+    counts the machine's whole size (kubernetes/autoscaler 1.36.1, azure_template.go): for a larger
+    pod it buys node after node, in vain.
     """
     return [
         {
@@ -92,7 +93,7 @@ def _tolerated(pools: Iterable[NodePool]) -> list[dict[str, str]]:
 
 _TITLE = "GPU on an on-demand machine"
 _LOCAL = {"config.kubernetes.io/local-config": "true"}
-"""Kustomize reads an object with this annotation and leaves it out of what it builds (kustomize, page annotations)."""
+"""Kustomize reads an object with this annotation and omits it from its output."""
 
 
 def kubeflow_values(
@@ -101,12 +102,13 @@ def kubeflow_values(
     settings: CloudSettings | None,
     of: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The object that `kubeflow/values` holds, as kustomize reads it.
+    """Return the object that `kubeflow/values` holds, as kustomize reads it.
 
-    `spawner` are two fields of the form for notebooks (spawner_ui_config.yaml of kubeflow/manifests 26.03,
-    applications/jupyter/jupyter-web-app). Their one option is the contract's `gpu-on-demand`; none where the stack has no on-demand
-    GPUs. `disk` is what `workloads.storageClass` makes as well, `workspaceDisk` is for notebooks; both are left out where the cloud
-    is unknown. `of` becomes annotations, by which users see whose values a file holds.
+    `spawner` has two fields of the form for notebooks (spawner_ui_config.yaml of kubeflow/manifests
+    26.03, applications/jupyter/jupyter-web-app), whose one option is the contract's
+    `gpu-on-demand`, if the stack has on-demand GPUs. `disk` is what `workloads.storageClass` makes;
+    `workspaceDisk` is for notebooks; both are missing for an unknown cloud. `of` becomes
+    annotations, which show whose values a file holds.
     """
     key = f"gpu-{Placement.ON_DEMAND}"
     lines = snippets(pools).get(key)
@@ -135,5 +137,5 @@ def kubeflow_values(
 
 
 def _field(options: list[dict[str, Any]]) -> dict[str, Any]:
-    """A field of the form in which nothing is chosen at first."""
+    """Return a field of the form, with nothing chosen."""
     return {"readOnly": False, "value": "", "options": options}

@@ -1,9 +1,10 @@
-"""Regular expressions of node group names as the cluster autoscaler reads them: Go's regexp, whose syntax is RE2's.
+"""Regular expressions of node group names as the cluster autoscaler reads them: Go's regexp.
 
-RE2 itself checks and matches them, because Python's `re` differs both ways: it takes `(?!a)` and `\\Z`, and not `\\pL` or
-`[[:digit:]]`. Source: kubernetes/autoscaler expander/priority/priority.go; pkg.go.dev/regexp/syntax, by which Go takes "the same
-general syntax [...] except for \\C". In one thing their parsers differ: of a count of nine digits and more RE2 makes plain text,
-Go an error (parseInt and ErrInvalidRepeatSize in Go's regexp/syntax/parse.go).
+Go's syntax is RE2's, and RE2 checks and matches here: Python's `re` takes `(?!a)` and `\\Z`, and
+refuses `\\pL` and `[[:digit:]]`. Source: kubernetes/autoscaler expander/priority/priority.go;
+pkg.go.dev/regexp/syntax ("the same general syntax [...] except for \\C"). One difference: RE2 reads
+a count of nine digits and more as plain text, Go refuses it (parseInt and ErrInvalidRepeatSize in
+Go's regexp/syntax/parse.go).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _COUNT_FOR_GO_ALONE = re.compile(r"\{([1-9][0-9]{8,}(,[0-9]*)?|[0-9]+,[1-9][0-9]
 
 
 def fault(expression: str) -> str:
-    """Why the autoscaler could not read an expression; empty when it can."""
+    """Return why the autoscaler cannot read an expression; empty if it can."""
     try:
         _compiled(expression)
     except ValueError as wrong:
@@ -29,7 +30,7 @@ def fault(expression: str) -> str:
 
 
 def matches(expression: str, group: str) -> bool:
-    """Whether an expression matches any part of a node group's name. Raises ValueError for a text that is not one."""
+    """Return whether an expression matches a part of the name. Raise ValueError if invalid."""
     return _compiled(expression).search(group) is not None
 
 

@@ -14,7 +14,7 @@ from config.placement import object_names
 from config.placement.node_pools import NodePool
 
 WORKING: Mapping[Capacity, float] = {Capacity.SPOT: 0.79, Capacity.ON_DEMAND: 0.91}
-"""The share of its paid GPU hours in which a machine works: it boots, and it is idle before it goes."""
+"""The share of its paid GPU hours in which a machine works; the rest is booting and idling."""
 KEPT: Mapping[Capacity, float] = {Capacity.SPOT: 0.943, Capacity.ON_DEMAND: 1.0}
 """The share of the work that is not done again."""
 
@@ -22,9 +22,10 @@ KEPT: Mapping[Capacity, float] = {Capacity.SPOT: 0.943, Capacity.ON_DEMAND: 1.0}
 def useful_gpu_hour(
     pool: NodePool, spec: ClusterSpec, cloud: Cloud, needed: int = 1
 ) -> float | None:
-    """Return US dollars for a useful hour of one GPU, for work that needs so many GPUs; None without GPUs or a known price.
+    """Return US dollars for a useful hour of one GPU, for work that needs `needed` GPUs; None
+    without GPUs or a known price.
 
-    Machines are paid whole: a pod of one GPU alone on a machine of four costs the four.
+    Machines are paid whole: a pod with one GPU on a machine of four pays for four.
     """
     paid = price(cloud.provider, spec.cloud.place or "", pool.machine, pool.capacity)
     if paid is None or not pool.gpus:
@@ -38,14 +39,15 @@ def useful_gpu_hour(
 
 
 def growth_order(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> tuple[str, ...]:
-    """Return the names of all `pools` and the system pool's, in the order in which the autoscaler is to grow them.
+    """Return the names of `pools` and the system pool, in the order in which they should grow.
 
-    Pools without GPUs stand first, the system pool behind them: a pod that tolerates everything must not buy a GPU. Each
-    chain (spot, the pools of its further steps, its on-demand twin) is tried whole: those that `growth.order` names, then
-    that of the cheapest useful GPU hour, or of the smallest machine where a price is not known. In a chain a spot pool whose
-    useful GPU hour is dearer than the twin's stands behind the twin, as overflow. An on-demand pool of no chain stands before the
-    first larger twin, for pods that are kept off spot. No two share a rank: between equals the autoscaler chooses at random
-    (docs/adr/0022).
+    Pools without GPUs come first, then the system pool: a pod that tolerates everything must not
+    buy a GPU. Each chain (spot, the pools of its further steps, its twin) is tried whole: first
+    those that `growth.order` names, then by the cheapest useful GPU hour, or by the smallest
+    machine if a price is unknown. A spot pool whose useful GPU hour costs more than its twin's
+    comes after the twin, as overflow. An on-demand pool outside all chains comes before the first
+    larger twin, for pods that stay off spot. No two pools share a rank: between equals the
+    autoscaler chooses at random (docs/adr/0022).
     """
     system = [spec.system_pool.name] if spec.system_pool else []
     without = _laid_out([pool for pool in pools if not pool.gpus], spec, cloud)
@@ -55,7 +57,7 @@ def growth_order(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> 
 def paying(
     steps: Sequence[NodePool], twin: NodePool, spec: ClusterSpec, cloud: Cloud
 ) -> list[NodePool]:
-    """Return the pools of a chain in their order, with its twin before those whose useful GPU hour is dearer than the twin's."""
+    """Return a chain's pools in order, its twin before those whose useful GPU hour costs more."""
     needed = steps[0].gpus if steps else 1
     dear = useful_gpu_hour(twin, spec, cloud, needed)
 
@@ -105,7 +107,7 @@ def _laid_out(pools: Sequence[NodePool], spec: ClusterSpec, cloud: Cloud) -> lis
     seen: set[str] = {pool.name for pool in (*single, *named)}
 
     def put(pool: NodePool) -> None:
-        """Put a pool behind all pools that other chains have before it. A cycle is an error of `config.rules`; this ends anyhow."""
+        """Put a pool after all pools that chains have before it; a refused cycle ends as well."""
         nonlocal single
         if pool.name in seen:
             return
@@ -127,7 +129,7 @@ def _laid_out(pools: Sequence[NodePool], spec: ClusterSpec, cloud: Cloud) -> lis
 def _named(
     spec: ClusterSpec, own: dict[str, NodePool], twins: dict[str, NodePool]
 ) -> list[NodePool]:
-    """The pools of an order that names further steps of a chain or twins: then each stands where it is named."""
+    """Return the order as written if it names further steps of a chain or twins; else nothing."""
     by_twin = {pool.label: pool for pool in twins.values()}
     inside = {name for pool in spec.pools for name in object_names.chain(pool)[1:]} | by_twin.keys()
     if not inside & set(spec.growth.order):

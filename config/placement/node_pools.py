@@ -1,7 +1,7 @@
-"""Pools -> node pools with labels, taints and priority tiers. The heart of the program: pure and small.
+"""Pools -> node pools with labels and taints. The heart of the program: pure and small.
 
-A pool is described once; everything that must agree with it (the cloud's pool resource, node agents' tolerations, the
-autoscaler's preference) is derived here. Nothing derived depends on the order in which pools are written.
+A pool is described once; what must agree with it (the cloud's pool, tolerations of node agents, the
+autoscaler's preference) is derived here, independent of the order of pools.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ CAPACITY_LABEL = f"{PREFIX}/capacity"
 ACCELERATOR_LABEL = f"{PREFIX}/accelerator"
 
 GPU_TAINT = Taint(key="nvidia.com/gpu", value="present")
-"""The admission plugin ExtendedResourceToleration, on in AKS and GKE, gives pods that ask for `nvidia.com/gpu` a toleration
-of this key; another key would need one written in every pod (kubernetes PR 55839)."""
+"""The admission plugin ExtendedResourceToleration, on in AKS and GKE, adds a toleration of this key
+to pods that request `nvidia.com/gpu`; another key would need one in every pod (kubernetes PR
+55839)."""
 
 PLUGIN_CONFIG_LABEL = "nvidia.com/device-plugin.config"
-"""The label by which a node's device plugin takes one of several configurations (k8s-device-plugin README, "Updating Per-Node
-Configuration With a Node Label"). The value is the pool's POOL_LABEL (docs/adr/0019)."""
+"""The label that chooses a configuration of the node's device plugin (k8s-device-plugin README,
+"Updating Per-Node Configuration With a Node Label"); its value is the pool's POOL_LABEL
+(docs/adr/0019)."""
 
 CRITICAL_ADDONS_TAINT = Taint(key="CriticalAddonsOnly", value="true")
 """learn.microsoft.com/azure/aks/use-system-pools"""
@@ -46,7 +48,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class NodePool:
-    """One pool as a cloud is to hold it: the system pool, a pool of the stack file or an on-demand twin."""
+    """A pool as a cloud has it: the system pool, one of the stack file, or a twin."""
 
     role: Role = Role.USER
     name: str
@@ -54,8 +56,7 @@ class NodePool:
     label: str
     """The value of POOL_LABEL: the name without the generation, so that selectors outlive it."""
     source: AnyPool
-    """The pool of the stack file this one stands for, for settings that are passed on as they are; a twin has its spot
-    pool's."""
+    """The pool of the stack file that this one comes from; a twin has its spot pool."""
     twin: bool = False
     machine: str
     capacity: Capacity
@@ -74,16 +75,16 @@ class NodePool:
     clouds_plugin: bool = False
     """Whether its GPUs are served by the device plugin that the cloud brings."""
     labels: Mapping[str, str]
-    """Labels of its nodes that are known beforehand: the program's, the user's, and those the cloud adds by itself."""
+    """Labels of its nodes: the program's, the user's, and those that the cloud adds."""
     taints: tuple[Taint, ...]
     """All declared taints, in a fixed order; as `labels`."""
     zones: tuple[str, ...]
     reservation: str | None = None
     """The capacity that it uses, as the cloud names it."""
     selector: Mapping[str, str] = field(default_factory=dict)
-    """Labels that a pod's nodeSelector must name before the autoscaler grows the pool for it (`Cloud.pool_class`)."""
+    """Labels that a pod's nodeSelector must name for the pool to grow (`Cloud.pool_class`)."""
     largest_request: Mapping[str, str] = field(default_factory=dict)
-    """The most that one pod can request and surely fits an empty node, by resource; empty where it is unknown."""
+    """The most that one pod can request and fits an empty node, by resource; empty if unknown."""
 
     @property
     def spot(self) -> bool:
@@ -107,12 +108,12 @@ class _Stack:
 
 
 def has_plugin_config(pool: Pool | NodePool) -> bool:
-    """Whether the pool's GPUs are cut or shared, so that its device plugin needs a configuration."""
+    """Return whether GPUs are cut or shared: the device plugin then needs a configuration."""
     return bool(pool.mig or pool.gpu_sharing)
 
 
 def spot_notice(pools: Iterable[AnyPool], cloud: Cloud) -> int | None:
-    """Seconds of notice that every spot machine of these pools has; None where it is unknown."""
+    """Return the seconds of notice of every spot machine of these pools; None if unknown."""
     if cloud.spot_notice is None:
         return None
     spot = (pool for pool in pools if isinstance(pool, Pool) and pool.taken_back)
@@ -122,7 +123,7 @@ def spot_notice(pools: Iterable[AnyPool], cloud: Cloud) -> int | None:
 
 
 def spot_grace(pools: Iterable[AnyPool], cloud: Cloud) -> int:
-    """Seconds of that notice a pod can count on, wherever in these pools it runs."""
+    """Return the seconds of notice that a pod can count on in any of these pools."""
     notice = spot_notice(pools, cloud)
     if notice is None or cloud.spot_notice is None:
         return cloud.spot_grace
@@ -130,7 +131,7 @@ def spot_grace(pools: Iterable[AnyPool], cloud: Cloud) -> int:
 
 
 def system_pool(pool: SystemPool, cloud: Cloud) -> NodePool:
-    """The system pool of a cluster that a stack makes."""
+    """Return the system pool of a new cluster."""
     return NodePool(
         role=Role.SYSTEM,
         name=pool.name,
@@ -148,8 +149,8 @@ def system_pool(pool: SystemPool, cloud: Cloud) -> NodePool:
 
 
 def node_pools(spec: ClusterSpec, cloud: Cloud) -> tuple[NodePool, ...]:
-    """Every pool beside the system pool, twins included, by name."""
-    # Another plugin, such as the GPU operator's, may read the same label and would not know its value.
+    """Return every pool beside the system pool, twins included, by name."""
+    # Another plugin, such as the GPU operator's, may read the same label and not know its value.
     stack = _Stack(cloud, spec.device_plugin.install != "never", cloud.pool_class(spec))
     return tuple(sorted(_expand(spec, stack), key=lambda pool: pool.name))
 
@@ -169,7 +170,6 @@ def _expand(spec: ClusterSpec, stack: _Stack) -> Iterator[NodePool]:
 
 
 def _own_labels(label: str, capacity: Capacity) -> dict[str, str]:
-    """The program's labels on the nodes of every pool."""
     return {CAPACITY_LABEL: capacity.value, POOL_LABEL: label}
 
 
@@ -182,7 +182,8 @@ def _node_pool(
     capacity = Capacity.SPOT if spot else bought
     added = cloud.added.get(bought, Added({}, ()))
     clouds_plugin = cloud.brings_device_plugin(pool)
-    # A twin takes the user's labels and taints from its spot pool, but not the cloud's own that the user repeated.
+    # A twin takes labels and taints from its spot pool, except the cloud's own that the user
+    # repeated.
     of_spot = {key for key, _ in cloud.spot_labels}
     users = {key: value for key, value in pool.labels.items() if key not in of_spot}
     taints = {taint for taint in pool.taints if taint not in cloud.spot_taints} | set(added.taints)
@@ -231,7 +232,7 @@ def _node_pool(
 
 
 _AGENTS = (500, 1024)
-"""Millicores and MiB that DaemonSets take of a node: the cloud's, and those of monitoring and the like [inferred]."""
+"""Millicores and MiB that DaemonSets take of a node, the cloud's and monitoring's [inferred]."""
 
 
 def _largest_request(pool: AnyPool, cloud: Cloud, gpus: int) -> dict[str, str]:

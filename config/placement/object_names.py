@@ -1,4 +1,4 @@
-"""Names of node pools: the cloud's name for a pool and its twin, generations, and chains of names."""
+"""Names of node pools: the cloud's names for pools and twins, generations, chains of names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from config.model.reading import where
 
 
 def twin_name(pool: Pool, cloud: Cloud) -> str | None:
-    """The name of the pool's on-demand twin, None when it has none."""
+    """Return the name of the pool's on-demand twin; None if it has none."""
     # One step that cannot be read does not hide the twin in another.
     for step in (*where(pool.fallback, lambda step: step.on_demand), *pool.fallback):
         if step.on_demand:
@@ -21,7 +21,7 @@ def twin_name(pool: Pool, cloud: Cloud) -> str | None:
 
 
 def cloud_name(pool: Pool, cloud: Cloud) -> str:
-    """The cloud's name for a pool: its own name with its generation. A spot pool's generation is its twin's."""
+    """Return the cloud's name for a pool, with its generation (a spot pool's is its twin's)."""
     return (
         _fitted(pool.name, pool.generation, cloud)
         if pool.generation and not pool.reclaimable
@@ -30,7 +30,7 @@ def cloud_name(pool: Pool, cloud: Cloud) -> str:
 
 
 def twin_cloud_name(pool: Pool, cloud: Cloud) -> str | None:
-    """The cloud's name for a pool's twin, with the generation; None when it has none."""
+    """Return the cloud's name for a pool's twin, with the generation; None if it has none."""
     name = twin_name(pool, cloud)
     return (
         _fitted(name, pool.generation, cloud)
@@ -40,7 +40,7 @@ def twin_cloud_name(pool: Pool, cloud: Cloud) -> str | None:
 
 
 def next_generation(pool: AnyPool, names: Iterable[str], cloud: Cloud) -> str:
-    """The first letter after the pool's own, from b again after z, whose pool, or twin, is not among the cloud's `names`."""
+    """Return the first letter after the pool's generation that gives a name not in `names`."""
     assert isinstance(pool, Pool)  # the system pool has no generations
     named = twin_cloud_name if pool.reclaimable else cloud_name
     letters = ascii_lowercase[1:]
@@ -54,7 +54,7 @@ def next_generation(pool: AnyPool, names: Iterable[str], cloud: Cloud) -> str:
 
 
 def _fitted(name: str, suffix: str, cloud: Cloud) -> str:
-    """Name and suffix within the cloud's length; a truncated name ends in a hash so that it stays unique."""
+    """Return name and suffix within the cloud's length; a hash keeps a cut name unique."""
     if len(name) + len(suffix) <= cloud.pool_name_length:
         return name + suffix
     digest = hashlib.sha256(name.encode()).hexdigest()[:3]
@@ -62,5 +62,5 @@ def _fitted(name: str, suffix: str, cloud: Cloud) -> str:
 
 
 def chain(pool: Pool) -> tuple[str, ...]:
-    """The pool and the further pools to try, in order; the on-demand twin is not among them."""
+    """Return the names of the pool and of the further pools to try, without the twin."""
     return (pool.name, *(step.pool for step in pool.fallback if step.pool))

@@ -1,4 +1,4 @@
-"""Node pools -> tolerations and node affinity of the pods that run on them, as Kubernetes writes them."""
+"""Node pools -> tolerations and node affinity of the pods that run on them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLACEMENT_LABEL = f"{PREFIX}/placement"
 """On a pod or a namespace: one of `Placement`."""
 
 BACK_TO_SPOT = {f"{PREFIX}/back-to-spot": "true"}
-"""On a pod that keeps checkpoints: it may be evicted from an on-demand node when a spot node has room for it."""
+"""On a pod that keeps checkpoints: it may be evicted from an on-demand node for a spot node."""
 
 IF_LOST = f"{PREFIX}/if-lost"
 """On a pod whose job shows what becomes of it when the pod is lost: ENDS_JOB or RESTARTED."""
@@ -25,14 +25,14 @@ ON_SPOT: dict[str, Any] = {"key": CAPACITY_LABEL, "operator": "In", "values": [C
 """The condition of a node that is bought as spot."""
 
 PREFERENCE: dict[str, Any] = {"weight": 100, "preference": {"matchExpressions": [ON_SPOT]}}
-"""A PreferredSchedulingTerm. One for all spot pools: which of them grows is the autoscaler's choice, which does not read it."""
+"""A PreferredSchedulingTerm, one for all spot pools: the autoscaler chooses the pool without it."""
 
 
 def usable(pools: Iterable[NodePool], placement: Placement, *, gpu: bool) -> tuple[NodePool, ...]:
-    """The pools meant for such a pod, beside pools without taints.
+    """Return the pools meant for such a pod, beside pools without taints.
 
-    A pod without GPUs never gets a GPU pool, nor an on-demand pool with taints: the pod's owner chooses those. A pod with GPUs
-    gets a pool with shared GPUs only where no pool has whole ones: training asks for whole GPUs.
+    A pod without GPUs gets no GPU pool, and no on-demand pool with taints: its owner chooses those.
+    A pod with GPUs gets shared GPUs only if no pool has whole ones: training asks for whole GPUs.
     """
     capacities = {
         Placement.PREFER_SPOT: tuple(Capacity) if gpu else (Capacity.SPOT, Capacity.FLEX_START),
@@ -46,9 +46,10 @@ def usable(pools: Iterable[NodePool], placement: Placement, *, gpu: bool) -> tup
 
 
 def tolerations(pools: Iterable[NodePool]) -> tuple[Toleration, ...]:
-    """The tolerations a pod needs to run on every one of the pools: one a key, in a fixed order.
+    """Return the tolerations that a pod needs on all of the pools: one a key, in a fixed order.
 
-    Two of one key would make Kubeflow's PodDefaults refuse the pod (kubeflow/kubeflow components/admission-webhook/main.go).
+    Kubeflow's PodDefaults refuse a pod with two of one key (kubeflow/kubeflow
+    components/admission-webhook/main.go).
     """
     by_key: dict[str, set[Taint]] = {}
     for pool in pools:
@@ -59,11 +60,12 @@ def tolerations(pools: Iterable[NodePool]) -> tuple[Toleration, ...]:
 
 
 def users_tolerations(pools: Iterable[NodePool]) -> tuple[Toleration, ...]:
-    """The tolerations that users write on their own pods: that of the GPU taint in the form that Kubernetes adds it itself.
+    """Return the tolerations that users write on their pods; for the GPU taint in Kubernetes' form.
 
-    ExtendedResourceToleration adds `Exists` to each pod that asks for a GPU, beside a toleration in another form. Where
-    PodTolerationRestriction is in force, as on AKS, it drops the narrower one of the two at the pod's next update, and that update
-    is refused: the pod of a Job keeps its finalizer and can never be deleted (kubernetes 1.36.2, plugin/pkg/admission).
+    ExtendedResourceToleration adds `Exists` to each pod that requests a GPU, beside any other form.
+    PodTolerationRestriction, as on AKS, drops the narrower one at the pod's next update, which is
+    then refused: a Job's pod keeps its finalizer and can never be deleted (kubernetes 1.36.2,
+    plugin/pkg/admission).
     """
     return tuple(
         Toleration(key=given.key, operator="Exists", effect=given.effect)
@@ -82,11 +84,11 @@ def _toleration(key: str, taints: set[Taint]) -> Toleration:
 
 
 def spot_taints(pools: Iterable[NodePool], cloud: Cloud) -> tuple[Taint, ...]:
-    """The taints that keep pods off spot nodes: a pod that tolerates none of them never runs there.
+    """Return the taints that keep pods off spot nodes: a pod that tolerates none never runs there.
 
-    The cloud's own, also for pools of other owners. A node with one of these needs no other: a taint that it has besides, such
-    as a team's or that of a ComputeClass, says nothing about spot. Spot pools without one, which only existing clusters have, are
-    known by the taints that no on-demand pool has.
+    They are the cloud's own, also for pools of others. Other taints of such a node, such as a
+    team's or a ComputeClass', say nothing about spot. Spot pools of an existing cluster may lack
+    the cloud's taint: then the taints that no on-demand pool has.
     """
     pools, own = tuple(pools), set(cloud.spot_taints)
     unmarked = [

@@ -1,8 +1,9 @@
-"""Node pools -> the objects of Kueue by which work waits for GPUs: spot first, on demand once spot's quota is used up.
+"""Node pools -> objects of Kueue: work waits for GPUs, spot first, then on demand.
 
-Work, and roles of distributed jobs, that ask for no GPU pass without waiting, to nodes without GPUs.
+Work, and roles of distributed jobs, without GPUs pass without waiting, to nodes without GPUs.
 
-Not declared by the stack: a new cluster does not know these kinds before Kueue is installed (docs/adr/0025).
+The stack does not declare them: a new cluster lacks these kinds until Kueue is installed
+(docs/adr/0025).
 """
 
 from __future__ import annotations
@@ -22,22 +23,19 @@ QUEUE = "gpus"
 """The name of the ClusterQueue, and of the LocalQueue in each namespace."""
 
 WITHOUT_GPU = "no-gpu"
-"""The flavor of pods without GPUs: no label and no toleration, so that they run where they would without a queue."""
+"""The flavor of pods without GPUs: no label, no toleration; they run as without a queue."""
 
 VERSION_ANNOTATION = f"{PREFIX}/kueue-version"
 
 _ORDER = (Capacity.SPOT, Capacity.FLEX_START, Capacity.ON_DEMAND)
 _MANY = 1_000_000
-"""Stands for no bound: each flavor must have a quota of each resource that the ClusterQueue knows."""
+"""Stands for no bound: each flavor needs a quota of each resource that the ClusterQueue covers."""
 
 
 def kueue_objects(
     pools: Iterable[NodePool], queueing: Queueing, version: str
 ) -> dict[str, Any] | None:
-    """A List of ResourceFlavors, one ClusterQueue and LocalQueues for `kubectl apply`; None without queueing.
-
-    `version` is the release's version of Kueue.
-    """
+    """Return the List of Kueue's objects for this version of Kueue; None without queueing."""
     if not queueing.enabled:
         return None
     pools = tuple(pools)
@@ -46,7 +44,8 @@ def kueue_objects(
         _object("ResourceFlavor", {"name": WITHOUT_GPU}, {}),
         *(_flavor(capacity, members) for capacity, members in flavors),
         _cluster_queue(
-            # First: each role of a job takes the first flavor with room for it, and of this one nothing with a GPU finds any.
+            # First, because each role takes the first flavor with room; this one has no room for
+            # GPUs.
             [
                 _flavor_quotas(WITHOUT_GPU, gpus=0),
                 *(_quotas(capacity, members) for capacity, members in flavors),
@@ -67,16 +66,19 @@ def _object(kind: str, metadata: dict[str, Any], spec: dict[str, Any]) -> dict[s
 
 
 def _members(pools: Iterable[NodePool], capacity: Capacity) -> tuple[NodePool, ...]:
-    """The GPU pools of a flavor. As in the contract: shared GPUs only where no pool has whole ones, and those of a class of pools
-    where there is one, for its label is among the flavor's."""
+    """Return the GPU pools of a flavor, as in the contract: shared GPUs only if no pool has whole
+    ones, and pools of a class if there is one, whose label the flavor has.
+    """
     bought = [pool for pool in pools if pool.gpus and pool.capacity == capacity]
     whole = [pool for pool in bought if not pool.gpu_sharing] or bought
     return tuple([pool for pool in whole if pool.selector] or whole)
 
 
 def _flavor(capacity: Capacity, members: tuple[NodePool, ...]) -> dict[str, Any]:
-    """Without a toleration of the GPU taint, which Kubernetes adds to each pod that asks for a GPU: with it, queued work without
-    GPUs would get onto GPU nodes, or be refused by the guard (docs/adr/0021)."""
+    """Return a flavor without a toleration of the GPU taint, which Kubernetes adds to pods that
+    request a GPU: with it, queued work without GPUs would run on GPU nodes, or be refused by the
+    guard (docs/adr/0021).
+    """
     tolerated = [
         given.as_manifest() for given in users_tolerations(members) if given.key != GPU_TAINT.key
     ]
@@ -91,7 +93,7 @@ def _flavor(capacity: Capacity, members: tuple[NodePool, ...]) -> dict[str, Any]
 
 
 def _quotas(capacity: Capacity, members: tuple[NodePool, ...]) -> dict[str, Any]:
-    """What the pools have at their largest. CPU and memory: what pods can ask for, no bound where a machine is unknown."""
+    """Return what the largest pools can give to pods; no bound for unknown machines."""
     gpus = sum(pool.most_gpus for pool in members)
     if not all(pool.largest_request for pool in members):
         return _flavor_quotas(capacity.value, gpus)
@@ -102,8 +104,7 @@ def _quotas(capacity: Capacity, members: tuple[NodePool, ...]) -> dict[str, Any]
 def _flavor_quotas(
     flavor: str, gpus: int, cpu: str = str(_MANY), memory: str = f"{_MANY}Gi"
 ) -> dict[str, Any]:
-    """The quotas of a flavor. Kueue never admits work that asks for a resource which its queue does not cover, and room on
-    disks needs no quota."""
+    """Return the quotas of a flavor: Kueue admits no work that requests an uncovered resource."""
     quotas = {
         "cpu": cpu,
         "memory": memory,
@@ -125,7 +126,7 @@ def _total(members: Iterable[NodePool], resource: str, unit: str) -> int:
 def _cluster_queue(
     flavors: list[dict[str, Any]], queueing: Queueing, version: str
 ) -> dict[str, Any]:
-    """In a cohort, so that a team's own ClusterQueue can borrow from it in the same order."""
+    """Return the ClusterQueue, in a cohort, from which a team's own ClusterQueue can borrow."""
     only = {
         "key": "kubernetes.io/metadata.name",
         "operator": "In",

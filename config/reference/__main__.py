@@ -1,4 +1,4 @@
-"""`python -m config.reference`: write the reference page and the JSON Schema of the stack file anew."""
+"""`python -m config.reference` writes the reference page and the JSON Schema of the stack file."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ END = "<!-- end -->"
 
 
 def regenerated(text: str) -> str:
-    """The page with its generated part anew."""
+    """Return the page with a new generated part."""
     before, _, rest = text.partition(BEGIN)
     return f"{before}{BEGIN}\n\n{page()}\n\n{END}{rest.partition(END)[2]}"
 
 
 def schema_file() -> str:
-    """The schema as the file has it."""
+    """Return the schema as the file has it."""
     return json.dumps(schema(), indent=1) + "\n"
 
 

@@ -37,12 +37,12 @@ class Section:
 
 
 def top_keys() -> list[Key]:
-    """The top keys, in the order of the model."""
+    """Return the top keys, in the order of the model."""
     return [_top(str(info.alias), info) for info in ClusterSpec.model_fields.values()]
 
 
 def other_clouds_keys(cloud: Registration) -> list[str]:
-    """Keys of a pool, as attributes, that a cloud does not have."""
+    """Return the keys of a pool, as attributes, that a cloud does not have."""
     others = registry.keys_of_other_clouds(cloud.provider)
     # An object with a key of theirs is among those that existing nodes do not have.
     return (
@@ -66,7 +66,7 @@ def _top(name: str, info: FieldInfo) -> Key:
 
 
 def sections() -> list[Section]:
-    """The objects below the top keys, each once with all its places, in the order in which a reader meets them."""
+    """Return the objects below the top keys in reading order, each once with all its places."""
     by_model: dict[type[Model], Section] = {}
     for key in top_keys():
         for model in key.models:

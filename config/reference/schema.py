@@ -1,8 +1,9 @@
-"""The JSON Schema of a stack file (`Pulumi.<stack>.yaml`), for editors that complete and check keys.
+"""The JSON Schema of a stack file (`Pulumi.<stack>.yaml`), for editors that complete and check
+keys.
 
-Generated from the models and the clouds' traits. It knows what one key may hold, given the cloud; the rules across keys are
-`config.rules`' alone. Draft 7, which every editor reads. Source of the file's own keys: Pulumi's workspace.ProjectStack
-(https://www.pulumi.com/docs/iac/concepts/projects/stack-settings-file/).
+Generated from models and traits, in draft 7, which every editor reads. It knows the values of one
+key on the file's cloud; `config.rules` checks several keys. Source of the file's own keys: Pulumi's
+workspace.ProjectStack (https://www.pulumi.com/docs/iac/concepts/projects/stack-settings-file/).
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _SECURE: Node = {
 
 
 def schema() -> Node:
-    """The whole schema."""
+    """Return the whole schema."""
     keys = top_keys()
     every = [model for key in keys for model in key.models]
     _, generated = models_json_schema(
@@ -74,7 +75,7 @@ def schema() -> Node:
 
 
 def _config(keys: list[Key]) -> Node:
-    """`config`: this program's keys, each checked, and those of other projects and providers, which are theirs."""
+    """Return the schema of `config`: this program's keys, checked, and others', unchecked."""
     properties = {_named(key.name): _top(key) for key in keys}
     return {
         "type": "object",
@@ -86,7 +87,7 @@ def _config(keys: list[Key]) -> Node:
 
 
 def _of_a_cloud(cloud: Registration) -> Iterator[Node]:
-    """The schema of the files of one cloud."""
+    """Yield the schemas of one cloud's files."""
     here = {"provider": {"const": cloud.provider}}
     yield _given(here, _narrowed(cloud))
     yield _given(here, _more(cloud.provider))
@@ -124,7 +125,7 @@ def _top(key: Key) -> Node:
 
 
 def _given(cloud: Mapping[str, Any], then: Node) -> Node:
-    """A condition on `cloud`, and the schema of files that meet it."""
+    """Return a condition on `cloud`, and the schema of files that meet it."""
     condition = {"type": "object", "properties": {**cloud}, "required": list(cloud)}
     return {
         "if": {"properties": {_named("cloud"): condition}, "required": [_named("cloud")]},
@@ -133,7 +134,7 @@ def _given(cloud: Mapping[str, Any], then: Node) -> Node:
 
 
 def _existing(here: Node, cloud: Registration) -> Node:
-    """Keys that are not allowed for an existing cluster: its owner decides them."""
+    """Forbid keys that an existing cluster's owner decides."""
     then = _without_a_cluster()
     then["properties"][_named("cloud")] = {
         "properties": _unless(cloud.settings, cloud.traits.keys_of_added_pools)
@@ -147,7 +148,7 @@ def _without_a_cluster() -> Node:
 
 
 def _unless(model: type[Model], kept: Collection[str]) -> Node:
-    """The keys of a model, and below it, that are not among those kept, each forbidden, as properties."""
+    """Return the keys of a model, and below it, that are not in `kept`, each forbidden."""
     first = {key.partition(".")[0] for key in kept}
     forbidden: Node = {
         str(info.alias): False for name, info in model.model_fields.items() if name not in first
@@ -163,7 +164,7 @@ def _unless(model: type[Model], kept: Collection[str]) -> Node:
 
 
 def _new(here: Node) -> Node:
-    """Keys that a new cluster requires."""
+    """Return the keys that a new cluster requires."""
     condition = _given(here, {})["if"]
     condition["properties"][_named("cloud")]["not"] = {"required": ["existingCluster"]}
     properties = {
@@ -177,7 +178,7 @@ def _new(here: Node) -> Node:
 
 
 def _narrowed(registration: Registration) -> Node:
-    """The narrower values of one cloud, where the models allow those of any."""
+    """Return the narrower values of one cloud."""
     cloud = registration.traits
     nodes: Node = {
         "machine": _machine(registration),
@@ -211,14 +212,14 @@ def _narrowed(registration: Registration) -> Node:
 
 
 def _more(provider: str) -> Node:
-    """Narrower schemas of single keys, from `narrowed.json` in the cloud's folder."""
+    """Return narrower schemas of single keys, from `narrowed.json` in the cloud's folder."""
     file = _FOLDER / provider / "narrowed.json"
     properties: Node = json.loads(file.read_text())["properties"] if file.exists() else {}
     return {"properties": {_named(key): node for key, node in properties.items()}}
 
 
 def _machine(cloud: Registration) -> Node:
-    """A machine of the cloud, or one that no catalogue knows; none that is retired."""
+    """Return the schema of a machine: of the cloud or unknown, and not retired."""
     if not cloud.machine_form:
         return {}
     others = [
@@ -237,7 +238,7 @@ def _machine(cloud: Registration) -> Node:
 
 
 def _reserved(cloud: Cloud) -> Node:
-    """Keys of labels that are the cloud's, or this program's; not those which spot pools have anyway."""
+    """Return the label keys that the cloud or this program reserve, without those of spot pools."""
     prefixes = "|".join(prefix.replace(".", r"\.") for prefix in cloud.reserved_label_prefixes)
     own = sorted({key for added in cloud.added.values() for key in added.labels})
     return {
@@ -260,14 +261,14 @@ def _forbid(properties: Node, path: str) -> None:
 
 
 def _needs_a_place(settings: Node) -> None:
-    """A new cluster needs a location; an existing one has one."""
+    """Require a location for a new cluster; an existing one has one."""
     if {"existingCluster", "location"} <= set(settings["properties"]):
         settings["if"] = {"not": {"required": ["existingCluster"]}}
         settings["then"] = {"required": ["location"]}
 
 
 def _plain(node: Any) -> Any:
-    """Pydantic's schema without what is noise in an editor, and in the words of draft 7."""
+    """Return pydantic's schema in draft 7, without noise in an editor."""
     if isinstance(node, list):
         return [_plain(item) for item in node]
     if not isinstance(node, dict):
@@ -295,7 +296,7 @@ def _plain(node: Any) -> Any:
 
 
 def any_case(pattern: str) -> str:
-    """A pattern that begins with `(?i)`, which ECMAScript does not have, with both cases of each letter."""
+    """Return a pattern without `(?i)`, which ECMAScript lacks: with both cases of each letter."""
     if not pattern.startswith("(?i)"):
         return pattern
 

@@ -1,6 +1,7 @@
-"""The releases: one TOML file each, named as the file is. docs/releases.md says how one is made.
+"""The releases: one TOML file each, named after it; docs/releases.md says how one is made.
 
-A released file never changes: its digest is in released.sha256 (`sha256sum --check`), and a file that differs is refused.
+A released file never changes: its digest is in released.sha256 (`sha256sum --check`), and a file
+that differs is refused.
 """
 
 from __future__ import annotations
@@ -34,32 +35,32 @@ class Refused(Exception):
 
 @cache
 def names(directory: Path = DIRECTORY) -> tuple[str, ...]:
-    """The names a stack file is meant to give as its release, oldest first."""
+    """Return the names of all releases, oldest first."""
     return tuple(
         sorted(path.stem for path in directory.glob("r*.toml") if re.fullmatch(_FORM, path.stem))
     )
 
 
 def known(name: object, directory: Path = DIRECTORY) -> bool:
-    """Whether a stack file may give this name: one of `names`, or the candidate's."""
+    """Return whether a stack file may name this release: one of `names`, or the candidate."""
     return name in (*names(directory), CANDIDATE)
 
 
 def newer(name: str, other: str) -> bool:
-    """Whether a release came after another. The candidate comes after all."""
+    """Return whether a release came after another; the candidate comes after all."""
     return (name == CANDIDATE, name) > (other == CANDIDATE, other)
 
 
 def from_a_newer_program(name: str) -> bool:
-    """Whether a release that is not known here looks like one that came after all that are."""
+    """Return whether an unknown release looks later than all known ones."""
     return not known(name) and re.fullmatch(_FORM, name) is not None and newer(name, names()[-1])
 
 
 @cache
 def load(name: str, directory: Path = DIRECTORY) -> Release:
-    """The release of that name.
+    """Return the release of that name.
 
-    Raises KeyError for an unknown release, and `Refused` for one that was changed after it was released or cannot be read.
+    Raise KeyError for an unknown name, `Refused` for a changed or unreadable file.
     """
     if not known(name, directory):
         raise KeyError(name)
@@ -69,7 +70,8 @@ def load(name: str, directory: Path = DIRECTORY) -> Release:
     # By the record alone: a file that now says it is no release any more was changed as well.
     if recorded and recorded != hashlib.sha256(content).hexdigest():
         raise Refused(
-            f"config/releases/{file} was changed after it was released; its digest is not that of released.sha256",
+            f"config/releases/{file} was changed after it was released: its digest differs from "
+            "released.sha256",
             "put it back (git checkout), and write a new release instead",
         )
     problems: list[Problem] = []
@@ -90,7 +92,7 @@ def load(name: str, directory: Path = DIRECTORY) -> Release:
 
 
 def digests(directory: Path = DIRECTORY) -> dict[str, str]:
-    """The SHA-256 of each released file when it was released, by the file's name."""
+    """Return the recorded SHA-256 of each released file, by the file's name."""
     record = directory / "released.sha256"
     # A star before the name is what sha256sum writes on Windows.
     rows = re.findall(

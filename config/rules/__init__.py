@@ -1,12 +1,14 @@
-"""Checks across fields: each rule yields (path, what is wrong, what to write instead). No network, no Pulumi.
+"""Rules across fields: each yields problems (path, problem, remedy). No network, no Pulumi.
 
-An unconfirmed fact may warn but never refuse. A module lists its rules by what they are about:
+An unconfirmed fact may warn but never refuse. A module lists its rules by subject:
 
-- `RULES`: the whole file, `CLOUD_RULES`: the settings of the cloud, `NEW_CLUSTER_RULES`: the same where the stack makes the cluster
-- `POOL_RULES`: one pool, `ANY_POOL_RULES`: one pool, also the system pool
+- `RULES`: the whole file; `CLOUD_RULES`: the settings of the cloud; `NEW_CLUSTER_RULES`: the same
+  for a new cluster
+- `POOL_RULES`: one pool; `ANY_POOL_RULES`: one pool or the system pool
 
-A rule ends at an unreadable field; so that it hides nothing, each rule is about one thing (`config.model.reading`,
-`config.rules.draft`). Rules of one cloud are in its folder (`Registration.rules`); rules here take differences from `Cloud`.
+A rule ends at an unreadable field; to hide nothing, it is about one thing (`config.model.reading`,
+`config.rules.draft`). A cloud's own rules are in its folder (`Registration.rules`); rules here take
+differences from `Cloud`.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ class _Rules:
 
 @cache
 def _rules(*packages: str) -> _Rules:
-    """The rules of all modules of these packages: a new file is enough to add some."""
+    """Return the rules of all modules of these packages; a new file is enough to add some."""
     modules = [
         import_module(f"{package}.{module.name}")
         for package in packages
@@ -58,12 +60,12 @@ def _rules(*packages: str) -> _Rules:
 
 
 def run_rules(draft: Draft) -> list[Problem]:
-    """Every problem that any rule finds."""
+    """Return every problem that any rule finds."""
     return list(_problems(draft, registry.cloud_of(draft.cloud) if draft.cloud else _likely(draft)))
 
 
 def _likely(draft: Draft) -> Cloud:
-    """The cloud of a stack file that does not say, or not in a way that can be read."""
+    """Return the likely cloud of a stack file whose cloud cannot be read."""
     return registry.likely_cloud(of_each(draft.written_pools(), lambda pair: pair[1].machine))
 
 

@@ -1,10 +1,12 @@
-"""Checks of what a chain of GPU pools can lose at once: machines of one family and zone, more than its twin holds. They warn.
+"""Rules of what a chain of GPU pools can lose at once: one family and zone, more than its twin
+holds. They warn.
 
-Figures: measurements of spot GPUs on AWS, 2022 and 2023 (github.com/skypilot-org/spot-traces, commit 221da1a, the data of "Can't Be
-Late", NSDI 2024): single machines were there 12 to 90 % of the time, by zone; a median gap lasted 12 to 48 minutes, a tenth of the
-gaps over 1 to 24 hours. "Spot-and-Scoot" (2026; AWS and Azure): in over 92 % of co-interruptions the machines of one type and zone
-go within three minutes. That a whole family goes together is inferred. Pools without GPUs were hardly measured, and on-demand CPU
-machines are there anyhow.
+Figures: measurements of spot GPUs on AWS, 2022 and 2023 (github.com/skypilot-org/spot-traces,
+commit 221da1a, the data of "Can't Be Late", NSDI 2024): single machines were available 12 to 90 %
+of the time, by zone; a median gap lasted 12 to 48 minutes, one in ten over 1 to 24 hours.
+"Spot-and-Scoot" (2026; AWS and Azure): in over 92 % of co-interruptions the machines of one type
+and zone go within three minutes. That a whole family goes together is inferred. Pools without GPUs
+were hardly measured, and on-demand CPU machines are available.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from config.model.reading import of_each, where
 from config.placement import object_names
 from config.rules.draft import Draft, has_gpus
 
-GAPS = "the median gap of spot GPUs measured on AWS is 12 to 48 minutes, and one in ten is longer than 1 to 24 hours"
+GAPS = (
+    "the median gap of spot GPUs measured on AWS is 12 to 48 minutes, one in ten over 1 to 24 hours"
+)
 
 _ACCEPT = "`growth.acceptedWait: 24h` where the work can wait"
 
@@ -28,12 +32,12 @@ _LONGEST_GAP = 24 * 3600
 """A team that accepts this wait waits for spot."""
 
 _SHARE = 4
-"""A twin of less than a quarter of its spot draws a warning. Few teams pay for half of it, and a warning that every stack shows
-says nothing: a drill has the figure of each stack."""
+"""A twin of less than a quarter of its spot draws a warning. Few teams pay for half of it, and a
+warning in every stack says nothing: a drill has the figure of each stack."""
 
 
 def accepted_wait(draft: Draft) -> str:
-    """The wait that the team accepts for pods of a chain. Raises `Unreadable` for one that cannot be read."""
+    """Return the accepted wait for pods of a chain. Raise `Unreadable` if it cannot be read."""
     return (draft.growth or Growth()).accepted_wait
 
 
@@ -42,7 +46,7 @@ def _waits_for_spot(draft: Draft) -> bool:
 
 
 def _chain(pool: Pool, draft: Draft, cloud: Cloud) -> list[Pool]:
-    """The pools of a GPU pool's chain, without its twin; empty where it begins none. Raises `Unreadable` where one is unknown."""
+    """Return a GPU pool's chain, if it begins one, without twin; or raise `Unreadable`."""
     if not (cloud.makes_pools and pool.reclaimable and pool.fallback and has_gpus(pool, cloud)):
         return []
     by_name = dict(draft.of_pools(lambda other: (other.name, other)))
@@ -52,10 +56,7 @@ def _chain(pool: Pool, draft: Draft, cloud: Cloud) -> list[Pool]:
 
 
 def _others(members: list[Pool], draft: Draft, cloud: Cloud) -> list[Pool]:
-    """GPU pools outside the chain, in which its pods may run as well: the order of growth goes through all of them.
-
-    Without those that cannot be read, which are errors: a warning too many stands beside them.
-    """
+    """Return the readable GPU pools outside the chain, where its pods may run as well."""
     return draft.pools_where(lambda pool: pool not in members and has_gpus(pool, cloud))
 
 
@@ -82,9 +83,10 @@ def _at_once(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
     zone = ", ".join(sorted(zones.pop()))
     yield Problem(
         f"{path}.fallback",
-        f"ends on spot, and {', '.join(other.name for other in members)} are one family of machines"
-        f"{f' in {zone}' if zone else ''}: such machines go together (in 92 % of co-interruptions those of one type and zone"
-        f" within three minutes), and all their pods wait until spot is back; {GAPS}",
+        f"ends on spot, and {', '.join(other.name for other in members)} are one family of "
+        f"machines{f' in {zone}' if zone else ''}: such machines go together (in 92 % of "
+        "co-interruptions those of one type and zone within three minutes), and all their pods "
+        f"wait until spot is back; {GAPS}",
         "end it with `{onDemand: {maxNodes: N}}`, or name a pool of another family or other zones; "
         + _ACCEPT,
         warning=True,
@@ -110,15 +112,16 @@ def _small_twin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[P
         enough = sum(twins) + -(-(-(-spot // _SHARE) - on_demand) // cloud.gpus(pool)[0])
         yield Problem(
             f"{path}.fallback",
-            f"has on-demand GPUs for {on_demand} of {spot} on spot: when spot is gone at once, pods of {spot - on_demand} GPUs wait"
-            f" until it is back; {GAPS}",
-            f"let the twin have maxNodes {enough} or more, which costs nothing while there is spot; {_ACCEPT}",
+            f"has on-demand GPUs for {on_demand} of {spot} on spot: without spot, pods of "
+            f"{spot - on_demand} GPUs wait until it is back; {GAPS}",
+            f"give the twin maxNodes {enough} or more, which cost nothing while spot is "
+            f"available; {_ACCEPT}",
             warning=True,
         )
 
 
 def _one_zone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """Whether all spot GPUs of the stack come from one zone of several. One warning: the cause is one."""
+    """Warn once if all spot GPUs of the stack come from one zone of several."""
     if not cloud.makes_pools or _waits_for_spot(draft):
         return
     spot = where(draft.pools.items(), lambda pair: pair[1].taken_back and has_gpus(pair[1], cloud))
@@ -130,8 +133,9 @@ def _one_zone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if len(named) == 1 and len(zones := named.pop()) == 1 and offered > 1:
         yield Problem(
             f"pools[{spot[0][0]}].zones",
-            f"leaves all spot GPUs to zone {zones[0]}, one of {offered}: measured on AWS, a spot GPU was there 12 to 90 % of the"
-            " time, by zone, and zones lost theirs at different hours",
+            f"leaves all spot GPUs to zone {zones[0]}, one of {offered}: measured on AWS, a spot "
+            "GPU was available 12 to 90 % of the time, by zone, and zones lost theirs at "
+            "different hours",
             f"name more zones, or a fallback in another zone; {_ACCEPT}",
             warning=True,
         )

@@ -98,12 +98,13 @@ def _version(path: str, override: Override, draft: Draft, cloud: Cloud) -> Itera
 
 
 _AHEAD = 6
-"""Minor versions of two years: Kubernetes has three a year (kubernetes.io/releases/release). A stack that is further ahead of this
-program's lists has a typing mistake, or a program that is too old for it."""
+"""Minor versions of two years, three a year (kubernetes.io/releases/release). A stack further ahead
+of our lists has a typing mistake, or needs a newer program."""
 
 _BEHIND = 9
-"""Minor versions of three years. A cluster may stay on a version for long after its cloud stopped making clusters of it: the check
-of AKS is of a new cluster or an upgrade (hashicorp/terraform-provider-azurerm #8147, ansible/ansible PR 54090)."""
+"""Minor versions of three years. A cluster may keep a version long after its cloud dropped it: AKS
+checks new clusters and upgrades (hashicorp/terraform-provider-azurerm #8147, ansible/ansible PR
+54090)."""
 
 KEPT = "a new cluster cannot have it, an existing one may keep it"
 """The reason why a version that a cloud dropped only draws a warning."""
@@ -112,15 +113,17 @@ KEPT = "a new cluster cannot have it, an existing one may keep it"
 def check_offered(
     path: str, version: str, had: Versions, title: str, command: str
 ) -> Iterator[Problem]:
-    """A problem for a version that the cloud does not offer; `command` lists those that it offers today.
+    """Yield a problem for a version that the cloud does not offer; `command` lists today's
+    versions.
 
-    An older version than the list's is a warning, because an existing cluster may have it; so is a newer one, which may be there
-    by now. A version far from the list is an error: no cluster has it.
+    Warn of an older version, which an existing cluster may have, and of a newer one, which may
+    exist by now. Refuse a version far from the list: no cluster has it.
     """
     if minor_number(version) < minor_number(had.first) - _BEHIND:
         yield Problem(
             path,
-            f"is {version}: {title} had {had.first} to {had.last} in {had.read}, and has had no {version} for years",
+            f"is {version}: {title} had {had.first} to {had.last} in {had.read}, and dropped it "
+            "long ago",
             f'a later version, such as "{had.last}"; `{command}` lists them',
         )
     elif minor_number(version) < minor_number(had.first):
@@ -133,8 +136,8 @@ def check_offered(
     elif minor_number(version) > minor_number(had.last) + _AHEAD:
         yield Problem(
             path,
-            f"is {version}, which does not exist: in {had.read} {title} had {had.first} to {had.last}, and Kubernetes has three"
-            " minor versions a year",
+            f"is {version}, which does not exist: in {had.read} {title} had {had.first} to "
+            f"{had.last}, and Kubernetes has three minor versions a year",
             f'for example "{had.last}"; `{command}` lists them',
         )
     elif minor_number(version) > minor_number(had.last):
@@ -148,10 +151,7 @@ def check_offered(
 
 @dataclass(frozen=True)
 class Question:
-    """A key that a production stack should decide (docs/adr/0011).
-
-    The rule warns and never refuses: several of these settings change a running cluster.
-    """
+    """A key that a production stack should decide; a warning only (docs/adr/0011)."""
 
     path: str
     is_open: Callable[[Any, Draft], object]

@@ -35,7 +35,7 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class Draft:
-    """The parts that could be read, each perhaps without some of its fields (`config.stack_file.objects`)."""
+    """The readable parts, each perhaps without some of its fields (`config.stack_file.objects`)."""
 
     release: Release | None
     """With the pins of its file, not the stack's."""
@@ -64,28 +64,28 @@ class Draft:
     production: bool = False
     """Whether the stack has a production stack's name."""
     accepts_examples: bool | None = None
-    """Whether values of examples are warned of and not refused; None where nobody knows what cloud the stack reaches:
-    then only ranges of callers are warned of."""
+    """Whether values of examples are warned of and not refused; None if the stack's cloud is
+    unknown: then only ranges of callers are warned of."""
 
     def settings(self, model: type[S]) -> S | None:
-        """The cloud's settings when they are of this model; a rule of one cloud asks for its own."""
+        """Return the cloud's settings if they are of this model."""
         return self.cloud if isinstance(self.cloud, model) else None
 
     def new_cluster(self, model: type[S]) -> S | None:
-        """The cloud's settings of this model when the stack makes the cluster; else None."""
+        """Return the cloud's settings of this model for a new cluster; else None."""
         return self.settings(model) if self.makes_cluster else None
 
     @property
     def kubernetes_version(self) -> str | None:
-        """The version of a cluster that this stack makes; None when it makes none or the version is unknown."""
+        """The version of a new cluster; None if unknown or for an existing cluster."""
         if not self.makes_cluster or not self.release:
             return None
         return (self.own_version() or ("", self.release.kubernetes_version))[1]
 
     def own_version(self) -> tuple[str, str] | None:
-        """The Kubernetes version that the file sets in place of the release's, after its path.
+        """Return path and Kubernetes version that the file sets in place of the release's, if any.
 
-        Raises `config.model.fields.Unreadable` for one that cannot be read.
+        Raise `config.model.fields.Unreadable` if it cannot be read.
         """
         if self.cluster and self.cluster.kubernetes_version:
             return "cluster.kubernetesVersion", self.cluster.kubernetes_version
@@ -98,49 +98,49 @@ class Draft:
         return None
 
     def written_overrides(self) -> list[tuple[str, Override]]:
-        """The overrides, with their paths."""
+        """Return the overrides, with their paths."""
         return [(f"overrides[{index}]", override) for index, override in self.overrides.items()]
 
     def written_pools(self) -> Iterator[tuple[str, AnyPool]]:
-        """The system pool and all others, with their paths."""
+        """Yield the system pool and all others, with their paths."""
         if self.system_pool and self.makes_cluster:
             yield "systemPool", self.system_pool
         for index, pool in self.pools.items():
             yield f"pools[{index}]", pool
 
     def names_are_known(self) -> bool:
-        """Whether every pool of the file has a name that could be read."""
+        """Return whether every pool of the file has a readable name."""
         return self.all_pools and len(self.of_pools(lambda pool: pool.name)) == len(self.pools)
 
     def spot_pools(self) -> list[Pool]:
-        """The pools that surely are bought as spot."""
+        """Return the pools that are surely bought as spot."""
         return self.pools_where(lambda pool: pool.reclaimable)
 
     def pools_where(self, condition: Callable[[Pool], object]) -> list[Pool]:
-        """The pools of which the condition can be read and is true; not the system pool."""
+        """Return the pools, without the system pool, whose condition can be read and is true."""
         return where(self.pools.values(), condition)
 
     def of_pools(self, read: Callable[[Pool], V]) -> list[V]:
-        """The values of the pools, without those that cannot be read; not the system pool's."""
+        """Return the readable values of the pools, without the system pool."""
         return of_each(self.pools.values(), read)
 
 
 def most_nodes(pool: AnyPool, draft: Draft) -> int | None:
-    """The most nodes of a pool, None where it is unknown."""
+    """Return the most nodes of a pool; None if unknown."""
     return known(lambda: pool.most_nodes(draft.cloud), None)
 
 
 def most_with_twin(pool: AnyPool, draft: Draft) -> int:
-    """The most nodes of a pool and its twin together, as far as it is known."""
+    """Return the most nodes of a pool and its twin together, as far as known."""
     steps = known(lambda: pool.fallback, ()) if isinstance(pool, Pool) else ()
     twins = of_each(steps, lambda step: step.on_demand.max_nodes if step.on_demand else 0)
     return (most_nodes(pool, draft) or 0) + sum(twins)
 
 
 def own_machine(pool: AnyPool, cloud: Cloud) -> Machine | None:
-    """The catalogue's machine of the pool, None for one it does not know.
+    """Return the catalogue's machine of the pool; None if unknown.
 
-    Raises `Unreadable` for another cloud's machine, which `rules.pools` reports.
+    Raise `Unreadable` for another cloud's machine, which `rules.pool_rules` reports.
     """
     machine, maker = cloud.machine(pool.machine), registry.with_machine(pool.machine)
     if machine is None and cloud.makes_pools and maker not in (None, cloud):
@@ -149,7 +149,7 @@ def own_machine(pool: AnyPool, cloud: Cloud) -> Machine | None:
 
 
 def has_gpus(pool: Pool, cloud: Cloud) -> bool:
-    """Whether the pool's machines have GPUs."""
+    """Return whether the pool's machines have GPUs."""
     own_machine(pool, cloud)
     return cloud.gpus(pool)[0] > 0
 
@@ -163,7 +163,7 @@ StepRule: TypeAlias = Callable[[str, int, Fallback, Pool, Draft, Cloud], Iterato
 
 
 def each(items: Callable[[Draft], Iterable[tuple[str, T]]]) -> Callable[[ItemRule[T]], Rule]:
-    """Make a rule about the file from a rule about each of these items, which come with their paths."""
+    """Make a rule about the file from a rule about each of these items with their paths."""
 
     def about(rule: ItemRule[T]) -> Rule:
         @wraps(rule)
@@ -177,7 +177,7 @@ def each(items: Callable[[Draft], Iterable[tuple[str, T]]]) -> Callable[[ItemRul
 
 
 def each_step(rule: StepRule) -> PoolRule:
-    """Make a rule about a pool from a rule about each step of its fallback, which comes with its path and number."""
+    """Make a rule about a pool from a rule about each step of its fallback."""
 
     @wraps(rule)
     def whole(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -190,7 +190,7 @@ def each_step(rule: StepRule) -> PoolRule:
 
 
 def each_taint(rule: TaintRule) -> PoolRule:
-    """Make a rule about a pool from a rule about each of its taints, which comes with its path and number."""
+    """Make a rule about a pool from a rule about each of its taints."""
 
     @wraps(rule)
     def whole(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

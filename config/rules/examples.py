@@ -1,6 +1,7 @@
-"""Checks of values that pages and examples show: nobody's id, nobody's key, addresses and hosts of nobody.
+"""Rules of values that pages and examples show: ids, keys, addresses and hosts that nobody has.
 
-In a stack that reaches a real cloud each is an error. A stack that accepts examples is warned (`config.stack_file.loader.read`).
+In a stack that reaches a real cloud each is an error; a stack that accepts examples is warned
+(`config.stack_file.loader.read_stack`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ RANGES = tuple(
 
 
 def guid(text: str) -> str | None:
-    """Return a GUID in a text that nobody's object has: nothing but zeros in front, or two or three digits again and again."""
+    """Return a made-up GUID in a text: zeros in front, or two or three digits repeated."""
     for found in _GUID.findall(text):
         lower = found.lower()
         if (
@@ -90,7 +91,7 @@ _OF_FIELDS: Mapping[str, tuple[_Find, str]] = {
     **dict.fromkeys(("server", "value", "image", "key_id", "security_group"), _HOSTS),
     **dict.fromkeys(("project", "service_account", "secrets_key", "boot_disk_key"), _PROJECTS),
 }
-"""What to look for in a field alone: a name under example.com is right in a label, and no registry."""
+"""What to look for in single fields: example.com is right in a label, not as a registry."""
 
 
 def _examples(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -26,7 +26,7 @@ DESCRIBED = (
     "zones",
     "spot",
 )
-"""Settings of how machines are made or bought; for existing machines they come too late. So do the clouds' own."""
+"""How machines are made or bought: too late for existing machines, like the clouds' own keys."""
 
 
 def _cluster(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -46,7 +46,7 @@ def _cloud(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _unless_of_pools(path: str, settings: Model, of_pools: Iterable[str]) -> Iterator[Problem]:
-    """A problem for every key that is set and not about the pools that are added."""
+    """Refuse every key that is set and not about the added pools."""
     inner: dict[str, set[str]] = {}
     for key in of_pools:
         name, _, last = key.partition(".")

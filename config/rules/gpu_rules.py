@@ -103,11 +103,14 @@ def _shared_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[
 
 
 def _shared_without_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """Another device plugin has a configuration of its own."""
+    """Another device plugin has its own configuration."""
     if not pool.gpu_sharing or cloud.brings_device_plugin(pool):
         return
     if not pool.install_driver:
-        remedy = "remove it and configure the GPU operator (devicePlugin.config of its ClusterPolicy), or remove installDriver"
+        remedy = (
+            "remove it and configure the GPU operator (devicePlugin.config of its "
+            "ClusterPolicy), or remove installDriver"
+        )
         yield Problem(
             f"{path}.gpuSharing",
             "is for this program's device plugin, and installDriver is false",
@@ -127,7 +130,7 @@ def _never_installed(draft: Draft) -> bool:
 
 
 def _more_shares_than_pods(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """A pod takes one share at least."""
+    """Warn of more shares than pods: a pod takes at least one."""
     pods = pool.max_pods or _MOST_PODS
     if pool.gpu_sharing and pool.gpu_sharing.replicas > pods:
         yield Problem(
@@ -180,7 +183,7 @@ def _mps_clients(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[
 
 
 def _config_label(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """With a value that names no configuration the plugin does not start (cmd/config-manager/main.go)."""
+    """Refuse a label that names no configuration (cmd/config-manager/main.go: no start)."""
     if (
         node_pools.PLUGIN_CONFIG_LABEL not in pool.labels
         or not pool.install_driver
@@ -198,7 +201,7 @@ def _config_label(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator
 
 
 def _some_whole(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """One resource name means a share on one node and a whole GPU on another."""
+    """Warn if one resource name means a share on one node and a whole GPU on another."""
     if not (pool.gpu_sharing and has_gpus(pool, cloud)) or any(
         taint.effect != Effect.PREFER_NO_SCHEDULE and taint not in cloud.spot_taints
         for taint in pool.taints
@@ -211,14 +214,14 @@ def _some_whole(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[P
         names = ", ".join(other.name for other in whole)
         yield Problem(
             f"{path}.gpuSharing",
-            f"a pod that asks for one nvidia.com/gpu gets a share of one here and a whole one in {names}",
-            f"let pods choose by a nodeSelector on {node_pools.POOL_LABEL}, or give this pool a taint of its own",
+            f"a pod that asks for one nvidia.com/gpu gets a share here and a whole GPU in {names}",
+            f"let pods choose by a nodeSelector on {node_pools.POOL_LABEL}, or taint this pool",
             warning=True,
         )
 
 
 def _without_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """Kubernetes' ExtendedResourceToleration gives pods this toleration; such a pod fits no machine without GPUs."""
+    """Refuse the GPU taint without GPUs: only pods that request GPUs tolerate it."""
     # Whether an unknown machine has GPUs is `rules.gpus`' question.
     known = own_machine(pool, cloud) or pool.gpus is not None
     if not cloud.makes_pools or not known or has_gpus(pool, cloud):
@@ -230,9 +233,9 @@ def _without_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator
         if key == GPU_TAINT.key and effect != Effect.PREFER_NO_SCHEDULE:
             yield Problem(
                 f"{path}.taints[{number}]",
-                f"has the key {key} on machines without GPUs: only pods that ask for a GPU tolerate it, and they fit no such"
-                " machine",
-                "remove it, use a machine with GPUs, or a key of your own, such as example.com/team",
+                f"has the key {key} on machines without GPUs: only pods that ask for a GPU "
+                "tolerate it, and they fit no such machine",
+                "remove it, use a machine with GPUs, or your own key, such as example.com/team",
             )
 
 

@@ -1,4 +1,4 @@
-"""Rules of the order in which pools grow: `growth.order`, its price, and the priority expander's ConfigMap."""
+"""Rules of `growth.order`, of its price, and of the priority expander's ConfigMap."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _unread(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _costs(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """Warn of an order by hand that tries dearer GPU hours first, and of a chain whose first spot pool is dearer than its twin."""
+    """Warn of an order with the more expensive GPU hour first, and of spot dearer than its twin."""
     if draft.cloud is None or not cloud.makes_pools or not draft.names_are_known():
         return
     construct: Any = ClusterSpec.model_construct  # takes fewer fields than mypy thinks
@@ -67,8 +67,9 @@ def _costs(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             if dear > cheap:
                 yield Problem(
                     "growth.order",
-                    f"tries {first}, {dear:.2f} USD for a useful GPU hour, before {then}, {cheap:.2f} USD: while both have"
-                    f" machines, each GPU hour costs {dear - cheap:.2f} USD more",
+                    f"tries {first}, {dear:.2f} USD for a useful GPU hour, before {then}, "
+                    f"{cheap:.2f} USD: while both are available, each GPU hour costs "
+                    f"{dear - cheap:.2f} USD more",
                     f"{then} before {first}, or no order of your own",
                     warning=True,
                 )
@@ -81,15 +82,15 @@ def _costs(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                 )
                 yield Problem(
                     f"pools[{index}].capacity",
-                    f"is spot at {own:.2f} USD for a useful GPU hour, and its twin {twin.name} costs {other:.2f} USD: spot does not"
-                    " pay here, and stands behind the twin",
+                    f"is spot at {own:.2f} USD for a useful GPU hour, and its twin {twin.name} "
+                    f"costs {other:.2f} USD: spot does not pay, and comes after the twin",
                     "another machine or region for spot, or the pool on demand alone",
                     warning=True,
                 )
 
 
 def _whole(pool: Pool, pools: Mapping[str, NodePool]) -> list[str]:
-    """The cloud's names of a pool's chain, its twin last."""
+    """Return the cloud's names of a pool's chain, its twin last."""
     by_source = {each.source.name: each.name for each in pools.values() if not each.twin}
     steps = [by_source[name] for name in object_names.chain(pool) if name in by_source]
     return [
@@ -138,19 +139,20 @@ def _numbers(
     if not options:
         return
     twins = draft.of_pools(lambda pool: object_names.twin_name(pool, cloud))
-    # As `components.layer.autoscaler.priorities` gives them: one line a pool, the system pool's too,
-    # in steps of ten, above `.*` at 1.
+    # As `components.layer.autoscaler.priorities`: one line a pool, in steps of ten, above `.*` at
+    # 1.
     top = 10 * (len(draft.pools) + len([twin for twin in twins if twin]) + draft.makes_cluster)
     if tier.priority in of_each(options.other_groups[:number], lambda other: other.priority):
         yield Problem(
             f"{path}.priority",
-            f"{tier.priority} stands in the list already: the autoscaler keeps the last of them only",
+            f"{tier.priority} stands in the list already: the autoscaler keeps only the last",
             "write all its groups in one entry",
         )
     elif tier.priority == 1 or (tier.priority % 10 == 0 and tier.priority <= top):
         yield Problem(
             f"{path}.priority",
-            f"{tier.priority} is a number of the program's own lines: between equals the autoscaler chooses at random",
+            f"{tier.priority} is a number of the program's own lines: between equals the "
+            "autoscaler chooses at random",
             f"a number that is no multiple of ten, or one above {top}",
         )
 
@@ -165,8 +167,8 @@ def _expressions(
             # Known from the autoscaler's code (expander/priority/priority.go), hence no warning.
             yield Problem(
                 f"{path}.groups[{number}]",
-                f"{expression!r} is not a regular expression of RE2 ({wrong}): the autoscaler would drop the whole list and "
-                "choose at random",
+                f"{expression!r} is not a regular expression of RE2 ({wrong}): the autoscaler "
+                "would drop the whole list and choose at random",
                 "write for example ^aks-spotpool-[0-9]+-vmss$",
             )
 

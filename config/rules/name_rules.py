@@ -26,7 +26,7 @@ class _Claim:
 
 
 def _claims(draft: Draft, cloud: Cloud) -> Iterator[_Claim]:
-    """The system pool's name first, then those of pools as they are written, then derived names."""
+    """Yield the names in the file, the system pool's first, then derived names."""
     named = of_each(draft.written_pools(), lambda pair: (*pair, pair[1].name))
     for path, _, name in named:
         yield _Claim(f"{path}.name", name)
@@ -68,7 +68,10 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         if other is not claim:
             what = f"{claim.name!r} is the name of {other.path} already"
             if claim.made_up:
-                what = f"{claim.made_up} is called {claim.name!r}, which is the name of {other.path} already"
+                what = (
+                    f"{claim.made_up} is called {claim.name!r}, which is the name of "
+                    f"{other.path} already"
+                )
             yield Problem(claim.path, what, "give it another name")
 
 
@@ -100,12 +103,13 @@ _OF_CONTROLLERS = frozenset({
     "ToBeDeletedByClusterAutoscaler",
     "DeletionCandidateOfClusterAutoscaler",
 })  # fmt: skip
-"""Taints of a node's state (kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration and
-reference/labels-annotations-taints; cluster-autoscaler, utils/taints). The node controller takes off those that a node's
-conditions do not bear out; the others keep every pod off, or mark a node for its end."""
+"""Taints of a node's state (kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration
+and reference/labels-annotations-taints; cluster-autoscaler, utils/taints). The node controller
+removes those that contradict a node's conditions; the others keep every pod off, or mark a node
+for removal."""
 
 _OF_KUBERNETES = ("kubernetes.io", "k8s.io")
-"""kubernetes.io/docs/concepts/overview/working-with-objects/labels: reserved for Kubernetes' core components."""
+"""kubernetes.io/docs/concepts/overview/working-with-objects/labels: reserved for Kubernetes."""
 
 
 def _labels(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -191,7 +195,7 @@ def _controllers_taints(
     if taint.key in _OF_CONTROLLERS:
         yield Problem(
             f"{path}.key",
-            f"is {taint.key}, which Kubernetes' controllers put on nodes and take off them by the nodes' state",
+            f"is {taint.key}, which Kubernetes' controllers add to nodes and remove",
             "use a domain of your own, such as example.com/",
         )
     elif any(prefix == kept or prefix.endswith(f".{kept}") for kept in _OF_KUBERNETES):

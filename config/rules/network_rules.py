@@ -12,7 +12,7 @@ PATH = "cloud.network"
 
 
 def refuse_beside_existing(network: Model, *names: str) -> Iterator[Problem]:
-    """A problem for each of these settings that is set beside an existing network."""
+    """Refuse each of these settings beside an existing network."""
     for name in names:
         if name in network.model_fields_set:
             yield Problem(
@@ -23,7 +23,7 @@ def refuse_beside_existing(network: Model, *names: str) -> Iterator[Problem]:
 
 
 def readable_ranges(written: Mapping[str, str]) -> dict[str, IPv4Network]:
-    """The texts that are ranges, by their key."""
+    """Return the texts that are ranges, by their key."""
     ranges: dict[str, IPv4Network] = {}
     for key, text in written.items():
         try:
@@ -34,7 +34,7 @@ def readable_ranges(written: Mapping[str, str]) -> dict[str, IPv4Network]:
 
 
 def refuse_open_to_all(path: str, ranges: Sequence[str]) -> Iterator[Problem]:
-    """Yield the problem of a list of callers that lets everybody in: by one range, or by several together."""
+    """Refuse a list of callers that lets everybody in, by one range or by several together."""
     networks = readable_ranges({f"{path}[{index}]": text for index, text in enumerate(ranges)})
     if IPv4Network("0.0.0.0/0") in collapse_addresses(networks.values()):
         one = next((key for key, network in networks.items() if not network.prefixlen), path)
@@ -46,7 +46,7 @@ def refuse_open_to_all(path: str, ranges: Sequence[str]) -> Iterator[Problem]:
 
 
 def refuse_non_ranges(written: Mapping[str, str], example: str) -> Iterator[Problem]:
-    """A problem for each text that is not a range."""
+    """Refuse each text that is not a range."""
     for key, text in written.items():
         try:
             IPv4Network(text)

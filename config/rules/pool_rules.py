@@ -1,4 +1,4 @@
-"""Rules of any pool on any cloud: machine, bounds, zones, reservation, other clouds' keys, system pool."""
+"""Rules of any pool: machine, bounds, zones, reservation, other clouds' keys, system pool."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def _machine(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[P
         assert maker is not None
         yield Problem(
             f"{path}.machine",
-            f"{pool.machine!r} is a machine of {maker.title}, and cloud.provider is {cloud.provider}",
-            f"use one of {cloud.title}, such as {cloud.cpu_machine}, or {cloud.gpu_machine} with a GPU",
+            f"{pool.machine!r} is a machine of {maker.title}, and cloud.provider is "
+            f"{cloud.provider}",
+            f"use one of {cloud.title}, such as {cloud.cpu_machine} or {cloud.gpu_machine}",
         )
     elif machine is None:
         yield Problem(
@@ -46,7 +47,8 @@ def _machine(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[P
     elif machine.status == "retiring":
         yield Problem(
             f"{path}.machine",
-            f"{machine.size} is retired on {machine.retirement_date}; new subscriptions may not deploy it",
+            f"{machine.size} is retired on {machine.retirement_date}; new subscriptions may lack "
+            "it",
             _instead(machine),
             warning=True,
         )
@@ -159,8 +161,9 @@ def _on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pr
     if "reservation" in pool.model_fields_set and not cloud.makes_pools:
         what = f"is set, but {cloud.title} has no such setting"
         yield Problem(f"{path}.reservation", what, "remove it: these nodes exist already")
-    # Azure: learn.microsoft.com/azure/virtual-machines/capacity-reservation-overview, "Limitations". Google: skypilot-org/skypilot
-    # pull request 2393 (spot); GoogleCloudPlatform/cluster-autoscaler, pkg/autoprovisioning/injection.go (flex-start).
+    # Azure: learn.microsoft.com/azure/virtual-machines/capacity-reservation-overview,
+    # "Limitations". Google: skypilot-org/skypilot pull request 2393 (spot);
+    # GoogleCloudPlatform/cluster-autoscaler, pkg/autoprovisioning/injection.go (flex-start).
     if pool.reservation and pool.reclaimable:
         yield Problem(
             f"{path}.reservation",
@@ -197,7 +200,8 @@ def _critical_addons_only(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if draft.all_pools and not others:
         yield Problem(
             "systemPool.criticalAddonsOnly",
-            "leaves Kubeflow's own pods nowhere to run: no other pool is on-demand, untainted and without GPUs",
+            "leaves Kubeflow's own pods nowhere to run: no other pool is on-demand, untainted "
+            "and without GPUs",
             "set it to false, or add a general pool",
         )
 

@@ -16,7 +16,7 @@ from config.rules.draft import Draft, Rule, each, has_gpus
 
 _EVERYBODY = {
     # cloud.google.com/kubernetes-engine/docs/best-practices/rbac
-    "system:authenticated": "everybody who can log in, with any account of the cloud's where the cloud lets them",
+    "system:authenticated": "everybody who can log in, with any account that the cloud accepts",
     "system:unauthenticated": "everybody who reaches the API server",
 }
 
@@ -205,14 +205,15 @@ def _no_profile(path: str, profile: Profile, draft: Draft, cloud: Cloud) -> Iter
         # Its quotas allow no pod of a system class (components/layer/scheduling/quota.py).
         yield Problem(
             where,
-            f"is {namespace}, whose pods the cluster itself needs: a profile's quotas would refuse them",
+            f"is {namespace}, whose pods the cluster needs: a profile's quotas would refuse them",
             "remove it, or name the namespace of a Kubeflow profile",
         )
     elif namespace in platform and namespace not in steps:
         yield Problem(
             where,
-            f"is {namespace}, a namespace of the platform and no profile: its quotas hold for Kubeflow's own pods",
-            "remove it; where Kubeflow Pipelines runs its steps there, name it in `guard.pipelineNamespaces` as well",
+            f"is {namespace}, a namespace of the platform: its quotas hold for Kubeflow's own pods",
+            "remove it; if Kubeflow Pipelines runs its steps there, name it in "
+            "`guard.pipelineNamespaces` too",
             warning=True,
         )
 
@@ -227,15 +228,15 @@ def _whole_fallback(path: str, profile: Profile, draft: Draft, cloud: Cloud) -> 
     if 0 < most <= profile.gpus:
         yield Problem(
             f"{path}.gpus",
-            f"is {profile.gpus}, and the on-demand pools have {most} at most: this profile alone could hold them all"
-            " when spot is dry",
+            f"is {profile.gpus}, and the on-demand pools have at most {most}: without spot this "
+            "profile alone could hold them all",
             f"fewer than {most}, or larger on-demand pools",
             warning=True,
         )
 
 
 def _on_demand_gpus(pool: Pool, draft: Draft, cloud: Cloud) -> int:
-    """Most GPUs, or shares of GPUs, of the pool or its twin that are bought on demand."""
+    """Return the most on-demand GPUs, or shares of GPUs, of the pool or its twin."""
     each = cloud.gpus(pool)[0] * (pool.gpu_sharing.replicas if pool.gpu_sharing else 1)
     if pool.capacity == Capacity.ON_DEMAND:
         return each * pool.most_nodes(draft.cloud)
@@ -259,14 +260,16 @@ def _nothing_keeps_off(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         if capacity != Capacity.ON_DEMAND and not taints - on_demand:
             yield Problem(
                 f"pools[{index}].taints",
-                f"no taint separates spot pool {name} from the on-demand pools: pods that must not be evicted can run on it",
-                "taint its nodes, for example example.com/spot=true:NoSchedule, and write the taint here",
+                f"no taint separates spot pool {name} from the on-demand pools: pods that must "
+                "not be evicted can run on it",
+                "taint its nodes, such as example.com/spot=true:NoSchedule, and write the taint "
+                "here",
                 warning=True,
             )
 
 
 def _telling(pool: Pool) -> set[Taint]:
-    """The taints that keep a pod off; every pod that asks for a GPU tolerates the key of GPU_TAINT by itself."""
+    """Return the taints that keep a pod off; pods that request GPUs tolerate GPU_TAINT's key."""
     return {
         taint
         for taint in pool.taints

@@ -48,7 +48,7 @@ def _only_on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterat
     ):
         yield Problem(
             f"{path}.generation",
-            "is set on a spot pool without a twin: a spot pool is simply replaced when what is fixed changes",
+            "is set on a spot pool without a twin: such a pool is simply replaced",
             "remove it",
         )
 
@@ -147,9 +147,11 @@ def _other_kind(where: str, pool: Pool, other: Pool, cloud: Cloud) -> Iterator[P
         if here < most:
             yield Problem(
                 where,
-                f"{other.name!r} has {here} GPU{'s' if here > 1 else ''} a machine, and {pool.name!r} has {most}: a pod that asks"
-                f" for more than {here} has no fallback here",
-                f"name a pool whose machines have {most} GPUs, or leave it where no pod asks for more than {here}",
+                f"{other.name!r} has {here} GPU{'s' if here > 1 else ''} a machine, and "
+                f"{pool.name!r} has {most}: a pod that asks for more than {here} has no fallback "
+                "here",
+                f"name a pool whose machines have {most} GPUs, or leave it if no pod asks for "
+                f"more than {here}",
                 warning=True,
             )
 
@@ -181,8 +183,9 @@ def _spot_alone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not draft.system_pool.critical_addons_only and len(draft.spot_pools()) == len(draft.pools):
         yield Problem(
             "pools",
-            "all end by themselves: Kubeflow's own pods, notebooks and serving have the system pool alone",
-            f"add an on-demand pool, such as `{{name: general, machine: {cloud.cpu_machine}, maxNodes: 4}}`",
+            "all end by themselves: Kubeflow's own pods and notebooks have the system pool alone",
+            f"add an on-demand pool, such as `{{name: general, machine: {cloud.cpu_machine}, "
+            "maxNodes: 4}`",
             warning=True,
         )
 

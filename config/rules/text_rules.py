@@ -1,4 +1,4 @@
-"""Rules of all texts: templates, white space, quotes, doubled entries, secrets in tags and labels, shortened default lists."""
+"""Rules of all texts: templates, white space, quotes, doubled entries, secrets, defaults."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from config.model.reading import part
 from config.rules.draft import Draft
 
 _NO_TEMPLATE = {"groups", "username", "public_key", "context"}
-"""Fields with texts of their own syntax: regular expressions, names of logins (nvcr.io's is `$oauthtoken`), the comment behind a
-key, contexts of a kubeconfig."""
+"""Fields with their own syntax: regular expressions, login names (nvcr.io's is `$oauthtoken`), the
+comment after a key, contexts of a kubeconfig."""
 
 _FREE = {"reason", "tags"}
 """Fields whose texts may hold anything."""
@@ -76,7 +76,7 @@ def _twice(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def texts(parts: Iterable[tuple[str, Any]], name: str = "") -> Iterator[tuple[str, str, str]]:
-    """The texts in these values, each after its path and its field, but for `_FREE` and `_JUDGED`; a Secret's password is none."""
+    """Yield path, field and text of each text, except `_FREE`, `_JUDGED` and passwords."""
     for path, value in parts:
         if isinstance(value, Model):
             for inner, field in type(value).model_fields.items():
@@ -96,10 +96,10 @@ REPLACED: Mapping[str, str] = {
     "ProfileAccess.service_accounts": "a shorter list gives fewer service accounts an identity",
     "ImagePullSecret.namespaces": "the namespaces that get a Secret; none is safer with it",
 }
-"""Fields whose list replaces the default in silence, and why nothing safe is lost. All others warn."""
+"""Fields whose list replaces the default without a warning, because a shorter list is safe."""
 
 _INSTEAD: Mapping[str, str] = {
-    "Guard.platform_namespaces": "write the further ones as `additionalPlatformNamespaces`, and remove this list",
+    "Guard.platform_namespaces": "write the others as `additionalPlatformNamespaces`, and remove this list",
 }
 """What to write, by the field, where a further key adds to the default."""
 
@@ -118,7 +118,7 @@ def _dropped(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 def _shortened(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str, list[str]]]:
     """Yield path, field and missing entries of each list that lacks some of its default.
 
-    An empty list says that none is wanted, but where a further key adds to the default.
+    An empty list is intended, unless another key adds to the default.
     """
     for path, value in values:
         if isinstance(value, Model):
@@ -151,13 +151,14 @@ def _secrets(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         if kind:
             yield Problem(
                 path,
-                f"holds {kind}, and everybody who may see the cluster reads tags and labels (it is not shown here)",
+                f"holds {kind} (not shown here), and everybody who may see the cluster reads "
+                "tags and labels",
                 "remove it, and make a new one: it is known from now on",
             )
         elif value and _LAST_WORD.search(key.lower()):
             yield Problem(
                 path,
-                "has the name of a secret, and everybody who may see the cluster reads tags and labels",
+                "has a secret's name, and everybody who may see the cluster reads tags and labels",
                 "remove it if it is one, or take another name",
                 warning=True,
             )

@@ -15,27 +15,30 @@ _CHECKPOINTS = "workloads.checkpoints"
 
 
 def checkpoints(draft: Draft) -> Checkpoints | None:
-    """The settings of the checkpoints, where they could be read."""
+    """Return the readable settings of the checkpoints."""
     found: Checkpoints | None = part(draft.workloads, "checkpoints") if draft.workloads else None
     return found
 
 
 def profiles(draft: Draft) -> list[tuple[str, ProfileAccess]]:
-    """The profiles with their paths."""
+    """Return the profiles with their paths."""
     found = part(draft.workloads, "profiles") if draft.workloads else None
     return [(f"workloads.profiles[{index}]", profile) for index, profile in enumerate(found or ())]
 
 
 def _cluster(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """Only a cluster of the stack's own: its issuer and its identities are known."""
+    """Refuse workloads for an existing cluster, whose issuer and identities are unknown."""
     if draft.workloads is None or draft.makes_cluster:
         return
     if not cloud.makes_pools:
-        what = "needs an identity of a cloud for each profile; of a cluster known by its kubeconfig alone no cloud is known"
+        what = (
+            "needs a cloud's identity for each profile; a cluster known only by its kubeconfig "
+            "has no known cloud"
+        )
         remedy = "remove it; make bucket and identities with that cloud's own tools"
     else:
         what = "is set for a cluster this stack does not make"
-        remedy = "remove it: the cluster's owner makes the bucket, and binds the profiles' identities to it"
+        remedy = "remove it: the cluster's owner makes the bucket and grants the profiles access"
     yield Problem("workloads", what, remedy)
 
 
@@ -86,7 +89,7 @@ def _accounts(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _prefixes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """No profile's prefix is within another's: the outer profile would reach the inner one's objects."""
+    """Refuse a prefix within another: the outer profile would reach the inner one's objects."""
     paths = of_each(profiles(draft), lambda pair: (*pair, pair[1].path))
     for number, (path, profile, own) in enumerate(paths):
         for other, _, theirs in paths[:number]:

@@ -1,4 +1,5 @@
-"""Reads a stack file's settings, plain data, into a checked `ClusterSpec`, or reports every problem.
+"""Reads a stack file's settings, plain data, into a checked `ClusterSpec`, or reports every
+problem.
 
 One problem must not hide another: each top key and each pool is read by itself
 (`config.stack_file.objects`), and the rules run over all that could be read.

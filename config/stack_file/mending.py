@@ -1,7 +1,7 @@
-"""Guesses at what a faulty value means, so that what it holds is checked too: misspelt keys, a list in place of an object.
+"""Guesses at what a faulty value means, so that its content is checked too.
 
-Each guess goes with a problem: nothing is accepted because it was guessed. Paths are in the program's spelling; `Mended.written`
-has the user's.
+Each guess comes with a problem: nothing is accepted because it was guessed. Paths are in the
+program's spelling; `Mended.written` has the user's.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from config.model.fields import Model
 from config.model.wording import by_key, not_a_list, not_an_object, shown
 
 Hint = Callable[[str, type[Model], str], tuple[str, str | None]]
-"""Key, model and path -> the remedy for an unknown key, and the key of the model that it surely means."""
+"""Key, model and path -> the remedy for an unknown key, and the model's key that it means."""
 
 
 def instead(key: str, known: Iterable[str]) -> str:
-    """A remedy for an unknown key."""
+    """Return a remedy for an unknown key."""
     known = list(known)
     close = likely(key, known)
     return (f"did you mean `{close}`? " if close else "") + keys_here(known)
 
 
 def keys_here(known: Iterable[str]) -> str:
-    """A remedy that names all keys of an object."""
+    """Return a remedy that names all keys of an object."""
     return f"keys here: {', '.join(known)}"
 
 
 def without_hints(key: str, model: type[Model], path: str) -> tuple[str, str | None]:
-    """A `Hint` by likeness alone."""
+    """Return a `Hint` by likeness alone."""
     return instead(key, by_key(model)), nearest(key, by_key(model))
 
 
@@ -53,11 +53,11 @@ class Mended:
     hint: Hint = without_hints
 
     def as_written(self, path: str) -> str:
-        """A path as the user spells it."""
+        """Return a path as the user spells it."""
         return respelled(path, self.written)
 
     def value(self, value: Any, annotation: Any, path: str) -> Any:
-        """The value with every guess made, for a place of this type."""
+        """Return the value with every guess made, for a place of this type."""
         annotation = _structure(annotation)
         if isinstance(annotation, type):
             return self._object(value, annotation, path)
@@ -119,7 +119,7 @@ class Mended:
         return value
 
     def _items(self, value: dict[Any, Any], model: type[Model], path: str) -> list[Any]:
-        """An object in place of a list: its only item, or several by their names."""
+        """Read an object in place of a list: as its only item, or as several by their names."""
         fields = by_key(model)
         by_name = "name" in fields and all(isinstance(item, dict) for item in value.values())
         if not by_name or any(nearest(str(key), fields) for key in value):
@@ -138,7 +138,7 @@ class Mended:
 
 
 def respelled(path: str, spelling: dict[str, str]) -> str:
-    """The path with its longest known beginning replaced."""
+    """Return the path with its longest known beginning replaced."""
     for end in range(len(path), 0, -1):
         if (end == len(path) or path[end] in ".[") and path[:end] in spelling:
             return spelling[path[:end]] + path[end:]
@@ -146,7 +146,7 @@ def respelled(path: str, spelling: dict[str, str]) -> str:
 
 
 def _structure(annotation: Any) -> Any:
-    """The model, or the list type, of an annotation that has one; else the annotation itself."""
+    """Return an annotation's model or list type, if it has one."""
     if get_origin(annotation) is Annotated:
         return _structure(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):
@@ -163,7 +163,7 @@ def _model(annotation: Any) -> type[Model] | None:
 
 
 def _flow(meant: dict[str, Any]) -> str:
-    """An object of texts as YAML."""
+    """Return an object of texts as YAML."""
     return "{" + ", ".join(f"{key}: {_quoted(value)}" for key, value in meant.items()) + "}"
 
 

@@ -1,7 +1,8 @@
-"""Plain data -> an object of the vocabulary, and a problem for everything about it that is wrong.
+"""Plain data -> an object of the vocabulary, and a problem for everything wrong with it.
 
-A faulty object is made without the fields that cannot be read: a rule that asks for one of those stops
-(`config.model.fields.Unreadable`), and all others still run. Of a list of plain values the readable ones stay.
+A faulty object lacks its unreadable fields: a rule that reads one of them stops
+(`config.model.fields.Unreadable`), and all others still run. A list of plain values keeps its
+readable ones.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ M = TypeVar("M", bound=Model)
 
 
 def read_object(value: Any, model: type[M], path: str, problems: list[Problem]) -> M | None:
-    """The object at `path` as far as it can be read; None when it is none at all. Adds to `problems`."""
+    """Return the object at `path` without its unreadable fields; None if it is not an object."""
     reading = Reading()
     read_object = reading.object(value, model, path)
     problems += reading.problems()
@@ -39,7 +40,7 @@ class Reading:
     """The place of an item of a list in the file, by its place among the readable ones."""
 
     def object(self, value: Any, model: type[M], path: str) -> M | None:
-        """The object at `path`, which is in the program's spelling; None when it is none at all."""
+        """Return the object at `path`, in the program's spelling; None if it is not an object."""
         value = self.mended.value(value, model, path)
         try:
             return model.model_validate(value)
@@ -52,18 +53,18 @@ class Reading:
             return self._without_unreadable(value, model, path) if isinstance(value, dict) else None
 
     def problems(self) -> list[Problem]:
-        """What is wrong so far; one problem a path."""
+        """Return what is wrong so far; one problem a path."""
         by_path: dict[str, list[Problem]] = {}
         for found in [*self.mended.problems, *self._errors]:
             by_path.setdefault(found.path, []).append(found)
         return [_combined(same) for same in by_path.values()]
 
     def follows_a_guess(self, found: Problem) -> bool:
-        """Whether it says what an object lacks that the user wrote in another form, which is a problem already."""
+        """Return whether it reports a missing field of a guessed object, already a problem."""
         return found.what == "is missing" and found.path.rpartition(".")[0] in self.mended.guessed
 
     def of_rule(self, found: Problem) -> Problem:
-        """A rule's problem with the path in the user's spelling."""
+        """Return a rule's problem with the path in the user's spelling."""
         return replace(found, path=self.mended.as_written(respelled(found.path, self._kept)))
 
     def _without_unreadable(self, value: dict[str, Any], model: type[M], path: str) -> M:
@@ -90,7 +91,7 @@ class Reading:
     def _readable(
         self, value: Any, adapter: TypeAdapter[Any], annotation: Any, path: str
     ) -> Iterator[Any]:
-        """The field's value, or what can be read of an object, list or map; nothing when nothing can."""
+        """Yield the field's value, or the readable part of an object, list or map, if any."""
         try:
             yield adapter.validate_python(value)
             return
@@ -115,7 +116,7 @@ class Reading:
     def _items(
         self, value: list[Any], adapter: TypeAdapter[Any], inner: type[Model] | None, path: str
     ) -> Iterator[tuple[Any, ...]]:
-        """The list's items: objects all of them, each as far as it can be read; of plain values the readable ones."""
+        """Yield all objects of a list as far as readable, or its readable plain values."""
         if inner:
             yield tuple(
                 self._without_unreadable(item, inner, f"{path}[{index}]")
@@ -136,7 +137,7 @@ class Reading:
 
 
 def _empty(model: type[Model]) -> Model:
-    """An object of which nothing can be read."""
+    """Return an object without any readable field."""
     empty = model.model_construct(_fields_set=set(model.model_fields))
     for name in model.model_fields:
         empty.__dict__.pop(name, None)
@@ -144,7 +145,7 @@ def _empty(model: type[Model]) -> Model:
 
 
 def _combined(same: list[Problem]) -> Problem:
-    """A value that fits none of several forms gives an error for each."""
+    """Join the errors of a value that fits none of several forms."""
     return Problem(
         same[0].path,
         same[0].what,

@@ -1,4 +1,4 @@
-"""Settings that must be Pulumi secrets: a clear or a made-up text in their place is an error, and no message shows it."""
+"""Settings that must be Pulumi secrets: clear or made-up text is an error, and never shown."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from config.model.fields import Model
 from config.model.wording import by_key, holds_secret
 
 _LONGEST = 1 << 16
-"""Characters of a kubeconfig that is parsed; YAML of a megabyte takes seconds. A longer one is searched as text."""
+"""Characters of a kubeconfig that is parsed; a longer one is searched as text, for YAML of a
+megabyte takes seconds."""
 
 
 def kubeconfig_holds_secret(text: str) -> bool:
-    """Whether a kubeconfig has a secret in clear text: a key, a token or a password.
+    """Return whether a kubeconfig has a secret in clear text: a key, a token or a password.
 
-    The environment of a login program holds anything, such as a greeting with `password: ` in it, and is no login itself.
+    A login program's environment may hold anything, such as a greeting with `password: `, and is
+    ignored.
     """
     if secret_in(text, logins=False):
         return True
@@ -63,9 +65,9 @@ def secret_problems(
     prefix: str,
     as_written: Callable[[str], str],
 ) -> Iterator[Problem]:
-    """A problem for each secret in clear text and for each placeholder. `is_secret` is None where nobody knows.
+    """Yield a problem for each secret in clear text and each placeholder.
 
-    What came as a secret and looks like a placeholder may be a password all the same: that is a warning.
+    A secret that looks like a placeholder may be a password: warn.
     """
     for key, value in settings.items():
         for path, text in _secrets(value, types[key], key):
@@ -74,7 +76,7 @@ def secret_problems(
             if hiding.PLACEHOLDER.fullmatch(text) and is_secret and is_secret(written):
                 yield Problem(
                     written,
-                    "looks like a placeholder, in which nothing puts a value (its text is not shown)",
+                    "looks like a placeholder, which nothing replaces (its text is not shown)",
                     f"leave it if it is the value itself, or set that: `{remedy}`"
                     if prefix
                     else "leave it if it is the value itself, or pass that, as a secret",
@@ -91,10 +93,14 @@ def secret_problems(
             elif is_secret and not is_secret(written) and _must_be_hidden(path, text):
                 yield Problem(
                     written,
-                    "is in clear text, for everybody who reads this file or its history (it is not shown here)",
+                    "is in clear text, for every reader of this file or its history (not shown "
+                    "here)",
                     f"make a new one, and set it with `{remedy}`"
                     if prefix
-                    else "make a new one, and pass it as a secret (`pulumi.Output.secret`, `Config.require_secret`)",
+                    else (
+                        "make a new one, and pass it as a secret (`pulumi.Output.secret`, "
+                        "`Config.require_secret`)"
+                    ),
                 )
 
 
@@ -104,7 +110,7 @@ def _must_be_hidden(path: str, text: str) -> bool:
 
 
 def _secrets(value: Any, annotation: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Path and text of each setting of the type SecretStr."""
+    """Yield path and text of each setting of the type SecretStr."""
     if isinstance(annotation, type) and issubclass(annotation, Model):
         for key, field in by_key(annotation).items() if isinstance(value, dict) else ():
             if key in value and holds_secret(field.annotation):

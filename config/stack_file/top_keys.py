@@ -1,4 +1,4 @@
-"""The top keys of a stack file: their types, and remedies for keys that do not exist where they stand."""
+"""The top keys of a stack file: their types, and remedies for unknown keys."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Hints:
     top: Mapping[str, Any]
 
     def __call__(self, key: str, model: type[Model], path: str) -> tuple[str, str | None]:
-        """The remedy for an unknown key of the object at `path`, and the key of the object that it surely means."""
+        """Return the remedy for an unknown key of the object at `path`, and its meaning."""
         fields = by_key(model)
         keys = f"keys here: {', '.join(fields)}"
         foreign = _foreign(key, path)
@@ -69,7 +69,7 @@ class Hints:
         return (f"{_meant(places)} {keys}" if places else instead(key, fields)), None
 
     def of_the_file(self, key: str, prefix: str) -> tuple[str, str | None]:
-        """The remedy for an unknown top key, and the top key that it surely means. `prefix` goes before a top key."""
+        """Return the remedy for an unknown top key, and the top key that it means."""
         foreign = _foreign(key, "")
         own = foreign.key if foreign else None
         near = nearest(key, self.top) or (own if own in self.top else None)
@@ -102,14 +102,14 @@ def _meant(places: Iterable[str]) -> str:
 
 
 def _foreign(key: str, path: str) -> ForeignKey | None:
-    """Another tool's name of a key of the object at `path`."""
+    """Return the meaning of another tool's key of the object at `path`."""
     place = "pool" if re.fullmatch(r"pools\[\d+\]|systemPool", path) else path
     clouds = registry.registrations()
     return next((own for cloud in clouds if (own := cloud.foreign_keys().get((place, key)))), None)
 
 
 def _places(model: type[Model], path: str) -> Iterator[str]:
-    """The paths of all keys in an object, those of objects inside it as well."""
+    """Yield the paths of all keys in an object and in the objects inside it."""
     for key, field in by_key(model).items():
         yield f"{path}{key}"
         for inner in models(field.annotation):
@@ -136,7 +136,7 @@ def _is_list(annotation: Any) -> bool:
 
 
 def _shallowest(key: str, places: Places) -> list[str]:
-    """The least deep of these places that have the key, or else one that is like it."""
+    """Return the least deep places that have the key, or else one like it."""
     found = places.get(key) or [place for name in alike(key, places) for place in places[name]]
     least = min((place.count(".") for place in found), default=0)
     return list(dict.fromkeys(place for place in found if place.count(".") == least))[:_MOST]
@@ -158,7 +158,7 @@ EXAMPLES = {
     "queueing": "{enabled: true, namespaces: [team-a]}",
     "overrides": '[{pin: kubernetesVersion, value: "1.35", reason: our Istio is tested up to 1.35}]',
 }
-"""Every top key, and what to write where it is missing: `{latest}` is the newest release, for "" each cloud has its own."""
+"""Every top key and its example; `{latest}` is the newest release, "" each cloud's own."""
 
 
 _SAME_NAMESPACE = 0.9
@@ -166,7 +166,7 @@ _SAME_NAMESPACE = 0.9
 
 
 def top_key_types(cloud: Registration | None) -> dict[str, Any]:
-    """The type of each top key, None for plain text; that of `cloud` is any cloud's where the cloud is unknown."""
+    """Return the type of each top key, None for a text; any cloud's settings without `cloud`."""
     clouds = [cloud] if cloud else registry.registrations()
     return {
         "release": None,
@@ -187,10 +187,11 @@ def top_key_types(cloud: Registration | None) -> dict[str, Any]:
 
 
 def own_setting(key: str, project: str) -> str | None:
-    """The name of a configuration key of Pulumi's among the program's own; None for a key of somebody else's.
+    """Return the program's own name of a key of Pulumi's configuration; None for another program's
+    key.
 
-    A key of the program's in a namespace that is the project's but for a letter or two keeps it. Other programs have namespaces
-    that are like this one's (`kubeflow`, kubeflow-spot-eu): their keys, and all keys that are like none of ours, are theirs.
+    A key in a misspelt namespace of ours keeps it. Other programs have similar namespaces
+    (`kubeflow`, kubeflow-spot-eu): their keys, and all that are unlike ours, are theirs.
     """
     namespace, _, name = key.rpartition(":")
     if namespace == project:
@@ -209,10 +210,7 @@ def _words(name: str) -> int:
 def read_top_keys(
     raw: Mapping[str, Any], outside: Mapping[str, Any], prefix: str, mended: Mended
 ) -> dict[str, Any]:
-    """The settings by their right keys: what stands under a wrong one that surely means another is read as that one.
-
-    `outside` are settings beside `config`. `prefix` goes before a top key of the stack file, which a message shows.
-    """
+    """Return the settings by their right keys; read a wrong key as the one that it means."""
     settings = {key: value for key, value in raw.items() if key in EXAMPLES}
     hints = Hints(top_key_types(None))
     for key, value in [*raw.items(), *outside.items()]:
@@ -240,7 +238,7 @@ def read_top_keys(
 
 
 def likely_provider(cloud: Mapping[str, Any], settings: Mapping[str, Any]) -> Registration | None:
-    """The cloud that a file means whose provider is wrong or missing; None when nothing tells."""
+    """Return the cloud that a file with a wrong or missing provider means; None if unknown."""
     # The key may be misspelt as well.
     written = next((value for key, value in cloud.items() if nearest(str(key), ["provider"])), None)
     named = registry.named_like(written) if isinstance(written, str) else None

@@ -51,7 +51,7 @@ BEYOND = [
     (with_pool(spot={"maxPrice": float("nan")}), "pools[1].spot.maxPrice", "is not a finite number"),
     (with_pool(labels=nested(600)), f"pools[1].labels{DEEP}", "is nested more than 20 deep"),
     (with_pool(labels={"a": "b\ud800"}), "pools[1].labels.a", "U+D800 at place 2"),
-    (with_pool(labels={"a\ud800": "b"}), 'pools[1].labels["a\\ud800"]', "as a key has the character U+D800"),
+    (with_pool(labels={"a\ud800": "b"}), 'pools[1].labels["a\\ud800"]', "as a key has the unprintable character U+D800"),
     (with_pool(name="a\ud800"), "pools[1].name", "U+D800"),
     (with_pool(taints=[{"key": "a", "value": "\x1b[2J"}]), "pools[1].taints[0].value", "U+001B at place 1"),
     (good(**{"\udfff": 1}), "\\udfff", "as a key"),

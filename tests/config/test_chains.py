@@ -10,18 +10,21 @@ import pytest
 from config.base.problems import Problem
 from config.model.cluster import Growth, seconds
 from config.stack_file import loader
-from tests.config.stack import good, on_gke
+from tests.config.stack import CPU as GENERAL
+from tests.config.stack import FLEX, good, on_gke
 
 TIMER, CHAIN = "cloud.autoscaler.maxNodeProvisionTime", "pools[1].fallback"
-T4, A100 = "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4"
+D8, T4, T4_4, A100 = (f"Standard_{size}" for size in ("D8ds_v5", "NC4as_T4_v3", "NC16as_T4_v3", "NC24ads_A100_v4"))
+GROUP = (
+    "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/r"
+    "/providers/Microsoft.Compute/capacityReservationGroups/g"
+)
 
 
-def spot(name: str, machine: str = T4, nodes: int = 8, fallback: Any = (), **keys: Any) -> dict[str, Any]:
-    return {"name": name, "machine": machine, "capacity": "spot", "maxNodes": nodes, "fallback": list(fallback), **keys}
-
-
-def twin(nodes: int) -> dict[str, Any]:
-    return {"onDemand": {"maxNodes": nodes}}
+def spot(name: str, machine: str = T4, nodes: int = 8, chain: str = "", **keys: Any) -> dict[str, Any]:
+    """A spot pool. The words of its chain are pools, and a number is the bound of its twin."""
+    steps = [{"onDemand": {"maxNodes": int(step)}} if step.isdecimal() else {"pool": step} for step in chain.split()]
+    return {"name": name, "machine": machine, "capacity": "spot", "maxNodes": nodes, "fallback": steps, **keys}
 
 
 def aks(*pools: dict[str, Any], autoscaler: dict[str, str] | None = None, **growth: str) -> dict[str, Any]:
@@ -30,8 +33,7 @@ def aks(*pools: dict[str, Any], autoscaler: dict[str, str] | None = None, **grow
 
 
 def gke(*pools: dict[str, Any], **cloud: Any) -> dict[str, Any]:
-    general = {"name": "general", "machine": "n2-standard-8", "maxNodes": 6}
-    return {**on_gke([general, *pools], **cloud), "growth": {}}
+    return {**on_gke([GENERAL, *pools], **cloud), "growth": {}}
 
 
 def warnings(raw: dict[str, Any]) -> list[Problem]:
@@ -40,10 +42,14 @@ def warnings(raw: dict[str, Any]) -> list[Problem]:
     return problems
 
 
-ONE = spot("t4", fallback=[twin(8)])
-TWO = (spot("t4", fallback=[{"pool": "t4big"}, twin(8)]), spot("t4big", "Standard_NC16as_T4_v3"))
-THREE = (spot("t4", fallback=[{"pool": "t4big"}, {"pool": "a100"}, twin(8)]), TWO[1], spot("a100", A100))
-CPU = {"name": "cpu", "machine": "Standard_D8ds_v5", "capacity": "spot", "maxNodes": 8, "fallback": [twin(1)]}
+ONE, FEW = spot("t4", chain="8"), spot("t4", chain="1")
+TWO = (spot("t4", chain="t4big 8"), spot("t4big", T4_4))
+THREE = (spot("t4", chain="t4big a100 8"), TWO[1], spot("a100", A100))
+ONE_FAMILY = (spot("t4", chain="t4big"), TWO[1])
+FOUR = (spot("t4", chain="t4four 2"), spot("t4four", "Standard_NC64as_T4_v3", 2))
+CPU, GKE_L4 = spot("cpu", D8, chain="1"), spot("l4", "g2-standard-8")
+SERVING = {"name": "serving", "machine": T4, "maxNodes": 1}
+KEPT = {"name": "kept", "machine": T4, "maxNodes": 1, "reservation": GROUP}
 
 
 @pytest.mark.parametrize(
@@ -54,9 +60,9 @@ CPU = {"name": "cpu", "machine": "Standard_D8ds_v5", "capacity": "spot", "maxNod
         # t4's back-off is over before t4big is given up: each is asked three times.
         (aks(*TWO), "pods of t4 wait 61 min 30 s for t4od (30 s, then 10m and a look every 10s for each of t4, t4big: 6 ", ""),
         (aks(*TWO, autoscaler={"maxNodeProvisionTime": "5m"}), "wait 21 min 10 s for t4od (30 s, then 5m and", "a shorter"),
-        (aks(*TWO, autoscaler={"maxNodeProvisionTime": "5m"}), "each of t4, t4big: 4 requests, since a pool is asked", ""),
+        (aks(*TWO, autoscaler={"maxNodeProvisionTime": "5m"}), "each of t4, t4big: 4 requests, because a pool is asked", ""),
         (aks(*THREE, autoscaler={"maxNodeProvisionTime": "15m"}), "pods of t4 never get t4od (30 s, then 15m", "a shorter"),
-        (aks(*THREE, acceptedWait="23h", autoscaler={"maxNodeProvisionTime": "15m"}), ": in turn, without an end, since", ""),
+        (aks(*THREE, acceptedWait="23h", autoscaler={"maxNodeProvisionTime": "15m"}), ": in turn, without an end, because", ""),
         (aks(ONE, autoscaler={"maxNodeProvisionTime": "15m"}), "wait 15 min 40 s for t4od (30 s, then 15m", "at most 14m"),
         (aks(CPU, autoscaler={"maxNodeProvisionTime": "15m"}), "pods of cpu wait 15 min 12 s for cpuod (2 s,", "at most 14m"),
         (aks(ONE, autoscaler={"newPodScaleUpDelay": "5m"}), "wait 15 min 10 s for t4od (300 s, then 10m", "a shorter"),
@@ -84,7 +90,7 @@ def test_the_time_that_the_warning_names_is_enough() -> None:
 def test_a_time_in_which_a_machine_with_gpus_may_not_boot_is_warned_of() -> None:
     (warning,) = warnings(aks(ONE, autoscaler={"maxNodeProvisionTime": "9m"}))
     assert (warning.path, warning.warning) == (TIMER, True)
-    assert warning.what.startswith("is 9m: AKS was seen to take 4 to 11 minutes for a machine with GPUs")
+    assert warning.what.startswith("is 9m: AKS takes 4 to 11 minutes for a machine with GPUs")
     assert warning.remedy.startswith("at least 10m")
     for time in ({"maxNodeProvisionTime": "10m"}, {}):
         assert warnings(aks(ONE, autoscaler=time)) == []
@@ -100,7 +106,7 @@ def test_a_time_in_which_a_machine_with_gpus_may_not_boot_is_warned_of() -> None
         aks(*THREE, acceptedWait="24h", autoscaler={"maxNodeProvisionTime": "15m"}),
         aks(spot("t4"), autoscaler={"maxNodeProvisionTime": "60m"}),
         # GKE documents no such timer.
-        gke({"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 8, "fallback": [twin(8)]}),
+        gke(spot("l4", "g2-standard-8", chain="8")),
     ],
 )
 def test_no_warning_of_a_wait_that_is_accepted_or_unknown(raw: dict[str, Any]) -> None:
@@ -120,24 +126,23 @@ def test_accepted_wait_is_set_changed_and_removed() -> None:
     assert [seconds(text) for text in ("0s", "90s", "15m", "24h")] == [0, 90, 900, 86400]
 
 
-ONE_FAMILY = (spot("t4", fallback=[{"pool": "t4big"}]), spot("t4big", "Standard_NC16as_T4_v3"))
-
-
-def test_a_chain_of_one_family_and_zone_without_on_demand_is_warned_of() -> None:
-    (warning,) = warnings(aks(*ONE_FAMILY))
+@pytest.mark.parametrize(
+    ("raw", "what", "remedy"),
+    [
+        (aks(*ONE_FAMILY), "ends on spot, and t4, t4big are one family of machines: such machines go together (in 92 %", ""),
+        (aks(*({**pool, "zones": ["1", "2"]} for pool in ONE_FAMILY)), "are one family of machines in 1, 2:", ""),
+        # GPUs count, not nodes.
+        (aks(FEW), "has on-demand GPUs for 1 of 8 on spot: without spot, pods of 7 GPUs wait", "give the twin maxNodes 2 or more"),
+        (aks(*FOUR, acceptedWait="23h"), "has on-demand GPUs for 2 of 16 on spot", "give the twin maxNodes 4 or more"),
+    ],
+)  # fmt: skip
+def test_a_chain_that_goes_at_once_or_has_a_small_twin_is_warned_of(
+    raw: dict[str, Any], what: str, remedy: str
+) -> None:
+    (warning,) = warnings(raw)
     assert (warning.path, warning.warning) == (CHAIN, True)
-    assert warning.what.startswith(
-        "ends on spot, and t4, t4big are one family of machines: such machines go together (in 92 %"
-    )
-    zoned = [{**pool, "zones": ["1", "2"]} for pool in ONE_FAMILY]
-    assert "are one family of machines in 1, 2:" in warnings(aks(*zoned))[0].what
-
-
-GROUP = (
-    "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/r"
-    "/providers/Microsoft.Compute/capacityReservationGroups/g"
-)
-KEPT = {"name": "kept", "machine": T4, "maxNodes": 1, "reservation": GROUP}
+    assert what in warning.what
+    assert warning.remedy.startswith(remedy)
 
 
 @pytest.mark.parametrize(
@@ -147,45 +152,33 @@ KEPT = {"name": "kept", "machine": T4, "maxNodes": 1, "reservation": GROUP}
         ({**ONE_FAMILY[0], "zones": ["1"]}, {**ONE_FAMILY[1], "zones": ["2"]}),
         # Its pods may run on the GPU pools outside of the chain.
         (*ONE_FAMILY, spot("a100", A100)),
-        (*ONE_FAMILY, {"name": "serving", "machine": T4, "maxNodes": 4}),
-        (*ONE_FAMILY, spot("late", fallback=[twin(4)])),
+        (*ONE_FAMILY, {**SERVING, "maxNodes": 4}),
+        (*ONE_FAMILY, spot("late", chain="4")),
         # CPU pods have the on-demand pools.
-        (spot("cpu", "Standard_D8ds_v5", fallback=[{"pool": "cpubig"}]), spot("cpubig", "Standard_D16ds_v5")),
+        (spot("cpu", D8, chain="cpubig"), spot("cpubig", "Standard_D16ds_v5")),
         (spot("t4"),),
         # Reserved machines do not go with spot.
-        ({**ONE_FAMILY[0], "fallback": [{"pool": "kept"}]}, KEPT),
-        (
-            spot("t4", "Standard_Unheard_v9", gpus=1, fallback=[{"pool": "t5"}]),
-            spot("t5", "Standard_Unheard_v9", gpus=1),
-        ),
+        (spot("t4", chain="kept"), KEPT),
+        (spot("t4", "Standard_Unheard_v9", gpus=1, chain="t5"), spot("t5", "Standard_Unheard_v9", gpus=1)),
     ],
 )
 def test_a_chain_that_does_not_go_at_once_is_not(pools: tuple[dict[str, Any], ...]) -> None:
     assert CHAIN not in [problem.path for problem in warnings(aks(*pools, acceptedWait="23h"))]
 
 
-def test_a_twin_of_less_than_a_quarter_of_its_spot_is_warned_of_with_the_gpus_that_wait() -> None:
-    (warning,) = warnings(aks(spot("t4", fallback=[twin(1)])))
-    assert warning.path == CHAIN
-    assert warning.what.startswith(
-        "has on-demand GPUs for 1 of 8 on spot: when spot is gone at once, pods of 7 GPUs wait"
-    )
-    assert warning.remedy.startswith("let the twin have maxNodes 2 or more")
-    assert warnings(aks(spot("t4", fallback=[twin(2)]))) == []
-    # On-demand pools of the same stack serve as well; GPUs count, not nodes.
-    assert warnings(aks(spot("t4", fallback=[twin(1)]), {"name": "serving", "machine": T4, "maxNodes": 1})) == []
-    # And those of the chain that do not go with spot.
-    assert warnings(aks(spot("t4", fallback=[{"pool": "kept"}, twin(1)]), KEPT, acceptedWait="23h")) == []
-    flex = {**L4, "name": "flex", "capacity": "flex-start", "maxNodes": 1}
-    assert warnings(gke({**L4, "fallback": [{"pool": "flex"}, twin(1)]}, flex)) == []
-    big = spot("t4", fallback=[{"pool": "t4four"}, twin(2)])
-    (warning,) = warnings(aks(big, spot("t4four", "Standard_NC64as_T4_v3", 2), acceptedWait="23h"))
-    assert warning.what.startswith("has on-demand GPUs for 2 of 16 on spot")
-    assert warning.remedy.startswith("let the twin have maxNodes 4 or more")
-    assert warnings(aks(CPU)) == []
-
-
-L4 = {"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 8}
+@pytest.mark.parametrize(
+    "raw",
+    [
+        aks(spot("t4", chain="2")),
+        # On-demand pools of the same stack serve as well, and those of the chain that do not go with spot.
+        aks(FEW, SERVING),
+        aks(spot("t4", chain="kept 1"), KEPT, acceptedWait="23h"),
+        gke(spot("l4", "g2-standard-8", chain="flex 1"), {**FLEX, "maxNodes": 1}),
+        aks(CPU),
+    ],
+)
+def test_a_chain_with_enough_on_demand_is_not_either(raw: dict[str, Any]) -> None:
+    assert warnings(raw) == []
 
 
 @pytest.mark.parametrize(
@@ -193,17 +186,17 @@ L4 = {"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 
     [
         (aks(spot("t4", zones=["2"])), "pools[1].zones"),
         (aks(spot("t4", zones=["2"]), spot("a100", A100, zones=["2"])), "pools[1].zones"),
-        (gke(L4, zones=["europe-west4-b"]), "pools[1].zones"),
-        (gke(L4, location="europe-west4-b"), "pools[1].zones"),
+        (gke(GKE_L4, zones=["europe-west4-b"]), "pools[1].zones"),
+        (gke(GKE_L4, location="europe-west4-b"), "pools[1].zones"),
         # No zone, another zone, a region without zones, CPU pools, and what the cloud chooses.
         (aks(spot("t4")), None),
         (aks(spot("t4", zones=["1", "2"])), None),
         (aks(spot("t4", zones=["2"]), spot("a100", A100, zones=["3"])), None),
-        (aks(spot("cpu", "Standard_D8ds_v5", zones=["2"])), None),
-        (gke(L4), None),
+        (aks(spot("cpu", D8, zones=["2"])), None),
+        (gke(GKE_L4), None),
         # A region whose only zone with the GPU it is.
-        (gke({**L4, "machine": "a2-highgpu-1g"}, location="us-east1", zones=["us-east1-b"]), None),
-        (gke(L4, zones=["europe-west4-b", "europe-west4-c"]), None),
+        (gke({**GKE_L4, "machine": "a2-highgpu-1g"}, location="us-east1", zones=["us-east1-b"]), None),
+        (gke(GKE_L4, zones=["europe-west4-b", "europe-west4-c"]), None),
     ],
 )
 def test_spot_gpus_of_one_zone_are_warned_of_where_the_region_has_more(raw: dict[str, Any], path: str | None) -> None:
@@ -212,14 +205,13 @@ def test_spot_gpus_of_one_zone_are_warned_of_where_the_region_has_more(raw: dict
     )
 
 
-@pytest.mark.parametrize("raw", [aks(*ONE_FAMILY), aks(spot("t4", fallback=[twin(1)])), aks(spot("t4", zones=["2"]))])
+@pytest.mark.parametrize("raw", [aks(*ONE_FAMILY), aks(FEW), aks(spot("t4", zones=["2"]))])
 def test_who_accepts_a_day_waits_for_spot_and_gets_no_such_warning(raw: dict[str, Any]) -> None:
     assert len(warnings(raw)) == 1
     assert warnings({**raw, "growth": {"acceptedWait": "24h"}}) == []
     assert len(warnings({**raw, "growth": {"acceptedWait": "23h"}})) == 1
 
 
-SPOT = {"name": "t4", "machine": T4, "capacity": "spot", "maxNodes": 8}
 OWN = {"name": "own", "machine": T4, "maxNodes": 3}
 
 
@@ -232,8 +224,8 @@ def warned(gpus: int, *pools: dict[str, Any]) -> bool:
     ("pools", "most"),
     [
         ([OWN], 3),
-        ([SPOT, OWN], 3),
-        ([{**SPOT, "fallback": [{"onDemand": {"maxNodes": 2}}]}, OWN], 5),
+        ([spot("t4"), OWN], 3),
+        ([spot("t4", chain="2"), OWN], 5),
         ([{**OWN, "machine": "Standard_NC64as_T4_v3"}], 12),
         # A quota counts shares, as pods ask for them.
         ([{**OWN, "gpuSharing": {"strategy": "time-slicing", "replicas": 4}}], 12),
@@ -243,6 +235,6 @@ def test_a_quota_as_large_as_all_on_demand_pools_is_a_warning(pools: list[dict[s
     assert [warned(gpus, *pools) for gpus in (0, most - 1, most, most + 1)] == [False, False, True, True]
 
 
-@pytest.mark.parametrize("pools", [[SPOT], [OWN, {"name": "cut", "machine": A100, "maxNodes": 1, "mig": "1g"}]])
+@pytest.mark.parametrize("pools", [[spot("t4")], [OWN, {"name": "cut", "machine": A100, "maxNodes": 1, "mig": "1g"}]])
 def test_no_warning_without_on_demand_gpus_or_with_an_unknown_number(pools: list[dict[str, Any]]) -> None:
     assert not warned(50, *pools)

@@ -11,23 +11,21 @@ from config.model.release import Release, all_of
 
 
 class AzureAutoscaler(Model):
-    """Settings of AKS' cluster autoscaler, for all pools at once; unset keys come from the release, else from AKS.
+    """Settings of AKS' cluster autoscaler, for all pools; unset: the release's, else AKS' own.
 
-    Page cluster-autoscaler, section on the autoscaler profile; all twenty fields. AKS' defaults are in the descriptions.
+    All twenty fields of the page cluster-autoscaler, section on the autoscaler profile.
     """
 
     expander: Literal["priority", "least-waste", "most-pods", "random"] = optional(
         "priority",
-        "How the autoscaler chooses the pool to grow. Only `priority` grows spot pools first and "
-        "keeps the order of a fallback chain.",
+        "How the autoscaler chooses a pool. Only `priority` grows spot first and keeps chains.",
     )
     scan_interval: Seconds | None = optional(
         None, "Time between two looks at the pools. AKS' default: 10s.", "10s"
     )
     max_node_provision_time: Minutes | None = optional(
         None,
-        "Time for a new machine to join the cluster before another pool is tried. AKS' default: "
-        "15m.",
+        "Time for a new machine to join before another pool is tried. AKS' default: 15m.",
         "10m",
     )
     new_pod_scale_up_delay: Duration | None = optional(
@@ -50,8 +48,7 @@ class AzureAutoscaler(Model):
     )
     scale_down_utilization_threshold: float | None = optional(
         None,
-        "Share of CPU or memory that pods request, below which a node is unneeded. AKS' default: "
-        "0.5.",
+        "Share of CPU or memory requested, below which a node is unneeded. AKS' default: 0.5.",
         0.5,
         gt=0,
         le=1,
@@ -64,8 +61,7 @@ class AzureAutoscaler(Model):
     )
     balance_similar_node_groups: bool | None = optional(
         None,
-        "Keep pools of equal machines and labels at equal size; pools of a stack have different "
-        "labels. AKS' default: false.",
+        "Keep equal pools at equal size; a stack's pools differ in labels. AKS' default: false.",
     )
     skip_nodes_with_local_storage: bool | None = optional(
         None, "Keep nodes whose pods have emptyDir or hostPath volumes. Releases say false."
@@ -111,6 +107,6 @@ class AzurePins(Model):
 
 
 def pinned_autoscaler(release: Release) -> AzureAutoscaler:
-    """The autoscaler's settings that a release pins."""
+    """Return the autoscaler's settings that a release pins."""
     assert isinstance(release, AzurePins)
     return release.azure_autoscaler

@@ -32,7 +32,7 @@ ClusterName = Annotated[
     str,
     form(
         r"^[a-zA-Z0-9]([-_a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$",
-        "an AKS cluster's name: at most 63 letters, digits, - and _, first and last a letter or digit",
+        "an AKS cluster's name: at most 63 letters, digits, - and _, no - or _ at an end",
     ),
 ]
 """REST specification of AKS, `resourceName`."""
@@ -46,7 +46,8 @@ NetworkName = Annotated[
         "a name: at most 80 letters, digits, -, _ and ., a letter or digit first; not an id",
     ),
 ]
-"""The name of a virtual network or a subnet (learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules)."""
+"""The name of a virtual network or a subnet
+(learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules)."""
 
 # The length apart: \w is every letter of Unicode, and {0,89} takes 30 ms to compile.
 _GROUP = r"^[-\w.()]*[-\w()]$"

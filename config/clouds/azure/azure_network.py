@@ -26,7 +26,7 @@ class AzureExistingNetwork(Model):
 
 
 class AzureNetwork(Model):
-    """The virtual network of the nodes, and the ranges inside the cluster. All of it is fixed for the cluster's life."""
+    """The virtual network of the nodes, and the ranges inside the cluster; immutable."""
 
     existing: AzureExistingNetwork | None = optional(
         None, "An existing virtual network to use. Default: the stack makes one."
@@ -53,8 +53,8 @@ class AzureNetwork(Model):
     outbound_type: Literal["loadBalancer", "userAssignedNATGateway", "userDefinedRouting"] = (
         optional(
             "loadBalancer",
-            "How pods reach the internet: `loadBalancer`, `userAssignedNATGateway` (the stack makes "
-            "it), or `userDefinedRouting` (a route table in an existing network; page "
+            "How pods reach the internet: `userAssignedNATGateway` is made by the stack, "
+            "`userDefinedRouting` needs an existing network's route table (page "
             "egress-outboundtype).",
         )
     )
@@ -64,6 +64,5 @@ class AzureNetwork(Model):
     )
     policy: Literal["none", "azure", "calico", "cilium"] | None = optional(
         None,
-        "What enforces NetworkPolicy objects (page use-network-policies). Default: nothing, with "
-        "a warning.",
+        "What enforces NetworkPolicy objects (page use-network-policies). Default: nothing.",
     )

@@ -12,17 +12,15 @@ from config.model.pool import AnyPool
 
 
 class Spot(any_cloud.Spot):
-    """Purchase of spot machines; fixed for the pool's life on Azure (learn.microsoft.com/azure/aks/spot-node-pool)."""
+    """Purchase of spot machines; immutable (learn.microsoft.com/azure/aks/spot-node-pool)."""
 
     eviction_policy: Literal["Delete", "Deallocate"] = optional(
         "Delete",
-        "What Azure does with an evicted machine: delete it, or stop it and keep its disk and "
-        "quota.",
+        "What Azure does with an evicted machine: delete, or stop and keep its disk and quota.",
     )
     max_price: float = optional(
         -1,
-        "The most to pay, in US dollars per machine and hour, at most five decimals; -1: never "
-        "evicted for its price.",
+        "The most US dollars per machine and hour, at most five decimals; -1: no limit.",
         0.5,
         allow_inf_nan=False,
     )
@@ -33,8 +31,8 @@ class OsDisk(any_cloud.OsDisk):
 
     type: Literal["Managed", "Ephemeral"] | None = optional(
         None,
-        "`Ephemeral`: on the machine's local disk: faster, free, and lost with the machine. "
-        "Default: AKS' choice for the machine.",
+        "`Ephemeral`: on the local disk: faster, free, lost with the machine. Default: AKS' "
+        "choice.",
     )
 
 
@@ -44,13 +42,11 @@ class AzureNodes(Model):
     # https://learn.microsoft.com/azure/aks/use-trusted-launch
     secure_boot: bool = optional(
         False,
-        "Secure Boot of Trusted Launch: nodes boot signed software only. Not with the GPU driver "
-        "that AKS installs.",
+        "Secure Boot of Trusted Launch: only signed software. Not with AKS' GPU driver.",
     )
     vtpm: bool = optional(
         False,
-        "A virtual TPM of Trusted Launch, which measures what a node boots. Generation 2 machines "
-        "only.",
+        "A virtual TPM of Trusted Launch, which measures the boot. Generation 2 machines only.",
     )
 
 
@@ -61,8 +57,8 @@ class AksNodes(Model):
     subnet: Annotated[Reference, Text(Annotated[str, StringConstraints(min_length=1)])] | None = (
         optional(
             None,
-            "The nodes' subnet: a name of cloud.network.subnets, or of the existing network. Default: "
-            "cloud.network.nodeSubnet, or the existing network's `subnet`.",
+            "The nodes' subnet: a name of cloud.network.subnets, or of the existing network. "
+            "Default: cloud.network.nodeSubnet, or the existing network's `subnet`.",
             "gpu",
         )
     )

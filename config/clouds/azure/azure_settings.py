@@ -1,6 +1,7 @@
-"""The settings of an AKS cluster. Names and values are Azure's where Kubernetes has no word.
+"""The settings of an AKS cluster, in Azure's words where Kubernetes has none.
 
-Sources: the AKS pages named beside the models (learn.microsoft.com/azure/aks/<page>), REST API 2025-09-01.
+Sources: the AKS pages named beside the models (learn.microsoft.com/azure/aks/<page>), REST API
+2025-09-01.
 """
 
 from __future__ import annotations
@@ -24,13 +25,12 @@ from config.model.fields import Cidr, Model, Reference, optional, worded
 
 
 class AzureAccess(Model):
-    """Access to the API server (pages api-server-authorized-ip-ranges, private-clusters, enable-authentication)."""
+    """Access to the API server (pages api-server-authorized-ip-ranges, private-clusters)."""
 
     private: bool = optional(False, "Whether the API server has only a private address. Immutable.")
     private_dns_zone: Literal["system", "none"] | ArmId | None = optional(
         None,
-        "With `private`: the id of a private DNS zone, `system` (AKS makes one) or `none`. AKS' "
-        "default: system.",
+        "With `private`: a private DNS zone's id, `system` (AKS' own, the default) or `none`.",
         "system",
     )
     authorized_ranges: tuple[Cidr, ...] = optional(
@@ -78,16 +78,17 @@ class AzureWindow(Model):
         "+02:00",
         pattern=worded(
             r"^[+-](0[0-9]|1[0-4]):[0-5][0-9]$",
-            'the offset from UTC in quotes, a sign and two digits each for hours and minutes, such as "+02:00"',
+            'the offset from UTC in quotes, such as "+02:00"',
         ),
     )
     every_weeks: int = optional(1, "Weeks from one window to the next.", ge=1, le=4)
 
 
 class AzureUpgrades(Model):
-    """Upgrades by AKS itself, and when they happen (pages auto-upgrade-cluster, auto-upgrade-node-os-image).
+    """Upgrades that AKS starts (pages auto-upgrade-cluster, auto-upgrade-node-os-image).
 
-    The channels rapid and stable are no choice: they change the minor version, which the release pins.
+    The channels rapid and stable are missing: they change the minor version, which the release
+    pins.
     """
 
     channel: Literal["none", "patch", "node-image"] = optional(
@@ -107,11 +108,10 @@ class AzureUpgrades(Model):
 
 
 class AzureRegistry(Model):
-    """The container registry the nodes may pull from (page cluster-container-registry-integration)."""
+    """The registry that nodes may pull from (page cluster-container-registry-integration)."""
 
     id: ArmReference = Field(
-        description="The registry's resource id. The kubelet's identity gets the role AcrPull on "
-        "it.",
+        description="The registry's resource id. The kubelet's identity gets the role AcrPull.",
         examples=[
             "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
             "Microsoft.ContainerRegistry/registries/example"
@@ -135,7 +135,8 @@ class AzureSsh(Model):
         pattern=r"^ssh-(rsa|ed25519) [A-Za-z0-9+/]+=*( .*)?$",
         description="The public key, one line of ssh-rsa or ssh-ed25519.",
         examples=[
-            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA ops@example.com"
+            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA "
+            "ops@example.com"
         ],
     )
 
@@ -151,8 +152,7 @@ class AzureKms(Model):
     )
     vault_id: ArmId | None = optional(
         None,
-        "The vault's resource id: the cluster's identity gets the use of its keys. Default: you "
-        "grant it.",
+        "The vault's resource id: the cluster's identity may use its keys. Default: you grant it.",
         "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
         "Microsoft.KeyVault/vaults/example",
     )
@@ -178,7 +178,7 @@ class AzureEncryption(Model):
 
 
 class AzureLogs(Model):
-    """Container logs in Log Analytics, so that the log of an evicted pod stays readable (page monitor-aks)."""
+    """Container logs in Log Analytics, which outlive an evicted pod (page monitor-aks)."""
 
     workspace: ArmReference | None = optional(
         None,
@@ -226,7 +226,7 @@ class AzureMonitoring(Model):
 
 
 class AzureExistingCluster(Model):
-    """An existing AKS cluster: the stack adds pools and the layer inside, and touches nothing else."""
+    """An existing AKS cluster: the stack only adds pools and the layer inside."""
 
     resource_group: ResourceGroup = Field(
         description="The cluster's resource group.", examples=["platform"]
@@ -255,8 +255,7 @@ class Azure(CloudSettings):
     )
     tier: Literal["Free", "Standard", "Premium"] = optional(
         "Free",
-        "The control plane's tier: Standard has an SLA, Premium also long-term support (page "
-        "free-standard-pricing-tiers).",
+        "Standard has an SLA, Premium also long-term support (page free-standard-pricing-tiers).",
     )
     long_term_support: bool = optional(
         False, "Two years of patches for a Kubernetes version; needs tier Premium."
@@ -296,8 +295,5 @@ MOST_OF_GROUP_NAME = 90
 
 
 def kept_group(group: str, account: str) -> str:
-    """The name of the group of a storage account, beside the cluster's `group`.
-
-    It has the account's name: the group of an account that the stack file no longer names is still there.
-    """
+    """Return the group of a storage account, which outlives its line in the stack file."""
     return f"{group}-checkpoints-{account}"

@@ -13,7 +13,7 @@ from config.clouds.tables import Machine, Versions, rows
 
 @cache
 def machines() -> dict[str, Machine]:
-    """Azure's sizes by lower-cased name: Azure compares size names without case."""
+    """Return Azure's sizes by lower-cased name; Azure compares size names without case."""
     listed = [_machine(row) for row in rows(__file__, "machines")]
     return {
         machine.size.lower(): replace(machine, cheaper=tuple(_cheaper(machine, listed)))
@@ -23,7 +23,7 @@ def machines() -> dict[str, Machine]:
 
 # Named by Microsoft beside the successor of NCv3 (`alt=` in the table); for NC and NCv2 ours.
 _CHEAPER = (r"Standard_NC\d+as_T4_v3", r"Standard_NV(36|72)ads_A10_v5")
-"""Series whose machines have whole cards that cost less than A100 and H100; of A10 the sizes with less than a card are left out."""
+"""Series with whole cards that cost less than A100 and H100; no A10 sizes with parts of a card."""
 
 
 def _cheaper(machine: Machine, listed: list[Machine]) -> Iterator[str]:
@@ -52,7 +52,7 @@ def _machine(row: Mapping[str, str]) -> Machine:
         memory_gib=float(row["memory_gib"]),
         gpus=math.ceil(float(row["gpus"] or 0)),
         gpu_model=row["gpu_model"],
-        spot=row["spot"],  # type: ignore[arg-type]  # the test of the catalogue checks the closed sets
+        spot=row["spot"],  # type: ignore[arg-type]
         status=row["status"],  # type: ignore[arg-type]
         retirement_date=row["retirement_date"],
         replacement=row["replacement"],
@@ -64,10 +64,10 @@ def _machine(row: Mapping[str, str]) -> Machine:
 
 
 def _local_disk_gib(size: str, vcpus: int) -> float | None:
-    """GiB of the temporary disk of a size that has a local disk; None where it is not known.
+    """Return GiB of a size's temporary disk; None if unknown.
 
-    Ddsv5, Dadsv5 and Edsv5 have one temporary disk, which grows with the vCPUs, and no cache (their size pages). Others
-    have a cache or NVMe disks beside it, and which one Azure takes depends on the series.
+    Ddsv5, Dadsv5 and Edsv5 have one temporary disk, which grows with the vCPUs, and no cache (their
+    size pages). Others have a cache or NVMe disks beside it; Azure's choice depends on the series.
     """
     return 37.5 * vcpus if re.fullmatch(r"Standard_(D\d+a?|E\d+)ds_v5", size) else None
 
@@ -86,9 +86,10 @@ _OTHER_CLOUDS = {
     "usnat": "a cloud of Azure's of its own",
     "ussec": "a cloud of Azure's of its own",
 }
-"""Beginnings of regions of clouds that are not Azure's public one, and the cloud. Their endpoints, the ends of their addresses and
-the audiences of their credentials are others
-(learn.microsoft.com/azure/azure-government/compare-azure-government-global-azure, /azure/china/resources-developer-guide)."""
+"""Other clouds of Azure, by the beginnings of their regions. They have other endpoints, address
+suffixes and credential audiences
+(learn.microsoft.com/azure/azure-government/compare-azure-government-global-azure,
+/azure/china/resources-developer-guide)."""
 
 
 def other_cloud(region: str) -> str | None:
@@ -100,11 +101,11 @@ def other_cloud(region: str) -> str | None:
 
 @cache
 def regions() -> dict[str, str]:
-    """`yes`, `no` or `unknown`, whether it has availability zones, by a region's short name."""
+    """Return by region whether it has availability zones: `yes`, `no` or `unknown`."""
     return {row["region"]: row["zones"] for row in rows(__file__, "regions")}
 
 
 @cache
 def versions() -> dict[str, Versions]:
-    """The versions by AKS' name of a support plan."""
+    """Return the versions by AKS' name of a support plan."""
     return {row.pop("support"): Versions(**row) for row in rows(__file__, "versions")}

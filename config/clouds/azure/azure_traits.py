@@ -26,17 +26,19 @@ _PODS = 250
 class Aks(Cloud):
     """AKS.
 
-    Sources: learn.microsoft.com/azure/aks/create-node-pools (name, count), quotas-skus-regions (number of pools), spot-node-pool
-    (taint and label of spot nodes; both show in the API object), use-labels (reserved prefixes), concepts-storage,
-    hashicorp/terraform-provider-azurerm issue 18567 (kubernetes.io and k8s.io) and 28636 (`agentpool`);
-    learn.microsoft.com/azure/virtual-machines/linux/scheduled-events (30 seconds for Preempt, of which noticing
-    and draining take a few).
+    Sources: learn.microsoft.com/azure/aks/create-node-pools (name, count), quotas-skus-regions
+    (number of pools), spot-node-pool (taint and label of spot nodes; both show in the API object),
+    use-labels (reserved prefixes), concepts-storage, hashicorp/terraform-provider-azurerm issue
+    18567 (kubernetes.io and k8s.io) and 28636 (`agentpool`);
+    learn.microsoft.com/azure/virtual-machines/linux/scheduled-events (30 seconds for Preempt, of
+    which noticing and draining take a few).
     """
 
     provider = "azure"
     title = "AKS"
     article = "an"
-    # The name also becomes the DNS prefix, the identity's and the network's name: the narrowest of their rules counts
+    # The name also becomes the DNS prefix, the identity's and the network's name: the narrowest of
+    # their rules counts
     # (learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules).
     cluster_name = r"[a-zA-Z0-9][-a-zA-Z0-9]{1,52}[a-zA-Z0-9]"
     cluster_name_words = "3 to 54 letters, digits and -, first and last a letter or digit"
@@ -74,9 +76,10 @@ class Aks(Cloud):
     def allocatable(self, machine: Machine, max_pods: int | None) -> tuple[int, int]:
         """Return millicores and MiB for pods.
 
-        Page node-resource-reservations, AKS 1.29 and later: CPU by this table, between its rows in proportion [inferred]; of the
-        memory 20 MiB a pod and 50 MiB, at most a quarter, and 100 MiB for eviction. Pods by the default of an overlay network, and
-        more than in any other (page concepts-network-ip-address-planning). The kernel's share is [inferred]: a machine of 8 GiB
+        Page node-resource-reservations, AKS 1.29 and later: CPU by this table, interpolated
+        [inferred]; memory less 20 MiB a pod and 50 MiB, at most a quarter, and 100 MiB for
+        eviction. Pods: the default of an overlay network, the highest (page
+        concepts-network-ip-address-planning). The kernel's share is [inferred]: a machine of 8 GiB
         showed 96.9 %.
         """
         cores = machine.vcpus
@@ -98,7 +101,7 @@ class Aks(Cloud):
         return tuple(pool.zones), 3 if _has_zones(settings) else 0
 
     def durable_disks(self, settings: CloudSettings | None) -> tuple[str, dict[str, str]]:
-        """Return disks with copies in all zones, where the region has some (learn.microsoft.com/azure/aks/azure-disk-csi)."""
+        """Return disks with copies in all zones, if there are zones (page azure-disk-csi)."""
         return "disk.csi.azure.com", {
             "skuName": f"StandardSSD_{'ZRS' if _has_zones(settings) else 'LRS'}"
         }

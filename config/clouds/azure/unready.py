@@ -1,14 +1,17 @@
-"""Limits of unready nodes, beyond which AKS' cluster autoscaler stops for every pool (docs/adr/0023).
+"""Limits of unready nodes, beyond which AKS' cluster autoscaler stops for every pool
+(docs/adr/0023).
 
-It stops where more than `ok-total-unready-count` nodes and more than `max-total-unready-percentage` of all are unready
-(kubernetes/autoscaler 1.36.1, clusterstate.go, IsClusterHealthy), so that it does not empty a cluster whose nodes it cannot see.
-With 3 and 45 % five dead GPU nodes of ten stopped it, and CPU notebooks waited.
+It stops if more than `ok-total-unready-count` nodes and more than `max-total-unready-percentage` of
+all are unready (kubernetes/autoscaler 1.36.1, clusterstate.go, IsClusterHealthy), lest it empties a
+cluster whose nodes it cannot see. With 3 and 45 %, five dead GPU nodes of ten stopped it, and CPU
+notebooks waited.
 
-A node counts that is not ready, has its machine, and is more than 15 minutes old (updateReadinessStats there). An evicted machine
-that is deleted counts until its node object goes, about a minute; one that is deallocated keeps its node, and machines that boot
-and never become ready count from their sixteenth minute on. Azure's cache says of an unknown machine that it cannot tell, so that
-its node counts (azure_cache.go, HasInstance). The same two limits hold for each pool (IsNodeGroupHealthy): a higher count lets a
-pool of dead nodes be asked again, a higher percentage does not.
+A node counts if it is not ready, has its machine, and is older than 15 minutes
+(updateReadinessStats there). A deleted evicted machine counts until its node object goes, about a
+minute; a deallocated one keeps its node; a machine that boots and never becomes ready counts from
+its sixteenth minute on. A machine unknown to Azure's cache counts (azure_cache.go, HasInstance).
+The same limits hold for each pool (IsNodeGroupHealthy): a higher count lets a pool of dead nodes be
+asked again, a higher percentage does not.
 """
 
 from __future__ import annotations
@@ -20,8 +23,8 @@ from dataclasses import dataclass
 from config.clouds.azure.azure_autoscaler import AzureAutoscaler
 
 STEPS = (60, 75, 90)
-"""Percentages beside the release's own. Few, so that another bound of a pool is seldom an update of the cluster as well; none
-above 90, where an outage that leaves a few nodes would go unnoticed."""
+"""Percentages beside the release's. Few, so that a changed bound of a pool seldom updates the
+cluster; none above 90, where an outage that leaves a few nodes would go unnoticed."""
 
 _COUNTS = tuple(digit * 10**power for power in range(1, 6) for digit in (1, 2, 5))
 """Few for the same reason."""
@@ -61,15 +64,12 @@ class Limits:
     percentage: int
 
     def stopped_by(self, loss: Loss) -> bool:
-        """Whether the loss stops it."""
+        """Return whether the loss stops the autoscaler."""
         return loss.lost > self.count and loss.percentage > self.percentage
 
 
 def losses(pools: Sequence[Bounds], system: int) -> Iterator[Loss]:
-    """All spot pools together, as a region runs out of every size, and each on-demand pool. `system`: least nodes of that pool.
-
-    Without its system pool a cluster is lost anyhow.
-    """
+    """Yield all spot pools together, as a region may lack every size, and each on-demand pool."""
     together = [pool for pool in pools if pool.reclaimable]
     for gone in (together, *([pool] for pool in pools if not pool.reclaimable)):
         if gone:
@@ -80,9 +80,9 @@ def losses(pools: Sequence[Bounds], system: int) -> Iterator[Loss]:
 
 
 def limits(pools: Sequence[Bounds], system: int, pinned: Limits) -> Limits:
-    """The release's, with the percentage raised until no loss stops the autoscaler, and the count where that is not enough.
+    """Return the release's limits, raised until no loss stops the autoscaler.
 
-    The percentage first: it holds in a small cluster as well, where all nodes may be fewer than the count.
+    First the percentage, which also holds in a small cluster, then the count.
     """
     stopping = [loss for loss in losses(pools, system) if pinned.stopped_by(loss)]
     needed = max((loss.percentage for loss in stopping), default=0)
@@ -99,7 +99,7 @@ def limits(pools: Sequence[Bounds], system: int, pinned: Limits) -> Limits:
 def chosen(
     own: AzureAutoscaler, release: AzureAutoscaler, pools: Sequence[Bounds], system: int
 ) -> Limits:
-    """The stack file's limits; what it leaves out follows from the bounds, but a percentage of its own stands as it is."""
+    """Return the stack file's limits; derive missing ones from the bounds."""
     assert release.ok_total_unready_count is not None
     assert release.max_total_unready_percentage is not None
     count = (

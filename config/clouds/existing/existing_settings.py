@@ -1,4 +1,4 @@
-"""The settings of an existing cluster, on any cloud or none: this program adds the layer inside and nothing else."""
+"""The settings of an existing cluster on any cloud: the program adds only the layer inside."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Path = Annotated[
         ),
     ),
 ]
-"""At most PATH_MAX characters (Linux, limits.h), no variables of a shell. White space around it is dropped: YAML's `|` adds a
-line's end."""
+"""A path without shell variables, at most PATH_MAX characters (Linux, limits.h). White space around
+it is dropped: YAML's `|` adds a line's end."""
 
 
 class Kubeconfig(Model):
@@ -62,7 +62,7 @@ class Existing(CloudSettings):
     name: str = Field(
         pattern=worded(
             r"^[a-zA-Z0-9]([-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$",
-            "at most 63 letters, digits and -, first and last a letter or digit, such as shared-cluster",
+            "at most 63 letters, digits and -, such as shared-cluster; no - first or last",
         ),
         description="A name for the cluster, for outputs and names of resources.",
         examples=["shared-cluster"],

@@ -9,7 +9,7 @@ from config.model.pool import Capacity
 
 
 class ExistingCluster(Cloud):
-    """Any cluster. A pool is then a description of existing nodes: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/."""
+    """Any cluster; a pool describes existing nodes, named by Kubernetes' rules."""
 
     provider = "existing"
     title = "existing cluster"

@@ -11,7 +11,7 @@ from config.model.release import Release, all_of
 
 
 class GcpAutoscaler(Model):
-    """Settings of GKE's cluster autoscaler, which has few (page cluster-autoscaler). Unset: the release's."""
+    """Settings of GKE's cluster autoscaler (page cluster-autoscaler). Unset: the release's."""
 
     profile: Literal["balanced", "optimize-utilization"] | None = optional(
         None,
@@ -31,6 +31,6 @@ class GcpPins(Model):
 
 
 def pinned_autoscaler(release: Release) -> GcpAutoscaler:
-    """The autoscaler's settings that a release pins."""
+    """Return the autoscaler's settings that a release pins."""
     assert isinstance(release, GcpPins)
     return release.gcp_autoscaler

@@ -10,7 +10,7 @@ ProjectId = Annotated[
     str,
     form(
         r"^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)+:)?[a-z][-a-z0-9]{4,28}[a-z0-9]$",
-        "a project's id: 6 to 30 lower-case letters, digits and -, a letter first; not its number or its name",
+        "a project's id: 6 to 30 of a-z, 0-9 and -, a letter first; not its number or name",
     ),
 ]
 """docs.cloud.google.com/resource-manager/docs/creating-managing-projects"""
@@ -19,7 +19,7 @@ Location = Annotated[
     str,
     form(
         r"^[a-z]+-[a-z]+[0-9]{1,2}(-[a-z][a-z0-9]{0,4})?$",
-        "a region such as europe-west4 (a regional cluster) or a zone such as europe-west4-a (a zonal one)",
+        "a region such as europe-west4 (regional cluster) or a zone such as europe-west4-a (zonal)",
     ),
 ]
 
@@ -40,7 +40,7 @@ ClusterName = Annotated[
     str,
     form(
         r"^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$",
-        "a GKE cluster's name: at most 40 lower-case letters, digits and -, a letter first and no - at the end",
+        "a GKE cluster's name: at most 40 of a-z, 0-9 and -, a letter first, no - at the end",
     ),
 ]
 """magic-modules, resource_container_cluster.go"""
@@ -57,10 +57,12 @@ RegistryRepository = Annotated[
     str,
     form(
         r"^([a-z]([-a-z0-9]{0,61}[a-z0-9])?|((asia|eu|us)\.)?gcr\.io)$",
-        "a repository's name: at most 63 lower-case letters, digits and -; or gcr.io, asia.gcr.io, eu.gcr.io or us.gcr.io",
+        "a repository's name: at most 63 lower-case letters, digits and -; or gcr.io, "
+        "asia.gcr.io, eu.gcr.io or us.gcr.io",
     ),
 ]
-"""docs.cloud.google.com/artifact-registry/docs/transition/gcr-repositories: the four that serve Container Registry's hosts."""
+"""docs.cloud.google.com/artifact-registry/docs/transition/gcr-repositories: the four that serve
+Container Registry's hosts."""
 
 KmsKey = Annotated[
     str,

@@ -14,8 +14,7 @@ class GcpNodes(Model):
     disk_type: Literal["pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"] | None = (
         optional(
             None,
-            "The boot disk's type. Default: pd-balanced, or the first type that the machine family "
-            "boots from.",
+            "The boot disk's type. Default: pd-balanced, or the first that the machine boots from.",
         )
     )
     image_type: Literal["COS_CONTAINERD", "UBUNTU_CONTAINERD"] = optional(
@@ -32,8 +31,7 @@ class GcpPool(GcpNodes):
 
     min_nodes_per_zone: int | None = optional(
         None,
-        "Least nodes in each zone, instead of minNodes. Default: 0 for GPU and spot pools, 1 for "
-        "others.",
+        "Least nodes in each zone, instead of minNodes. Default: 0 for GPU and spot pools, else 1.",
         0,
         ge=0,
     )
@@ -50,22 +48,20 @@ class GcpPool(GcpNodes):
     )
     shutdown_grace_seconds: int | None = optional(
         None,
-        "Seconds of notice for a spot node; the last 15 are for system pods. GKE's default: 30 "
-        "(page spot-vms).",
+        "Seconds of notice for a spot node, 15 of them for system pods. GKE's default: 30.",
         120,
         ge=30,
         le=120,
     )
     max_run_duration: Duration | None = optional(
         None,
-        "How long a flex-start machine runs before Google ends it: `10m` to `168h`. Default: "
-        "168h, seven days.",
+        "How long a flex-start machine runs: `10m` to `168h`. Default: 168h, seven days.",
         "24h",
     )
     device_plugin: Literal["gke", "nvidia"] = optional(
         "gke",
-        "`nvidia` keeps GKE's own device plugin off these nodes, for the GPU Operator's; it needs "
-        "`devicePlugin.install: never`.",
+        "`nvidia` keeps GKE's device plugin off these nodes; it needs `devicePlugin.install: "
+        "never`.",
     )
     compute_class: bool = optional(
         True,
@@ -85,7 +81,7 @@ class GkePool(Model):
     gcp: GcpPool | None = optional(None, "Settings of GKE's node pools.")
 
     def of_a_zone(self, bound: Literal[0, 1]) -> int | None:
-        """As `Pool.of_a_zone`."""
+        """Return the bound of each zone, as `Pool.of_a_zone`."""
         return (
             (self.gcp.max_nodes_per_zone if bound else self.gcp.min_nodes_per_zone)
             if self.gcp
@@ -94,10 +90,10 @@ class GkePool(Model):
 
 
 def nodes_of(pool: AnyPool) -> GcpNodes | None:
-    """The key `gcp` of a pool or of the system pool, as far as it is about nodes."""
+    """Return the key `gcp` of a pool or of the system pool, for settings of nodes."""
     return pool.gcp if isinstance(pool, GkePool | GkeSystemPool) else None
 
 
 def options_of(pool: AnyPool) -> GcpPool | None:
-    """The key `gcp` of a pool."""
+    """Return the key `gcp` of a pool."""
     return pool.gcp if isinstance(pool, GkePool) else None

@@ -1,7 +1,8 @@
-"""The settings of a GKE cluster. Names and values are Google's where Kubernetes has no word.
+"""The settings of a GKE cluster, in Google's words where Kubernetes has none.
 
-Sources: the GKE pages named beside the models (docs.cloud.google.com/kubernetes-engine/docs/<page>), and the argument classes
-of pulumi-gcp 10. Where AKS has the same thing it has the same key (`config.clouds.azure.azure_settings`).
+Sources: the GKE pages named beside the models
+(docs.cloud.google.com/kubernetes-engine/docs/<page>), and the argument classes of pulumi-gcp 10.
+Keys that AKS has too are the same (`config.clouds.azure.azure_settings`).
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ class GcpExistingNetwork(Model):
     )
     grant_access: bool = optional(
         True,
-        "In a Shared VPC: whether the stack grants Google's service agents their roles in the "
-        "host project; false: its owner does.",
+        "In a Shared VPC: whether the stack grants Google's service agents their roles, or the "
+        "owner.",
     )
 
 
 class GcpNetwork(Model):
-    """The VPC-native network of the nodes and the ranges inside the cluster (page alias-ips), most of it for the cluster's life."""
+    """The VPC-native network of nodes, pods and Services (page alias-ips); mostly immutable."""
 
     existing: GcpExistingNetwork | None = optional(
         None, "An existing network to use. Default: the stack makes one."
@@ -67,20 +68,18 @@ class GcpNetwork(Model):
     )
     control_plane_cidr: Cidr | None = optional(
         None,
-        "A /28 for the control plane of old clusters; GKE needs none from 1.29 on (page "
+        "A /28 for an old cluster's control plane; not needed from 1.29 on (page "
         "private-clusters).",
         "172.16.0.0/28",
     )
     private_nodes: bool = optional(True, "Whether nodes have only private addresses.")
     outbound_type: Literal["cloudNat", "none"] = optional(
         "cloudNat",
-        "How private nodes reach the internet: `cloudNat` (the stack makes it), or `none`: by "
-        "your own means or not at all.",
+        "How private nodes reach the internet: `none` means by your own means or not at all.",
     )
     dataplane: Literal["v2", "legacy"] = optional(
         "v2",
-        "What routes packets between pods: `v2` is Cilium and enforces NetworkPolicy (page "
-        "dataplane-v2).",
+        "What routes packets: `v2` is Cilium and enforces NetworkPolicy (page dataplane-v2).",
     )
     flow_log_sampling: float | None = optional(
         None,
@@ -93,7 +92,7 @@ class GcpNetwork(Model):
 
 
 class GcpAccess(Model):
-    """Access to the API server (pages network-isolation, authorized-networks, google-groups-rbac)."""
+    """Access to the API server (pages network-isolation, authorized-networks)."""
 
     dns_endpoint: bool = optional(
         True, "Whether the API server has a DNS name, reached from anywhere and guarded by IAM."
@@ -119,7 +118,7 @@ class GcpAccess(Model):
 
 
 class GcpFallback(Model):
-    """The order in which GPU pools are tried (page about-custom-compute-classes). GKE has no priority expander."""
+    """The order in which GPU pools are tried (page about-custom-compute-classes)."""
 
     mode: Literal["compute-class", "affinity"] | None = optional(
         None,
@@ -133,7 +132,7 @@ class GcpFallback(Model):
         "kubeflow-spot",
         pattern=worded(
             r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$",
-            "at most 63 lower-case letters, digits and -, first and last a letter or digit, such as kubeflow-spot",
+            "at most 63 of a-z, 0-9 and -, no - first or last, such as kubeflow-spot",
         ),
     )
     active_migration: bool = optional(
@@ -213,8 +212,7 @@ class GcpEncryption(Model):
     )
     boot_disk_key: KmsKeyReference | None = optional(
         None,
-        "The Cloud KMS key that encrypts the nodes' boot disks; immutable on a pool. Default: "
-        "Google's key.",
+        "The Cloud KMS key of the nodes' boot disks; immutable on a pool. Default: Google's.",
         "projects/corp-keys/locations/europe-west4/keyRings/ml/cryptoKeys/disks",
     )
     grant_access: bool = optional(
@@ -234,7 +232,7 @@ class GcpMaintenance(Model):
 
 
 class GcpExistingCluster(Model):
-    """An existing GKE cluster: the stack adds pools and the layer inside, and touches nothing else."""
+    """An existing GKE cluster: the stack only adds pools and the layer inside."""
 
     location: Location = Field(
         description="The cluster's region, or its zone when it is a zonal one.",
@@ -270,8 +268,7 @@ class Gcp(CloudSettings):
     access: GcpAccess = optional(GcpAccess(), "Access to the API server.")
     service_account: ServiceAccountReference | None = optional(
         None,
-        "An existing service account for the nodes. Default: the stack makes one with least "
-        "privilege.",
+        "An existing service account for the nodes. Default: the stack makes one.",
         "nodes@my-project.iam.gserviceaccount.com",
     )
     registries: tuple[GcpRegistry, ...] = optional((), "Repositories that nodes may pull from.")
@@ -308,7 +305,7 @@ class Gcp(CloudSettings):
 
     @property
     def zone_count(self) -> int:
-        """The zones of a pool that names none: GKE takes three of a region (page regional-clusters)."""
+        """The zones of a pool that names none: three of a region (page regional-clusters)."""
         if isinstance(self.zones, Some):
             raise Unreadable("zones")
         return len(self.zones) or (1 if self.zonal else 3)

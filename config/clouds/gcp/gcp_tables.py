@@ -1,4 +1,4 @@
-"""Google's machine types, attached GPUs, zones and release channels. Sources: README.md beside this file."""
+"""Google's machine types, attached GPUs, zones and release channels (sources: README.md here)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ACCELERATORS = {
     "nvidia-h100-mega-80gb": "nvidia-h100-mega",
     "nvidia-h200-141gb": "nvidia-h200",
 }
-"""Google's names of GPU models -> those of all clouds' catalogues. Names that are not here are the same."""
+"""Google's names of GPU models -> those of all catalogues. Other names are the same."""
 
 ATTACHABLE = {
     gpu.model: gpu
@@ -44,13 +44,13 @@ ATTACHABLE = {
 
 @cache
 def machines() -> dict[str, Machine]:
-    """Google's machine types by name."""
+    """Return Google's machine types by name."""
     return {row["machine_type"]: _machine(row) for row in rows(__file__, "machines")}
 
 
 @cache
 def not_by_flex_start() -> frozenset[str]:
-    """Machine types that Google does not sell by flex-start, where a source says so."""
+    """Return machine types that Google does not sell by flex-start, according to a source."""
     flags = {"no-flex-start", "reservation-only"}
     return frozenset(
         row["machine_type"]
@@ -60,7 +60,7 @@ def not_by_flex_start() -> frozenset[str]:
 
 
 def accelerator(model: str) -> str:
-    """Google's name of a GPU model of the catalogue, as node pools and the label gke-accelerator have it."""
+    """Return Google's name of a GPU model, as in node pools and the label gke-accelerator."""
     return next((google for google, catalogue in ACCELERATORS.items() if catalogue == model), model)
 
 
@@ -92,7 +92,7 @@ READ = "November 2026"
 
 @cache
 def zones() -> dict[str, tuple[str, ...]]:
-    """The zones of each region."""
+    """Return the zones of each region."""
     return {
         row["region"]: tuple(f"{row['region']}-{zone}" for zone in row["zones"].split())
         for row in rows(__file__, "zones")
@@ -101,7 +101,7 @@ def zones() -> dict[str, tuple[str, ...]]:
 
 @cache
 def gpu_zones() -> dict[str, frozenset[str]]:
-    """The zones that offer a GPU, by Google's name of it; without the GPUs whose zones are unknown."""
+    """Return the zones that offer a GPU, by Google's name; omit GPUs with unknown zones."""
     return {
         row["accelerator"]: frozenset(row["zones"].split())
         for row in rows(__file__, "gpu-zones")
@@ -111,13 +111,13 @@ def gpu_zones() -> dict[str, frozenset[str]]:
 
 @cache
 def channels() -> dict[str, Versions]:
-    """The Kubernetes versions of each release channel, by its name."""
+    """Return the Kubernetes versions of each release channel."""
     return {row.pop("channel"): Versions(**row) for row in rows(__file__, "channels")}
 
 
 @cache
 def all_channels() -> Versions:
-    """The versions of all channels together."""
+    """Return the versions of all channels together."""
     every = channels().values()
     first, last = (
         min((each.first for each in every), key=minor_number),

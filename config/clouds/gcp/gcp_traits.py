@@ -30,13 +30,10 @@ COMPUTE_CLASS_LABEL = "cloud.google.com/compute-class"
 def compute_class_mode(
     settings: Gcp, pools: Iterable[Pool], cloud: Cloud, version: str, *, by_default: bool
 ) -> Literal["compute-class", "affinity"]:
-    """The means by which GPU pools are tried in order. `by_default`: whether policies of this program place pods.
-
-    Raises `config.model.fields.Unreadable` when a pool that decides cannot be read.
-    """
+    """Return how GPU pools are tried in order; `by_default`: whether our policies place pods."""
     if settings.fallback.mode:
         return settings.fallback.mode
-    # In an existing cluster GPU pods may be meant for other pools; without a policy no pod asks for the class.
+    # An existing cluster may have other GPU pools; without a policy no pod asks for the class.
     if settings.existing_cluster or not by_default or not has_mutating_policies(version):
         return "affinity"
     ordered = any(cloud.gpus(pool)[0] and pool.fallback for pool in pools)
@@ -82,19 +79,19 @@ _PARTITIONS: Mapping[str, Mapping[str, tuple[str, int]]] = {
     # Has a 4g, which is all of it.
     "nvidia-rtx-pro-6000": {"1g": ("1g.24gb", 4), "2g": ("2g.48gb", 2), "4g": ("4g.96gb", 1)},
 }
-"""GKE's sizes of MIG instances, and how many a GPU is cut into. Where a model has two sizes with as many compute slices, the
-smaller memory, as on AKS. Sources: GKE's autoscaler and container-engine-accelerators (config/clouds/gcp/README.md); no 4g for
-A100, H100, H200 and B200."""
+"""GKE's sizes of MIG instances, and how many a GPU is cut into. Of two sizes with as many compute
+slices, the one with less memory, as on AKS. Sources: GKE's autoscaler and
+container-engine-accelerators (config/clouds/gcp/README.md); no 4g for A100, H100, H200 and B200."""
 
 
 def partition_size(model: str, mig: str) -> str | None:
-    """GKE's `gpuPartitionSize` for a pool's `mig`, such as 1g.5gb; None when GKE does not cut the model so."""
+    """Return GKE's `gpuPartitionSize` of a pool's `mig`, such as 1g.5gb; None if there is none."""
     partition = _PARTITIONS.get(model, {}).get(mig)
     return partition[0] if partition else None
 
 
 def partitions(model: str, mig: str) -> int:
-    """Number of MIG instances of one GPU; 0 when GKE does not cut the model so."""
+    """Return the MIG instances of one GPU; 0 if GKE has no such size."""
     partition = _PARTITIONS.get(model, {}).get(mig)
     return partition[1] if partition else 0
 
@@ -116,17 +113,18 @@ _BOOT_DISKS = {
 }
 """Types of boot disk by machine family.
 
-Sources: GKE's autoscaler (config/clouds/gcp/README.md) for families with GPUs; nextflow-io/nextflow pull request 6841 (no Hyperdisk
-Balanced on E2, N1, N2 and N2D); Compute Engine's refusal as several repositories quote it, such as of t2d-standard-16; issue 1391
-of kubernetes-sigs/gcp-compute-persistent-disk-csi-driver (C3)."""
+Sources: GKE's autoscaler (config/clouds/gcp/README.md) for families with GPUs; nextflow-io/nextflow
+pull request 6841 (no Hyperdisk Balanced on E2, N1, N2 and N2D); Compute Engine's refusal as several
+repositories quote it, such as of t2d-standard-16; issue 1391 of
+kubernetes-sigs/gcp-compute-persistent-disk-csi-driver (C3)."""
 
 
 DISKS_AS_REPORTED = frozenset({"n2", "n2d", "e2", "t2d", "c3"})
-"""The families of which other people's reports alone say so: a rule warns there and does not refuse."""
+"""Families known from reports of others only: a rule warns and does not refuse."""
 
 
 def boot_disks(size: str) -> tuple[str, ...]:
-    """The types of boot disk a machine takes, its default first; empty where they are unknown."""
+    """Return a machine's types of boot disk, its default first; empty if unknown."""
     machine = machines().get(size.lower())
     if machine is None:
         return ()
@@ -138,9 +136,10 @@ def boot_disks(size: str) -> tuple[str, ...]:
 
 
 def default_boot_disk(size: str) -> str | None:
-    """The disk GKE takes where none is named: balanced where the machine boots from it; None for an unknown machine.
+    """Return GKE's default boot disk (terraform-provider-google, container_node_pool; page
+    custom-boot-disks).
 
-    terraform-provider-google, container_node_pool, `disk_type`; page custom-boot-disks.
+    Balanced if the machine boots from it; None for an unknown machine.
     """
     if machines().get(size.lower()) is None:
         return None
@@ -164,13 +163,15 @@ def _shares(amount: float, steps: tuple[tuple[float, float], ...]) -> float:
 class Gke(Cloud):
     """GKE Standard.
 
-    Sources: docs.cloud.google.com/kubernetes-engine/docs/concepts/spot-vms (labels; 30 s of notice, of which 15 are left to
-    pods that are not the system's), concepts/preemptible-vms and concepts/persistent-volumes; magic-modules,
-    resource_container_cluster.go (names of clusters); pulumi-gcp issue 1510 (names of pools); page quotas (nodes of a pool's
-    zone); tutorials with spot VMs, which taint `cloud.google.com/gke-spot=true:NoSchedule` themselves because a Standard pool
-    gets no spot taint from GKE; bitpoke/stack issue 86 (node-role.kubernetes.io); container-engine-accelerators (the device
-    plugin is GKE's); GoogleCloudPlatform/cluster-autoscaler, system_labels.go (the labels of flex-start; its taint is optional
-    and bears the label's key).
+    Sources: docs.cloud.google.com/kubernetes-engine/docs/concepts/spot-vms (labels; 30 s of notice,
+    of which 15 are left to pods that are not the system's), concepts/preemptible-vms and
+    concepts/persistent-volumes; magic-modules, resource_container_cluster.go (names of clusters);
+    pulumi-gcp issue 1510 (names of pools); page quotas (nodes of a pool's zone); tutorials with
+    spot VMs, which taint `cloud.google.com/gke-spot=true:NoSchedule` themselves because a Standard
+    pool gets no spot taint from GKE; bitpoke/stack issue 86 (node-role.kubernetes.io);
+    container-engine-accelerators (the device plugin is GKE's);
+    GoogleCloudPlatform/cluster-autoscaler, system_labels.go (the labels of flex-start; its taint is
+    optional and bears the label's key).
     """
 
     provider = "gcp"
@@ -189,7 +190,7 @@ class Gke(Cloud):
         capacity: Added(
             {label: "true", PROVISIONING: capacity.value}, (Taint(key=label, value="true"),)
         )
-        # Nodes of flex-start end as spot nodes do: what must not be evicted is kept off in the same way.
+        # Flex-start nodes end as spot nodes do: pods that must not be evicted stay off both.
         for capacity, label in zip(
             (Capacity.SPOT, Capacity.PREEMPTIBLE, Capacity.FLEX_START),
             (SPOT, PREEMPTIBLE, FLEX_START),
@@ -198,7 +199,8 @@ class Gke(Cloud):
     }
     reserved_label_prefixes = ("cloud.google.com", "gke.io", "kubernetes.io", "k8s.io")
     reserved_labels = frozenset({NO_DEFAULT_PLUGIN})
-    # hashicorp/terraform-provider-google issue 20249: App Engine refuses such keys. GKE takes at least those of Pulumi's provider.
+    # hashicorp/terraform-provider-google issue 20249: App Engine refuses such keys. GKE takes at
+    # least those of Pulumi's provider.
     own_beginning = "goog-"
     # us-central1-ai1a as well (docs.cloud.google.com/compute/docs/regions-zones/ai-zones)
     zone_form = r"[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4}"
@@ -241,8 +243,8 @@ class Gke(Cloud):
     def allocatable(self, machine: Machine, max_pods: int | None) -> tuple[int, int]:
         """Return millicores and MiB for pods.
 
-        Page plan-node-sizes: shares of the first, second and further cores and GiB, and 100 MiB for eviction. The kernel's share is
-        [inferred]: a machine of 16 GiB showed 97.6 %.
+        Page plan-node-sizes: shares of the first, second and further cores and GiB, and 100 MiB for
+        eviction. The kernel's share is [inferred]: a machine of 16 GiB showed 97.6 %.
         """
         memory = machine.memory_gib * _VISIBLE
         kept = _shares(memory, _MEMORY) * 1024 + 100
@@ -262,7 +264,7 @@ class Gke(Cloud):
         )
 
     def pool_class(self, spec: ClusterSpec) -> PoolClass | None:
-        """Return the ComputeClass. It holds every GPU pool, for a pod that asks for it is kept off all pools that are not in it."""
+        """Return the ComputeClass of all GPU pools: pods that ask for it run on no other pool."""
         if not isinstance(spec.cloud, Gcp):
             return None
         way = compute_class_mode(
@@ -306,12 +308,13 @@ class Gke(Cloud):
         )
 
     def durable_disks(self, settings: CloudSettings | None) -> tuple[str, dict[str, str]]:
-        """Return disks with copies in two zones, which a zonal cluster has no nodes in (page regional-pd)."""
+        """Return disks in two zones; a zonal cluster has nodes in one only (page regional-pd)."""
         driver, parameters = self.workspace_disks(settings)
         regional = isinstance(settings, Gcp) and not settings.zonal
         return driver, {**parameters, **({"replication-type": "regional-pd"} if regional else {})}
 
     def workspace_disks(self, settings: CloudSettings | None) -> tuple[str, dict[str, str]]:
-        """Return disks in one zone. A regional one has 10 GiB at least, and optimized machines take none (pages
-        about-regional-persistent-disk, troubleshooting/storage)."""
+        """Return disks in one zone: a regional disk has 10 GiB at least, and optimized machines
+        take none (pages about-regional-persistent-disk, troubleshooting/storage).
+        """
         return "pd.csi.storage.gke.io", {"type": "pd-balanced"}

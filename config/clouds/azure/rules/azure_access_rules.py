@@ -31,12 +31,12 @@ _TAKEN = frozenset({
     "guest", "john", "owner", "root", "server", "sql", "support", "support_388945a0", "sys", "test", "test1", "test2",
     "test3", "user", "user1", "user2", "user3", "user4", "user5",
 })  # fmt: skip
-"""learn.microsoft.com/rest/api/compute/virtual-machines/create-or-update, OSProfile; that AKS' scale sets have the same list is
-[inferred]."""
+"""learn.microsoft.com/rest/api/compute/virtual-machines/create-or-update, OSProfile; that AKS'
+scale sets have the same list is [inferred]."""
 
 _FIELDS = {"ssh-rsa": 3, "ssh-ed25519": 2}
-"""Fields of a public key, by its kind: the kind, and its numbers (RFC 4253, 6.6; RFC 8709, 4). AKS refuses a key that it cannot
-read (MicrosoftDocs/azure-docs issue 74569)."""
+"""Number of fields of a public key, by its kind (RFC 4253, 6.6; RFC 8709, 4). AKS refuses a key
+that it cannot read (MicrosoftDocs/azure-docs issue 74569)."""
 
 _ED25519 = 32
 """Bytes of such a key (RFC 8032)."""
@@ -67,7 +67,7 @@ def _zone(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         f"{_PATH}.privateDnsZone", zone, "Microsoft.Network/privateDnsZones", "a private DNS zone"
     )
     name, region = zone.rpartition("/")[2], azure.location
-    # learn.microsoft.com/azure/aks/private-clusters; behind the region other clouds than the public one go on otherwise.
+    # learn.microsoft.com/azure/aks/private-clusters; after the region, other clouds' names differ.
     if region and not re.match(rf"([-\w]{{1,32}}\.)?privatelink\.{region}\.", name, re.IGNORECASE):
         yield Problem(
             f"{_PATH}.privateDnsZone",
@@ -113,7 +113,8 @@ def _way_out(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if azure.access.authorized_ranges and azure.network.outbound_type != "loadBalancer":
         yield Problem(
             f"{_PATH}.authorizedRanges",
-            f"must hold the address nodes leave by: with outboundType {azure.network.outbound_type} AKS adds none itself",
+            f"must hold the nodes' outbound address: outboundType {azure.network.outbound_type} "
+            "adds none",
             "make sure that it does, else nodes cannot join",
             warning=True,
         )
@@ -171,7 +172,7 @@ def _public_key(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _fields(body: str) -> list[bytes] | None:
-    """Return the fields of a public key; None where they are not what the key says (RFC 4253, 6.6; RFC 4251, 5: string)."""
+    """Return the fields of a public key; None if lengths disagree (RFC 4253, 6.6; RFC 4251, 5)."""
     try:
         left = base64.b64decode(body, validate=True)
     except binascii.Error:
@@ -203,7 +204,7 @@ def _private_vault(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem
     if azure.encryption.kms and azure.encryption.kms.private:
         yield Problem(
             f"{_KMS}.private",
-            "is true: AKS reaches such a vault only by API Server VNet Integration, which this program does not declare",
+            "is true: such a vault needs API Server VNet Integration, which is not supported here",
             "use a vault with public access, or leave out `kms`",
         )
 
@@ -213,10 +214,11 @@ def _vault(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not kms:
         return
     if kms.vault_id is None:
-        # Same page: the identity must have the key's use before the cluster comes, and only the id says where to grant it.
+        # Same page: the identity needs the key before the cluster comes; only the id says where to
+        # grant it.
         yield Problem(
             f"{_KMS}.vaultId",
-            "is missing: the cluster's identity is not allowed to use the key, without which AKS refuses the cluster",
+            "is missing: AKS refuses the cluster until its identity may use the key",
             "add the vault's id, or grant Key Vault Crypto User yourself",
             warning=True,
         )

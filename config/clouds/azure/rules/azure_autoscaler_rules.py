@@ -1,6 +1,7 @@
-"""Checks of the cluster autoscaler's settings. They warn: AKS takes all of them, but spot and fallback suffer.
+"""Rules of the cluster autoscaler's settings. They warn: AKS takes all of them, but spot and
+fallback suffer.
 
-Sources: recordings of the real cluster-autoscaler 1.36.1; AKS' page cluster-autoscaler for the defaults.
+Sources: recordings of the real cluster-autoscaler 1.36.1; AKS' page cluster-autoscaler.
 """
 
 from __future__ import annotations
@@ -26,16 +27,18 @@ _PATH = "cloud.autoscaler"
 _LONGER = "a longer growth.acceptedWait"
 
 _AGE = {True: 30, False: 2}
-"""Seconds that the oldest pending pod must be old before a pool grows, with GPUs and without (the recordings)."""
+"""Seconds that a pod must be pending before a pool grows, with GPUs and without (recordings)."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 300, 1800
-"""Seconds for which a pool that failed is left alone: the first time, and at most; it doubles in between. AKS has no key for either
-(cluster-autoscaler's `--initial-node-group-backoff-duration` and `--max-node-group-backoff-duration`)."""
+"""Seconds for which a failed pool is skipped: the first time, and at most; it doubles in between.
+AKS has no key for either (`--initial-node-group-backoff-duration`,
+`--max-node-group-backoff-duration`)."""
 
 _COMES = {True: 10, False: 4}
-"""Minutes that machines of AKS may take until they work, with GPUs and without. Nobody publishes how they are spread. Seen: 3 to 7
-minutes for a node (Microsoft's ANZAzureDevs/New-Breakpoint, pull request 37), 5 to 11 for one with A100s (question 12767836 of
-learn.microsoft.com/answers, 2026), more than 10 for A10s, A100s and H100s (Azure/telescope, pull request 1322, 2026)."""
+"""Minutes until a machine of AKS works, with GPUs and without. No source has the distribution.
+Seen: 3 to 7 minutes for a node (ANZAzureDevs/New-Breakpoint, pull request 37), 5 to 11 with
+A100s (question 12767836 of learn.microsoft.com/answers, 2026), more than 10 for A10s, A100s and
+H100s (Azure/telescope, pull request 1322, 2026)."""
 
 _ENDLESS = 24 * 3600
 """A chain that goes round for so many seconds does not end."""
@@ -53,18 +56,15 @@ class _Timers:
 
     @property
     def step(self) -> int:
-        """Seconds that a pool holds back the next one: a request that times out is given up at the next look."""
+        """Seconds for which a pool delays the next one: a request is given up at the next look."""
         return seconds(self.provision) + seconds(self.scan)
 
     def first(self, gpus: bool) -> int:
-        """Seconds before the first pool grows for a pod."""
+        """Return the seconds before the first pool grows for a pod."""
         return max(_AGE[gpus], seconds(self.delay))
 
     def requests(self, pools: int) -> int:
-        """How often pools that stay silent are asked before the one after them.
-
-        A pool is asked again as soon as its pause is over, before those that come after it in the order.
-        """
+        """Return how often silent pools are asked before the next one: again after each pause."""
         free, pauses, now, count = [0] * pools, [_FIRST_PAUSE] * pools, 0, 0
         while (
             now < _ENDLESS
@@ -76,7 +76,7 @@ class _Timers:
         return count
 
     def wait(self, pools: int, gpus: bool) -> int:
-        """Seconds that a pod waits for the step after these pools: at most `_ENDLESS`."""
+        """Return the seconds that a pod waits for the next step, at most `_ENDLESS`."""
         return min(self.first(gpus) + self.requests(pools) * self.step, _ENDLESS)
 
 
@@ -98,13 +98,13 @@ def _expander(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if draft.spot_pools() and profile.expander != "priority":
         yield _warning(
             "expander",
-            f"is {profile.expander}: spot pools need not grow first, and no fallback chain keeps its order",
+            f"is {profile.expander}: neither spot pools nor fallback chains keep their order",
             "write priority, or leave it out",
         )
 
 
 def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """Whether pods of a chain wait longer than the team accepts. One warning, for the chain that waits longest."""
+    """Warn if pods of a chain wait longer than accepted; once, for the chain that waits longest."""
     if not draft.release or azure.autoscaler.expander != "priority":
         return
     timers = _timers(azure.autoscaler, pinned_autoscaler(draft.release))
@@ -134,10 +134,12 @@ def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
     ]
     yield _warning(
         "maxNodeProvisionTime",
-        f"is {timers.provision}{' by the release' if timers.pinned else ''}: where machines are granted and never come up, pods of"
-        f" {steps[0]} {f'wait {_words(wait)} for' if wait < _ENDLESS else 'never get'} {steps[-1]} ({timers.first(gpus)} s, then"
-        f" {timers.provision} and a look every {timers.scan} for {_listed(silent)}{_rounds(timers, silent)}), and longer while"
-        f" requests go on, each of which starts the pool's time again; growth.acceptedWait is {accepted}",
+        f"is {timers.provision}{' by the release' if timers.pinned else ''}: where machines are "
+        f"granted and never come up, pods of {steps[0]} "
+        f"{f'wait {_words(wait)} for' if wait < _ENDLESS else 'never get'} {steps[-1]} "
+        f"({timers.first(gpus)} s, then {timers.provision} and a look every {timers.scan} for "
+        f"{_listed(silent)}{_rounds(timers, silent)}), and longer while requests go on, each of "
+        f"which starts the pool's time again; growth.acceptedWait is {accepted}",
         f"at most {enough[-1]}, if machines come as fast, or {_LONGER}"
         if enough
         else f"a shorter chain, or {_LONGER}",
@@ -145,7 +147,7 @@ def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
 
 
 def _too_short(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """Warn where machines are given up while they boot: each is deleted and another ordered, without an end."""
+    """Warn if machines are given up while they boot, and ordered again endlessly."""
     limit, with_gpus = (
         azure.autoscaler.max_node_provision_time,
         any(draft.of_pools(lambda pool: has_gpus(pool, cloud))),
@@ -153,9 +155,9 @@ def _too_short(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if limit and with_gpus and seconds(limit) < 60 * _COMES[True]:
         yield _warning(
             "maxNodeProvisionTime",
-            f"is {limit}: AKS was seen to take 4 to 11 minutes for a machine with GPUs, and one that is late is deleted and ordered"
-            " again, without an end",
-            f"at least {_COMES[True]}m, or leave it out, unless you have measured how long your machines take",
+            f"is {limit}: AKS takes 4 to 11 minutes for a machine with GPUs; a later one is "
+            "deleted and ordered again, endlessly",
+            f"at least {_COMES[True]}m, or leave it out, unless you have measured your machines",
         )
 
 
@@ -164,11 +166,11 @@ def _rounds(timers: _Timers, silent: Sequence[str]) -> str:
     if count == len(silent):
         return ""
     often = f"{count} requests" if count * timers.step < _ENDLESS else "in turn, without an end"
-    return f": {often}, since a pool is asked again, before those after it, when its back-off of 5 minutes or more is over"
+    return f": {often}, because a pool is asked again, before later ones, after its back-off"
 
 
 def _steps(pool: Pool, kept: Set[str], order: Sequence[str], cloud: Cloud) -> list[str]:
-    """The pools of a chain up to the first one whose machines nobody takes back, or its twin, as they grow."""
+    """Return a chain's pools, as they grow, up to the first that is not evicted, or its twin."""
     steps: list[str] = []
     for name in object_names.chain(pool):
         steps.append(name)
@@ -201,13 +203,13 @@ def _scan(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     ):
         yield _warning(
             "scanInterval",
-            f"is {profile.scan_interval}: machines that do not come within {limit} are given up at the next look only",
+            f"is {profile.scan_interval}: machines that miss {limit} are given up at the next look",
             "much shorter than maxNodeProvisionTime; AKS has 10s",
         )
 
 
 def _unready(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """Whether losing some pools leaves so few nodes that the autoscaler stops for all."""
+    """Warn if losing some pools leaves so few nodes that the autoscaler stops for all."""
     release, system = draft.release, draft.system_pool
     if not release or not system or not draft.all_pools:
         return
@@ -220,10 +222,11 @@ def _unready(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         loss = max(stopping, key=lambda loss: loss.percentage)
         yield _warning(
             "maxTotalUnreadyPercentage",
-            f"is {limits.percentage}: {loss.lost} unready nodes ({', '.join(loss.pools)}) can be {loss.percentage} % of all, and"
-            " the autoscaler then stops for every pool, fallback included, until they are ready or gone",
-            f"leave it and okTotalUnreadyCount out, or let that be {loss.lost}, with which a pool of up to {loss.lost} dead nodes"
-            " is asked again after every back-off",
+            f"is {limits.percentage}: {loss.lost} unready nodes ({', '.join(loss.pools)}) can be "
+            f"{loss.percentage} % of all; the autoscaler then stops for every pool, fallback "
+            "included, until they are ready or gone",
+            f"leave it and okTotalUnreadyCount out, or set that to {loss.lost}, so that a pool "
+            f"of up to {loss.lost} dead nodes is asked again after every back-off",
         )
 
 
@@ -261,7 +264,7 @@ def _balanced(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if azure.autoscaler.balance_similar_node_groups:
         yield _warning(
             "balanceSimilarNodeGroups",
-            "does nothing: pools are similar whose labels are equal, and each pool of a stack has its name as a label",
+            "does nothing: similar pools have equal labels, and each pool of a stack has its own",
             "remove it",
         )
 

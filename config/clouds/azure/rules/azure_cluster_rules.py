@@ -18,7 +18,8 @@ from config.rules.draft import Draft, most_nodes
 
 _TIER_NODES = {"Free": 1000, "Standard": 5000, "Premium": 5000}
 _PUBLIC_NAMES = (".vault.azure.net", ".azmk8s.io")
-"""learn.microsoft.com/azure/azure-government/compare-azure-government-global-azure; azmk8s.io: page private-clusters."""
+"""learn.microsoft.com/azure/azure-government/compare-azure-government-global-azure; azmk8s.io: page
+private-clusters."""
 _FREE_NODES = 10
 """learn.microsoft.com/azure/aks/free-standard-pricing-tiers: Free is for fewer than ten."""
 
@@ -58,14 +59,14 @@ def _region(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _other_cloud(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """Judge a region that the public cloud does not have: its endpoints do not know it, and names there end otherwise."""
+    """Judge a region outside the public cloud, whose endpoints and name suffixes differ."""
     other = other_cloud(azure.location) if azure.location else None
     if not other:
         return
     yield Problem(
         "cloud.location",
         f"is {azure.location}, a region of {other}: Azure's public cloud refuses it",
-        "take a region of the public cloud, or set `azure-native:environment` and log in there; this was not tried",
+        "take a region of the public cloud, or set `azure-native:environment` (untested)",
         warning=True,
     )
     names = {
@@ -130,7 +131,8 @@ def _tier(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if tier == "Free" and always >= _FREE_NODES:
         yield Problem(
             "cloud.tier",
-            f"is Free with {always} nodes that always run; AKS advises it for fewer than {_FREE_NODES} and gives no SLA",
+            f"is Free with at least {always} nodes; AKS advises fewer than {_FREE_NODES}, and "
+            "gives no SLA",
             "set `tier: Standard`",
             warning=True,
         )
@@ -138,14 +140,15 @@ def _tier(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if most > _TIER_NODES[tier]:
         yield Problem(
             "cloud.tier",
-            f"is {tier}, for at most {_TIER_NODES[tier]} nodes; the pools may grow to {most} together",
+            f"is {tier}, for at most {_TIER_NODES[tier]} nodes; the pools may grow to {most}",
             "set `tier: Standard`" if tier == "Free" else "smaller maxNodes",
             warning=True,
         )
 
 
 def _tags(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    # learn.microsoft.com/azure/azure-resource-manager/management/tag-resources; one more is the program's own on pools.
+    # learn.microsoft.com/azure/azure-resource-manager/management/tag-resources; one more is the
+    # program's own on pools.
     tags = draft.cluster.tags if draft.cluster else {}
     if len(tags) > 49:
         yield Problem(
@@ -187,9 +190,10 @@ def _version(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         # AKS makes a cluster of such a version with that plan only.
         yield Problem(
             path,
-            f"is {version}, which AKS offers with long-term support only: without it {official.first} to {official.last} in"
-            f" {official.read}; {KEPT}",
-            f'for a new cluster "{official.first}" or later, or `tier: Premium` and `longTermSupport: true`',
+            f"is {version}, which AKS offers with long-term support only: without it "
+            f"{official.first} to {official.last} in {official.read}; {KEPT}",
+            f'for a new cluster "{official.first}" or later, or `tier: Premium` and '
+            "`longTermSupport: true`",
             warning=True,
         )
     else:

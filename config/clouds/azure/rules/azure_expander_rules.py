@@ -1,4 +1,4 @@
-"""Checks of the order of pools in the priority expander's ConfigMap, which lines of other owners may turn round."""
+"""Rules of the order in the priority expander's ConfigMap, which other lines may reverse."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STEP = 10
 
 
 def _order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """The highest number of a matching line counts: lines that match our pools may lift a later one to an earlier one's place."""
+    """Refuse lines that lift a later pool above an earlier one: the highest number counts."""
     tiers = draft.expander.other_groups if draft.expander else ()
     # Under another expander the list is never read, which `rules.autoscaler` reports.
     if (
@@ -35,7 +35,7 @@ def _order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     pools = draft.pools_where(lambda pool: grown(azure, draft, [pool], cloud))
     order = grown(azure, draft, pools, cloud)
     own = {pool: _STEP * (len(order) - place) for place, pool in enumerate(order)}
-    # Pools that cannot be read, and their twins, may stand below all others, which then have higher numbers.
+    # Unreadable pools and their twins may stand below all others, which then have higher numbers.
     more = 2 * _STEP * (len(draft.pools) - len(pools) + draft.unread_pools)
     readable = of_each(
         enumerate(tiers), lambda numbered: (numbered[0], numbered[1].priority, numbered[1].groups)
@@ -59,14 +59,15 @@ def _order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         for before, after in [pair for pair in wrong if by.get(pair[1]) == actual[pair[1]]][:1]:
             yield Problem(
                 f"expander.otherGroups[{index}].groups[{number}]",
-                f"{tiers[index].groups[number]!r} matches {after}, which is to grow after {before}: with {by[after]} it would not",
-                f"an expression that matches no pool of this stack, or a priority below {own[after]}, the number of {after}'s own"
-                " line",
+                f"{tiers[index].groups[number]!r} matches {after}, which is to grow after "
+                f"{before}: with {by[after]} it would not",
+                "an expression that matches no pool of this stack, or a priority below "
+                f"{own[after]}",
             )
 
 
 def grown(azure: Azure, draft: Draft, pools: Iterable[Pool], cloud: Cloud) -> tuple[str, ...]:
-    """Return the order of these pools, and of the system pool, from as much of the stack as it depends on."""
+    """Return the order of these pools and the system pool, from what decides it."""
     construct: Any = ClusterSpec.model_construct  # takes fewer fields than mypy thinks
     spec: ClusterSpec = construct(
         cloud=azure,
@@ -79,8 +80,7 @@ def grown(azure: Azure, draft: Draft, pools: Iterable[Pool], cloud: Cloud) -> tu
 
 
 def _matches(expression: str, pool: str) -> bool:
-    """Whether an expression matches the pool's node group, whose digits are the cluster's own; `rules.expander` has one that is
-    none."""
+    """Return whether an expression matches the pool's node group, with digits of the cluster's."""
     return not expressions.fault(expression) and expressions.matches(
         expression, f"aks-{pool}-12345678-vmss"
     )

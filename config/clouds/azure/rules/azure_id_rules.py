@@ -1,4 +1,4 @@
-"""Rules of ids of other resources: their type and subscription, the registry, workspaces of logs and metrics."""
+"""Rules of ids of other resources: type, subscription, registry, workspaces of logs and metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from config.rules.text_rules import texts
 
 
 def check_id_type(path: str, id: str, type: str, what: str) -> Iterator[Problem]:
-    """A problem when an id is not of a type such as Microsoft.Network/privateDnsZones. Azure compares ids without case."""
+    """Refuse an id of another type, such as Microsoft.Network/privateDnsZones; ignore case."""
     # namespace/type/name[/type/name]...
     namespace, *rest = re.split("/providers/", id, flags=re.IGNORECASE)[-1].split("/")
     actual = "/".join([namespace, *rest[::2]])
@@ -27,7 +27,7 @@ def check_id_type(path: str, id: str, type: str, what: str) -> Iterator[Problem]
 
 
 def check_subscription(path: str, text: str) -> Iterator[Problem]:
-    """A problem when an id has the name of a subscription in place of the subscription's id."""
+    """Refuse an id with a subscription's name in place of its id."""
     written = re.match(r"/subscriptions/([^/]+)/", text, re.IGNORECASE)
     # MicrosoftDocs/azure-docs issue 77959; what is left of a template `rules.texts` has.
     if written and re.fullmatch(r"[-\w ]+", written[1]) and not re.search(GUID, written[1]):

@@ -1,4 +1,4 @@
-"""Checks of the network around the cluster: new or existing, names of subnets, the way out, network policies."""
+"""Rules of the network around the cluster: subnets, outbound traffic, network policies."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ _OTHER_SERVICES = {
         "RouteServerSubnet": "Azure Route Server",
     }.items()
 }
-"""Names of subnets in which one service alone may be, and the service. Azure compares names without case.
+"""Names of subnets reserved for one service, and the service. Azure compares names without case.
 
-Sources: vpn-gateway/vpn-gateway-vpn-faq (no virtual machines in a gateway subnet), bastion/configuration-settings (no other
-resources), virtual-network/virtual-network-for-azure-services (what "dedicated" means; no machines of a customer's)."""
+Sources: vpn-gateway/vpn-gateway-vpn-faq (no virtual machines in a gateway subnet),
+bastion/configuration-settings (no other resources),
+virtual-network/virtual-network-for-azure-services (dedicated: no customer's machines)."""
 
 _PODS = 30
-"""A pool must have room for so many (learn.microsoft.com/azure/aks/concepts-network-ip-address-planning)."""
+"""Pods that a pool must have room for
+(learn.microsoft.com/azure/aks/concepts-network-ip-address-planning)."""
 
 
 def _existing(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -111,25 +113,26 @@ def _way_out(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         # learn.microsoft.com/azure/aks/egress-outboundtype
         yield Problem(
             f"{PATH}.outboundType",
-            "is userDefinedRouting: AKS then wants a subnet whose route table sends 0.0.0.0/0 to an appliance of yours",
+            "is userDefinedRouting: AKS then needs a route table from 0.0.0.0/0 to your appliance",
             "name that network in `cloud.network.existing`, or use userAssignedNATGateway",
         )
 
 
 def _policy(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     network = azure.network
-    # AKS' subcode CiliumDataplaneRequiresNetworkPolicyCilium: Azure/bicep-registry-modules pull request 3361 for azure,
-    # Azure/azure-cli-extensions 7011 for none. The other way round: REST text of networkPolicy.
+    # AKS' subcode CiliumDataplaneRequiresNetworkPolicyCilium: Azure/bicep-registry-modules pull
+    # request 3361 for azure, Azure/azure-cli-extensions 7011 for none. The reverse: REST text of
+    # networkPolicy.
     if (network.dataplane == "cilium") != (network.policy == "cilium"):
         yield Problem(
             f"{PATH}.policy",
-            f"is {network.policy or 'none'} with dataplane {network.dataplane}: Cilium comes as both or not at all",
+            f"is {network.policy or 'none'} with dataplane {network.dataplane}: Cilium needs both",
             "write `dataplane: cilium` and `policy: cilium`, or neither",
         )
     elif network.dataplane == "cilium":
         yield Problem(
             f"{PATH}.dataplane",
-            "is cilium: without Istio's settings for it Kubeflow's dashboard answers `RBAC: access denied`",
+            "is cilium: without Istio's settings for it Kubeflow answers `RBAC: access denied`",
             "see the README of kubeflow/manifests on Cilium before you install Kubeflow",
             warning=True,
         )
@@ -150,19 +153,19 @@ def _pods(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Prob
     if pool.max_pods * most < _PODS:
         yield Problem(
             f"{path}.maxPods",
-            f"is {pool.max_pods}: with {most} nodes the pool has room for {pool.max_pods * most} pods, "
-            f"and AKS asks for {_PODS}",
+            f"is {pool.max_pods}: with {most} nodes the pool has room for {pool.max_pods * most} "
+            f"pods, and AKS needs {_PODS}",
             "more pods a node, or more nodes",
         )
         return
-    # Page concepts-network-ip-address-planning: maxPods 10 asks for three nodes in each pool. No source says which number counts of
-    # a pool that scales; at its creation it has its least nodes.
+    # Page concepts-network-ip-address-planning: maxPods 10 needs three nodes in each pool. No
+    # source says which number counts for a pool that scales; when created, it has its least nodes.
     first = max(1, pool.least_nodes(draft.cloud) or 0)
     if pool.max_pods * first < _PODS:
         yield Problem(
             f"{path}.maxPods",
-            f"is {pool.max_pods}: with the {first} node{'s' if first > 1 else ''} it begins with the pool has room for "
-            f"{pool.max_pods * first} pods, and AKS asks for {_PODS}",
+            f"is {pool.max_pods}: with its first {first} node{'s' if first > 1 else ''} the pool "
+            f"has room for {pool.max_pods * first} pods, and AKS needs {_PODS}",
             f"{_PODS} or more, or more minNodes",
             warning=True,
         )

@@ -17,7 +17,8 @@ def _nodes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if draft.makes_cluster and draft.system_pool and draft.system_pool.min_nodes < 2:
         yield Problem(
             "systemPool.minNodes",
-            f"is {draft.system_pool.min_nodes}: the cluster's own pods need two nodes to survive an upgrade of one",
+            f"is {draft.system_pool.min_nodes}: the cluster's own pods need two nodes during an "
+            "upgrade",
             "2 or more (learn.microsoft.com/azure/aks/use-system-pools)",
         )
 
@@ -56,13 +57,13 @@ def _upgrade(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     elif draft.system_pool.upgrade.max_surge in (None, "0"):
         yield Problem(
             "systemPool.upgrade.maxSurge",
-            "leaves no way to exchange a node: a system pool is upgraded with more nodes than it has",
+            "leaves no way to replace a node: a system pool is upgraded with additional nodes",
             'write at least "1", or leave out `upgrade`',
         )
 
 
 _DEFAULT_GB = 128
-"""The size in GB of an ephemeral disk that names none (learn.microsoft.com/azure/aks/concepts-storage)."""
+"""The default size in GB of an ephemeral disk (learn.microsoft.com/azure/aks/concepts-storage)."""
 
 
 def _ephemeral(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -81,7 +82,8 @@ def _ephemeral(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator
     elif needs > has:
         yield Problem(
             f"{path}.osDisk.sizeGb",
-            f"is {needs}{'' if disk.size_gb else ' by default'}, but the local disk of {machine.size} has {has:g}",
+            f"is {needs}{'' if disk.size_gb else ' by default'}, but {machine.size} has {has:g} "
+            "locally",
             f"at most {has:g}, or `type: Managed`",
         )
 
@@ -92,14 +94,14 @@ def _kept_when_stopped(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Ite
         # learn.microsoft.com/azure/virtual-machines/ephemeral-os-disks-faq
         yield Problem(
             f"{path}.osDisk.type",
-            "is Ephemeral: such machines cannot be stopped and kept, which evictionPolicy Deallocate needs",
+            "is Ephemeral: such machines cannot be stopped, which evictionPolicy Deallocate needs",
             "write Managed, or leave out evictionPolicy",
         )
 
 
 _DEAREST = 1000
-"""Dollars an hour. The dearest machine of the price list (November 2026) costs 128 on demand; what is above is another unit, or
-no limit, which is -1."""
+"""Dollars an hour. The most expensive machine of the price list (November 2026) costs 128 on
+demand; a higher value is in another unit, or means no limit, which is -1."""
 
 
 def _price(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -123,7 +125,7 @@ def _eviction(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pro
     if pool.reclaimable and spot_of(pool).eviction_policy == "Deallocate":
         yield Problem(
             f"{path}.spot.evictionPolicy",
-            "is Deallocate: stopped machines count against the quota and confuse the autoscaler (Azure/AKS issue 5211)",
+            "is Deallocate: stopped machines use quota and confuse the autoscaler (AKS issue 5211)",
             "leave it out; the default is Delete",
             warning=True,
         )
@@ -133,7 +135,8 @@ _TYPE = "Microsoft.Compute/capacityReservationGroups"
 _ID = r"(?i)/subscriptions/[^/\s]+/resourceGroups/[^/\s]+/providers/[^/\s]+(/[^/\s]+/[^/\s]+)+"
 
 _NOT_RESERVED = re.compile(r"(?i)standard_(nd.*|nc\d+ads_h100_v5)")
-"""learn.microsoft.com/azure/virtual-machines/capacity-reservation-overview of 2026-02, "Limitations": ND and NCads H100 v5."""
+"""learn.microsoft.com/azure/virtual-machines/capacity-reservation-overview of 2026-02,
+"Limitations": ND and NCads H100 v5."""
 
 
 def _group(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -177,7 +180,7 @@ def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
         yield Problem(
             f"{path}.azure.secureBoot",
             "is true, but AKS installs its GPU driver, which Secure Boot refuses",
-            "remove it, or bring a signed driver with `installDriver: false`; `vtpm: true` may stay",
+            "remove it, or bring a signed driver with `installDriver: false`; `vtpm` may stay",
         )
 
 

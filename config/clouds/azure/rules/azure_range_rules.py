@@ -17,12 +17,14 @@ from config.model.reading import known, of_each
 from config.rules.draft import Draft, has_gpus, most_with_twin
 from config.rules.network_rules import PATH, readable_ranges, refuse_non_ranges
 
-# learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of these.
+# learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of
+# these.
 _KEPT = tuple(
     map(IPv4Network, ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24"))
 )
 
-# learn.microsoft.com/azure/virtual-network/virtual-networks-faq: addresses Azure takes from every subnet.
+# learn.microsoft.com/azure/virtual-network/virtual-networks-faq: addresses Azure takes from every
+# subnet.
 _TAKEN = 5
 
 # learn.microsoft.com/azure/aks/azure-cni-overlay: each node is given a /24 of the pods' range.
@@ -30,7 +32,7 @@ _NODE_PREFIX = 24
 
 
 def _written(network: AzureNetwork) -> dict[str, str]:
-    """The text of each range that this stack chooses, by its path; beside an existing network, the ranges inside the cluster."""
+    """Return the text of each range that this stack chooses, by its path."""
     inside = {"podCidr": "pod_cidr", "serviceCidr": "service_cidr"}
     around = (
         {} if network.existing else {"addressSpace": "address_space", "nodeSubnet": "node_subnet"}
@@ -100,7 +102,8 @@ def _kept(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _service_size(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     service = _ranges(azure).get("serviceCidr")
-    # learn.microsoft.com/azure/aks/configure-azure-cni: smaller than /12; the DNS service takes the tenth address.
+    # learn.microsoft.com/azure/aks/configure-azure-cni: smaller than /12; the DNS service takes the
+    # tenth address.
     if service and not 12 < service.prefixlen <= 28:
         yield Problem(
             f"{PATH}.serviceCidr",
@@ -122,7 +125,7 @@ def _subnet_sizes(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]
         if room > 0:
             yield from _room(key, f"{subnet} has room", room, pools, draft, cloud)
         else:
-            what = f"{subnet} has room for no node: Azure takes {_TAKEN} addresses of a subnet for itself"
+            what = f"{subnet} has room for no node: Azure takes {_TAKEN} addresses of a subnet"
             yield Problem(f"{PATH}.{key}", what, "at least a /29")
 
 
@@ -146,20 +149,25 @@ def _pod_size(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 def _room(
     key: str, has: str, room: int, pools: list[AnyPool], draft: Draft, cloud: Cloud
 ) -> Iterator[Problem]:
-    # Azure counts every pool at its largest: InsufficientSubnetSize, Azure/AKS-Construction issue 701.
+    # Azure counts every pool at its largest: InsufficientSubnetSize, Azure/AKS-Construction issue
+    # 701.
     nodes = sum(most_with_twin(pool, draft) for pool in pools)
-    # Pools are upgraded one after another (page auto-upgrade-cluster). No source says whether AKS refuses for this.
+    # Pools are upgraded one by one (page auto-upgrade-cluster). No source says that AKS refuses for
+    # this.
     surge = max(of_each(pools, lambda pool: _surge(pool, draft, cloud)), default=0)
     if room < nodes:
         what = f"{has} for {room} nodes; the pools may grow to {nodes} together"
         yield Problem(f"{PATH}.{key}", what, "a larger range, or smaller maxNodes")
     elif room < nodes + surge:
-        what = f"{has} for {room} nodes: for {nodes} of the pools at their largest, but not for {surge} more in an upgrade"
+        what = (
+            f"{has} for {room} nodes: for {nodes} of the pools at their largest, but not for "
+            f"{surge} more in an upgrade"
+        )
         yield Problem(f"{PATH}.{key}", what, "a larger range, or smaller maxNodes", warning=True)
 
 
 def _surge(pool: AnyPool, draft: Draft, cloud: Cloud) -> int:
-    """Nodes an upgrade may add to a pool (learn.microsoft.com/azure/aks/upgrade-aks-node-pools-rolling)."""
+    """Return the nodes an upgrade may add (page upgrade-aks-node-pools-rolling)."""
     most = pool.most_nodes(draft.cloud)
     if pool.upgrade:
         text = pool.upgrade.max_surge or "0"

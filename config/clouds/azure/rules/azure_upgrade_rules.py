@@ -18,7 +18,7 @@ def _patch(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         minor = version.rpartition(".")[0]
         yield Problem(
             path,
-            f"is {version} while upgrades.channel is patch: after AKS' next patch this asks for the old one back",
+            f"is {version} while upgrades.channel is patch, which will move past it",
             f'write "{minor}", or set `upgrades.channel: none`',
         )
 
@@ -40,7 +40,7 @@ def _node_os_window(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
     if channel in ("None", "Unmanaged"):
         yield Problem(
             "cloud.upgrades.nodeOsWindow",
-            f"is never used: nodeOsChannel is {channel}, so AKS does not replace node images by itself",
+            f"is never used: nodeOsChannel is {channel}, so AKS does not replace node images",
             "set `nodeOsChannel: NodeImage` or SecurityPatch, or remove the window",
         )
 
@@ -72,7 +72,7 @@ def _pool(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
         yield Problem(
             f"{path}.upgrade",
             "leaves no way to exchange a node: maxSurge and maxUnavailable are both 0",
-            'write `maxSurge: "1"`, or `maxUnavailable: "1"` where quota leaves no room, or leave it out',
+            'write `maxSurge: "1"`, or `maxUnavailable: "1"` if quota is short, or leave it out',
         )
     elif "0" not in (surge, unavailable):
         yield Problem(
@@ -90,7 +90,8 @@ def _more_than_all(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iter
         "maxSurge": pool.upgrade.max_surge,
         "maxUnavailable": pool.upgrade.max_unavailable,
     }.items():
-        # Page upgrade-aks-node-pools-rolling: of more than the pool's nodes AKS takes as many as it has; others read it as refused.
+        # Page upgrade-aks-node-pools-rolling: above the pool's nodes AKS takes as many as it has;
+        # others read it as refused.
         if text and text.endswith("%") and int(text[:-1]) > 100:
             yield Problem(
                 f"{path}.upgrade.{key}",

@@ -1,4 +1,4 @@
-"""Checks of checkpoints and profiles that are Azure's: names of accounts, credentials of an identity."""
+"""Rules of checkpoints and profiles: names of accounts, credentials of identities."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ _MOST_CREDENTIALS = 20
 
 
 _NO_CREDENTIALS = {"malaysiasouth", "newzealandnorth"}
-"""Regions whose identities take no federated credentials, by a page that calls itself of February 2024 and whose list has changed
-since (learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations): hence a warning."""
+"""Regions whose identities take no federated credentials
+(learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations). The page is
+dated February 2024 and its list has changed since: hence a warning."""
 
 
 def _other_cloud(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if checkpoints(draft) and azure.location and other_cloud(azure.location):
-        what = f"is set in {azure.location}: addresses and credentials are those of Azure's public cloud"
+        what = f"is set in {azure.location}: only Azure's public cloud is supported"
         yield Problem(
             "workloads.checkpoints",
             what,
@@ -38,8 +39,11 @@ def _other_cloud(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _new_region(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if profiles(draft) and azure.location in _NO_CREDENTIALS:
-        what = f"need federated credentials; in {azure.location} identities took none when the list was read"
-        remedy = 'workload-identity-federation-considerations, "Unsupported regions", has today\'s; or take another region'
+        what = f"need federated credentials, which identities in {azure.location} did not take"
+        remedy = (
+            "take another region, or see workload-identity-federation-considerations, "
+            '"Unsupported regions"'
+        )
         yield Problem("workloads.profiles", what, remedy, warning=True)
 
 
@@ -92,7 +96,9 @@ def _credentials(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         profiles(draft), lambda pair: (pair[0], len(pair[1].service_accounts))
     ):
         if count > _MOST_CREDENTIALS:
-            what = f"has {count} service accounts; an identity takes {_MOST_CREDENTIALS} federated credentials"
+            what = (
+                f"has {count} service accounts; an identity takes {_MOST_CREDENTIALS} credentials"
+            )
             yield Problem(f"{path}.serviceAccounts", what, f"name at most {_MOST_CREDENTIALS}")
 
 

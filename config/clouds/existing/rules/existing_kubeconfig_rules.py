@@ -19,7 +19,8 @@ def _kubeconfig(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             "cloud.kubeconfig",
             f"names {' and '.join(sources)}" if sources else "names no source",
-            "write one of: `file: PATH`, `contents: ...` (a secret), `stack: organization/project/stack`",
+            "write one of: `file: PATH`, `contents: ...` (a secret), `stack: "
+            "organization/project/stack`",
         )
     for key, needs in (("context", "file"), ("output", "stack")):
         if key in given and len(sources) == 1 and needs not in given:

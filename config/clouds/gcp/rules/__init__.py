@@ -1,1 +1,1 @@
-"""Checks that are about GKE only. Pages are docs.cloud.google.com/kubernetes-engine/docs/<...>/<page>."""
+"""Rules of GKE. Pages are docs.cloud.google.com/kubernetes-engine/docs/<...>/<page>."""

@@ -33,7 +33,7 @@ def _endpoints(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     elif access.ip_endpoint == "private":
         yield Problem(
             f"{_PATH}.ipEndpoint",
-            "is private and dnsEndpoint is false: the API server is reached from inside the network only",
+            "is private and dnsEndpoint is false: the API server is reached only in the network",
             "run Pulumi on a machine in it, or remove `dnsEndpoint: false`",
             warning=True,
         )
@@ -44,7 +44,7 @@ def _private(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if gcp.access.ip_endpoint == "private" and not gcp.network.private_nodes:
         yield Problem(
             f"{_PATH}.ipEndpoint",
-            "is private, but cloud.network.privateNodes is false: GKE gives only private nodes a private endpoint alone",
+            "is private, but cloud.network.privateNodes is false: GKE needs private nodes for it",
             "remove `privateNodes: false`, or write `ipEndpoint: public`",
         )
 
@@ -81,10 +81,11 @@ def _range(path: str, text: str, index: int, access: GcpAccess) -> Iterator[Prob
     if text in access.authorized_ranges[:index]:
         yield Problem(path, f"{text} is in the list twice", "remove one of them")
     elif access.ip_endpoint == "private" and (addresses.prefixlen == 0 or addresses.is_global):
-        # terraform-google-kubernetes-engine issue 153: "is not a reserved network, which is required for private endpoints"
+        # terraform-google-kubernetes-engine issue 153: "is not a reserved network, which is
+        # required for private endpoints"
         yield Problem(
             path,
-            f"{text} is public, and ipEndpoint is private: only callers inside the network reach it",
+            f"{text} is public, but ipEndpoint is private: only callers inside reach it",
             "write the private range callers are in, or `ipEndpoint: public`",
         )
 
@@ -96,7 +97,7 @@ def _secrets_key(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if gcp.encryption.secrets_key:
         place = _place(gcp.encryption.secrets_key.text)
         if gcp.region and place != gcp.region:
-            # Page encrypting-secrets: else the cluster hangs on what is in another place, and waits for it.
+            # Page encrypting-secrets: otherwise the cluster depends on another location.
             yield _elsewhere("secretsKey", place, gcp.region)
 
 

@@ -92,7 +92,7 @@ def _known_zones_of_a_pool(
 
 
 def _unknown(path: str, zone: str) -> Iterator[Problem]:
-    """A warning for a zone that a known region did not have; Google adds zones."""
+    """Warn of a zone that a known region did not have; Google adds zones."""
     had = zones().get(zone.rpartition("-")[0], ())
     if had and zone not in had:
         yield Problem(
@@ -122,9 +122,11 @@ def _channel(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         kept = f"; {KEPT}" if minor_number(minor) < minor_number(channel.first) else ""
         yield Problem(
             "cloud.releaseChannel",
-            f"is {name}, which in {channel.read} had Kubernetes {channel.first} to {channel.last}, not {minor}{kept}",
+            f"is {name}, which in {channel.read} had Kubernetes {channel.first} to "
+            f"{channel.last}, not {minor}{kept}",
             f"one of: {', '.join(others)}" if others else "another Kubernetes version",
-            # Versions come into a channel and go (page release-channels), and a cluster keeps one for a while after it went.
+            # Versions enter a channel and leave it (page release-channels); clusters keep them for
+            # a while.
             warning=True,
         )
 
@@ -134,14 +136,14 @@ def _patch(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if version.count(".") == 2:
         yield Problem(
             path,
-            f"is {version}: the release channel moves on to later patches, and drops this one for new clusters",
+            f"is {version}: the release channel moves on, and drops this patch for new clusters",
             f'write "{version.rpartition(".")[0]}"',
             warning=True,
         )
 
 
 def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """Tags become resource labels (page creating-managing-labels), whose letters may be any alphabet's."""
+    """Check tags, which become resource labels (page creating-managing-labels) in any alphabet."""
     tags = draft.cluster.tags if draft.cluster else {}
     if len(tags) > _MOST_LABELS:
         yield Problem("cluster.tags", f"has {len(tags)} tags", f"at most {_MOST_LABELS}")
@@ -174,7 +176,7 @@ def _monitoring(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     path, kept = "cloud.monitoring.components", gcp.monitoring.components
     yield from _doubled(path, kept)
     if kept and _SYSTEM not in kept:
-        # cloud.google.com/stackdriver/docs/solutions/gke/managing-metrics: they are always among those kept.
+        # cloud.google.com/stackdriver/docs/solutions/gke/managing-metrics: GKE always keeps them.
         yield Problem(
             path,
             f"is without {_SYSTEM}, which GKE keeps if it keeps any",
@@ -221,8 +223,8 @@ def _registry_location(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem
 
 
 _BUCKET = r"[a-z0-9][a-z0-9_-]{1,61}[a-z0-9]"
-"""docs.cloud.google.com/storage/docs/buckets, "Bucket name requirements". A name with dots needs a domain that is verified as one's
-own, and is not made here."""
+"""docs.cloud.google.com/storage/docs/buckets, "Bucket name requirements". A name with dots needs a
+verified domain; the stack makes no such bucket."""
 
 _DOTTED = r"[a-z0-9][a-z0-9_.-]{1,220}[a-z0-9]"
 

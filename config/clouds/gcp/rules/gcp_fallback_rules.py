@@ -1,4 +1,4 @@
-"""Checks of the order of GPU pools, which only a ComputeClass keeps (page about-custom-compute-classes)."""
+"""Rules of the order of GPU pools in a ComputeClass (page about-custom-compute-classes)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _by_default(draft: Draft) -> bool:
 
 
 def _has_class(draft: Draft, cloud: Cloud) -> bool:
-    """Whether the stack has a ComputeClass. Raises `Unreadable` when that is unknown."""
+    """Return whether the stack has a ComputeClass. Raise `Unreadable` if that is unknown."""
     gcp = draft.settings(Gcp)
     if not gcp or not draft.all_pools or (draft.makes_cluster and not draft.kubernetes_version):
         raise Unreadable("fallback")
@@ -66,7 +66,8 @@ def _no_order_of_cpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iter
     if any(step.pool for step in pool.fallback) and not has_gpus(pool, cloud):
         yield Problem(
             f"{path}.fallback",
-            "is the order of pools without GPUs, which GKE does not keep: the ComputeClass holds GPU pools only",
+            "is the order of pools without GPUs, which GKE ignores: the ComputeClass has GPU "
+            "pools only",
             "leave it out, or keep `onDemand` alone",
             warning=True,
         )
@@ -85,7 +86,8 @@ def _not_by_default(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     yield Problem(
         f"{_PATH}.mode",
         f"is compute-class, but {why}: no pod asks for the class by itself",
-        f"write the nodeSelector {gcp_traits.COMPUTE_CLASS_LABEL}: {gcp.fallback.class_name} in every pod that asks for a GPU",
+        f"write the nodeSelector {gcp_traits.COMPUTE_CLASS_LABEL}: {gcp.fallback.class_name} in "
+        "every pod that asks for a GPU",
         warning=True,
     )
 
@@ -134,7 +136,8 @@ def _migration(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             f"{_PATH}.activeMigration",
             "is true: GKE evicts running pods when a pool further up has room again",
-            'annotate training that writes no checkpoints cluster-autoscaler.kubernetes.io/safe-to-evict: "false"',
+            "annotate training that writes no checkpoints "
+            'cluster-autoscaler.kubernetes.io/safe-to-evict: "false"',
             warning=True,
         )
 
@@ -149,7 +152,8 @@ def _two_movers(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     ):
         yield Problem(
             "scheduling.backToSpot",
-            f"is set beside {_PATH}.activeMigration, with which GKE moves every pod of the class back: two evict the same pods",
+            f"is set beside {_PATH}.activeMigration, with which GKE moves every pod of the class "
+            "back: both evict the same pods",
             "keep one of them: this one moves pods that ask for it, once an hour at most",
             warning=True,
         )
@@ -164,14 +168,15 @@ def _all_in(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
         if pool.name in chain and members:
             yield Problem(
                 f"{path}.gcp.computeClass",
-                f"is false, but {', '.join(sorted(members))} of the same chain is in the ComputeClass, which knows no other pools",
+                f"is false, but {', '.join(sorted(members))} of the same chain is in the "
+                "ComputeClass, which knows no other pools",
                 "remove it, or take the pool out of the chain",
             )
             return
     if pool.fallback:
         yield Problem(
             f"{path}.gcp.computeClass",
-            "is false for the whole chain: GKE takes the cheapest available machines and ignores `fallback`",
+            "is false for the whole chain: GKE takes the cheapest machines and ignores `fallback`",
             "remove it, or leave out `fallback`",
             warning=True,
         )

@@ -1,4 +1,4 @@
-"""Checks of flex-start pools: Google's queue for GPUs (pages dws and dws-flex-start-training of GKE)."""
+"""Rules of flex-start pools, Google's queue for GPUs (GKE's pages dws, dws-flex-start-training)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from config.rules.chain_rules import accepted_wait
 from config.rules.draft import Draft, has_gpus
 
 _SINCE = (1, 32)
-"""For GPUs 1.32.2-gke.1652000 (page dws, "Requirements"); 1.33.0-gke.1712000 is for TPUs, which no pool has."""
+"""GPUs need 1.32.2-gke.1652000 (page dws, "Requirements"); 1.33.0-gke.1712000 is for TPUs."""
 
 _LEAST, _MOST = 10 * 60, 7 * 24 * 3600
-"""Seconds. Seven days: page dws; ten minutes: GoogleCloudPlatform/cluster-autoscaler, pkg/autoprovisioning/injection.go."""
+"""Seconds. Seven days: page dws; ten minutes: GoogleCloudPlatform/cluster-autoscaler,
+pkg/autoprovisioning/injection.go."""
 
 _STEP = 15 * 60
-"""Seconds that GKE's autoscaler waits for a flex-start machine before it backs the pool off; a default that Google may change
-(the same program of 2026-08-21, DefaultFlexStartCapacityCheckWaitTime)."""
+"""Seconds that GKE's autoscaler waits for a flex-start machine before it backs off; Google may
+change this default (the same program of 2026-08-21, DefaultFlexStartCapacityCheckWaitTime)."""
 
 
 def _version(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -45,18 +46,19 @@ def _duration(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pro
         return
     where = f"{path}.gcp.maxRunDuration"
     if pool.capacity != Capacity.FLEX_START:
-        what = f"is set on a pool that is {pool.capacity}: this program gives only flex-start machines an end"
+        what = f"is set on a pool that is {pool.capacity}: only flex-start machines have a set end"
         yield Problem(where, what, "remove it, or write `capacity: flex-start`")
     elif not _LEAST <= seconds(options.max_run_duration) <= _MOST:
         yield Problem(where, f"is {options.max_run_duration}", "10m to 168h, seven days")
 
 
 def _upgrade(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    # Page node-pool-upgrade-strategies: short-lived upgrades; crossplane-contrib/provider-upjet-gcp issue 1028.
+    # Page node-pool-upgrade-strategies: short-lived upgrades; crossplane-contrib/provider-upjet-gcp
+    # issue 1028.
     if pool.capacity == Capacity.FLEX_START and pool.upgrade:
         yield Problem(
             f"{path}.upgrade",
-            "is set on a flex-start pool: its nodes run until they end, and new ones come in the new version",
+            "is set on a flex-start pool: its nodes run until they end, and new ones are upgraded",
             "remove it",
         )
 
@@ -101,7 +103,7 @@ def _least(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
 
 
 def _wait(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    """Whether pods wait longer for the steps behind flex-start than the team accepts."""
+    """Warn if pods wait longer for the steps after flex-start than the team accepts."""
     if not pool.reclaimable or not pool.fallback:
         return
     capacities = dict(draft.of_pools(lambda other: (other.name, other.capacity)))
@@ -112,8 +114,9 @@ def _wait(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
     if wait > seconds(accepted):
         yield Problem(
             f"{path}.fallback",
-            f"tries {', '.join(flex)} before its last step, and GKE waits 15 minutes for a flex-start machine before it goes on:"
-            f" {wait // 60} minutes, more than growth.acceptedWait, which is {accepted}",
+            f"tries {', '.join(flex)} before its last step, and GKE waits 15 minutes for each "
+            f"flex-start machine: {wait // 60} minutes, more than growth.acceptedWait, which is "
+            f"{accepted}",
             f"put flex-start last, or write `growth.acceptedWait: {wait // 60}m`",
             warning=True,
         )

@@ -109,11 +109,12 @@ def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
 def _unsigned_driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     options = options_of(pool)
     if options and options.secure_boot and not pool.install_driver and has_gpus(pool, cloud):
-        # NVIDIA/gpu-operator issue 1726, on GKE: "Loading of unsigned module is rejected". Of drivers that Google installs
-        # cos-gpu-installer downloads the signature (cos.googlesource.com/cos/tools, a19a377).
+        # NVIDIA/gpu-operator issue 1726, on GKE: "Loading of unsigned module is rejected". For
+        # Google's drivers cos-gpu-installer downloads the signature
+        # (cos.googlesource.com/cos/tools, a19a377).
         yield Problem(
             f"{path}.gcp.secureBoot",
-            "is true, but installDriver is false: the kernel refuses a driver that Google has not signed",
+            "is true, but installDriver is false: the kernel refuses an unsigned driver",
             "remove one of them, unless your driver is signed by Google",
             warning=True,
         )
@@ -128,14 +129,14 @@ def _device_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterato
             f"{path}.gcp.devicePlugin", "is nvidia for machines without GPUs", "remove it"
         )
     elif not draft.device_plugin or draft.device_plugin.install != "never":
-        # docs.nvidia.com/datacenter/cloud-native/gpu-operator, page google-gke; prerequisites of NVIDIA/k8s-device-plugin, and
-        # its issue 741; NVIDIA/nvidia-container-toolkit issue 209.
+        # docs.nvidia.com/datacenter/cloud-native/gpu-operator, page google-gke; prerequisites of
+        # NVIDIA/k8s-device-plugin, and its issue 741; NVIDIA/nvidia-container-toolkit issue 209.
         yield Problem(
             f"{path}.gcp.devicePlugin",
-            "is nvidia, but NVIDIA's plugin alone gives no GPU on GKE, whose nodes have no NVIDIA runtime; the GPU Operator brings"
-            " both",
-            "remove it; or install the GPU Operator as its page on GKE says, and write `devicePlugin: {install: never}` beside"
-            " `pools`",
+            "is nvidia, but NVIDIA's plugin alone gives no GPU on GKE, whose nodes lack NVIDIA's "
+            "runtime; the GPU Operator brings both",
+            "remove it; or install the GPU Operator as its page on GKE says, and write "
+            "`devicePlugin: {install: never}` beside `pools`",
         )
 
 
@@ -174,11 +175,17 @@ def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
         inherited = (
             "" if pool.zones else f"is unset, and {'cloud.zones' if gcp.zones else 'the cluster'} "
         )
-        what = f"{inherited}has no {model} in {', '.join(without)}: GKE refuses the pool, half way through an `up`"
+        what = (
+            f"{inherited}has no {model} in {', '.join(without)}: GKE refuses the pool half way "
+            "through an `up`"
+        )
         yield Problem(f"{path}.zones", what, remedy, warning=True)
     elif not named and len(here) < len(of_the_region) and (draft.makes_cluster or not here):
         # Page regional-clusters: three zones of GKE's choice.
-        what = f"is unset: GKE chooses zones of {region}, and {model} is in {', '.join(here) or 'none of them'} only"
+        what = (
+            f"is unset: GKE chooses zones of {region}, and {model} is in "
+            f"{', '.join(here) or 'none of them'} only"
+        )
         yield Problem(
             f"{path}.zones", what if here else what.removesuffix(" only"), remedy, warning=True
         )

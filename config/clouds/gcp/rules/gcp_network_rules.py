@@ -47,19 +47,19 @@ def _way_out(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not network.private_nodes:
         yield Problem(
             f"{PATH}.outboundType",
-            f"is {network.outbound_type}, but privateNodes is false: such nodes reach the internet by their own addresses",
+            f"is {network.outbound_type}, but privateNodes is false: such nodes have own addresses",
             "remove it, or `privateNodes: false`",
         )
     elif network.existing and network.outbound_type == "cloudNat":
         yield Problem(
             f"{PATH}.outboundType",
             "is cloudNat for a network this stack does not make",
-            "remove it: the network's owner decides this; or remove `existing` for a network that the stack makes",
+            "remove it: the network's owner decides this; or remove `existing`",
         )
     elif network.outbound_type == "none" and not network.existing:
         yield Problem(
             f"{PATH}.outboundType",
-            "is none: private nodes pull no image from outside Google, and pods reach no address outside Google",
+            "is none: private nodes and pods reach no image or address outside Google",
             "write cloudNat, or leave it out; else keep images in Artifact Registry",
             warning=True,
         )
@@ -80,8 +80,8 @@ def _nat_name(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 WEBHOOKS = "4443,8443,9443,15017"
-"""Ports at which the pods of Kubeflow 26.03 answer webhooks: PodDefaults', Katib's and Knative's, KServe's and Trainer's, Istio's.
-Their Services say 443. cert-manager's has 10250, which GKE lets through."""
+"""Webhook ports of the pods of Kubeflow 26.03: PodDefaults', Katib's and Knative's, KServe's and
+Trainer's, Istio's. Their Services say 443. GKE lets cert-manager's 10250 through."""
 
 
 def _control_plane(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -99,12 +99,15 @@ def _control_plane(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             if existing
             else (draft.cluster.name if draft.cluster else None) or "NETWORK"
         )
-        # Page private-clusters, "Adding firewall rules for specific use cases"; kubernetes/kubernetes issue 79739.
+        # Page private-clusters, "Adding firewall rules for specific use cases";
+        # kubernetes/kubernetes issue 79739.
         yield Problem(
             f"{PATH}.controlPlaneCidr",
-            "is where the API server calls webhooks from, and GKE lets it reach nodes on ports 443 and 10250 only",
-            f"gcloud compute firewall-rules create {name}-webhooks --project {host} --network {name} --direction INGRESS"
-            f" --source-ranges {network.control_plane_cidr} --allow tcp:{WEBHOOKS}   or leave it out of a new cluster",
+            "is where webhooks are called from, and GKE opens only ports 443 and 10250 of nodes "
+            "to it",
+            f"gcloud compute firewall-rules create {name}-webhooks --project {host} --network "
+            f"{name} --direction INGRESS --source-ranges {network.control_plane_cidr} --allow "
+            f"tcp:{WEBHOOKS}   or leave it out of a new cluster",
             warning=True,
         )
 
@@ -135,7 +138,7 @@ _KEYS = {
 
 
 def _written(network: GcpNetwork) -> dict[str, str]:
-    """The text of each range that this stack chooses, by its key."""
+    """Return the text of each range that this stack chooses, by its key."""
     keys = {"controlPlaneCidr": "control_plane_cidr"} if network.existing else _KEYS
     texts = of_each(keys.items(), lambda pair: (pair[0], getattr(network, pair[1])))
     return {key: text for key, text in texts if text}
@@ -202,12 +205,12 @@ def _pod_room(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _addresses(pool: AnyPool) -> int:
-    """Addresses of the range that each node of the pool gets: a power of two, at least twice its pods."""
+    """Return the addresses of each node: a power of two, at least twice its pods."""
     return 1 << (2 * (pool.max_pods or _PODS) - 1).bit_length()
 
 
 def _surge(draft: Draft) -> int:
-    """Nodes an upgrade may add at a time; GKE adds one when a pool says nothing."""
+    """Return the nodes an upgrade may add at a time; GKE's default is one."""
     added = [_surge_of(pool) for _, pool in draft.written_pools()]
     return max(added, default=0)
 
@@ -230,7 +233,10 @@ def _room(
         what = f"{has}{of}; the pools may grow to need {needed} together"
         yield Problem(f"{PATH}.{key}", what, remedy)
     elif room < needed + surge:
-        what = f"{has}{of}: for the {needed} of the pools at their largest, but not for {surge} more in an upgrade"
+        what = (
+            f"{has}{of}: for the {needed} of the pools at their largest, but not for {surge} "
+            "more in an upgrade"
+        )
         yield Problem(f"{PATH}.{key}", what, remedy, warning=True)
 
 

@@ -26,7 +26,7 @@ def _one_kind(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pro
     if zonal and total:
         yield Problem(
             f"{path}.gcp.{zonal[-1]}",
-            f"is set beside {' and '.join(total)}: a pool has bounds of the whole or of a zone, not both",
+            f"is set beside {' and '.join(total)}: bound the whole pool or each zone, not both",
             "keep minNodes and maxNodes, or gcp.minNodesPerZone and gcp.maxNodesPerZone",
         )
     elif zonal == ["minNodesPerZone"]:
@@ -75,7 +75,8 @@ def _none_at_first(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iter
     if pool.least_nodes(draft.cloud) and most and most < zones:
         yield Problem(
             f"{path}.maxNodes",
-            f"is {most} in {zones} zones: GKE begins with as many nodes in each, here with none, and adds them as pods wait",
+            f"is {most} in {zones} zones: GKE begins with the same number of nodes in each, here "
+            "none, and adds them as pods wait",
             f"{zones} or more, or name fewer `zones`",
             warning=True,
         )
@@ -83,8 +84,9 @@ def _none_at_first(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iter
 
 _HYPERDISK = ("hyperdisk-balanced",)
 _ALONE = frozenset({"c4", "n4"})
-"""Families that the catalogue does not have and that take no Persistent Disk (issues 1819 and 1820 of
-kubernetes-sigs/gcp-compute-persistent-disk-csi-driver). The catalogue's are those whose machines boot from Hyperdisk alone."""
+"""Families outside the catalogue that take no Persistent Disk (issues 1819 and 1820 of
+kubernetes-sigs/gcp-compute-persistent-disk-csi-driver). Of the catalogue's, those that boot from
+Hyperdisk only."""
 
 
 def _type(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -100,7 +102,8 @@ def _type(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Prob
 
 
 def _volumes(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    # Databases and notebooks run on demand: there their claims wait for ever, or their disks cannot be attached.
+    # Databases and notebooks run on demand: their claims would wait forever, or their disks not
+    # attach.
     machine, family = cloud.machine(pool.machine), pool.machine.lower().partition("-")[0]
     on_demand = (
         not isinstance(pool, Pool)
@@ -112,10 +115,10 @@ def _volumes(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[P
     if on_demand and sold and (boot_disks(pool.machine) == _HYPERDISK or family in _ALONE):
         yield Problem(
             f"{path}.machine",
-            f"is {pool.machine}, which takes Hyperdisks alone: volumes of `kubeflowValues` and `workloads.storageClass` are"
-            " pd-balanced, and pods that use one cannot run there",
-            "keep another on-demand pool for databases and notebooks, or give them a StorageClass of yours with `type:"
-            " hyperdisk-balanced`",
+            f"is {pool.machine}, which takes only Hyperdisks: volumes of `kubeflowValues` and "
+            "`workloads.storageClass` are pd-balanced, and pods that use one cannot run there",
+            "keep another on-demand pool for databases and notebooks, or give them your own "
+            "StorageClass with `type: hyperdisk-balanced`",
             warning=True,
         )
 
@@ -124,14 +127,14 @@ _GRACE_SINCE = (1, 35)
 """Page spot-vms: from 1.35.0-gke.1171000."""
 
 _GRACES = (30, 120)
-"""Page node-system-config, quoted in magic-modules pull request 17556; page spot-vms says up to 120."""
+"""Page node-system-config, quoted in magic-modules pull request 17556; page spot-vms: up to 120."""
 
 
 def _preemptible(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if pool.capacity == Capacity.PREEMPTIBLE:
         yield Problem(
             f"{path}.capacity",
-            "is preemptible: such machines end after 24 hours at the latest, and never have more than 30 s of notice",
+            "is preemptible: such machines end after 24 hours at most, and have 30 s of notice",
             "write `capacity: spot`, which has neither limit",
             warning=True,
         )
@@ -166,7 +169,7 @@ def _grace(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
 
 _NAME = r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"
 _RESERVATION = rf"(projects/[^/\s]+/reservations/)?{_NAME}(/reservationBlocks/{_NAME}(/reservationSubBlocks/{_NAME})?)?"
-"""GoogleCloudPlatform/cluster-toolkit, gke-node-pool: the forms that GKE takes as the value of reservation-name."""
+"""GoogleCloudPlatform/cluster-toolkit, gke-node-pool: the forms of reservation-name."""
 
 
 def _form(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -174,7 +177,7 @@ def _form(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
         yield Problem(
             f"{path}.reservation",
             f"is {pool.reservation!r}, which names no reservation",
-            "write its name, such as l4-prod, or projects/PROJECT/reservations/NAME of another project",
+            "write its name, such as l4-prod, or projects/PROJECT/reservations/NAME",
         )
 
 
@@ -184,21 +187,22 @@ def _zones(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
     if pool.reservation and not pool.reclaimable and zones > 1:
         yield Problem(
             f"{path}.reservation",
-            f"is in one zone, and the pool may grow in {zones}: without a reservation of that name a zone gets no node",
+            f"is in one zone, and the pool may grow in {zones}, of which the others get no node",
             "name the reservation's zone in `zones`, or reserve under one name in each",
             warning=True,
         )
 
 
 def _surge(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    # Page node-upgrades-quota: surge nodes come out of the reservation; without room for one the upgrade fails.
+    # Page node-upgrades-quota: surge nodes use the reservation; without room for one the upgrade
+    # fails.
     if not pool.reservation or not pool.upgrade or pool.reclaimable:
         return
     if (pool.upgrade.max_unavailable or "0") == "0" != (pool.upgrade.max_surge or "0"):
         yield Problem(
             f"{path}.upgrade",
-            "adds a node first, which comes out of the reservation too: while the pool has all of it, no upgrade ends",
-            'write `maxUnavailable: "1"`, or leave `upgrade` out: its nodes are then exchanged one by one',
+            "adds a node first, which needs free room in the reservation, or no upgrade ends",
+            'write `maxUnavailable: "1"`, or leave `upgrade` out: nodes are replaced in turn',
             warning=True,
         )
 
@@ -228,7 +232,7 @@ def _no_way(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pr
         yield Problem(
             f"{path}.upgrade",
             "leaves no way to exchange a node: maxSurge and maxUnavailable are both 0",
-            'write `maxSurge: "1"`, or `maxUnavailable: "1"` where quota leaves no room, or leave it out',
+            'write `maxSurge: "1"`, or `maxUnavailable: "1"` if quota is short, or leave it out',
         )
 
 
@@ -238,7 +242,8 @@ def _at_once(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[P
     )
     # `_whole_nodes` reports shares.
     at_once = sum(int(text) for text in texts if not text.endswith("%"))
-    # terraform-provider-google, container_node_pool, `upgrade_settings`; page node-pool-upgrade-strategies
+    # terraform-provider-google, container_node_pool, `upgrade_settings`; page
+    # node-pool-upgrade-strategies
     if at_once > _MOST_AT_ONCE:
         yield Problem(
             f"{path}.upgrade",
@@ -251,7 +256,8 @@ def _nodes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if draft.makes_cluster and draft.system_pool and draft.system_pool.min_nodes < 2:
         yield Problem(
             "systemPool.minNodes",
-            f"is {draft.system_pool.min_nodes}: when that node goes, all of the cluster's own pods end at once",
+            f"is {draft.system_pool.min_nodes}: without that node all of the cluster's own pods "
+            "end",
             "2 or more",
             warning=True,
         )
