@@ -24,6 +24,7 @@ def is_accepted(raw: dict[str, Any], errors: list[Wanted], warnings: list[Wanted
         assert [problem.path for problem in reported] == [path for path, *_ in wanted], reported
         for problem, (_, what, remedy) in zip(reported, wanted, strict=True):
             assert problem.what.startswith(what), problem
+            assert problem.remedy, problem
             assert remedy in problem.remedy, problem
     return spec is not None
 

@@ -16,7 +16,7 @@ from config.stack_file import loader
 from tests.config.stack import GOOD, good, on_gke
 from tests.config.stack_files import settings
 from tests.config.test_fields import fields
-from tests.config.test_ssh_keys import WHOLE
+from tests.config.test_secrets import WHOLE
 
 PROJECT = Path(__file__).parents[2]
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]

@@ -1,4 +1,4 @@
-"""The releases a stack may name: complete, by digest, and never changed once they are released."""
+"""Releases: complete, by digest, never changed once released; a stack overrides a pin in one place, with the reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from config.clouds import registry
 from config.clouds.azure import azure_autoscaler as azure
 from config.clouds.gcp import gcp_autoscaler as gcp
 from config.model.release import IMAGE, PINS, VERSION, Override
-from tests.config.stack import errors, good, warnings
+from tests.config.stack import L4, errors, good, on_gke, spec, warnings
+from tests.config.test_compute_class import class_name
 
 FILES = sorted(releases.DIRECTORY.glob("*.toml"))
 FILE = registry.release_file_model()
@@ -238,3 +239,53 @@ def test_the_candidate_is_for_trying_out_and_not_for_production() -> None:
         assert mistake.path == "release"
         assert mistake.what.endswith("not for production")
     assert errors(good(), "prod") == []
+
+
+MIRRORED = "registry.example.com/mirror/plugin:v1@sha256:" + 64 * "a"
+WHY = "our mirror has nothing else"
+
+
+def override(pin: str, value: str) -> list[dict[str, str]]:
+    return [{"pin": pin, "value": value, "reason": WHY}]
+
+
+@pytest.mark.parametrize(
+    ("pin", "value", "attribute"),
+    [
+        ("kubernetesVersion", "1.35", "kubernetes_version"),
+        ("devicePluginImage", MIRRORED, "device_plugin_image"),
+        ("dcgmExporterImage", MIRRORED, "dcgm_exporter_image"),
+        ("kueueVersion", "0.15.2", "kueue_version"),
+    ],
+)
+def test_an_override_changes_one_pin_and_no_other(pin: str, value: str, attribute: str) -> None:
+    stack = spec(good(overrides=override(pin, value)))
+    own = releases.load("r2026-11")
+    assert getattr(stack.release, attribute) == value
+    assert stack.release.model_copy(update={attribute: getattr(own, attribute)}) == own
+    assert [entry.as_output() for entry in stack.overrides] == [
+        {"pin": pin, "value": value, "instead": getattr(own, attribute), "reason": WHY}
+    ]
+
+
+def test_the_clusters_own_version_is_listed_like_an_override() -> None:
+    cluster = {"name": "ml-test", "kubernetesVersion": "1.35", "reason": WHY}
+    stack = spec(good(cluster=cluster))
+    overridden = spec(good(overrides=override("kubernetesVersion", "1.35")))
+    assert stack.overrides == overridden.overrides
+    assert stack.kubernetes_version == overridden.kubernetes_version == "1.35"
+
+
+def test_without_overrides_none_are_listed() -> None:
+    assert spec(good()).overrides == ()
+
+
+def test_placement_follows_the_overridden_version() -> None:
+    raw = on_gke([{**L4, "fallback": [{"onDemand": {"maxNodes": 1}}]}])
+    assert class_name(spec(raw)) == "kubeflow-spot"
+    assert class_name(spec({**raw, "overrides": override("kubernetesVersion", "1.35")})) is None
+
+
+def test_a_text_that_is_no_version_is_one_mistake_and_no_rule_uses_it() -> None:
+    raw = on_gke() | {"overrides": override("kubernetesVersion", "latest")}
+    assert [problem.path for problem in (*errors(raw), *warnings(raw))] == ["overrides[0].value"]
