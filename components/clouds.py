@@ -18,9 +18,7 @@ TARGETS = {
 
 
 def target(stack: Stack, opts: pulumi.ResourceOptions | None) -> Target:
-    """Return the target of a stack. The provider in the component's options `opts` reads the
-    cluster.
-    """
+    """Return the target of a stack, read by the provider in the component's `opts`."""
     of_cloud: Callable[[Stack, pulumi.ResourceOptions | None], Target] = resolve_name(
         TARGETS[stack.spec.cloud.provider]
     )

@@ -1,6 +1,4 @@
-"""KubeflowCluster: the cloud's cluster or pools in an existing one, then the layer inside it, then
-the outputs.
-"""
+"""KubeflowCluster: the cloud's cluster, or pools in one, its layer, and the outputs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Refusals of changes that a live cluster cannot take, in one message before anything is declared
-(docs/adr/0018).
-"""
+"""Refusals of impossible changes, in one message before any declaration (docs/adr/0018)."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ wanted value."""
 def change_problems(
     path: str, pool: str, changes: Iterable[Change], remedy: str
 ) -> Iterator[Problem]:
-    """Yield a problem for each change of a live pool. `path`: the pool's in the stack file; `pool`:
-    its name.
-    """
+    """Yield a problem for each change of the live `pool`, whose path in the file is `path`."""
     for key, now, declared in changes:
         where = key if key.startswith("cloud.") else f"{path}.{key}"
         yield Problem(

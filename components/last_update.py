@@ -27,8 +27,7 @@ Place = Mapping[str, Reference]
 """A cluster's place, keyed by the names of the stack's outputs."""
 
 COMPONENT = "component"
-"""Key of a component's name: a stack may have several components (`components.package`), with
-outputs of any name."""
+"""Key of a component's name; a stack may have several components."""
 
 LOSE_IT = (
     "put it back; or, to lose the cluster with all that is in it and make another: `pulumi "
@@ -41,8 +40,7 @@ INSTANCE = "instance"
 """Key of the stack's name in labels and names of objects; a renamed stack keeps it."""
 
 NAME = "name"
-"""Key of the cluster's name in the stack file, which every resource of the stack has in its own
-name."""
+"""Key of the cluster's name in the stack file, a part of all resources' names."""
 
 EXISTING = "existingCluster"
 """Key of the existing cluster that the stack has pools in."""
@@ -95,9 +93,7 @@ class LastUpdate:
 
     @property
     def place(self) -> Mapping[str, str]:
-        """The place of the cluster that the stack made, by the stack's outputs; empty for a stack
-        that made none.
-        """
+        """The place of the stack's own cluster, by the stack's outputs; empty without one."""
         place: Mapping[str, str] = self.content.get("place") or {}
         return place
 
@@ -110,9 +106,7 @@ class LastUpdate:
         return pools
 
     def lasting_settings(self, pool: str) -> Mapping[str, Any]:
-        """Return the settings of a pool at the last update, as the function `lasting_settings`
-        does.
-        """
+        """Return the result of `lasting_settings` for a pool at the last update."""
         settings: Mapping[str, Any] = self.content.get("asked", {}).get(pool) or {}
         return settings
 
@@ -144,9 +138,7 @@ class LastUpdate:
             )
 
     def _left(self, existing: str) -> Iterator[Problem]:
-        """Yield a problem if the stack has pools in another existing cluster: their pods are not
-        read.
-        """
+        """Yield a problem if the stack's pools are in another cluster, whose pods are not read."""
         before = str(self.content.get(EXISTING) or existing)
         # Azure's names differ in no more than their case.
         if self.pools and before.lower() != existing.lower():
@@ -158,9 +150,7 @@ class LastUpdate:
             )
 
     def moves(self, place: Place) -> Iterator[Problem]:
-        """Yield a problem for each part in which `place` differs from the place of the last
-        update.
-        """
+        """Yield a problem for each part of `place` that differs from the last update's."""
         before = self.place
         if before and before.keys() != place.keys():
             yield Problem(
@@ -192,9 +182,7 @@ def _shown_pools(outputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def lasting_settings(pool: AnyPool) -> dict[str, Any]:
-    """Return the settings of a pool that AKS keeps when the stack file drops them, keyed as in the
-    file.
-    """
+    """Return a pool's settings that AKS keeps when the file drops them, by the file's keys."""
     disk = {f"osDisk.{key}": value for key, value in pool.os_disk.model_dump(by_alias=True).items()}
     settings = {**disk, "maxPods": pool.max_pods}
     return {key: value for key, value in settings.items() if value is not None}

@@ -1,6 +1,4 @@
-"""Outputs of a stack: the contract of its pools for tools and people, and the settings that its
-next update reads.
-"""
+"""Outputs of a stack: for tools, for people, and for its next update."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What pools of all clouds share: their upgrade settings, and their names in an existing
-cluster.
-"""
+"""What pools of all clouds share: upgrade settings, and names in an existing cluster."""
 
 from __future__ import annotations
 

@@ -159,9 +159,7 @@ def _remedy(pool: LivePool, outcome: str) -> str:
 
 
 def _path(stack: Stack, pool: LivePool) -> str:
-    """Return the path of a pool: its own entry, or for a twin its spot pool's chain, if still
-    declared.
-    """
+    """Return the path of a pool: its own entry, or its spot pool's chain."""
     origin = stack.last_update.pools.get(pool.name)
     if origin == SYSTEM:
         return SYSTEM
@@ -187,9 +185,7 @@ def _outcome(stack: Stack, pods: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _takes(pool: NodePool, pod: Mapping[str, Any]) -> bool:
-    """Return whether a pod may run on a pool's nodes, by taints, labels and GPUs, whatever its
-    size.
-    """
+    """Return whether a pod may run on a pool's nodes, whatever its size."""
     asks = any(GPU_TAINT.key in _limits(container) for container in pod.get("containers") or ())
     return may_run(pod, pool.labels, pool.taints) and (bool(pool.gpus) or not asks)
 

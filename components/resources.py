@@ -1,6 +1,4 @@
-"""Helpers for Pulumi's SDKs: plain data of resources, the provider of a read, outputs of a
-stack.
-"""
+"""Helpers for Pulumi's SDKs: plain data, providers of reads, outputs of stacks."""
 
 from __future__ import annotations
 
@@ -39,9 +37,7 @@ def wire(value: Any) -> Any:
 
 
 def from_wire(kind: type[T], content: Mapping[str, Any]) -> T:
-    """Return arguments of an SDK's class from data keyed by property name; unknown keys are left
-    out.
-    """
+    """Return an SDK's arguments from data keyed by property name, without unknown keys."""
     names = _types.input_type_py_to_pulumi_names(kind)
     return kind(
         **{own: content[name] for own, name in names.items() if content.get(name) is not None}
@@ -65,15 +61,12 @@ def reading(opts: pulumi.ResourceOptions | None, package: str) -> pulumi.InvokeO
 
 
 _FORBIDDEN = ("AuthorizationFailed", "Error 403", "PERMISSION_DENIED")
-"""Codes of ARM and Google for a missing right; Google's also mean an API that the project has not
-enabled."""
+"""Codes for a missing right; Google's also mean an API that is not enabled."""
 
 
 @contextmanager
 def explain_refusal(what: str, right: str) -> Iterator[None]:
-    """Raise `pulumi.RunError` for a refused read of `what`, such as `cloud: cluster 'ml'`, which
-    needs `right`.
-    """
+    """Raise `pulumi.RunError` for a refused read of `what`, which needs `right`."""
     try:
         yield
     except pulumi.RunError:

@@ -36,9 +36,7 @@ class Stack:
     last_update: LastUpdate
 
     def path(self, pool: NodePool) -> str:
-        """Return the path in the stack file, such as `pools[1]`, of a pool or of its on-demand
-        twin's pool.
-        """
+        """Return a pool's path in the file, such as `pools[1]`; of a twin, its spot pool's."""
         if not isinstance(pool.source, Pool):
             return "systemPool"
         return f"pools[{self.spec.pools.index(pool.source)}]"
@@ -49,9 +47,7 @@ class Cluster(Protocol):
 
     @property
     def outputs(self) -> Outputs:
-        """The cluster's names and the command to reach it, keyed by the names of the stack's
-        outputs.
-        """
+        """The cluster's names and the command to reach it, by the stack's output names."""
 
     @property
     def kubeconfig(self) -> pulumi.Output[str]:
@@ -83,39 +79,31 @@ class Target(Protocol):
     """The key of the stack file by which errors name the cluster. It, `place` and `existing` are
     known before `read_cluster`."""
     not_by_priority: str | None
-    """Why the autoscaler ignores the priority expander's ConfigMap, with the remedy; None if it
-    reads it."""
+    """Why the autoscaler ignores the priority expander's ConfigMap; None if it reads it."""
     place: Place = MappingProxyType({})
     """The place of a new cluster; empty for an existing cluster."""
     existing: str = ""
     """The existing cluster that the stack adds pools to, in words; empty for another."""
     kubeconfig: str | None = None
-    """Kubeconfig of an existing cluster; None for a new one. Secret: wrap it before it is passed
-    on."""
+    """Secret kubeconfig of an existing cluster, to be wrapped; None for a new one."""
     on_demand_pools: tuple[str, ...] = ()
-    """Names of all on-demand pools of an existing cluster that its autoscaler may grow, this
-    stack's among them."""
+    """Names of all on-demand pools that an existing cluster's autoscaler may grow."""
     pool_names: Collection[str] = ()
     """Names of all pools of the cluster now."""
     device_plugin: tuple[str, str] = ("", "the cloud's own device plugin")
     """Namespace and name of the device plugin on GPU nodes, where the cloud brings one."""
     exporter: str | None = None
-    """The exporter of GPU metrics that the cloud runs in a new cluster, in words; None without
-    one."""
+    """The cloud's own exporter of GPU metrics in a new cluster, in words, or None."""
     remembered: Mapping[str, Any] = MappingProxyType({})
     """Values of the cloud's own that the next update reads (`components.last_update`)."""
 
     @abstractmethod
     def read_cluster(self) -> None:
-        """Read the cluster. Raise `pulumi.RunError` if it cannot be read, or for changes that it
-        cannot take.
-        """
+        """Read the cluster. Raise `pulumi.RunError` for a refused read or change."""
 
     @abstractmethod
     def declare(self, name: str, opts: pulumi.ResourceOptions) -> Cluster:
-        """Declare the stack's resources in the cloud. `name` begins their names; `opts`: of each of
-        them.
-        """
+        """Declare the stack's resources in the cloud, whose names begin with `name`."""
 
     @abstractmethod
     def node_labels(self, pool: NodePool) -> Mapping[str, str]:

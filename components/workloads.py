@@ -36,9 +36,7 @@ class Access:
 
 
 def published(url: str, accesses: Iterable[Access]) -> dict[str, Any]:
-    """Return it for outputs and contract. `url`: of the bucket or container, with a `/` at its
-    end.
-    """
+    """Return storage at `url`, which ends in `/`, for outputs and contract."""
     return {
         "checkpoints": {"url": url},
         "profiles": [
@@ -55,9 +53,7 @@ def published(url: str, accesses: Iterable[Access]) -> dict[str, Any]:
 
 
 def as_output(spec: ClusterSpec, of_cloud: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return all storage for outputs and contract; empty for none. `of_cloud`: the result of
-    `published`.
-    """
+    """Return all storage for outputs and contract. `of_cloud`: from `published`."""
     title = spec.workloads.storage_class
     return {**(of_cloud or {}), **({"storageClass": title} if title else {})}
 
@@ -69,9 +65,7 @@ def remembered(spec: ClusterSpec) -> dict[str, str]:
 
 
 def refuse_rename(spec: ClusterSpec, last_update: LastUpdate) -> None:
-    """Raise `pulumi.RunError` if a new name would begin with empty storage. Log that dropped
-    storage stays.
-    """
+    """Refuse a new name, which would begin empty; log that dropped storage stays."""
     before, now = last_update.get(REMEMBERED), remembered(spec).get(REMEMBERED)
     if before is None or before == now:
         return

@@ -38,8 +38,7 @@ LABEL = {"azure.workload.identity/use": "true"}
 """AKS gives the token to pods with this label (page workload-identity-overview)."""
 
 ENV = {"AZURE_STORAGE_ANON": "false"}
-"""Without it adlfs, fsspec's driver, logs in anonymously before version 2026.4.0 (its
-changelog)."""
+"""Without it adlfs, fsspec's driver, is anonymous before 2026.4.0 (its changelog)."""
 
 _CONTAINERS = "Microsoft.Storage/storageAccounts/blobServices/containers"
 _BLOBS = f"{_CONTAINERS}/blobs"
@@ -65,9 +64,7 @@ def condition(path: str) -> str:
 
 
 def url(account: str) -> str:
-    """Return the container's address for fsspec: with `https://` it would be read-only (adlfs,
-    README.md).
-    """
+    """Return the container's address for fsspec: `https://` would be read-only (adlfs, README)."""
     return f"abfs://{CONTAINER}@{account}.dfs.core.windows.net/"
 
 
@@ -129,9 +126,7 @@ class Checkpoints(pulumi.ComponentResource):
     def _storage(
         self, name: str, wanted: Settings, placed: Placed, group: str, keep_group: bool
     ) -> pulumi.Output[str]:
-        """Declare the storage; return the container's id. All that holds data outlives the
-        stack.
-        """
+        """Declare the storage, which outlives the stack; return the container's id."""
         kept = pulumi.ResourceOptions(parent=self, retain_on_delete=True)
         holder: pulumi.Input[str] = placed.resource_group
         if not keep_group:
@@ -196,9 +191,7 @@ class Checkpoints(pulumi.ComponentResource):
         return container.id
 
     def _foreign(self, existing: str) -> str:
-        """Return the cluster's subscription if the account is in another one, else an empty
-        text.
-        """
+        """Return the cluster's subscription if the account is in another one, else ""."""
         own = authorization.get_client_config(pulumi.InvokeOptions(parent=self)).subscription_id
         return own if existing.split("/")[2].lower() != own.lower() else ""
 

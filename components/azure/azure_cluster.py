@@ -1,6 +1,4 @@
-"""The AKS cluster: resource group, network, identity, control plane with its system pool, user
-pools, kubeconfig.
-"""
+"""The AKS cluster: resource group, network, identity, control plane, pools, kubeconfig."""
 
 from __future__ import annotations
 
@@ -204,7 +202,7 @@ class AksCluster(CloudCluster):
         ).name
 
     def _grants(self) -> list[Grant]:
-        """Return the rights that the control plane's identity needs before the cluster is made."""
+        """Return the rights that the control plane's identity needs before the cluster exists."""
         stack = self._plan.stack
         assert stack.system_pool
         pools = (stack.system_pool, *stack.node_pools)

@@ -38,9 +38,7 @@ class ExistingAks:
 
     @property
     def expander(self) -> str:
-        """How its autoscaler chooses among pools; AKS' default is random (page
-        cluster-autoscaler).
-        """
+        """The autoscaler's expander; AKS' default is random (page cluster-autoscaler)."""
         profile = (self.live.answer or {}).get("autoScalerProfile") or {}
         return str(profile.get("expander") or "random")
 
@@ -129,9 +127,7 @@ def _planned_pools(stack: Stack, cluster: ExistingAks) -> list[azure_pools.Plann
 
 
 def plan(stack: Stack, cluster: ExistingAks) -> list[azure_pools.PlannedPool]:
-    """Return the stack's pools. Raise `pulumi.RunError` for pools that AKS or this cluster cannot
-    take.
-    """
+    """Return the stack's pools. Raise `pulumi.RunError` for pools that cannot be added."""
     immutable.refuse_settings(_problems(stack, cluster))
     planned = _planned_pools(stack, cluster)
     immutable.refuse(

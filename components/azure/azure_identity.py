@@ -50,8 +50,7 @@ class Grant:
     formerly_at: str | None = None
     """`at` of an earlier program."""
     condition: str = ""
-    """Limits the grant (learn.microsoft.com/azure/role-based-access-control/conditions-format);
-    empty for none."""
+    """Limits the grant (learn.microsoft.com, page conditions-format); empty for none."""
     after: tuple[pulumi.Resource, ...] = ()
     """What must exist before: a role of the program's own."""
 
@@ -153,9 +152,7 @@ class ControlPlaneIdentity(pulumi.ComponentResource):
 
 
 def control_plane_grants(cloud: Azure, network: Network, pools: Sequence[NodePool]) -> list[Grant]:
-    """Return the rights that the control plane's identity needs before the cluster is made, and no
-    more.
-    """
+    """Return the rights that the control plane's identity needs before the cluster exists."""
     grants: list[Grant] = []
     access, encryption = cloud.access, cloud.encryption
     if access.private and access.private_dns_zone != "none":
@@ -212,16 +209,12 @@ def reservation_grants(groups: Iterable[str]) -> list[Grant]:
 
 
 def each_once(names: Iterable[str]) -> list[str]:
-    """Sort Azure names or ids and drop those that differ in case only: a role is assigned once at a
-    scope.
-    """
+    """Sort Azure names or ids; drop those that differ in case only, as a role assignment does."""
     return sorted({name.lower(): name for name in sorted(names, reverse=True)}.values())
 
 
 def kubelet(cluster: containerservice.ManagedCluster, live: LiveCluster) -> pulumi.Input[str]:
-    """Return the object id of the identity that the nodes pull images as; AKS makes it with the
-    cluster.
-    """
+    """Return the object id of the identity with which nodes pull images."""
     profile = _known(live, "identityProfile")
     if profile:
         return str(profile["kubeletidentity"]["objectId"])

@@ -33,8 +33,7 @@ KEPT_BY_HAND = (
     "--network-dataplane, --outbound-type), and "
     "then here"
 )
-"""AKS may change these in place (page upgrade-azure-cni), but azure-native would replace the
-cluster."""
+"""AKS may change these in place (page upgrade-azure-cni); azure-native would replace."""
 
 _BY_HAND = ("cloud.network.policy", "cloud.network.dataplane", "cloud.network.outboundType")
 

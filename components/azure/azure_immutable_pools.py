@@ -38,8 +38,7 @@ class Immutable:
     wire: str
     key: str = ""
     unset: Any = _CHOSEN_BY_AKS
-    """The meaning of an unset property; by default the value that AKS chose, so that no live value
-    differs."""
+    """The meaning of an unset property; by default AKS' own choice, equal to any value."""
 
 
 PROPERTIES = (

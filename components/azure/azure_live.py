@@ -1,4 +1,4 @@
-"""An AKS cluster as its GET shows it now, with the number of nodes of each pool.
+"""An AKS cluster as its GET shows it now, with each pool's node count, and its kubeconfig.
 
 AKS requires a count in every request and applies it, although the autoscaler owns it
 (pulumi-azure-native issue 2943). The count of the last update would remove nodes that were added
@@ -97,9 +97,7 @@ class LiveCluster:
         return profile["name"] in self.profiles and not self.differences(profile)
 
     def differences(self, profile: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the live values that differ from this profile, and a failed state; none for a
-        missing pool.
-        """
+        """Return the live values that differ from this profile, and a failed state."""
         live = self.profiles.get(profile["name"])
         if live is None:
             return {}
@@ -136,9 +134,7 @@ def _is_as(key: str, live: Any, expected: Any) -> bool:
 
 
 def plain(value: Any, *, exact: bool = False) -> Any:
-    """Return a value to compare, sorted and, unless `exact`, in lower case: Azure keeps the case of
-    the first request.
-    """
+    """Return a value to compare, sorted and, unless `exact`, in lower case, as Azure compares."""
     if isinstance(value, str):
         return value if exact else value.lower()
     if isinstance(value, list | tuple):
@@ -181,9 +177,7 @@ def access_outputs(name: pulumi.Input[str], group: pulumi.Input[str], entra: boo
 def read_kubeconfig(
     group: str, name: str, entra: bool, reading: pulumi.InvokeOptions | None = None
 ) -> str:
-    """Return the kubeconfig of a cluster. Secret: wrap what is passed on. Raise `pulumi.RunError`
-    when AKS refuses.
-    """
+    """Return the secret kubeconfig of a cluster. Raise `pulumi.RunError` if AKS refuses."""
     what = f"cloud: the kubeconfig of cluster {name!r} in resource group {group!r}"
     with explain_refusal(
         what, "Microsoft.ContainerService/managedClusters/listClusterUserCredential/action"

@@ -14,9 +14,7 @@ from config.model.fields import Reference
 def subnet_path(
     spec: AzureNetwork, subnet: Reference | None, *, resource_group: Reference, name: str
 ) -> str | None:
-    """Return a subnet's id without its subscription; None while a part is unknown. A new network is
-    called `name`.
-    """
+    """Return a subnet's id without its subscription; None if a part is unknown."""
     existing = spec.existing
     group, vnet = (
         (existing.resource_group, existing.name) if existing else (resource_group, Reference(name))

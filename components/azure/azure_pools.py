@@ -90,9 +90,7 @@ def _upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSettin
 
 
 def listed(live: LiveCluster) -> list[containerservice.ManagedClusterAgentPoolProfileArgs]:
-    """Return the cluster's pools as its GET lists them, each with its own version, to be sent
-    again.
-    """
+    """Return the cluster's live pools, each with its own version, to be sent again."""
     return [
         from_wire(containerservice.ManagedClusterAgentPoolProfileArgs, entry)
         for entry in live.profiles.values()
@@ -228,9 +226,7 @@ def _agent_pool(
 
 
 def node_labels(pool: NodePool) -> dict[str, str]:
-    """Return those labels of AKS on a pool's nodes that are known (a dump of v1.34.7; page
-    use-labels).
-    """
+    """Return the known labels of AKS on a pool's nodes (a dump of v1.34.7; page use-labels)."""
     labels = {
         "agentpool": pool.name,
         "kubernetes.azure.com/agentpool": pool.name,

@@ -175,9 +175,7 @@ def security(spec: AzureEncryption) -> containerservice.ManagedClusterSecurityPr
 def addons(
     log_workspace: pulumi.Input[str] | None,
 ) -> dict[str, containerservice.ManagedClusterAddonProfileArgs]:
-    """Return Container insights, by the agent's own identity (page monitor-aks; the keys are the
-    add-on's spelling).
-    """
+    """Return Container insights (page monitor-aks); the keys have the add-on's spelling."""
     if log_workspace is None:
         return {"omsagent": containerservice.ManagedClusterAddonProfileArgs(enabled=False)}
     config = {"logAnalyticsWorkspaceResourceID": log_workspace, "useAADAuth": "true"}

@@ -23,9 +23,7 @@ SUBSCRIPTION = "subscription"
 
 
 class AksTarget(Target):
-    """The AKS cluster of a stack file: `AksTarget(stack, opts)`. The provider in `opts` reads
-    it.
-    """
+    """The AKS cluster of a stack file: `AksTarget(stack, opts)`; `opts` has its provider."""
 
     node_labels = staticmethod(azure_pools.node_labels)
     _plan: azure_cluster.ClusterPlan
@@ -47,9 +45,7 @@ class AksTarget(Target):
             self.key, self.place = "cloud", azure_cluster.place(stack.spec, self._cloud)
 
     def read_cluster(self) -> None:
-        """Read the cluster. Raise `pulumi.RunError` for another subscription than at the last
-        update.
-        """
+        """Read the cluster. Raise `pulumi.RunError` if the subscription has changed."""
         subscription = self._subscription()
         if self._cloud.existing_cluster:
             self._existing = existing = azure_existing_cluster.read_existing(

@@ -35,9 +35,7 @@ def system_pool(
     placed: Placed,
     parent: pulumi.Resource,
 ) -> resources.Deployment:
-    """Declare the deployment that keeps the cluster's system pool as in `profile`; `group` is its
-    resource group's name.
-    """
+    """Declare the deployment of the system pool `profile` in the resource group `group`."""
     deployment = f"{placed.cluster[: _NAME_LENGTH - len(_SUFFIX)]}{_SUFFIX}"
     entry = wire(profile)
     title, subnet = entry.pop("name"), entry.pop("vnetSubnetID")

@@ -1,6 +1,4 @@
-"""Any Kubernetes cluster as the target of a stack: known by its kubeconfig alone; nothing is
-declared outside it.
-"""
+"""Any Kubernetes cluster as the target of a stack, known by its kubeconfig alone."""
 
 from __future__ import annotations
 
@@ -36,9 +34,7 @@ class AnyCluster(Target):
         )
 
     def read_cluster(self) -> None:
-        """Read the kubeconfig. Raise `pulumi.RunError` if the cluster has another name than at the
-        last update.
-        """
+        """Read the kubeconfig. Raise `pulumi.RunError` if the cluster's name has changed."""
         before = self._last_update.get(NAME)
         if before not in (None, self._name):
             what = f"is {before} and cannot become {self._name}: all objects would be duplicated"

@@ -93,9 +93,7 @@ def _agents_number(project: str, parent: pulumi.Resource) -> str:
 
 
 def project_number(project: str, parent: pulumi.Resource, needed: str, otherwise: str = "") -> str:
-    """Return the number of a project. Raise `pulumi.RunError` when it cannot be read; `needed` says
-    what contains it.
-    """
+    """Return a project's number. Raise `pulumi.RunError` if it is unreadable; `needed`: why."""
     try:
         return organizations.get_project(
             project_id=project, opts=pulumi.InvokeOptions(parent=parent)

@@ -1,6 +1,4 @@
-"""The GKE cluster: network, the nodes' identity, control plane, system pool, other pools,
-kubeconfig.
-"""
+"""The GKE cluster: network, identity of nodes, control plane, pools, kubeconfig."""
 
 from __future__ import annotations
 

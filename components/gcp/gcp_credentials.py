@@ -1,6 +1,4 @@
-"""Access of users to a GKE cluster: a kubeconfig without a secret of its own, and the command for
-it.
-"""
+"""Access of users to a GKE cluster: a kubeconfig without secrets, and its command."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ _HINT = (
 
 
 def reached_by_dns(access: GcpAccess) -> bool:
-    """Return whether users reach the API server by its DNS name: if its IP address is private or
-    restricted.
-    """
+    """Return whether users need the API server's DNS name: its IP is private or restricted."""
     return access.dns_endpoint and (
         access.ip_endpoint != "public" or bool(access.authorized_ranges)
     )

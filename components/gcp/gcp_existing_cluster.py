@@ -133,9 +133,7 @@ def _planned_pools(stack: Stack, cluster: ExistingGke) -> list[gcp_pools.Planned
 
 
 def plan(stack: Stack, cluster: ExistingGke) -> list[gcp_pools.PlannedPool]:
-    """Return the stack's pools. Raise `pulumi.RunError` for pools that GKE or this cluster cannot
-    take.
-    """
+    """Return the stack's pools. Raise `pulumi.RunError` for pools that cannot be added."""
     immutable.refuse_settings(_problems(stack, cluster))
     planned = _planned_pools(stack, cluster)
     immutable.refuse(

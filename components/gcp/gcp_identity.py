@@ -1,6 +1,4 @@
-"""The nodes' identity: the least rights of a node, and the right to pull from the named
-repositories.
-"""
+"""The nodes' identity: the least rights of a node, and to pull from named repositories."""
 
 from __future__ import annotations
 

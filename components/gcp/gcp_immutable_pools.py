@@ -201,9 +201,7 @@ def cluster_problems(name: str, cloud: Gcp, live: LiveCluster) -> Iterator[Probl
 
 
 def _kept_gpus(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield a problem for attached GPUs that are no longer wanted: an update that omits them
-    changes nothing.
-    """
+    """Yield a problem for attached GPUs that are dropped: GKE would keep them."""
     now, declared = _accelerators(live, args)
     if now != declared == "none":
         yield Problem(
@@ -228,9 +226,7 @@ def _kept_disk(path: str, args: Mapping[str, Any], live: Mapping[str, Any]) -> I
 def pool_problems(
     stack: Stack, pool: NodePool, args: Mapping[str, Any], live: LiveCluster
 ) -> Iterator[Problem]:
-    """Yield a problem for each change that GKE ignores, or that would delete running on-demand
-    nodes.
-    """
+    """Yield a problem for each change that GKE ignores, or that would delete on-demand nodes."""
     live_pool = live.pools.get(pool.name)
     if live_pool is None:
         return

@@ -96,9 +96,7 @@ class LiveCluster:
         return block(self.pools.get(pool, {}), "networkConfigs").get("enablePrivateNodes")
 
     def per_zone(self, label: str) -> int:
-        """Return the nodes in each zone of the pools with this label, rounded down as `nodeCount`
-        is.
-        """
+        """Return the nodes in each zone of pools with this label, rounded down like `nodeCount`."""
         here = (
             pool
             for pool in self.pools.values()

@@ -17,9 +17,7 @@ _WHERE = "cloud.network.existing"
 
 
 def refuse_existing(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> None:
-    """Raise `pulumi.RunError` if the existing network lacks a range or a subnet, or cannot be
-    read.
-    """
+    """Raise `pulumi.RunError` if the existing network is incomplete or unreadable."""
     existing = cloud.network.existing
     if existing is None or cloud.region is None:
         return

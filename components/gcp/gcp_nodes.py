@@ -115,9 +115,7 @@ def _affinity(
 
 
 def temporary_nodes(cloud: Gcp, account: pulumi.Input[str]) -> container.ClusterNodeConfigArgs:
-    """Return the settings of GKE's initial pool, which is removed at once; its nodes get no further
-    rights.
-    """
+    """Return the settings of GKE's initial pool, which is removed at once."""
     key = cloud.encryption.boot_disk_key
     return container.ClusterNodeConfigArgs(
         service_account=account,
@@ -135,9 +133,7 @@ def temporary_nodes(cloud: Gcp, account: pulumi.Input[str]) -> container.Cluster
 def _kubelet(
     pool: NodePool, options: GcpPool, live: LiveCluster
 ) -> container.NodePoolNodeConfigKubeletConfigArgs | None:
-    """Return the notice of a spot node; None for GKE's default, because older clusters refuse the
-    setting.
-    """
+    """Return a spot node's notice; None for the default: older clusters refuse the setting."""
     if not pool.spot or pool.preemptible:
         return None
     kubelet = block(config(live.pools.get(pool.name, {})), "kubeletConfigs")

@@ -39,9 +39,7 @@ _SURGE = Upgrade(maxSurge="1", maxUnavailable="0")
 
 @dataclass(frozen=True)
 class PlannedPool:
-    """A pool of any role, known before any resource is declared: the account and the key are
-    texts.
-    """
+    """A pool of any role, planned before any resource exists: account and key are texts."""
 
     pool: NodePool
     args: container.NodePoolArgs
@@ -195,9 +193,7 @@ def declare(
 
 
 def node_labels(pool: NodePool) -> dict[str, str]:
-    """Return those labels of GKE on a pool's nodes that are known (a dump of v1.36.3-gke; page
-    gpus).
-    """
+    """Return the known labels of GKE on a pool's nodes (a dump of v1.36.3-gke; page gpus)."""
     labels = {
         "cloud.google.com/gke-nodepool": pool.name,
         "kubernetes.io/os": "linux",

@@ -16,9 +16,7 @@ _BY_PRICE = "GKE takes what is cheapest among pools that fit, and has no priorit
 
 
 class GkeTarget(Target):
-    """The GKE cluster of a stack file: `GkeTarget(stack, opts)`. The provider in `opts` reads
-    it.
-    """
+    """The GKE cluster of a stack file: `GkeTarget(stack, opts)`; `opts` has its provider."""
 
     device_plugin = ("kube-system", "nvidia-gpu-device-plugin")
     """It runs on every GPU node that is not labelled otherwise (page gpus)."""

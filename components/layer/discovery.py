@@ -101,9 +101,7 @@ def _version(answer: Mapping[str, Any]) -> str:
 
 @contextmanager
 def connected(kubeconfig: str, key: str) -> Iterator[ApiClient]:
-    """Yield a client of the cluster. Raise `pulumi.RunError` for a kubeconfig that cannot be
-    used.
-    """
+    """Yield a client of the cluster. Raise `pulumi.RunError` for an unusable kubeconfig."""
     from kubernetes import config
     from kubernetes.config import ConfigException
 

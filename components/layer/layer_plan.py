@@ -136,9 +136,7 @@ def _expander(
     compute_class_plan: ComputeClassPlan,
     contents: Contents | None,
 ) -> ExpanderPlan:
-    """Plan what keeps the order in which pools grow: a ComputeClass, the priority expander, or
-    nothing.
-    """
+    """Plan what keeps the order of growth: a ComputeClass, the expander, or nothing."""
     if compute_class_plan.name:
         return expander.kept_by(f"ComputeClass {compute_class_plan.name}")
     if target.not_by_priority:

@@ -1,6 +1,4 @@
-"""Names and labels of the program's objects inside a cluster: two stacks on one cluster must never
-mean the same object.
-"""
+"""Names and labels of the program's objects in a cluster, unique for each stack."""
 
 from __future__ import annotations
 
@@ -54,9 +52,7 @@ def labels_of(existing: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def stack(existing: Mapping[str, str]) -> str | None:
-    """Return the stack of this program that declares an object with these labels; None for other
-    owners.
-    """
+    """Return the stack of this program with these labels; None for other owners."""
     return existing.get(INSTANCE) if existing.get(PART_OF) == PROGRAM else None
 
 

@@ -73,9 +73,7 @@ def validating(
     validation: v1.ValidationArgs,
     action: str,
 ) -> Validating:
-    """Return a policy that takes an action on invalid objects of these namespaces; otherwise as
-    `mutating`.
-    """
+    """Return a policy that takes an action on invalid objects; otherwise as `mutating`."""
     spec = v1.ValidatingAdmissionPolicySpecArgs(
         failure_policy=failure,
         match_constraints=_match(resources, operations, namespaces),

@@ -1,6 +1,4 @@
-"""A StorageClass for volumes that outlive a node, a zone and a claim: databases, and
-checkpoints.
-"""
+"""A StorageClass of volumes that outlive a node, a zone and a claim."""
 
 from __future__ import annotations
 

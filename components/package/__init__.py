@@ -1,3 +1,1 @@
-"""The component package: `KubeflowCluster` for programs in any of Pulumi's languages
-(docs/library.md).
-"""
+"""The component package: `KubeflowCluster` for programs in any language (docs/library.md)."""

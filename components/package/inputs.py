@@ -28,23 +28,18 @@ class Arguments:
     """Settings in the form of a stack file."""
     links: dict[Path, Reference] = field(default_factory=dict)
     secret: set[Path] = field(default_factory=set)
-    """Where a secret begins. The engine passes a list or an object as a secret when anything in it
-    is one."""
+    """Where a secret begins: the engine passes a list or object with a secret as a secret."""
     problems: list[Problem] = field(default_factory=list)
     """Unknown values where the value must be known."""
 
     def known(self) -> dict[str, str]:
-        """Return the texts that other resources made, by property path: a later preview may not
-        know them.
-        """
+        """Return the texts of other resources, by path: a later preview may not know them."""
         return {
             property_path(path): link.text for path, link in self.links.items() if not link.made_up
         }
 
     def is_secret(self, path: str) -> bool:
-        """Return whether the argument at a path, in the form of messages, was or was in a
-        secret.
-        """
+        """Return whether the argument at a path, in messages' form, is or was in a secret."""
         return any(
             re.match(re.escape(property_path(secret)) + r"(?![\w])", path) for secret in self.secret
         )

@@ -1,6 +1,4 @@
-"""The component package's provider: its schema, and `KubeflowCluster` for the programs that
-use it.
-"""
+"""The component package's provider: its schema, and its one component."""
 
 from __future__ import annotations
 
@@ -50,9 +48,7 @@ class Package(Provider):
         inputs: pulumi.Inputs,
         options: pulumi.ResourceOptions | None = None,
     ) -> ConstructResult:
-        """Declare the component. Raise `pulumi.InputPropertiesError` with the path of every wrong
-        argument.
-        """
+        """Declare the component. Raise `pulumi.InputPropertiesError` with each wrong path."""
         if resource_type != schema.TOKEN:
             raise _refusal(f"{resource_type} is not in this package, which has {schema.TOKEN}")
         # The coroutine waits for the inputs.

@@ -44,8 +44,7 @@ _AS_WRITTEN: dict[str, Any] = {
     "systemPool": registry.system_pool_model(),
     "pools": tuple[registry.pool_model(), ...],  # type: ignore[misc]
 }
-"""Types of keys that a checked stack file has in another form; they include the keys of all
-clouds."""
+"""Types of keys that a checked stack file has in another form, for all clouds."""
 
 SETTINGS: dict[str, Any] = {
     str(field.alias): Annotated[
@@ -128,9 +127,7 @@ def _of_field(field: FieldInfo, path: str, types: dict[str, Any]) -> dict[str, A
 
 
 def _default(field: FieldInfo) -> str | None:
-    """Return a sentence about the default. The schema sets none: rules ask whether a file sets a
-    key.
-    """
+    """Return a sentence, no default: rules ask whether a file sets a key."""
     default = field.get_default()
     if field.is_required() or default is None or isinstance(default, Model) or default in ((), {}):
         return None

@@ -113,7 +113,7 @@ class Refusal:
 class Walk:
     """Tables of rules (modules, and the names of the tables in them), the rows that try each rule, and a world for them.
 
-    `code` is that of rows without one. `caller` opens a state file, `build` makes the world in it, and `refusal` reads an exception.
+    `code` is that of rows without one. `caller` opens a state file, `build` makes the world in it, `refusal` reads an error.
     """
 
     cloud: str

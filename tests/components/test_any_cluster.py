@@ -144,27 +144,6 @@ def test_in_any_cluster_only_the_layer_is_declared_and_the_outputs_say_which_lab
         assert "replaceWith" not in resource.options
 
 
-def test_a_built_in_plugin_such_as_gkes_is_not_doubled(contents: dict[str, Any]) -> None:
-    pod = {
-        "containers": [{"image": "gke.gcr.io/nvidia-gpu-device-plugin@sha256:0"}],
-        "tolerations": [{"operator": "Exists", "effect": "NoSchedule"}],
-        "affinity": {
-            "nodeAffinity": {
-                "requiredDuringSchedulingIgnoredDuringExecution": {
-                    "nodeSelectorTerms": [
-                        {"matchExpressions": [{"key": "cloud.google.com/gke-accelerator", "operator": "Exists"}]}
-                    ]
-                }
-            }
-        },
-    }
-    metadata = {"name": "nvidia-gpu-device-plugin", "namespace": "kube-system"}
-    contents["daemon_sets"] = ({"metadata": metadata, "spec": {"template": {"spec": pod}}},)
-    declared = declare(EXISTING, cloud=Stacks())
-    assert declared.of(DAEMON_SET) == {}
-    assert declared.outputs["devicePlugin"]["leftTo"][0]["pools"] == ["t4"]
-
-
 DEV = stack_config(PROJECT / "Pulumi.dev.yaml")
 
 
@@ -196,9 +175,3 @@ def test_a_cluster_of_ours_behind_entra_tells_of_kubelogin() -> None:
     assert declared.outputs["kubeconfigCommand"] == (
         "az aks get-credentials --resource-group ml-dev --name ml-dev && kubelogin convert-kubeconfig -l azurecli"
     )
-
-
-def test_config_maps_and_secrets_change_in_place() -> None:
-    (provider,) = declare(DEV).of(PROVIDER).values()
-    for kind in ("enableConfigMapMutable", "enableSecretMutable"):
-        assert provider.inputs[kind] == "true"

@@ -28,21 +28,14 @@ def test_only_pools_and_the_layer_are_declared_in_an_existing_cluster(run: Run) 
         assert pool.options["ignoreChanges"] == ["orchestratorVersion"]
         assert pool.inputs["tags"] == {"kubeflow-spot-stack": "test"}
     inside = [r for r in declared.resources if r.type.startswith("kubernetes:")]
-    assert sorted(r.inputs["metadata"]["name"] for r in inside) == [
-        "cluster-autoscaler-priority-expander",
-        "kubeflow-spot-test",
-        "kubeflow-spot-test-contract",
-        "kubeflow-spot-test-contract",
-        "kubeflow-spot-test-defaults",
-        "kubeflow-spot-test-defaults",
-        "kubeflow-spot-test-device-plugin",
-        *["kubeflow-spot-test-guard-labels"] * 2,
-        *["kubeflow-spot-test-guard-labels-lasting"] * 2,
-        *["kubeflow-spot-test-guard-platform"] * 2,
-        *["kubeflow-spot-test-guard-profiles"] * 2,
-        *["kubeflow-spot-test-lost-pods"] * 2,
-        *["kubeflow-spot-test-lost-pods-notice"] * 2,
-    ]
+    with_bindings = ["contract", "defaults", "lost-pods", "lost-pods-notice"]
+    with_bindings += [f"guard-{role}" for role in ("labels", "labels-lasting", "platform", "profiles")]
+    assert sorted(r.inputs["metadata"]["name"] for r in inside) == sorted(
+        [
+            *("cluster-autoscaler-priority-expander", "kubeflow-spot-test", "kubeflow-spot-test-device-plugin"),
+            *(f"kubeflow-spot-test-{role}" for role in with_bindings * 2),
+        ]
+    )
     for resource in [*inside, *declared.of(POOL).values()]:
         # A deleted stack leaves the cluster: each of its resources is deleted by itself.
         assert "deletedWith" not in resource.options
@@ -60,17 +53,8 @@ def test_outputs_tell_how_to_reach_the_cluster_and_what_is_decided(run: Run) -> 
     assert outputs["devicePlugin"] == {"pools": ["spotpool", "spotpoolod"], "leftTo": []}
     assert [pool["label"] for pool in outputs["pools"]] == ["spotpool", "spotpoolod"]
     assert outputs["fallbackOrder"].startswith("guaranteed by")
-    assert [(tier["priority"], tier["pools"]) for tier in outputs["expander"]] == [
-        (20, ["spotpool"]),
-        (10, ["spotpoolod"]),
-        (1, []),
-    ]
-
-
-def test_a_label_outlives_a_pools_generation(run: Run) -> None:
-    pool = {"name": "gpu", "machine": "Standard_NC4as_T4_v3", "maxNodes": 1, "generation": "b"}
-    (shown,) = run(with_(AKS, pools=[pool])).outputs["pools"]
-    assert (shown["name"], shown["label"]) == ("gpub", "gpu")
+    tiers = [(tier["priority"], tier["pools"]) for tier in outputs["expander"]]
+    assert tiers == [(20, ["spotpool"]), (10, ["spotpoolod"]), (1, [])]
 
 
 def test_behind_entra_the_command_and_the_kubeconfig_are_for_kubelogin(run: Run, emulated: EmulatedAzure) -> None:
@@ -135,11 +119,8 @@ def test_pools_go_to_the_system_pools_subnet_or_one_beside_it(run: Run, emulated
         {**SPOTPOOL, "name": "c", "fallback": [], "subnet": subnets["far"]},
     ]
     declared = run(with_(AKS, pools=pools), agentPoolProfiles=[profile])
-    assert {p.inputs["agentPoolName"]: p.inputs["vnetSubnetID"] for p in declared.of(POOL).values()} == {
-        "a": subnets["nodes"],
-        "b": subnets["gpus"],
-        "c": subnets["far"],
-    }
+    pool_subnets = {p.inputs["agentPoolName"]: p.inputs["vnetSubnetID"] for p in declared.of(POOL).values()}
+    assert pool_subnets == {"a": subnets["nodes"], "b": subnets["gpus"], "c": subnets["far"]}
 
 
 def test_in_a_network_of_aks_own_pools_name_no_subnet(run: Run) -> None:

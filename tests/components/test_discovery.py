@@ -15,6 +15,8 @@ import yaml
 
 from components.layer import discovery, running
 
+pytestmark = pytest.mark.process
+
 Answer = tuple[int, dict[str, Any] | str]
 VERSION = {"gitVersion": "v1.36.2"}
 EXPANDER = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-priority-expander"
@@ -57,12 +59,9 @@ def serving() -> Iterator[Callable[[dict[str, Answer]], str]]:
         server.server_close()
 
 
-@pytest.mark.process
 def test_daemon_sets_operators_policies_the_expander_and_the_contract_are_read_as_they_are(serving: Any) -> None:
-    daemon_set = {
-        "metadata": {"name": "d", "namespace": "n"},
-        "spec": {"template": {"spec": {"nodeSelector": {"a": "b"}}}},
-    }
+    spec = {"template": {"spec": {"nodeSelector": {"a": "b"}}}}
+    daemon_set = {"metadata": {"name": "d", "namespace": "n"}, "spec": spec}
     answers: dict[str, Answer] = {
         "/version": (200, VERSION),
         "/version/": (200, VERSION),
@@ -80,7 +79,6 @@ def test_daemon_sets_operators_policies_the_expander_and_the_contract_are_read_a
     assert contents.contracts == ({"metadata": {"name": "kubeflow-spot"}},)
 
 
-@pytest.mark.process
 def test_a_compute_class_is_read_by_its_name_where_one_is_asked_for(serving: Any) -> None:
     compute_class = {"metadata": {"name": "gpus", "labels": {"owner": "them"}}}
     answers: dict[str, Answer] = {
@@ -97,14 +95,12 @@ def test_a_compute_class_is_read_by_its_name_where_one_is_asked_for(serving: Any
         discovery.read_contents(server, "cloud.existingCluster", "others")
 
 
-@pytest.mark.process
 def test_missing_objects_are_no_error(serving: Any) -> None:
     answers: dict[str, Answer] = {"/version/": (200, VERSION), "/apis/apps/v1/daemonsets": (200, {"items": []})}
     contents = discovery.read_contents(kubeconfig(serving(answers)), "cloud.kubeconfig")
     assert (contents.daemon_sets, contents.policies, contents.expander, contents.contracts) == ((), (), None, ())
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(
     ("answers", "expected"),
     [
@@ -121,7 +117,6 @@ def test_a_refusal_by_the_server_is_one_line_that_names_the_setting(
     assert str(refused.value).startswith("cloud.existingCluster: ")
 
 
-@pytest.mark.process
 def test_work_is_read_from_nodes_and_pods(serving: Any) -> None:
     node = {"metadata": {"name": "n", "labels": {"kubeflow-spot.dev/pool": "t4od"}}}
     pod = {"metadata": {"namespace": "a", "name": "p"}, "spec": {"nodeName": "n"}, "status": {"phase": "Running"}}
@@ -130,7 +125,6 @@ def test_work_is_read_from_nodes_and_pods(serving: Any) -> None:
     assert found == {"t4od": running.Running(("n",), (pod,)), "t4": running.Running()}
 
 
-@pytest.mark.process
 def test_a_refused_list_of_pods_names_the_right_that_is_missing(serving: Any) -> None:
     answers: dict[str, Answer] = {"/api/v1/nodes": (200, {"items": []}), "/api/v1/pods": (403, {})}
     with pytest.raises(
@@ -139,7 +133,6 @@ def test_a_refused_list_of_pods_names_the_right_that_is_missing(serving: Any) ->
         running.read_running(kubeconfig(serving(answers)), "cluster", {"t4od"})
 
 
-@pytest.mark.process
 def test_a_cluster_that_does_not_answer_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]

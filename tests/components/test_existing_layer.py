@@ -74,12 +74,6 @@ def test_a_plugin_for_one_of_aks_own_labels_leaves_other_pools_alone(run: Run, c
     assert run(AKS).outputs["devicePlugin"]["leftTo"] == []
 
 
-def test_no_plugin_is_declared_where_none_is_wanted(run: Run) -> None:
-    declared = run(with_(AKS, devicePlugin={"install": "never"}))
-    assert declared.of(DAEMON_SET) == {}
-    assert declared.outputs["devicePlugin"] == {"pools": [], "leftTo": []}
-
-
 def test_where_the_expander_is_another_no_map_is_declared_and_the_output_has_the_command(run: Run) -> None:
     declared = run(AKS, autoScalerProfile={"expander": "least-waste"})
     assert declared.of(CONFIG_MAP, "-expander") == {}

@@ -59,12 +59,6 @@ def live(settings: dict[str, Any]) -> list[dict[str, Any]]:
     return running(declare(settings))
 
 
-def test_an_unchanged_cluster_has_no_differences() -> None:
-    settings = stack(GENERAL, GPUS, WITH_TWIN, cloud={"encryption": {"bootDiskKey": KEY}})
-    live_pools = live(settings)
-    assert declare(settings, live=live_pools).of(GKE_POOL)
-
-
 class AfterUp(EmulatedGoogle):
     """An emulated cloud that accepts every later declaration unchanged once the stack is up."""
 

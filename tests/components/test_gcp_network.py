@@ -18,26 +18,11 @@ pytestmark = pytest.mark.program
 NAT = "gcp:compute/routerNat:RouterNat"
 
 
-def test_a_network_made_here_has_both_ranges_and_private_nodes_a_way_out() -> None:
+def test_pools_wait_for_the_way_out_of_a_network_made_here() -> None:
     declared = declare(stack(L4))
-    (network,) = declared.of("gcp:compute/network:Network").values()
-    (subnet,) = declared.of("gcp:compute/subnetwork:Subnetwork").values()
-    (router,) = declared.of("gcp:compute/router:Router").values()
-    (nat,) = declared.of("gcp:compute/routerNat:RouterNat").values()
-    assert network.inputs["autoCreateSubnetworks"] is False
-    assert subnet.inputs["privateIpGoogleAccess"] is True
-    ranges = {secondary["rangeName"]: secondary["ipCidrRange"] for secondary in subnet.inputs["secondaryIpRanges"]}
-    assert ranges == {"pods": "10.16.0.0/14", "services": "10.20.0.0/20"}
-    assert (nat.inputs["router"], nat.inputs["region"]) == (router.inputs["name"], "europe-west4")
-    values = inputs(declared)
-    assert values["network"] == "projects/example-lab/global/networks/lab"
-    assert values["subnetwork"] == "projects/example-lab/regions/europe-west4/subnetworks/lab"
-    assert values["ipAllocationPolicy"] == {
-        "clusterSecondaryRangeName": "pods",
-        "servicesSecondaryRangeName": "services",
-    }
+    (nat,) = declared.of(NAT)
     for pool in declared.of(GKE_POOL):
-        assert f"{nat.type}::{nat.name}" in waits_for(declared, GKE_POOL, pool)
+        assert f"{NAT}::{nat}" in waits_for(declared, GKE_POOL, pool)
 
 
 @pytest.mark.parametrize(

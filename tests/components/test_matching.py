@@ -10,67 +10,54 @@ from components.layer.gpu.matching import may_run, tolerated
 from config.model.pool import Effect, Taint
 
 GPU = Taint(key="nvidia.com/gpu", value="present")
-EVERYTHING = [{"operator": "Exists"}]
+SPOT = Taint(key="kubernetes.azure.com/scalesetpriority", value="spot")
+ON_GPU = {"key": "nvidia.com/gpu", "operator": "Exists"}
 
 
 @pytest.mark.parametrize(
-    ("toleration", "taint", "expected"),
+    "toleration",
     [
-        ({"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}, GPU, True),
-        ({"key": "nvidia.com/gpu", "operator": "Exists"}, GPU, True),
-        ({"key": "nvidia.com/gpu", "operator": "Equal", "value": "present", "effect": "NoSchedule"}, GPU, True),
-        ({"key": "nvidia.com/gpu", "value": "present"}, GPU, True),
-        ({"operator": "Exists"}, GPU, True),
-        ({"operator": "Exists", "effect": "NoSchedule"}, GPU, True),
-        ({"operator": "Exists", "effect": "NoExecute"}, GPU, False),
-        ({"key": "nvidia.com/gpu", "value": "true"}, GPU, False),
-        ({"key": "nvidia.com/gpu"}, GPU, False),
-        ({"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoExecute"}, GPU, False),
-        ({"key": "sku", "operator": "Exists"}, GPU, False),
-        ({"value": "present"}, GPU, False),
-        ({"key": "nvidia.com/gpu", "operator": "Gt", "value": "1"}, GPU, True),
+        *(ON_GPU, {**ON_GPU, "effect": "NoSchedule"}, {"key": "nvidia.com/gpu", "value": "present"}),
+        {"key": "nvidia.com/gpu", "operator": "Equal", "value": "present", "effect": "NoSchedule"},
+        *({"operator": "Exists"}, {"operator": "Exists", "effect": "NoSchedule"}),
+        {"key": "nvidia.com/gpu", "operator": "Gt", "value": "1"},
     ],
 )
-def test_a_toleration_matches_by_key_operator_value_and_effect(
-    toleration: dict[str, Any], taint: Taint, expected: bool
-) -> None:
-    assert tolerated([toleration], taint) is expected
+def test_a_toleration_matches_by_key_operator_value_and_effect(toleration: dict[str, Any]) -> None:
+    assert tolerated([toleration], GPU)
 
 
-def test_a_taint_that_only_prefers_keeps_nobody_out() -> None:
-    taint = Taint(key="busy", value="yes", effect=Effect.PREFER_NO_SCHEDULE)
-    assert may_run({}, {}, [taint])
+@pytest.mark.parametrize(
+    "toleration",
+    [
+        *({"operator": "Exists", "effect": "NoExecute"}, {**ON_GPU, "effect": "NoExecute"}),
+        *({"key": "nvidia.com/gpu", "value": "true"}, {"key": "nvidia.com/gpu"}),
+        *({"key": "sku", "operator": "Exists"}, {"value": "present"}),
+    ],
+)
+def test_another_key_value_or_effect_does_not_match(toleration: dict[str, Any]) -> None:
+    assert not tolerated([toleration], GPU)
+
+
+def test_every_taint_has_to_be_tolerated_but_one_that_only_prefers() -> None:
+    assert may_run({"tolerations": [ON_GPU]}, {}, [GPU])
+    assert not may_run({"tolerations": [ON_GPU]}, {}, [GPU, SPOT])
+    assert may_run({"tolerations": [{"operator": "Exists"}]}, {}, [GPU, SPOT])
+    assert may_run({}, {}, [Taint(key="busy", value="yes", effect=Effect.PREFER_NO_SCHEDULE)])
     assert not may_run({}, {}, [GPU])
 
 
-def test_every_taint_has_to_be_tolerated() -> None:
-    spot = Taint(key="kubernetes.azure.com/scalesetpriority", value="spot")
-    tolerations = [{"key": "nvidia.com/gpu", "operator": "Exists"}]
-    assert may_run({"tolerations": tolerations}, {}, [GPU])
-    assert not may_run({"tolerations": tolerations}, {}, [GPU, spot])
-    assert may_run({"tolerations": EVERYTHING}, {}, [GPU, spot])
-
-
-@pytest.mark.parametrize(
-    ("selector", "expected"),
-    [({"agentpool": "t4"}, True), ({"agentpool": "a100"}, False), ({"unknown": "x"}, True), ({}, True), (None, True)],
-)
-def test_a_node_selector_rules_out_known_labels_with_another_value_only(
-    selector: dict[str, str] | None, expected: bool
-) -> None:
-    assert may_run({"nodeSelector": selector}, {"agentpool": "t4"}, []) is expected
+def test_a_node_selector_rules_out_known_labels_with_another_value_only() -> None:
+    for selector in ({"agentpool": "t4"}, {"unknown": "x"}, {}, None):
+        assert may_run({"nodeSelector": selector}, {"agentpool": "t4"}, [])
+    assert not may_run({"nodeSelector": {"agentpool": "a100"}}, {"agentpool": "t4"}, [])
 
 
 @pytest.mark.parametrize(
     ("operator", "values", "expected"),
     [
-        ("In", ["t4", "a100"], True),
-        ("In", ["a100"], False),
-        ("NotIn", ["a100"], True),
-        ("NotIn", ["t4"], False),
-        ("Exists", None, True),
-        ("DoesNotExist", None, False),
-        ("Gt", ["1"], False),
+        *(("In", ["t4", "a100"], True), ("In", ["a100"], False), ("NotIn", ["a100"], True), ("NotIn", ["t4"], False)),
+        *(("Exists", None, True), ("DoesNotExist", None, False), ("Gt", ["1"], False)),
     ],
 )
 def test_required_affinity_is_matched_against_known_labels(

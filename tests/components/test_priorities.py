@@ -6,7 +6,6 @@ import random
 
 import pytest
 import re2
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -175,10 +174,3 @@ def test_the_lines_to_add_leave_another_owners_spot_pools_above_our_on_demand_on
         30: ["^aks-t4od-[0-9]+-vmss$"],
         20: ["^aks-general-[0-9]+-vmss$"],
     }
-
-
-def test_what_is_written_is_yaml_for_the_autoscaler() -> None:
-    assert yaml.safe_load(priorities.written(priorities.tiers(WANTED, {}))) == priorities.tiers(WANTED, {})
-    assert (
-        priorities.written({1: [".*"], 20: ["^aks-t4-[0-9]+-vmss$"]}) == "20:\n  - ^aks-t4-[0-9]+-vmss$\n1:\n  - .*\n"
-    )

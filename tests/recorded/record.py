@@ -29,8 +29,7 @@ from sandbox.cluster.control_plane import ControlPlane
 from sandbox.engine import session
 from sandbox.engine.clouds import plugin_of
 from sandbox.kubernetes import node_objects
-from sandbox.kubernetes.client import ApiError
-from sandbox.kubernetes.client import Client
+from sandbox.kubernetes.client import ApiError, Client
 from sandbox.tests.stack import Stack, until
 
 FOLDER = Path(__file__).parent

@@ -145,9 +145,7 @@ def _shortfall(pool_class: PoolClass, version: str) -> str:
 
 
 def class_spec(plan: ComputeClassPlan) -> dict[str, Any]:
-    """Return the spec of the ComputeClass, with one rule for each pool: GKE chooses freely within a
-    rule.
-    """
+    """Return the spec of the ComputeClass, with one rule for each pool to fix the order."""
     assert plan.pool_class
     delay = plan.pool_class.consolidation_delay_minutes
     return {

@@ -1,6 +1,4 @@
-"""The order in which AKS' cluster autoscaler grows pools: the cluster's one ConfigMap of the
-priority expander.
-"""
+"""The order in which AKS' autoscaler grows pools: the priority expander's ConfigMap."""
 
 from __future__ import annotations
 
@@ -32,8 +30,7 @@ class ExpanderPlan:
     declared: Tiers | None
     """The tiers that this stack writes; None if it does not declare the ConfigMap."""
     shown: list[ExpanderTierOutput]
-    """The tiers that the autoscaler follows, first choice first; empty if it ignores the
-    ConfigMap."""
+    """The tiers that the autoscaler follows, in order; empty if it ignores the ConfigMap."""
     fallback_order: str
     warnings: tuple[str, ...] = ()
 

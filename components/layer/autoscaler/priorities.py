@@ -140,9 +140,7 @@ _INTEGER = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|[1-9][
 
 
 def _scalar_of(node: yaml.Node) -> Scalar:
-    """Return the value that go-yaml 2 reads from a scalar (resolve.go). Raise ValueError for other
-    nodes.
-    """
+    """Return go-yaml 2's value of a scalar (resolve.go). Raise ValueError for other nodes."""
     if not isinstance(node, yaml.ScalarNode):
         raise ValueError(f"line {node.start_mark.line + 1} is no number or text")
     text = str(node.value)

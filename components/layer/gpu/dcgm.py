@@ -1,6 +1,4 @@
-"""NVIDIA's DCGM exporter: metrics of GPUs for Prometheus, one pod a node. Not by its Helm chart:
-docs/adr/0019.
-"""
+"""NVIDIA's DCGM exporter: GPU metrics for Prometheus. Why no Helm chart: docs/adr/0019."""
 
 from __future__ import annotations
 
@@ -134,9 +132,7 @@ def daemon_set_spec(
 
 
 def service_spec(instance: str) -> k8s.core.v1.ServiceSpecArgs:
-    """Return a headless Service: each node is scraped on its own, and Pulumi does not wait for
-    endpoints.
-    """
+    """Return a headless Service: nodes are scraped one by one; Pulumi waits for no endpoints."""
     return k8s.core.v1.ServiceSpecArgs(
         cluster_ip="None",
         selector=node_agent.selector(instance, ROLE),

@@ -1,6 +1,4 @@
-"""NVIDIA's device plugin, for clouds that do not bring one. Not by its Helm chart:
-docs/adr/0019.
-"""
+"""NVIDIA's device plugin, for clouds without one. Why no Helm chart: docs/adr/0019."""
 
 from __future__ import annotations
 
@@ -114,9 +112,7 @@ class DevicePlugin(Part):
     def _configurations(
         self, name: str, called: str, pools: Sequence[NodePool]
     ) -> tuple[pulumi.Resource, ...]:
-        """Declare the ConfigMap, and the right to read the node's label, which names one of its
-        keys.
-        """
+        """Declare the ConfigMap, and the right to read nodes, whose label names one of its keys."""
         config_map = metadata(called, self.instance, NAMESPACE)
         return (
             k8s.core.v1.ConfigMap(

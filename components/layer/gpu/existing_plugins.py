@@ -122,9 +122,7 @@ def _is_image(image: str) -> bool:
 def left_to(
     pools: Iterable[NodePool], plugins: Sequence[Plugin], labels: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Plugin]:
-    """Return the plugin that serves each pool, by pool name. `labels`: further known labels of a
-    pool's nodes.
-    """
+    """Return the plugin that serves each pool, by name. `labels`: further labels of nodes."""
     served: dict[str, Plugin] = {}
     for pool in pools:
         known = {**labels.get(pool.name, {}), **pool.labels}

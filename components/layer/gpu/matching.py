@@ -15,9 +15,7 @@ from config.model.pool import Effect, Taint
 
 
 def may_run(pod: Mapping[str, Any], labels: Mapping[str, str], taints: Iterable[Taint]) -> bool:
-    """Return whether a pod with this spec may run on a node with these taints and at least these
-    labels.
-    """
+    """Return whether a pod may run on a node with these taints and at least these labels."""
     return (
         all(tolerated(pod.get("tolerations") or [], taint) for taint in taints)
         and all(

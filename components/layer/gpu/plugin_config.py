@@ -69,9 +69,7 @@ def _sharing(sharing: GpuSharing) -> dict[str, Any]:
 
 
 def data(pools: Sequence[NodePool]) -> dict[str, str]:
-    """Return the ConfigMap's content. Pools of whole GPUs have an entry too: their nodes may carry
-    an older label.
-    """
+    """Return the ConfigMap's content, for pools of whole GPUs too: nodes keep older labels."""
     return {
         DEFAULT: _written(config(None)),
         **{pool.label: _written(config(pool)) for pool in pools},

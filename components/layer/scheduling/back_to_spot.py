@@ -81,9 +81,7 @@ def rules() -> list[k8s.rbac.v1.PolicyRuleArgs]:
 
 
 def deployment_spec(image: str, instance: str) -> k8s.apps.v1.DeploymentSpecArgs:
-    """Return the Deployment: one pod, never on spot. It looks every two minutes; an idle spot node
-    stays for ten.
-    """
+    """Return the Deployment: one pod, never on spot, that looks every two minutes."""
     selector = {"app.kubernetes.io/name": f"{names.PROGRAM}-{ROLE}", names.INSTANCE: instance}
     called = names.object_name(instance, ROLE)
     container = k8s.core.v1.ContainerArgs(

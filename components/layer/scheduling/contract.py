@@ -40,9 +40,7 @@ _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def own_contract(published: Iterable[Mapping[str, Any]], instance: str) -> Mapping[str, Any] | None:
-    """Return this stack's contract among those that a cluster holds, as the API server holds it;
-    None without one.
-    """
+    """Return this stack's contract among a cluster's; None without one."""
     return next((one for one in published if names.is_ours(names.labels_of(one), instance)), None)
 
 
@@ -82,9 +80,7 @@ def data(
 
 
 def of_workloads(workloads: Mapping[str, Any] | None) -> dict[str, pulumi.Output[str]]:
-    """Return the ConfigMap's part about storage for users' work, as outputs: ids of new identities
-    are unknown.
-    """
+    """Return the ConfigMap's part about users' storage, as outputs: new ids are unknown."""
     if not workloads:
         return {}
     known = pulumi.Output.from_input(workloads)

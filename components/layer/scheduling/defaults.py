@@ -132,9 +132,7 @@ def policy(
 
 
 def _of_namespace(pools: Sequence[NodePool]) -> str:
-    """Return the namespace's placement; without a spot pool for a pod, `require-spot` counts as
-    none.
-    """
+    """Return the namespace's placement; `require-spot` without a spot pool counts as none."""
     asked, without = (
         f"namespaceObject.metadata.labels[{cel.value(PLACEMENT_LABEL)}]",
         waits(pools, "variables.gpu"),
@@ -147,9 +145,7 @@ def _of_namespace(pools: Sequence[NodePool]) -> str:
 
 
 def waits(pools: Sequence[NodePool], gpu: str) -> str:
-    """Return the test whether no pool fits a pod that requires spot. `gpu`: the test whether it
-    asks for a GPU.
-    """
+    """Return the test whether no spot pool fits a pod. `gpu`: whether it asks for a GPU."""
     with_gpu, without = (
         not usable(pools, Placement.REQUIRE_SPOT, gpu=gpus) for gpus in (True, False)
     )

@@ -121,9 +121,7 @@ def _variables(guard: Guard, pools: Sequence[NodePool], cloud: Cloud) -> dict[st
 
 
 def _kept_in_platform(guard: Guard) -> str:
-    """Return the test of platform namespaces: every pod is kept off spot, except allowed pipeline
-    steps.
-    """
+    """Return the platform's test: every pod is kept off spot, but allowed pipeline steps."""
     if not guard.pipeline_namespaces:
         return "true"
     return (
@@ -134,9 +132,7 @@ def _kept_in_platform(guard: Guard) -> str:
 
 
 def _parks(guard: Guard) -> str:
-    """Return the test whether a pod tolerates the GPU taint without a GPU. A pod does not show what
-    its claim is for.
-    """
+    """Return the test whether a pod tolerates the GPU taint and asks for no GPU."""
     claims = " && !has(object.spec.resourceClaims)" if guard.device_classes else ""
     return f"{rules.TOLERATES.substitute(taints='gpuTaints')}\n&& !({workload_kinds.GPU}){claims}"
 
@@ -178,8 +174,12 @@ has(variables.claim.devices) && has(variables.claim.devices.requests) && variabl
 
 
 def _claims(scheduling: Scheduling, instance: str, action: str) -> Validating:
-    """Return the policy and its binding. Claims and templates never change (kubernetes.io, page
-    dra-api).
+    """Return the policy of profiles that refuses empty claims for devices, and its binding.
+
+    A pod with a claim may tolerate the GPU taint if the stack file names the device classes of its
+    GPUs. The pod does not show what its claim asks for, and a template's claim does not exist yet.
+    An empty claim is granted on every node and would open the GPU nodes to any pod. Claims and
+    templates never change (kubernetes.io, page dra-api).
     """
     classes = ", ".join(scheduling.guard.device_classes)
     message = (

@@ -242,9 +242,7 @@ def _entry(entry: GuardException) -> str:
 def validation(
     instance: str, others: Mapping[str, Rule]
 ) -> k8s.admissionregistration.v1.ValidationArgs:
-    """Return one validation for all rules: the API server would evaluate every message for every
-    pod and show one.
-    """
+    """Return one validation: the API server evaluates every message for every pod."""
     wrong = "".join(
         f"variables.broken == {cel.value(name)} ? "
         f"{cel.value(f' {rule.words}{_remedy(name, instance)}')} :\n"

@@ -105,9 +105,7 @@ _LASTING_LABELS = (
 
 
 def lasting_policy(scheduling: Scheduling, instance: str) -> Validating:
-    """Return the policy that warns of a label for spot on kinds whose pods do not end, and its
-    binding.
-    """
+    """Return the policy that warns of a label for spot on kinds whose pods do not end."""
     values = ", ".join(f"{holder}.?labels[?{_LABEL}].orValue('')" for holder in _LASTING_LABELS)
     message = f"""\
 'kubeflow-spot: pods of a ' + request.kind.kind + ' do not end by themselves and must not be evicted, so they stay on demand; '

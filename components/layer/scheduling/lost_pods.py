@@ -71,9 +71,7 @@ _REPLICAS = "object.spec[variables.replicas]"
 
 
 def _policies(default: str, condition: str) -> str:
-    """Return the test whether the restart policy of any replicas that lead no others meets a
-    condition.
-    """
+    """Return the test whether the restart policy of any replicas but leaders is such."""
     leads = f"{_REPLICAS}.size() > 1 && role.lowerAscii().matches({cel.value(LEADER)})"
     policy = f"{_REPLICAS}[role].?restartPolicy.orValue('{default}')"
     return f"{_REPLICAS}.exists(role, !({leads}) && {policy} {condition})"
@@ -107,18 +105,14 @@ _PLAIN = "request.kind.group == 'batch'"
 
 
 def _template(at: str, template: str, role: str, alone: str, count: str) -> str:
-    """Return a template with its JSON pointer, its number of pods, and whether it leads others or
-    there is no other.
-    """
+    """Return a template with its pointer, its pods, and whether it leads or is alone."""
     leads = f"{role}.matches({cel.value(LEADER)})" if role else "false"
     entries = {"at": at, "is": template, "leads": leads, "alone": alone, "count": count}
     return "{" + ", ".join(f"{cel.value(key)}: dyn({text})" for key, text in entries.items()) + "}"
 
 
 def _listed(items: str, below: str, count: str) -> str:
-    """Return the templates of a list, whose items have a name for their role. `count` is that of an
-    item `$item`.
-    """
+    """Return the templates of a list with named items. `count`: of an item `$item`."""
     item = f"object.spec.{items}[i]"
     pointer = f"'/spec/{items}/' + string(i) + '/{below.replace('.', '/')}'"
     alone = f"object.spec.{items}.size() == 1 && {item}.name.matches({cel.value(LEADER)})"
@@ -193,9 +187,7 @@ request.kind.kind in ['PyTorchJob', 'PaddleJob', 'JAXJob'] ? 'restartPolicy: OnF
 
 
 def warning(scheduling: Scheduling, instance: str) -> Validating:
-    """Return the policy that warns of jobs with GPUs which do not survive the loss of a pod, and
-    its binding.
-    """
+    """Return the policy that warns of GPU jobs that the loss of one pod ends."""
     gpu = workload_kinds.asks_for_gpu("t.is.spec")
     survives = (
         f"!variables.ends || !variables.templates.exists(t, {_PLACED} != "

@@ -1,6 +1,4 @@
-"""SchedulingPlan: what the setting `scheduling` declares in a cluster, by its version and
-contents.
-"""
+"""SchedulingPlan: what `scheduling` declares in a cluster of some version and contents."""
 
 from __future__ import annotations
 
@@ -46,8 +44,7 @@ class SchedulingPlan:
     contract: str | None
     """The name under which the contract is published; None when no objects are declared."""
     on_demand_gpus: int | None
-    """All GPUs that the cluster can have on demand; None where pools of other owners may have
-    some."""
+    """All GPUs that the cluster can have on demand; None if unknown."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -129,9 +126,7 @@ def declare(
     inside: Inside,
     workloads: Mapping[str, Any] | None = None,
 ) -> None:
-    """Declare the policies, the contract, and objects of profiles. `workloads`: users' storage, for
-    the contract.
-    """
+    """Declare the policies, the contract with users' `workloads`, and profiles' objects."""
     if plan.contract is None:
         return
     scheduling, pools = plan.scheduling, plan.pools

@@ -67,9 +67,7 @@ def heeded(
 
 
 def shortfall(scheduling: Scheduling, pools: Sequence[NodePool], version: str) -> list[str]:
-    """Return what a cluster of this version cannot do, and the replacement; empty if it can do
-    everything.
-    """
+    """Return what a cluster of this version cannot do, and the replacement; else nothing."""
     if has_mutating_policies(version) or not scheduling.enabled:
         return []
     lost = (

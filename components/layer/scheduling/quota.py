@@ -18,8 +18,7 @@ from config.placement.node_pools import GPU_TAINT
 ROLE = "gpus"
 
 RESOURCE = f"requests.{GPU_TAINT.key}"
-"""A quota limits only requests of an extended resource; a pod's limits equal them (page
-resource-quotas)."""
+"""Quotas limit requests of extended resources, equal to limits (page resource-quotas)."""
 
 DEVICE_CLASSES = ("gpu.nvidia.com", "mig.nvidia.com", "vfio.gpu.nvidia.com")
 """Device classes of NVIDIA's driver for dynamic resource allocation

@@ -85,8 +85,7 @@ variables.role != '' ?
 {_has("workflows.argoproj.io/workflow")} ? ({_STEP}) :
 {_JOB} ? 'job' :
 variables.gpu ? 'other' : ''"""
-"""The pod's workload kind; empty for pods that no default moves. Uses variables `labels`, `role`
-and `gpu`."""
+"""The pod's workload kind or ''. Uses the variables `labels`, `role` and `gpu`."""
 
 _ASKS = (
     "c, has(c.resources) && has(c.resources.limits) && c.resources.limits.exists(r, "
@@ -159,15 +158,12 @@ _OF_KUBERAY = (
 
 
 def _writes_status(group: str, resource: str) -> str:
-    """Return the test whether the pod's creator may write the status of such jobs in all
-    namespaces.
-    """
+    """Return the test whether the pod's creator may write such jobs' status everywhere."""
     return f"authorizer.group('{group}').resource('{resource}').subresource('status').check('update').allowed()"
 
 
 MAY_TRAIN = f"has({_LABELLED}) && (({_OF_TRAINING_OPERATOR}) || ({_OF_KUBERAY}))"
-"""Whether labels and owner are those of a training pod that may have Always; anybody may write
-them."""
+"""Whether a pod looks like training that may have Always; anybody may write that."""
 
 # Only the operator may write such jobs' status everywhere, in whatever namespace it runs; no role
 # for users has that right (kubeflow/trainer 1.9, ClusterRoles training-operator and
