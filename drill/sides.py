@@ -86,7 +86,7 @@ def _run_engine(
     cloud: Path | None,
     notify: Notify,
 ) -> None:
-    packages = environment.of(project, scratch.folder / "base+packages")
+    packages = environment.environment_of(project, scratch.folder / "base+packages")
     cloud = cloud or _kept_cloud(home, scratch.folder)
     outcome = scratch.run(command, home.stack, project, packages, notify, cloud, side.config_file)
     if outcome.errors:

@@ -40,7 +40,7 @@ class Target:
         )
 
 
-def read(file: Path) -> list[Any]:
+def read_objects(file: Path) -> list[Any]:
     """Return the documents of a YAML file. Raises SandboxError when it is missing or no YAML."""
     # Only here: most commands never read YAML.
     import yaml
@@ -63,7 +63,7 @@ def components(root: Path) -> list[Path]:
 
 def one(file: Path) -> Object:
     """Return a file's only document. Raises SandboxError."""
-    documents = read(file)
+    documents = read_objects(file)
     if len(documents) != 1 or not isinstance(documents[0], dict):
         raise SandboxError(f"{file} must hold one object")
     return documents[0]
@@ -105,7 +105,7 @@ def targets(component: Path, beside: Iterable[Path] = ()) -> list[Target]:
 def _brought(component: Path) -> Iterator[tuple[str, str]]:
     """Yield kind and name of each object that a component adds."""
     for file in one(component / FILE).get("resources", []):
-        for body in read(component / file):
+        for body in read_objects(component / file):
             yield body["kind"], body["metadata"]["name"]
 
 
@@ -116,7 +116,7 @@ def _selected(component: Path, kustomization: Object) -> Iterator[Object]:
         if "target" in patch:
             yield patch["target"]
             continue
-        for body in read(component / patch["path"]):
+        for body in read_objects(component / patch["path"]):
             drops = {"$patch": body["$patch"]} if body.get("$patch") == "delete" else {}
             yield {"kind": body["kind"], **body["metadata"], **drops}
     for replacement in kustomization.get("replacements", []):

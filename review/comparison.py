@@ -116,8 +116,12 @@ class _Comparison:
 
     def prepare(self) -> None:
         """Make the environments, once for all stacks."""
-        self._before = environment.of(self._base, self._scratch.folder / "base+packages")
-        self._after = environment.of(self._project, self._scratch.folder / "head+packages")
+        self._before = environment.environment_of(
+            self._base, self._scratch.folder / "base+packages"
+        )
+        self._after = environment.environment_of(
+            self._project, self._scratch.folder / "head+packages"
+        )
 
     def report(self, stack: str) -> StackReport:
         def notify(line: str) -> None:

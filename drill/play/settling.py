@@ -162,7 +162,7 @@ class Settling:
             return
         for known in self._requests:
             self._misfits.pop((known, name), None)
-        free = resources.of(after["status"].get("allocatable"))
+        free = resources.amounts(after["status"].get("allocatable"))
         for uid in self.on_node.get(name, ()):
             free = resources.less(free, self.charged[uid][1])
         is_open = reports_ready(after) and not after["spec"].get("unschedulable")

@@ -72,7 +72,7 @@ def _labels(group: NodeGroup, ignored: frozenset[str]) -> dict[str, Any]:
 
 
 def _resources(group: NodeGroup, field: str) -> resources.Resources:
-    return resources.of(group.template["status"].get(field))
+    return resources.amounts(group.template["status"].get(field))
 
 
 def _close(

@@ -173,5 +173,5 @@ def _reclaimable(group: NodeGroup) -> bool:
 
 
 def _cost(option: Option, group: NodeGroup) -> tuple[Decimal, Decimal]:
-    allocatable = resources.of(group.template["status"]["allocatable"])
+    allocatable = resources.amounts(group.template["status"]["allocatable"])
     return allocatable["cpu"] * option.nodes, allocatable["memory"] * option.nodes

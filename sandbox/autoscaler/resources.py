@@ -30,7 +30,7 @@ def quantity(text: str) -> Decimal:
         raise ValueError(f"{text!r} is no quantity") from wrong
 
 
-def of(quantities: Mapping[str, Any] | None) -> Resources:
+def amounts(quantities: Mapping[str, Any] | None) -> Resources:
     """A `requests`, `capacity` or `allocatable` as numbers."""
     return {name: quantity(str(value)) for name, value in (quantities or {}).items()}
 
@@ -53,11 +53,11 @@ def requests(spec: Mapping[str, Any]) -> Resources:
             starting = larger(starting, total([sidecars, needs]))
     running = total([sidecars, *(_requested(container) for container in spec.get("containers") or [])])
     needed = larger(starting, running) | _requested(spec)
-    return total([needed, of(spec.get("overhead")), {"pods": Decimal(1)}])
+    return total([needed, amounts(spec.get("overhead")), {"pods": Decimal(1)}])
 
 
 def _requested(part: Mapping[str, Any]) -> Resources:
-    return of((part.get("resources") or {}).get("requests"))
+    return amounts((part.get("resources") or {}).get("requests"))
 
 
 def total(parts: Iterable[Resources]) -> Resources:

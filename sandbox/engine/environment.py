@@ -23,7 +23,7 @@ class Environment:
     variables: dict[str, str] = field(default_factory=dict)
 
 
-def of(revision: Path, folder: Path) -> Environment:
+def environment_of(revision: Path, folder: Path) -> Environment:
     """The environment of the revision whose files are in a folder; this sandbox is imported from `folder` in it.
 
     The running environment where the lock files are equal; another is made once and kept in the user's cache.

@@ -43,7 +43,7 @@ class Scratch:
 
 
 def cloud_of(folder: Path, monkeypatch: pytest.MonkeyPatch, option: Path | None = None) -> Path | None:
-    monkeypatch.setattr(environment, "of", lambda *others: None)
+    monkeypatch.setattr(environment, "environment_of", lambda *others: None)
     home, scratch = Home("dev", folder, folder), Scratch(folder)
     sides.bring_up(home, sides.Side("now", folder / "x.yaml"), scratch, option, print)  # type: ignore[arg-type]
     return scratch.cloud
@@ -119,7 +119,7 @@ def test_a_second_file_that_the_program_refuses_is_said_before_the_first_drill(
 ) -> None:
     other = tmp_path / "other.yaml"
     other.write_text("config: {}")
-    monkeypatch.setattr(environment, "of", lambda *others: None)
+    monkeypatch.setattr(environment, "environment_of", lambda *others: None)
     seen: list[str] = []
 
     class Refusing(Scratch):

@@ -49,7 +49,7 @@ def ask(environment_of_base: Environment, question: str, folder: Path) -> object
 def test_another_lock_file_gives_another_environment_with_this_sandbox_and_nothing_else_of_the_work_tree(
     revision: Path, tmp_path: Path
 ) -> None:
-    other = environment.of(revision, tmp_path / "packages")
+    other = environment.environment_of(revision, tmp_path / "packages")
     find = "__import__('importlib.util').util.find_spec"
     assert ask(other, f"{find}('sandbox') is not None", tmp_path)
     assert ask(other, f"[{find}(name) is None for name in ('config', 'components', 'pulumi')]", tmp_path) == [True] * 3
@@ -57,17 +57,17 @@ def test_another_lock_file_gives_another_environment_with_this_sandbox_and_nothi
     worker = "__import__('sandbox.engine.worker').engine.worker"
     looked = f"(sys.path.append(__import__('os').environ[{worker}.FALLBACK]), __import__('click').__name__)[1]"
     assert ask(other, looked, tmp_path) == "click"
-    assert environment.of(revision, tmp_path / "more").python == other.python
+    assert environment.environment_of(revision, tmp_path / "more").python == other.python
 
 
 def test_the_same_lock_file_gives_the_running_environment(tmp_path: Path) -> None:
     for name in ("pyproject.toml", "uv.lock"):
         shutil.copy(PROJECT / name, tmp_path)
-    assert environment.of(tmp_path, tmp_path / "packages") == Environment()
+    assert environment.environment_of(tmp_path, tmp_path / "packages") == Environment()
 
 
 def test_a_lock_file_that_does_not_fit_is_an_error(revision: Path, tmp_path: Path) -> None:
     with (revision / "pyproject.toml").open("a") as file:
         file.write('dependencies = ["click"]\n')
     with pytest.raises(SandboxError, match="the environment of the base's lock file cannot be made"):
-        environment.of(revision, tmp_path / "packages")
+        environment.environment_of(revision, tmp_path / "packages")
