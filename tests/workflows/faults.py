@@ -52,7 +52,7 @@ def drift(files: Files) -> Iterator[str]:
     find = jobs["find"]
     # YAML 1.1 reads the key `on` as true.
     times = [schedule["cron"] for schedule in files["drift"][True]["schedule"]]
-    if not any(re.fullmatch(r"\d+ \d+ \* \* \*", time) for time in times):
+    if not any(re.fullmatch(r"[\d,]+ [\d,*/]+ \* \* \*", time) for time in times):
         yield "drift is not looked for every day"
     if "environment" in find or find["permissions"] != {"actions": "read", "contents": "read"}:
         yield "the job that finds the commits has more rights than to read"
