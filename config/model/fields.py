@@ -199,7 +199,7 @@ class Reference:
 
     Settings are checked as plain values before anything is declared. A program that uses the
     component package may pass another resource's output: rules read its text, and resources take
-    the output (`components.links`). It cannot be formatted: the text would lose its output, and
+    the output (`components.references`). It cannot be formatted: the text would lose its output, and
     show a made-up value in a preview.
     """
 
@@ -217,7 +217,7 @@ class Reference:
     def __format__(self, spec: str) -> str:
         raise TypeError(
             f"{self!r} cannot be formatted: write its `text`, or a resource's input by "
-            "`components.links`"
+            "`components.references`"
         )
 
     def __str__(self) -> str:
