@@ -11,6 +11,7 @@ import yaml
 from checks.ready.autoscaler import Group, read_status
 from sandbox.autoscaler.api import Unanswered
 from sandbox.autoscaler.status_map import Status
+from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.tests.autoscaler.objects import group, node, sized
 from sandbox.tests.autoscaler.test_loop import Cloud, Scans
 
@@ -32,11 +33,22 @@ class Server:
         self.writes.append(body["data"]["status"])
 
 
+class Full(Cloud):
+    """A cloud whose quota is used up, while `full`."""
+
+    full = True
+
+    def grow(self, pool_id: str, by: int) -> None:
+        if self.full:
+            raise ScaleRefused("quota")
+        super().grow(pool_id, by)
+
+
 def test_each_change_is_written_once_and_read_as_the_real_ones_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refusing = group("full", 5)
-    cloud, server = Cloud(refusing, full="/pools/full"), Server()
+    cloud, server = Full(refusing), Server()
     scans = Scans(cloud, tmp_path, monkeypatch)
     scans._loop._status = Status(server)  # type: ignore[arg-type]
     server.silent = True
@@ -47,7 +59,7 @@ def test_each_change_is_written_once_and_read_as_the_real_ones_is(
     scans.at(2)
     (text,) = server.writes
     assert read_status(text) == (Group("aks-full-12345678-vmss", "Healthy", "Backoff", "", 0, 5),)
-    cloud.full = ""
+    cloud.full = False
     scans.at(302)
     scans.at(303)
     assert [item.scale_up for item in read_status(server.writes[-1])] == ["InProgress"]
