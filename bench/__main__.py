@@ -33,7 +33,7 @@ BURST = 250
 
 
 def sandbox_figures(stack: str, home: Path, environment: dict[str, str], figures: Figures) -> None:
-    """A stack's sandbox: up, again, preview, down."""
+    """Measure a stack's sandbox: up, again, preview, down."""
     add = figures.add
 
     def command(name: str, *arguments: str) -> Callable[[], float]:
@@ -63,7 +63,7 @@ def sandbox_figures(stack: str, home: Path, environment: dict[str, str], figures
 
 
 def pool_figures(stack: str, figures: Figures) -> None:
-    """What one more pool on a stack's cloud costs the program."""
+    """Measure what one more pool on a stack's cloud costs the program."""
     few, some, many = POOLS
     each = whole.pool(stack, PROGRAM_RUNS, few, many)
     name = f"program, {stack}: one more pool, whole process incl. exit (CPU)"
@@ -78,7 +78,7 @@ def pool_figures(stack: str, figures: Figures) -> None:
 
 
 def admission_figures(figures: Figures) -> None:
-    """The cost of the policies for a pod, beside two measurements without policies.
+    """Measure the cost of the policies for a pod, beside two measurements without policies.
 
     On GKE the class's policy is in force everywhere: its cost is in its check duration alone.
     """

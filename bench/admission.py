@@ -32,7 +32,7 @@ _GPUS = 110
 
 @contextmanager
 def bed(directory: Path, subject: Subject) -> Iterator[Bed]:
-    """A stack's cluster with three spot nodes that have room for every pod."""
+    """Yield a stack's cluster with three spot nodes that have room for every pod."""
     with standing(directory, subject=subject) as bed:
         bed.scale(t4=3)
         labels = {key: value for key, value in bed_namespaces[PROFILE].items() if key != "app.kubernetes.io/part-of"}
@@ -50,7 +50,7 @@ def bed(directory: Path, subject: Subject) -> Iterator[Bed]:
 
 
 def pod(namespace: str, number: int) -> dict[str, Any]:
-    """A training worker with a GPU, to which the policy adds all that it can add."""
+    """Return a training worker with a GPU, to which the policy adds all that it can add."""
     container = {"name": "main", "image": "example.com/train:1", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
     spec: dict[str, Any] = {"restartPolicy": "Never", "containers": [container]}
     labels = {"training.kubeflow.org/replica-type": "worker"}

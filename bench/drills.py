@@ -52,7 +52,7 @@ class Bench:
         self._run("up", "--stack", stack, *arguments)
 
     def drill(self, scenario: str, stack: str, *arguments: str) -> dict[str, Any]:
-        """The report of a drill, with its seconds and the memory of all its processes."""
+        """Return the report of a drill, with its seconds and the memory of all its processes."""
         began, peak = time.monotonic(), Peak()
         with peak:
             done = self._run("drill", scenario, "--stack", stack, "--json", *arguments, ok=(0, 1))
@@ -98,18 +98,18 @@ class Peak:
 
 @contextmanager
 def sandbox() -> Iterator[Bench]:
-    """A sandbox that is removed afterwards."""
+    """Yield a sandbox that is removed afterwards."""
     with TemporaryDirectory(prefix="kubeflow-spot-bench-") as folder:
         yield Bench(Path(folder))
 
 
 def red(found: dict[str, Any]) -> str:
-    """The names of the red verdicts."""
+    """Return the names of the red verdicts."""
     return ", ".join(each["name"] for each in found["verdicts"] if each["ok"] is False) or "none"
 
 
 def counts(found: dict[str, Any]) -> str:
-    """What must be the same in every run: the verdicts, and where how many pods ran and were evicted."""
+    """Return what must be the same in every run: the verdicts, and where how many pods ran and were evicted."""
     verdicts = "".join({True: "+", False: "-", None: "."}[each["ok"]] for each in found["verdicts"])
     placed = {f"{each['role']} on {each['pool']}": (each["pods"], each["restarts"]) for each in found["placed"]}
     return f"{verdicts} {placed}"

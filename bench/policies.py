@@ -47,7 +47,7 @@ print(json.dumps([body for body in objects if "AdmissionPolicy" in body["kind"]]
 
 
 def declared(project: Path) -> list[Object]:
-    """The admission policies and bindings that the program in this folder declares for the dev stack."""
+    """Return the admission policies and bindings that the program in this folder declares for the dev stack."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-c", _DECLARED, folder]
         done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=True)
@@ -57,7 +57,7 @@ def declared(project: Path) -> list[Object]:
 
 @contextmanager
 def checkout(revision: str) -> Iterator[Path]:
-    """The project's files at a revision, in a folder of their own."""
+    """Yield the project's files at a revision, in a folder of their own."""
     with tempfile.TemporaryDirectory() as folder:
         archive = subprocess.run(["git", "archive", revision], cwd=PROJECT, capture_output=True, check=True)
         subprocess.run(["tar", "-x"], cwd=folder, input=archive.stdout, check=True)
@@ -65,7 +65,7 @@ def checkout(revision: str) -> Iterator[Path]:
 
 
 def confined(objects: Sequence[Object], name: str) -> Iterator[Object]:
-    """The policies for the namespaces of one of SETS alone, each under a name of its own."""
+    """Yield the policies for the namespaces of one of SETS alone, each under a name of its own."""
     for body in objects:
         ours = copy.deepcopy(body)
         ours["metadata"] = {"name": f"{body['metadata']['name']}-{name}"}
@@ -80,7 +80,7 @@ def confined(objects: Sequence[Object], name: str) -> Iterator[Object]:
 
 
 def service(namespace: str, number: int) -> dict[str, Any]:
-    """A notebook: it breaks no rule, and all rules are asked."""
+    """Return a notebook: it breaks no rule, and all rules are asked."""
     container = {"name": "main", "image": "example.com/notebook:1"}
     metadata = {"name": f"notebook-{number}", "namespace": namespace, "labels": {"notebook-name": "nb"}}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container]}}
@@ -111,7 +111,7 @@ def _object(kind: str, namespace: str, number: int) -> dict[str, Any]:
 
 
 def furnish(bed: Bed, sets: Mapping[str, Sequence[Object]]) -> None:
-    """The namespaces, and the policies in force in them instead of the stack's own."""
+    """Make the namespaces, and put the policies in force in them instead of the stack's own."""
     for body in bed.objects:
         if "AdmissionPolicy" in body["kind"]:
             bed.api.delete(body)

@@ -68,7 +68,7 @@ class Clock:
 
 
 def _part(module: str) -> str:
-    """The part to which the import of a module is charged."""
+    """Return the part to which the import of a module is charged."""
     package, _, inside = module.partition(".")
     return f"import of {package}.{inside.partition('.')[0]}".rstrip(".") if package in SDKS else OTHERS
 
@@ -144,7 +144,7 @@ def _process(rounds: int, *stack_files: Path, aliases: str = "1") -> list[list[S
 
 
 def stack(name: str, runs: int) -> list[Split]:
-    """A checked-in stack, in a process of its own each time."""
+    """Return a checked-in stack, in a process of its own each time."""
     return [_process(1, PROJECT / f"Pulumi.{name}.yaml")[0][0] for _ in range(runs)]
 
 

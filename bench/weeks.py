@@ -56,7 +56,7 @@ def up(names: Sequence[str]) -> Iterator[Callable[[str], Home]]:
 
 
 def read_home_stack(home: Home) -> Stack:
-    """A stack that is up."""
+    """Return a stack that is up."""
     with TemporaryDirectory() as folder:
         plane, copy = copy_cloud(home, Path(folder) / "copy")
         client = Client(plane.admin_kubeconfig)
@@ -91,7 +91,7 @@ Week = tuple[dict[str, Outcome], float]
 
 
 def judged(stack: Stack, signal: str, seed: int) -> Week:
-    """The outcomes of all policies in one week, and how many times the best possible the stack's own costs."""
+    """Return the outcomes of all policies in one week, and how many times the best possible the stack's own costs."""
     week = trial(stack, seed, signal)
     own = run_policy(stack, week)
     best = hindsight(own).cost
@@ -100,7 +100,7 @@ def judged(stack: Stack, signal: str, seed: int) -> Week:
 
 
 def table(*names: str) -> None:
-    """The table of docs/figures.md."""
+    """Print the table of docs/figures.md."""
     print(f"| {' | '.join(COLUMNS)} |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     chosen = names or STACKS

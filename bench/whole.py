@@ -98,7 +98,7 @@ def _struct(values: dict[str, Any]) -> Any:
 
 @contextmanager
 def _engine(cloud: pulumi.runtime.Mocks) -> Iterator[tuple[int, _Monitor]]:
-    """The port of a recording engine, and its monitor."""
+    """Yield the port of a recording engine, and its monitor."""
     monitor = _Monitor(cloud)
     server = grpc.server(ThreadPoolExecutor(8))
     resource_pb2_grpc.add_ResourceMonitorServicer_to_server(monitor, server)

@@ -13,7 +13,7 @@ ALIAS_ROUNDS = 25
 
 
 def preview_figures(stack: str, rounds: int, environment: dict[str, str], figures: Figures) -> None:
-    """A stack's preview in turns with that of its peer; the stack is up."""
+    """Measure a stack's preview in turns with that of its peer; the stack is up."""
     peer = PEERS[stack]
 
     def sandbox(*arguments: str, of: Peer | None = None) -> Callable[[], float]:
@@ -38,7 +38,7 @@ def preview_figures(stack: str, rounds: int, environment: dict[str, str], figure
 
 
 def program_figures(rounds: int, figures: Figures) -> None:
-    """The CPU time of the programs' processes, and of the parts of ours."""
+    """Measure the CPU time of the programs' processes, and of the parts of ours."""
     for stack, turns in whole.beside_peers(tuple(PEERS), rounds).items():
         figures.add(f"program, {stack}: whole process incl. exit (CPU)", [own for own, _ in turns], "s", 2)
         figures.add(f"program, {stack}: its peer's (CPU)", [other for _, other in turns], "s", 2)

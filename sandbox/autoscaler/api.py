@@ -34,7 +34,7 @@ class ApiServer:
         self._trust.load_cert_chain(certificates / "admin.crt", certificates / "admin.key")
 
     def get(self, path: str) -> Object | None:
-        """An object or list; None for a 404. Raises Unanswered."""
+        """Return an object or list; None for a 404. Raises Unanswered."""
         return self._answer("GET", path)
 
     def patch(self, path: str, body: Object, kind: str = "merge") -> None:
@@ -51,7 +51,7 @@ class ApiServer:
         self._answer("DELETE", path)
 
     def watch(self, path: str, version: str) -> Iterator[Object]:
-        """The events after a version of a list, until the server ends it. Raises Unanswered."""
+        """Yield the events after a version of a list, until the server ends it. Raises Unanswered."""
         parameters = urlencode({"watch": "1", "resourceVersion": version, "timeoutSeconds": _WATCH})
         connection = self._connection(_WATCH + _TIMEOUT)
         try:
@@ -101,7 +101,7 @@ class Mirror:
         Thread(target=self._listen, daemon=True, name=self._path).start()
 
     def objects(self) -> list[Object] | None:
-        """The objects now; None while the server does not answer."""
+        """Return the objects now; None while the server does not answer."""
         with self._lock:
             return None if self._objects is None else list(self._objects.values())
 

@@ -68,7 +68,7 @@ class Options:
 
     @classmethod
     def live(cls, factor: float) -> Options:
-        """The options of a cluster that a person watches: a pending pod gets its node in about a second.
+        """Return the options of a cluster that a person watches: a pending pod gets its node in about a second.
 
         Ages of pods and the delay of a removal exist to gather more work in one loop and change no decision about a pod that waits;
         a person at `make up` would only wait for them. An emulated machine takes real seconds, so the provision time stays. Nodes
@@ -140,7 +140,7 @@ def seconds(text: object) -> float:
 
 
 def due(time: float, now: float) -> bool:
-    """Whether a time has come."""
+    """Return whether a time has come."""
     return now >= time - SLACK
 
 

@@ -47,7 +47,7 @@ class Size:
 
 
 def similar(first: NodeGroup, second: NodeGroup, ignored: frozenset[str] = frozenset()) -> bool:
-    """Whether two groups have machines of one size and the same labels, but for those that do not count and `ignored`."""
+    """Return whether two groups have machines of one size and the same labels, but for those that do not count and `ignored`."""
     return (
         _labels(first, ignored) == _labels(second, ignored)
         and _close(_resources(first, "capacity"), _resources(second, "capacity"), {"memory": _MEMORY}, Decimal(0))
@@ -56,7 +56,7 @@ def similar(first: NodeGroup, second: NodeGroup, ignored: frozenset[str] = froze
 
 
 def shares(sizes: Sequence[Size], nodes: int) -> dict[str, int]:
-    """The number of new nodes by group: each goes to the smallest group below its maximum."""
+    """Return the number of new nodes by group: each goes to the smallest group below its maximum."""
     now = {size.group: size.now for size in sizes}
     for _ in range(nodes):
         growing = [size.group for size in sizes if now[size.group] < size.most]

@@ -34,11 +34,11 @@ class Behaviour(Protocol):
         """Change waiting pods as the cloud does, where that is left to this program."""
 
     def choose(self, groups: Sequence[NodeGroup], options: Sequence[Option], random: Random) -> tuple[Option, str]:
-        """The option to take, and why."""
+        """Return the option to take, and why."""
         ...
 
     def ranks(self, groups: Sequence[NodeGroup]) -> Rank:
-        """The groups between which running pods move."""
+        """Return the groups between which running pods move."""
         ...
 
     def unneeded_times(self, groups: Sequence[NodeGroup]) -> Mapping[str, float]:

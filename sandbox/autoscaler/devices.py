@@ -47,7 +47,7 @@ class DeviceReport:
 
 
 def report(node: Object, pods: Iterable[Object], gpus: Gpus, read: ReadMap) -> DeviceReport:
-    """The devices of a node with such `gpus` and these pods; none when no plugin runs."""
+    """Return the devices of a node with such `gpus` and these pods; none when no plugin runs."""
     running = [pod for pod in pods if _runs(pod, node)]
     containers = [(pod, container) for pod in running for container in pod["spec"]["containers"]]
     plugin = next(((pod, container) for pod, container in containers if _is_plugin(container)), None)
@@ -75,7 +75,7 @@ def _name(pod: Object) -> str:
 
 
 def _runs(pod: Object, node: Object) -> bool:
-    """Whether a pod runs on a node; a pod of an earlier node of the same name started before this node existed."""
+    """Return whether a pod runs on a node; a pod of an earlier node of the same name started before this node existed."""
     status = pod.get("status") or {}
     return (
         pod["spec"].get("nodeName") == node["metadata"]["name"]
@@ -86,7 +86,7 @@ def _runs(pod: Object, node: Object) -> bool:
 
 
 def _program(container: Object) -> str:
-    """The program of a container of NVIDIA's image; empty for other images."""
+    """Return the program of a container of NVIDIA's image; empty for other images."""
     if not _IMAGE.search(container["image"]):
         return ""
     command = container.get("command") or ["nvidia-device-plugin"]
@@ -98,7 +98,7 @@ def _is_plugin(container: Object) -> bool:
 
 
 def _settings(pod: Object, plugin: Object, node: Object, read: ReadMap) -> Object:
-    """The plugin's configuration file; flags and environment overrule it (README, CONFIG_FILE)."""
+    """Return the plugin's configuration file; flags and environment overrule it (README, CONFIG_FILE)."""
     settings = _parsed(_file(pod, plugin, node, read))
     flags = dict(settings.get("flags") or {})
     overruled = _flag(plugin, "--mig-strategy") or _environment(plugin).get("MIG_STRATEGY")
@@ -109,7 +109,7 @@ def _settings(pod: Object, plugin: Object, node: Object, read: ReadMap) -> Objec
 
 
 def _file(pod: Object, plugin: Object, node: Object, read: ReadMap) -> str:
-    """The text of the configuration file; empty for none."""
+    """Return the text of the configuration file; empty for none."""
     managers = [container for container in _containers(pod) if _program(container) == _CONFIG_MANAGER]
     if not managers:
         path = _flag(plugin, "--config-file") or _environment(plugin).get("CONFIG_FILE")
@@ -145,7 +145,7 @@ def _mounted(pod: Object, container: Object, path: str, read: ReadMap) -> str:
 
 
 def _folder(pod: Object, container: Object, path: str, read: ReadMap) -> Mapping[str, str]:
-    """The files of the ConfigMap that a container mounts at a path."""
+    """Return the files of the ConfigMap that a container mounts at a path."""
     mounts = {mount["mountPath"].rstrip("/"): mount["name"] for mount in container.get("volumeMounts") or []}
     volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or []}
     source = volumes.get(mounts.get(path.rstrip("/"), ""), {}).get("configMap")

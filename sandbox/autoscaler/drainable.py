@@ -33,7 +33,7 @@ class Budgets:
         return bool(self._budgets)
 
     def of(self, pod: PodInfo) -> list[list[int]]:
-        """The disruptions that each budget of a pod allows."""
+        """Return the disruptions that each budget of a pod allows."""
         if not self._budgets:
             return []
         namespace, labels = pod.metadata["namespace"], pod.metadata.get("labels") or {}
@@ -69,7 +69,7 @@ class Drain:
         self.budgets = Budgets(snapshot.world.budgets)
 
     def pods(self, node: Node) -> Leaving:
-        """The pods that count when a node is removed."""
+        """Return the pods that count when a node is removed."""
         moving, ending = [], []
         for pod in node.pods:
             if pod.of_node or self.long_terminating(pod):
@@ -83,7 +83,7 @@ class Drain:
         return Leaving(moving, ending)
 
     def order(self, node: Node) -> tuple[bool, bool]:
-        """A key that sorts nodes: empty ones first, and of these the ones that wait for no pod's end.
+        """Return a key that sorts nodes: empty ones first, and of these the ones that wait for no pod's end.
 
         processors/scaledowncandidates/emptycandidates/empty_candidates_sorting.go.
         """
@@ -96,7 +96,9 @@ class Drain:
         return False, ending
 
     def long_terminating(self, pod: PodInfo) -> bool:
-        """Whether a pod should be gone by now. Its deletion timestamp is the end of the grace period that its deletion gave it."""
+        """Return whether a pod should be gone by now. Its deletion timestamp is the end of the grace period that its
+        deletion gave it.
+        """
         if pod.terminating is None:
             return False
         grace = pod.spec.get("terminationGracePeriodSeconds")
@@ -105,7 +107,7 @@ class Drain:
         return self._snapshot.now > bound
 
     def risky(self, moving: Sequence[PodInfo]) -> bool:
-        """Whether the budgets do not allow all these evictions at the same time."""
+        """Return whether the budgets do not allow all these evictions at the same time."""
         counts: dict[int, int] = {}
         for pod in moving if self.budgets else ():
             for allowed in self.budgets.of(pod):
@@ -115,7 +117,7 @@ class Drain:
         return False
 
     def _keeps(self, pod: PodInfo) -> str:
-        """The reason why a pod keeps its node; empty when it does not."""
+        """Return the reason why a pod keeps its node; empty when it does not."""
         annotations = pod.metadata.get("annotations") or {}
         wish = annotations.get(_SAFE_TO_EVICT)
         if wish == "true":
@@ -139,7 +141,7 @@ class Drain:
 
 
 def _ends(pod: PodInfo) -> bool:
-    """Whether a pod is left to end by itself (rules/oncompletion)."""
+    """Return whether a pod is left to end by itself (rules/oncompletion)."""
     return (pod.metadata.get("annotations") or {}).get(_SAFE_TO_EVICT) == "on-completion"
 
 

@@ -42,8 +42,9 @@ class Option:
 
 
 def choose(expander: str, options: Sequence[Option], priorities: str | None, random: Random) -> tuple[Option, str]:
-    """The option to take, and why; `expander` is one, or several with commas between, each of which filters what the one before
-    left. `priorities` is the ConfigMap's text for `priority`, None without one. Raises ValueError for an unknown expander.
+    """Return the option to take, and why; `expander` is one, or several with commas between, each of which filters
+    what the one before left. `priorities` is the ConfigMap's text for `priority`, None without one. Raises
+    ValueError for an unknown expander.
     """
     best, reasons = list(options), []
     for name in expander.split(","):
@@ -54,7 +55,9 @@ def choose(expander: str, options: Sequence[Option], priorities: str | None, ran
 
 
 def _filtered(expander: str, options: list[Option], priorities: str | None) -> tuple[list[Option], str]:
-    """The options that an expander leaves to the one after it (expander/factory/chain.go). Raises ValueError for an unknown one."""
+    """Return the options that an expander leaves to the one after it (expander/factory/chain.go). Raises ValueError
+    for an unknown one.
+    """
     match expander:
         case "random":
             return options, ""
@@ -70,7 +73,7 @@ def _filtered(expander: str, options: list[Option], priorities: str | None) -> t
 
 
 def draw(options: Sequence[Option], why: str, random: Random) -> tuple[Option, str]:
-    """One of equally good options, and why it was chosen."""
+    """Return one of equally good options, and why it was chosen."""
     if len(options) > 1:
         drawn = "drawn from " + ", ".join(sorted(option.pool for option in options))
         why = f"{why}; {drawn}" if why else drawn
@@ -78,7 +81,7 @@ def draw(options: Sequence[Option], why: str, random: Random) -> tuple[Option, s
 
 
 def by_priority(options: Sequence[Option], priorities: str | None) -> tuple[list[Option], str]:
-    """The options of the highest priority; all options where the ConfigMap names none of them."""
+    """Return the options of the highest priority; all options where the ConfigMap names none of them."""
     if priorities is None:
         return list(options), f"no {CONFIG_MAP}"
     try:
@@ -95,13 +98,13 @@ def by_priority(options: Sequence[Option], priorities: str | None) -> tuple[list
 
 
 def rank(tiers: Tiers, group: str) -> int:
-    """A group's priority: the highest with an expression that matches anywhere in its name; below `_LEAST` for none."""
+    """Return a group's priority: the highest with an expression that matches anywhere in its name; below `_LEAST` for none."""
     matching = (n for n, texts in tiers.items() if n >= _LEAST and any(_pattern(text).search(group) for text in texts))
     return max(matching, default=_LEAST - 1)
 
 
 def parse(text: str) -> Tiers:
-    """The tiers, `{50: ["^aks-t4-"], 10: [".*"]}`; of a repeated number the last. Raises ValueError for malformed text."""
+    """Return the tiers, `{50: ["^aks-t4-"], 10: [".*"]}`; of a repeated number the last. Raises ValueError for malformed text."""
     try:
         # The base loader leaves every scalar as it is written, and tells whether it was quoted.
         root = next(iter(yaml.compose_all(text, yaml.BaseLoader)), None)
@@ -113,7 +116,7 @@ def parse(text: str) -> Tiers:
 
 
 def _number(key: yaml.Node) -> int:
-    """A key as JSON has it, a decimal text: `50`, `"50"`, `50.0` and `0x32` are the same."""
+    """Return a key as JSON has it, a decimal text: `50`, `"50"`, `50.0` and `0x32` are the same."""
     if not isinstance(key, yaml.ScalarNode):
         raise ValueError(f"{key.value!r} is not a number")
     text = str(key.value)
@@ -148,7 +151,7 @@ def _patterns(number: str, node: yaml.Node) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _pattern(text: str) -> Any:
-    """A compiled expression. Raises ValueError for one that RE2 refuses."""
+    """Return a compiled expression. Raises ValueError for one that RE2 refuses."""
     import re2
 
     quiet = re2.Options()

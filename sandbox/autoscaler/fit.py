@@ -17,7 +17,7 @@ _DAEMON_TOLERATIONS = [
 
 
 def misfit(spec: Object, name: str, labels: Mapping[str, str], taints: Iterable[Object]) -> str:
-    """The reason why a pod of this spec may not run on a node with this name, labels and taints; empty when it may."""
+    """Return the reason why a pod of this spec may not run on a node with this name, labels and taints; empty when it may."""
     tolerations = spec.get("tolerations") or []
     for taint in taints:
         if taint["effect"] != "PreferNoSchedule" and not any(tolerates(each, taint) for each in tolerations):
@@ -32,19 +32,19 @@ def misfit(spec: Object, name: str, labels: Mapping[str, str], taints: Iterable[
 
 
 def daemon_fits(spec: Object, name: str, labels: Mapping[str, str], taints: Iterable[Object]) -> bool:
-    """Whether a DaemonSet whose pods have this spec runs one on a node."""
+    """Return whether a DaemonSet whose pods have this spec runs one on a node."""
     tolerating = {**spec, "tolerations": [*(spec.get("tolerations") or []), *_DAEMON_TOLERATIONS]}
     return not misfit(tolerating, name, labels, taints)
 
 
 def reports_ready(node: Object) -> bool:
-    """Whether a node's Ready condition is True."""
+    """Return whether a node's Ready condition is True."""
     conditions = (node.get("status") or {}).get("conditions") or ()
     return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 def required_terms(spec: Object) -> Sequence[Object] | None:
-    """The terms of a pod's required node affinity, any of which must match; None where it has no such affinity."""
+    """Return the terms of a pod's required node affinity, any of which must match; None where it has no such affinity."""
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
     return required["nodeSelectorTerms"] if required else None
@@ -87,7 +87,7 @@ def matches(requirement: Object, labels: Mapping[str, str]) -> bool:
 
 
 def selects(selector: Object | None, labels: Mapping[str, str]) -> bool:
-    """Whether a label selector matches; a missing one matches nothing, an empty one everything (policy/v1)."""
+    """Return whether a label selector matches; a missing one matches nothing, an empty one everything (policy/v1)."""
     if selector is None:
         return False
     wanted = selector.get("matchLabels") or {}

@@ -30,7 +30,7 @@ class Fitting:
             self.add(room)
 
     def add(self, room: Room) -> None:
-        """A further node."""
+        """Add a further node."""
         labels, tally, rules = room.labels, room.tally, self._rules
         for spread in self._spreads:
             spread.add(room, self._rules.spread)
@@ -48,11 +48,11 @@ class Fitting:
                     self._beside[key, labels[key]] += count
 
     def barred(self, room: Room) -> bool:
-        """Whether a pod keeps this shape from a node; no further pod of the shape changes that."""
+        """Return whether a pod keeps this shape from a node; no further pod of the shape changes that."""
         return any(room.labels.get(key) == value for key, value in self._barred) if self._barred else False
 
     def refusal(self, room: Room) -> str:
-        """The reason why a pod may not run on a node; empty when it may."""
+        """Return the reason why a pod may not run on a node; empty when it may."""
         if any(not spread.takes(room) for spread in self._spreads):
             return SPREAD
         if self.barred(room):
@@ -60,7 +60,7 @@ class Fitting:
         return "" if self._near(room) else "no pod runs there that it must run beside, by pod affinity"
 
     def placed(self, room: Room) -> None:
-        """A pod of the shape was placed on a node."""
+        """Note that a pod of the shape was placed on a node."""
         labels, rules = room.labels, self._rules
         for term, key in rules.apart:
             if term in self._matched and key in labels:

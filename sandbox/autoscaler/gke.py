@@ -50,7 +50,7 @@ class ComputeClass:
         )
 
     def tier(self, pool: str) -> int | None:
-        """The first rule that names a pool, from 0; None where the pool never grows."""
+        """Return the first rule that names a pool, from 0; None where the pool never grows."""
         named = next((number for number, pools in enumerate(self.rules) if pool in pools), None)
         return len(self.rules) if named is None and self.anyway else named
 
@@ -62,12 +62,12 @@ class Classes:
         self._by_name = {body["metadata"]["name"]: ComputeClass.of(body) for body in objects}
 
     def missing(self, spec: Object) -> str:
-        """The reason why no pool can grow for pods of a spec: their class does not exist. Empty where one may."""
+        """Return the reason why no pool can grow for pods of a spec: their class does not exist. Empty where one may."""
         name = requested(spec)
         return f"there is no ComputeClass {name}" if name and name not in self._by_name else ""
 
     def barred(self, groups: Iterable[NodeGroup]) -> dict[str, str]:
-        """The groups of a class that none of its rules names, with the reason: they never grow."""
+        """Return the groups of a class that none of its rules names, with the reason: they never grow."""
         return {
             group.name: f"no rule of ComputeClass {name} names it"
             for group in groups
@@ -75,7 +75,7 @@ class Classes:
         }
 
     def ranks(self, groups: Iterable[NodeGroup]) -> dict[str, tuple[str, int]]:
-        """The class and the number of the rule of each group, by name, whose class moves running pods."""
+        """Return the class and the number of the rule of each group, by name, whose class moves running pods."""
         found = {}
         for group in groups:
             name = _label(group)
@@ -90,7 +90,7 @@ class Classes:
         return {name: found.unneeded_time for name, found in known.items() if found and found.unneeded_time}
 
     def choose(self, options: Sequence[Option], groups: Iterable[NodeGroup], random: Random) -> tuple[Option, str]:
-        """The option to take, and why.
+        """Return the option to take, and why.
 
         One class is drawn first, where pools without a class count as one: "so that no crd starves".
         """
@@ -112,7 +112,7 @@ class Classes:
 
 
 def cheapest(options: Sequence[Option], groups: Mapping[str, NodeGroup], random: Random) -> tuple[Option, str]:
-    """The cheapest option, and why it is."""
+    """Return the cheapest option, and why it is."""
     if len(options) == 1:
         return options[0], ONLY
     why = ""
@@ -135,7 +135,7 @@ def cheapest(options: Sequence[Option], groups: Mapping[str, NodeGroup], random:
 
 
 def requested(spec: Object) -> str:
-    """The class that a pod requests, by node selector or a required affinity that leaves no other; empty for none."""
+    """Return the class that a pod requests, by node selector or a required affinity that leaves no other; empty for none."""
     if selected := (spec.get("nodeSelector") or {}).get(KEY):
         return str(selected)
     terms = required_terms(spec) or ()
@@ -148,7 +148,7 @@ def requested(spec: Object) -> str:
 
 
 def tolerations(pod: Object) -> list[Any] | None:
-    """A waiting pod's tolerations and the one that GKE adds for the class it selects; None where nothing is to be added."""
+    """Return a waiting pod's tolerations and the one that GKE adds for the class it selects; None where nothing is to be added."""
     spec = pod["spec"]
     name = (spec.get("nodeSelector") or {}).get(KEY)
     present = spec.get("tolerations") or []

@@ -41,7 +41,7 @@ class Growth:
     """The groups that share an option's nodes, by the name of the option's group, which is one of them."""
 
     def shares(self, option: Option) -> dict[str, int]:
-        """The number of new nodes by group, the smallest group first."""
+        """Return the number of new nodes by group, the smallest group first."""
         return balance.shares(sorted(self.sharing[option.group], key=lambda size: size.now), option.nodes)
 
 
@@ -52,7 +52,9 @@ def growth(
     limits: Limits,
     scene: Sequence[Room] = (),
 ) -> Growth:
-    """The groups that could take pods that no node takes. `templates` are the groups' new nodes, `scene` all nodes' rooms."""
+    """Return the groups that could take pods that no node takes. `templates` are the groups' new nodes, `scene` all
+    nodes' rooms.
+    """
     hopeless: list[tuple[str, Sequence[PodInfo]]] = []
     waiting = []
     for shape, pods in packing.batches(left):
@@ -95,7 +97,7 @@ def _full(group: NodeGroup, most: int) -> str:
 
 
 def _sharing(name: str, growing: Mapping[str, tuple[NodeGroup, list[int]]], limits: Limits) -> list[Size]:
-    """A group, and the similar groups that can grow now and take all its pods."""
+    """Return a group, and the similar groups that can grow now and take all its pods."""
     own, pods = growing[name]
     others = [
         group
@@ -107,7 +109,7 @@ def _sharing(name: str, growing: Mapping[str, tuple[NodeGroup, list[int]]], limi
 
 
 def _refusal(shape: Shape, template: Room, scene: Sequence[Room]) -> str:
-    """The reason why a pod may not run on a new node; empty when it may."""
+    """Return the reason why a pod may not run on a new node; empty when it may."""
     refusal = template.refusal(shape)
     if refusal or shape.bonds is None:
         return refusal

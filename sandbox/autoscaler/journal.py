@@ -37,7 +37,7 @@ def pods(names: Sequence[str]) -> str:
 
 
 def decisions(log: Path, count: int) -> list[str]:
-    """The last decisions in a log; none without a log."""
+    """Return the last decisions in a log; none without a log."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - _TAIL))

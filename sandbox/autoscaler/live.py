@@ -61,12 +61,12 @@ class LiveHands:
             self._api.patch(f"/api/v1/nodes/{name}", {"spec": {"taints": [taint]}}, "strategic-merge")
 
     def busy(self, node: str) -> bool:
-        """The server itself knows."""
+        """Return whether a pod that is not the node's own still runs there; the server itself is asked."""
         listed = self._api.get(f"/api/v1/pods?fieldSelector=spec.nodeName={node}") or {"items": []}
         return any(not of_node(pod) and not _ended(pod) for pod in listed["items"])
 
     def evict(self, pod: Object, grace: float) -> bool:
-        """A live sandbox evicts nothing (`Options.live`)."""
+        """Evict nothing: a live sandbox leaves pods alone (`Options.live`)."""
         return False
 
     def tolerate(self, pod: Object, tolerations: Sequence[Object]) -> None:

@@ -78,7 +78,7 @@ class Loop:
             self.stopping.wait(pause)
 
     def _due(self) -> bool:
-        """Whether anything changed, or something waits."""
+        """Return whether anything changed, or something waits."""
         changed = self._changed.is_set()
         self._changed.clear()
         state = _modified(self._settings.state)
@@ -86,7 +86,7 @@ class Loop:
         return changed or moved or self._pending
 
     def _scan(self) -> float:
-        """One scan; the seconds until the next."""
+        """Scan once; return the seconds until the next scan."""
         self._pending = True  # until the end of this scan tells
         nodes, pods, daemon_sets = (mirror.objects() for mirror in self._mirrors)
         if nodes is None or pods is None or daemon_sets is None:
@@ -110,14 +110,14 @@ class Loop:
         return min(_SCAN, max(0.0, upcoming - now))
 
     def _priorities(self, fleet: NodeGroups, pods: list[Object]) -> str | None:
-        """The text of the priority expander's ConfigMap, where a scan may need it."""
+        """Return the text of the priority expander's ConfigMap, where a scan may need it."""
         if fleet.profile.get("expander") != "priority" or all(pod["spec"].get("nodeName") for pod in pods):
             return None
         data: Mapping[str, str] = (self._api.get(_CONFIG_MAP) or {}).get("data") or {}
         return data.get("priorities")
 
     def _report_devices(self, fleet: NodeGroups, nodes: list[Object], pods: list[Object]) -> None:
-        """The kubelets' part: a node has the GPUs that its device plugin reports, and none without a plugin."""
+        """Play the kubelets' part: a node has the GPUs that its device plugin reports, and none without a plugin."""
         gpus = {name: group.gpus for group in fleet.groups if group.gpus for name in group.nodes}
         maps: dict[tuple[str, str], Mapping[str, str] | None] = {}
 

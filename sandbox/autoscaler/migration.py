@@ -47,7 +47,7 @@ def next_move(
     drain: Drain,
     busy: Set[str],
 ) -> Move | None:
-    """The next step; None where every pod runs as early in its class as it can.
+    """Return the next step; None where every pod runs as early in its class as it can.
 
     `stopped` groups cannot grow, `upcoming` ones have machines on their way, `busy` nodes are left out.
     """
@@ -79,7 +79,7 @@ def next_move(
 
 
 def _candidates(snapshot: Snapshot, ranks: Rank, busy: Set[str]) -> Iterator[tuple[Node, list[NodeGroup]]]:
-    """The nodes of later rules, latest rule first, with the groups of earlier rules of their class, first rule first."""
+    """Yield the nodes of later rules, latest rule first, with the groups of earlier rules of their class, first rule first."""
     for name, (own, number) in sorted(ranks.items(), key=lambda item: -item[1][1]):
         better = sorted(
             (other for other, (of, earlier) in ranks.items() if of == own and earlier < number),
@@ -92,7 +92,7 @@ def _candidates(snapshot: Snapshot, ranks: Rank, busy: Set[str]) -> Iterator[tup
 
 
 def _fit(pods: Sequence[PodInfo], free: Sequence[Room], scene: Sequence[Room]) -> bool:
-    """Whether all pods fit together. `scene` are the rooms of all nodes, those of `free` too."""
+    """Return whether all pods fit together. `scene` are the rooms of all nodes, those of `free` too."""
     for shape, equal in packing.batches(pods):
         if sum(count for _, count in packing.fill(shape, len(equal), free, scene)) < len(equal):
             return False

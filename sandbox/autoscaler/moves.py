@@ -28,11 +28,11 @@ class Moves:
         self._arrived: dict[str, list[PodInfo]] = defaultdict(list)
 
     def arrived(self, node: str) -> Sequence[PodInfo]:
-        """The pods that moved to a node."""
+        """Return the pods that moved to a node."""
         return self._arrived.get(node, ())
 
     def move(self, node: str, moving: Sequence[PodInfo]) -> bool:
-        """Whether all pods of a node fit on others; then they are placed there, and the node is gone."""
+        """Return whether all pods of a node fit on others; then they are placed there, and the node is gone."""
         before, own = dict(self._start), self._scene.get(node)
         if own is not None:
             # While its pods look for places it is tainted and empty, and still a domain.

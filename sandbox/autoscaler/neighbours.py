@@ -100,7 +100,7 @@ class Bonds:
 
 
 def rules_of(namespace: str, labels: Mapping[str, str], spec: Object) -> Rules | None:
-    """A pod's rules; None for most pods."""
+    """Return a pod's rules; None for most pods."""
     affinity = spec.get("affinity") or {}
     apart = (affinity.get("podAntiAffinity") or {}).get(_REQUIRED) or ()
     beside = (affinity.get("podAffinity") or {}).get(_REQUIRED) or ()
@@ -142,7 +142,7 @@ class Terms:
                     self._others.append(term)
 
     def bonds(self, rules: Rules | None, namespace: str, labels: Mapping[str, str]) -> Bonds | None:
-        """The bonds of a pod; None where nothing ties it to others."""
+        """Return the bonds of a pod; None where nothing ties it to others."""
         near = [term for item in labels.items() for term in self._by_label.get(item, ())]
         matched = frozenset(term for term in (*near, *self._others) if term.matches(namespace, labels))
         return Bonds(rules or NONE, matched) if rules or matched else None
@@ -171,7 +171,7 @@ class Tally:
         return Tally(Counter(self.matched), Counter(self.holding), Counter(self.ports))
 
     def blocks(self, ports: Iterable[Port]) -> bool:
-        """Whether one of these ports is taken."""
+        """Return whether one of these ports is taken."""
         return any(
             count > 0
             and (protocol, number) == (other, own)
@@ -194,7 +194,7 @@ def _part(term: Object, namespace: str, labels: Mapping[str, str]) -> Object:
 
 
 def _selector(term: Object, labels: Mapping[str, str]) -> Object | None:
-    """The selector of a term, with the pod's own values of `matchLabelKeys` and `mismatchLabelKeys`."""
+    """Return the selector of a term, with the pod's own values of `matchLabelKeys` and `mismatchLabelKeys`."""
     selector = term.get("labelSelector")
     if selector is None:
         return None
@@ -224,7 +224,7 @@ def _text(parts: Sequence[Object]) -> str:
 
 
 def _ports(spec: Object) -> tuple[Port, ...]:
-    """The host's ports that a pod's containers and sidecars take."""
+    """Return the host's ports that a pod's containers and sidecars take."""
     containers = [*(spec.get("containers") or ())]
     containers += [each for each in spec.get("initContainers") or () if each.get("restartPolicy") == "Always"]
     return tuple(

@@ -73,7 +73,7 @@ def _one_by_one(
 def place(
     pods: Iterable[PodInfo], rooms: Sequence[Room], random: Random, scene: Sequence[Room] = ()
 ) -> tuple[set[str], list[PodInfo]]:
-    """The nodes that take pods, and the pods that are left.
+    """Return the nodes that take pods, and the pods that are left.
 
     Of equal pods the real program leaves any, in the order of a Go map; so which of them are left is drawn.
     """
@@ -91,7 +91,9 @@ def place(
 def estimate(
     pods: Iterable[PodInfo], template: Room, most: int, scene: Sequence[Room] = ()
 ) -> tuple[int, list[PodInfo], list[Room]]:
-    """The number of new nodes, the pods they take, and the new nodes' rooms. Largest pods first, first node with enough left."""
+    """Return the number of new nodes, the pods they take, and the new nodes' rooms. Largest pods first, first node
+    with enough left.
+    """
     full = template.free
 
     def share(batch: tuple[Shape, list[PodInfo]]) -> float:
@@ -179,6 +181,6 @@ class _New:
 
 
 def waste(rooms: Sequence[Room], full: Amounts) -> float:
-    """The sum of the shares of CPU and memory that stay free on new nodes."""
+    """Return the sum of the shares of CPU and memory that stay free on new nodes."""
     totals = {name: full[name] * len(rooms) for name in ("cpu", "memory") if full.get(name, 0) > 0}
     return sum(sum(room.free.get(name, 0) for room in rooms) / total for name, total in totals.items() if total)

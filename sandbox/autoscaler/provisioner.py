@@ -73,7 +73,7 @@ class Provisioner:
         )
 
     def _zone(self, request: VolumeRequest) -> str | None:
-        """The zone of a volume, "" for any; None where it cannot be made yet."""
+        """Return the zone of a volume, "" for any; None where it cannot be made yet."""
         if not request.driver.zone:
             return ""
         if request.node:

@@ -43,11 +43,11 @@ class BackOff:
         return now + length
 
     def groups(self, now: float) -> Set[str]:
-        """The groups that are left alone now."""
+        """Return the groups that are left alone now."""
         return {group for group, pause in self._pauses.items() if now < pause.until - SLACK}
 
     def ends(self, now: float) -> float:
-        """The first time at which a back-off ends; inf for none."""
+        """Return the first time at which a back-off ends; inf for none."""
         return min((pause.until for pause in self._pauses.values() if now < pause.until - SLACK), default=float("inf"))
 
 
@@ -111,13 +111,13 @@ class Registry:
                 self._events.append(request.expected)
 
     def requested(self, now: float, group: NodeGroup, by: int, profile: Profile) -> None:
-        """A group was asked to grow."""
+        """Note that a group was asked to grow."""
         request = self._requests.setdefault(group.name, Request(now, now, 0))
         request.since, request.expected = now, now + profile.provision_time
         request.increase += by
 
     def refused(self, now: float, group: NodeGroup, decided: Decided) -> None:
-        """A group was refused at once."""
+        """Note that a group was refused at once."""
         until = self.back_off.failed(now, group.name)
         decided(Decision(now, "backoff", group.name, group.pool, until=until, reason="Other/cloudProviderError"))
 
@@ -129,12 +129,12 @@ class Registry:
         decided(Decision(now, "backoff", group.name, group.pool, until=until, reason="OutOfResources"))
 
     def healthy(self, profile: Profile) -> bool:
-        """Whether the cluster's unready nodes are within the limits; without health nothing is done."""
+        """Return whether the cluster's unready nodes are within the limits; without health nothing is done."""
         most = profile.unready_percentage / 100 * self._nodes
         return not (self._unready > profile.unready_count and self._unready > most)
 
     def group_healthy(self, group: NodeGroup, profile: Profile) -> bool:
-        """Whether a group has about as many ready nodes as it should; an unhealthy one is not asked for more."""
+        """Return whether a group has about as many ready nodes as it should; an unhealthy one is not asked for more."""
         readiness = self._readiness.get(group.name)
         request = self._requests.get(group.name)
         least = len(group.nodes) - (request.increase if request else 0)
@@ -146,12 +146,12 @@ class Registry:
         )
 
     def upcoming_of(self, group: NodeGroup) -> list[str]:
-        """The machines of a group that should become ready nodes soon, whether or not a request is open."""
+        """Return the machines of a group that should become ready nodes soon, whether or not a request is open."""
         readiness = self._readiness.get(group.name)
         return readiness.upcoming if readiness else []
 
     def counted(self, groups: Sequence[NodeGroup], now: float) -> dict[str, list[str]]:
-        """The upcoming machines, by group, that count as room: those of groups with an open request and no back-off."""
+        """Return the upcoming machines, by group, that count as room: those of groups with an open request and no back-off."""
         backed_off = self.back_off.groups(now)
         return {
             group.name: names
@@ -160,7 +160,7 @@ class Registry:
         }
 
     def late(self) -> Mapping[str, Sequence[str]]:
-        """The machines, by group, that did not register in time."""
+        """Return the machines, by group, that did not register in time."""
         return {name: readiness.late for name, readiness in self._readiness.items() if readiness.late}
 
     def events(self) -> list[float]:

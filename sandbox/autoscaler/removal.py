@@ -63,11 +63,11 @@ class Removals:
         return set(self._removals)
 
     def due(self) -> float:
-        """The time of the next step; inf for none."""
+        """Return the time of the next step; inf for none."""
         return min((removal.at for removal in self._removals.values()), default=_NEVER)
 
     def moving(self, snapshot: Snapshot) -> list[PodInfo]:
-        """The pods that need a new node because theirs is drained (core/podlistprocessor/currently_drained_nodes.go)."""
+        """Return the pods that need a new node because theirs is drained (core/podlistprocessor/currently_drained_nodes.go)."""
         return [
             pod
             for removal in self._removals.values()
@@ -145,7 +145,7 @@ class Removals:
         return True
 
     def _kept(self, removal: Removal, node: Node | None, snapshot: Snapshot, profile: Profile, hands: Hands) -> str:
-        """The reason why a node is kept after all, before its first pod is evicted; the rules are asked again."""
+        """Return the reason why a node is kept after all, before its first pod is evicted; the rules are asked again."""
         if not removal.drained:
             return "a pod came to it" if hands.busy(removal.name) else ""
         return Drain(snapshot, profile, self._options).pods(node).reason if node else ""
@@ -203,7 +203,7 @@ class Removals:
 
 
 def _grace(pod: PodInfo, profile: Profile) -> float:
-    """A pod's grace period, at most the profile's."""
+    """Return a pod's grace period, at most the profile's."""
     own = pod.spec.get("terminationGracePeriodSeconds")
     grace = 30.0 if own is None else float(own)
     return min(grace, profile.most_grace) if profile.most_grace > 0 else grace

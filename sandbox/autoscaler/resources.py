@@ -21,7 +21,7 @@ _LETTERS = "numkKMGTPEi"
 
 @lru_cache(maxsize=4096)
 def quantity(text: str) -> Decimal:
-    """The number of a quantity: `1500m` is 1.5. Raises ValueError."""
+    """Return the number of a quantity: `1500m` is 1.5. Raises ValueError."""
     # The client library has this as well, and takes 0.4 s and 30 MB to import.
     number = text.rstrip(_LETTERS)
     try:
@@ -31,12 +31,12 @@ def quantity(text: str) -> Decimal:
 
 
 def amounts(quantities: Mapping[str, Any] | None) -> Resources:
-    """A `requests`, `capacity` or `allocatable` as numbers."""
+    """Return a `requests`, `capacity` or `allocatable` as numbers."""
     return {name: quantity(str(value)) for name, value in (quantities or {}).items()}
 
 
 def requests(spec: Mapping[str, Any]) -> Resources:
-    """The resources that a pod occupies: its containers together, or its largest init container where that is more.
+    """Return the resources that a pod occupies: its containers together, or its largest init container where that is more.
 
     Init containers that restart (sidecars) stay and count with all that start after them
     (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/#resource-sharing-within-containers). Requests of
@@ -69,7 +69,7 @@ def total(parts: Iterable[Resources]) -> Resources:
 
 
 def larger(first: Resources, second: Resources) -> Resources:
-    """The larger amount of each resource."""
+    """Return the larger amount of each resource."""
     return {name: max(first.get(name, NONE), second.get(name, NONE)) for name in {**first, **second}}
 
 
@@ -78,5 +78,5 @@ def less(free: Resources, taken: Resources) -> Resources:
 
 
 def shortage(requests: Resources, free: Resources) -> str:
-    """The first resource that does not suffice; empty when all do."""
+    """Return the first resource that does not suffice; empty when all do."""
     return next((name for name, amount in requests.items() if amount > 0 and amount > free.get(name, NONE)), "")

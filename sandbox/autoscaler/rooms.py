@@ -27,7 +27,7 @@ class Room:
     """The bonds of its pods; None where they have none."""
 
     def refusal(self, shape: Shape) -> str:
-        """The reason why a pod does not fit, other pods' rules apart; empty when it fits."""
+        """Return the reason why a pod does not fit, other pods' rules apart; empty when it fits."""
         if reason := misfit(shape.spec, self.name, self.labels, self.taints):
             return reason
         lacking = shape.lacking(self.free)
@@ -36,7 +36,7 @@ class Room:
         return "its host port is taken" if self._blocks(shape) else ""
 
     def takes(self, shape: Shape) -> int:
-        """How many pods of a shape fit, other pods' rules apart."""
+        """Return how many pods of a shape fit, other pods' rules apart."""
         count = shape.times(self.free)
         if not count or misfit(shape.spec, self.name, self.labels, self.taints) or self._blocks(shape):
             return 0
@@ -52,7 +52,7 @@ class Room:
             self.tally.add(shape.bonds, count)
 
     def another(self, name: str) -> Room:
-        """A further node like this one, with an account of its own."""
+        """Return a further node like this one, with an account of its own."""
         tally = self.tally.copy() if self.tally else None
         return replace(self, name=name, labels={**self.labels, HOSTNAME: name}, free=dict(self.free), tally=tally)
 
@@ -75,7 +75,7 @@ class Placement:
 
 
 def tally(pods: Sequence[PodInfo]) -> Tally | None:
-    """The bonds of pods; None where they have none."""
+    """Return the bonds of pods; None where they have none."""
     found: Tally | None = None
     for pod in pods:
         if pod.shape.bonds is not None:
@@ -85,19 +85,19 @@ def tally(pods: Sequence[PodInfo]) -> Tally | None:
 
 
 def room(node: Node, *, tied: bool = True) -> Room:
-    """What an existing node has left. `tied`: pods of the cluster may have bonds."""
+    """Return what an existing node has left. `tied`: pods of the cluster may have bonds."""
     used = node.used
     free = {name: has - used.get(name, 0) for name, has in node.allocatable.items()}
     return Room(node.name, node.labels, node.taints, free, tally=tally(node.pods) if tied else None)
 
 
 def closed(node: Node) -> Room:
-    """An existing node that takes no pods; the pods on it count for others."""
+    """Return an existing node that takes no pods; the pods on it count for others."""
     return Room(node.name, node.labels, node.taints, {}, tally=tally(node.pods))
 
 
 def of_all(snapshot: Snapshot, leaving: str = "") -> dict[str, Room]:
-    """The rooms of all nodes, by name. The pods of `leaving` do not count: they look for another node."""
+    """Return the rooms of all nodes, by name. The pods of `leaving` do not count: they look for another node."""
     return {
         node.name: Room(node.name, node.labels, node.taints, {})
         if node.name == leaving
@@ -109,7 +109,7 @@ def of_all(snapshot: Snapshot, leaving: str = "") -> dict[str, Room]:
 
 
 def open_to_pods(node: Node) -> bool:
-    """Whether the scheduler may place pods on a node at all."""
+    """Return whether the scheduler may place pods on a node at all."""
     spec, metadata = node.body["spec"], node.body["metadata"]
     if spec.get("unschedulable") or metadata.get("deletionTimestamp"):
         return False

@@ -50,15 +50,17 @@ class Autoscaler:
         """What the last scan found out about the pods that no node takes."""
 
     def wakes(self) -> float:
-        """The earliest time at which a scan could do anything if the world does not change; inf for never."""
+        """Return the earliest time at which a scan could do anything if the world does not change; inf for never."""
         return self._wakes
 
     def backed_off(self, now: float) -> Set[str]:
-        """The names of groups that are left alone after a failure."""
+        """Return the names of groups that are left alone after a failure."""
         return self._registry.back_off.groups(now)
 
     def scan(self, now: float, world: World, hands: Hands) -> float:
-        """One scan; the time of the next. Raises what `hands` raise but ScaleRefused, and ValueError for a malformed profile."""
+        """Scan once; return the time of the next scan. Raises what `hands` raise but ScaleRefused, and ValueError for
+        a malformed profile.
+        """
         behaviour = self._behaviour(world)
         own = behaviour.unneeded_times(world.groups)
         profile = Profile.of({**self._behaviour.defaults, **world.profile}, self._options, own)
@@ -91,7 +93,9 @@ class Autoscaler:
         return self._next(snapshot, profile, waits, ripens, grown or removed)
 
     def _next(self, snapshot: Snapshot, profile: Profile, waits: float, ripens: float, acted: bool) -> float:
-        """The time of the next scan; after a scan that did something, at once. `ripens`: when a young pod begins to count."""
+        """Return the time of the next scan; after a scan that did something, at once. `ripens`: when a young pod
+        begins to count.
+        """
         now = snapshot.now
         if acted:
             self._wakes = now + self._options.again
@@ -185,7 +189,7 @@ class Autoscaler:
         return Placement(left, used & existing.keys(), existing, scene)
 
     def _old_enough(self, snapshot: Snapshot, profile: Profile, left: list[PodInfo]) -> tuple[list[PodInfo], float]:
-        """The pods that are old enough to count, and when the next one is; inf for none.
+        """Return the pods that are old enough to count, and when the next one is; inf for none.
 
         Younger ones do not exist for this scan: they do not hold a removal either (core/static_autoscaler.go, filterOutYoungPods).
         """
@@ -201,7 +205,7 @@ class Autoscaler:
         return old, ripens
 
     def _own_delay(self, pod: PodInfo) -> float:
-        """The delay that a pod asks for itself; 0 for none, and for what is no time of Go's (`120` has no unit)."""
+        """Return the delay that a pod asks for itself; 0 for none, and for what is no time of Go's (`120` has no unit)."""
         text = (pod.metadata.get("annotations") or {}).get(_POD_DELAY, "")
         try:
             return 0.0 if text.isdigit() else seconds(text) / self._options.factor
@@ -209,7 +213,7 @@ class Autoscaler:
             return 0.0
 
     def _waits(self, snapshot: Snapshot, profile: Profile, left: Sequence[PodInfo]) -> float:
-        """The time at which the pods that no node takes are old enough for a scale-up; 0 where they are, or there are none.
+        """Return the time at which the pods that no node takes are old enough for a scale-up; 0 where they are, or there are none.
 
         Too young pods may become more, and hold removals (core/static_autoscaler.go, allPodsAreNew).
         """

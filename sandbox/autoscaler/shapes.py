@@ -36,14 +36,14 @@ class Shape:
         self.gpu = any(name in self.requests for name in GPU_RESOURCES)
 
     def lacking(self, free: Mapping[str, int]) -> str:
-        """The first resource of which too little is free; empty when all suffice."""
+        """Return the first resource of which too little is free; empty when all suffice."""
         for name, amount in self.requests.items():
             if amount > free.get(name, 0) and amount > 0:
                 return name
         return ""
 
     def times(self, free: Mapping[str, int]) -> int:
-        """How many pods of this shape so much free room takes; each takes one of `pods` at least."""
+        """Return how many pods of this shape so much free room takes; each takes one of `pods` at least."""
         return min((free.get(name, 0) // amount for name, amount in self.requests.items() if amount > 0), default=0)
 
 
@@ -96,7 +96,7 @@ class Shapes:
         """Shapes with bonds, beside the shapes without them."""
 
     def of(self, pod: Object) -> Shape:
-        """The shape of a pod."""
+        """Return the shape of a pod."""
         spec, owners = pod["spec"], pod["metadata"].get("ownerReferences")
         owner = (owners[0].get("uid") or owners[0].get("name")) if owners else ""
         known = self._by_owner.get(owner)
@@ -118,7 +118,7 @@ class Shapes:
                 pod.shape = self.bound(pod.base, bonds)
 
     def bound(self, base: Shape, bonds: Bonds | None) -> Shape:
-        """A shape with bonds; equal ones are one."""
+        """Return a shape with bonds; equal ones are one."""
         if bonds is None:
             return base
         key = (id(base), bonds)
@@ -137,7 +137,7 @@ class Shapes:
 
 
 def of_node(pod: Object) -> bool:
-    """Whether a pod belongs to its node: a DaemonSet's, or the mirror of a static pod (utils/pod/pod.go)."""
+    """Return whether a pod belongs to its node: a DaemonSet's, or the mirror of a static pod (utils/pod/pod.go)."""
     metadata = pod["metadata"]
     if any(owner["kind"] == "DaemonSet" for owner in metadata.get("ownerReferences") or []):
         return True
@@ -152,7 +152,7 @@ def amounts(quantities: Mapping[str, Any]) -> Amounts:
 
 @lru_cache(maxsize=8192)
 def amount(text: str) -> int:
-    """The thousandths of a quantity. Raises ValueError."""
+    """Return the thousandths of a quantity. Raises ValueError."""
     return int((resources.quantity(text) * 1000).to_integral_value(ROUND_CEILING))
 
 

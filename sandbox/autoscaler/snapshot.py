@@ -76,7 +76,7 @@ class Snapshot:
     """Whether any pod has rules about other pods."""
 
     def without(self, names: Collection[str]) -> Snapshot:
-        """The snapshot after these machines were removed."""
+        """Return the snapshot after these machines were removed."""
         if not names:
             return self
         groups = {
@@ -93,7 +93,7 @@ class Snapshot:
         return replace(self, world=world, nodes=nodes, groups=groups, group_of=group_of)
 
     def since(self, pod: PodInfo) -> float:
-        """The time at which a pod appeared; now where nobody knows."""
+        """Return the time at which a pod appeared; now where nobody knows."""
         return self.world.since.get(pod.uid, self.now)
 
 
@@ -111,7 +111,7 @@ class Snapshots:
         """Since when nodes are ready, by uid or name; None before the first scan."""
 
     def take(self, now: float, world: World) -> Snapshot:
-        """The snapshot of a world."""
+        """Return the snapshot of a world."""
         on, waiting = self._index(now, world.pods)
         daemons = self._daemons(world.daemon_sets)
         if self._tied:
@@ -140,7 +140,7 @@ class Snapshots:
         )
 
     def _daemons(self, daemon_sets: Iterable[Object]) -> list[PodInfo]:
-        """A pod of each DaemonSet as it would run on a new node."""
+        """Return a pod of each DaemonSet as it would run on a new node."""
         before, self._of_daemon_sets = self._of_daemon_sets, {}
         for body in daemon_sets:
             known = before.get(id(body))
@@ -155,7 +155,7 @@ class Snapshots:
         return info
 
     def _index(self, now: float, pods: Iterable[Object]) -> tuple[dict[str, list[PodInfo]], list[PodInfo]]:
-        """The pods by node, and those that wait."""
+        """Return the pods by node, and those that wait."""
         known, before = {}, self._pods
         on: dict[str, list[PodInfo]] = {}
         waiting = []
@@ -189,7 +189,7 @@ class Snapshots:
 
 
 def unschedulable(info: PodInfo) -> bool:
-    """Whether the scheduler found no node for a pod without one. DaemonSets' pods have their nodes."""
+    """Return whether the scheduler found no node for a pod without one. DaemonSets' pods have their nodes."""
     if info.of_node or info.metadata.get("deletionTimestamp"):
         return False
     return any(
@@ -201,7 +201,7 @@ def unschedulable(info: PodInfo) -> bool:
 
 
 def ready(body: Object, group: NodeGroup | None) -> bool:
-    """Whether a node is ready; one of a GPU pool reports its GPUs first (processors/customresources/gpu_processor.go)."""
+    """Return whether a node is ready; one of a GPU pool reports its GPUs first (processors/customresources/gpu_processor.go)."""
     status = body["status"]
     reported = False
     for condition in status.get("conditions") or ():
@@ -222,7 +222,7 @@ def ready(body: Object, group: NodeGroup | None) -> bool:
 
 
 def _daemon(daemon_set: Object) -> Object:
-    """A pod of a DaemonSet."""
+    """Return a pod of a DaemonSet."""
     template = daemon_set["spec"]["template"]
     metadata = {
         "namespace": (daemon_set.get("metadata") or {}).get("namespace", ""),

@@ -21,7 +21,7 @@ _MAPS = "/api/v1/namespaces/kube-system/configmaps"
 
 
 def document(groups: Sequence[NodeGroup], nodes: Sequence[Object], backed_off: Set[str]) -> dict[str, Any]:
-    """The status without its times. Groups that are not autoscaled are not in it."""
+    """Return the status without its times. Groups that are not autoscaled are not in it."""
     ready = {node["metadata"]["name"] for node in nodes if reports_ready(node)}
     joined = {node["metadata"]["name"] for node in nodes}
     return {

@@ -49,7 +49,7 @@ class Templates:
         self._models: dict[str, tuple[Object, list[Shape]]] = {}
 
     def of(self, snapshot: Snapshot) -> dict[str, Room]:
-        """The new node of each group, by the group's name."""
+        """Return the new node of each group, by the group's name."""
         self._models = {name: model for name, model in self._models.items() if name in snapshot.groups}
         return {name: self._template(group, snapshot) for name, group in snapshot.groups.items()}
 
@@ -73,11 +73,11 @@ class Templates:
         return room
 
     def _good(self, node: Node, now: float) -> bool:
-        """Whether a node can be a model."""
+        """Return whether a node can be a model."""
         going = any(taint["key"] == TO_BE_DELETED for taint in node.taints)
         return node.ready and open_to_pods(node) and not going and due(node.ready_since + self._stable, now)
 
 
 def _passes(taint: str) -> bool:
-    """Whether a taint of this key is of one node's state."""
+    """Return whether a taint of this key is of one node's state."""
     return taint in _PASSING or taint.startswith(_PASSING_PREFIXES)

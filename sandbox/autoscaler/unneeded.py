@@ -56,7 +56,7 @@ class Unneeded:
         self._due = _NEVER
 
     def due(self) -> float:
-        """The first time at which a scan could do more than the last."""
+        """Return the first time at which a scan could do more than the last."""
         return self._due
 
     def scan(
@@ -100,7 +100,7 @@ class Unneeded:
     def _simulate(
         self, snapshot: Snapshot, profile: Profile, placed: Placement, out: Set[str], drain: Drain
     ) -> dict[str, Candidate]:
-        """The nodes that could go together, by name."""
+        """Return the nodes that could go together, by name."""
         now = snapshot.now
         self._kept = {
             name: until for name, until in self._kept.items() if name in snapshot.nodes and not due(until, now)
@@ -134,7 +134,7 @@ class Unneeded:
         return found
 
     def _eligible(self, snapshot: Snapshot, profile: Profile, out: Set[str], drain: Drain) -> list[Node]:
-        """The nodes that are worth a simulation: empty ones first, then earlier unneeded ones."""
+        """Return the nodes that are worth a simulation: empty ones first, then earlier unneeded ones."""
         nodes = []
         for group in snapshot.world.groups:
             if group.least is None or len(group.nodes) <= group.least:
@@ -153,7 +153,7 @@ class Unneeded:
         return self._options.gpu_utilisation if _gpu(node) else profile.utilisation
 
     def _most(self, profile: Profile) -> int:
-        """The unneeded nodes that are worth noting (core/scaledown/planner/planner.go, unneededNodesLimit)."""
+        """Return the unneeded nodes that are worth noting (core/scaledown/planner/planner.go, unneededNodesLimit)."""
         each = profile.most_deletions
         loops = int(profile.unneeded_time / profile.scan_interval) if profile.scan_interval > 0 else 1
         return min(len(self._since) + 2 * each, each * max(1, loops) + each)
@@ -161,7 +161,7 @@ class Unneeded:
     def _ripe(
         self, snapshot: Snapshot, profile: Profile, found: Mapping[str, Candidate], removals: Removals
     ) -> list[Candidate]:
-        """The nodes whose time is over, empty ones first, down to each group's minimum."""
+        """Return the nodes whose time is over, empty ones first, down to each group's minimum."""
         spare = sum(len(group.nodes) for group in snapshot.world.groups) - len(removals.names) - self._least
         ripe: list[Candidate] = []
         gone = set(removals.names)
@@ -189,7 +189,7 @@ class Unneeded:
 
 
 def utilisation(node: Node, profile: Profile, drain: Drain) -> float:
-    """The largest share of a node's CPU and memory that is requested, or of its GPUs where it has some.
+    """Return the largest share of a node's CPU and memory that is requested, or of its GPUs where it has some.
 
     simulator/utilization/info.go; a GPU node that reports none counts as unused.
     """
@@ -213,7 +213,7 @@ def utilisation(node: Node, profile: Profile, drain: Drain) -> float:
 
 
 def _gpu(node: Node) -> str:
-    """The GPU resource of a node; empty without GPUs."""
+    """Return the GPU resource of a node; empty without GPUs."""
     allocatable = node.body["status"].get("allocatable") or {}
     for name in GPU_RESOURCES:
         if str(allocatable.get(name, "0")) != "0":
@@ -228,13 +228,13 @@ def _wait(node: Node, profile: Profile) -> float:
 
 
 def _spared(group: NodeGroup, name: str, gone: Set[str]) -> bool:
-    """Whether a group and the node's zone can spare it, beside those that go."""
+    """Return whether a group and the node's zone can spare it, beside those that go."""
     floors = [(frozenset(group.nodes), group.least or 0), *group.floors]
     return all(name not in nodes or len(nodes - gone) > least for nodes, least in floors)
 
 
 def _filled(rooms: Mapping[str, Room], snapshot: Snapshot) -> Mapping[str, Room]:
-    """The rooms of existing nodes, which a scan without waiting pods did not need."""
+    """Return the rooms of existing nodes, which a scan without waiting pods did not need."""
     return rooms or {
         node.name: room(node, tied=snapshot.tied) for node in snapshot.nodes.values() if open_to_pods(node)
     }

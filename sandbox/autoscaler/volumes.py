@@ -43,7 +43,7 @@ class VolumeRequest:
 def requests(
     claims: Iterable[Object], classes: Iterable[Object], volumes: Iterable[Object], drivers: Mapping[str, Driver]
 ) -> list[VolumeRequest]:
-    """The claims that must get a volume now, oldest first."""
+    """Return the claims that must get a volume now, oldest first."""
     by_name = {body["metadata"]["name"]: body for body in classes}
     existing = {volume["metadata"]["name"] for volume in volumes}
     waiting = []
@@ -61,7 +61,7 @@ def requests(
 
 
 def problem(request: VolumeRequest) -> str:
-    """The reason why a driver can never make a volume for a claim; empty when it can."""
+    """Return the reason why a driver can never make a volume for a claim; empty when it can."""
     spec = request.claim["spec"]
     if spec.get("selector"):
         return "claim Selector is not supported"
@@ -72,13 +72,13 @@ def problem(request: VolumeRequest) -> str:
 
 
 def zone_of(node: Object, driver: Driver) -> str | None:
-    """A node's zone as a driver sees it; None without the driver. Azure has "" for a machine without a zone."""
+    """Return a node's zone as a driver sees it; None without the driver. Azure has "" for a machine without a zone."""
     zone = (node["metadata"].get("labels") or {}).get(driver.zone)
     return None if zone is None else str(zone)
 
 
 def volume(request: VolumeRequest, zone: str) -> dict[str, Any]:
-    """The volume for a claim, in the zone if it is a disk."""
+    """Return the volume for a claim, in the zone if it is a disk."""
     claim, storage_class, driver = request.claim, request.storage_class, request.driver
     metadata, spec = claim["metadata"], claim["spec"]
     size = quantity(str(spec["resources"]["requests"]["storage"])) / _GIB
@@ -110,7 +110,7 @@ def volume_name(claim: Object) -> str:
 
 
 def released(volumes: Iterable[Object], drivers: Mapping[str, Driver]) -> list[str]:
-    """The volumes, by name, that are deleted because their claims are gone."""
+    """Return the volumes, by name, that are deleted because their claims are gone."""
     ours = {driver.name for driver in drivers.values()}
     return [
         volume["metadata"]["name"]

@@ -64,7 +64,7 @@ class Hands(Protocol):
         """Keep nodes after all."""
 
     def busy(self, node: str) -> bool:
-        """Whether a pod that is not a DaemonSet's has come to a node by now."""
+        """Return whether a pod that is not a DaemonSet's has come to a node by now."""
         ...
 
     def evict(self, pod: Object, grace: float) -> bool:
@@ -75,4 +75,4 @@ class Hands(Protocol):
         """Give a waiting pod these tolerations instead of its own."""
 
     def decided(self, decision: Decision) -> None:
-        """A decision, for the log."""
+        """Log a decision."""

@@ -48,7 +48,7 @@ def quota_at_the_door(resources: Resources, before: Nodes, quotas: Quotas) -> Az
 
 
 def shortages(resources: Resources, before: Nodes, quotas: Quotas) -> list[Shortage]:
-    """Every pool that cannot have its new nodes; its count goes back to the old one."""
+    """Return every pool that cannot have its new nodes; its count goes back to the old one."""
     refused = []
     granted = dict(before)
     for cluster, pool in list(_grown(resources, before)):
@@ -64,7 +64,7 @@ def shortages(resources: Resources, before: Nodes, quotas: Quotas) -> list[Short
 
 
 def autoscaler_refusal(resources: Resources, before: Nodes, quotas: Quotas) -> str:
-    """The answer of the compute service to the autoscaler that made a pool larger; empty when it can have its nodes."""
+    """Return the answer of the compute service to the autoscaler that made a pool larger; empty when it can have its nodes."""
     for cluster, pool in _grown(resources, before):
         for name in () if _spot(pool) else (_family(pool), CORES):
             excess = _excess(resources, cluster, name, before, [(cluster, pool)], quotas)
@@ -106,7 +106,7 @@ def _subnet_full(resources: Resources, cluster: Record, pool: Record, had: Nodes
 def _excess(
     resources: Resources, beside: Record, name: str, had: Nodes, grown: Iterable[_Pool], quotas: Quotas
 ) -> Excess | None:
-    """Whether the `grown` pools in a cluster's region exceed one of its quotas together."""
+    """Return whether the `grown` pools in a cluster's region exceed one of its quotas together."""
     limit = quotas.limit(_place(beside), name)
     if limit is None:
         return None
@@ -137,7 +137,7 @@ def _added(pool: Record, before: Nodes) -> int:
 
 
 def _counted(pool: Record) -> tuple[str, ...]:
-    """The quotas a pool's machines count against."""
+    """Return the quotas a pool's machines count against."""
     return (LOW_PRIORITY,) if _spot(pool) else (_family(pool), CORES)
 
 

@@ -30,7 +30,7 @@ class Attempt:
 
 
 def allowed(resources: Resources, principal: str, attempt: Attempt) -> bool:
-    """Whether the principal with this object id may. Raises KeyError for an operation or a role that is not known here."""
+    """Return whether the principal with this object id may. Raises KeyError for an operation or a role that is not known here."""
     operation = tables("azure", "roles")["operations"][attempt.operation]
     if resources.get(attempt.account) is None:
         return False

@@ -77,7 +77,7 @@ class Machine:
 
 @cache
 def machines() -> dict[str, Machine]:
-    """Every size in the catalogue by name. Raises FileNotFoundError when the checkout has no catalogue."""
+    """Return every size in the catalogue by name. Raises FileNotFoundError when the checkout has no catalogue."""
     return {
         row["size"]: Machine(
             size=row["size"],
@@ -97,7 +97,7 @@ def machines() -> dict[str, Machine]:
 
 
 def plain_region(location: str) -> str:
-    """A region's programmatic name: `westeurope` for `West Europe`."""
+    """Return a region's programmatic name: `westeurope` for `West Europe`."""
     return location.replace(" ", "").lower()
 
 
@@ -120,7 +120,7 @@ def region_refusal(location: str, arm_type: str) -> AzureRefused | None:
 
 
 def zones_of_region(location: str) -> tuple[str, ...]:
-    """The availability zones of a region, by its programmatic name; one that is not known has three."""
+    """Return the availability zones of a region, by its programmatic name; one that is not known has three."""
     return () if location in tables("azure")["regions"]["without_zones"] else ("1", "2", "3")
 
 
@@ -143,11 +143,11 @@ def alias(version: str) -> str:
 
 
 def patch(version: str) -> str | None:
-    """The patch a version stands for; None when the region does not offer it."""
+    """Return the patch a version stands for; None when the region does not offer it."""
     every = LONG_TERM | PATCHES
     return version if version in every.values() else every.get(version)
 
 
 def long_term_only(version: str) -> bool:
-    """Whether the region offers a version with long-term support alone."""
+    """Return whether the region offers a version with long-term support alone."""
     return alias(version) in LONG_TERM and patch(version) is not None

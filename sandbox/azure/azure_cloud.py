@@ -73,7 +73,7 @@ class AzureCloud(EmulatedCloud):
         return id, self.get(id) or {}
 
     def _without_spot(self, resources: Resources, pool: Record, had: Collection[str]) -> list[Shortage]:
-        """The shortage of a pool whose new spot machines Azure does not have; its count goes back to the old one."""
+        """Return the shortage of a pool whose new spot machines Azure does not have; its count goes back to the old one."""
         beyond = self._beyond(resources, pool, had)
         if not beyond or all(bound.silent for _, bound in beyond):
             self._wait_for(resources, pool, had)
@@ -116,7 +116,7 @@ class AzureCloud(EmulatedCloud):
         self.put(token, id, ({"count": before["count"]} if token == POOL else {}) | changed, create=False)
 
     def user_kubeconfig(self, id: str) -> str:
-        """A kubeconfig for a cluster. Raises `Refused` (ARM's 404) for a missing cluster."""
+        """Return a kubeconfig for a cluster. Raises `Refused` (ARM's 404) for a missing cluster."""
         if self._store.read().get(id) is None:
             raise azure_errors.resource_not_found(id)
         return self._runtime.user_kubeconfig(azure_ids.key(id))

@@ -27,18 +27,18 @@ class AzureRefused(Refused):
 
 
 def aks(code: str, message: str, target: str = "", *, status: int = 400, subcode: str = "") -> AzureRefused:
-    """An error of the AKS resource provider; its body prints whole."""
+    """Return an error of the AKS resource provider; its body prints whole."""
     body = {"code": code, "details": None, "message": message, "subcode": subcode, "target": target}
     return AzureRefused(status, code, message, target, json.dumps(body))
 
 
 def arm(code: str, message: str, *, status: int = 400) -> AzureRefused:
-    """An error in ARM's envelope `{"error": {"code", "message"}}`, of which azure-native prints the message."""
+    """Return an error in ARM's envelope `{"error": {"code", "message"}}`, of which azure-native prints the message."""
     return AzureRefused(status, code, message, "", message)
 
 
 def operation_failed(details: Iterable[tuple[str, str]]) -> str:
-    """The report of azure-native on an operation that was accepted and failed later; `details` are codes and messages."""
+    """Return the report of azure-native on an operation that was accepted and failed later; `details` are codes and messages."""
     # jenkins-infra/helpdesk #3584, kaito-project/kaito #2075; printed whole as an unwrapped body is [inferred].
     code = "ResourceOperationFailure"
     body = {
@@ -50,7 +50,7 @@ def operation_failed(details: Iterable[tuple[str, str]]) -> str:
 
 
 def internal(error: Exception) -> str:
-    """The text of an operation that failed on this machine, after it was accepted."""
+    """Return the text of an operation that failed on this machine, after it was accepted."""
     return f'Code="InternalServerError" Message="{error}"'
 
 

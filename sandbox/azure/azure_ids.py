@@ -21,12 +21,12 @@ _GROUP = re.compile(r"^/subscriptions/[^/]+/resourcegroups/([^/]+)", re.IGNORECA
 
 
 def guid(*parts: str) -> str:
-    """A stable GUID for something the cloud would number at random."""
+    """Return a stable GUID for something the cloud would number at random."""
     return str(uuid.uuid5(_NAMESPACE, "\0".join(parts)))
 
 
 def group_name(id: str) -> str:
-    """The resource group in an id, spelled as in the id; empty for ids outside any group."""
+    """Return the resource group in an id, spelled as in the id; empty for ids outside any group."""
     match = _GROUP.match(id)
     return match.group(1) if match else ""
 

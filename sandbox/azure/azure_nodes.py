@@ -26,7 +26,7 @@ _CPU_STEPS = ((1, 60), (2, 100), (4, 140), (8, 180), (16, 260), (32, 420), (64, 
 
 
 def scale_set_digits(cluster_id: str) -> str:
-    """The eight digits in the names of all of a cluster's scale sets (observed, not specified)."""
+    """Return the eight digits in the names of all of a cluster's scale sets (observed, not specified)."""
     number = int(hashlib.sha256(azure_ids.key(cluster_id).encode()).hexdigest(), 16)
     return f"{10_000_000 + number % 90_000_000}"
 
@@ -36,12 +36,13 @@ def node_name(cluster_id: str, pool: str, index: int) -> str:
 
 
 def scale_set_name(cluster_id: str, pool: str) -> str:
-    """The name of a pool for the autoscaler (`func (scaleSet *ScaleSet) Id()`, kubernetes/autoscaler)."""
+    """Return the name of a pool for the autoscaler (`func (scaleSet *ScaleSet) Id()`, kubernetes/autoscaler)."""
     return f"aks-{pool}-{scale_set_digits(cluster_id)}-vmss"
 
 
 def gpu_resources(machine: Machine, partitions: str = "") -> dict[str, str]:
-    """The GPUs that the autoscaler expects of a new machine: whole ones; a fraction of one counts as one (machine catalogue notes).
+    """Return the GPUs that the autoscaler expects of a new machine: whole ones; a fraction of one counts as one
+    (machine catalogue notes).
 
     With a MIG profile every partition counts as a GPU, which is the device plugin's `single` strategy.
     """
@@ -75,7 +76,7 @@ def _resources(pool: Body, machine: Machine) -> dict[str, dict[str, str]]:
 
 
 def _zone(pool: Body, region: str, index: int) -> tuple[str, str]:
-    """The topology zone and the disk driver's zone; nodes of a zonal pool go round the zones."""
+    """Return the topology zone and the disk driver's zone; nodes of a zonal pool go round the zones."""
     zones = pool.get("availabilityZones") or []
     if not zones:
         return "0", ""
@@ -84,7 +85,7 @@ def _zone(pool: Body, region: str, index: int) -> tuple[str, str]:
 
 
 def labels(cluster_id: str, cluster: Body, pool: Body, machine: Machine, index: int) -> dict[str, str]:
-    """The labels of a node, by the templates of `data/facts.toml`."""
+    """Return the labels of a node, by the templates of `data/facts.toml`."""
     region, subnet = cluster["location"], pool.get("vnetSubnetID")
     zone, disk_zone = _zone(pool, region, index)
     network = cluster["networkProfile"]
@@ -129,7 +130,8 @@ def _taints(pool: Body) -> list[dict[str, str]]:
 
 
 def template(cluster_id: str, cluster: Body, pool: Body, machine: Machine) -> dict[str, Any]:
-    """The node that the autoscaler expects when it adds one to an empty pool: of the machine's nominal size, all of it for pods.
+    """Return the node that the autoscaler expects when it adds one to an empty pool: of the machine's nominal size,
+    all of it for pods.
 
     "TODO: set real allocatable" (kubernetes/autoscaler 1.36.1, cloudprovider/azure/azure_template.go). A pod that just does not fit
     gets nodes all the same. GPUs are known from the VM size.
@@ -147,7 +149,7 @@ def template(cluster_id: str, cluster: Body, pool: Body, machine: Machine) -> di
 
 
 def node(cluster_id: str, cluster: Body, pool: Body, machine: Machine, index: int) -> dict[str, Any]:
-    """The Node object of one instance of a pool's scale set, as it registers: a device plugin is yet to report its GPUs."""
+    """Return the Node object of one instance of a pool's scale set, as it registers: a device plugin is yet to report its GPUs."""
     name = node_name(cluster_id, pool["name"], index)
     group = f"/subscriptions/{cluster_id.split('/')[2]}/resourceGroups/{cluster['nodeResourceGroup'].lower()}"
     machines = f"{group}/providers/Microsoft.Compute/virtualMachineScaleSets/{scale_set_name(cluster_id, pool['name'])}"

@@ -18,7 +18,7 @@ STATES = States("provisioningState", "Creating", "Updating", "Deleting", "Succee
 
 
 def conflict(resources: Resources, token: str, id: str) -> AzureRefused | None:
-    """The refusal of a second operation on a cluster or pool; pools of one cluster may be worked on side by side.
+    """Return the refusal of a second operation on a cluster or pool; pools of one cluster may be worked on side by side.
 
     That pools may is how AKS behaves since it has an API for each; that nothing may beside a cluster's own operation is the
     stricter reading of the pages aks-pending-operation.
@@ -40,7 +40,7 @@ def conflict(resources: Resources, token: str, id: str) -> AzureRefused | None:
 
 
 def network_conflict(resources: Resources, id: str, body: Body) -> AzureRefused | None:
-    """The refusal of a new pool while AKS makes another in the same virtual network, whatever the subnets.
+    """Return the refusal of a new pool while AKS makes another in the same virtual network, whatever the subnets.
 
     Azure/AKS #4522; terraform-provider-azurerm PR 32682 (2026-06). There it comes after the request was accepted; refused at
     once here.
@@ -64,7 +64,7 @@ def _network(pool: Body) -> str:
 
 
 def preempted() -> AzureRefused:
-    """The end of an operation whose cluster was deleted meanwhile: deleting does not wait."""
+    """Return the end of an operation whose cluster was deleted meanwhile: deleting does not wait."""
     # AKS error page aksoperationpreempted
     return aks("AKSOperationPreemptedByDelete", "This operation has been preempted by Deleting operation.", status=409)
 
@@ -148,7 +148,7 @@ class CredentialWrites:
 
     @contextmanager
     def around(self, id: str) -> Iterator[None]:
-        """The write of the resource with this id, of any type. Raises `Refused` while its identity has another one."""
+        """Yield the write of the resource with this id, of any type. Raises `Refused` while its identity has another one."""
         if _PART not in azure_ids.key(id):
             yield
             return

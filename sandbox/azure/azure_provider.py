@@ -217,7 +217,7 @@ class AzureProvider(CloudProvider):
 
 
 def _outputs(kind: AzureType, inputs: Props, body: Props) -> Props:
-    """The part of a body that the provider keeps: sub-resource lists that the program does not set are empty."""
+    """Return the part of a body that the provider keeps: sub-resource lists that the program does not set are empty."""
     shown = STORED.outputs_of(kind.token).shapes
     outputs = {name: value for name, value in body.items() if name in shown and value is not None}
     outputs |= {name: [] for name in kind.maintained if name not in inputs}
@@ -246,7 +246,7 @@ def _ancestors(path: str) -> Iterator[str]:
 
 
 def _replaces(path: str, change: Change, keys: set[str] | frozenset[str]) -> bool:
-    """Whether a change at a path forces a replacement: at a marked property, or for an update anywhere below one."""
+    """Return whether a change at a path forces a replacement: at a marked property, or for an update anywhere below one."""
     pattern = re.sub(r"\[\d+\]", "[]", path)
     if pattern in keys:
         return True

@@ -17,14 +17,14 @@ _VERSION = re.compile(r"Azure REST API version (\d{4}-\d{2}-\d{2}(?:-preview)?)"
 
 
 def failures(fields: Fields, value: Props) -> Iterator[Failure]:
-    """The faults of an object, in azure-native's words."""
+    """Yield the faults of an object, in azure-native's words."""
     for problem in problems(fields, value):
         kind = {Wrong.MISSING: "missing required", Wrong.UNKNOWN: "unknown"}.get(problem.wrong)
         yield Failure(problem.path, f"{kind} property '{problem.path}'" if kind else problem.reason)
 
 
 def written_from_the_sdk() -> str:
-    """The content of the file."""
+    """Return the content of the file."""
     from sandbox.azure.resources.azure_resource_type import TABLE
     from sandbox.cloud import sdk
 

@@ -31,7 +31,7 @@ def size(resources: Resources, pool: Record) -> int:
 
 
 def instances(resources: Resources, pool: Record) -> list[int]:
-    """The numbers of a pool's machines, in order; as many as its count says."""
+    """Return the numbers of a pool's machines, in order; as many as its count says."""
     return _brought_in_line(resources, pool)[0]
 
 
@@ -95,7 +95,7 @@ def capacity(pool: Body) -> tuple[str, str]:
 
 
 def _shown(cluster: Record) -> Body:
-    """A cluster's body with the parts that its nodes' labels need, also while it is being made."""
+    """Return a cluster's body with the parts that its nodes' labels need, also while it is being made."""
     return cluster.body if "identityProfile" in cluster.body else finished(cluster.id, cluster.body)
 
 

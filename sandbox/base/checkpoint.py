@@ -20,23 +20,23 @@ class Checkpoint:
         self._folder, self._name = home.backend / ".pulumi" / "stacks", f"{home.stack}.json"
 
     def exists(self, project: str) -> bool:
-        """Whether the engine's state has this project's stack."""
+        """Return whether the engine's state has this project's stack."""
         self._latest()
         return (self._folder / project / self._name).exists()
 
     def creating(self) -> list[State]:
-        """The resources whose creation a provider has not confirmed yet."""
+        """Return the resources whose creation a provider has not confirmed yet."""
         return [op["resource"] for op in self._latest().get("pending_operations") or () if op["type"] == "creating"]
 
     def resources(self) -> list[State]:
         return self._latest().get("resources") or []
 
     def outputs(self) -> dict[str, Any]:
-        """The stack's outputs by name; empty for a stack that was never brought up."""
+        """Return the stack's outputs by name; empty for a stack that was never brought up."""
         return next((dict(r.get("outputs") or {}) for r in self.resources() if r["type"] == _STACK), {})
 
     def clusters(self) -> set[str]:
-        """The cloud ids of the clusters that the stack declares or has pools in."""
+        """Return the cloud ids of the clusters that the stack declares or has pools in."""
         return {r["id"] for r in self.resources() if r["type"] in CLUSTERS} | {
             r["id"].rsplit("/", 2)[0] for r in self.resources() if r["type"] in POOLS
         }

@@ -32,7 +32,7 @@ class Home:
 
     @classmethod
     def of(cls, stack: str, project: Path = PROJECT) -> Home:
-        """The home of a project's stack, with the remembered options. Raises SandboxError for a wrong stack name."""
+        """Return the home of a project's stack, with the remembered options. Raises SandboxError for a wrong stack name."""
         # `down` removes the folder of this name: "" and ".." would be other folders.
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", stack):
             raise SandboxError(
@@ -45,7 +45,7 @@ class Home:
         return replace(home, config_file=Path(file) if file else None, host=choices.get("host", ""))
 
     def with_options(self, config_file: Path | None = None, beside: str | None = None) -> Home:
-        """The same home with a command's options; options that are missing stay as remembered.
+        """Return the same home with a command's options; options that are missing stay as remembered.
 
         Raises SandboxError when the stack cannot be `beside` that other one.
         """
@@ -68,7 +68,7 @@ class Home:
         write_private(self.directory / _CHOICES, json.dumps(choices).encode())
 
     def guests(self) -> list[str]:
-        """The stacks that use this one's emulated subscription."""
+        """Return the stacks that use this one's emulated subscription."""
         folders = (path.parent for path in self.root.glob(f"*/{_CHOICES}"))
         return sorted(folder.name for folder in folders if _choices(folder).get("host") == self.stack)
 

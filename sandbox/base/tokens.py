@@ -13,7 +13,7 @@ _CLOUDS = ("ACTIONS_", "ARM_", "AWS_", "AZURE_", "CLOUDSDK_", "GH_", "GOOGLE_", 
 
 
 def without_tokens(environment: Mapping[str, str], *, but: str = "\0") -> dict[str, str]:
-    """An environment less the variables that are tokens, or lead to one, by their names.
+    """Return an environment less the variables that are tokens, or lead to one, by their names.
 
     Those whose names begin with `but` stay: an installer's own, such as the password of a package index.
     """

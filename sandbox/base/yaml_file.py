@@ -16,7 +16,7 @@ MOST_NESTED = 100
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The object in a YAML file. Raises SandboxError for a missing file or other content."""
+    """Return the object in a YAML file. Raises SandboxError for a missing file or other content."""
     try:
         text = path.read_text()
     except FileNotFoundError as missing:
@@ -27,7 +27,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def parsed(text: str, title: str) -> dict[str, Any]:
-    """The object in a YAML text; errors name its title. Raises SandboxError for other content."""
+    """Return the object in a YAML text; errors name its title. Raises SandboxError for other content."""
     # YAML 1.2, as in the engine's own reader: `yes` is a text, and a repeated key is an error.
     if len(text) > MOST_CHARACTERS:
         raise SandboxError(f"{title} has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read")

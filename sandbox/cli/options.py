@@ -18,7 +18,7 @@ from sandbox.engine.policies import Pack
 
 
 def planes(home: Home) -> list[ControlPlane]:
-    """The control planes of a stack. Raises SandboxError when the stack is not up."""
+    """Return the control planes of a stack. Raises SandboxError when the stack is not up."""
     existing = clusters.planes(home.clusters)
     if not existing:
         raise SandboxError(f"stack {home.stack!r} is not up: run `{command_line(home, 'up')}` first")
@@ -34,7 +34,7 @@ def require_running(home: Home) -> None:
 
 
 def command_line(home: Home, command: str) -> str:
-    """A command for the same stack as the user would type it: through uv where that is on the PATH."""
+    """Return a command for the same stack as the user would type it: through uv where that is on the PATH."""
     program = "uv run sandbox" if shutil.which("uv") else os.path.relpath(PROJECT / ".venv" / "bin" / "sandbox")
     name, _, rest = command.partition(" ")
     stack = [] if home.stack == DEFAULT_STACK else ["--stack", home.stack]
@@ -101,5 +101,5 @@ def policy_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def named_by_user(option: str) -> bool:
-    """Whether the user gave this option to the running command."""
+    """Return whether the user gave this option to the running command."""
     return click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE

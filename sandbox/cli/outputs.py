@@ -41,7 +41,7 @@ def summary(counts: Mapping[str, int], before: Mapping[str, Any], after: Mapping
 
 
 def hidden(home: Home) -> dict[str, Any]:
-    """The outputs without secrets, from the engine's state file: the engine itself takes seconds."""
+    """Return the outputs without secrets, from the engine's state file: the engine itself takes seconds."""
     from sandbox.base.checkpoint import Checkpoint
     from sandbox.cloud.provider import has_secret
 
@@ -50,7 +50,7 @@ def hidden(home: Home) -> dict[str, Any]:
 
 
 def _in_clear_text(home: Home) -> dict[str, Any]:
-    """The outputs as the engine decrypts them."""
+    """Return the outputs as the engine decrypts them."""
     from sandbox.engine import session
 
     with session.open(home, to_stderr, changing=False, program=False) as engine:

@@ -73,14 +73,16 @@ def _address(peer: str) -> Address:
 
 
 def of_this_user(local: Address, remote: Address) -> bool:
-    """Whether a process of this user has the end of an open connection that is local to it."""
+    """Return whether a process of this user has the end of an open connection that is local to it."""
     owner = owner_by_kernel(local, remote) if sys.platform == "linux" else None
     return own_process_has(local, remote) if owner is None else owner == os.geteuid()
 
 
 def owner_by_kernel(local: Address, remote: Address) -> int | None:
-    """The owner of the connection by Linux (the page sock_diag.7); None for no open connection, and where the kernel does not
-    tell. The file /proc/net/tcp has the same, and takes a thousand times as long to read on a busy machine."""
+    """Return the owner of the connection by Linux (the page sock_diag.7); None for no open connection, and where the
+    kernel does not tell. The file /proc/net/tcp has the same, and takes a thousand times as long to read on a busy
+    machine.
+    """
     ends = _ENDS.pack(local[1], remote[1], socket.inet_aton(local[0]), socket.inet_aton(remote[0]), _ANY)
     question = _QUESTION.pack(socket.AF_INET, socket.IPPROTO_TCP, 0, 0, 0xFFFFFFFF) + ends
     header = _HEADER.pack(_HEADER.size + len(question), _SOCK_DIAG_BY_FAMILY, _NLM_F_REQUEST, 0, 0)
@@ -98,7 +100,7 @@ def owner_by_kernel(local: Address, remote: Address) -> int | None:
 
 
 def own_process_has(local: Address, remote: Address) -> bool:
-    """Whether this process or one that it has started has that end: what every system tells."""
+    """Return whether this process or one that it has started has that end: what every system tells."""
     return (local, remote) in _ends(psutil.Process())
 
 

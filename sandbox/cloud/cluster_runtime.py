@@ -25,11 +25,11 @@ class ClusterRuntime(Protocol):
         """Stop it and forget its data; a cluster that was never started is no error."""
 
     def user_kubeconfig(self, cluster_id: str) -> str:
-        """A kubeconfig, as YAML text, for a started cluster."""
+        """Return a kubeconfig, as YAML text, for a started cluster."""
         ...
 
     def endpoint(self, cluster_id: str) -> Endpoint:
-        """The endpoint of a started cluster; its port may be another after the next start."""
+        """Return the endpoint of a started cluster; its port may be another after the next start."""
         ...
 
     def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:

@@ -15,7 +15,7 @@ class Malformed(ValueError):
 
 
 def parse_condition(text: str, token: re.Pattern[str], term: Term[Asked]) -> Condition[Asked]:
-    """A condition. `token` has the groups `open`, `close`, `not`, `and` and `or`; `term` reads every other token.
+    """Return a condition. `token` has the groups `open`, `close`, `not`, `and` and `or`; `term` reads every other token.
 
     Raises `Malformed`.
     """

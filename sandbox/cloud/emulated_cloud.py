@@ -50,44 +50,44 @@ class EmulatedCloud(SpotMarket):
 
     @abstractmethod
     def _gone(self, id: str) -> Refused:
-        """The end of an operation whose resource was deleted meanwhile: deleting does not wait."""
+        """Return the end of an operation whose resource was deleted meanwhile: deleting does not wait."""
 
     @abstractmethod
     def _not_deleted(self, id: str, error: Exception) -> Refused:
-        """The refusal of a deletion that was accepted and failed."""
+        """Return the refusal of a deletion that was accepted and failed."""
 
     @abstractmethod
     def _not_made(self, record: Record, error: Exception) -> str:
-        """The reason of an operation that was accepted and failed."""
+        """Return the reason of an operation that was accepted and failed."""
 
     @abstractmethod
     def _usage(self, resources: Resources) -> Any:
-        """The usage of the quotas by all pools."""
+        """Return the usage of the quotas by all pools."""
 
     @abstractmethod
     def _beyond_quota(self, resources: Resources, before: Any) -> str:
-        """The answer to the autoscaler's request beyond a quota, by the usage before; empty for none."""
+        """Return the answer to the autoscaler's request beyond a quota, by the usage before; empty for none."""
 
     def _busy(self, resources: Resources, record: Record) -> Refused | None:
-        """The refusal of a deletion while another operation runs; None where the cloud takes it."""
+        """Return the refusal of a deletion while another operation runs; None where the cloud takes it."""
         return None
 
     def _interrupted(self, resources: Resources) -> None:
         """Mark requests that a killed process did not finish; most clouds have none but those of clusters and pools."""
 
     def get(self, id: str) -> Body | None:
-        """The body GET returns, in the provider's form; None for a 404."""
+        """Return the body GET returns, in the provider's form; None for a 404."""
         resources = self._store.read()
         record = resources.get(id)
         body: Body | None = self.types[record.token].view(resources, record) if record else None
         return body
 
     def settable(self, id: str) -> Collection[str]:
-        """The properties of this resource that a request may set. Raises KeyError for no resource."""
+        """Return the properties of this resource that a request may set. Raises KeyError for no resource."""
         return self.schema.inputs_of(self.token(id)).shapes
 
     def token(self, id: str) -> str:
-        """The type of a resource. Raises KeyError for no resource."""
+        """Return the type of a resource. Raises KeyError for no resource."""
         return self._store.read().records[ids.key(id)].token
 
     def delete(self, id: str) -> None:
@@ -180,7 +180,7 @@ class EmulatedCloud(SpotMarket):
         return now
 
     def pools(self) -> list[PoolStatus]:
-        """Every pool of every cluster."""
+        """Return every pool of every cluster."""
         resources = self._store.read()
         return [
             self._status(resources, cluster, pool)
@@ -202,7 +202,7 @@ class EmulatedCloud(SpotMarket):
         )
 
     def node_groups(self, cluster_id: str) -> NodeGroups:
-        """A cluster's pools as its autoscaler sees them; none for a missing cluster."""
+        """Return a cluster's pools as its autoscaler sees them; none for a missing cluster."""
         resources = self._store.read()
         cluster = resources.get(cluster_id)
         if cluster is None:
@@ -211,7 +211,7 @@ class EmulatedCloud(SpotMarket):
         return NodeGroups(groups, self.view.profile(cluster))
 
     def _standing(self, resources: Resources, cluster: Record) -> list[Record]:
-        """A cluster's pools without those that are being deleted, which have no nodes any more."""
+        """Return a cluster's pools without those that are being deleted, which have no nodes any more."""
         return [pool for pool in resources.of_type(self.pool, below=cluster.id) if not self.states.ending(pool)]
 
     def scale(self, cluster_name: str, pool: str, count: int, *, force: bool = False) -> None:
@@ -253,7 +253,7 @@ class EmulatedCloud(SpotMarket):
         self.apply_nodes(ids.parent(pool_id))
 
     def _autoscaled(self, resources: Resources, pool_id: str) -> Record:
-        """An existing pool with bounds. Raises ScaleRefused."""
+        """Return an existing pool with bounds. Raises ScaleRefused."""
         record = resources.get(pool_id)
         if record is None or self.states.ending(record):
             raise ScaleRefused(f"there is no pool {ids.last(pool_id)}")

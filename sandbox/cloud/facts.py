@@ -11,18 +11,18 @@ _SANDBOX = Path(__file__).resolve().parents[1]
 
 
 def data(cloud: str, file: str) -> Path:
-    """A file of a cloud's folder of data."""
+    """Return a file of a cloud's folder of data."""
     return _SANDBOX / cloud / "data" / file
 
 
 @cache
 def tables(cloud: str, name: str = "facts") -> dict[str, Any]:
-    """The tables of a TOML file in a cloud's folder of data."""
+    """Return the tables of a TOML file in a cloud's folder of data."""
     return tomllib.loads(data(cloud, f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def catalogue(cloud: str, name: str) -> list[dict[str, str]]:
-    """The rows of a table of the program's catalogue, read as data; its first line names the columns.
+    """Return the rows of a table of the program's catalogue, read as data; its first line names the columns.
 
     Raises FileNotFoundError when the checkout has no catalogue.
     """
@@ -31,7 +31,9 @@ def catalogue(cloud: str, name: str) -> list[dict[str, str]]:
 
 
 def filled(template: Any, words: Mapping[str, Any]) -> Any:
-    """A template, at any depth, with the words in its texts replaced (`str.format`). Raises KeyError for an unknown word."""
+    """Return a template, at any depth, with the words in its texts replaced (`str.format`). Raises KeyError for an
+    unknown word.
+    """
     if isinstance(template, dict):
         return {name: filled(value, words) for name, value in template.items()}
     return template.format_map(words) if isinstance(template, str) else template

@@ -86,7 +86,7 @@ class ScalableCloud(Protocol):
     """The requests of an autoscaler to a cloud. Ids are the cloud's own."""
 
     def node_groups(self, cluster_id: str) -> NodeGroups:
-        """The cluster's pools as they are now; empty when it is gone."""
+        """Return the cluster's pools as they are now; empty when it is gone."""
 
     def grow(self, pool_id: str, by: int) -> None:
         """Add so many nodes to an autoscaled pool, whatever its size is by now. Raises ScaleRefused."""
@@ -132,7 +132,9 @@ class Machines(Protocol):
         """Take these machines away, by their nodes' names, whatever the bounds say; a missing one is no error."""
 
     def zones(self, resources: Resources, pool: Record) -> dict[str, str]:
-        """The machines of a pool by their nodes' names, oldest first, each with its zone as the cloud spells it; "" without one."""
+        """Return the machines of a pool by their nodes' names, oldest first, each with its zone as the cloud spells
+        it; "" without one.
+        """
         ...
 
     def settle(self, resources: Resources) -> None:
@@ -143,19 +145,19 @@ class NodeView(Protocol):
     """A cloud's nodes, as Kubernetes and the autoscaler see them. Implemented by a cloud's module."""
 
     def profile(self, cluster: Record) -> Mapping[str, Any]:
-        """The autoscaler's profile."""
+        """Return the autoscaler's profile."""
         ...
 
     def capacity(self, pool: Body) -> tuple[str, str]:
-        """The machine of a pool and its priority: `Spot`, `Preemptible` or `Regular`."""
+        """Return the machine of a pool and its priority: `Spot`, `Preemptible` or `Regular`."""
         ...
 
     def group(self, resources: Resources, cluster: Record, pool: Record) -> NodeGroup:
-        """A pool as the autoscaler sees it."""
+        """Return a pool as the autoscaler sees it."""
         ...
 
     def nodes(self, resources: Resources, cluster: Record, pool: Record) -> list[dict[str, Any]]:
-        """The Node objects of a pool's machines."""
+        """Return the Node objects of a pool's machines."""
         ...
 
 
@@ -166,7 +168,7 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def silent() -> dict[str, str]:
-    """The annotation of a node whose kubelet is silent."""
+    """Return the annotation of a node whose kubelet is silent."""
     return {KUBELET: "silent"}
 
 
@@ -175,7 +177,7 @@ def is_silent(node: Mapping[str, Any]) -> bool:
 
 
 def base36(number: int, digits: int) -> str:
-    """The last digits of a number to base 36, the highest first."""
+    """Return the last digits of a number to base 36, the highest first."""
     text = ""
     for _ in range(digits):
         number, digit = divmod(number, 36)
@@ -184,7 +186,7 @@ def base36(number: int, digits: int) -> str:
 
 
 def well_known_labels(name: str, machine: str, architecture: str, region: str, zone: str) -> dict[str, str]:
-    """The labels that Kubernetes itself names (kubernetes.io, page labels-annotations-taints)."""
+    """Return the labels that Kubernetes itself names (kubernetes.io, page labels-annotations-taints)."""
     return {
         "beta.kubernetes.io/arch": architecture,
         "beta.kubernetes.io/instance-type": machine,
@@ -219,7 +221,7 @@ def resources(
 def node(
     name: str, labels: Mapping[str, str], provider_id: str, taints: list[dict[str, str]], status: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A Node as it registers: a device plugin is yet to report its GPUs."""
+    """Return a Node as it registers: a device plugin is yet to report its GPUs."""
     return {
         "apiVersion": "v1",
         "kind": "Node",

@@ -35,7 +35,7 @@ class Price:
 
 
 def price(provider: str, location: str, machine: str) -> Price | None:
-    """The price of a machine in a region, or in the region of a Google zone; None for an unknown price."""
+    """Return the price of a machine in a region, or in the region of a Google zone; None for an unknown price."""
     zone = _ZONE.fullmatch(location) if provider == "gcp" else None
     # Azure's names of regions are also written with capitals and spaces (learn.microsoft.com/azure/reliability/regions-list).
     region = zone[1] if zone else location.replace(" ", "").lower()
@@ -43,7 +43,7 @@ def price(provider: str, location: str, machine: str) -> Price | None:
 
 
 def node_price(provider: str, location: str, machine: str, *, gpus: bool) -> Price | None:
-    """The price of a node, with `gpus` or without; None for an unknown price."""
+    """Return the price of a node, with `gpus` or without; None for an unknown price."""
     # Google sells the GPUs of N1 machines apart (docs.cloud.google.com/compute/docs/gpus); the file has whole machines only.
     if provider == "gcp" and machine.startswith("n1-") and gpus:
         return None

@@ -37,7 +37,7 @@ def join(path: str, key: str | int) -> str:
 
 
 def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Kind]]:
-    """Every path at which `new` differs from `old`; an absent key and a null are the same thing."""
+    """Yield every path at which `new` differs from `old`; an absent key and a null are the same thing."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):
             yield from differences(old.get(key), new.get(key), join(path, key))
@@ -55,7 +55,7 @@ def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Kind]
 
 
 def top_level(path: str) -> str:
-    """The first key of a property path: `nodeLabels["a.b"]` is in `nodeLabels`."""
+    """Return the first key of a property path: `nodeLabels["a.b"]` is in `nodeLabels`."""
     return re.split(r"[.\[]", path, maxsplit=1)[0]
 
 
@@ -79,7 +79,7 @@ class Refused(Exception):
         return text if self.confirmed else f"{text} (as the sandbox reads it)"
 
     def as_read(self) -> Self:
-        """The same refusal, marked as not confirmed."""
+        """Return the same refusal, marked as not confirmed."""
         self.confirmed = False
         return self
 
@@ -139,7 +139,7 @@ class Provider:
         """Take the provider's own settings."""
 
     def check(self, resource: Resource) -> tuple[Props, list[Failure]]:
-        """The inputs with the provider's defaults, and what is wrong with them."""
+        """Return the inputs with the provider's defaults, and what is wrong with them."""
         raise NotImplementedError
 
     def diff(self, resource: Resource) -> Diff:
@@ -151,7 +151,7 @@ class Provider:
         raise NotImplementedError
 
     def read(self, resource: Resource) -> tuple[Props, Props] | None:
-        """The resource as it is now, as (inputs, outputs); None when it is gone."""
+        """Return the resource as it is now, as (inputs, outputs); None when it is gone."""
         raise NotImplementedError
 
     def update(self, resource: Resource) -> Props:
@@ -173,12 +173,12 @@ class CloudProvider(Provider):
     """A provider over an emulated cloud: the id of an existing resource follows from the inputs."""
 
     def id_of(self, type: str, inputs: Props) -> str:
-        """The id of what a create with these inputs makes. Raises `Refused`."""
+        """Return the id of what a create with these inputs makes. Raises `Refused`."""
         raise NotImplementedError
 
 
 def contains_unknown(value: Any) -> bool:
-    """Whether any part of a plain value is unknown."""
+    """Return whether any part of a plain value is unknown."""
     if isinstance(value, dict):
         return any(contains_unknown(v) for v in value.values())
     if isinstance(value, list):
@@ -195,12 +195,12 @@ SECRET = "1b47061264138c4ac30d75fd1eb44270"
 
 
 def is_secret(value: Any) -> bool:
-    """Whether a value is secret."""
+    """Return whether a value is secret."""
     return isinstance(value, dict) and value.get(SIGNATURE) == SECRET
 
 
 def has_secret(value: Any) -> bool:
-    """Whether a value is secret or something in it is."""
+    """Return whether a value is secret or something in it is."""
     if isinstance(value, dict):
         return is_secret(value) or any(map(has_secret, value.values()))
     return isinstance(value, list) and any(map(has_secret, value))

@@ -14,7 +14,7 @@ KEPT = "cloudfile.json"
 
 
 def kept(folder: Path) -> dict[str, Any]:
-    """All quotas of the emulated clouds in this folder; empty where no cloud file had any."""
+    """Return all quotas of the emulated clouds in this folder; empty where no cloud file had any."""
     try:
         quotas: dict[str, Any] = json.loads((folder / KEPT).read_text())["quotas"] or {}
     except FileNotFoundError:
@@ -69,23 +69,23 @@ class Quotas(ABC):
 
     @staticmethod
     def region(text: str) -> str:
-        """A region's name in its one spelling."""
+        """Return a region's name in its one spelling."""
         return text
 
     @staticmethod
     def name(text: str) -> str:
-        """A quota's name in its one spelling."""
+        """Return a quota's name in its one spelling."""
         return text
 
     @classmethod
     @abstractmethod
     def known(cls, region: str) -> Collection[str]:
-        """The quotas of a region, in their one spelling; none for an unknown region."""
+        """Return the quotas of a region, in their one spelling; none for an unknown region."""
 
     @classmethod
     @abstractmethod
     def unknown(cls, region: str) -> str:
-        """The problem of a name that is no quota of a region."""
+        """Return the problem of a name that is no quota of a region."""
 
     @classmethod
     def _problems(cls, region: Any, limits: Any) -> Iterator[str]:

@@ -43,7 +43,7 @@ class ResourceType:
         return list(dict.fromkeys(_PARAMETER.findall(self.path)))
 
     def pattern(self, parameter: str) -> str:
-        """The regular expression of a parameter's values."""
+        """Return the regular expression of a parameter's values."""
         return str(self.facts.get("patterns", {}).get(parameter, "[^/]+"))
 
     @cached_property
@@ -51,12 +51,12 @@ class ResourceType:
         return re.compile(form(self.path, self.pattern), self.spelling)
 
     def matches(self, id: str) -> dict[str, str] | None:
-        """The parameters in an id of this type; None when it is of another type."""
+        """Return the parameters in an id of this type; None when it is of another type."""
         match = self._form.fullmatch(id)
         return match.groupdict() if match else None
 
     def added(self, words: Mapping[str, Any]) -> Body:
-        """The properties that the service computes; `words` are what their templates name."""
+        """Return the properties that the service computes; `words` are what their templates name."""
         properties: Body = filled(self.facts.get("added", {}), words)
         return properties
 
@@ -67,12 +67,12 @@ class ResourceType:
         """Remove what goes with a resource and has no id below its."""
 
     def view(self, resources: Resources, record: Record) -> Body:
-        """The answer to a GET of a stored record."""
+        """Return the answer to a GET of a stored record."""
         return copy.deepcopy(record.body)
 
 
 def form(path: str, pattern: Callable[[str], str]) -> str:
-    """The regular expression of ids of this form, with a named group for each parameter."""
+    """Return the regular expression of ids of this form, with a named group for each parameter."""
     known: set[str] = set()
 
     def group(name: str) -> str:
@@ -86,7 +86,7 @@ def form(path: str, pattern: Callable[[str], str]) -> str:
 
 
 def fill(path: str, values: Mapping[str, Any]) -> str:
-    """A path with its parameters replaced. Raises KeyError for one without a value."""
+    """Return a path with its parameters replaced. Raises KeyError for one without a value."""
     return _PARAMETER.sub(lambda match: str(values[match[1]]), path)
 
 

@@ -25,7 +25,7 @@ Refusal = TypeVar("Refusal", bound=Refused)
 
 
 def as_read(rule: Callable[[Request], Refusal | None]) -> Callable[[Request], Refusal | None]:
-    """A rule none of whose refusals is confirmed by a source: code, words or the rule itself is the sandbox's reading."""
+    """Return a rule none of whose refusals is confirmed by a source: code, words or the rule itself is the sandbox's reading."""
 
     @wraps(rule)
     def marked(request: Request) -> Refusal | None:

@@ -51,15 +51,15 @@ class Stored:
         self._known: dict[int, Fields] = {}
 
     def inputs_of(self, token: str) -> Fields:
-        """The inputs of a type. Raises KeyError for one that is not in the file."""
+        """Return the inputs of a type. Raises KeyError for one that is not in the file."""
         return self._fields(self._content["inputs"][token])
 
     def outputs_of(self, token: str) -> Fields:
-        """The outputs of a type or function. Raises KeyError for one that is not in the file."""
+        """Return the outputs of a type or function. Raises KeyError for one that is not in the file."""
         return self._fields(self._content["outputs"][token])
 
     def version_of(self, token: str) -> str:
-        """The version of the API that a type uses. Raises KeyError for one that is not in the file."""
+        """Return the version of the API that a type uses. Raises KeyError for one that is not in the file."""
         return str(self._content["versions"][token])
 
     @cached_property
@@ -115,7 +115,7 @@ class Problem:
 
 
 def problems(fields: Fields, value: Props, path: str = "") -> Iterator[Problem]:
-    """The faults of an object: unknown and missing properties and wrong types, with their paths."""
+    """Yield the faults of an object: unknown and missing properties and wrong types, with their paths."""
     for name in sorted(fields.required - value.keys()):
         yield Problem(join(path, name), Wrong.MISSING)
     for name, item in value.items():
@@ -169,7 +169,7 @@ def preview(fields: Fields, inputs: Props) -> Props:
 
 
 def _fitted(shape: Shape, value: Any, inside: Callable[[Fields, Props], Props]) -> Any:
-    """A value as `shape` has it, with `inside` applied to every object of the SDK in it.
+    """Return a value as `shape` has it, with `inside` applied to every object of the SDK in it.
 
     A list of ids is a map in the service's answer (`userAssignedIdentities`): as an input it becomes a list again, and
     before the service has answered the map is unknown.

@@ -26,7 +26,7 @@ _OPEN = re.compile(r"Known\w+Streams")
 
 @cache
 def module(package: str, token: str) -> tuple[Any, str]:
-    """The SDK's module of a resource type and the name of its class. Raises KeyError for a type the SDK does not have."""
+    """Return the SDK's module of a resource type and the name of its class. Raises KeyError for a type the SDK does not have."""
     _, place, name = token.split(":")
     # A bridged provider's tokens are `gcp:container/nodePool:NodePool`.
     sdk_module = importlib.import_module(f"{package}.{place.partition('/')[0]}")
@@ -37,7 +37,7 @@ def module(package: str, token: str) -> tuple[Any, str]:
 
 @cache
 def inputs_of(package: str, token: str) -> Fields:
-    """The inputs of a resource type. Raises KeyError for a type the SDK does not have."""
+    """Return the inputs of a resource type. Raises KeyError for a type the SDK does not have."""
     sdk_module, name = module(package, token)
     # The SDK calls the arguments `XInitArgs` where `XArgs` is taken by a nested type of that name.
     cls = getattr(sdk_module, f"{name}InitArgs", None) or getattr(sdk_module, f"{name}Args", None)
@@ -55,7 +55,7 @@ def outputs_of(package: str, token: str) -> Fields:
 
 @cache
 def fields_of(cls: type) -> Fields:
-    """The properties of an SDK argument or output class."""
+    """Return the properties of an SDK argument or output class."""
     if not _types.is_input_type(cls):
         return Fields({w: _shape(a) for w, a in _types.output_type_types(cls).items()}, frozenset())
     names = _types.input_type_py_to_pulumi_names(cls)
@@ -104,7 +104,7 @@ def types_written(
     answers: Mapping[str, Fields] | None = None,
     versions: Mapping[str, str] | None = None,
 ) -> str:
-    """The content of a cloud's file: its resource types, and the answers of functions."""
+    """Return the content of a cloud's file: its resource types, and the answers of functions."""
     outputs = {token: outputs_of(package, token) for token in sorted(tokens)}
     return written({token: inputs_of(package, token) for token in outputs}, {**outputs, **(answers or {})}, versions)
 
@@ -112,7 +112,9 @@ def types_written(
 def written(
     inputs: Mapping[str, Fields], outputs: Mapping[str, Fields], versions: Mapping[str, str] | None = None
 ) -> str:
-    """The content of a file for `sandbox.cloud.schema.Stored`: equal shapes stand once, and refer to each other by number."""
+    """Return the content of a file for `sandbox.cloud.schema.Stored`: equal shapes stand once, and refer to each other
+    by number.
+    """
     lines: list[str] = []
     equal: dict[str, int] = {}
     known: dict[int, int | None] = {}

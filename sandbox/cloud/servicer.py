@@ -196,7 +196,7 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
 
 def _resource(request: Any, **values: struct_pb2.Struct) -> Resource:
-    """The resource a request is about; not every request has an id or tells whether it is a preview's."""
+    """Return the resource a request is about; not every request has an id or tells whether it is a preview's."""
     id, preview = getattr(request, "id", ""), getattr(request, "preview", False)
     plain = {name: _plain(value) for name, value in values.items()}
     return Resource(request.type, request.name, request.urn, id, preview=preview, **plain)

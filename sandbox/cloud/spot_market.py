@@ -49,29 +49,29 @@ class SpotMarket(ABC):
 
     @abstractmethod
     def _read(self) -> Resources:
-        """The memory as of the last change."""
+        """Return the memory as of the last change."""
 
     @abstractmethod
     def apply_nodes(self, cluster_id: str) -> None:
         """Make a cluster's nodes those of its pools."""
 
     def _region(self, resources: Resources, pool: Record) -> str:
-        """The region of a pool, for the cloud's words."""
+        """Return the region of a pool, for the cloud's words."""
         return ""
 
     def _keeps_evicted(self, pool: Body) -> bool:
-        """Whether an evicted machine of a pool stays, stopped."""
+        """Return whether an evicted machine of a pool stays, stopped."""
         return False
 
     def _short(self, pool: Record, *, short: bool) -> None:  # noqa: B027
         """Note at a pool that machines it was given do not come, or that all have come."""
 
     def spot_of(self, pool_id: str) -> SpotFacts:
-        """The facts of one pool's spot machines. Raises KeyError for no pool."""
+        """Return the facts of one pool's spot machines. Raises KeyError for no pool."""
         return self.spot
 
     def capacities(self) -> list[Bound]:
-        """The bounds of spot machines."""
+        """Return the bounds of spot machines."""
         return spot_nodes.bounds(self._read())
 
     def set_capacity(self, bound: Bound) -> dict[str, list[str]]:
@@ -103,21 +103,23 @@ class SpotMarket(ABC):
                 spot_nodes.set_state(resources, pool, [*spot_nodes.states(resources, pool)], None)
 
     def zones_of(self, machine: str) -> set[str] | None:
-        """The zones in which spot pools have this machine; None where no spot pool has it."""
+        """Return the zones in which spot pools have this machine; None where no spot pool has it."""
         resources = self._read()
         pools = [pool for pool in resources.of_type(self.pool) if self._kind(pool) == machine]
         return {zone for pool in pools for zone in self._pool_zones(pool.body)} if pools else None
 
     def _pool_zones(self, pool: Body) -> list[str]:
-        """The zones of a pool; none where its machines have no zone."""
+        """Return the zones of a pool; none where its machines have no zone."""
         return []
 
     def spot_machines(self) -> set[str]:
-        """The machines of all spot pools."""
+        """Return the machines of all spot pools."""
         return {kind for pool in self._read().of_type(self.pool) if (kind := self._kind(pool))}
 
     def running(self, pool_id: str) -> list[str]:
-        """The machines of a pool that an eviction may take, by their nodes' names, those under notice first, then the oldest."""
+        """Return the machines of a pool that an eviction may take, by their nodes' names, those under notice first,
+        then the oldest.
+        """
         resources = self._read()
         pool = resources.records[ids.key(pool_id)]
         names = [m.name for m in self._machines_of(resources, pool) if m.runs]
@@ -125,7 +127,7 @@ class SpotMarket(ABC):
         return [*noticed, *(name for name in names if name not in noticed)]
 
     def stopped(self, pool_id: str) -> list[str]:
-        """The machines of a pool that evictions have stopped and left."""
+        """Return the machines of a pool that evictions have stopped and left."""
         resources = self._read()
         pool = resources.get(pool_id)
         return spot_nodes.in_state(resources, pool, "stopped") if pool else []
@@ -182,7 +184,7 @@ class SpotMarket(ABC):
         self._forget_states(resources)
 
     def _wait_for(self, resources: Resources, pool: Record, had: Collection[str]) -> list[_Machine]:
-        """The new machines of a spot pool that the cloud does not have: they come when it has them."""
+        """Return the new machines of a spot pool that the cloud does not have: they come when it has them."""
         short = [machine for machine, _ in self._beyond(resources, pool, had)]
         if short:
             spot_nodes.set_state(resources, pool, [machine.name for machine in short], "absent")
@@ -196,7 +198,7 @@ class SpotMarket(ABC):
             spot_nodes.set_state(resources, pool, gone, None)
 
     def _kind(self, pool: Record) -> str:
-        """The machine of a spot pool; empty for another pool."""
+        """Return the machine of a spot pool; empty for another pool."""
         machine, priority = self.view.capacity(pool.body)
         return machine if priority in TAKEN_BACK else ""
 
@@ -206,7 +208,7 @@ class SpotMarket(ABC):
             yield _Machine(pool, name, kind, zone, states.get(name))
 
     def _spot_machines(self, resources: Resources) -> list[_Machine]:
-        """The machines of all spot pools, pool by pool."""
+        """Return the machines of all spot pools, pool by pool."""
         pools = [pool for pool in resources.of_type(self.pool) if self._kind(pool)]
         return [machine for pool in pools for machine in self._machines_of(resources, pool)]
 
@@ -231,7 +233,7 @@ class SpotMarket(ABC):
         return f"pool {ids.last(pool.id)} gets {len(asked) - len(refused)} of {len(asked)} nodes: {text}"
 
     def _beyond(self, resources: Resources, pool: Record, had: Collection[str]) -> list[tuple[_Machine, Bound]]:
-        """The machines of a pool beyond those that it had for which a bound leaves no room, and that bound."""
+        """Return the machines of a pool beyond those that it had for which a bound leaves no room, and that bound."""
         if not spot_nodes.bounds(resources):
             return []
         return self._without_room(resources, [m for m in self._machines_of(resources, pool) if m.name not in had])
@@ -246,7 +248,9 @@ class SpotMarket(ABC):
                 self._short(machine.pool, short=bool(spot_nodes.in_state(resources, machine.pool, "absent")))
 
     def _without_room(self, resources: Resources, asked: list[_Machine]) -> list[tuple[_Machine, Bound]]:
-        """Those of the machines, in their order, for which a bound leaves no room beside all others that run; and that bound."""
+        """Return those of the machines, in their order, for which a bound leaves no room beside all others that run;
+        and that bound.
+        """
         bounds, names = spot_nodes.bounds(resources), {machine.name for machine in asked}
         running = [m for m in self._spot_machines(resources) if m.runs and m.name not in names]
         left = {bound: bound.nodes - sum(bound.covers(m.kind, m.zone) for m in running) for bound in bounds}
@@ -261,7 +265,9 @@ class SpotMarket(ABC):
         return short
 
     def _joined(self, resources: Resources, cluster: Record, pool: Record) -> list[dict[str, Any]]:
-        """The nodes of a pool as they are in the cluster: without machines that do not come, others with what their state does."""
+        """Return the nodes of a pool as they are in the cluster: without machines that do not come, others with what
+        their state does.
+        """
         states = spot_nodes.states(resources, pool)
         until = spot_nodes.deadline(resources, pool)
         nodes = self.view.nodes(resources, cluster, pool)

@@ -18,7 +18,7 @@ class Refusal:
     words: str
 
     def text(self, machine: str, region: str, zone: str = "", instance: str = "") -> str:
-        """The code and the words for one request; `instance` is the name of the machine that does not come."""
+        """Return the code and the words for one request; `instance` is the name of the machine that does not come."""
         said = self.words.format(machine=machine, region=region, zone=zone or region, instance=instance or "instance")
         return f"{self.code}: {said}"
 
@@ -45,7 +45,7 @@ class Condition:
     message: str
 
     def as_object(self, deadline: str = "") -> dict[str, str]:
-        """The condition as Kubernetes has it, without its times."""
+        """Return the condition as Kubernetes has it, without its times."""
         message = self.message.format(deadline=deadline)
         return {"type": self.type, "status": self.status, "reason": self.reason, "message": message}
 
@@ -95,7 +95,7 @@ class SpotFacts:
         return replace(self, notice=notice, grace=min(self.grace, left), critical_grace=min(self.critical_grace, left))
 
     def extended(self, whole: float | None, critical: float | None) -> "SpotFacts":
-        """The facts of a pool that sets the kubelet's whole shutdown period, and the part of critical pods of it."""
+        """Return the facts of a pool that sets the kubelet's whole shutdown period, and the part of critical pods of it."""
         if whole is None:
             return self
         kept = self.critical_grace if critical is None else critical
@@ -136,7 +136,7 @@ class Bound:
 
 
 def bounds(resources: Resources) -> list[Bound]:
-    """All bounds, in the order in which they were set."""
+    """Return all bounds, in the order in which they were set."""
     return [Bound(**record.body) for record in resources.of_type(CAPACITY)]
 
 
@@ -158,14 +158,14 @@ def _id(machine: str, zone: str) -> str:
 
 
 def states(resources: Resources, pool: Record) -> Mapping[str, State]:
-    """The states of a pool's machines that have one."""
+    """Return the states of a pool's machines that have one."""
     record = resources.get(_states_id(pool))
     known: dict[str, State] = record.body["states"] if record else {}
     return known
 
 
 def deadline(resources: Resources, pool: Record) -> str:
-    """The end of the last notice to machines of a pool, as text; empty without one."""
+    """Return the end of the last notice to machines of a pool, as text; empty without one."""
     record = resources.get(_states_id(pool))
     return str(record.body.get("deadline", "")) if record else ""
 
@@ -187,7 +187,7 @@ def in_state(resources: Resources, pool: Record, state: State) -> list[str]:
 
 
 def with_states(resources: Resources, pools: Collection[Record]) -> Iterator[Record]:
-    """The pools with a machine that has a state."""
+    """Return the pools with a machine that has a state."""
     return (pool for pool in pools if resources.get(_states_id(pool)))
 
 

@@ -51,7 +51,7 @@ class Resources:
             del self.records[known]
 
     def of_type(self, token: str, below: str = "") -> list[Record]:
-        """The resources of a type, optionally only those whose id is below another's."""
+        """Return the resources of a type, optionally only those whose id is below another's."""
         prefix = key(below) + "/" if below else ""
         return [r for k, r in self.records.items() if r.token == token and k.startswith(prefix)]
 
@@ -68,7 +68,7 @@ class Store:
         self._lock_path = path.with_name(path.name + ".lock")
 
     def read(self) -> Resources:
-        """The last completed change. Renaming is atomic, so reading needs no lock."""
+        """Return the last completed change. Renaming is atomic, so reading needs no lock."""
         try:
             text = self._path.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -127,7 +127,7 @@ class States:
         record.body[self.field] = self.failed if failed else self.succeeded
 
     def mark_of(self, record: Record) -> str | None:
-        """The state of a cluster or pool; None where it has none."""
+        """Return the state of a cluster or pool; None where it has none."""
         return record.body.get(self.field)
 
     def running(self, record: Record) -> bool:

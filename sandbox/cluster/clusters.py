@@ -47,7 +47,7 @@ class LocalClusters:
         self._state = state
 
     def folder(self, cluster_id: str) -> Path:
-        """The folder of a cluster: the one whose settings have the cluster's id, under any name, or a new one."""
+        """Return the folder of a cluster: the one whose settings have the cluster's id, under any name, or a new one."""
         folders = (settings.parent for settings in sorted(self._directory.glob(f"*/{_SETTINGS}")))
         return next((f for f in folders if _is(cluster_of(f), cluster_id)), self._directory / folder_name(cluster_id))
 
@@ -72,7 +72,7 @@ class LocalClusters:
         plugins.install(self._cloud, started.admin_kubeconfig, version)
 
     def _shared_before(self, folder: Path, cluster_id: str) -> str | None:
-        """The id of the cluster that has the folder which earlier versions gave to this one as well."""
+        """Return the id of the cluster that has the folder which earlier versions gave to this one as well."""
         before = self._directory / label(cluster_id).replace("/", "-")
         return None if before == folder or folder.exists() else cluster_of(before)
 
@@ -83,7 +83,7 @@ class LocalClusters:
         return plane(self.folder(cluster_id)).user_kubeconfig()
 
     def endpoint(self, cluster_id: str) -> Endpoint:
-        """The endpoint of a started cluster. Raises SandboxError for another."""
+        """Return the endpoint of a started cluster. Raises SandboxError for another."""
         control_plane = plane(self.folder(cluster_id))
         return Endpoint(control_plane.address(), control_plane.authority())
 
@@ -98,13 +98,13 @@ class LocalClusters:
 
 
 def folder_name(cluster_id: str) -> str:
-    """A new cluster's folder: its name, and what no other id has. The parts of an id cannot be joined instead: each may have
+    """Return a new cluster's folder: its name, and what no other id has. The parts of an id cannot be joined instead: each may have
     in it whatever would stand between them."""
     return f"{_parts(cluster_id)[-1]}-{hashlib.sha256(key(cluster_id).encode()).hexdigest()[:_DIGITS]}"
 
 
 def label(cluster_id: str) -> str:
-    """A cluster in few words: of Azure's ids the resource group and name, of Google's project, location and name."""
+    """Return a cluster in few words: of Azure's ids the resource group and name, of Google's project, location and name."""
     parts = _parts(cluster_id)
     return "/".join([*(parts[1:2] if parts[0] == "projects" else []), *parts[3:4], parts[-1]])
 
@@ -114,7 +114,7 @@ def _parts(cluster_id: str) -> list[str]:
 
 
 def cluster_of(folder: Path) -> str | None:
-    """The cloud id of the cluster whose control plane is in a folder; None where it does not say."""
+    """Return the cloud id of the cluster whose control plane is in a folder; None where it does not say."""
     try:
         loops: list[str] = json.loads((folder / _SETTINGS).read_text()).get("loops", [])
     except FileNotFoundError:
@@ -133,22 +133,22 @@ def note(folder: Path, settings: Mapping[str, Any]) -> None:
 
 
 def plane(folder: Path) -> ControlPlane:
-    """The control plane in a folder, with the settings it was last started with."""
+    """Return the control plane in a folder, with the settings it was last started with."""
     return ControlPlane(folder, **json.loads((folder / _SETTINGS).read_text()))
 
 
 def of_cluster(directory: Path, cluster_id: str) -> ControlPlane | None:
-    """The control plane of a cluster, below a folder; None for a cluster without one."""
+    """Return the control plane of a cluster, below a folder; None for a cluster without one."""
     return next((found for found in planes(directory) if _is(cluster_of(found.directory), cluster_id)), None)
 
 
 def planes(directory: Path) -> list[ControlPlane]:
-    """Every control plane below a folder, by name."""
+    """Return every control plane below a folder, by name."""
     return [plane(settings.parent) for settings in sorted(directory.glob(f"*/{_SETTINGS}"))]
 
 
 def of_stack(home: Home, name: str | None = None) -> ControlPlane:
-    """The control plane of the cluster that a stack declares or has pools in, or of the one with this name.
+    """Return the control plane of the cluster that a stack declares or has pools in, or of the one with this name.
 
     A name is the cluster's, or with more of its id before it: `ml`, `rg-ml/ml`. Raises SandboxError, naming the clusters,
     unless exactly one cluster matches.

@@ -45,7 +45,7 @@ def report(client: Client, nodes: Collection[str], facts: SpotFacts, deadline: s
 
 
 def pods_of(client: Client, nodes: Collection[str]) -> list[Object]:
-    """The pods that an eviction of these nodes ends, none of which has ended by itself."""
+    """Return the pods that an eviction of these nodes ends, none of which has ended by itself."""
     return [pod for pod in client.list("v1", "Pod") if pod["spec"].get("nodeName") in nodes and _ends(pod)]
 
 
@@ -55,12 +55,12 @@ def _ends(pod: Object) -> bool:
 
 
 def critical(pod: Object) -> bool:
-    """Whether a pod is one of the system's, which a kubelet ends last."""
+    """Return whether a pod is one of the system's, which a kubelet ends last."""
     return pod["spec"].get("priorityClassName") in _CRITICAL
 
 
 def grace(pod: Object, facts: SpotFacts) -> int:
-    """The seconds from SIGTERM to the end that a pod gets: its own, at most the cloud's."""
+    """Return the seconds from SIGTERM to the end that a pod gets: its own, at most the cloud's."""
     own = pod["spec"].get("terminationGracePeriodSeconds")
     longest = facts.critical_grace if critical(pod) else facts.grace
     return int(min(_DEFAULT_GRACE if own is None else own, longest))
@@ -86,7 +86,7 @@ def shut_down(client: Client, pods: Collection[Object], facts: SpotFacts) -> Non
 
 
 def ended(pod: Object, facts: SpotFacts) -> dict[str, Any]:
-    """The status of a pod that a kubelet has ended."""
+    """Return the status of a pod that a kubelet has ended."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     start = (pod.get("status") or {}).get("startTime") or now
     conditions = [

@@ -127,7 +127,7 @@ class KubernetesProvider(Provider):
         return _id(body), _outputs(live, resource)
 
     def find(self, resource: Resource) -> tuple[str, Props] | None:
-        """The object that a create would make, as (id, outputs), where the cluster has it already."""
+        """Return the object that a create would make, as (id, outputs), where the cluster has it already."""
         body = _body(resource.inputs)
         client = self._client()
         with _refusing(f"looking for {_title(body)}"):
@@ -182,7 +182,7 @@ class KubernetesProvider(Provider):
                 self._connected = None
 
     def _dry_run(self, resource: Resource, body: Props) -> Props:
-        """The object as the server would store it; the inputs alone while the server cannot be asked."""
+        """Return the object as the server would store it; the inputs alone while the server cannot be asked."""
         inputs = resource.inputs
         if self._kubeconfig is None or contains_unknown(body):
             return inputs
@@ -241,7 +241,7 @@ def _outputs(live: Props, resource: Resource) -> Props:
 
 
 def _forced(body: Props) -> bool:
-    """Whether an apply takes fields from other managers (await.go, patchForce)."""
+    """Return whether an apply takes fields from other managers (await.go, patchForce)."""
     return _true((body["metadata"].get("annotations") or {}).get("pulumi.com/patchForce"))
 
 
@@ -254,7 +254,7 @@ def _manager(resource: Resource) -> str:
 
 
 def _like(live: Any, old: Any) -> Any:
-    """The live values of the fields in the old inputs: defaults that the server added are no drift."""
+    """Return the live values of the fields in the old inputs: defaults that the server added are no drift."""
     if isinstance(old, dict) and isinstance(live, dict):
         return {key: _like(live[key], value) for key, value in old.items() if key in live}
     if isinstance(old, list) and isinstance(live, list) and len(old) == len(live):

@@ -21,7 +21,7 @@ _TOP = "azure"
 
 
 def plugin(name: str) -> Plugin:
-    """The plugin of a cloud. Raises KeyError for a name that is no cloud's."""
+    """Return the plugin of a cloud. Raises KeyError for a name that is no cloud's."""
     if name not in NAMES:
         raise KeyError(name)
     loaded: Plugin = importlib.import_module(f"sandbox.{name}.{name}_plugin").PLUGIN
@@ -29,7 +29,7 @@ def plugin(name: str) -> Plugin:
 
 
 def quotas_of(name: str, all: Mapping[str, Any]) -> Any:
-    """One cloud's part of all quotas, as it was written."""
+    """Return one cloud's part of all quotas, as it was written."""
     if name == _TOP:
         others = {*NAMES} - {name}
         return {region: limits for region, limits in all.items() if region not in others}
@@ -46,11 +46,11 @@ def install(name: str, kubeconfig: Path, version: str) -> None:
 
 
 def limits(name: str, folder: Path) -> Quotas:
-    """The quotas of a cloud whose memory is in a folder."""
+    """Return the quotas of a cloud whose memory is in a folder."""
     return plugin(name).quotas.parse_quotas(quotas_of(name, quotas.kept(folder)))
 
 
 def opened(name: str, folder: Path, runtime: ClusterRuntime) -> EmulatedCloud:
-    """The emulated cloud whose state and quotas are in a folder."""
+    """Return the emulated cloud whose state and quotas are in a folder."""
     cloud = plugin(name)
     return cloud.open(folder / cloud.state_file, runtime, limits(name, folder))

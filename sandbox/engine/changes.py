@@ -91,7 +91,7 @@ _PART = re.compile(r"""\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)""")
 
 
 def change(event: EngineEvent) -> Change | None:
-    """The change of an event; None for an event without one."""
+    """Return the change of an event; None for an event without one."""
     if event.resource_pre_event is None:
         return None
     step = event.resource_pre_event.metadata
@@ -125,7 +125,7 @@ def _properties(step: StepEventMetadata) -> tuple[Property, ...]:
 
 
 def at(properties: Mapping[str, Any], path: str) -> str | None:
-    """The value at an engine's property path as JSON; None for a missing value and one known only after the update."""
+    """Return the value at an engine's property path as JSON; None for a missing value and one known only after the update."""
     value: Any = properties
     for quoted, index, name in _PART.findall(path):
         try:

@@ -65,7 +65,7 @@ class CloudFile:
 
     @classmethod
     def read(cls, path: Path, clouds: Clouds) -> CloudFile:
-        """A user's file. Raises SandboxError with everything that is wrong with it; the cloud is not changed."""
+        """Return a user's file. Raises SandboxError with everything that is wrong with it; the cloud is not changed."""
         content = read_yaml(path)
         problems = [
             f"{key}: is an unknown key; known keys: quotas, resources"
@@ -95,7 +95,7 @@ class CloudFile:
 
     @classmethod
     def kept(cls, folder: Path) -> CloudFile:
-        """The content that was kept in this folder; empty where no cloud file was given."""
+        """Return the content that was kept in this folder; empty where no cloud file was given."""
         try:
             content = json.loads((folder / KEPT).read_text())
         except FileNotFoundError:
@@ -110,7 +110,7 @@ class CloudFile:
         write_private(folder / KEPT, json.dumps(asdict(self), indent=1).encode())
 
     def given(self) -> dict[str, Any]:
-        """The content as a user's file would have it, for another cloud."""
+        """Return the content as a user's file would have it, for another cloud."""
         quotas = {} if self.quotas is None else {"quotas": self.quotas}
         return quotas | {"resources": [{"type": entry.type, "inputs": entry.inputs} for entry in self.resources]}
 
@@ -132,7 +132,7 @@ class CloudFile:
 
 @contextmanager
 def changing(folder: Path) -> Iterator[CloudFile]:
-    """The content that is kept in this folder, to be changed by one command at a time; written back in any case."""
+    """Yield the content that is kept in this folder, to be changed by one command at a time; written back in any case."""
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / f"{KEPT}.lock"):
         cloud_file = CloudFile.kept(folder)

@@ -19,12 +19,12 @@ Cloud = EmulatedCloud
 
 
 def by_package() -> dict[str, Plugin]:
-    """The plugins of all clouds, by the names of their Pulumi packages."""
+    """Return the plugins of all clouds, by the names of their Pulumi packages."""
     return {plugin.package: plugin for plugin in map(plugins.plugin, plugins.NAMES)}
 
 
 def plugin_of(type: str) -> Plugin:
-    """The plugin of a resource type; a type of no emulated cloud is for the first cloud to refuse."""
+    """Return the plugin of a resource type; a type of no emulated cloud is for the first cloud to refuse."""
     known = by_package()
     return known.get(type.partition(":")[0]) or next(iter(known.values()))
 
@@ -39,11 +39,11 @@ class Clouds:
         return iter(self.opened.values())
 
     def provider(self, package: str) -> Provider:
-        """A provider over the cloud of this package, such as `gcp`. Raises KeyError for another."""
+        """Return a provider over the cloud of this package, such as `gcp`. Raises KeyError for another."""
         return by_package()[package].provider(self.opened[package])
 
     def holding(self, id: str) -> EmulatedCloud:
-        """The cloud that has a resource of this id; the first one where none has."""
+        """Return the cloud that has a resource of this id; the first one where none has."""
         return next((cloud for cloud in self if cloud.get(id) is not None), next(iter(self)))
 
     def pools(self) -> list[PoolStatus]:
@@ -51,7 +51,7 @@ class Clouds:
 
 
 def opened(home: Home, programs: Callable[[], Mapping[str, Path]], report: Callable[[str], None]) -> Clouds:
-    """The emulated clouds of a home; `programs` is asked only when a control plane is to start."""
+    """Return the emulated clouds of a home; `programs` is asked only when a control plane is to start."""
     clouds = {}
     for package, plugin in by_package().items():
         state = home.cloud / plugin.state_file

@@ -65,12 +65,12 @@ class EngineCommand:
         return changes
 
     def outputs(self) -> dict[str, Any]:
-        """The stack's outputs with its secrets in clear text. Raises CommandError."""
+        """Return the stack's outputs with its secrets in clear text. Raises CommandError."""
         outputs: dict[str, Any] = json.loads(self._run(["stack", "output", "--json", "--show-secrets"]))
         return outputs
 
     def export_stack(self) -> automation.Deployment:
-        """The stack's state with its secrets in clear text. Raises CommandError."""
+        """Return the stack's state with its secrets in clear text. Raises CommandError."""
         exported = json.loads(self._run(["stack", "export", "--show-secrets"]))
         return automation.Deployment(exported["version"], exported["deployment"])
 
@@ -82,7 +82,7 @@ class EngineCommand:
             self._run(["stack", "import", "--file", file.name])
 
     def _run(self, arguments: list[str], on_output: OnOutput = lambda line: None) -> str:
-        """The standard output of a command. Raises CommandError."""
+        """Return the standard output of a command. Raises CommandError."""
         process = subprocess.Popen(
             [self._binary, "--non-interactive", *arguments, "--stack", self.stack],
             stdout=subprocess.PIPE,

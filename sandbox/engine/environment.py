@@ -24,7 +24,7 @@ class Environment:
 
 
 def environment_of(revision: Path, folder: Path) -> Environment:
-    """The environment of the revision whose files are in a folder; this sandbox is imported from `folder` in it.
+    """Return the environment of the revision whose files are in a folder; this sandbox is imported from `folder` in it.
 
     The running environment where the lock files are equal; another is made once and kept in the user's cache.
     Raises SandboxError when uv cannot make it.
@@ -45,6 +45,6 @@ def environment_of(revision: Path, folder: Path) -> Environment:
 
 
 def _locked(project: Path) -> bytes:
-    """The content of the lock files; empty for a program without one, which uses the running environment."""
+    """Return the content of the lock files; empty for a program without one, which uses the running environment."""
     files = [project / name for name in _LOCK]
     return b"".join(path.read_bytes() for path in files) if all(path.is_file() for path in files) else b""

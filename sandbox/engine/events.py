@@ -63,7 +63,7 @@ class Diagnostics:
                 lines.append(message)
 
     def mandatory(self) -> list[str]:
-        """The names of the mandatory policies that are broken."""
+        """Return the names of the mandatory policies that are broken."""
         return sorted({violation.policy for violation in self.violations if violation.level == _MANDATORY})
 
 
@@ -91,7 +91,7 @@ class Steps(Diagnostics):
                 )
 
     def failed(self, reason: str) -> None:
-        """The command failed for this reason, which is kept where no event gave one."""
+        """Note that the command failed for this reason, which is kept where no event gave one."""
         mandatory = self.mandatory()
         if mandatory and all(error.endswith(" failed") for error in self.errors):
             # The engine says no more than "preview failed".
@@ -100,19 +100,19 @@ class Steps(Diagnostics):
             self.errors.append(reason)
 
     def unexpected(self) -> str:
-        """The error of a preview that must have no steps; empty when it has none."""
+        """Return the error of a preview that must have no steps; empty when it has none."""
         changes = ", ".join(f"{step['op']} {step['name']}" for step in self.steps)
         return f"no changes were expected: {changes}" if changes else ""
 
     def as_json(self) -> dict[str, Any]:
-        """The object to print."""
+        """Return the object to print."""
         keys = ("policy", "level", "resource", "urn", "message")
         violations = [{key: getattr(violation, key) for key in keys} for violation in self.violations]
         return {"steps": self.steps, "violations": violations, "warnings": self.warnings, "errors": self.errors}
 
 
 def plain(message: str) -> str:
-    """A message without colours."""
+    """Return a message without colours."""
     return _COLOUR.sub("", message).strip()
 
 

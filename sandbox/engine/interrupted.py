@@ -65,7 +65,7 @@ class Interrupted:
 
     @contextmanager
     def until_the_engine_ends(self) -> Iterator[None]:
-        """The time in which the engine runs. An engine that ends by itself leaves a right state, and no entry is needed."""
+        """Yield the time in which the engine runs. An engine that ends by itself leaves a right state, and no entry is needed."""
         try:
             yield
         except CommandError:
@@ -107,7 +107,7 @@ class Interrupted:
 
 
 def _created(state: State, resources: list[State], providers: Mapping[str, Provider]) -> tuple[str, Props] | None:
-    """The resource of a create, as (id, outputs); None when it is missing. Components have none."""
+    """Return the resource of a create, as (id, outputs); None when it is missing. Components have none."""
     package = state["type"].partition(":")[0]
     if package not in providers:
         return None
@@ -136,7 +136,7 @@ def _is(known: State, urn: str, id: str) -> bool:
 
 
 def _without_replaced(resources: list[State], urn: str) -> list[State]:
-    """The resources as after a replacement: one deleted before is gone, another is still to be deleted."""
+    """Return the resources as after a replacement: one deleted before is gone, another is still to be deleted."""
     rest = [known for known in resources if not (known["urn"] == urn and known.get("pendingReplacement"))]
     return [{**known, "delete": True} if known["urn"] == urn else known for known in rest]
 

@@ -132,7 +132,7 @@ def serving(
     root: Path | None = None,
     requests: ProgramRequests | None = None,
 ) -> Iterator[str]:
-    """The address at which the engine finds the program and sends its events. All events are taken when this ends.
+    """Yield the address at which the engine finds the program and sends its events. All events are taken when this ends.
 
     `root`: the folder of the stack file as the user wrote it; `requests` gets those of the program.
     """

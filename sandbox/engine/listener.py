@@ -37,7 +37,7 @@ class Listener(Diagnostics):
             raise
 
     def policy_violations(self) -> list[Violation]:
-        """The violations as the report has them: every level but mandatory is advisory."""
+        """Return the violations as the report has them: every level but mandatory is advisory."""
         return [
             Violation(
                 policy=violation.policy,
@@ -50,7 +50,7 @@ class Listener(Diagnostics):
         ]
 
     def failed(self, reason: str) -> None:
-        """The command failed for this reason, which is kept where no event gave one. A broken policy is a violation."""
+        """Note that the command failed for this reason, which is kept where no event gave one. A broken policy is a violation."""
         if self.mandatory():
             self.errors = [error for error in self.errors if error != _REFUSED]
         elif not self.errors:

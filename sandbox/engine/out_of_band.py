@@ -60,7 +60,7 @@ def edit(home: Home, target: str, patch: str, notify: Notify) -> list[str]:
 
 
 def patched(value: Any, patch: Any) -> Any:
-    """A value with a merge patch applied: objects key by key, and null removes a key."""
+    """Return a value with a merge patch applied: objects key by key, and null removes a key."""
     if not isinstance(patch, dict):
         return patch
     result = copy.deepcopy(value) if isinstance(value, dict) else {}
@@ -70,7 +70,7 @@ def patched(value: Any, patch: Any) -> Any:
 
 
 def _resource(both: Clouds, target: str) -> tuple[str, Cloud, dict[str, Any]]:
-    """A pool by its name or any resource by its id: the id, its cloud, and the body that GET returns."""
+    """Return a pool by its name or any resource by its id: the id, its cloud, and the body that GET returns."""
     is_name = both.holding(target).get(target) is None and not target.startswith(("/", "projects/"))
     id = named_pool(both, target).id if is_name else target
     cloud = both.holding(id)
@@ -81,7 +81,7 @@ def _resource(both: Clouds, target: str) -> tuple[str, Cloud, dict[str, Any]]:
 
 
 def named_pool(both: Clouds, name: str) -> PoolStatus:
-    """A pool by its name; `cluster/pool` where two clusters have the name, with more of the cluster's id where needed."""
+    """Return a pool by its name; `cluster/pool` where two clusters have the name, with more of the cluster's id where needed."""
     pools = {f"{label(_cluster(pool))}/{pool.pool}": pool for pool in both.pools()}
     matching = [pool for path, pool in pools.items() if f"/{path}".endswith(f"/{name.lower()}")]
     if len(matching) != 1:
@@ -91,5 +91,5 @@ def named_pool(both: Clouds, name: str) -> PoolStatus:
 
 
 def _cluster(pool: PoolStatus) -> str:
-    """The id of a pool's cluster."""
+    """Return the id of a pool's cluster."""
     return pool.id.rsplit("/", 2)[0]

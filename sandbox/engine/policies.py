@@ -40,7 +40,9 @@ class Pack:
 
     @classmethod
     def of(cls, project: Path, stack: str, config: Path | None = None) -> Pack | None:
-        """The pack of a project, configured by the stack's own file beside it unless by `config`; None where it has none."""
+        """Return the pack of a project, configured by the stack's own file beside it unless by `config`; None where it
+        has none.
+        """
         folder = project / DEFAULT
         if not (folder / PROJECT_FILE).is_file():
             return None

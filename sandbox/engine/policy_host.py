@@ -80,7 +80,7 @@ def _become(plugin: socket.socket) -> None:
 
 
 def _received(plugin: socket.socket) -> dict[str, Any]:
-    """The plugin's request; its standard streams become this process's."""
+    """Receive the plugin's request, and take its standard streams for this process's."""
     content, streams, _, _ = socket.recv_fds(plugin, _LONGEST, 3)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)

@@ -76,7 +76,7 @@ def _import_all(names: Iterable[str]) -> None:
 
 
 def _installed(names: Iterable[str]) -> Iterable[str]:
-    """The loaded modules that belong to installed packages."""
+    """Yield the loaded modules that belong to installed packages."""
     paths = sysconfig.get_paths()
     folders = tuple({paths["purelib"], paths["platlib"]})
     for name in names:

@@ -88,7 +88,7 @@ def capacity(
 
 
 def _having(both: Clouds, machine: str, zone: str) -> Cloud:
-    """The cloud whose spot pools have a machine, in a zone where one is named. Raises SandboxError."""
+    """Return the cloud whose spot pools have a machine, in a zone where one is named. Raises SandboxError."""
     cloud = next((cloud for cloud in both if cloud.zones_of(machine) is not None), None)
     if cloud is None:
         known = sorted({known for cloud in both for known in cloud.spot_machines()})
@@ -170,7 +170,7 @@ def _taken(notice: _Notice, began: float, factor: float) -> Evicted:
 
 
 def _stamp(after: timedelta) -> str:
-    """A time as the clouds write it."""
+    """Return a time as the clouds write it."""
     return (datetime.now(UTC) + after).strftime("%a, %d %b %Y %H:%M:%S GMT")
 
 

@@ -23,8 +23,9 @@ class Revision:
 
     @classmethod
     def of(cls, project: Path, name: str, option: str = "--base", wrong: str = "no revision") -> Revision:
-        """The revision of this name. Raises SandboxError for a project in no repository, and for an unknown revision: "OPTION:
-        NAME is WRONG of this repository"."""
+        """Return the revision of this name. Raises SandboxError for a project in no repository, and for an unknown
+        revision: "OPTION: NAME is WRONG of this repository".
+        """
         inside = _git(project, "rev-parse", "--is-inside-work-tree")
         if inside.returncode:
             raise SandboxError(f"{project} is in no git repository: {_error(inside)}")
@@ -48,7 +49,9 @@ class Revision:
                 raise SandboxError(f"the files of {self.name} cannot be read from the repository: {_error(done)}")
 
     def differing(self) -> list[str]:
-        """The project's files that differ between that commit and the work tree, new ones that git does not ignore included."""
+        """Return the project's files that differ between that commit and the work tree, new ones that git does not
+        ignore included.
+        """
         with tempfile.TemporaryDirectory() as folder:
             # git's index knows the files that were touched but not changed; without it git would list them.
             index = _git(self.project, "rev-parse", "--path-format=absolute", "--git-path", "index").stdout.strip()
@@ -63,7 +66,7 @@ class Revision:
         return sorted({path for path in (changed.stdout + new.stdout).split("\0") if path})
 
     def head(self) -> str:
-        """The work tree as text: its commit, and whether it has changes."""
+        """Return the work tree as text: its commit, and whether it has changes."""
         commit = _git(self.project, "rev-parse", "--short=12", "HEAD").stdout.strip()
         return f"{commit} with changes" if _git(self.project, "status", "--porcelain").stdout.strip() else commit
 

@@ -112,8 +112,8 @@ class Scratch:
 
 @contextmanager
 def opened(root: Path, notify: Notify, prefix: str = PREVIEW) -> Iterator[Scratch]:
-    """A new scratch folder below a sandbox's root. The folder of a killed comparison, or of another command of this prefix, is
-    removed first.
+    """Yield a new scratch folder below a sandbox's root. The folder of a killed comparison, or of another command of
+    this prefix, is removed first.
 
     An interrupt or SIGTERM ends the commands and removes the folder.
     """
@@ -144,7 +144,7 @@ def remove_left(root: Path, notify: Notify, *prefixes: str) -> None:
 
 
 def left(root: Path, *prefixes: str) -> list[Path]:
-    """The folders of killed commands of these prefixes below a sandbox's root."""
+    """Return the folders of killed commands of these prefixes below a sandbox's root."""
     found = []
     for lock in _locks(root, prefixes):
         with _ended(lock) as ended:
@@ -159,7 +159,7 @@ def _locks(root: Path, prefixes: Iterable[str]) -> list[Path]:
 
 @contextmanager
 def _ended(lock: Path) -> Iterator[bool]:
-    """Whether the command that held a lock has ended; then the lock is held meanwhile."""
+    """Yield whether the command that held a lock has ended; then the lock is held meanwhile."""
     held = FileLock(lock, timeout=0)
     try:
         held.acquire()

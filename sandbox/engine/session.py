@@ -70,7 +70,7 @@ def open(
     pack: Pack | None = None,
     ensure: programs.Ensure = programs.ensure,
 ) -> Iterator[Engine]:
-    """The stack's engine with its clouds attached; one at a time for each stack.
+    """Yield the stack's engine with its clouds attached; one at a time for each stack.
 
     Clusters of a machine that was restarted, or of a command that was killed, are repaired first; a command that is not
     `changing` anything repairs them only when they do not run, and remembers no option. A `cloud_file` replaces quotas and adds
@@ -93,7 +93,7 @@ def open(
 
 @contextmanager
 def _locked(home: Home, notify: Notify) -> Iterator[LockedStack]:
-    """The stack, locked."""
+    """Yield the stack, locked."""
     with lock_stack(home):
         home.directory.mkdir(mode=0o700, exist_ok=True)
         _end_orphans(home, notify)
@@ -134,7 +134,7 @@ def _remove_torn_attributes(backend: Path) -> None:
 def _repaired(
     stack: LockedStack, control_plane: Callable[[], Mapping[str, Path]], notify: Notify, changing: bool
 ) -> Iterator[ReadyCloud]:
-    """The stack's emulated cloud, shared with other stacks' commands. The first of them repairs it."""
+    """Yield the stack's emulated cloud, shared with other stacks' commands. The first of them repairs it."""
 
     def repair() -> None:
         if changing or not all(plane.running() for plane in clusters.planes(stack.clusters)):
@@ -151,7 +151,7 @@ def _repaired(
 def _prepared(
     home: ReadyCloud, pack: Pack | None, ensure: programs.Ensure, notify: Notify, *, changing: bool, program: bool
 ) -> Prepared:
-    """The files and the program of the engine."""
+    """Return the files and the program of the engine."""
     if changing:
         home.remember()
     project = workspace.prepare(home, program=program)
@@ -169,7 +169,7 @@ def _trust_clusters(home: Home) -> None:
 def _filled(
     stack: Prepared, requested: CloudFile, control_plane: Callable[[], Mapping[str, Path]], notify: Notify
 ) -> FilledClouds:
-    """The clouds, after the quotas and resources of this cloud file and of earlier ones."""
+    """Return the clouds, after the quotas and resources of this cloud file and of earlier ones."""
     with cloud_files.changing(stack.home.cloud) as kept:
         kept.add(requested)
         kept.keep(stack.home.cloud)
@@ -183,7 +183,7 @@ def _filled(
 def _attached(
     stack: Prepared, filled: FilledClouds, notify: Notify, *, changing: bool, preload: bool
 ) -> Iterator[Engine]:
-    """The engine, with providers over the clouds and a state that has all that the clouds made for a killed command."""
+    """Yield the engine, with providers over the clouds and a state that has all that the clouds made for a killed command."""
     checkpoint = Checkpoint(stack.home)
     interrupted = Interrupted(stack.home, checkpoint)
     providers: dict[str, Callable[[], Provider]] = {
@@ -209,12 +209,12 @@ def _attached(
 
 
 def _engine_path(home: Home) -> Path:
-    """The engine's program, under a name that is this stack's own."""
+    """Return the engine's program, under a name that is this stack's own."""
     return home.directory / "bin" / "pulumi"
 
 
 def _engine_command(stack: Prepared, program: Program, addresses: str, requests: ProgramRequests) -> EngineCommand:
-    """The engine's command line. `addresses` are the providers', as PULUMI_DEBUG_PROVIDERS has them."""
+    """Return the engine's command line. `addresses` are the providers', as PULUMI_DEBUG_PROVIDERS has them."""
     home = stack.home
     # A variable such as PULUMI_STACK or PULUMI_CONFIG of the user would change what the engine does.
     for variable in [key for key in os.environ if key.startswith("PULUMI_")]:

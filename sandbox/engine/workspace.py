@@ -57,7 +57,7 @@ def prepare(home: Home, *, program: bool = True) -> str:
 
 
 def as_written(home: Home) -> Path:
-    """The folder in which the program finds the stack file as the user wrote it: in the copy secrets are replaced."""
+    """Return the folder in which the program finds the stack file as the user wrote it: in the copy secrets are replaced."""
     return home.workspace / "as-written"
 
 
@@ -68,7 +68,9 @@ def _link(path: Path, target: Path) -> None:
 
 
 def engine_copy(source: Path, salt: Mapping[str, Any] = MappingProxyType({})) -> bytes:
-    """The engine's copy of a stack file, with the salt of its secrets. Raises SandboxError for a file that cannot be one."""
+    """Return the engine's copy of a stack file, with the salt of its secrets. Raises SandboxError for a file that
+    cannot be one.
+    """
     stack = {key: value for key, value in read_yaml(source).items() if key not in _ENGINE_KEYS}
     config = stack.get("config") or {}
     if not isinstance(config, dict):
@@ -78,7 +80,7 @@ def engine_copy(source: Path, salt: Mapping[str, Any] = MappingProxyType({})) ->
 
 
 def _salt(copy: Path) -> dict[str, Any]:
-    """The salt that the engine keeps in its copy to check the passphrase; the engine makes a missing one."""
+    """Return the salt that the engine keeps in its copy to check the passphrase; the engine makes a missing one."""
     try:
         return {"encryptionsalt": read_yaml(copy)["encryptionsalt"]}
     except (SandboxError, KeyError):
@@ -86,7 +88,7 @@ def _salt(copy: Path) -> dict[str, Any]:
 
 
 def stack_file(home: Home) -> Path:
-    """The stack's own file. Raises SandboxError, with the names of the stacks, when it does not exist."""
+    """Return the stack's own file. Raises SandboxError, with the names of the stacks, when it does not exist."""
     path = _source(home)
     if path.exists():
         return path
@@ -103,7 +105,7 @@ def _source(home: Home) -> Path:
 
 
 def passphrase(home: Home) -> str:
-    """The passphrase of this sandbox's state: random, made once, readable by its owner only."""
+    """Return the passphrase of this sandbox's state: random, made once, readable by its owner only."""
     path = home.directory / "passphrase"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -41,7 +41,7 @@ def install(folder: Path, clusters: Path) -> None:
 
 
 def credential(clusters: Path, question: str | None, now: datetime) -> dict[str, Any]:
-    """The ExecCredential for a question. Raises Denied."""
+    """Return the ExecCredential for a question. Raises Denied."""
     try:
         content = json.loads(question or "")
         version, spec = content["apiVersion"], content["spec"]
@@ -66,7 +66,7 @@ def credential(clusters: Path, question: str | None, now: datetime) -> dict[str,
 
 
 def _token(clusters: Path, cluster: Mapping[str, Any]) -> str:
-    """The token of the control plane at a server of Google's, whose authority the asker trusts."""
+    """Return the token of the control plane at a server of Google's, whose authority the asker trusts."""
     server = str(cluster.get("server")).rstrip("/")
     for settings in sorted(clusters.glob("*/cluster.json")):
         folder = settings.parent

@@ -18,12 +18,12 @@ from sandbox.gcp.resources.gcp_resource_type import GcpType
 
 
 def zero(value: Any) -> bool:
-    """Whether Terraform treats a value as missing."""
+    """Return whether Terraform treats a value as missing."""
     return value != UNKNOWN and not value
 
 
 def planned(kind: GcpType, wanted: Props, state: Props, last: Props) -> Props:
-    """The state after an update from the inputs `last` to the inputs `wanted`."""
+    """Return the state after an update from the inputs `last` to the inputs `wanted`."""
     return _object(kind, "", wanted, state, last)
 
 
@@ -73,7 +73,7 @@ def _path(reference: str) -> str:
 
 
 def changes(kind: GcpType, state: Props, after: Props) -> tuple[dict[str, Change], set[str]]:
-    """The changes of an update by path, and the paths that force a replacement."""
+    """Return the changes of an update by path, and the paths that force a replacement."""
     changed = dict(differences(state, after))
     replaces = set()
     for path, change in changed.items():
@@ -86,14 +86,14 @@ def changes(kind: GcpType, state: Props, after: Props) -> tuple[dict[str, Change
 
 
 def _pattern(kind: GcpType, path: str) -> str:
-    """A path in the form of the table of properties: without indexes, and without the keys of users' maps."""
+    """Return a path in the form of the table of properties: without indexes, and without the keys of users' maps."""
     pattern = re.sub(r"\[\d+\]", "[]", path)
     maps = (map for map in kind.maps if pattern.startswith((f"{map}.", f"{map}[")))
     return next(maps, pattern)
 
 
 def _forces(kind: GcpType, pattern: str, value: Any) -> bool:
-    """Whether a property forces a replacement; for an added or removed object, whether anything in it does."""
+    """Return whether a property forces a replacement; for an added or removed object, whether anything in it does."""
     if pattern in kind.replaces or pattern.removesuffix("[]") in kind.replaces:
         return True
     if isinstance(value, dict):
@@ -113,7 +113,7 @@ def _at_path(value: Any, path: str) -> Any:
 
 
 def applied(before: Props, after: Props, current: Props) -> Props:
-    """The current body with the changes of an update: only changes are sent, and other changes since then stay."""
+    """Return the current body with the changes of an update: only changes are sent, and other changes since then stay."""
     result = dict(current)
     for name in before.keys() | after.keys():
         if before.get(name) == after.get(name):

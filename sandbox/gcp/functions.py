@@ -73,7 +73,7 @@ def subnetwork(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
 
 
 def project(cloud: GcpCloud, settings: Settings, args: Props) -> Props:
-    """The project of an id: every project exists, because the sandbox creates none."""
+    """Return the project of an id: every project exists, because the sandbox creates none."""
     _arguments(args, {"projectId"}, set())
     id = args.get("projectId") or settings.project
     if not id:
@@ -107,7 +107,7 @@ FUNCTIONS: dict[str, Callable[[GcpCloud, Settings, Props], Props]] = {
 
 
 def _listed(fields: Fields, body: Props) -> Props:
-    """A resource's body in the form of a data source, where every block is a list with a plural name."""
+    """Return a resource's body in the form of a data source, where every block is a list with a plural name."""
     return {name: _shown(shape, _singular(name, body)) for name, shape in fields.shapes.items()}
 
 

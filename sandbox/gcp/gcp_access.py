@@ -26,7 +26,9 @@ class Attempt:
 
 
 def allowed(resources: Resources, principal: str, attempt: Attempt) -> bool:
-    """Whether the principal, as a policy names it, may. Raises KeyError for an operation or a role that is not known here."""
+    """Return whether the principal, as a policy names it, may. Raises KeyError for an operation or a role that is not
+    known here.
+    """
     facts = tables("gcp", "storage-roles")
     operation = facts["operations"][attempt.operation]
     if resources.get(attempt.bucket) is None:

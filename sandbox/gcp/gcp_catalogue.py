@@ -58,7 +58,7 @@ class Machine:
 
 @cache
 def machines() -> dict[str, Machine]:
-    """Every type in the catalogue by name, and E2's with shared cores. Raises FileNotFoundError without a catalogue."""
+    """Return every type in the catalogue by name, and E2's with shared cores. Raises FileNotFoundError without a catalogue."""
     listed = {row["machine_type"]: _machine(row) for row in catalogue("gcp", "machines")}
     small = {
         name: Machine(name, "e2", 2, memory, "", 0, {}, spot=True) for name, memory in _FACTS["shared_core"].items()
@@ -86,12 +86,12 @@ DEFAULT_CHANNEL = "REGULAR"
 
 
 def minors(channel: str) -> tuple[str, ...]:
-    """A cluster in no channel can have what Regular has (page release-channels: "No channel" is deprecated)."""
+    """Return a channel's minor versions; without one those of Regular (page release-channels: "No channel" is deprecated)."""
     return tuple(_VERSIONS["minors"].get(channel, _VERSIONS["minors"][DEFAULT_CHANNEL]))
 
 
 def served(channel: str) -> list[str]:
-    """Every version a channel has, oldest first."""
+    """Return every version a channel has, oldest first."""
     versions = [version for version in _VERSIONS["served"] if minor(version) in minors(channel)]
     return sorted(versions, key=number)
 
@@ -101,7 +101,7 @@ def default(channel: str) -> str:
 
 
 def resolved(requested: str, channel: str) -> str | None:
-    """The version that `1.36`, `1.36.4`, `latest` or a whole version stands for; None when the channel has none.
+    """Return the version that `1.36`, `1.36.4`, `latest` or a whole version stands for; None when the channel has none.
 
     Page versioning, "Specifying cluster version": a part of a version means the newest that begins with it; `-` the default.
     """
@@ -144,22 +144,22 @@ def _regions() -> dict[str, tuple[str, ...]]:
 
 @cache
 def gpu_offers() -> dict[str, frozenset[str]]:
-    """The zones of each GPU; `*` for all."""
+    """Return the zones of each GPU; `*` for all."""
     return {row["accelerator"]: frozenset(row["zones"].split()) for row in catalogue("gcp", "gpu-zones")}
 
 
 def zones_of_region(region: str) -> tuple[str, ...]:
-    """The zones of a region; none for an unknown region."""
+    """Return the zones of a region; none for an unknown region."""
     return _regions().get(region, ())
 
 
 def location_exists(location: str) -> bool:
-    """Whether a region or zone is one of Google's."""
+    """Return whether a region or zone is one of Google's."""
     return location in _regions() or location in zones_of_region(gcp_ids.region(location))
 
 
 def default_zones(location: str) -> list[str]:
-    """The zones of the nodes of a cluster that names none."""
+    """Return the zones of the nodes of a cluster that names none."""
     return [location] if gcp_ids.is_zone(location) else list(zones_of_region(location)[:_ZONES_OF_A_CLUSTER])
 
 

@@ -42,7 +42,7 @@ class GcpCloud(EmulatedCloud):
         self._quotas = quotas
 
     def subnetworks(self, network_id: str) -> list[str]:
-        """The ids of a network's subnets."""
+        """Return the ids of a network's subnets."""
         return [s.id for s in self._store.read().of_type(SUBNETWORK) if gcp_ids.path(s.body["network"]) == network_id]
 
     def create(self, token: str, id: str, wanted: Body, *, keep_default_pool: bool = True) -> Body:
@@ -90,7 +90,9 @@ class GcpCloud(EmulatedCloud):
         return self._operate(updated, failure) if type.worked_on else self.get(id) or {}
 
     def _stockout(self, resources: Resources, pool: Record, had: Collection[str]) -> str:
-        """What GKE says of a pool whose new spot machines do not come, and for which it waits; empty for one that has them."""
+        """Return what GKE says of a pool whose new spot machines do not come, and for which it waits; empty for one
+        that has them.
+        """
         short = self._wait_for(resources, pool, had) if pool.token == POOL else []
         if not short:
             return ""

@@ -33,7 +33,7 @@ Condition = Callable[[Asked], bool]
 
 
 def parse_condition(text: str) -> Condition:
-    """A condition. Raises `Malformed` for what is none, or more than is known here."""
+    """Return a condition. Raises `Malformed` for what is none, or more than is known here."""
     return conditions.parse_condition(text, _TOKEN, _term)
 
 

@@ -33,7 +33,7 @@ def is_zone(location: str) -> bool:
 
 
 def region(location: str) -> str:
-    """The region of a zone; a region is its own."""
+    """Return the region of a zone; a region is its own."""
     return location.rsplit("-", 1)[0] if is_zone(location) else location
 
 
@@ -42,7 +42,7 @@ def self_link(id: str) -> str:
 
 
 def path(reference: str) -> str:
-    """A reference without the address of a service: `projects/...`, or a plain name as it is."""
+    """Return a reference without the address of a service: `projects/...`, or a plain name as it is."""
     return (
         reference.removeprefix(_COMPUTE)
         .removeprefix(_CONTAINER)
@@ -51,13 +51,13 @@ def path(reference: str) -> str:
 
 
 def network(project: str, reference: str) -> str:
-    """The id of a network named by name, path or self link."""
+    """Return the id of a network named by name, path or self link."""
     name = path(reference)
     return name if "/" in name else f"projects/{project}/global/networks/{name}"
 
 
 def regional(project: str, region: str, kind: str, reference: str) -> str:
-    """The id of a subnetwork or router named by name, path or self link."""
+    """Return the id of a subnetwork or router named by name, path or self link."""
     name = path(reference)
     return name if "/" in name else f"projects/{project}/regions/{region}/{kind}/{name}"
 
@@ -67,11 +67,11 @@ def project_of(id: str) -> str:
 
 
 def key_location(key: str) -> str:
-    """The location of a key of Cloud KMS; empty for another id."""
+    """Return the location of a key of Cloud KMS; empty for another id."""
     match = re.fullmatch(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+", key)
     return match[1] if match else ""
 
 
 def region_of(id: str) -> str:
-    """The region of a regional Compute Engine resource."""
+    """Return the region of a regional Compute Engine resource."""
     return id.split("/")[3]

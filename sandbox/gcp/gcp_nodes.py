@@ -40,7 +40,7 @@ _SUFFIXES = 36**4
 
 
 def group_name(pool_id: str, zone: str) -> str:
-    """The instance group of a pool in one zone, as its machines' names begin.
+    """Return the instance group of a pool in one zone, as its machines' names begin.
 
     Each has eight hexadecimal digits of its own. Long names of cluster and pool are cut to 32 together, the cluster's to 16
     (seen on one node: a cluster of 7 and a pool cut to 25) [inferred].
@@ -50,7 +50,7 @@ def group_name(pool_id: str, zone: str) -> str:
 
 
 def node_name(pool_id: str, zone: str, number: int) -> str:
-    """The name of one machine of a group, the same whenever it is asked for; no two numbers of a group share one."""
+    """Return the name of one machine of a group, the same whenever it is asked for; no two numbers of a group share one."""
     base = group_name(pool_id, zone)
     offset = int(gcp_ids.hexadecimal(8, base), 16)
     # A factor without 2 and 3 in it reaches every one of the 36^4 suffixes once.
@@ -59,7 +59,7 @@ def node_name(pool_id: str, zone: str, number: int) -> str:
 
 
 def gpus(pool: Body) -> Gpus | None:
-    """The NVIDIA GPUs of a pool's machines; None without any."""
+    """Return the NVIDIA GPUs of a pool's machines; None without any."""
     for accelerator in pool["nodeConfig"].get("guestAccelerators") or []:
         if accelerator["type"].startswith("nvidia-") and int(accelerator["count"]):
             size = accelerator.get("gpuPartitionSize") or ""
@@ -130,7 +130,7 @@ def _max_pods(pool: Body) -> int:
 
 
 def labels(pool_id: str, pool: Body, machine: Machine, zone: str, name: str) -> dict[str, str]:
-    """The labels of a node: the pool's own, and GKE's by the templates of `data/facts.toml`."""
+    """Return the labels of a node: the pool's own, and GKE's by the templates of `data/facts.toml`."""
     config = pool["nodeConfig"]
     spot, preemptible, flex = (bool(config.get(way)) for way in ("spot", "preemptible", "flexStart"))
     disk = config.get("diskType") or machine.boot_disks[0]
@@ -169,7 +169,7 @@ def labels(pool_id: str, pool: Body, machine: Machine, zone: str, name: str) -> 
 
 
 def _taints(config: Body) -> list[dict[str, str]]:
-    """The user's and those that GKE put on the pool; spot adds none (page spot-vms)."""
+    """Return the user's taints and those that GKE put on the pool; spot adds none (page spot-vms)."""
     return [
         {"key": taint["key"], "value": taint.get("value") or "", "effect": _EFFECTS[taint["effect"]]}
         for taint in config.get("effectiveTaints") or config.get("taints") or []
@@ -177,7 +177,7 @@ def _taints(config: Body) -> list[dict[str, str]]:
 
 
 def template(pool: Record, machine: Machine, zone: str) -> dict[str, Any]:
-    """The node that the autoscaler expects when it adds one to a pool: its GPUs known from the pool, shared ones too."""
+    """Return the node that the autoscaler expects when it adds one to a pool: its GPUs known from the pool, shared ones too."""
     expected = node(pool, machine, zone, 0)
     if shares := gpus(pool.body):
         for resources in (expected["status"]["capacity"], expected["status"]["allocatable"]):
@@ -186,7 +186,7 @@ def template(pool: Record, machine: Machine, zone: str) -> dict[str, Any]:
 
 
 def node(pool: Record, machine: Machine, zone: str, number: int) -> dict[str, Any]:
-    """The Node object of one machine, as it registers: a device plugin is yet to report its GPUs."""
+    """Return the Node object of one machine, as it registers: a device plugin is yet to report its GPUs."""
     name = node_name(pool.id, zone, number)
     status: dict[str, Any] = _resources(pool.body, machine)
     if version := pool.body.get("version"):

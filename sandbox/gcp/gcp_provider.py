@@ -40,7 +40,7 @@ class GcpProvider(CloudProvider):
         self._settings = Settings(*(inputs.get(name) or "" for name in ("project", "region", "zone")))
 
     def id_of(self, type: str, inputs: Props) -> str:
-        """The id of what a create with these inputs makes. Raises `Refused`."""
+        """Return the id of what a create with these inputs makes. Raises `Refused`."""
         return TYPES[type].id(bridge.without_marks(inputs), self._settings)
 
     def check(self, resource: Resource) -> tuple[Props, list[Failure]]:
@@ -174,7 +174,7 @@ def _invalid(kind: GcpType, inputs: Props, name: str) -> Iterator[Failure]:
 
 
 def _at(value: Any, steps: list[str], path: str = "", terraform: str = "") -> Iterator[tuple[str, str, Any]]:
-    """Every value at a pattern such as `nodeConfig.taints[].effect`, with its path here and in Terraform."""
+    """Yield every value at a pattern such as `nodeConfig.taints[].effect`, with its path here and in Terraform."""
     if not steps:
         yield path, terraform, value
         return
@@ -193,7 +193,7 @@ def _at(value: Any, steps: list[str], path: str = "", terraform: str = "") -> It
 
 
 def _outputs(kind: GcpType, properties: Props, body: Props) -> Props:
-    """The part of a body that the provider keeps, with the program's own properties that the service never sees."""
+    """Return the part of a body that the provider keeps, with the program's own properties that the service never sees."""
     shown = STORED.outputs_of(kind.token).shapes
     own = {name: properties[name] for name in kind.virtual if name in properties}
     return {name: value for name, value in (body | own).items() if name in shown and value is not None}

@@ -68,7 +68,7 @@ class Quotas(quotas.Quotas):
         return f"is no quota of Compute Engine's here, such as {', '.join(sorted(cls.known(region))[:3])}"
 
     def usage(self, resources: Resources) -> Usage:
-        """The usage of all pools."""
+        """Return the usage of all pools."""
         usage: Usage = Counter()
         for pool in resources.of_type(POOL):
             for metric, amount in self._of_a_node(pool.body, gcp_ids.region(pool.body["location"])):
@@ -91,7 +91,7 @@ class Quotas(quotas.Quotas):
             yield (GLOBAL, ALL_GPUS), accelerator["count"]
 
     def exceeded(self, before: Usage, after: Usage) -> list[Excess]:
-        """The quotas that a change exceeds; those exceeded before count only when usage grows."""
+        """Return the quotas that a change exceeds; those exceeded before count only when usage grows."""
         excesses = []
         for (region, metric), amount in sorted(after.items()):
             limit, used = self.limit(region, metric), before[region, metric]

@@ -17,7 +17,7 @@ FUNCTIONS = ("gcp:compute/getSubnetwork:getSubnetwork", "gcp:container/getCluste
 
 
 def failures(fields: Fields, value: Props, name: str) -> Iterator[Failure]:
-    """The faults of a resource of this name, in the bridge's words; it names no property beside its text."""
+    """Yield the faults of a resource of this name, in the bridge's words; it names no property beside its text."""
     for problem in problems(fields, value):
         if problem.wrong is Wrong.MISSING:
             yield Failure("", f"Missing required property '{problem.path}'")
@@ -27,7 +27,7 @@ def failures(fields: Fields, value: Props, name: str) -> Iterator[Failure]:
 
 
 def written_from_the_sdk() -> str:
-    """The content of the file."""
+    """Return the content of the file."""
     from sandbox.cloud import sdk
     from sandbox.gcp.resources.gcp_resource_type import TABLE
 

@@ -49,7 +49,7 @@ def bounds(pool: Body) -> Bounds | None:
 
 
 def instances(resources: Resources, pool: Record) -> list[Instance]:
-    """A pool's machines, zone by zone."""
+    """Return a pool's machines, zone by zone."""
     return [
         Instance(zone, number, node_name(pool.id, zone, number))
         for zone in pool.body["nodeLocations"]
@@ -170,7 +170,7 @@ def _renew(resources: Resources, pool: Record, before: Body) -> None:
 
 
 def next_zone(resources: Resources, pool: Record) -> str:
-    """The zone that would take the next machine; the first where none may."""
+    """Return the zone that would take the next machine; the first where none may."""
     try:
         return _growing(resources, pool, bounds(pool.body) or Bounds(0, MANY))
     except ScaleRefused:
@@ -178,13 +178,13 @@ def next_zone(resources: Resources, pool: Record) -> str:
 
 
 def _growing(resources: Resources, pool: Record, limits: Bounds) -> str:
-    """The zone that takes the next machine."""
+    """Return the zone that takes the next machine."""
     with_room = [zone for zone in pool.body["nodeLocations"] if not _full(resources, pool, zone)]
     return _in_order(resources, pool, lambda count: count < limits.zone_most, 1, with_room)
 
 
 def _full(resources: Resources, pool: Record, zone: str) -> bool:
-    """Whether Google has no spot machine more of a pool's type in a zone."""
+    """Return whether Google has no spot machine more of a pool's type in a zone."""
     taken = sum(
         len(_numbers(resources, other, zone))
         for other in resources.of_type(POOL)
@@ -195,13 +195,13 @@ def _full(resources: Resources, pool: Record, zone: str) -> bool:
 
 
 def _spot_machine(pool: Record) -> str:
-    """The machine type of a spot pool; empty for another."""
+    """Return the machine type of a spot pool; empty for another."""
     config = pool.body["nodeConfig"]
     return str(config["machineType"]) if config.get("spot") or config.get("preemptible") else ""
 
 
 def _shrinking(resources: Resources, pool: Record, limits: Bounds) -> str:
-    """The zone that gives one back: the fullest, or the last that has any."""
+    """Return the zone that gives one back: the fullest, or the last that has any."""
     return _in_order(resources, pool, lambda count: count > limits.zone_least, -1)
 
 

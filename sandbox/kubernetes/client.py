@@ -54,7 +54,7 @@ class Client:
         return bool(self._kind(body["apiVersion"], body["kind"])["namespaced"])
 
     def kinds(self) -> list[tuple[str, str]]:
-        """Every kind that can be listed and created, with the preferred version of its group."""
+        """Return every kind that can be listed and created, with the preferred version of its group."""
         groups = [group["preferredVersion"]["groupVersion"] for group in self._request("GET", "/apis")["groups"]]
         return [
             (version, kind)
@@ -72,7 +72,7 @@ class Client:
         return _plain(self._request("PATCH", f"{path}?{urlencode(options)}", body, "application/apply-patch+yaml"))
 
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
-        """The object, or None when it is missing."""
+        """Return the object, or None when it is missing."""
         try:
             return _plain(self._request("GET", self._path(api_version, kind, namespace, name)))
         except ApiError as refused:
@@ -81,7 +81,7 @@ class Client:
             raise
 
     def list(self, api_version: str, kind: str, namespace: str | None = None, label_selector: str = "") -> list[Object]:
-        """All objects of a kind, in all namespaces unless `namespace` is given."""
+        """Return all objects of a kind, in all namespaces unless `namespace` is given."""
         path = self._path(api_version, kind, namespace)
         items: list[Object] = self._request("GET", f"{path}?{urlencode({'labelSelector': label_selector})}")["items"]
         return items
@@ -94,7 +94,7 @@ class Client:
     def patch(
         self, api_version: str, kind: str, name: str, namespace: str | None, change: Object, part: str = ""
     ) -> Object:
-        """A strategic merge patch of an object, or of its `part`, such as `status`; returns the object."""
+        """Apply a strategic merge patch to an object, or to its `part`, such as `status`; return the object."""
         path = self._path(api_version, kind, namespace, name) + (f"/{part}" if part else "")
         return _plain(self._request("PATCH", path, change, "application/strategic-merge-patch+json"))
 
@@ -145,7 +145,9 @@ class Client:
         return "/".join([_group(api_version), *(quote(part, safe="") for part in parts)])
 
     def _kind(self, api_version: str, kind: str) -> Object:
-        """The server's description of a kind; requested once for all kinds of a version, and again for a kind that was missing."""
+        """Return the server's description of a kind; requested once for all kinds of a version, and again for a kind
+        that was missing.
+        """
         known = self._kinds.get(api_version)
         if known is None or kind not in known:
             with self._discovery:
@@ -158,7 +160,7 @@ class Client:
         return known[kind]
 
     def _served(self, api_version: str) -> dict[str, Object]:
-        """The kinds of a version by name; none where the server does not have the version."""
+        """Return the kinds of a version by name; none where the server does not have the version."""
         try:
             resources = self._request("GET", _group(api_version))["resources"]
         except ApiError as refused:
@@ -204,7 +206,7 @@ class Client:
                 return reply
 
     def _connection(self) -> tuple[HTTPConnection, bool]:
-        """A connection nobody uses, and whether it was used before."""
+        """Return a connection nobody uses, and whether it was used before."""
         with self._lock:
             if self._idle:
                 return self._idle.pop(), True

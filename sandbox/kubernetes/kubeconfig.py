@@ -37,7 +37,7 @@ class Access:
 
 
 def access(text: str) -> Access:
-    """The access of the current context of a kubeconfig; its login program is run. Raises Unusable."""
+    """Return the access of the current context of a kubeconfig; its login program is run. Raises Unusable."""
     try:
         document = yaml.safe_load(text)
         context = _named(document, "context", document["current-context"])
@@ -90,14 +90,14 @@ def _trust(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> ssl.SSLContex
 
 
 def _content(part: Mapping[str, Any], name: str) -> bytes | None:
-    """A value that a kubeconfig has as base64 in `<name>-data`, or in a file."""
+    """Return a value that a kubeconfig has as base64 in `<name>-data`, or in a file."""
     if data := part.get(f"{name}-data"):
         return b64decode(data)
     return Path(part[name]).read_bytes() if part.get(name) else None
 
 
 def _credential(login: Mapping[str, Any], cluster: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer of a login program (https://kubernetes.io/docs/reference/config-api/client-authentication.v1/)."""
+    """Return the answer of a login program (https://kubernetes.io/docs/reference/config-api/client-authentication.v1/)."""
     spec: dict[str, Any] = {"interactive": False}
     if login.get("provideClusterInfo"):
         names = ("server", "tls-server-name", "certificate-authority-data", "insecure-skip-tls-verify")

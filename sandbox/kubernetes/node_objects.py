@@ -18,7 +18,7 @@ _READY_SECONDS = 60
 
 @contextmanager
 def opened(kubeconfig: Path) -> Iterator[Client]:
-    """A client that is closed afterwards."""
+    """Yield a client that is closed afterwards."""
     client = Client(kubeconfig)
     try:
         yield client
@@ -47,7 +47,7 @@ def apply(client: Client, nodes: list[Object]) -> None:
 
 
 def changed_conditions(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[Object]:
-    """The conditions of a node that are other than the cloud has them, with their new times."""
+    """Return the conditions of a node that are other than the cloud has them, with their new times."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     known = {condition["type"]: condition for condition in (live.get("status") or {}).get("conditions") or ()}
     return [
@@ -85,7 +85,7 @@ def await_ready(client: Client, nodes: list[Object]) -> None:
 
 
 def ready(node: Mapping[str, Any]) -> bool:
-    """Whether the node's Ready condition is True."""
+    """Return whether the node's Ready condition is True."""
     conditions = node.get("status", {}).get("conditions", [])
     return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
 

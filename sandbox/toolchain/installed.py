@@ -15,7 +15,7 @@ OLDEST_KUBERNETES = (1, 36)  # 1.36 is the first with MutatingAdmissionPolicy v1
 
 
 def installed(names: Collection[str], notify: Notify) -> dict[str, Path]:
-    """The named programs that this machine has in a version that suffices."""
+    """Return the named programs that this machine has in a version that suffices."""
     paths: dict[str, Path] = {}
     if "pulumi" in names and (on_path := shutil.which("pulumi")):
         pinned = MODULES[0].version
@@ -30,7 +30,7 @@ def installed(names: Collection[str], notify: Notify) -> dict[str, Path]:
 
 
 def _in_assets(assets: Path, names: Collection[str], notify: Notify) -> dict[str, Path]:
-    """The named programs in $KUBEBUILDER_ASSETS; none when its API server is too old or missing.
+    """Return the named programs in $KUBEBUILDER_ASSETS; none when its API server is too old or missing.
 
     All or none, so that an etcd or kubectl of another release never meets a newer API server.
     """
@@ -45,7 +45,7 @@ def _in_assets(assets: Path, names: Collection[str], notify: Notify) -> dict[str
 
 
 def reported_version(program: Path, argument: str) -> tuple[int, ...]:
-    """The version that a program prints; () when it cannot run or prints none."""
+    """Return the version that a program prints; () when it cannot run or prints none."""
     try:
         state = program.stat()
     except OSError:
@@ -67,5 +67,5 @@ def _reported_version(program: Path, argument: str, changed: int) -> tuple[int, 
 
 
 def _dotted(version: tuple[int, ...]) -> str:
-    """A version as text."""
+    """Return a version as text."""
     return ".".join(map(str, version)) or "of an unknown version"

@@ -48,7 +48,7 @@ class Module:
         return pin[1]
 
     def flags(self) -> list[str]:
-        """The flags of `go build` that change the programs."""
+        """Return the flags of `go build` that change the programs."""
         major, minor = version_of(self.version)[:2]
         stamps = [f"-X {stamp.format(version=self.version, major=major, minor=minor)}" for stamp in self.stamps]
         # The linker drops debugging information; not writing it in the first place saves a tenth of the compiler's time.
@@ -58,11 +58,11 @@ class Module:
         return ["-mod=readonly", "-gcflags=all=-dwarf=false", *unused, f"-ldflags={linker}", *tags]
 
     def without(self, names: Collection[str]) -> "Module":
-        """The module without some of its programs."""
+        """Return the module without some of its programs."""
         return replace(self, packages={name: path for name, path in self.packages.items() if name not in names})
 
     def key(self) -> str:
-        """The name of the folder that holds the built programs: it changes with anything they are built from."""
+        """Return the name of the folder that holds the built programs: it changes with anything they are built from."""
         digest = hashlib.sha256()
         # A folder may have a program of its own beside the pins.
         for path in (self.folder / "go.mod", self.folder / "go.sum", *sorted(self.folder.glob("*.go"))):

@@ -48,7 +48,7 @@ class Programs:
 
 @contextmanager
 def building(names: Collection[str], notify: Notify) -> Iterator[Programs]:
-    """The named programs; missing ones are built in the background, no longer than this context lasts.
+    """Yield the named programs; missing ones are built in the background, no longer than this context lasts.
 
     Raises ProgramError.
     """
@@ -102,7 +102,7 @@ def ensure(names: Collection[str], notify: Notify) -> dict[str, Path]:
 
 
 def start_building(modules: list[Module], folders: Mapping[str, Path], notify: Notify) -> Builder:
-    """A builder at work on these modules."""
+    """Return a builder at work on these modules."""
     programs = cache_directory() / "programs"
     programs.mkdir(parents=True, exist_ok=True)
     with locked(programs / "go.lock", "fetches Go", notify):
@@ -121,7 +121,7 @@ def cache_directory() -> Path:
 
 
 def source(name: str, notify: Notify) -> Path:
-    """The folder of the source that tools/<name> pins, in Go's module cache; fetched if it is missing.
+    """Return the folder of the source that tools/<name> pins, in Go's module cache; fetched if it is missing.
 
     Raises ProgramError when it cannot be had.
     """

@@ -46,7 +46,7 @@ def _network(profile: Body) -> Body:
 
 
 def with_defaults(id: str, body: Body) -> Body:
-    """A cluster's body with what the service adds at once."""
+    """Return a cluster's body with what the service adds at once."""
     name, group, location = azure_ids.last(id), azure_ids.group_name(id), body["location"]
     digest = hashlib.sha256(azure_ids.key(id).encode()).hexdigest()
     prefix = body.get("dnsPrefix") or body.get("fqdnSubdomain")
@@ -97,7 +97,7 @@ def _identity(resources: Resources, id: str, identity: Body) -> Body:
 
 
 def finished(id: str, body: Body) -> Body:
-    """The body once the cluster is up: the parts that only the final answer has (recording)."""
+    """Return the body once the cluster is up: the parts that only the final answer has (recording)."""
     group = f"/subscriptions/{id.split('/')[2]}/resourcegroups/{body['nodeResourceGroup']}"
     kubelet = f"{group}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/{azure_ids.last(id)}-agentpool"
     result = copy.deepcopy(body)

@@ -44,7 +44,7 @@ class UserAssignedIdentity(AzureType):
 
 
 def too_many(others: Sequence[Record]) -> AzureRefused | None:
-    """The refusal of another credential of an identity that has these."""
+    """Return the refusal of another credential of an identity that has these."""
     if len(others) < _MOST_CREDENTIALS:
         return None
     # learn.microsoft.com/entra/workload-id/workload-identity-federation-considerations; code and words are UNCONFIRMED
@@ -148,7 +148,7 @@ def role_unknown(guid: str) -> AzureRefused:
 
 
 def unreadable(body: Body) -> AzureRefused | None:
-    """The refusal of a condition. Codes and words are UNCONFIRMED."""
+    """Return the refusal of a condition. Codes and words are UNCONFIRMED."""
     if not body.get("condition"):
         return None
     if body.get("conditionVersion") != "2.0":
@@ -167,13 +167,13 @@ def _grant(body: Body) -> tuple[str, str]:
 
 
 def assigned(resources: Resources, identity: str) -> Record | None:
-    """The user-assigned identity with this id."""
+    """Return the user-assigned identity with this id."""
     record = resources.get(identity)
     return record if record and record.token == IDENTITY else None
 
 
 def has_role(resources: Resources, identities: Iterable[str], role: str, scope: str) -> bool:
-    """Whether one of the identities has a built-in role, by its GUID, at a scope or above it."""
+    """Return whether one of the identities has a built-in role, by its GUID, at a scope or above it."""
     records = [assigned(resources, identity) for identity in identities]
     principals = {record.body["principalId"].lower() for record in records if record is not None}
     return any(

@@ -130,7 +130,7 @@ _OWNER = "8e3af657-a8ff-443c-a75c-2fe8c4bcb635"
 
 
 def _group(request: PoolRequest) -> str:
-    """The group that a new pool names; an existing pool keeps its own (`pool_rules`)."""
+    """Return the group that a new pool names; an existing pool keeps its own (`pool_rules`)."""
     return "" if request.current else str(request.body.get("capacityReservationGroupID") or "")
 
 
@@ -172,7 +172,7 @@ def reservation_permission(request: PoolRequest) -> AzureRefused | None:
 
 
 def dissociation(resources: Resources, cluster: Body, pool: Body) -> AzureRefused | None:
-    """The refusal to delete a pool that the identity may not take out of its group any more.
+    """Return the refusal to delete a pool that the identity may not take out of its group any more.
 
     A pool that is deleted is taken out of its group first (the page's note); that this needs the right is UNCONFIRMED.
     """

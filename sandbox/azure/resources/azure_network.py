@@ -38,7 +38,7 @@ def overlap(first: Network, second: Network) -> bool:
 
 
 def prefixes(body: Body) -> list[str]:
-    """The address prefixes of a subnet."""
+    """Return the address prefixes of a subnet."""
     return [*([body["addressPrefix"]] if body.get("addressPrefix") else []), *body.get("addressPrefixes", [])]
 
 
@@ -134,7 +134,7 @@ class VirtualNetwork(AzureType):
 
 
 def _detached(subnet: Record | None) -> Body:
-    """The body that a PUT of a subnet is laid over: a gateway or route table that the PUT does not name is detached.
+    """Return the body that a PUT of a subnet is laid over: a gateway or route table that the PUT does not name is detached.
 
     That is how azure-cli does it: `subnet update --nat-gateway null` is a PUT without the property.
     """

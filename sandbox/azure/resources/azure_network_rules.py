@@ -241,7 +241,7 @@ def pod_range(fleet: ClusterPools) -> AzureRefused | None:
 
 
 def _networks(fleet: ClusterPools) -> Iterator[Record]:
-    """The VNets of the cluster's pools."""
+    """Yield the VNets of the cluster's pools."""
     networks = {
         azure_ids.key(azure_ids.parent(subnet.id)): fleet.resources.get(azure_ids.parent(subnet.id))
         for subnet in fleet.subnets

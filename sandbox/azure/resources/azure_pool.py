@@ -61,7 +61,7 @@ def os_disk(body: Body, machine: Machine) -> tuple[str, int]:
 
 
 def with_defaults(body: Body, cluster: Body) -> Body:
-    """A pool's body with what the service adds."""
+    """Return a pool's body with what the service adds."""
     spot = body.get("scaleSetPriority") == "Spot"
     trusted = asks_trusted_launch(body) or body.get("nodeImageVersion") == TRUSTED_IMAGE
     result: Body = {
@@ -115,7 +115,7 @@ def put_pool(
     inline: bool,
     first: bool = False,
 ) -> Body:
-    """The pool's body after a request, checked; for inline entries and standalone pools alike. Raises `Refused`."""
+    """Return the pool's body after a request, checked; for inline entries and standalone pools alike. Raises `Refused`."""
     laid_over: Body = merged(current or {}, {k: v for k, v in wanted.items() if k != "name"})
     request = PoolRequest(name, wanted, current, laid_over, cluster, resources, inline, first)
     rules.raise_first(azure_pool_rules.SENT, request)

@@ -15,7 +15,7 @@ POOL = "azure-native:containerservice:AgentPool"
 
 
 def pools_of(resources: Resources, cluster_id: str) -> list[Record]:
-    """A cluster's pools, inline and standalone, in order of creation."""
+    """Return a cluster's pools, inline and standalone, in order of creation."""
     return resources.of_type(POOL, below=cluster_id)
 
 
@@ -27,7 +27,7 @@ class ClusterRequest(ResourceRequest):
         return azure_ids.last(self.id)
 
     def part(self, name: str) -> Body:
-        """One of the objects in the resulting body; empty when it is missing."""
+        """Return one of the objects in the resulting body; empty when it is missing."""
         part: Body = self.body.get(name) or {}
         return part
 

@@ -85,14 +85,14 @@ class AzureType(ResourceType):
         return "/" + fill(self.path, {name: str(value).strip("/") for name, value in values.items()}).lstrip("/")
 
     def matches(self, id: str) -> dict[str, str] | None:
-        """The path parameters in an id of this type; None when it is of another type."""
+        """Return the path parameters in an id of this type; None when it is of another type."""
         parameters = super().matches("/" + id.strip("/"))
         if parameters is None:
             return None
         return {k: "/" + v if k in _SCOPES else v for k, v in parameters.items() if k != "subscriptionId"}
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
-        """The body after a PUT, as GET would return it; `current` is None on a create. Raises `Refused`."""
+        """Return the body after a PUT, as GET would return it; `current` is None on a create. Raises `Refused`."""
         require_group(resources, id)
         place = wanted.get("location")
         if place and (refused := azure_catalogue.region_refusal(place, self.arm_type)):
@@ -100,24 +100,24 @@ class AzureType(ResourceType):
         return self.completed(id, merged(current or {}, wanted))
 
     def completed(self, id: str, body: Body) -> Body:
-        """A body with its name, its type and what the service computes."""
+        """Return a body with its name, its type and what the service computes."""
         named = {**body, "name": azure_ids.last(id), "type": self.arm_type}
         result: Body = merged(named, self.added(_words(id, body)))
         return result
 
     def not_found(self, id: str) -> Refused:
-        """The refusal of a function that reads a missing resource."""
+        """Return the refusal of a function that reads a missing resource."""
         return azure_errors.resource_not_found(id)
 
 
 @cache
 def type_named(token: str) -> AzureType:
-    """The facts of a type, without its rules. Raises KeyError for one that is not in the table."""
+    """Return the facts of a type, without its rules. Raises KeyError for one that is not in the table."""
     return AzureType(token)
 
 
 def type_of_id(id: str) -> AzureType | None:
-    """The type an ARM id is of; None when no emulated type has such ids."""
+    """Return the type an ARM id is of; None when no emulated type has such ids."""
     return next((type for type in map(type_named, TABLE) if type.matches(id) is not None), None)
 
 
@@ -183,7 +183,7 @@ class Tracked(AzureType):
 
 
 def _identity(resources: Resources, id: str, identity: Body) -> Body:
-    """A resource's managed identity as the service returns it: user-assigned ones are a map of what they are called."""
+    """Return a resource's managed identity as the service returns it: user-assigned ones are a map of what they are called."""
     body: Body = {"type": identity["type"]}
     if "SystemAssigned" in identity["type"]:
         body |= {"principalId": azure_ids.guid("principal", azure_ids.key(id)), "tenantId": azure_ids.TENANT}
@@ -222,7 +222,7 @@ def require_parent(resources: Resources, id: str, child_type: str) -> Record:
 
 
 def merged(current: Any, wanted: Any) -> Any:
-    """A PUT laid over the resource: properties left out keep their value, at any depth.
+    """Return a PUT laid over the resource: properties left out keep their value, at any depth.
 
     Lists and free-form maps are replaced whole. That AKS keeps omitted properties is known for inline pools
     (azure-native #1686, #2719); for the rest it is UNCONFIRMED, and the reading under which a removal in the program

@@ -51,7 +51,7 @@ class ResourceGroup(AzureType):
 
 
 def disk_encryption(request: ResourceRequest) -> None:
-    """The rules of a disk encryption set. Codes and texts of both are UNCONFIRMED."""
+    """Check a disk encryption set. Codes and texts of both are UNCONFIRMED."""
     if "activeKey" not in request.body or request.body.get("identity", {}).get("type", "None") == "None":
         raise arm("InvalidParameter", "Required parameter 'activeKey' or 'identity' is missing (null).").as_read()
     if vault := request.body["activeKey"].get("sourceVault", {}).get("id"):

@@ -194,13 +194,13 @@ def _version(request: ClusterRequest) -> str:
 
 
 def _named(request: ClusterRequest) -> dict[str, str]:
-    """The pool versions that were sent, by pool."""
+    """Return the pool versions that were sent, by pool."""
     profiles = request.wanted.get("agentPoolProfiles", [])
     return {pool["name"]: pool["orchestratorVersion"] for pool in profiles if pool.get("orchestratorVersion")}
 
 
 def _versions(request: ClusterRequest) -> dict[str, str]:
-    """The versions of the existing pools, by pool."""
+    """Return the versions of the existing pools, by pool."""
     return {pool.body["name"]: pool.body["orchestratorVersion"] for pool in pools_of(request.resources, request.id)}
 
 

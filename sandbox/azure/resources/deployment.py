@@ -63,7 +63,7 @@ class Deployment(AzureType):
 
 
 def requests(id: str, wanted: Body) -> Iterator[tuple[str, Body]]:
-    """The pools that a deployment puts: id and body of each. Raises `AzureRefused` for a template that is none."""
+    """Yield the pools that a deployment puts: id and body of each. Raises `AzureRefused` for a template that is none."""
     template = wanted["properties"].get("template") or {}
     for part in _TEMPLATE:
         if part not in template:
@@ -106,7 +106,7 @@ def _invalid(text: str) -> AzureRefused:
 
 
 def running(deployment: Record) -> bool:
-    """Whether a deployment still puts resources."""
+    """Return whether a deployment still puts resources."""
     return bool(deployment.body["properties"]["provisioningState"] == "Running")
 
 
@@ -115,14 +115,14 @@ def end(deployment: Record, state: str) -> None:
 
 
 def active(id: str) -> AzureRefused:
-    """The refusal of a deployment while the last one of that name runs, also when its `up` was killed meanwhile."""
+    """Return the refusal of a deployment while the last one of that name runs, also when its `up` was killed meanwhile."""
     # Page common-deployment-errors, DeploymentActive
     text = f"Unable to edit or replace deployment '{azure_ids.last(id)}': previous deployment is still active."
     return arm("DeploymentActive", text, status=409)
 
 
 def failed(cause: str) -> str:
-    """The report of azure-native on a deployment that was accepted and whose resource was refused."""
+    """Return the report of azure-native on a deployment that was accepted and whose resource was refused."""
     # Page common-deployment-errors: the provider's error is in the details of this one.
     text = "At least one resource deployment operation failed. Please list deployment operations for details."
     return f'Code="DeploymentFailed" Message="{text} {cause}"'

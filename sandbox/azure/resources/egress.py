@@ -24,7 +24,7 @@ _NOBODYS = ipaddress.ip_network("198.18.0.0/15")
 
 
 def address(request: ResourceRequest) -> None:
-    """The rules of a public address."""
+    """Check a public address."""
     wanted, id = request.wanted, request.id
     # Without a SKU an address is Basic, and those are not made any more since 2025-09-30 (seen in several public
     # logs of 2025 and 2026).
@@ -58,7 +58,7 @@ def address_held(resources: Resources, id: str, going: str) -> None:
 
 
 def gateway(request: ResourceRequest) -> None:
-    """The rules of a NAT gateway. Codes and texts of all but the last are UNCONFIRMED."""
+    """Check a NAT gateway. Codes and texts of all but the last are UNCONFIRMED."""
     resources, id, body = request.resources, request.id, request.body
     if "sku" not in body:
         raise arm("InvalidRequestFormat", f"NAT gateway {id} needs sku.name.").as_read()
@@ -96,7 +96,7 @@ def gateway_held(resources: Resources, id: str, going: str) -> None:
 
 
 def attached(resources: Resources, id: str) -> Body:
-    """The subnets that a gateway or route table shows in its own body."""
+    """Return the subnets that a gateway or route table shows in its own body."""
     subnets = [{"id": subnet} for subnet in _subnets(resources, id)]
     return {"subnets": subnets} if subnets else {}
 
@@ -107,14 +107,14 @@ def _subnets(resources: Resources, id: str, going: str = "") -> list[str]:
 
 
 def routes(request: ResourceRequest) -> None:
-    """The rules of a route table."""
+    """Check a route table."""
     # The provider sends the existing routes when a program declares none.
     declared: list[Body] = {**(request.current or {}), **request.body}.get("routes", [])
     request.body["routes"] = list(_routes(request.id, declared))
 
 
 def _routes(id: str, routes: list[Body]) -> Iterator[Body]:
-    """The routes as the service returns them. Codes and texts of the refusals are UNCONFIRMED."""
+    """Yield the routes as the service returns them. Codes and texts of the refusals are UNCONFIRMED."""
     names: set[str] = set()
     for route in routes:
         name = route.get("name", "")

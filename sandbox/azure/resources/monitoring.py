@@ -40,7 +40,7 @@ _KEPT_IN = {
 
 
 def workspace(request: ResourceRequest) -> None:
-    """The rules of a Log Analytics workspace."""
+    """Check a Log Analytics workspace."""
     if request.body["sku"]["name"] not in _OFFERED:
         # Azure Monitor page cost-logs, legacy pricing tiers; the code is UNCONFIRMED.
         raise arm(
@@ -59,7 +59,7 @@ def workspace(request: ResourceRequest) -> None:
 
 
 def collection_rule(request: ResourceRequest) -> None:
-    """The rules of a data collection rule; its destinations get the numbers that GET tells."""
+    """Check a data collection rule; its destinations get the numbers that GET tells."""
     resources, body = request.resources, request.body
     if "dataCollectionEndpointId" in body:
         reference.existing(resources, body["dataCollectionEndpointId"], ENDPOINT)
@@ -188,7 +188,7 @@ def _check_retention(entry: Body) -> None:
 
 
 def _collected(body: Body) -> Iterator[str]:
-    """The categories a setting collects. Raises `Refused` for one that clusters do not have."""
+    """Yield the categories a setting collects. Raises `Refused` for one that clusters do not have."""
     for known, groups, entries in ((_CATEGORIES, _GROUPS, body["logs"]), (_METRICS, {}, body["metrics"])):
         for entry in entries:
             category, group = entry.get("category"), entry.get("categoryGroup")

@@ -69,7 +69,7 @@ def count_bounds(request: PoolRequest) -> AzureRefused | None:
 
 @rules.as_read
 def stale_count(request: PoolRequest) -> AzureRefused | None:
-    """An outdated count, which would remove nodes that the autoscaler added, or add nodes.
+    """Return an outdated count, which would remove nodes that the autoscaler added, or add nodes.
 
     UNCONFIRMED: AKS may accept such a count. Refused here because a program that sends one is wrong in either case.
     """

@@ -12,7 +12,7 @@ _GUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def referenced(resources: Resources, reference: Body, token: str, by: str, region: str) -> Record:
-    """The resource behind `{id}`, as the network provider looks for it: in the region of the referring resource alone."""
+    """Return the resource behind `{id}`, as the network provider looks for it: in the region of the referring resource alone."""
     record = resources.get(reference.get("id", ""))
     if record is None or record.token != token or record.body["location"] != region:
         raise arm(
@@ -24,7 +24,7 @@ def referenced(resources: Resources, reference: Body, token: str, by: str, regio
 
 
 def existing(resources: Resources, id: str, token: str) -> Record:
-    """The resource of a type that another one names. Raises ARM's 404; other services' words for it are UNCONFIRMED."""
+    """Return the resource of a type that another one names. Raises ARM's 404; other services' words for it are UNCONFIRMED."""
     record = resources.get(id)
     if record is None or record.token != token:
         raise azure_errors.resource_not_found(id).as_read()
@@ -32,7 +32,7 @@ def existing(resources: Resources, id: str, token: str) -> Record:
 
 
 def users(resources: Resources, id: str, going: str = "") -> list[str]:
-    """The resources that refer to one, without those below it or below `going`, which would go with it."""
+    """Return the resources that refer to one, without those below it or below `going`, which would go with it."""
     target, gone = azure_ids.key(id), tuple(azure_ids.key(root) + "/" for root in (id, going) if root)
     others = ((k, r) for k, r in resources.records.items() if not (k + "/").startswith(gone))
     return [record.id for _, record in others if _mentions(record.body, target)]
@@ -47,7 +47,7 @@ def _mentions(value: Any, target: str) -> bool:
 
 
 def scope(id: str) -> str:
-    """The resource, or group, at which one with this id is: all before its own provider."""
+    """Return the resource, or group, at which one with this id is: all before its own provider."""
     return id[: id.lower().rindex("/providers/")]
 
 

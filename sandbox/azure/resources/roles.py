@@ -47,17 +47,17 @@ def _matches(action: str, patterns: Iterable[str]) -> bool:
 
 
 def defined(resources: Resources, guid: str) -> Record | None:
-    """The role of the subscription with this GUID."""
+    """Return the role of the subscription with this GUID."""
     return next((r for r in resources.of_type(DEFINITION) if azure_ids.last(r.id).lower() == guid.lower()), None)
 
 
 def known(resources: Resources, guid: str) -> bool:
-    """Whether there is such a role, built-in or of the subscription."""
+    """Return whether there is such a role, built-in or of the subscription."""
     return guid.lower() in tables("azure", "roles")["roles"] or defined(resources, guid) is not None
 
 
 def permissions(resources: Resources, guid: str) -> list[Permissions]:
-    """What a role allows. Raises KeyError for a built-in one of which the sandbox knows the name only."""
+    """Return what a role allows. Raises KeyError for a built-in one of which the sandbox knows the name only."""
     record = defined(resources, guid)
     if record is None:
         role = tables("azure", "roles")["roles"][guid.lower()]
@@ -87,7 +87,7 @@ def assignable(request: ResourceRequest) -> AzureRefused | None:
 
 
 def actions_exist(request: ResourceRequest) -> AzureRefused | None:
-    """An action of storage must be one; of other services the sandbox knows none."""
+    """Refuse an unknown action of storage; of other services the sandbox knows none."""
     listed = tables("azure", "roles")["blobActions"]
     kinds = ((("actions", "notActions"), listed["actions"]), (("dataActions", "notDataActions"), listed["data"]))
     for part in request.body["permissions"]:

@@ -37,7 +37,7 @@ def name_in_another_group(request: ResourceRequest) -> AzureRefused | None:
 
 
 def name_taken(request: ResourceRequest) -> AzureRefused | None:
-    """A name is unique among all accounts of the cloud."""
+    """Refuse a name that another account of the cloud has."""
     if _namesakes(request):
         text = f"The storage account named {azure_ids.last(request.id)} is already taken."
         return arm("StorageAccountAlreadyTaken", text, status=409)
@@ -65,7 +65,7 @@ ACCOUNT_RULES: tuple[Rule, ...] = (name_in_another_group, name_taken, zones)
 
 
 def account(request: ResourceRequest) -> None:
-    """The rules of an account."""
+    """Check an account."""
     rules.raise_first(ACCOUNT_RULES, request)
 
 

@@ -56,7 +56,7 @@ def ensure_certificates(folder: Path, service_cidr: str) -> None:
 
 
 def serving_names(service_cidr: str) -> x509.SubjectAlternativeName:
-    """All names of the API server: loopback, and the `kubernetes` Service with the first address of its range."""
+    """Return all names of the API server: loopback, and the `kubernetes` Service with the first address of its range."""
     service = "kubernetes.default.svc"
     names = ("localhost", "kubernetes", "kubernetes.default", service, f"{service}.cluster.local")
     addresses = (ipaddress.ip_address("127.0.0.1"), ipaddress.ip_network(service_cidr)[1])
@@ -82,7 +82,7 @@ class Authority:
         self.write("ca", certificate, self.key)
 
     def draft(self, owner: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
-        """A certificate with names, number, key identifiers and validity, without key usage."""
+        """Return a certificate with names, number, key identifiers and validity, without key usage."""
         now = datetime.now(UTC)
         return (
             x509.CertificateBuilder()
@@ -119,13 +119,13 @@ class Authority:
 
 
 def subject(user: str, group: str | None) -> x509.Name:
-    """A certificate's owner: user and group."""
+    """Return a certificate's owner: user and group."""
     parts = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group)] if group else []
     return x509.Name([*parts, x509.NameAttribute(NameOID.COMMON_NAME, user)])
 
 
 def encoded(key: ec.EllipticCurvePrivateKey) -> bytes:
-    """A private key as unencrypted PEM."""
+    """Return a private key as unencrypted PEM."""
     return key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )

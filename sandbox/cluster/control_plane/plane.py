@@ -18,7 +18,7 @@ from sandbox.cluster.control_plane.process import Process, stop_all
 
 
 def kubeconfig(cluster: str, server: str, certificates: Path, user: str, credentials: Mapping[str, str]) -> str:
-    """One cluster, one user, and a context named after the cluster (https://kubernetes.io/docs/reference/config-api)."""
+    """Return a kubeconfig: one cluster, one user, and a context named after the cluster (https://kubernetes.io/docs/reference/config-api)."""
     access = {"server": server, "certificate-authority-data": encoded(certificates / "ca.crt")}
     document = {
         "apiVersion": "v1",
@@ -36,7 +36,7 @@ def kubeconfig(cluster: str, server: str, certificates: Path, user: str, credent
 
 
 def client_credentials(certificates: Path, client: str) -> dict[str, str]:
-    """The credentials of a client with a certificate."""
+    """Return the credentials of a client with a certificate."""
     return {
         "client-certificate-data": encoded(certificates / f"{client}.crt"),
         "client-key-data": encoded(certificates / f"{client}.key"),
@@ -44,7 +44,7 @@ def client_credentials(certificates: Path, client: str) -> dict[str, str]:
 
 
 def encoded(path: Path) -> str:
-    """A file's content as base64."""
+    """Return a file's content as base64."""
     return b64encode(path.read_bytes()).decode()
 
 
@@ -109,18 +109,18 @@ class ControlPlane:
         return self.directory / "token"
 
     def address(self) -> str:
-        """The API server's host and port. Raises SandboxError before the first start."""
+        """Return the API server's host and port. Raises SandboxError before the first start."""
         ports = read_ports(self.directory / "ports.json")
         if not ports:
             raise SandboxError(f"the control plane in {self.directory} was never started")
         return f"127.0.0.1:{ports['kube-apiserver']}"
 
     def authority(self) -> str:
-        """The API server's certificate authority, base64 of PEM."""
+        """Return the API server's certificate authority, base64 of PEM."""
         return encoded(self.directory / "certificates" / "ca.crt")
 
     def token(self) -> str:
-        """The user's bearer token: random, made once for each control plane, kept with mode 0600."""
+        """Return the user's bearer token: random, made once for each control plane, kept with mode 0600."""
         path = self._token_file
         if not path.exists():
             self.directory.mkdir(parents=True, exist_ok=True)
@@ -128,7 +128,7 @@ class ControlPlane:
         return path.read_text()
 
     def running(self) -> bool:
-        """Whether all processes run."""
+        """Return whether all processes run."""
         return all(process.find() for process in self.processes.values())
 
     def memory(self) -> int:

@@ -21,7 +21,7 @@ PATIENCE = 2.0  # seconds
 
 
 def read_ports(file: Path) -> dict[str, int]:
-    """The remembered ports by name; empty before the first start."""
+    """Return the remembered ports by name; empty before the first start."""
     try:
         ports: dict[str, int] = json.loads(file.read_text())
     except (FileNotFoundError, ValueError):
@@ -30,7 +30,7 @@ def read_ports(file: Path) -> dict[str, int]:
 
 
 def choose_ports(file: Path, held: Collection[str], notify: Notify) -> dict[str, int]:
-    """The ports to use, remembered in `file`.
+    """Return the ports to use, remembered in `file`.
 
     A running process of this control plane listens on those in `held`. Another port that is taken by now is replaced, with a
     notice. Raises SandboxError when no port is free.
@@ -49,7 +49,7 @@ def choose_ports(file: Path, held: Collection[str], notify: Notify) -> dict[str,
 
 
 def is_free(port: int) -> bool:
-    """Whether a server may listen on this loopback port."""
+    """Return whether a server may listen on this loopback port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as Go's servers do
         try:
@@ -60,7 +60,7 @@ def is_free(port: int) -> bool:
 
 
 def becomes_free(port: int) -> bool:
-    """Whether a port is free now or within PATIENCE: a process just killed keeps its port while it ends."""
+    """Return whether a port is free now or within PATIENCE: a process just killed keeps its port while it ends."""
     until = monotonic() + PATIENCE
     while not (free := is_free(port)) and monotonic() < until:
         sleep(0.05)
@@ -68,7 +68,7 @@ def becomes_free(port: int) -> bool:
 
 
 def free_port(taken: Collection[int]) -> int:
-    """A random free port, so that control planes started together rarely pick the same."""
+    """Return a random free port, so that control planes started together rarely pick the same."""
     for port in random.sample(RANGE, 500):
         if port not in taken and is_free(port):
             return port
@@ -76,7 +76,7 @@ def free_port(taken: Collection[int]) -> int:
 
 
 def owner(port: int) -> str:
-    """The process that listens on a port, as far as this user may see it."""
+    """Return the process that listens on a port, as far as this user may see it."""
     try:
         for connection in psutil.net_connections("tcp"):
             if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid:

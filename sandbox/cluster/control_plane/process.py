@@ -34,7 +34,7 @@ class Process:
         self.log_start = 0
 
     def find(self) -> psutil.Process | None:
-        """The running process, or None."""
+        """Return the running process, or None."""
         try:
             record = json.loads(self.record.read_text())
         except (FileNotFoundError, ValueError):
@@ -52,7 +52,7 @@ class Process:
         return None
 
     def up_to_date(self, command: list[str], inputs: Iterable[Path]) -> bool:
-        """Whether it runs with this command line and with files of this content."""
+        """Return whether it runs with this command line and with files of this content."""
         if self.find() is None:
             return False
         return bool(json.loads(self.record.read_text())["fingerprint"] == fingerprint(command, inputs))
@@ -90,11 +90,11 @@ class Process:
         write_private(self.record, json.dumps(record, indent=1).encode())
 
     def exit_code(self) -> int | None:
-        """The exit code of a process that this object launched; None while it runs or when another command launched it."""
+        """Return the exit code of a process that this object launched; None while it runs or when another command launched it."""
         return self.child.poll() if self.child else None
 
     def log_tail(self, lines: int = 15) -> str:
-        """The last lines of the log since this object launched it."""
+        """Return the last lines of the log since this object launched it."""
         try:
             text = self.log.read_bytes()[self.log_start :].decode(errors="replace")
         except FileNotFoundError:
@@ -124,7 +124,7 @@ class Process:
 
 
 def fingerprint(command: list[str], inputs: Iterable[Path]) -> str:
-    """The digest of a command line and of the files it reads at start."""
+    """Return the digest of a command line and of the files it reads at start."""
     digest = hashlib.sha256("\0".join(command).encode())
     for path in inputs:
         digest.update(path.read_bytes())
@@ -148,7 +148,7 @@ def stop_all(processes: Iterable[Process], grace: float = 10.0) -> None:
 
 
 def gone(process: psutil.Process) -> bool:
-    """Whether a process has ended; a zombie has."""
+    """Return whether a process has ended; a zombie has."""
     try:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -53,7 +53,7 @@ class Settings:
     timed: bool = False
 
     def collector(self, most: int = 300) -> dict[str, str]:
-        """The environment of Go's garbage collector: little memory; or less work, up to so many MiB, for a drill."""
+        """Return the environment of Go's garbage collector: little memory; or less work, up to so many MiB, for a drill."""
         return {"GOGC": "400", "GOMEMLIMIT": f"{most}MiB"} if self.timed else {"GOGC": "50"}
 
     @property
@@ -67,7 +67,7 @@ class Settings:
         return f"https://127.0.0.1:{self.ports['kube-apiserver']}"
 
     def kubeconfig(self, name: str) -> Path:
-        """The kubeconfig of one of the control plane's own clients."""
+        """Return the kubeconfig of one of the control plane's own clients."""
         return self.directory / "kubeconfigs" / f"{name}.kubeconfig"
 
     @property
@@ -76,7 +76,7 @@ class Settings:
         return self.directory / "scheduler.json"
 
     def serving(self, name: str) -> list[str]:
-        """The common flags of Kubernetes' servers."""
+        """Return the common flags of Kubernetes' servers."""
         emulated = [f"--emulated-version={self.emulated}"] if self.emulated else []
         return [
             "--bind-address=127.0.0.1",
@@ -110,7 +110,7 @@ def write_inputs(settings: Settings) -> list[Path]:
 
 
 def commands(settings: Settings, stages: list[Path]) -> dict[str, Command]:
-    """The command lines by name, each after those it needs."""
+    """Return the command lines by name, each after those it needs."""
     autoscaled = {"autoscaler": autoscaler(settings)} if settings.loops else {}
     kubelets = {} if settings.timed else {"kwok": kwok(settings, stages)}
     return {
@@ -124,7 +124,7 @@ def commands(settings: Settings, stages: list[Path]) -> dict[str, Command]:
 
 
 def etcd(settings: Settings) -> Command:
-    """One member. Without fsync: data survives a killed process and an orderly reboot, not a power cut."""
+    """Return the flags of one member. Without fsync: data survives a killed process and an orderly reboot, not a power cut."""
     client, peer = (f"https://127.0.0.1:{settings.ports[name]}" for name in ("etcd", "etcd-peer"))
     arguments = [
         f"--data-dir={settings.directory / 'etcd'}",
@@ -157,7 +157,7 @@ def _etcd_certificates(settings: Settings, prefix: str) -> list[str]:
 
 
 def apiserver(settings: Settings) -> Command:
-    """The API server, without the reconciler of the `kubernetes` endpoints, which may not be loopback addresses."""
+    """Return the API server, without the reconciler of the `kubernetes` endpoints, which may not be loopback addresses."""
     certificates = settings.certificates
     arguments = [
         *settings.serving("kube-apiserver"),
@@ -191,7 +191,7 @@ def apiserver(settings: Settings) -> Command:
 
 
 def scheduler(settings: Settings) -> Command:
-    """The scheduler, with Kubernetes' default profile, as both clouds run it."""
+    """Return the scheduler, with Kubernetes' default profile, as both clouds run it."""
     kubeconfig = settings.kubeconfig("kube-scheduler")
     arguments = settings.serving("kube-scheduler")
     if not settings.timed:
@@ -204,9 +204,10 @@ def scheduler(settings: Settings) -> Command:
 
 
 def _scheduling(settings: Settings) -> dict[str, object]:
-    """A timed plane's scheduler (kube-scheduler-config.v1) looks at one node after the other: of nodes that suit a pod equally the
-    first is taken, and with several at a time the first differs from run to run (kubernetes v1.36.2, schedule_one.go,
-    findNodesThatPassFilters)."""
+    """Return a timed plane's scheduler (kube-scheduler-config.v1) looks at one node after the other: of nodes that
+    suit a pod equally the first is taken, and with several at a time the first differs from run to run (kubernetes
+    v1.36.2, schedule_one.go, findNodesThatPassFilters).
+    """
     connection = {"kubeconfig": str(settings.kubeconfig("kube-scheduler")), "qps": _UNLIMITED, "burst": _UNLIMITED}
     return {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -218,7 +219,7 @@ def _scheduling(settings: Settings) -> dict[str, object]:
 
 
 def controllers(settings: Settings) -> Command:
-    """Every controller but the cloud's own loops, each under its own service account, as in a real cluster."""
+    """Return every controller but the cloud's own loops, each under its own service account, as in a real cluster."""
     kubeconfig = settings.kubeconfig("kube-controller-manager")
     certificates = settings.certificates
     arguments = [
@@ -255,7 +256,7 @@ def kwok(settings: Settings, stages: list[Path]) -> Command:
 
 
 def autoscaler(settings: Settings) -> Command:
-    """The cloud's own loops (see `sandbox.autoscaler`), in this Python."""
+    """Return the cloud's own loops (see `sandbox.autoscaler`), in this Python."""
     server = [f"--directory={settings.directory}", f"--port={settings.ports['kube-apiserver']}"]
     environment = {"PYTHONPATH": str(CHECKOUT)}
     if sys.pycache_prefix:

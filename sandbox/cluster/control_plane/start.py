@@ -121,7 +121,7 @@ class _Start:
         request(self.api(settings, "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"), "DELETE")
 
     def usable(self, settings: Settings) -> dict[str, Endpoint]:
-        """The endpoints that must answer before the cluster can be used, by the name of the part."""
+        """Return the endpoints that must answer before the cluster can be used, by the name of the part."""
         trust = self.trust()
         loops = ("kube-scheduler", "kube-controller-manager")
         return {
@@ -140,7 +140,7 @@ class _Start:
         return context
 
     def api(self, settings: Settings, path: str) -> Endpoint:
-        """A path of the API server."""
+        """Return a path of the API server."""
         return Endpoint(settings.ports["kube-apiserver"], path, self.trust())
 
     def wait(self, endpoints: Mapping[str, Endpoint], what: str) -> None:
@@ -172,7 +172,7 @@ class Endpoint(NamedTuple):
 
 
 def request(endpoint: Endpoint, method: str = "GET") -> int:
-    """The status of an endpoint's answer; 0 without an answer."""
+    """Return the status of an endpoint's answer; 0 without an answer."""
     trust, port = endpoint.trust, endpoint.port
     connection = (
         HTTPSConnection("127.0.0.1", port, timeout=5, context=trust) if trust else HTTPConnection("127.0.0.1", port, 5)
@@ -187,7 +187,7 @@ def request(endpoint: Endpoint, method: str = "GET") -> int:
 
 
 def binary_version(apiserver: Path) -> str:
-    """The version of an API server's binary, such as "1.36.2". Raises SandboxError."""
+    """Return the version of an API server's binary, such as "1.36.2". Raises SandboxError."""
     done = run([apiserver, "--version"], capture_output=True, text=True, check=False)
     match = re.search(r"v(\d+\.\d+\.\d+)", done.stdout)
     if not match:
@@ -196,7 +196,7 @@ def binary_version(apiserver: Path) -> str:
 
 
 def emulated_version(version: str, binary: str) -> str | None:
-    """The minor version that a binary must emulate, None for its own.
+    """Return the minor version that a binary must emulate, None for its own.
 
     Raises SandboxError for a version it cannot serve
     (https://kubernetes.io/docs/concepts/cluster-administration/compatibility-version/).

@@ -29,7 +29,7 @@ _MEMBER_ID = re.compile(rf"b/(?P<bucket>[^/ ]+)[/ ](?P<role>{ROLE})[/ ](?P<membe
 
 
 def taken(existing: Body, wanted: Body) -> GcpRefused:
-    """A name is unique in the whole cloud (googleapis: logs of many projects, such as gitpod-io/gitpod issue 15578)."""
+    """Refuse a name that any project has (googleapis: logs of many projects, such as gitpod-io/gitpod issue 15578)."""
     if existing.get("project") == wanted.get("project"):
         return GcpRefused(
             409, "Your previous request to create the named bucket succeeded and you already own it.", "conflict"

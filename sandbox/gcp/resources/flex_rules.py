@@ -24,12 +24,12 @@ _RESERVATION = rf"(projects/[^/]+/reservations/)?{_NAME}(/reservationBlocks/{_NA
 
 
 def affinity(config: Body) -> str:
-    """The type of a pool's reservation affinity; empty where none is set."""
+    """Return the type of a pool's reservation affinity; empty where none is set."""
     return str((config.get("reservationAffinity") or {}).get("consumeReservationType") or "")
 
 
 def reserved(config: Body) -> bool:
-    """Whether a pool's machines are reserved ones."""
+    """Return whether a pool's machines are reserved ones."""
     return affinity(config).startswith(("SPECIFIC_RESERVATION", "ANY_RESERVATION"))
 
 
@@ -148,13 +148,13 @@ def room_in_reservation(request: PoolRequest) -> GcpRefused | None:
 
 
 def _specific(config: Body) -> str:
-    """The value of a pool's specific reservation; empty without one."""
+    """Return the value of a pool's specific reservation; empty without one."""
     given: Body = config.get("reservationAffinity") or {}
     return str((given.get("values") or [""])[0]) if affinity(config) == "SPECIFIC_RESERVATION" else ""
 
 
 def _reservation_of(value: str, project: str) -> str:
-    """The whole reservation that a value names, as a path: another project may have one of the same name."""
+    """Return the whole reservation that a value names, as a path: another project may have one of the same name."""
     path = value if value.startswith("projects/") else f"projects/{project}/reservations/{value}"
     return path.partition("/reservationBlocks/")[0]
 

@@ -66,7 +66,7 @@ class Cluster(GcpType):
 
 
 def default_pool(resources: Resources, cluster: Record) -> Record:
-    """The pool that GKE makes with a cluster."""
+    """Return the pool that GKE makes with a cluster."""
     id = f"{cluster.id}/nodePools/{DEFAULT_POOL}"
     properties = {"initialNodeCount": cluster.body.get("initialNodeCount", 0), "nodeConfig": cluster.body["nodeConfig"]}
     return Record(POOL, id, gcp_pool.new_body(resources, cluster, id, properties))
@@ -130,7 +130,9 @@ def _anonymous(version: str) -> str:
 
 
 def _shown(body: Body) -> Body:
-    """A body without what is switched off and shown by its absence (resource_container_cluster.go, the flatten functions)."""
+    """Return a body without what is switched off and shown by its absence (resource_container_cluster.go, the flatten
+    functions).
+    """
     if not (body.get("authenticatorGroupsConfig") or {}).get("securityGroup"):
         body.pop("authenticatorGroupsConfig", None)
     networks = body.get("masterAuthorizedNetworksConfig")

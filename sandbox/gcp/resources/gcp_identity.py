@@ -20,7 +20,7 @@ _OWN = re.compile(r"([^@]+)@([^@.]+)\.iam\.gserviceaccount\.com")
 
 
 def missing_account(resources: Resources, project: str, address: str) -> bool:
-    """Whether a service account's address is one of the project and does not exist.
+    """Return whether a service account's address is one of the project and does not exist.
 
     Those of other projects, and the ones Google makes, are taken as existing.
     """
@@ -95,7 +95,7 @@ def compute_agent(project: str) -> str:
 
 
 def google_apis_account(project: str) -> str:
-    """The account of Google's APIs in a project."""
+    """Return the account of Google's APIs in a project."""
     return f"{gcp_ids.project_number(project)}@cloudservices.gserviceaccount.com"
 
 

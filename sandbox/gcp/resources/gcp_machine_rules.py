@@ -165,7 +165,7 @@ def resource_labels(request: PoolRequest) -> GcpRefused | None:
 
 
 def bad_resource_labels(labels: dict[str, str]) -> GcpRefused | None:
-    """The refusal of labels of Google Cloud, which are not those of Kubernetes (compute: docs labeling-resources)."""
+    """Return the refusal of labels of Google Cloud, which are not those of Kubernetes (compute: docs labeling-resources)."""
     for key, value in labels.items():
         if not re.fullmatch(r"[a-z][a-z0-9_-]{0,62}", key) or not re.fullmatch(r"[a-z0-9_-]{0,63}", value):
             # Words UNCONFIRMED

@@ -27,7 +27,7 @@ class Network(GcpType):
 
 
 def _network_of(record: Record) -> str:
-    """The id of the network a resource is in; empty for none."""
+    """Return the id of the network a resource is in; empty for none."""
     reference = record.body.get("network")
     if not isinstance(reference, str) or record.token == NETWORK:
         return ""
@@ -35,7 +35,7 @@ def _network_of(record: Record) -> str:
 
 
 def require_network(resources: Resources, project: str, reference: str) -> Record:
-    """The network that a Compute Engine resource names. Raises Compute Engine's 404."""
+    """Return the network that a Compute Engine resource names. Raises Compute Engine's 404."""
     id = gcp_ids.network(project, reference)
     record = resources.get(id)
     if record is None or record.token != NETWORK:
@@ -87,19 +87,19 @@ def parsed_range(text: str) -> Range:
 
 
 def ranges(body: Body) -> dict[str, str]:
-    """The secondary ranges of a subnet by name."""
+    """Return the secondary ranges of a subnet by name."""
     return {range["rangeName"]: range["ipCidrRange"] for range in body.get("secondaryIpRanges", [])}
 
 
 def clusters_in(resources: Resources, subnet_id: str) -> list[Record]:
-    """The clusters whose nodes are in a subnet."""
+    """Return the clusters whose nodes are in a subnet."""
     return [
         c for c in resources.of_type(CLUSTER) if gcp_ids.key(c.body.get("subnetwork", "")) == gcp_ids.key(subnet_id)
     ]
 
 
 def _fields(body: Body) -> Iterator[tuple[str, str]]:
-    """Every range of a subnet, with its field."""
+    """Yield every range of a subnet, with its field."""
     yield "resource.ipCidrRange", body["ipCidrRange"]
     for index, range in enumerate(body.get("secondaryIpRanges", [])):
         yield f"resource.secondaryIpRanges[{index}].ipCidrRange", range["ipCidrRange"]

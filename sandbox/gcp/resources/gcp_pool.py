@@ -61,7 +61,7 @@ def _running_cluster(resources: Resources, pool_id: str) -> Record:
 
 
 def new_body(resources: Resources, cluster: Record, id: str, wanted: Body) -> Body:
-    """The body of a new pool, checked. Raises `Refused`."""
+    """Return the body of a new pool, checked. Raises `Refused`."""
     request = PoolRequest(id, wanted, {}, None, resources, cluster.body)
     rules.raise_first(gcp_pool_rules.SENT, request)
     request.body = _with_defaults(cluster.body, id, wanted)
@@ -80,7 +80,7 @@ def _has_other_pool(resources: Resources, cluster_id: str) -> bool:
 
 
 def _all_taints(config: Body, before: Body) -> list[Body]:
-    """The user's taints as they are now, and those that GKE had added by itself."""
+    """Return the user's taints as they are now, and those that GKE had added by itself."""
     mine, old = config.get("taints", []), {taint["key"] for taint in before.get("taints", [])}
     keys = {taint["key"] for taint in mine}
     added = [t for t in before.get("effectiveTaints", []) if t["key"] not in old | keys]
@@ -180,5 +180,5 @@ def _accelerator(accelerator: Body) -> Body:
 
 
 def already_exists(id: str) -> Refused:
-    """The provider's own: it asks for a pool before it makes one."""
+    """Return the provider's own refusal: it asks for a pool before it makes one."""
     return Refused(f"resource - {id} - already exists")

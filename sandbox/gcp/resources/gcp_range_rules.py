@@ -107,7 +107,7 @@ def pods_and_services(request: ClusterRequest) -> Refused | None:
 
 
 def _blocks(request: ClusterRequest) -> list[tuple[str, str]]:
-    """The ranges that GKE adds to the subnet for a new cluster, by field."""
+    """Return the ranges that GKE adds to the subnet for a new cluster, by field."""
     policy = request.wanted.get("ipAllocationPolicy") or {}
     if request.current is not None:
         return []
@@ -127,7 +127,7 @@ def control_plane_range(request: ClusterRequest) -> Refused | None:
 
 
 def _taken(request: ClusterRequest) -> Iterator[tuple[str, Record, str]]:
-    """The IPv4 ranges in the cluster's network: name of the subnet, its owner, and the range."""
+    """Yield the IPv4 ranges in the cluster's network: name of the subnet, its owner, and the range."""
     mine = gcp_ids.key(request.body["network"])
     for subnet in request.resources.of_type(SUBNETWORK):
         if gcp_ids.key(gcp_ids.network(gcp_ids.project_of(subnet.id), subnet.body["network"])) == mine:
@@ -140,5 +140,5 @@ def _taken(request: ClusterRequest) -> Iterator[tuple[str, Record, str]]:
 
 
 def _subnet_id(record: Record) -> str:
-    """The id of a subnet itself, or of the subnet of a cluster's nodes, which is in the cluster's region."""
+    """Return the id of a subnet itself, or of the subnet of a cluster's nodes, which is in the cluster's region."""
     return str(record.body["subnetwork"]) if record.token == CLUSTER else record.id

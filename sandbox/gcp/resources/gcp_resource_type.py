@@ -32,7 +32,7 @@ TABLE = tables("gcp", "types")
 
 @cache
 def _properties(token: str, column: str) -> frozenset[str]:
-    """The properties of a type with a mark in a column of the table."""
+    """Return the properties of a type with a mark in a column of the table."""
     name = token.rpartition(":")[2]
     with data("gcp", "terraform.csv").open(encoding="utf-8", newline="") as file:
         return frozenset(r["property"] for r in csv.DictReader(file) if r["type"] == name and r[column])
@@ -86,7 +86,7 @@ class GcpType(ResourceType):
         return re.compile(of + (rf"[/ ](?P<role>{ROLE})[/ ](?P<member>[^ ]+)" if self.shared else ""))
 
     def prefix(self, action: str, id: str) -> str:
-        """The provider's words before a refusal of `create`, `update` or `delete`."""
+        """Return the provider's words before a refusal of `create`, `update` or `delete`."""
         if self.shared:
             of = f'{self.facts["policy"]} "{"/".join(id.split("/")[: self.facts["segments"]])}"'
             return f"Error applying IAM policy for {of}: Error setting IAM policy for {of}: "
@@ -94,7 +94,7 @@ class GcpType(ResourceType):
         return words.replace("{id}", id)
 
     def id(self, inputs: Body, settings: Settings) -> str:
-        """The id of what a create with these inputs makes. Raises `Refused` without a project, region or location."""
+        """Return the id of what a create with these inputs makes. Raises `Refused` without a project, region or location."""
         values = {name: value for name, value in inputs.items() if isinstance(value, str)}
         parent = self.facts.get("parent", "")
         if parent and (match := re.fullmatch(self._parent_form(parent), values.get(parent, ""))):
@@ -114,25 +114,25 @@ class GcpType(ResourceType):
         return form(self.path[:until], self.pattern)
 
     def fault_of_inputs(self, inputs: Body) -> str | None:
-        """The fault of the inputs as a whole that the provider finds before any request to the service; None for none."""
+        """Return the fault of the inputs as a whole that the provider finds before any request to the service; None for none."""
         return None
 
     def create(self, resources: Resources, id: str, wanted: Body) -> Body:
-        """The body of a new resource, as the provider shows it. Raises `Refused`."""
+        """Return the body of a new resource, as the provider shows it. Raises `Refused`."""
         return {**self.service, **wanted, **self.added(_words(id))}
 
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:
-        """The body after an update; `planned` is the old one with the changes. Raises `Refused`."""
+        """Return the body after an update; `planned` is the old one with the changes. Raises `Refused`."""
         return planned
 
     def replaced_by(self, path: str, old: Any, new: Any) -> bool:
-        """Whether a change replaces that the schema alone does not mark (CustomizeDiff)."""
+        """Return whether a change replaces that the schema alone does not mark (CustomizeDiff)."""
         return False
 
 
 @cache
 def type_named(token: str) -> GcpType:
-    """The facts of a type, without its rules. Raises KeyError for one that is not in the table."""
+    """Return the facts of a type, without its rules. Raises KeyError for one that is not in the table."""
     return GcpType(token)
 
 

@@ -144,5 +144,5 @@ def nats_of(resources: Resources, router: Record) -> list[Record]:
 
 
 def existing_nat(nat: Body) -> Refused:
-    """The provider's own refusal of a NAT that exists."""
+    """Return the provider's own refusal of a NAT that exists."""
     return Refused(f"Unable to create RouterNat, existing object already found: map[name:{nat['name']}]")

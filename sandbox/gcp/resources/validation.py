@@ -118,7 +118,7 @@ def time_of_day(path: str, value: str) -> str | None:
 
 
 def named_check(rule: list[str] | int | str) -> Check:
-    """The check that an entry of the table names: its values, its least number, or a function of this file."""
+    """Return the check that an entry of the table names: its values, its least number, or a function of this file."""
     if isinstance(rule, list):
         return one_of(*rule)
     if isinstance(rule, int):
