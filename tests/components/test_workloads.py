@@ -65,6 +65,12 @@ def test_nobody_reads_the_account_without_a_role_and_its_group_is_not_the_cluste
     assert aks.outputs["resourceGroup"] == "lab"
 
 
+def test_what_somebody_deletes_can_be_had_back_for_thirty_days(aks: Declared) -> None:
+    service = aks.of("azure-native:storage:BlobServiceProperties")["lab-checkpoints"].inputs
+    kept = {"enabled": True, "days": 30}
+    assert (service["deleteRetentionPolicy"], service["containerDeleteRetentionPolicy"]) == (kept, kept)
+
+
 def test_the_bucket_takes_no_lists_of_access_and_no_public(gke: Declared) -> None:
     bucket = gke.of("gcp:storage/bucket:Bucket")["lab-checkpoints"].inputs
     assert (bucket["uniformBucketLevelAccess"], bucket["publicAccessPrevention"]) == (True, "enforced")

@@ -87,6 +87,13 @@ def test_every_copied_value_is_refused_at_once_and_warned_of_where_examples_are_
     assert found(COPIED, accepts=None) == {"cloud.access.authorizedRanges[0]": True}
 
 
+@pytest.mark.parametrize("network", ["192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "198.18.0.0/15"])
+def test_every_range_for_documentation_and_benchmarks_is_refused(network: str) -> None:
+    """RFC 5737 and RFC 2544."""
+    copied = good(cloud={**GOOD["cloud"], "access": {"authorizedRanges": [network]}})
+    assert found(copied, accepts=False) == {"cloud.access.authorizedRanges[0]": False}
+
+
 def test_values_of_ones_own_are_taken() -> None:
     assert found(OWN, accepts=False) == {}
 

@@ -111,6 +111,8 @@ def test_a_pod_on_a_machine_that_is_gone_is_collected_later_and_does_not_finish(
     bed, _ = working()
     bed.server.phases.clear()
     bed.kubelets.lost("n1")
+    # As recorded of the real program (pkg/controller/podgc).
+    assert COLLECTED == 56
     bed.until(500 + COLLECTED - 1)
     assert bed.server.phases == []
     bed.until(500 + COLLECTED)

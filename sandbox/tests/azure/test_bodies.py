@@ -56,6 +56,12 @@ def test_cluster_gets_the_documented_defaults(ready: Account) -> None:
     )
 
 
+@pytest.mark.parametrize(("minor", "patch"), [("1.34", "1.34.7"), ("1.35", "1.35.5"), ("1.36", "1.36.2")])
+def test_a_minor_version_stands_for_its_patch(ready: Account, minor: str, patch: str) -> None:
+    body = ready.cluster(resourceName="two", kubernetesVersion=minor).old_outputs
+    assert body["currentKubernetesVersion"] == patch
+
+
 def test_regular_pool_gets_the_documented_defaults(ready: Account) -> None:
     body = ready.create(POOL, {**REGULAR, "scaleSetPriority": "Regular", "spotMaxPrice": -1}).old_outputs
     assert body == {

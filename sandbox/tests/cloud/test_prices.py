@@ -87,7 +87,7 @@ def test_every_machine_of_the_checked_in_stacks_has_the_price_of_its_capacity() 
 @pytest.mark.parametrize(
     ("provider", "region", "machine", "on_demand", "spot"),
     [
-        # The machines with GPUs of the shipped stacks, read a second time from the sources that the rows name.
+        # The machines with GPUs of the shipped stacks, as the file had them in November 2026: a slip in a row shows here.
         ("azure", "westeurope", "Standard_NC4as_T4_v3", 0.658, 0.4571),
         ("azure", "westeurope", "Standard_NC16as_T4_v3", 1.505, 1.0455),
         ("azure", "westeurope", "Standard_NC24ads_A100_v4", 4.775, 1.0973),
@@ -95,7 +95,7 @@ def test_every_machine_of_the_checked_in_stacks_has_the_price_of_its_capacity() 
         ("gcp", "europe-west4", "g2-standard-16", 1.205773, 0.63274),
     ],
 )
-def test_what_shipped_stacks_pay_is_what_the_sources_say(
+def test_what_shipped_stacks_pay_changes_in_two_places(
     provider: str, region: str, machine: str, on_demand: float, spot: float
 ) -> None:
     found = prices.price(provider, region, machine)

@@ -188,3 +188,11 @@ def test_the_machines_of_spot_pools_and_their_zones_are_known(bed: Bed) -> None:
     assert bed.cloud.spot_machines() == {bed.machine}
     assert bed.cloud.zones_of(bed.machine) == set(bed.zones)
     assert bed.cloud.zones_of("another") is None
+
+
+def test_the_clouds_give_thirty_seconds_of_notice_and_gke_half_of_it_to_pods(bed: Bed) -> None:
+    """Azure: learn.microsoft.com, page scheduled-events, Preempt. Google: page spot-vms of GKE, graceful node termination."""
+    spot = bed.cloud.spot
+    assert spot.notice == 30
+    # What is left of Azure's notice after it is noticed; critical pods of GKE come last.
+    assert (spot.grace, spot.critical_grace) == ((24, 24) if bed.cloud.folder == "agentPools" else (15, 15))
