@@ -4,6 +4,7 @@ The sandbox imports none of them. A package names its commands in its own `pypro
 unknown. A command is loaded when it is used or listed in `--help`.
 """
 
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -36,5 +37,6 @@ def load(name: str) -> Any:
     return plugin.load()
 
 
+@cache
 def _plugins() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=GROUP)}

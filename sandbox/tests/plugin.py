@@ -25,6 +25,16 @@ TOGETHER = ("tests/admission/", "tests/apiserver/", "tests/standing/")
 """Folders whose files share a control plane or a stack that is up, one for each subject."""
 
 
+MARKERS = (
+    "program: runs the program under Pulumi's mocks",
+    "process: starts other processes, but neither the engine nor a control plane",
+    "engine: runs the real engine and a real control plane",
+    "slow: only in `make test-slow`",
+    "tools: needs a program that only tests use; only in `make test-tools`",
+    "repeats: shows on the second cloud what it shows on the first; the second in `make test-slow` only",
+    "restless: leaves its stack in a state that takes long to undo, so it goes last",
+)
+
 # A time limit for an example would only measure how busy the machine is.
 settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
@@ -35,6 +45,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
     # Tests have sandboxes of their own, wherever the user's sandbox is.
     os.environ.pop("SANDBOX_HOME", None)
     # They run packages and programs of all sorts, none of which has a use for the user's accounts.

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from tests.checks.merge_patch import patched
+from tests.merge_patch import patched
 
 FOLDER = Path(__file__).parent / "pods"
 STATES = {

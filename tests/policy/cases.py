@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from tests.checks.merge_patch import patched
+from tests.merge_patch import patched
 
 _FILE = yaml.safe_load(Path(__file__).with_name("cases.yaml").read_text())
 

@@ -19,8 +19,8 @@ import yaml
 from checks.preflight.answers import Answers
 from checks.preflight.demand import demand
 from config.stack_file import loader
-from tests.checks.merge_patch import patched
 from tests.checks.preflight.recorded import PROJECT, STACKS, answers
+from tests.merge_patch import patched
 
 _TABLE = yaml.safe_load(Path(__file__).with_name("accounts.yaml").read_text())
 

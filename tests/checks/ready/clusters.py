@@ -15,8 +15,8 @@ from typing import Any
 import yaml
 
 from checks.ready.snapshot import Snapshot
-from tests.checks.merge_patch import patched
 from tests.checks.ready.capture import load
+from tests.merge_patch import patched
 
 _TABLE = yaml.safe_load(Path(__file__).with_name("clusters.yaml").read_text())
 BOTH = ("dev", "staging")
