@@ -220,3 +220,12 @@ def until(condition: Callable[[], bool], seconds: float = 30) -> bool:
             return True
         time.sleep(0.1)
     return False
+
+
+def eventually(check: Callable[[], Any], condition: str, seconds: float = 60, pause: float = 0.02) -> Any:
+    """The first true result of `check`, called with pauses (in seconds). Raises AssertionError when the time is over."""
+    deadline = time.monotonic() + seconds
+    while not (answer := check()):
+        assert time.monotonic() < deadline, f"not so after {seconds:.0f} s: {condition}"
+        time.sleep(pause)
+    return answer

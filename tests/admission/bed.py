@@ -7,11 +7,10 @@ cluster, and creates the nodes of its pools. The Kubernetes objects are applied 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -27,9 +26,11 @@ from sandbox.gcp.gcp_provider import GcpProvider
 from sandbox.kubernetes.client import Client
 from sandbox.tests import tally
 from sandbox.tests.api import Api, Object, Refused
+from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV, Subject
 from sandbox.tests.words import Words
 from sandbox.toolchain.programs import ensure
+from tests.admission.rights import cluster_role
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.program import PROJECT, Declared, declare, stack_config
@@ -71,19 +72,6 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {
 """Labels of profiles, of the platform's namespaces of Kubeflow 26.03, and of other namespaces."""
 
 
-def cluster_role(user: str, *rights: tuple[str, str, str], kind: str = "User") -> list[Object]:
-    """A ClusterRole and its binding to a user or group; each right is an API group, a resource and a verb."""
-    group = "rbac.authorization.k8s.io"
-    base = {"apiVersion": f"{group}/v1", "metadata": {"name": user}}
-    rules = [{"apiGroups": [api], "resources": [resource], "verbs": [verb]} for api, resource, verb in rights]
-    reference = {"apiGroup": group, "kind": "ClusterRole", "name": user}
-    subject = {"apiGroup": group, "kind": kind, "name": user}
-    return [
-        {**base, "kind": "ClusterRole", "rules": rules},
-        {**base, "kind": "ClusterRoleBinding", "roleRef": reference, "subjects": [subject]},
-    ]
-
-
 OPERATORS = (
     # kubeflow/trainer 1.9, ClusterRole training-operator, in whatever namespace it runs.
     *cluster_role("system:serviceaccount:training:training-operator", ("kubeflow.org", "mpijobs/status", "update")),
@@ -92,15 +80,6 @@ OPERATORS = (
     *cluster_role("system:serviceaccount:ray-system:kuberay-operator", ("ray.io", "rayclusters/status", "update")),
 )
 """Rights by which the guard knows the operators of training jobs."""
-
-
-def eventually(check: Callable[[], Any], condition: str, seconds: float = 60, pause: float = 0.02) -> Any:
-    """The first true result of `check`, called with pauses (in seconds). Raises AssertionError when the time is over."""
-    until = monotonic() + seconds
-    while not (answer := check()):
-        assert monotonic() < until, f"not so after {seconds:.0f} s: {condition}"
-        sleep(pause)
-    return answer
 
 
 class _Cluster:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.tests.subjects import Subject
-from tests.admission.bed import Bed, cluster_role, standing
+from tests.admission.bed import Bed, standing
 from tests.admission.escapes import ADMINISTRATOR, DEPLOYER, EDITOR, NAMESPACE
+from tests.admission.rights import cluster_role
 from tests.examples import crds
 
 

@@ -8,7 +8,8 @@ from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec
 
 from sandbox.tests.api import Object, Refused, collection
-from tests.admission.bed import Bed, eventually
+from sandbox.tests.stack import eventually
+from tests.admission.bed import Bed
 
 NAMESPACE = "team-a"
 EDITOR = "alice@example.com"

@@ -14,7 +14,8 @@ from functools import partial
 from typing import Any
 
 from sandbox.tests.api import Object, Refused
-from tests.admission.bed import Bed, eventually
+from sandbox.tests.stack import eventually
+from tests.admission.bed import Bed
 from tests.admission.operators import NAMESPACE, clear
 from tests.admission.posting import SETTLED, bare, decision, landing, named
 from tests.admission.projects import GPU, Manifest, stem

@@ -12,7 +12,8 @@ from components.layer.scheduling import quota
 from components.resources import wire
 from config.model.scheduling import Profile
 from sandbox.tests.api import Object, Refused
-from tests.admission.bed import Bed, eventually
+from sandbox.tests.stack import eventually
+from tests.admission.bed import Bed
 from tests.admission.escapes import CLAIMING, EDITOR, NAMESPACE, claim, event, named, pod, posted, way, with_metadata
 from tests.admission.posting import decision
 

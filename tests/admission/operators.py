@@ -16,9 +16,11 @@ from cryptography import x509
 
 from sandbox.cluster.control_plane.certificates import Authority
 from sandbox.tests.api import Object, Refused, collection
+from sandbox.tests.stack import eventually
 from sandbox.toolchain.programs import ensure
-from tests.admission.bed import Bed, cluster_role, eventually
+from tests.admission.bed import Bed
 from tests.admission.posting import decision
+from tests.admission.rights import cluster_role
 
 NAMESPACE = "team-a"
 ACCOUNTS = {"training": "training-operator", "trainer": "trainer", "kueue": "kueue"}

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 
 from config.placement.roles import WORKLOAD_OBJECTS, WorkloadObject
 from sandbox.tests.api import Object, Refused
-from tests.admission.bed import Bed, eventually
+from sandbox.tests.stack import eventually
+from tests.admission.bed import Bed
 
 CLUSTER_WIDE = {"ClusterTrainingRuntime", "ClusterWorkflowTemplate"}
 OF_KUBERNETES = "batch"

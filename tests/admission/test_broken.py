@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox.tests.api import Object, Refused
-from tests.admission.bed import Bed, eventually
+from sandbox.tests.stack import eventually
+from tests.admission.bed import Bed
 from tests.admission.escapes import pod, workload
 
 pytestmark = pytest.mark.engine

@@ -14,8 +14,9 @@ import pytest
 from kubeflow_spot import Contract, manifests
 
 from sandbox.tests.api import Object, Refused
+from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
-from tests.admission.bed import Bed, eventually
+from tests.admission.bed import Bed
 from tests.admission.operators import (
     NAMESPACE,
     clear,

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from sandbox.tests.api import Object
+from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
-from tests.admission.bed import Bed, eventually
+from tests.admission.bed import Bed
 from tests.admission.operators import NAMESPACE, clear, create_once, job_set_webhook, running, strictly, unfinalized
 from tests.admission.posting import bound, named
 from tests.examples.record import documents, recorded

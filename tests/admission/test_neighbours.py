@@ -10,7 +10,8 @@ import pytest
 from components.layer.scheduling import quota
 from config.model.scheduling import Guard, GuardRule, Profile
 from sandbox.tests.api import Object, Refused
-from tests.admission.bed import Bed, eventually
+from sandbox.tests.stack import eventually
+from tests.admission.bed import Bed
 from tests.admission.escapes import EDITOR, NAMESPACE, QUOTA, named, pod
 from tests.admission.neighbours import (
     CRITICAL,

@@ -19,8 +19,9 @@ from drill.world import argo
 from sandbox.cluster.control_plane.process import stop_all
 from sandbox.kubernetes.client import Client
 from sandbox.tests.api import Object, Refused
+from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
-from tests.admission.bed import Bed, eventually
+from tests.admission.bed import Bed
 from tests.admission.growing import unscheduled
 from tests.admission.operators import job_set_webhook, running, strictly, unfinalized
 from tests.admission.posting import SETTLED

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from sandbox.tests.api import Object
+from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
 from sandbox.toolchain.programs import ensure
-from tests.admission.bed import Bed, eventually
+from tests.admission.bed import Bed
 from tests.admission.operators import NAMESPACE, clear, pods, running, strictly, unfinalized
 from tests.admission.posting import decision, landing
 from tests.components.program import PROJECT, declare, stack_config

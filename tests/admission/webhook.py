@@ -21,7 +21,8 @@ from cryptography import x509
 
 from sandbox.cluster.control_plane.certificates import Authority
 from sandbox.tests.api import Api
-from tests.admission.bed import KATIB, eventually
+from sandbox.tests.stack import eventually
+from tests.admission.bed import KATIB
 
 LABEL = "katib.kubeflow.org/trial"
 VARIABLE = "KATIB_TRIAL_NAME"

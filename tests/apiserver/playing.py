@@ -16,7 +16,7 @@ from drill.world.pipelines import TASK, Retry, Task, pipeline
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.process import stop_all
 from sandbox.kubernetes.client import Client, Object
-from tests.admission.bed import eventually
+from sandbox.tests.stack import eventually
 from tests.apiserver.steps import NAMESPACE, PAUSE, Steps, counted, node, task
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -14,7 +14,7 @@ from typing import Any
 
 from drill.world.argo import VERSION
 from sandbox.kubernetes.client import Client, Object
-from tests.admission.bed import eventually
+from sandbox.tests.stack import eventually
 
 NAMESPACE = "default"
 PAUSE = 0.1

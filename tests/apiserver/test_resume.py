@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.admission.bed import eventually
+from sandbox.tests.stack import eventually
 from tests.apiserver.playing import Play, both, one_step
 from tests.apiserver.steps import Steps
 from tests.training import PROGRAM, Training, undisturbed

@@ -9,7 +9,7 @@ import pytest
 from drill.world.pipelines import TASK, Retry, Task, pipeline
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.kubernetes.client import Client, Object
-from tests.admission.bed import eventually
+from sandbox.tests.stack import eventually
 from tests.apiserver.endings import ENDINGS
 from tests.apiserver.playing import Play, both, one_step, quick, running, with_defaults
 from tests.apiserver.steps import NAMESPACE, PAUSE, Steps, counted, node, task

@@ -10,7 +10,7 @@ from drill.play.source import Captured
 from drill.world import basis, scenario
 from drill.world.basis import Basis
 from drill.world.weeks import week
-from tests.drill.test_machines import Cloud
+from tests.drill.machine_bed import Cloud
 
 OWN = Basis({"spot": 8, "on-demand": 2}, {("T4", "1"): 8}, {"T4": 8}, {"T4": 1}, ("1",))
 LARGER = replace(OWN, largest={"T4": 16, "A100": 4}, gpus_by_machine={"T4": 4, "A100": 8}, zones=("0", "1"))

@@ -21,7 +21,7 @@ from sandbox.autoscaler.world import World
 from sandbox.cloud.node_groups import Gpus
 from sandbox.kubernetes.client import ApiError, Unreachable
 from tests.drill import records
-from tests.drill.test_machines import AZURE, Cloud
+from tests.drill.machine_bed import AZURE, Cloud
 
 Object = dict[str, Any]
 BUDGETS = "/apis/policy/v1/poddisruptionbudgets"

@@ -15,8 +15,8 @@ from drill.play.upgrades import REPLACED
 from drill.world import record
 from drill.world.scenario import Place
 from drill.world.workloads import GPUS, ROLE, RUN_FOR, WORK
-from tests.drill.test_machines import AZURE, GCP
-from tests.drill.test_machines import Bed as Cloud
+from tests.drill.machine_bed import AZURE, GCP
+from tests.drill.machine_bed import Bed as Cloud
 
 Object = dict[str, Any]
 

@@ -22,7 +22,7 @@ from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import NAMES
 from sandbox.kubernetes.client import Unreachable
 from sandbox.tests.spot_bed import on_azure
-from tests.drill.test_machines import Cloud
+from tests.drill.machine_bed import Cloud
 
 
 def copy(provider: str, **found: Any) -> Any:

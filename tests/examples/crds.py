@@ -14,9 +14,9 @@ import yaml
 
 from sandbox.base.home import PROJECT
 from sandbox.tests.api import Api, Refused
+from sandbox.tests.stack import eventually
 from sandbox.toolchain.golang import find_go
 from sandbox.toolchain.programs import cache_directory
-from tests.admission.bed import eventually
 
 PINS = Path(__file__).with_name("modules.toml")
 Object = dict[str, Any]

@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from sandbox.cluster import clusters
 from sandbox.tests.api import Api
-from sandbox.tests.stack import Stack
-from tests.admission.bed import eventually
+from sandbox.tests.stack import Stack, eventually
 from tests.admission.corpus import corpus
 from tests.admission.posting import decision
 from tests.parity.drawn import Settings, neutral, on_aks, on_gke

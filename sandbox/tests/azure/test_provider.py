@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import json
 import re
@@ -27,8 +26,6 @@ from .conftest import (
     ml,
     refusal,
 )
-
-CREDENTIALS = "azure-native:containerservice:listManagedClusterUserCredentials"
 
 
 @pytest.mark.parametrize(
@@ -215,49 +212,6 @@ def test_preview_of_an_update_changes_nothing(ready: Account) -> None:
     outputs = ready.provider.update(dataclasses.replace(pool, inputs=wanted, preview=True))
     assert (outputs["name"], outputs["maxCount"], outputs["nodeImageVersion"]) == ("t4spot", 9, UNKNOWN)
     assert ready.cloud.pools()[1].most == 4
-
-
-def test_credentials_of_a_cluster(ready: Account) -> None:
-    args = ml(resourceName="aks")
-    (entry,) = ready.provider.invoke(CREDENTIALS, args)["kubeconfigs"]
-    assert base64.b64decode(entry["value"]).startswith(b"kubeconfig of /subscriptions/")
-    assert entry["name"] == "clusterUser"
-    with pytest.raises(Refused, match="unknown argument 'name'"):
-        ready.provider.invoke(CREDENTIALS, {**args, "name": "x"})
-    with pytest.raises(
-        Refused, match=r'^Status=404 Code="ResourceNotFound" Message="The Resource .*managedClusters/no'
-    ):
-        ready.provider.invoke(CREDENTIALS, {**args, "resourceName": "no"})
-
-
-def test_no_admin_credentials_without_local_accounts(ready: Account) -> None:
-    ready.cluster(resourceName="two", disableLocalAccounts=True, aadProfile={"managed": True})
-    admin = CREDENTIALS.replace("User", "Admin")
-    assert ready.provider.invoke(admin, ml(resourceName="aks"))["kubeconfigs"]
-    with pytest.raises(Refused, match="Getting static credential is not allowed"):
-        ready.provider.invoke(admin, ml(resourceName="two"))
-
-
-def test_every_type_can_be_read_by_its_names(account: Account) -> None:
-    account.network()
-    subnet = account.subnet()
-    token, args = "azure-native:network:getSubnet", ml(virtualNetworkName="net")
-    result = account.provider.invoke(token, {**args, "subnetName": "nodes"})
-    assert (result["id"], result["addressPrefix"]) == (subnet.id, "10.100.0.0/20")
-    for wrong, reason in (
-        ({**args, "subnetName": "no"}, r"The Resource 'Microsoft.Network/virtualNetworks/net/subnets/no'"),
-        (args, "missing required argument 'subnetName'"),
-        ({**args, "subnetName": "nodes", "name": "x"}, "unknown argument 'name'"),
-    ):
-        with pytest.raises(Refused, match=reason):
-            account.provider.invoke(token, wrong)
-
-
-def test_client_config_and_unknown_functions(account: Account) -> None:
-    result = account.provider.invoke("azure-native:authorization:getClientConfig", {})
-    assert result.keys() == {"clientId", "objectId", "subscriptionId", "tenantId"}
-    with pytest.raises(Refused, match="unknown function azure-native:compute:getDisk"):
-        account.provider.invoke("azure-native:compute:getDisk", {})
 
 
 def test_control_plane_that_does_not_start_leaves_a_failed_cluster(account: Account) -> None:
