@@ -1,10 +1,8 @@
-"""A report as one Markdown page for the reviewers of a pull request on GitHub, the worst changes
-first.
+"""A report as one Markdown page for a pull request's reviewers on GitHub, the worst changes first.
 
-A report is not trusted: all its texts go through `review.harmless`, all its numbers through a
-format, and its commands are shown only when this program could have written them. Nothing else on
-the page comes from a report. A page that is too long loses whole parts, and texts are cut before
-they are made harmless: no tag and no row is ever cut.
+No report is trusted: its texts go through `review.harmless`, its numbers through a format, and its
+commands are shown only when this program could have written them. A page that is too long loses
+whole parts, and texts are cut before they are made harmless: no tag and no row is ever cut.
 """
 
 import re

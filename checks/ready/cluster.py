@@ -160,10 +160,7 @@ class Cluster:
 
     @cached_property
     def cloud(self) -> CloudFacts | None:
-        """The cloud that made the nodes, by their provider id; None for another one.
-
-        Raises NotSeen.
-        """
+        """The cloud that made the nodes, by their provider id, or None. Raises NotSeen."""
         ids = [
             str((item.get("spec") or {}).get("providerID", "")) for item in self.objects("nodes")
         ]

@@ -67,10 +67,8 @@ class ClusterPlan:
 
     @property
     def lists_pools(self) -> bool:
-        """Whether the cluster's request must list all pools.
-
-        A request that moves the version must. So must the first request after an earlier program,
-        whose state may list the system pool alone: a refresh adds no pool to it.
+        """Whether the request must list all pools: when it moves the version, and when an earlier
+        program's state may list the system pool alone.
         """
         answer, version = self.live.answer, self.version
         listed = self.stack.last_update.get(azure_immutable_cluster.LISTED)

@@ -22,10 +22,7 @@ def fetch(url: str, archive: dsl.Output[dsl.Dataset]) -> None:
     generator = random.Random(7)
     with tarfile.open(archive.path, "w:gz") as packed:
         for name in ("first", "second", "third"):
-            rows = [
-                f"{generator.uniform(4, 8):.1f},{generator.uniform(2, 5):.1f},{name}"
-                for _ in range(50)
-            ]
+            rows = [f"{generator.uniform(4, 8):.1f},{generator.uniform(2, 5):.1f},{name}" for _ in range(50)]
             content = "\n".join(["length,width,kind", *rows, ""]).encode()
             member = tarfile.TarInfo(f"{name}.csv")
             member.size = len(content)
@@ -40,13 +37,8 @@ def merge(archive: dsl.Input[dsl.Dataset], table: dsl.Output[dsl.Dataset]) -> in
     import tarfile
 
     with tarfile.open(archive.path) as packed:
-        members = sorted(
-            (m for m in packed.getmembers() if m.name.endswith(".csv")),
-            key=lambda member: member.name,
-        )
-        tables = [
-            list(csv.reader(io.TextIOWrapper(packed.extractfile(member)))) for member in members
-        ]
+        members = sorted((m for m in packed.getmembers() if m.name.endswith(".csv")), key=lambda member: member.name)
+        tables = [list(csv.reader(io.TextIOWrapper(packed.extractfile(member)))) for member in members]
     rows = [row for content in tables for row in content[1:]]
     with open(table.path, "w", newline="") as file:
         csv.writer(file).writerows([tables[0][0], *rows])

@@ -35,9 +35,7 @@ def copy_data(bucket: str, run: str, seed: int) -> str:
     return name
 
 
-@dsl.component(
-    base_image=IMAGE, packages_to_install=DRIVERS, embedded_artifact_path=str(TRAINING / "train.py")
-)
+@dsl.component(base_image=IMAGE, packages_to_install=DRIVERS, embedded_artifact_path=str(TRAINING / "train.py"))
 def train(
     data: str,
     bucket: str,
@@ -56,19 +54,10 @@ def train(
 
     with fsspec.open(data) as file:
         seed = json.load(file)["seed"]
-    settings = [
-        "--steps",
-        str(steps),
-        "--seed",
-        str(seed),
-        "--checkpoint-every",
-        str(checkpoint_every),
-    ]
+    settings = ["--steps", str(steps), "--seed", str(seed), "--checkpoint-every", str(checkpoint_every)]
     settings += ["--gpu"] if gpu else []
     checkpoints = f"{bucket}/{run}/checkpoints"
-    subprocess.run(
-        [sys.executable, program.path, *settings, "--checkpoints", checkpoints], check=True
-    )
+    subprocess.run([sys.executable, program.path, *settings, "--checkpoints", checkpoints], check=True)
     return f"{checkpoints}/result.json"
 
 
@@ -77,9 +66,7 @@ def train(
     packages_to_install=[*DRIVERS, "kubernetes>=27"],
     embedded_artifact_path=str(TRAINING / "serve.py"),
 )
-def serve(
-    result: str, name: str, image: str, deploy: bool, program: dsl.EmbeddedInput[dsl.Artifact]
-) -> str:
+def serve(result: str, name: str, image: str, deploy: bool, program: dsl.EmbeddedInput[dsl.Artifact]) -> str:
     """The model as a KServe InferenceService; made in this profile if `deploy`. Its pods stay on demand.
 
     None of KServe's runtimes reads train.py's JSON, so the service is a program of its own, serve.py, with the weights beside it.

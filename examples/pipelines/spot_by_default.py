@@ -19,9 +19,7 @@ def fit(table: dsl.Input[dsl.Dataset], model: dsl.Output[dsl.Model]) -> float:
     with open(table.path) as file:
         rows = [(float(row["length"]), float(row["width"])) for row in csv.DictReader(file)]
     mean_x, mean_y = (sum(column) / len(rows) for column in zip(*rows, strict=True))
-    slope = sum((x - mean_x) * (y - mean_y) for x, y in rows) / sum(
-        (x - mean_x) ** 2 for x, _ in rows
-    )
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in rows) / sum((x - mean_x) ** 2 for x, _ in rows)
     with open(model.path, "w") as file:
         json.dump({"slope": slope, "intercept": mean_y - slope * mean_x}, file)
     return sum((y - mean_y - slope * (x - mean_x)) ** 2 for x, y in rows) / len(rows)

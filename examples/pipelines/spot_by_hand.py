@@ -16,9 +16,7 @@ SPOT = "kubernetes.azure.com/scalesetpriority"
 
 def tolerate_spot(task: dsl.PipelineTask) -> dsl.PipelineTask:
     """Was: task.add_toleration(V1Toleration(key=SPOT, operator="Equal", value="spot", effect="NoSchedule"))."""
-    return kubernetes.add_toleration(
-        task, key=SPOT, operator="Equal", value="spot", effect="NoSchedule"
-    )
+    return kubernetes.add_toleration(task, key=SPOT, operator="Equal", value="spot", effect="NoSchedule")
 
 
 def on_spot(task: dsl.PipelineTask, weight: int | None = None) -> dsl.PipelineTask:

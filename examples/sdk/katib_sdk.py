@@ -21,10 +21,7 @@ def template(container: str) -> dict[str, Any]:
         "args": ["--learning-rate", "${trialParameters.learningRate}"],
         # The driver's libraries on GKE (../../docs/gpus.md).
         "env": [{"name": "LD_LIBRARY_PATH", "value": "/usr/local/nvidia/lib64"}],
-        "resources": {
-            "requests": {"cpu": "500m", "memory": "1Gi"},
-            "limits": {"nvidia.com/gpu": "1"},
-        },
+        "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"nvidia.com/gpu": "1"}},
         "volumeMounts": [{"name": "code", "mountPath": "/code"}],
     }
     return {
@@ -55,14 +52,10 @@ def pytorch_trial() -> dict[str, Any]:
     return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": spec}
 
 
-def experiment(
-    name: str, trial: dict[str, Any], container: str, primary: dict[str, str] | None
-) -> dict[str, Any]:
+def experiment(name: str, trial: dict[str, Any], container: str, primary: dict[str, str] | None) -> dict[str, Any]:
     """An Experiment as it is sent."""
     learning_rate = katib.V1beta1ParameterSpec(
-        name="learningRate",
-        parameterType="double",
-        feasibleSpace=katib.V1beta1FeasibleSpace(min="0.01", max="0.2"),
+        name="learningRate", parameterType="double", feasibleSpace=katib.V1beta1FeasibleSpace(min="0.01", max="0.2")
     )
     reference = katib.V1beta1TrialParameterSpec(name="learningRate", reference="learningRate")
     wanted = katib.V1beta1Experiment(
@@ -89,9 +82,7 @@ def experiment(
 
 def experiments(contract: Contract) -> list[dict[str, Any]]:
     """One by the contract's lines, which also work below Kubernetes 1.36; one by the label alone."""
-    over_jobs = manifests.placed(
-        experiment("sweep-job-sdk", job_trial(), "train", None), contract.lines("prefer-spot")
-    )
+    over_jobs = manifests.placed(experiment("sweep-job-sdk", job_trial(), "train", None), contract.lines("prefer-spot"))
     master = {"training.kubeflow.org/job-role": "master"}
     over_pytorch = experiment("sweep-pytorchjob-sdk", pytorch_trial(), "pytorch", master)
     return [over_jobs, manifests.labelled(over_pytorch, contract, "require-spot")]

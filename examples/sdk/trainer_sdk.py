@@ -24,9 +24,7 @@ def main() -> None:
         ),
         options=[
             Name("llm-sdk"),
-            TrainerCommand(
-                ["python", "/code/train.py", "--gpu", "--checkpoints", "/checkpoints/llm-sdk"]
-            ),
+            TrainerCommand(["python", "/code/train.py", "--gpu", "--checkpoints", "/checkpoints/llm-sdk"]),
         ],
     )
 

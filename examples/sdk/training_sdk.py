@@ -30,25 +30,16 @@ from kubernetes.client import (
 NAMESPACE = "team-a"
 
 
-def replica(
-    container: str, job: str, lines: Lines, *, gpu: bool = True
-) -> KubeflowOrgV1ReplicaSpec:
+def replica(container: str, job: str, lines: Lines, *, gpu: bool = True) -> KubeflowOrgV1ReplicaSpec:
     """One replica. Its placement belongs into the pod's spec; the tutorial had it in V1ReplicaSpec, which drops it."""
     trainer = V1Container(
         name=container,
         image="python:3.12.14-slim-bookworm@sha256:0f5b26b9518d002b6173fd61daad821fa340635ebfec5bba471013f9ca114579",
-        command=[
-            "python",
-            "/code/train.py",
-            *(["--gpu"] if gpu else []),
-            "--checkpoints",
-            f"/tmp/{job}",
-        ],
+        command=["python", "/code/train.py", *(["--gpu"] if gpu else []), "--checkpoints", f"/tmp/{job}"],
         # The driver's libraries on GKE (../../docs/gpus.md).
         env=[V1EnvVar(name="LD_LIBRARY_PATH", value="/usr/local/nvidia/lib64")] if gpu else None,
         resources=V1ResourceRequirements(
-            requests={"cpu": "500m", "memory": "1Gi"},
-            limits={"nvidia.com/gpu": "1"} if gpu else None,
+            requests={"cpu": "500m", "memory": "1Gi"}, limits={"nvidia.com/gpu": "1"} if gpu else None
         ),
         volume_mounts=[V1VolumeMount(name="code", mount_path="/code")],
     )
@@ -76,9 +67,7 @@ def tf_job(contract: Contract) -> KubeflowOrgV1TFJob:
             run_policy=KubeflowOrgV1RunPolicy(clean_pod_policy="Running", backoff_limit=50),
             tf_replica_specs={
                 "Chief": replica("tensorflow", "mnist", contract.lines("on-demand")),
-                "PS": replica(
-                    "tensorflow", "mnist", contract.lines("on-demand", gpu=False), gpu=False
-                ),
+                "PS": replica("tensorflow", "mnist", contract.lines("on-demand", gpu=False), gpu=False),
                 "Worker": replica("tensorflow", "mnist", contract.lines("prefer-spot")),
             },
         ),

@@ -19,9 +19,7 @@ class Model(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         rows = [zip(WEIGHTS, row, strict=True) for row in asked["instances"]]
-        self._answer(
-            {"predictions": [sum(weight * feature for weight, feature in row) for row in rows]}
-        )
+        self._answer({"predictions": [sum(weight * feature for weight, feature in row) for row in rows]})
 
     def _answer(self, body: dict[str, object]) -> None:
         self.send_response(200)

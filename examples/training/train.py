@@ -71,9 +71,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self._path = path
         path.mkdir(parents=True, exist_ok=True)
-        for left in path.glob(
-            f"{self._UNFINISHED}*"
-        ):  # by a process that was killed while it wrote
+        for left in path.glob(f"{self._UNFINISHED}*"):  # by a process that was killed while it wrote
             left.unlink(missing_ok=True)
 
     def names(self) -> list[str]:
@@ -112,15 +110,11 @@ class Bucket:
     def names(self) -> list[str]:
         self._files.invalidate_cache()  # an earlier listing would hide the checkpoint of the pod before
         try:
-            return sorted(
-                str(path).rpartition("/")[2] for path in self._files.ls(self._path, detail=False)
-            )
+            return sorted(str(path).rpartition("/")[2] for path in self._files.ls(self._path, detail=False))
         except FileNotFoundError:
             return []
         except Exception as refused:  # each driver has errors of its own
-            raise SystemExit(
-                f"error: {self._path} cannot be listed; a new right takes minutes: {refused}"
-            ) from None
+            raise SystemExit(f"error: {self._path} cannot be listed; a new right takes minutes: {refused}") from None
 
     def read(self, name: str) -> bytes:
         return bytes(self._files.cat_file(f"{self._path}/{name}"))
@@ -173,9 +167,7 @@ def product(left: Sequence[float], right: Sequence[float]) -> float:
     return math.fsum(x * y for x, y in zip(left, right, strict=True))
 
 
-def gradient(
-    weights: list[float], samples: list[tuple[list[float], float]]
-) -> tuple[list[float], float]:
+def gradient(weights: list[float], samples: list[tuple[list[float], float]]) -> tuple[list[float], float]:
     """The gradient of the mean squared error, and the error."""
     total, loss = [0.0] * len(weights), 0.0
     for features, wanted in samples:
@@ -260,9 +252,7 @@ def _checkpoints(files: Store) -> list[str]:
 
 def _same_run(name: str, saved: dict[str, Any], settings: Settings) -> None:
     if saved != asdict(settings):
-        raise WrongRun(
-            f"{name} belongs to a run with {saved}, not {asdict(settings)}: choose another place"
-        )
+        raise WrongRun(f"{name} belongs to a run with {saved}, not {asdict(settings)}: choose another place")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -271,27 +261,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--steps", type=int, default=Settings.steps)
     parser.add_argument("--learning-rate", type=float, default=Settings.learning_rate)
     parser.add_argument("--seed", type=int, default=Settings.seed)
-    parser.add_argument(
-        "--checkpoints", required=True, help="a folder, or a URL such as gs://BUCKET/PATH"
-    )
-    parser.add_argument(
-        "--checkpoint-every", type=int, default=20, help="steps between two checkpoints"
-    )
-    parser.add_argument(
-        "--gpu", action="store_true", help="end at once where the GPU's driver cannot be loaded"
-    )
-    parser.add_argument(
-        "--seconds-per-step", type=float, default=0.0, help="makes the run as long as a real one"
-    )
+    parser.add_argument("--checkpoints", required=True, help="a folder, or a URL such as gs://BUCKET/PATH")
+    parser.add_argument("--checkpoint-every", type=int, default=20, help="steps between two checkpoints")
+    parser.add_argument("--gpu", action="store_true", help="end at once where the GPU's driver cannot be loaded")
+    parser.add_argument("--seconds-per-step", type=float, default=0.0, help="makes the run as long as a real one")
     chosen = parser.parse_args(arguments)
     if chosen.gpu:
         try:
             ctypes.CDLL("libcuda.so.1")
         except OSError as missing:
             # Frameworks would train on the CPU and say so in one line of their logs, while the GPU is paid for.
-            raise SystemExit(
-                f"error: no driver of a GPU: {missing}; docs/gpus.md has the remedy"
-            ) from None
+            raise SystemExit(f"error: no driver of a GPU: {missing}; docs/gpus.md has the remedy") from None
     settings = Settings(chosen.steps, chosen.learning_rate, chosen.seed)
     files = store(chosen.checkpoints)
     told_to_end: list[int] = []
@@ -304,9 +284,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"step={state.step} loss={state.loss!r}", flush=True)
 
     try:
-        state = train(
-            settings, files, chosen.checkpoint_every, lambda: bool(told_to_end), after_step
-        )
+        state = train(settings, files, chosen.checkpoint_every, lambda: bool(told_to_end), after_step)
     except WrongRun as wrong:
         print(f"error: {wrong}", file=sys.stderr, flush=True)
         return 2

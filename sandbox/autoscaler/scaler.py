@@ -58,9 +58,7 @@ class Autoscaler:
         return self._registry.back_off.groups(now)
 
     def scan(self, now: float, world: World, hands: Hands) -> float:
-        """Scan once; return the time of the next scan. Raises what `hands` raise but ScaleRefused, and ValueError for
-        a malformed profile.
-        """
+        """Scan once; return the time of the next. Raises what `hands` raise but ScaleRefused; ValueError for a bad profile."""
         behaviour = self._behaviour(world)
         own = behaviour.unneeded_times(world.groups)
         profile = Profile.of({**self._behaviour.defaults, **world.profile}, self._options, own)
@@ -93,9 +91,7 @@ class Autoscaler:
         return self._next(snapshot, profile, waits, ripens, grown or removed)
 
     def _next(self, snapshot: Snapshot, profile: Profile, waits: float, ripens: float, acted: bool) -> float:
-        """Return the time of the next scan; after a scan that did something, at once. `ripens`: when a young pod
-        begins to count.
-        """
+        """Return the time of the next scan: at once after one that acted. `ripens`: when a young pod begins to count."""
         now = snapshot.now
         if acted:
             self._wakes = now + self._options.again

@@ -12,7 +12,7 @@ from sandbox.azure import azure_ids
 from sandbox.azure.azure_catalogue import machines
 from sandbox.azure.azure_errors import AzureRefused, aks
 from sandbox.azure.azure_quotas import CORES, LOW_PRIORITY, Excess, Quotas
-from sandbox.azure.resources import azure_network, azure_network_rules
+from sandbox.azure.resources import azure_network, subnet_sizes
 from sandbox.azure.resources.azure_requests import CLUSTER, pools_of
 from sandbox.cloud.state import Record, Resources
 
@@ -83,16 +83,16 @@ def _spot_quota(resources: Resources, cluster: Record, pool: Record, had: Nodes,
 
 def _subnet_full(resources: Resources, cluster: Record, pool: Record, had: Nodes) -> Shortage | None:
     """AKS compares a subnet with the cluster's own pools alone; those of others it meets when it takes addresses."""
-    needed = azure_network_rules.taken(cluster.body["networkProfile"], pool.body, _added(pool, had))
+    needed = subnet_sizes.taken(cluster.body["networkProfile"], pool.body, _added(pool, had))
     for id, addresses in needed.items():
         subnet = resources.get(id)
         if subnet is None:
             continue
         used = sum(
-            azure_network_rules.taken(c.body["networkProfile"], p.body, had.get(azure_ids.key(p.id), 0))[id]
+            subnet_sizes.taken(c.body["networkProfile"], p.body, had.get(azure_ids.key(p.id), 0))[id]
             for c, p in _pools(resources)
         )
-        if used + addresses > azure_network_rules.usable(subnet):
+        if used + addresses > subnet_sizes.usable(subnet):
             # karpenter-provider-azure #734, Azure/AKS #2531
             prefixes = ",".join(azure_network.prefixes(subnet.body))
             text = (

@@ -12,7 +12,7 @@ from sandbox.cloud.state import Body, Record, Resources, States
 from sandbox.gcp import bridge, gcp_errors, gcp_ids, gcp_quotas, instance_groups
 from sandbox.gcp.gcp_quotas import UNLIMITED, Quotas
 from sandbox.gcp.gcp_schema import STORED
-from sandbox.gcp.instance_groups import SPOT
+from sandbox.gcp.gcp_spot import SPOT
 from sandbox.gcp.resources import bucket, router
 from sandbox.gcp.resources import gcp_cluster as clusters
 from sandbox.gcp.resources import gcp_pool as pools

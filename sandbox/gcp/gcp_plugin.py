@@ -6,7 +6,7 @@ from sandbox.gcp import gcp_catalogue, workstation
 from sandbox.gcp.gcp_cloud import GcpCloud
 from sandbox.gcp.gcp_provider import GcpProvider
 from sandbox.gcp.gcp_quotas import Quotas
-from sandbox.gcp.instance_groups import SPOT
+from sandbox.gcp.gcp_spot import SPOT
 from sandbox.gcp.resources.gcp_resource_type import Settings
 from sandbox.gcp.resources.gcp_table import TYPES
 from sandbox.kubernetes import node_objects

@@ -17,7 +17,8 @@ from types import FrameType
 from sandbox.base.errors import ProgramError
 from sandbox.base.home import PROJECT
 from sandbox.base.notices import Notify
-from sandbox.toolchain.builder import Builder, Job, check_disk, explain, locked
+from sandbox.toolchain.build_errors import check_disk, explain
+from sandbox.toolchain.builder import Builder, Job, locked
 from sandbox.toolchain.golang import find_go
 from sandbox.toolchain.installed import installed
 from sandbox.toolchain.modules import MODULES, NAMES, Module

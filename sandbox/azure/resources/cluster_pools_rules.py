@@ -2,7 +2,7 @@
 
 from sandbox.azure import azure_catalogue
 from sandbox.azure.azure_errors import AzureRefused, aks
-from sandbox.azure.resources import azure_network_rules
+from sandbox.azure.resources import azure_network_rules, subnet_sizes
 from sandbox.azure.resources.azure_requests import ClusterPools, ClusterRequest, PoolsRule, pools_of
 from sandbox.cloud import rules
 
@@ -88,8 +88,8 @@ def standard_balancer(fleet: ClusterPools) -> AzureRefused | None:
 
 RULES: tuple[PoolsRule, ...] = (
     *(system_pool, number_of_pools, node_provisioning, skew, standard_balancer),
-    *(azure_network_rules.service_range, azure_network_rules.pod_range, azure_network_rules.subnet_size),
-    *(azure_network_rules.pod_range_size, azure_network_rules.managed_gateway, azure_network_rules.own_gateway),
+    *(azure_network_rules.service_range, azure_network_rules.pod_range, subnet_sizes.subnet_size),
+    *(subnet_sizes.pod_range_size, azure_network_rules.managed_gateway, azure_network_rules.own_gateway),
     azure_network_rules.own_routes,
 )
 

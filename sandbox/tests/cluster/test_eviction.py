@@ -9,7 +9,7 @@ import pytest
 from sandbox.azure.scale_sets import SPOT as AKS
 from sandbox.cloud.spot_nodes import SpotFacts
 from sandbox.cluster import eviction
-from sandbox.gcp.instance_groups import SPOT as GKE
+from sandbox.gcp.gcp_spot import SPOT as GKE
 from sandbox.kubernetes import node_objects
 from sandbox.kubernetes.client import Client
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.azure import allocation
-from sandbox.azure.resources import azure_network_rules, azure_pool_rules, cluster_pools_rules
+from sandbox.azure.resources import azure_network_rules, azure_pool_rules, cluster_pools_rules, subnet_sizes
 from sandbox.tests.rule_walk import ABSENT, Row
 
 from ..conftest import REGULAR, SPOT, SUBNET, SYSTEM
@@ -89,29 +89,29 @@ ROWS = [
     .says("NetworkProfileCIDROverlapVNET", "overlaps with reserved VNET CIDR 10.100.0.0/16")
     .given(_profile(podCidr="10.100.128.0/17"))
     .tries(pool, REGULAR, resourceName="two", vnetSubnetID=(subnet("nodes"), ABSENT)),
-    Row("subnet too small for the maximum", azure_network_rules.subnet_size, "2.1, 7.17")
+    Row("subnet too small for the maximum", subnet_sizes.subnet_size, "2.1, 7.17")
     .says(
         "InsufficientSubnetSize",
         "Pre-allocated IPs 12 exceeds IPs available 11 in Subnet Cidr 10.100.16.0/28, Subnet Name small. If Autoscaler is enabled",
     )
     .tries(pool, _SMALL, enableAutoScaling=True, minCount=0, maxCount=(12, 11)),
-    Row("subnet too small for two pools", azure_network_rules.subnet_size, "2.1, 7.17")
+    Row("subnet too small for two pools", subnet_sizes.subnet_size, "2.1, 7.17")
     .says("InsufficientSubnetSize", "Pre-allocated IPs 12")
     .given(pool(_SMALL, count=6))
     .tries(pool, _SMALL, agentPoolName="other", count=(6, 5)),
-    Row("subnet too small for the pods in it", azure_network_rules.subnet_size, "2.1, 7.17")
+    Row("subnet too small for the pods in it", subnet_sizes.subnet_size, "2.1, 7.17")
     .says(
         "InsufficientSubnetSize",
         "Pre-allocated IPs 279 exceeds IPs available 251 in Subnet Cidr 10.100.32.0/24, Subnet Name pods.",
     )
     .tries(_in, "pods", _FLAT, count=(9, 8)),
-    Row("subnet of the pods too small", azure_network_rules.subnet_size, "2.1, 7.17")
+    Row("subnet of the pods too small", subnet_sizes.subnet_size, "2.1, 7.17")
     .says(
         "InsufficientSubnetSize",
         "Pre-allocated IPs 330 exceeds IPs available 251 in Subnet Cidr 10.100.32.0/24, Subnet Name pods.",
     )
     .tries(_in, "nodes", _FLAT, podSubnetID=subnet("pods"), count=(3, 2)),
-    Row("pod range too small", azure_network_rules.pod_range_size, "2.1, 7.17")
+    Row("pod range too small", subnet_sizes.pod_range_size, "2.1, 7.17")
     .says(
         "InsufficientSubnetSize",
         "Pre-allocated IPs 1280 exceeds IPs available 1024 in Subnet Cidr 10.240.100.0/22, Subnet Name networkProfile.podCIDR.",
