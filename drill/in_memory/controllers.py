@@ -15,7 +15,6 @@ from sandbox.autoscaler.shapes import Amounts, amounts
 from sandbox.kubernetes.client import Object
 
 _ENDED = ("Succeeded", "Failed")
-_CORDON = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 _LEFT = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
 _TOLERATED = [{"operator": "Exists"}]
 

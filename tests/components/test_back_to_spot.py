@@ -66,7 +66,9 @@ def test_the_deployment_reads_the_policy_that_is_declared() -> None:
     pod = deployment["template"]["spec"]
     assert json.loads(config["data"]["policy.json"]) == back_to_spot.policy()
     assert pod["volumes"][0]["configMap"]["name"] == config["metadata"]["name"]
-    assert "--policy-config-file=/policy/policy.json" in pod["containers"][0]["args"]
+    # Every two minutes, which drills in memory count on too (`drill.in_memory.moves`).
+    wanted = {"--policy-config-file=/policy/policy.json", "--descheduling-interval=2m"}
+    assert wanted <= set(pod["containers"][0]["args"])
     binding = seen["kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding"]
     assert binding["subjects"][0]["name"] == pod["serviceAccountName"]
     assert deployment["selector"]["matchLabels"].items() <= deployment["template"]["metadata"]["labels"].items()

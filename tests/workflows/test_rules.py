@@ -17,8 +17,6 @@ from tests.workflows.files import ACTIONS, PROJECT, WORKFLOWS, jobs, read, scala
 ALL = [*WORKFLOWS, *ACTIONS]
 STACKS = {path.name.split(".")[1] for path in PROJECT.glob("Pulumi.*.yaml")}
 PINNED = re.compile(r"uses: (?:\./[\w./-]+|[\w./-]+@[0-9a-f]{40} # v\d+\.\d+(?:\.\d+)?)$")
-UNTRUSTED = {"preview", "preview-comment"}
-"""Workflows that a stranger's pull request starts."""
 
 
 def names(paths: list[Path]) -> list[str]:
