@@ -126,8 +126,15 @@ class Stack:
         return [command, "--stack", self.name, "--cwd", str(self.project), *arguments]
 
     def steps(self) -> list[tuple[str, str, list[str]]]:
-        """The steps of an `up`, as (operation, resource name, changed properties)."""
-        printed = json.loads(self.run("preview", "--json").stdout)
+        """Preview an `up`; return its steps as (operation, resource name, changed properties)."""
+        return self._steps("preview")
+
+    def up(self, *arguments: str) -> list[tuple[str, str, list[str]]]:
+        """Bring the stack up; return the steps that it took, as `steps` does."""
+        return self._steps("up", *arguments)
+
+    def _steps(self, command: str, *arguments: str) -> list[tuple[str, str, list[str]]]:
+        printed = json.loads(self.run(command, "--json", *arguments).stdout)
         assert printed["errors"] == []
         return [(step["op"], step["name"], step["diff"]) for step in printed["steps"]]
 

@@ -106,7 +106,7 @@ def test_a_real_api_server_takes_it_all_and_a_change_replaces_nothing(running: S
     config["pools"][1]["gpuSharing"]["replicas"] = 2
     config["pools"][4]["gpuSharing"] = {"strategy": "time-slicing", "replicas": 2}
     running.write(config)
-    steps = {name: (op, diff) for op, name, diff in running.steps()}
+    steps = {name: (op, diff) for op, name, diff in running.up()}
     assert {op for op, _ in steps.values()} == {"update"}
     pools = {
         name: diff for name, (_, diff) in steps.items() if name.startswith("ml-sharing-") and "nodeLabels" in str(diff)
@@ -114,4 +114,3 @@ def test_a_real_api_server_takes_it_all_and_a_change_replaces_nothing(running: S
     assert list(pools) == ["ml-sharing-train"]
     assert {"ml-sharing-device-plugin", "ml-sharing-device-plugin-configs"} <= steps.keys()
     assert not {name for name in steps if "mps" in name}
-    running.run("up")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
 import yaml
 
@@ -37,7 +37,7 @@ def test_a_block_of_a_stack_file_is_good(block: Block) -> None:
         assert loader.read_stack(settings)[1] == []
     else:
         # The reader replaces the text in angle brackets.
-        errors = jsonschema.Draft7Validator(PART).iter_errors(shown)
+        errors = jsonschema_rs.Draft7Validator(PART).iter_errors(shown)
         assert [error.message for error in errors if "<" not in str(error.instance)] == []
 
 

@@ -56,12 +56,11 @@ def next_release_adds_placement_and_replaces_nothing(older: Stack, subject: Subj
     assert shown["defaults"] == {}
     assert "scheduling.profiles" in shown["shortfall"][-1]
     older.write({**older.config, "release": "r2026-11"})
-    steps = older.steps()
+    steps = older.up()
     assert {operation for operation, _, _ in steps} == {"create", "update"}
     assert sorted(name for operation, name, _ in steps if operation == "create") == [
         f"{subject.cluster}-{name}" for name in subject.created_by_newer
     ]
-    older.run("up")
     assert f"kubeflow-spot-{subject.name}-defaults" in own_objects(
         older, "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"
     )

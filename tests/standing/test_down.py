@@ -15,6 +15,7 @@ from sandbox.tests.subjects import Subject
 pytestmark = pytest.mark.engine
 
 
+@pytest.mark.repeats
 def test_a_cluster_whose_processes_died_comes_back_with_the_next_up(stack: Stack, subject: Subject) -> None:
     running = processes_below(stack.home)
     assert len(running) == 6
@@ -25,6 +26,7 @@ def test_a_cluster_whose_processes_died_comes_back_with_the_next_up(stack: Stack
     assert len(stack.get("nodes")["items"]) == sum(subject.at_first.values())
 
 
+@pytest.mark.repeats
 def test_down_leaves_no_process_and_no_state_and_up_works_again(stack: Stack, subject: Subject) -> None:
     printed = stack.run("down").stdout
     # `down` removes the stack itself.

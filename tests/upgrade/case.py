@@ -61,9 +61,21 @@ class Case:
 
 
 def cases(cloud: str) -> list[Case]:
-    """Return all cases on a cloud: first those that begin on a new stack, last those that leave a changed program."""
+    """Return all cases on a cloud.
+
+    Those that begin on a new stack come first, then those that begin with an earlier program, and last those that leave a
+    changed program.
+    """
     cases = [case(f"{cloud}-{name}") for name in _table(cloud)["cases"]]
-    return sorted(cases, key=lambda case: (not case.steps[0].new, case.steps[-1].program != PROGRAM, case.name))
+    return sorted(
+        cases,
+        key=lambda case: (
+            not case.steps[0].new,
+            case.steps[-1].program != PROGRAM,
+            case.steps[0].program == PROGRAM,
+            case.name,
+        ),
+    )
 
 
 def case(name: str) -> Case:

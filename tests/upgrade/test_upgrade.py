@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from sandbox.tests.stack import Stack
-from tests.upgrade.case import PROJECT, Case, Step, cases, lines
+from tests.upgrade.case import PROGRAM, PROJECT, Case, Step, cases, lines
 
 pytestmark = pytest.mark.engine
 
@@ -94,7 +94,8 @@ def test_a_preview_of_the_first_change_shows_exactly_the_steps_of_the_case(
 ) -> None:
     upgraded, step = stacks[case.cloud], case.steps[1]
     upgraded.at(case.steps[0])
-    shown = upgraded.preview(step)
+    # Only the first case begins with an earlier program: its stack is updated, for the cases after it.
+    shown = upgraded.up(step) if case.steps[0].program != PROGRAM else upgraded.preview(step)
     if step.would:
         assert Counter(each["op"] for each in shown["steps"]) == step.would
     elif step.refused:
