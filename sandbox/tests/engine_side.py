@@ -49,6 +49,24 @@ class RecordingRuntime:
         self.calls.append(("apply_nodes", cluster_id))
         self.nodes[cluster_id] = nodes
 
+    def during(self, act: Callable[[], object], at: str = "") -> None:
+        """Do something ahead of the next call, or of the next one of this name."""
+
+        def once(call: str) -> None:
+            if at in ("", call):
+                self.before = lambda call: None
+                act()
+
+        self.before = once
+
+    def fails(self, error: BaseException, at: str = "") -> None:
+        """Raise an error ahead of the next call, or of the next one of this name."""
+
+        def fail() -> None:
+            raise error
+
+        self.during(fail, at)
+
     def names(self) -> list[str]:
         return [node["metadata"]["name"] for nodes in self.nodes.values() for node in nodes]
 

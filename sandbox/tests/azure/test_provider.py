@@ -215,15 +215,11 @@ def test_preview_of_an_update_changes_nothing(ready: Account) -> None:
 
 
 def test_control_plane_that_does_not_start_leaves_a_failed_cluster(account: Account) -> None:
-    def fail(call: str) -> None:
-        raise OSError("no space left on device")
-
     account.group()
-    account.runtime.before = fail
+    account.runtime.fails(OSError("no space left on device"))
     with pytest.raises(InitFailed, match="no space left") as failed:
         account.cluster()
     assert failed.value.outputs["provisioningState"] == "Failed"
-    account.runtime.before = lambda call: None
     cluster = Resource(
         CLUSTER, "it", "urn", failed.value.id, old_inputs=CLUSTER_INPUTS, old_outputs=failed.value.outputs
     )

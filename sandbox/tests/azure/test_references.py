@@ -85,17 +85,13 @@ def test_registry_names(account: Account, name: str) -> None:
 
 
 def test_kubelet_may_pull_once_its_cluster_is_up(ready: Account, registry: Resource) -> None:
-    def fail(call: str) -> None:
-        raise OSError("no space left on device")
-
     # A cluster made again has the same numbers here, so that the kubelet's is known before this one is up.
     inputs = {**CLUSTER_INPUTS, "resourceName": "two"}
     before = ready.create(CLUSTER, inputs)
     ready.provider.delete(before)
-    ready.runtime.before = fail
+    ready.runtime.fails(OSError("no space left on device"))
     with pytest.raises(InitFailed) as failed:
         ready.create(CLUSTER, inputs)
-    ready.runtime.before = lambda call: None
     refused = refusal(ready.create, ROLE, pull(registry, kubelet(before)))
     assert refused.code == "PrincipalNotFound"
     half = Resource(CLUSTER, "it", "urn", failed.value.id, old_inputs=inputs, old_outputs=failed.value.outputs)
