@@ -76,6 +76,14 @@ CLUSTER_INPUTS: Props = ml(
     agentPoolProfiles=[SYSTEM],
 )
 
+ADDRESS_INPUTS: Props = ml(publicIpAddressName="egress", sku={"name": "Standard"}, publicIPAllocationMethod="Static")
+NAT_INPUTS: Props = ml(natGatewayName="egress", sku={"name": "Standard"})
+ROUTE = {"name": "out", "addressPrefix": "0.0.0.0/0", "nextHopType": "VirtualAppliance", "nextHopIpAddress": "10.0.0.4"}
+ROUTES_INPUTS: Props = ml(routeTableName="egress", routes=[ROUTE])
+VAULT_INPUTS: Props = ml(
+    vaultName="keys", properties={"tenantId": azure_ids.TENANT, "sku": {"family": "A", "name": "standard"}}
+)
+
 
 def deployment(pool: str, properties: Props) -> Props:
     """A deployment named `pool` that puts a pool of the cluster `aks`."""

@@ -134,17 +134,6 @@ def test_only_three_names_are_taken(ready: Account) -> None:
         ready.create(TOKEN, inputs(name, **window()))
 
 
-def test_configuration_belongs_to_a_cluster_and_is_deleted_with_it(ready: Account) -> None:
-    assert (
-        refusal(ready.create, TOKEN, {**inputs(NODES, **window()), "resourceName": "no"}).code
-        == "ParentResourceNotFound"
-    )
-    cluster = ready.cluster(resourceName="two")
-    configuration = ready.create(TOKEN, {**inputs(NODES, **window()), "resourceName": "two"})
-    ready.provider.delete(cluster)
-    assert ready.provider.read(configuration) is None
-
-
 def test_start_date_stays_what_it_was_and_is_not_drift(ready: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     configuration = ready.create(TOKEN, inputs(NODES, **window()))
     monkeypatch.setattr(maintenance, "today", lambda: date(2026, 12, 1))

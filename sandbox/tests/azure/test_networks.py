@@ -10,16 +10,22 @@ from sandbox.azure.azure_errors import AzureRefused
 from sandbox.cloud.provider import Resource
 from sandbox.tests.rule_walk import ABSENT, chosen
 
-from .conftest import GROUP, SUBNET, SYSTEM, Account, CheckFailed, Props, ml, refusal
+from .conftest import (
+    ADDRESS_INPUTS,
+    GROUP,
+    NAT_INPUTS,
+    ROUTE,
+    ROUTES_INPUTS,
+    SUBNET,
+    SYSTEM,
+    Account,
+    Props,
+    refusal,
+)
 
 NAT = "azure-native:network:NatGateway"
 ADDRESS = "azure-native:network:PublicIPAddress"
 ROUTES = "azure-native:network:RouteTable"
-
-ADDRESS_INPUTS: Props = ml(publicIpAddressName="egress", sku={"name": "Standard"}, publicIPAllocationMethod="Static")
-NAT_INPUTS: Props = ml(natGatewayName="egress", sku={"name": "Standard"})
-ROUTE = {"name": "out", "addressPrefix": "0.0.0.0/0", "nextHopType": "VirtualAppliance", "nextHopIpAddress": "10.0.0.4"}
-ROUTES_INPUTS: Props = ml(routeTableName="egress", routes=[ROUTE])
 
 
 @pytest.fixture
@@ -212,15 +218,6 @@ def test_region_is_fixed(account: Account, address: Resource) -> None:
     assert account.diff(address, {**ADDRESS_INPUTS, "location": "eastus"}).replaces == {"location"}
 
 
-@pytest.mark.parametrize("name", ["-egress", "egress-", "a/b", "a" * 81])
-def test_network_names(account: Account, name: str) -> None:
-    for token, inputs in ((NAT, NAT_INPUTS), (ROUTES, ROUTES_INPUTS), (ADDRESS, ADDRESS_INPUTS)):
-        parameter = next(key for key in inputs if key.endswith("Name") and key != "resourceGroupName")
-        with pytest.raises(CheckFailed, match=f"'{parameter}' (does not match|is too long)"):
-            account.check(token, {**inputs, parameter: name})
-        account.check(token, {**inputs, parameter: "a-b.c_"})
-
-
 def test_subnet_in_use_stays_until_its_cluster_is_gone(account: Account) -> None:
     group = account.group()
     network, subnet = account.network(), account.subnet()
@@ -231,17 +228,6 @@ def test_subnet_in_use_stays_until_its_cluster_is_gone(account: Account) -> None
     account.provider.delete(subnet)
     account.provider.delete(network)
     account.provider.delete(group)
-
-
-def test_group_goes_with_all_that_is_in_it(account: Account) -> None:
-    group = account.group()
-    account.network()
-    subnet = account.subnet()
-    cluster = account.cluster(agentPoolProfiles=[{**SYSTEM, "vnetSubnetID": subnet.id}])
-    account.provider.delete(group)
-    assert account.runtime.calls[-1] == ("stop", cluster.id.lower())
-    assert all(account.provider.read(resource) is None for resource in (group, subnet, cluster))
-    account.provider.delete(cluster)
 
 
 @pytest.mark.parametrize(

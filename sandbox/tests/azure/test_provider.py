@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import json
 import re
@@ -9,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure.azure_provider import AzureProvider
 from sandbox.cloud.provider import UNKNOWN, InitFailed, Refused, Resource
 
 from .conftest import (
@@ -49,6 +49,7 @@ from .conftest import (
             {**CLUSTER_INPUTS, "agentPoolProfiles": [{"count": 1}]},
             "missing required property 'agentPoolProfiles[0].name'",
         ),
+        (POOL, {**SPOT, "agentPoolName": "GPU"}, "'agentPoolName' does not match expression '^[a-z][a-z0-9]{0,11}$'"),
         (GROUP, {"resourceGroupName": "a" * 91}, "'resourceGroupName' is too long (91): at most 90 characters allowed"),
     ],
 )
@@ -226,13 +227,6 @@ def test_control_plane_that_does_not_start_leaves_a_failed_cluster(account: Acco
     assert account.update(cluster, CLUSTER_INPUTS).old_outputs["provisioningState"] == "Succeeded"
 
 
-def test_two_providers_share_one_cloud(ready: Account) -> None:
-    other = AzureProvider(ready.cloud)
-    other.configure({})
-    pool = ready.create(POOL, REGULAR)
-    assert other.read(pool) is not None
-
-
 def test_aks_error_prints_its_whole_body(ready: Account) -> None:
     refused = refusal(ready.create, POOL, {**SPOT, "count": None})
     prefix = 'Status=400 Code="InvalidParameter" Message="'
@@ -253,10 +247,47 @@ def test_arm_error_prints_its_message(ready: Account) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("place", "code"),
-    [({"resourceName": "other"}, "ParentResourceNotFound"), ({"resourceGroupName": "no"}, "ResourceGroupNotFound")],
-)
-def test_pool_needs_its_cluster_and_group(ready: Account, place: dict[str, Any], code: str) -> None:
-    assert refusal(ready.create, POOL, {**REGULAR, **place}).code == code
-    ready.create(POOL, REGULAR)
+CREDENTIALS = "azure-native:containerservice:listManagedClusterUserCredentials"
+
+
+def test_credentials_of_a_cluster(ready: Account) -> None:
+    args = ml(resourceName="aks")
+    (entry,) = ready.provider.invoke(CREDENTIALS, args)["kubeconfigs"]
+    assert base64.b64decode(entry["value"]).startswith(b"kubeconfig of /subscriptions/")
+    assert entry["name"] == "clusterUser"
+    with pytest.raises(Refused, match="unknown argument 'name'"):
+        ready.provider.invoke(CREDENTIALS, {**args, "name": "x"})
+    with pytest.raises(
+        Refused, match=r'^Status=404 Code="ResourceNotFound" Message="The Resource .*managedClusters/no'
+    ):
+        ready.provider.invoke(CREDENTIALS, {**args, "resourceName": "no"})
+
+
+def test_no_admin_credentials_without_local_accounts(ready: Account) -> None:
+    ready.cluster(resourceName="two", disableLocalAccounts=True, aadProfile={"managed": True})
+    admin = CREDENTIALS.replace("User", "Admin")
+    assert ready.provider.invoke(admin, ml(resourceName="aks"))["kubeconfigs"]
+    with pytest.raises(Refused, match="Getting static credential is not allowed"):
+        ready.provider.invoke(admin, ml(resourceName="two"))
+
+
+def test_every_type_can_be_read_by_its_names(account: Account) -> None:
+    account.network()
+    subnet = account.subnet()
+    token, args = "azure-native:network:getSubnet", ml(virtualNetworkName="net")
+    result = account.provider.invoke(token, {**args, "subnetName": "nodes"})
+    assert (result["id"], result["addressPrefix"]) == (subnet.id, "10.100.0.0/20")
+    for wrong, reason in (
+        ({**args, "subnetName": "no"}, r"The Resource 'Microsoft.Network/virtualNetworks/net/subnets/no'"),
+        (args, "missing required argument 'subnetName'"),
+        ({**args, "subnetName": "nodes", "name": "x"}, "unknown argument 'name'"),
+    ):
+        with pytest.raises(Refused, match=reason):
+            account.provider.invoke(token, wrong)
+
+
+def test_client_config_and_unknown_functions(account: Account) -> None:
+    result = account.provider.invoke("azure-native:authorization:getClientConfig", {})
+    assert result.keys() == {"clientId", "objectId", "subscriptionId", "tenantId"}
+    with pytest.raises(Refused, match="unknown function azure-native:compute:getDisk"):
+        account.provider.invoke("azure-native:compute:getDisk", {})
