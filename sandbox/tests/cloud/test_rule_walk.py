@@ -4,8 +4,8 @@ The rows stand in `sandbox/tests/azure/walk` and `sandbox/tests/gcp/walk`. The e
 taken out the same request is accepted, or refused for another reason. A refusal is marked "(as the sandbox reads it)" exactly
 where its row says that no source confirms it.
 
-Elsewhere: what a provider's own check refuses (`test_provider`, `test_check`), quotas of Google Cloud (`test_quotas`), rules
-that stand in no table (`test_networks`, `test_monitoring`, `test_maintenance`, `test_identity`). No rule covers eTags
+Elsewhere: what a provider's own check refuses (`test_provider`, `test_check`), quotas (`test_quotas`), rules that
+stand in no table (`test_networks`, `test_monitoring`, `test_maintenance`, `test_identity`). No rule covers eTags
 (azure-native sends none) and machines that a region runs out of (an event, not a refusal of a request). No user sees the
 refusal of a busy GKE cluster: the provider tries again for two hours (terraform-provider-google-beta, services/container).
 """

@@ -58,6 +58,15 @@ CLUSTER_INPUTS: Props = {
     "ipAllocationPolicy": {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "services"},
     "workloadIdentityConfig": {"workloadPool": f"{PROJECT}.svc.id.goog"},
 }
+TWO: Props = {**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": {}}
+ROUTER_INPUTS: Props = {"name": "r", "region": REGION, "network": "net"}
+NAT_INPUTS: Props = {
+    "name": "nat",
+    "router": "r",
+    "region": REGION,
+    "natIpAllocateOption": "AUTO_ONLY",
+    "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES",
+}
 REGULAR: Props = {
     "name": "cpu",
     "cluster": "gke",

@@ -14,13 +14,13 @@ from sandbox.tests.engine_side import Props
 from .conftest import (
     CLUSTER,
     CLUSTER_ID,
-    CLUSTER_INPUTS,
     FLEX,
     POOL,
     PROJECT,
     REGION,
     REGULAR,
     SPOT,
+    TWO,
     ZONES,
     Project,
     with_config,
@@ -34,7 +34,7 @@ def created(project: Project, inputs: Props, token: str = POOL) -> Props:
 
 
 def test_a_cluster_has_its_computed_outputs(ready: Project) -> None:
-    cluster = created(ready, {**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": {}}, CLUSTER)
+    cluster = created(ready, TWO, CLUSTER)
     assert cluster["endpoint"] == "127.0.0.1:6443"
     assert cluster["masterAuth"]["clusterCaCertificate"] == "Y2VydGlmaWNhdGU="
     assert cluster["masterVersion"] == "1.36.4-gke.1132000"
@@ -59,8 +59,9 @@ def test_a_cluster_has_its_computed_outputs(ready: Project) -> None:
 
 @pytest.mark.parametrize(("version", "mode"), [("1.34", "ENABLED"), ("1.35", "LIMITED"), ("1.36", "LIMITED")])
 def test_a_new_cluster_of_1_35_answers_strangers_health_checks_alone(version: str, mode: str, ready: Project) -> None:
-    inputs = {**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": {}, "minMasterVersion": version}
-    assert created(ready, inputs, CLUSTER)["anonymousAuthenticationConfig"] == {"mode": mode}
+    assert created(ready, {**TWO, "minMasterVersion": version}, CLUSTER)["anonymousAuthenticationConfig"] == {
+        "mode": mode
+    }
 
 
 def test_ranges_by_name_are_shown_with_their_addresses(ready: Project) -> None:
@@ -91,7 +92,7 @@ def test_a_channel_resolves_versions(channel: str, wanted: str, version: str | N
 
 
 def test_an_upgrade_follows_the_version_and_a_downgrade_is_passed_over(ready: Project) -> None:
-    inputs = {**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": {}, "minMasterVersion": "1.35"}
+    inputs = {**TWO, "minMasterVersion": "1.35"}
     cluster = ready.create(CLUSTER, inputs)
     assert cluster.old_outputs["masterVersion"].startswith("1.35.7")
     cluster = ready.update(cluster, {**inputs, "minMasterVersion": "1.36"})
@@ -102,8 +103,7 @@ def test_an_upgrade_follows_the_version_and_a_downgrade_is_passed_over(ready: Pr
 
 
 def test_the_default_pool_stays_unless_it_is_removed(ready: Project) -> None:
-    inputs = {**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": {}, "removeDefaultNodePool": False}
-    cluster = created(ready, inputs, CLUSTER)
+    cluster = created(ready, {**TWO, "removeDefaultNodePool": False}, CLUSTER)
     (pool,) = cluster["nodePools"]
     assert (pool["name"], pool["nodeConfig"]["machineType"]) == ("default-pool", "e2-medium")
     assert len(ready.runtime.names()) == 3
@@ -111,13 +111,7 @@ def test_the_default_pool_stays_unless_it_is_removed(ready: Project) -> None:
 
 
 def test_a_zonal_cluster_has_its_zone_besides_the_others(ready: Project) -> None:
-    zonal = {
-        **CLUSTER_INPUTS,
-        "name": "two",
-        "ipAllocationPolicy": {},
-        "location": ZONES[0],
-        "nodeLocations": ZONES[1:2],
-    }
+    zonal = {**TWO, "location": ZONES[0], "nodeLocations": ZONES[1:2]}
     assert created(ready, zonal, CLUSTER)["nodeLocations"] == ZONES[1:2]
     pool = created(ready, {**REGULAR, "cluster": "two", "location": ZONES[0]})
     assert pool["nodeLocations"] == ZONES[:2]

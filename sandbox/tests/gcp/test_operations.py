@@ -17,7 +17,6 @@ from sandbox.tests.engine_side import Props
 from .conftest import (
     CLUSTER,
     CLUSTER_ID,
-    CLUSTER_INPUTS,
     MEMBER,
     NETWORK,
     POOL,
@@ -26,6 +25,7 @@ from .conftest import (
     REGULAR,
     SUBNETWORK,
     SUBNETWORK_INPUTS,
+    TWO,
     Project,
 )
 
@@ -39,7 +39,7 @@ def go_on(project: Project) -> None:
 def test_a_cluster_that_was_being_made_is_taken_back(ready: Project) -> None:
     ready.runtime.fails(KeyboardInterrupt(), "start")
     with pytest.raises(KeyboardInterrupt):
-        ready.create(CLUSTER, {**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": {}})
+        ready.create(CLUSTER, TWO)
     two = CLUSTER_ID.replace("gke", "two")
     assert (ready.cloud.get(two) or {})["status"] == "PROVISIONING"
     go_on(ready)
