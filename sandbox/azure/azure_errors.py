@@ -65,16 +65,6 @@ def resource_not_found(id: str) -> AzureRefused:
     )
 
 
-def deployment_not_found(name: str) -> AzureRefused:
-    # https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/common-deployment-errors, DeploymentNotFound
-    return arm("DeploymentNotFound", f"Deployment '{name}' could not be found.", status=404)
-
-
-def group_not_found(group: str) -> AzureRefused:
-    # ARM's documented text, https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/error-not-found
-    return arm("ResourceGroupNotFound", f"Resource group '{group}' could not be found.", status=404)
-
-
 def location_required() -> AzureRefused:
     return arm("LocationRequired", "The location property is required for this definition.")
 

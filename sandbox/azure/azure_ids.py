@@ -16,6 +16,7 @@ CLIENT = "00000000-0000-4000-8000-0000000c11e4"
 USER_OBJECT = "00000000-0000-4000-8000-0000000b1ec7"
 """Fake and fixed, so that two runs of the sandbox give the same ids."""
 
+GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _NAMESPACE = uuid.UUID("5b1c1d3e-7a43-4c5e-9a52-7d1f1f2c0a55")
 _GROUP = re.compile(r"^/subscriptions/[^/]+/resourcegroups/([^/]+)", re.IGNORECASE)
 

@@ -52,13 +52,6 @@ def in_use(kind: str, id: str, by: str) -> GcpRefused:
     )
 
 
-def not_deleted(id: str, why: str) -> Refused:
-    """Return a deletion that was accepted and did not end well."""
-    # terraform-provider-google-beta, services/container: "deleting GKE NodePool", "deleting GKE cluster"; the rest is ours.
-    title = "NodePool" if "/nodePools/" in id else "cluster"
-    return Refused(f"Error waiting for deleting GKE {title}: {why}")
-
-
 def wrapped(text: str) -> str:
     """Return one error as go-multierror prints it."""
     return f"1 error occurred:\n\t* {text}\n\n"

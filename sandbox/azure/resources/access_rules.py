@@ -17,7 +17,6 @@ from sandbox.cloud import rules
 from sandbox.cloud.state import Body
 
 _MOST_RANGES = 200
-_GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _ZONE_ID = "/providers/microsoft.network/privatednszones/"
 _ZONE_TARGET = "properties.apiServerAccessProfile.privateDNSZone"
 
@@ -57,7 +56,7 @@ def entra(request: ClusterRequest) -> AzureRefused | None:
     if profile.get("enableAzureRBAC") and not profile.get("managed"):
         return aks("BadRequest", "Azure RBAC needs managed AAD.", "aadProfile.enableAzureRBAC")
     for group in profile.get("adminGroupObjectIDs", []):
-        if not _GUID.fullmatch(group):
+        if not azure_ids.GUID.fullmatch(group):
             text = f"Admin group object ID {group} is not a GUID."
             return aks("InvalidAdminGroupObjectID", text, "aadProfile.adminGroupObjectIDs")
     return None
