@@ -55,7 +55,7 @@ def internal(error: Exception) -> str:
 
 
 def resource_not_found(id: str) -> AzureRefused:
-    """ARM's 404 for a resource: the path after `providers`, and its group."""
+    """Return ARM's 404 for a resource, which names the path after `providers`, and its group."""
     # azure-cli recording test_aks_create_spot_node_pool.yaml
     return arm(
         "ResourceNotFound",

@@ -37,7 +37,7 @@ def group_id(subscription: str, name: str) -> str:
 
 
 def arm_type(id: str) -> str:
-    """`Microsoft.Network/virtualNetworks/subnets` of an id; empty for a subscription or a resource group."""
+    """Return the type in an id, `Microsoft.Network/virtualNetworks/subnets`; empty for a subscription or a group."""
     provider = id.rstrip("/").rsplit("/providers/", 1)
     if len(provider) == 1:
         return ""

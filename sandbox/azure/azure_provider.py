@@ -111,7 +111,7 @@ class AzureProvider(CloudProvider):
         return str((self._cloud.get(azure_ids.group_id(self._subscription, group)) or {}).get("location", ""))
 
     def diff(self, resource: Resource) -> Diff:
-        """Inputs against old inputs; outputs only to forgive an addition of what the service already has."""
+        """Compare inputs with old inputs. Outputs only forgive an addition of what the service already has."""
         kind = TYPES[resource.type]
         old, new = (_comparable(inputs) for inputs in (resource.old_inputs, resource.inputs))
         result = Diff(dict(differences(old, new)))
@@ -223,7 +223,7 @@ def _outputs(kind: AzureType, inputs: Props, body: Props) -> Props:
 
 
 def _comparable(inputs: Props) -> Props:
-    """Inputs with the differences removed that azure-native's diff ignores."""
+    """Return inputs without the differences that azure-native's diff ignores."""
     shown = {k: v for k, v in inputs.items() if not k.startswith("__") and k != _API_VERSION}
     for name, normal in (("location", plain_region), ("resourceGroupName", str.lower)):
         if isinstance(shown.get(name), str) and shown[name] != UNKNOWN:
@@ -252,7 +252,7 @@ def _replaces(path: str, change: Change, keys: set[str] | frozenset[str]) -> boo
 
 
 def apply_difference(inputs: Props, old: Props, new: Props) -> Props:
-    """`inputs` with what changed from `old` to `new`."""
+    """Return `inputs` with what changed from `old` to `new`."""
     result = {name: value for name, value in inputs.items() if name not in old or new.get(name) is not None}
     for name, value in new.items():
         if old.get(name) is None:

@@ -17,7 +17,7 @@ Props = dict[str, Any]
 
 @pytest.fixture(autouse=True)
 def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test's state need not outlive a power cut, and flushing is most of a request's time."""
+    """Leave out flushing, most of a request's time: a test's state need not outlive a power cut."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 

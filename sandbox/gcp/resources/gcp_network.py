@@ -165,7 +165,7 @@ def _conflict(field: str, text: str, other_id: str) -> GcpRefused:
 
 
 def conflict(text: str, name: str, id: str) -> str:
-    """Compute Engine's words for a range that the subnet `name` has, in the region of the resource `id`."""
+    """Return Compute Engine's words for a range that the subnet `name` has, in the region of the resource `id`."""
     return (
         f"Invalid IPCidrRange: {text} conflicts with existing subnetwork '{name}' in region '{gcp_ids.region_of(id)}'."
     )

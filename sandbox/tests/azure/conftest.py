@@ -37,7 +37,7 @@ CLUSTER_ID = (
 
 
 def ml(**inputs: Any) -> Props:
-    """Inputs of a resource in the resource group `ml`."""
+    """Return inputs of a resource in the resource group `ml`."""
     return {"resourceGroupName": "ml", **inputs}
 
 
@@ -86,7 +86,7 @@ VAULT_INPUTS: Props = ml(
 
 
 def deployment(pool: str, properties: Props) -> Props:
-    """A deployment named `pool` that puts a pool of the cluster `aks`."""
+    """Return a deployment named `pool` that puts a pool of the cluster `aks`."""
     return {
         "resourceGroupName": "ml",
         "deploymentName": "pool",
@@ -166,7 +166,7 @@ class Account(Caller):
 
 @pytest.fixture
 def account(tmp_path: Path) -> Account:
-    """An empty subscription."""
+    """Return an empty subscription."""
     return Account(tmp_path / "azure.json")
 
 
@@ -179,7 +179,7 @@ def _ready(tmp_path_factory: pytest.TempPathFactory) -> Account:
 
 @pytest.fixture
 def ready(account: Account, _ready: Account) -> Account:
-    """A subscription with a resource group and a cluster `aks` of one system node."""
+    """Return a subscription with a resource group and a cluster `aks` of one system node."""
     shutil.copy(_ready.state_file, account.state_file)
     account.runtime.calls = list(_ready.runtime.calls)
     account.runtime.nodes = dict(_ready.runtime.nodes)

@@ -39,7 +39,7 @@ def weeks(interval: Any) -> Props:
 
 
 def either(refused: Props, accepted: Props) -> Props:
-    """Whole configurations as pairs."""
+    """Return whole configurations as pairs."""
     return {name: (refused.get(name, ABSENT), accepted.get(name, ABSENT)) for name in refused | accepted}
 
 

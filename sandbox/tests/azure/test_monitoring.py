@@ -24,7 +24,7 @@ LOGS = "Microsoft-ContainerInsights-Group-Default"
 
 @pytest.fixture
 def cluster(ready: Account) -> str:
-    """The id of the cluster `aks`."""
+    """Return the id of the cluster `aks`."""
     read = ready.provider.invoke("azure-native:containerservice:getManagedCluster", ml(resourceName="aks"))
     return str(read["id"])
 

@@ -21,7 +21,7 @@ def state(account: Account, id: str) -> str:
 
 
 def second(account: Account, act: Callable[[], object]) -> str:
-    """The refusal of a second operation."""
+    """Return the operation that the refusal of a second one names."""
     refused = refusal(act)
     assert (refused.status, refused.code) == (409, "OperationNotAllowed")
     return refused.message.partition("(")[2].partition(")")[0]

@@ -31,7 +31,7 @@ def too_much(account: Account, inputs: Props, token: str = POOL) -> str:
 
 
 def failed(account: Account, inputs: Props, pool: Resource | None = None) -> Resource:
-    """The pool that a request leaves whose machines Azure does not give."""
+    """Return the pool that a request leaves for whose machines Azure has no quota."""
     with pytest.raises(InitFailed) as init:
         account.update(pool, inputs) if pool else account.create(POOL, inputs)
     return Resource(

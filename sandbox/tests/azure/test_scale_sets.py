@@ -17,7 +17,7 @@ T4 = f"{CLUSTER_ID}/agentPools/t4spot"
 
 
 def numbers(account: Account, pool: str = "t4spot") -> list[str]:
-    """The last three digits of the nodes of a pool."""
+    """Return the last three digits of the nodes of a pool."""
     return [name[-3:] for name in account.runtime.names() if f"-{pool}-" in name]
 
 

@@ -152,7 +152,7 @@ REQUESTS: dict[str, Props] = {
 
 @pytest.fixture
 def resources(account: Account) -> dict[str, Resource]:
-    """One resource of every type, by type."""
+    """Return one resource of every type, by type."""
     return {name: account.create(f"azure-native:{name}", inputs) for name, inputs in REQUESTS.items()}
 
 

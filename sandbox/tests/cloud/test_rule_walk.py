@@ -35,7 +35,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def world(place: Path) -> Callable[[Walk], Path]:
-    """The state of a cloud in which the rows begin."""
+    """Return the state of a cloud in which the rows begin."""
 
     @cache
     def built(cloud: str) -> Path:

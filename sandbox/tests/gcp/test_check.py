@@ -37,7 +37,7 @@ BASES = {POOL: SPOT, CLUSTER: CLUSTER_INPUTS, SUBNETWORK: SUBNETWORK_INPUTS}
 
 
 def with_value(inputs: Props, path: str, value: Any) -> Props:
-    """Inputs with a value at a path such as `nodeConfig.taints[0].effect`, or without one there."""
+    """Return inputs with a value at a path such as `nodeConfig.taints[0].effect`, or without one there."""
     result = copy.deepcopy(inputs)
     at: Any = result
     *steps, last = re.findall(r"\w+", path)

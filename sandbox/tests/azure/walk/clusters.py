@@ -20,14 +20,14 @@ _AUTOSCALED = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 3
 
 
 def _older(account: Account, version: str) -> None:
-    """A pool that stayed behind when versions were still offered that are not any more."""
+    """Leave a pool behind at a version that was offered once."""
     id = id_of(POOL, resourceGroupName="ml", resourceName="two", agentPoolName="cpu")
     with Store(account.state_file).change() as resources:
         resources.records[azure_ids.key(id)].body["currentOrchestratorVersion"] = version
 
 
 def _aks(**changes: Any) -> Put:
-    """The cluster whose pools `pool` makes."""
+    """Put the cluster whose pools `pool` makes."""
     return Put(CLUSTER, {**CLUSTER_INPUTS, **changes})
 
 
@@ -39,7 +39,7 @@ _CPU = id_of(POOL, resourceGroupName="ml", resourceName="aks", agentPoolName="cp
 
 
 def _marked(token: str, state: str, **parameters: str) -> Step:
-    """A cluster or pool that another process is working on."""
+    """Mark a cluster or pool that another process is working on."""
     id = id_of(token, resourceGroupName="ml", **parameters)
 
     def mark(account: Account) -> None:

@@ -32,7 +32,7 @@ _ROBOT = f"ml-nodes@{PROJECT}.iam.gserviceaccount.com"
 
 
 def _subnet(**changes: Any) -> Make:
-    """A new subnet beside `nodes`."""
+    """Make a new subnet beside `nodes`."""
     fresh = {**SUBNETWORK_INPUTS, "name": "two", "ipCidrRange": "10.10.0.0/20", "secondaryIpRanges": []}
     return Make(SUBNETWORK, {**fresh, **changes})
 
@@ -42,7 +42,7 @@ def _ranges(*ranges: tuple[str, str]) -> list[dict[str, str]]:
 
 
 def _nat(**changes: Any) -> Make:
-    """A NAT of a router in another network, which has no NAT yet."""
+    """Make a NAT of a router in another network, which has no NAT yet."""
     return Make(NAT, {**NAT_INPUTS, "name": "two", "router": "second", **changes})
 
 

@@ -54,7 +54,7 @@ class Delete:
 
 
 def key_granted(key: str, agent: str) -> Make:
-    """A service agent's right to encrypt with a key."""
+    """Give a service agent the right to encrypt with a key."""
     role = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
     grant = {"cryptoKeyId": key, "role": role, "member": f"serviceAccount:{agent}"}
     return Make("gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember", grant)
@@ -65,7 +65,7 @@ def _some(inputs: Props) -> Props:
 
 
 def cluster(**changes: Any) -> Make:
-    """A new cluster `two` beside `gke`, with a range of its own for Services."""
+    """Make a new cluster `two` beside `gke`, with a range of its own for Services."""
     policy = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "more-services"}
     return Make(CLUSTER, _some({**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": policy, **changes}))
 
@@ -75,5 +75,5 @@ def pool(base: Props, **changes: Any) -> Make:
 
 
 def nodes(base: Props, **changes: Any) -> Make:
-    """A pool with changes of its nodes."""
+    """Make a pool with changes of its nodes."""
     return Make(POOL, with_config(base, **changes))
