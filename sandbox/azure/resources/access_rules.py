@@ -12,7 +12,7 @@ import struct
 from sandbox.azure import azure_errors, azure_ids
 from sandbox.azure.azure_errors import AzureRefused, aks
 from sandbox.azure.resources import azure_identity
-from sandbox.azure.resources.azure_requests import ClusterRequest
+from sandbox.azure.resources.azure_requests import ClusterRequest, invalid
 from sandbox.cloud import rules
 from sandbox.cloud.state import Body
 
@@ -74,9 +74,7 @@ def node_login(request: ClusterRequest) -> AzureRefused | None:
     # read by any program (RFC 4253, 6.6): a key that is cut has none.
     for key in request.part("linuxProfile").get("ssh", {}).get("publicKeys", []):
         if not _is_public_key(key.get("keyData", "")):
-            where = "linuxProfile.ssh.publicKeys.keyData"
-            text = f"The value of parameter {where} is invalid. Please see https://aka.ms/aks-naming-rules for more details."
-            return aks("InvalidParameter", text, where)
+            return invalid("linuxProfile.ssh.publicKeys.keyData")
     return None
 
 

@@ -155,9 +155,9 @@ def pool_versions(request: ClusterRequest) -> AzureRefused | None:
 
 
 def upgraded_with_channel(request: ClusterRequest) -> AzureRefused | None:
-    """Refuse upgrades of one part under an auto-upgrade channel (page auto-upgrade-cluster).
+    """Refuse to upgrade the control plane without its pools under an auto-upgrade channel (page auto-upgrade-cluster).
 
-    `spot_with_cluster` forbids that for clusters with spot pools. The page gives the code for `az aks upgrade
+    `spot_with_cluster` forbids both together for clusters with spot pools. The page gives the code for `az aks upgrade
     --control-plane-only`. UNCONFIRMED: whether a PUT without pool versions is refused as well, and one that switches the channel
     off at the same time. Both are here.
     """

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure.azure_errors import AzureRefused
 from sandbox.cloud.provider import Resource
 from sandbox.tests.rule_walk import ABSENT, chosen
 
@@ -197,13 +196,16 @@ def test_subnet_keeps_its_range_when_it_loses_its_gateway(account: Account, grou
     assert "natGateway" not in updated.old_outputs
 
 
-def test_address_of_a_cluster_in_another_group_blocks_its_own(account: Account, group: Resource) -> None:
+def test_address_and_subnet_of_a_cluster_in_another_group_block_their_own(account: Account, group: Resource) -> None:
     address = account.create(ADDRESS, ADDRESS_INPUTS)
     other = account.create(GROUP, {"resourceGroupName": "other"})
     balancer = {"loadBalancerProfile": {"outboundIPs": {"publicIPs": [{"id": address.id}]}}}
     cluster = account.cluster(resourceGroupName="other", networkProfile=balancer)
-    with pytest.raises(AzureRefused, match="PublicIPAddressCannotBeDeleted"):
-        account.provider.delete(group)
+    assert refusal(account.provider.delete, group).code == "PublicIPAddressCannotBeDeleted"
+    account.network()
+    profile = {**SYSTEM, "vnetSubnetID": account.subnet().id}
+    account.cluster(resourceGroupName="other", networkProfile=balancer, agentPoolProfiles=[profile], resourceName="in")
+    assert refusal(account.provider.delete, group).code == "InUseSubnetCannotBeDeleted"
     account.provider.delete(other)
     assert account.provider.read(cluster) is None
     account.provider.delete(group)
@@ -244,15 +246,3 @@ def test_subnet_must_fit_its_network(account: Account, changes: dict[str, str], 
     account.subnet()
     assert refusal(account.subnet, subnetName="second", **changes).code == code
     account.subnet(subnetName="second", addressPrefix="10.100.16.0/20")
-
-
-def test_subnet_of_another_group_in_use_blocks_that_group(account: Account) -> None:
-    group = account.group()
-    account.network()
-    subnet = account.subnet()
-    account.create("azure-native:resources:ResourceGroup", {"resourceGroupName": "other"})
-    account.cluster(resourceGroupName="other", agentPoolProfiles=[{**SYSTEM, "vnetSubnetID": subnet.id}])
-    with pytest.raises(AzureRefused, match="InUseSubnetCannotBeDeleted"):
-        account.provider.delete(group)
-    assert account.provider.read(subnet) is not None
-    assert subnet.type == SUBNET

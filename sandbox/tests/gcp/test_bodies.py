@@ -158,13 +158,6 @@ def test_zones_are_a_set_and_an_empty_one_says_nothing(ready: Project, zones: li
     assert len(pool["instanceGroupUrls"]) == len(kept)
 
 
-def test_a_spot_pool_gets_no_taint(ready: Project) -> None:
-    """7.22"""
-    ready.create(POOL, REGULAR)
-    pool = created(ready, with_config(REGULAR, spot=True) | {"name": "spot"})
-    assert pool["nodeConfig"]["effectiveTaints"] == []
-
-
 def test_a_flex_start_pool_has_an_upgrade_strategy_of_its_own(ready: Project) -> None:
     """crossplane-contrib/provider-upjet-gcp #1028"""
     short = {"strategy": "SHORT_LIVED", "maxSurge": 0, "maxUnavailable": 0}

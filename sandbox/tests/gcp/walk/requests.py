@@ -64,10 +64,14 @@ def _some(inputs: Props) -> Props:
     return {name: value for name, value in inputs.items() if value is not None}
 
 
+def ranges(services: str) -> Props:
+    return {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": services}
+
+
 def cluster(**changes: Any) -> Make:
     """Make a new cluster `two` beside `gke`, with a range of its own for Services."""
-    policy = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "more-services"}
-    return Make(CLUSTER, _some({**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": policy, **changes}))
+    own = {"name": "two", "ipAllocationPolicy": ranges("more-services")}
+    return Make(CLUSTER, _some({**CLUSTER_INPUTS, **own, **changes}))
 
 
 def pool(base: Props, **changes: Any) -> Make:
