@@ -72,6 +72,11 @@ def test_the_autoscaler_of_a_missing_cluster_sees_no_pools(bed: Bed) -> None:
     assert bed.cloud.node_groups(f"{bed.cluster}-other").groups == []
 
 
+def test_a_type_that_is_not_emulated_is_refused(bed: Bed) -> None:
+    with pytest.raises(Refused, match=r"does not emulate other:place:Thing; it knows .*, "):
+        bed.cloud.types["other:place:Thing"]
+
+
 def test_every_property_that_is_set_out_of_band_is_an_input(bed: Bed) -> None:
     assert {"name", "tags"} & set(bed.cloud.settable(bed.cluster))
     with pytest.raises(KeyError):

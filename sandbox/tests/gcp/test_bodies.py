@@ -213,19 +213,6 @@ def test_boot_disks_are_those_of_the_family(
     assert pool["nodeConfig"]["diskType"] == disk
 
 
-def test_nodes_follow_their_pool(ready: Project) -> None:
-    pool = ready.create(POOL, {**REGULAR, "initialNodeCount": 1})
-    assert len(ready.runtime.names()) == 3
-    assert pool.old_outputs["nodeCount"] == 1
-    ready.cloud.scale("gke", "cpu", 6)
-    ready.cloud.remove(pool.id, ready.runtime.names()[:2])
-    assert len(ready.runtime.names()) == 4
-    ready.cloud.grow(pool.id, 1)
-    assert len(ready.runtime.names()) == 5
-    ready.provider.delete(pool)
-    assert ready.runtime.names() == []
-
-
 def test_a_pool_without_autoscaling_has_the_declared_size(ready: Project) -> None:
     inputs: dict[str, Any] = {**REGULAR, "initialNodeCount": None, "autoscaling": None, "nodeCount": 2}
     pool = ready.create(POOL, inputs)
