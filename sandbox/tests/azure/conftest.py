@@ -48,6 +48,7 @@ SYSTEM = {
     "vmSize": "Standard_D4s_v5",
     "type": "VirtualMachineScaleSets",
 }
+AUTOSCALED = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 3}
 SPOT = {
     "agentPoolName": "t4spot",
     "resourceGroupName": "ml",

@@ -9,7 +9,7 @@ import pytest
 from sandbox.azure import azure_ids
 from sandbox.azure.resources.cluster_pools_rules import too_far_apart
 
-from .conftest import CLUSTER, CLUSTER_INPUTS, IDENTITY, POOL, REGULAR, SPOT, SYSTEM, Account, ml
+from .conftest import AUTOSCALED, CLUSTER, CLUSTER_INPUTS, IDENTITY, POOL, REGULAR, SPOT, SYSTEM, Account, ml
 
 
 def test_cluster_gets_the_documented_defaults(ready: Account) -> None:
@@ -152,8 +152,7 @@ def test_system_disk_depends_on_the_size(
 
 
 def test_autoscaled_cluster_shows_the_profile_it_was_not_sent(ready: Account) -> None:
-    autoscaled = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 3}
-    sent = {"agentPoolProfiles": [autoscaled], "autoScalerProfile": {"scanInterval": "20s"}}
+    sent = {"agentPoolProfiles": [AUTOSCALED], "autoScalerProfile": {"scanInterval": "20s"}}
     cluster = ready.cluster(resourceName="two", **sent)
     profile = cluster.old_outputs["autoScalerProfile"]
     assert (len(profile), profile["scanInterval"], profile["scaleDownDelayAfterDelete"]) == (17, "20s", "10s")
@@ -196,9 +195,6 @@ def test_standalone_pool_shows_in_the_refreshed_cluster(ready: Account) -> None:
     assert "currentOrchestratorVersion" not in second
     changes = ready.diff(again, {**CLUSTER_INPUTS, "resourceName": "two"}).changes
     assert {path: str(kind) for path, kind in changes.items()} == {"agentPoolProfiles[1]": "delete"}
-
-
-AUTOSCALED = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 3}
 
 
 def test_inline_pool_that_an_update_does_not_name_stays(ready: Account) -> None:

@@ -12,7 +12,6 @@ from sandbox.cloud.provider import InitFailed, Refused, Resource
 from .conftest import CLUSTER_ID, POOL, SPOT, SYSTEM, Account, Props, deployment, ml, refusal
 
 TOKEN = "azure-native:resources:Deployment"
-TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
 
 
 def system(account: Account) -> Props:

@@ -79,15 +79,6 @@ def test_state_survives_an_interrupted_write(ready: Account, monkeypatch: pytest
     assert len(ready.cloud.pools()) == 2
 
 
-def test_nodes_of_a_pool_whose_creation_was_killed_come_with_the_next_command(ready: Account) -> None:
-    ready.runtime.fails(KeyboardInterrupt(), "apply_nodes")
-    with pytest.raises(KeyboardInterrupt):
-        ready.create(POOL, REGULAR)
-    assert len(ready.runtime.names()) == 1
-    ready.cloud.reconcile()
-    assert len(ready.runtime.names()) == 3
-
-
 @pytest.mark.parametrize("moment", ["start", "apply_nodes"])
 def test_a_cluster_whose_creation_was_killed_is_taken_back(account: Account, moment: str) -> None:
     account.group()

@@ -10,13 +10,12 @@ from sandbox.azure.resources import azure_cluster_rules, cluster_pools_rules
 from sandbox.cloud.state import Store
 from sandbox.tests.rule_walk import ABSENT, Row, Step
 
-from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props
+from ..conftest import AUTOSCALED, CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props
 from .requests import GROUP, GUID, OWN, Delete, Put, cluster, id_of, pool
 
 _ABSENT = f"{GROUP}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/no"
 _TWO = id_of(CLUSTER, resourceGroupName="ml", resourceName="two")
 _SENT = {k: v for k, v in CLUSTER_INPUTS.items() if k not in ("resourceGroupName", "resourceName")}
-_AUTOSCALED = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 3}
 
 
 def _older(account: Account, version: str) -> None:
@@ -223,7 +222,7 @@ ROWS = [
     .tries(cluster, kubernetesVersion=("1.36", "1.35.5")),
     Row("node auto-provisioning with autoscaled pools", cluster_pools_rules.node_provisioning, "2.1")
     .assumes("OperationNotAllowed", ".properties.nodeProvisioningProfile.mode cannot be Auto")
-    .tries(cluster, nodeProvisioningProfile={"mode": "Auto"}, agentPoolProfiles=([_AUTOSCALED], ABSENT)),
+    .tries(cluster, nodeProvisioningProfile={"mode": "Auto"}, agentPoolProfiles=([AUTOSCALED], ABSENT)),
     Row("autoscaled pool under node auto-provisioning", cluster_pools_rules.node_provisioning, "2.1")
     .assumes("OperationNotAllowed", ".properties.nodeProvisioningProfile.mode cannot be Auto")
     .given(cluster(nodeProvisioningProfile={"mode": "Auto"}))
