@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.autoscaler.balance import Size, shares, similar
-from sandbox.autoscaler.growth import Limits, growth
+from sandbox.autoscaler.growth import Limits, Size, growth, shares, similar
 from sandbox.autoscaler.snapshot import Snapshots
 from sandbox.autoscaler.templates import Templates
 from sandbox.autoscaler.world import World
