@@ -16,7 +16,7 @@ from sandbox.autoscaler.shapes import Amounts, PodInfo, Shape
 
 
 def batches(pods: Iterable[PodInfo]) -> list[tuple[Shape, list[PodInfo]]]:
-    """Pods by shape: higher priorities first, then larger ones.
+    """Return pods by shape: higher priorities first, then larger ones.
 
     Of one priority the real program takes pods in the order of a Go map, and may ask for a node too many; this order asks least.
     """

@@ -25,7 +25,7 @@ ASKS: Any = {"nodeSelector": {KEY: CLASS}}
 
 
 def pool(name: str, most: int = 4, *, spot: bool = False, of_class: str = "", **resources: str) -> NodeGroup:
-    """A GPU pool, unless it has `gpu="0"`."""
+    """Return a GPU pool, unless it has `gpu="0"`."""
     sized_group = group(name, most, [], **resources)
     labels = {"cloud.google.com/gke-nodepool": name} | ({"cloud.google.com/gke-spot": "true"} if spot else {})
     taints = [GPU_TAINT] if sized_group.gpus else []
@@ -53,7 +53,7 @@ def scan(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any, seed: 
 
 
 def decisions(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any, seed: int = 0) -> list[Any]:
-    """The scale-ups as (pool, from, to, why)."""
+    """Return the scale-ups as (pool, from, to, why)."""
     _, hands = scan(groups, pods, *classes, seed=seed)
     return [(d.pool, d.before, d.after, d.reason.partition(": ")[2]) for d in hands.decisions if d.action == "scale-up"]
 
@@ -214,7 +214,7 @@ LATER = sized(MEMBERS[0], 1)
 
 
 def migrate(*scans: float, full: str = "", budgets: Any = (), annotations: Any = None, **spec: Any) -> Cloud:
-    """Scans of a cluster with a pod on a pool of the second rule, whose new machines are ready in the next scan."""
+    """Scan a cluster with a pod on a pool of the second rule, whose new machines are ready in the next scan."""
     steps = Steps(LATER, MEMBERS[1], options=EAGER, cloud="gcp", full=full)
     steps.profile = {}
     busy = pod("train", ONE_GPU, [GPU, IN_CLASS], nodeName=LATER.nodes[0], nodeSelector={KEY: CLASS})

@@ -11,22 +11,16 @@ from sandbox.autoscaler.scaler import Autoscaler
 from sandbox.autoscaler.world import World
 
 from . import objects
-from .objects import GPU, ONE_GPU, SPOT, decisions, group, node, on_demand, pod, sized, spot, training
+from .objects import GPU, ONE_GPU, SPOT, decisions, group, node, pod, sized, spot, training
 
 PLAIN = group("general", 6, gpu="0")
 
 
 def hopeless(groups: Any, pods: Any, seed: int = 0) -> dict[str, str]:
-    """The reasons why no pool helps pods, after one scan."""
+    """Return the reasons why no pool helps pods, after one scan."""
     scaler = Autoscaler("azure", objects.EAGER, Random(seed))
     scaler.scan(0, World(groups, [], pods, {}), objects.Cloud(groups))
     return {waiting.name: why for why, pods in scaler.growth.hopeless for waiting in pods}
-
-
-def test_cpu_pods_without_tolerations_never_grow_a_gpu_pool() -> None:
-    pods = [pod(f"step-{n}", {"cpu": "3"}) for n in range(8)]
-    assert decisions([spot(8), on_demand(8), PLAIN], pods) == [("general", 0, 6)]
-    assert decisions([spot(8), on_demand(8)], pods) == []
 
 
 def test_pods_that_fit_an_existing_node_grow_nothing() -> None:
@@ -73,28 +67,6 @@ def test_taints_of_a_nodes_start_are_not_its_pools(key: str, passes: bool) -> No
     """utils/taints/taints.go, SanitizeTaints."""
     pool = group("general", 6, [{"key": key, "value": "", "effect": "NoSchedule"}], gpu="0")
     assert bool(decisions([pool], [pod("one", {"cpu": "1"})])) is passes
-
-
-@pytest.mark.parametrize("joined", ["nothing", "not ready", "without GPUs"])
-def test_a_machine_that_is_not_ready_yet_will_have_what_its_pool_has(joined: str) -> None:
-    """While the request for it is open: see test_registry."""
-    scaler, pool = Autoscaler("azure", objects.EAGER, Random(0)), spot(4)
-    hands = objects.Cloud([pool])
-    scaler.scan(0, World([pool], [], training(1), {}), hands)
-    coming = hands.groups[pool.name]
-    without = {"allocatable": {**coming.template["status"]["allocatable"], "nvidia.com/gpu": "0"}}
-    nodes = {
-        "nothing": [],
-        "not ready": [node(coming, name, ready=False, status={"allocatable": {}}) for name in coming.nodes],
-        "without GPUs": [node(coming, name, status=without) for name in coming.nodes],
-    }[joined]
-    for body in nodes:
-        body["metadata"]["uid"] = body["metadata"]["name"]
-    since = dict.fromkeys(coming.nodes, 1.0)
-    scaler.scan(2, World([coming], nodes, training(1), since), hands)
-    assert len(hands.decisions) == 1
-    scaler.scan(3, World([coming], nodes, training(2), since), hands)
-    assert (hands.decisions[-1].before, hands.decisions[-1].after) == (1, 2)
 
 
 def test_a_template_is_like_an_existing_node() -> None:
@@ -144,8 +116,6 @@ def test_a_pool_at_its_maximum_gives_the_reason() -> None:
     ("changes", "counts"),
     [
         ({}, True),
-        ({"spec": {"nodeName": "there"}}, False),
-        ({"spec": {"priority": -11}}, False),
         ({"status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]}}, False),
         ({"status": {"conditions": []}}, False),
         ({"status": {"nominatedNodeName": "there"}}, False),

@@ -10,7 +10,7 @@ import pytest
 from sandbox.autoscaler.autoscaler_options import Options
 
 from . import objects
-from .objects import FIRST, GPU, ONE_GPU, PLAIN, SECOND, SPOT, Steps, node, pod, running, sized, spot, training
+from .objects import FIRST, PLAIN, SECOND, Steps, node, pod, running, sized, spot, training
 
 
 def test_a_pod_that_comes_to_a_tainted_node_keeps_it() -> None:
@@ -86,33 +86,6 @@ def test_a_node_that_takes_a_waiting_pod_takes_others_too() -> None:
     assert steps.cloud.calls == [("taint", [SECOND])]
 
 
-def test_nothing_goes_while_new_pods_may_become_more() -> None:
-    steps = Steps(PLAIN, spot(4))
-    steps.at(0)
-    since = {("default", "train-0"): 59.0}
-    steps.at(60, *training(1), since=since)
-    assert steps.cloud.calls == []
-    steps.at(65)
-    assert steps.cloud.calls == [("taint", [FIRST, SECOND])]
-
-
-def test_the_utilisation_of_a_gpu_node_is_that_of_its_gpus() -> None:
-    pool = sized(spot(4), 2)
-    half = {"allocatable": {**objects.MACHINE, "nvidia.com/gpu": "4"}}
-    steps = Steps(pool)
-    steps.nodes = {name: node(pool, name, status=half) for name in pool.nodes}
-    busy = [
-        pod(f"busy-{n}", {**ONE_GPU, "cpu": "100m"}, [SPOT, GPU], nodeName=name)
-        for n, name in enumerate(pool.nodes * 3)
-    ]
-    for body in busy:
-        body["metadata"] |= objects.JOB
-    assert steps.over(*busy) == list(pool.nodes)
-    assert not steps.cloud.calls
-    steps.over(*busy[:2])
-    assert [call for call, _ in steps.cloud.calls][:2] == ["taint", "evict"]
-
-
 def test_a_group_keeps_its_minimum_a_zone_its_floor_and_annotations_keep_nodes() -> None:
     kept = {"annotations": {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}}
     steps = Steps(PLAIN)
@@ -132,19 +105,6 @@ def test_so_many_empty_nodes_go_at_once(settings: Any, left: int) -> None:
     for now in (0, 60, 65):
         names = steps.at(now)
     assert len(names) == left
-
-
-def test_no_removal_for_a_while_after_a_scale_up() -> None:
-    steps = Steps(PLAIN, spot(4), scaleDownDelayAfterAdd="300s")
-    steps.at(0)
-    steps.at(40, *training(1), since={("default", "train-0"): 0})
-    grown = next(decision.at for decision in steps.cloud.decisions if decision.action == "scale-up")
-    busy = [pod("train-0", ONE_GPU, [SPOT, GPU], nodeName=steps.cloud.groups[spot(4).name].nodes[0])]
-    assert grown == 40
-    steps.at(335, *busy)
-    assert not [call for call, _ in steps.cloud.calls if call == "taint"]
-    steps.at(340, *busy)
-    assert ("taint", [FIRST, SECOND]) in steps.cloud.calls
 
 
 def test_a_new_process_keeps_the_nodes_that_the_old_one_had_chosen() -> None:

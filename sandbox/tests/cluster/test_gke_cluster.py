@@ -253,7 +253,7 @@ def test_the_disks_of_a_datastore_are_in_the_zones_of_its_pods_and_deleted_with_
         return [pod for pod in listed if pod["status"].get("phase") == "Running"]
 
     def volumes() -> dict[str, str]:
-        """The zones of volumes by the names of their claims."""
+        """Return the zones of volumes by the names of their claims."""
         specs = [volume["spec"] for volume in client.list("v1", "PersistentVolume")]
         terms = [spec["nodeAffinity"]["required"]["nodeSelectorTerms"][0]["matchExpressions"] for spec in specs]
         return {spec["claimRef"]["name"]: term[0]["values"][0] for spec, term in zip(specs, terms, strict=True)}
