@@ -157,9 +157,7 @@ def _refusal(shape: Shape, template: Room, scene: Sequence[Room]) -> str:
 
 def _option(group: NodeGroup, pods: Sequence[PodInfo], template: Room, most: int, scene: Sequence[Room]) -> Option:
     nodes, taken, rooms = packing.estimate(pods, template, most, scene)
-    return Option(
-        group.name, group.pool, group.pool_id, len(group.nodes), nodes, taken, packing.waste(rooms, template.full)
-    )
+    return Option(group.name, group.pool, nodes, taken, packing.waste(rooms, template.full))
 
 
 def similar(first: NodeGroup, second: NodeGroup, ignored: frozenset[str] = frozenset()) -> bool:

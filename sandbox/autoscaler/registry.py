@@ -58,7 +58,6 @@ Decided = Callable[[Decision], None]
 class Request:
     """The growth of a group that is not fulfilled; a further request restarts its time."""
 
-    since: float
     expected: float
     increase: int
 
@@ -112,8 +111,8 @@ class Registry:
 
     def requested(self, now: float, group: NodeGroup, by: int, profile: Profile) -> None:
         """Note that a group was asked to grow."""
-        request = self._requests.setdefault(group.name, Request(now, now, 0))
-        request.since, request.expected = now, now + profile.provision_time
+        request = self._requests.setdefault(group.name, Request(now, 0))
+        request.expected = now + profile.provision_time
         request.increase += by
 
     def refused(self, now: float, group: NodeGroup, decided: Decided) -> None:

@@ -116,27 +116,43 @@ EAGER = Options(pod_age=0, gpu_pod_age=0)
 """No pod is too young."""
 
 
+def scanned(
+    groups: Sequence[NodeGroup],
+    pods: Sequence[Object],
+    *,
+    cloud: str = "azure",
+    seed: int = 0,
+    nodes: Sequence[Object] = (),
+    **world: Any,
+) -> tuple[Autoscaler, Cloud]:
+    """Scan again and again until nothing is left to do; no machine joins meanwhile."""
+    hands, scaler, now = Cloud(groups), Autoscaler(cloud, EAGER, Random(seed)), 0.0
+    while True:
+        grown = len(hands.decisions)
+        scaler.scan(now, World(list(hands.groups.values()), nodes, pods, {}, **world), hands)
+        if len(hands.decisions) == grown:
+            return scaler, hands
+        now += 1
+
+
 def decisions(
     groups: Sequence[NodeGroup],
     pods: Sequence[Object],
     priorities: str | None = None,
     *,
     by: str = "priority",
-    seed: int = 0,
-    nodes: Sequence[Object] = (),
-    cloud: str = "azure",
     **world: Any,
 ) -> list[tuple[str, int, int]]:
-    """Return the scale-ups as (pool, from, to) of scan after scan until nothing is left to do; no machine joins meanwhile."""
-    hands, scaler, now = Cloud(groups), Autoscaler(cloud, EAGER, Random(seed)), 0.0
+    """Return the scale-ups as (pool, from, to) until nothing is left to do."""
     profile = {"expander": by, **world.pop("profile", {})}
-    while True:
-        grown = len(hands.decisions)
-        state = World(list(hands.groups.values()), nodes, pods, {}, profile=profile, priorities=priorities, **world)
-        scaler.scan(now, state, hands)
-        if len(hands.decisions) == grown:
-            return [(d.pool, d.before, d.after) for d in hands.decisions if d.action == "scale-up"]
-        now += 1
+    _, hands = scanned(groups, pods, profile=profile, priorities=priorities, **world)
+    return [(each.pool, each.before, each.after) for each in hands.decisions if each.action == "scale-up"]
+
+
+def hopeless(groups: Sequence[NodeGroup], pods: Sequence[Object], **world: Any) -> dict[str, str]:
+    """Return the reasons why no pool helps pods, by the pods' names."""
+    scaler, _ = scanned(groups, pods, **world)
+    return {waiting.name: why for why, pods in scaler.growth.hopeless for waiting in pods}
 
 
 PLAIN = sized(group("general", 6, gpu="0"), 2)

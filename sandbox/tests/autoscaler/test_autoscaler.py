@@ -23,12 +23,10 @@ from sandbox.cluster.control_plane.process import Process, stop_all
 from sandbox.tests.stack import PROJECT, Stack
 from sandbox.tests.stateful import claim, pod_with, stateful_set
 
+from .objects import GPU, SPOT
+
 engine = pytest.mark.engine
 
-SPOT = {
-    "key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule",
-}  # fmt: skip
-GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 IDLE = {"system": 2, "general": 1}
 """The nodes of each pool without work."""
 

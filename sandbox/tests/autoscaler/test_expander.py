@@ -15,7 +15,7 @@ from .objects import pod
 def option(pool: str, pods: int = 1, waste: float = 0.0) -> Option:
     bodies = [pod(str(number)) for number in range(pods)]
     waiting = [PodInfo(number, body, Shapes().of(body)) for number, body in enumerate(bodies)]
-    return Option(f"aks-{pool}-12345678-vmss", pool, f"/{pool}", 0, 1, waiting, waste)
+    return Option(f"aks-{pool}-12345678-vmss", pool, 1, waiting, waste)
 
 
 SPOT, TWIN, OTHER = option("t4"), option("t4od"), option("general")
