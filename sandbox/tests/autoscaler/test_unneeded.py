@@ -129,6 +129,16 @@ def test_no_removal_for_a_while_after_a_scale_up() -> None:
     assert ("taint", [FIRST, SECOND]) in steps.cloud.calls
 
 
+def test_nothing_goes_while_new_pods_may_become_more() -> None:
+    steps = Steps(PLAIN, spot(4))
+    steps.at(0)
+    since = {("default", "train-0"): 59.0}
+    steps.at(60, *training(1), since=since)
+    assert steps.cloud.calls == []
+    steps.at(65)
+    assert steps.cloud.calls == [("taint", [FIRST, SECOND])]
+
+
 def test_a_new_process_keeps_the_nodes_that_the_old_one_had_chosen() -> None:
     steps = Steps(PLAIN)
     going = {"spec": {"taints": [{"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}]}}
