@@ -110,6 +110,7 @@ def test_a_pool_at_its_maximum_gives_the_reason() -> None:
     ("changes", "counts"),
     [
         ({}, True),
+        ({"spec": {"nodeName": "there"}}, False),
         ({"status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]}}, False),
         ({"status": {"conditions": []}}, False),
         ({"status": {"nominatedNodeName": "there"}}, False),

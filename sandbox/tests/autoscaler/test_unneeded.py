@@ -150,6 +150,7 @@ def test_a_new_process_keeps_the_nodes_that_the_old_one_had_chosen() -> None:
 @pytest.mark.parametrize(
     ("small", "settings", "budgets", "kept"),
     [
+        ({"annotations": {SAFE: "false"}}, {}, [], True),
         ({"annotations": {SAFE: "on-completion"}}, {}, [], True),
         ({"annotations": {SAFE: "on-completion"}, "ownerReferences": []}, {}, [], True),
         ({"ownerReferences": []}, {}, [], True),
