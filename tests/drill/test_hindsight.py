@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from drill.judge.hindsight import MOST_ARCS, hindsight
 from drill.judge.pieces import gpu_cost
+from drill.judge.transport import Transport
 from drill.world.record import Node, Pool, Record, Step
 from drill.world.weeks import WEEK, week
 from tests.drill.gpu_records import SPOT, TWIN, add, levels, record
@@ -232,6 +233,20 @@ def test_pools_without_gpus_are_left_out() -> None:
     drill.nodes.append(Node("general-0", "general", "", 0, 0, 0))
     assert hindsight(drill).cost == pytest.approx(0.4)
     assert hindsight(drill).paid == pytest.approx(2.0)
+
+
+def test_what_is_sent_may_take_another_way() -> None:
+    """The first source takes the only room that the second can use, until the second asks for it."""
+    flow = Transport()
+    one, two, near, far = (flow.node() for _ in range(4))
+    flow.supply = {one: 5, two: 5}
+    flow.room = {near: 5, far: 5}
+    flow.arc(one, near, 5)
+    flow.arc(one, far, 5)
+    flow.arc(two, near, 5)
+    assert flow.send([one], [near]) == 5
+    assert flow.send([two], [far]) == 5
+    assert flow.supply == {one: 0, two: 0}
 
 
 def test_a_drill_without_work_costs_nothing() -> None:

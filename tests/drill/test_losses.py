@@ -164,13 +164,7 @@ def simulated(seed: int) -> Record:
 def test_no_drill_is_cheaper_than_the_best_and_the_rows_are_the_difference(seed: int) -> None:
     drill = simulated(seed)
     rows(drill)
+    rows(drill, most_arcs=30)
     best, paid = hindsight(drill), gpu_cost(drill)
     assert (best.cost or 0.0) <= (paid or 0.0) + 1e-6
     assert (hindsight(drill, most_arcs=1).cost or 0.0) <= (best.cost or 0.0) + 1e-6
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 10**6))
-def test_rows_are_the_difference_also_where_time_is_cut_coarsely(seed: int) -> None:
-    drill = simulated(seed)
-    rows(drill, most_arcs=30)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from drill.play.clock import Clock
-from drill.play.kubelet import COLLECTED, START
+from drill.play.kubelet import START
 from drill.play.nodes import PLUGIN, Nodes
 from drill.play.outages import UNNOTICED, tolerated
 from drill.play.upgrades import REPLACED
@@ -196,26 +196,20 @@ def test_an_upgrade_replaces_each_node_once_when_the_one_before_is_back(facts: A
     assert all(node.ready is not None for node in bed.machines.nodes.values() if node.pool == "t4")
 
 
-@pytest.mark.parametrize(("facts", "how"), [(AZURE, "evicted"), (GCP, "drained")])
-def test_an_upgrade_of_spot_gives_notice_on_aks_and_drains_on_gke(facts: Any, how: str) -> None:
+@pytest.mark.parametrize(
+    ("facts", "pool", "how"),
+    [(AZURE, "t4", "evicted"), (GCP, "t4", "drained"), (AZURE, "t4od", "drained"), (GCP, "t4od", "drained")],
+)
+def test_an_upgrade_of_spot_gives_notice_on_aks_and_all_others_drain(facts: Any, pool: str, how: str) -> None:
     bed = Bed(facts)
-    (node,) = bed.spot(1)
-    pod = bed.pod("a", node)
-    bed.nodes.upgrade(Place())
-    bed.until(bed.clock.now + COLLECTED)
-    assert pod.how == how
-    assert (bed.machines.all[-2].noticed is not None) == (how == "evicted")
-
-
-def test_an_upgrade_on_demand_drains_on_both_clouds() -> None:
-    bed = Bed()
-    bed.grow(1, "t4od")
+    bed.grow(1, pool)
     bed.until(200)
-    node = bed.machines.group("t4od").nodes[-1]
-    pod = bed.pod("a", node)
-    bed.nodes.upgrade(Place(capacity="on-demand", pool="t4od"))
+    node = bed.machines.all[-1]
+    pod = bed.pod("a", node.name)
+    bed.nodes.upgrade(Place(capacity="*", pool=pool))
     bed.until(1000)
-    assert pod.how == "drained"
+    assert (node.why, pod.how) == ("upgraded", how)
+    assert (node.noticed is not None) == (how == "evicted")
 
 
 def test_an_upgrade_goes_on_when_a_new_machine_is_lost_before_it_is_ready() -> None:

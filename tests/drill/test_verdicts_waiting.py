@@ -19,10 +19,6 @@ def on_gke(record: Record) -> Record:
     return record
 
 
-def test_a_good_drill_on_gke_has_no_red_verdict() -> None:
-    assert red(on_gke(records.spot_gone())) == set()
-
-
 @pytest.mark.parametrize("role", ["platform", "predictor", "notebook"])
 def test_what_serves_and_never_gets_a_node_is_red_on_gke(role: Role) -> None:
     record = on_gke(records.spot_gone())
@@ -113,18 +109,6 @@ def test_a_pool_at_its_maximum_explains_no_wait_while_spot_could_grow() -> None:
     record.pools[1] = replace(record.pools[1], most=20)
     record.nodes += [Node(f"dead-{each}", "gpuspot", "1", 3000.0, 3060.0) for each in range(4)]
     assert "Nothing explains c/late-0" in judged(record)[WAIT].why
-
-
-@pytest.mark.parametrize("shortage", ["at-once", "provision-time"])
-def test_a_wait_of_hours_is_red_and_says_them(shortage: str) -> None:
-    """As dev was shipped until release r2026-11: a twin of two nodes, and 8.3 hours for a place on it."""
-    record = records.spot_gone()
-    record.shortage = shortage
-    record.clock = replace(record.clock, length=40_000.0)
-    record.pools[2] = replace(record.pools[2], most=6)
-    records.add_late(record, 1300.0, 1300.0 + 8.3 * 3600)
-    assert judged(record)[WAIT].state == "red"
-    assert judged(record)[WAIT].measured == "8.3 h (c/late-0)"
 
 
 def test_a_wait_on_gke_is_judged_by_what_is_accepted_as_well() -> None:

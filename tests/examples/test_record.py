@@ -201,3 +201,11 @@ def test_no_disk_is_mounted_by_two_roles(example: Example) -> None:
 def test_the_runtime_of_the_train_job_is_beside_it() -> None:
     runtime, job = documents("jobs/trainjob.yaml")
     assert job["spec"]["runtimeRef"]["name"] == runtime["metadata"]["name"]
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_the_data_of_the_long_training_are_copied_with_the_rights_of_a_profile(tmp_path: Path) -> None:
+    program = Path(__file__).with_name("copies_inside.py")
+    copied = inside(contracts.written(tmp_path), "team-a/", program=program)
+    assert copied == {"objects": ["team-a/run-1/data/settings.json"], "refused": []}
