@@ -10,11 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from drill.world.capacity import Capacity, check_capacity
+from drill.world.capacity import MOST_BYTES, Capacity, check_capacity, read_trace
 from drill.world.fitting import require_fit
 from drill.world.record import Pool, Step
 from drill.world.scenario import Scenario
-from drill.world.trace import MOST_BYTES, read_trace
 from sandbox.base.errors import SandboxError
 
 ZONAL = Pool("t4", "T4", "spot", gpus=1, least=0, most=8, zones=("eu-1", "eu-2"))

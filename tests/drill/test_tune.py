@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from drill.tune.tune import UNNEEDED, Setting, Tuned, axes, tune
-from drill.tune.tuned_file import difference, tuned_text
+from drill.tune.tune_command import difference, tuned_text
 from drill.world.basis import Trial
 from drill.world.scenario import Scenario
 from tests.drill.in_memory_stack import stack
