@@ -12,8 +12,8 @@ from drill.play.source import Captured
 from drill.world import record
 from sandbox.cloud.node_groups import Gpus, NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cluster import plugins
+from sandbox.kubernetes.client import Object
 
-Object = dict[str, Any]
 AZURE, GCP = plugins.plugin("azure").spot, plugins.plugin("gcp").spot
 
 
@@ -93,7 +93,7 @@ class Bed:
         return [node for node in self.machines.all if node.pool == "t4"]
 
     def lose_all(self) -> None:
-        """The cloud takes the spot machines."""
+        """Take the spot machines, as the cloud does."""
         self.machines.lose(self.machines.group("t4").nodes, "evicted")
 
     def _join(self, node: Object) -> None:

@@ -11,6 +11,7 @@ from drill.play.clock import Clock
 from drill.play.scaling import Scans
 from drill.play.settling import Settling
 from drill.world.workloads import WORK
+from sandbox.kubernetes.client import Object
 
 
 def test_events_come_in_their_order_and_settle_once_a_moment() -> None:
@@ -91,9 +92,6 @@ def test_an_unschedulable_pod_brings_a_scan_at_once() -> None:
 
 def test_a_scan_after_a_scale_up_follows_at_once_and_moves_the_grid() -> None:
     assert Scanned({1: 0.5, 2: 21.0}).run() == [0.0, 0.5, 30.5]
-
-
-Object = dict[str, Any]
 
 
 class Bed:

@@ -19,11 +19,9 @@ from drill.judge.pieces import gpu_cost
 from drill.judge.transport import Transport
 from drill.world.record import Node, Pool, Record, Step
 from drill.world.weeks import WEEK, week
-from tests.drill.gpu_records import SPOT, TWIN, add, levels, record
+from tests.drill.gpu_records import SPOT, STRONG, TWIN, H, add, levels, record
 
-H = 3600.0
 BIG = Pool("t4big", "T4x4", "spot", gpus=1, least=0, most=4, fallback=("t4-ondemand",), price=0.5, on_demand_price=1.6)
-STRONG = Pool("a100", "A100", "spot", gpus=1, least=0, most=4, price=0.9, on_demand_price=4.0)
 STRONG_TWIN = Pool("a100-ondemand", "A100", "on-demand", gpus=1, least=0, most=4, price=4.0, on_demand_price=4.0)
 
 
@@ -44,7 +42,7 @@ def tasks(draw: st.DrawFn, hours: int) -> Task:
 
 
 def least(hours: int, tasks: Sequence[Task], capacity: Sequence[Sequence[int]], prices: Sequence[float]) -> float:
-    """The cost of the best of all plans by the hour; an hour on demand costs one."""
+    """Return the cost of the best of all plans by the hour; an hour on demand costs one."""
 
     @cache
     def rest(hour: int, left: tuple[int, ...]) -> float:
@@ -68,7 +66,7 @@ def least(hours: int, tasks: Sequence[Task], capacity: Sequence[Sequence[int]], 
 
 
 def on_demand_drill(hours: int, tasks: Sequence[Task], capacity: Sequence[Sequence[int]]) -> Record:
-    """A drill that ran everything on demand, as late as it could."""
+    """Return a drill that ran everything on demand, as late as it could."""
     pools = (SPOT, TWIN) if len(capacity) == 1 else (SPOT, TWIN, BIG)
     steps = [step for machine, nodes in zip(("T4", "T4x4"), capacity, strict=False) for step in levels(machine, nodes)]
     drill = record(hours * H, pools=pools, capacity=steps)

@@ -12,8 +12,7 @@ from drill.play.clock import Clock
 from drill.play.kubelet import COLLECTED, LEAST, START, STOP, Kubelets
 from drill.world import record
 from drill.world.workloads import CHECKPOINT, GPUS, INDEX, ROLE, RUN_FOR, SAVE, WORK
-
-Object = dict[str, Any]
+from sandbox.kubernetes.client import Object
 
 
 @dataclass
@@ -79,7 +78,7 @@ class Bed:
 
 
 def working(until: float = 500, **work: Any) -> tuple[Bed, record.Pod]:
-    """A pod that has been bound to a machine for so many seconds."""
+    """Return a pod that has been bound to a machine for so many seconds."""
     bed = Bed(**work)
     bed.bind("a", "n1")
     bed.until(until)

@@ -15,10 +15,9 @@ from drill.play.upgrades import REPLACED
 from drill.world import record
 from drill.world.scenario import Place
 from drill.world.workloads import GPUS, ROLE, RUN_FOR, WORK
+from sandbox.kubernetes.client import Object
 from tests.drill.machine_bed import AZURE, GCP
 from tests.drill.machine_bed import Bed as Cloud
-
-Object = dict[str, Any]
 
 
 class Server:

@@ -16,9 +16,7 @@ from drill.play.real_provider import config_maps, first_nodes, refusal_policy
 from sandbox.tests.autoscaler.objects import MACHINE, on_demand
 from sandbox.tests.autoscaler.objects import spot as spot_group
 from sandbox.tests.azure.conftest import CLUSTER_ID, POOL, SPOT, Account
-
-SPOT_GROUP, OD_GROUP = "aks-gpuspot-12345678-vmss", "aks-gpuod-12345678-vmss"
-GROUPS = [spot_group(10), on_demand(4)]
+from tests.drill.external_bench import GROUPS, OD_GROUP, SPOT_GROUP
 
 
 def rendered(*groups: Any) -> list[Any]:
@@ -107,7 +105,7 @@ def at(time: str) -> float:
 
 
 def read(*lines: str) -> list[tuple[Any, ...]]:
-    """The decisions of lines as 1.36.1 wrote them, without their times."""
+    """Return the decisions of lines as 1.36.1 wrote them, without their times."""
     log = Log(GROUPS, 2026)
     return [
         (d.action, d.group, d.pool, d.before, d.after, d.until, d.reason) for line in lines for d in log.read_line(line)

@@ -98,7 +98,7 @@ def test_the_picture_stands_first_then_the_numbers_the_verdicts_and_the_figures(
 
 
 def in_order(text: str, *words: str) -> None:
-    """Words stand in a text one after another."""
+    """Assert that words stand in a text one after another."""
     places = [text.index(each) for each in words]
     assert places == sorted(places)
 

@@ -21,7 +21,7 @@ from sandbox.cloud.node_groups import Gpus
 from sandbox.cloud.spot_nodes import Bound
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import NAMES
-from sandbox.kubernetes.client import ApiError, Unreachable
+from sandbox.kubernetes.client import ApiError, Object, Unreachable
 from sandbox.tests.spot_bed import on_azure
 from tests.drill.machine_bed import Cloud
 
@@ -122,9 +122,6 @@ def test_the_copy_has_the_machines_that_the_live_stack_was_denied(tmp_path: Path
     copy = open_cloud("azure", tmp_path, Captured())
     assert copy.capacities() == []
     copy.grow(bed.id(), 1)
-
-
-Object = dict[str, Any]
 
 
 def body(name: str, namespace: str = "team-a", **others: Any) -> Object:

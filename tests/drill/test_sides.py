@@ -75,7 +75,7 @@ def test_a_cloud_file_is_for_stacks_that_come_up_anew(tmp_path: Path) -> None:
 
 
 def compared(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[list[Any], str]:
-    """The sides that a command compares, each with the basis that it gets, and its output."""
+    """Return the sides that a command compares, each with the basis that it gets, and its output."""
     seen: list[Any] = []
     own = Basis({"spot": 8, "on-demand": 2}, {}, {}, {}, ())
 

@@ -31,7 +31,7 @@ STEPS, EVERY = 60, 7
 
 
 def loaded() -> ModuleType:
-    """The example as a module; it is in no package, because users copy the file."""
+    """Return the example as a module; it is in no package, because users copy the file."""
     spec = importlib.util.spec_from_file_location("train", PROGRAM)
     assert spec
     assert spec.loader
@@ -216,7 +216,7 @@ def test_the_served_model_answers_with_its_weights() -> None:
 
 
 def answered(request: urllib.request.Request) -> bytes:
-    """The answer of a server that starts."""
+    """Return the answer of a server that starts."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     for _ in range(200):
         try:

@@ -11,13 +11,12 @@ import pytest
 
 from config.model.cluster import Queueing
 from config.placement.queue_objects import kueue_objects
+from sandbox.kubernetes.client import Object
 from tests.components.program import PROJECT
 from tests.examples.contracts import described
 from tests.examples.environment import EXAMPLES
 from tests.examples.record import documents, recorded
 from tests.examples.table import goldens
-
-Object = dict[str, Any]
 
 FILES = sorted(str(path.relative_to(EXAMPLES)) for path in (EXAMPLES / "jobs").glob("*.yaml"))
 SENT: list[Object] = recorded()["sdk"]
@@ -30,7 +29,7 @@ ON_CUDA = re.compile(r"(nvidia/cuda:.+|tensorflow/tensorflow:.+-gpu|rayproject/r
 
 
 def inside(body: Any, key: str) -> Iterator[Any]:
-    """Every value of a key, at any depth."""
+    """Yield every value of a key, at any depth."""
     if isinstance(body, dict):
         if key in body:
             yield body[key]
@@ -138,7 +137,7 @@ BY_TAG = {"rayproject/ray:2.52.0", "rayproject/ray:2.52.0-gpu", "example.com/tea
 
 
 def images() -> Iterator[str]:
-    """Every image of jobs, workloads, compiled pipelines, objects that the SDKs send, and the smoke tests of the pages."""
+    """Yield every image of jobs, workloads, pipelines, objects that the SDKs send, and the smoke tests of the pages."""
     for folder in ("jobs", "workloads"):
         for file in sorted((EXAMPLES / folder).iterdir()):
             yield from inside(documents(f"{folder}/{file.name}"), "image")
