@@ -27,11 +27,10 @@ from drill.play.stack_facts import stack_pools
 from drill.sides import Side, bring_up, check_side, compared_sides
 from drill.tune.policies import compare_policies, without_real_programs
 from drill.world.basis import Basis, Trial, basis_of_cloud, same_work_sentence
-from drill.world.capacity import check_capacity
+from drill.world.capacity import check_capacity, read_trace
 from drill.world.fitting import require_fit
 from drill.world.record import Record, Step
 from drill.world.scenario import Scenario, Shortage, load_scenario
-from drill.world.trace import read_trace
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify

@@ -45,10 +45,6 @@ class Transport:
         self._arcs[end].append(number + 1)
         return number
 
-    def carried(self, arc: int) -> int:
-        """Return the amount on an arc."""
-        return self._left[arc ^ 1]
-
     def send(self, sources: Iterable[int], sinks: Iterable[int]) -> int:
         """Send as much as possible from these sources to these sinks, and return the amount.
 

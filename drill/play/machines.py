@@ -28,8 +28,7 @@ from sandbox.autoscaler.fit import misfit
 from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cloud.spot_nodes import SpotFacts
-
-Object = dict[str, Any]
+from sandbox.kubernetes.client import Object
 
 
 @dataclass(frozen=True)

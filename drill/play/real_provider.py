@@ -16,11 +16,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from sandbox.cloud.node_groups import NodeGroup
-
-Object = dict[str, Any]
+from sandbox.kubernetes.client import Object
 
 NAMESPACE = "kube-system"
 

@@ -6,7 +6,7 @@ compares two.
 
 from drill.judge.losses import Loss
 from drill.report.compare import compare_reports
-from drill.report.contents import build
+from drill.report.figures import build
 from drill.report.files import read_report, to_json, write
 from drill.report.model import Comparison, Report
 from drill.report.terminal import text

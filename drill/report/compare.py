@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from drill.judge.verdict import span
+from drill.judge.verdict import counted, span
 from drill.report.model import FORMAT, Comparison, Figure, Moved, PoolUse, Report, Turned
 
 
@@ -56,7 +56,7 @@ def _of_pool(before: PoolUse, after: PoolUse, both: Collection[str]) -> Iterator
     if before.machine != after.machine:
         yield f"`{after.machine}` for"
     elif before.gpus != after.gpus:
-        yield f"{_number(after.gpus, 'GPU')} on each node of"
+        yield f"{counted(after.gpus, 'GPU')} on each node of"
     if before.capacity != after.capacity:
         yield f"{after.capacity} capacity for"
     bounds = (after.least, after.most)
@@ -64,19 +64,15 @@ def _of_pool(before: PoolUse, after: PoolUse, both: Collection[str]) -> Iterator
         yield "no autoscaling of"
     else:
         if before.least != after.least:
-            yield f"at least {_number(after.least or 0, 'node')} of"
+            yield f"at least {counted(after.least or 0, 'node')} of"
         if before.most != after.most:
-            yield f"at most {_number(after.most or 0, 'node')} of"
+            yield f"at most {counted(after.most or 0, 'node')} of"
     if sorted(before.zones) != sorted(after.zones):
         yield f"zones {', '.join(after.zones)} for" if any(after.zones) else "no zones for"
     chains = [[name for name in each.fallback if name in both] for each in (before, after)]
     if chains[0] != chains[1]:
         names = ", ".join(f"`{name}`" for name in after.fallback)
         yield f"fallback {names} of" if names else "no fallback of"
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _differences(before: Report, after: Report) -> list[str]:

@@ -1,23 +1,75 @@
-"""Figures of a drill: who ran where, restarts, lost work, machine-hours, cost."""
+"""The report of a record: who ran where, restarts, lost work, machine-hours, cost."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from drill.judge import waits
-from drill.judge.outcome import Saved, machine_hours, outcome_of
-from drill.judge.pieces import gpu_cost
+from drill.judge.losses import Loss
+from drill.judge.outcome import Row, Saved, machine_hours, outcome_of, saved_by
+from drill.judge.pieces import HOUR, gpu_cost
 from drill.judge.placement import movable
 from drill.judge.verdict import State, Verdict, span
-from drill.judge.verdicts import Best
+from drill.judge.verdicts import Best, failed, verdicts
 from drill.judge.view import View
-from drill.report.model import Figure, NotMoved, Number, Placed, PoolUse, Unit
+from drill.report.model import FORMAT, Figure, NotMoved, Number, Placed, PoolUse, Report, Unit
+from drill.report.timeline import timeline
 from drill.world.record import Node, Pod, Pool, Record
 
-HOUR = 3600.0
 _ENDED = ("evicted", "drained")
+GKE_CAVEAT = (
+    "Google publishes no timers of its autoscaler: each figure of GKE's behaviour here is"
+    " documented where a page says it, and assumed otherwise."
+)
+
+
+def build(
+    record: Record,
+    best: Best | None = None,
+    losses: Iterable[Loss] = (),
+    policies: Iterable[Row] = (),
+) -> Report:
+    """Return the report of a record.
+
+    `best` is the least cost with hindsight, `losses` the causes of the distance to it, `policies`
+    the stack's settings and fixed policies on the same work.
+    """
+    view, rows = View(record), tuple(policies)
+    saved, clock = saved_by(rows), record.clock
+    found = verdicts(record, best, saved)
+    moved = not_moved(view)
+    caveats = record.caveats
+    if record.provider == "gcp" and not any("documented" in caveat for caveat in caveats):
+        caveats = (GKE_CAVEAT, *caveats)
+    return Report(
+        format=FORMAT,
+        scenario=record.scenario,
+        description=record.description,
+        stack=record.stack,
+        provider=record.provider,
+        location=record.location,
+        seed=record.seed,
+        autoscaler=record.autoscaler,
+        settings=dict(record.settings),
+        clock=replace(clock, wall=round(clock.wall, 1)),
+        caveats=caveats,
+        capacity_source=record.measured,
+        price_source=record.price_source,
+        failed=failed(found),
+        numbers=numbers(record, found, saved),
+        policies=rows,
+        verdicts=tuple(found),
+        figures=figures(view, found, best, moved),
+        placed=pods_by_place(view),
+        pools=pool_uses(view),
+        not_moved=moved,
+        losses=tuple(losses),
+        best="" if best is None else best.explanation,
+        timeline=timeline(record),
+    )
 
 
 def pods_by_place(view: View) -> tuple[Placed, ...]:

@@ -12,6 +12,7 @@ from typing import Literal
 from drill.judge.losses import Loss
 from drill.judge.outcome import Row
 from drill.judge.verdict import State, Verdict
+from drill.world.record import Clock
 
 FORMAT = 2
 
@@ -121,16 +122,6 @@ class Timeline:
     """Pods with GPUs, stacked: on spot, on demand, waiting. Means of a step."""
     capacity: tuple[Stretch, ...]
     marks: tuple[Mark, ...]
-
-
-@dataclass(frozen=True)
-class Clock:
-    """The passing of the drill's time."""
-
-    length: float
-    factor: float | None
-    wall: float
-    distortions: tuple[str, ...]
 
 
 @dataclass(frozen=True)

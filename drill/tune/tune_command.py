@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -12,6 +14,7 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.table import Table
+from ruamel.yaml import YAML
 
 from drill.command import Request, writable, writing
 from drill.in_memory.stack import Stack, read_stack
@@ -19,8 +22,7 @@ from drill.judge.outcome import Outcome
 from drill.judge.verdict import span
 from drill.play.source import copy_cloud
 from drill.sides import Side, bring_up
-from drill.tune.tune import Judged, Tuned, tune
-from drill.tune.tuned_file import difference
+from drill.tune.tune import Judged, Setting, Tuned, tune
 from drill.world.basis import Trial
 from drill.world.scenario import load_scenario
 from sandbox.base.home import Home
@@ -31,6 +33,7 @@ from sandbox.kubernetes.client import Client
 SEEDS = 5
 """Weeks that choose, and as many others that judge."""
 FILE = "tuned.diff"
+_PREFIX = "kubeflow-spot:"
 
 
 @contextmanager
@@ -119,3 +122,53 @@ def _print(console: Console, tuned: Tuned, text: str, name: str, accepted: float
 
 def _mean(judged: Judged, figure: Callable[[Outcome], float]) -> str:
     return f"{sum(map(figure, judged.outcomes)) / len(judged.outcomes):.0%}"
+
+
+def difference(
+    text: str, path: str, setting: Setting, stack: Stack, sources: Mapping[str, str]
+) -> str:
+    """Return the unified difference of a stack file, for `git apply`; empty without changes.
+
+    Comments and layout stay. `sources` has the stack file's pool of each pool.
+    """
+    after = tuned_text(text, setting, stack, sources)
+    lines = difflib.unified_diff(
+        text.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{path}", f"b/{path}"
+    )
+    return "".join(lines)
+
+
+def tuned_text(text: str, setting: Setting, stack: Stack, sources: Mapping[str, str]) -> str:
+    """Return the text of a stack file with tuned settings."""
+    yaml = YAML()
+    yaml.preserve_quotes, yaml.width = True, 4096
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    content = yaml.load(text)
+    config = content["config"]
+    most = {pool.name: pool.most for pool in stack.pools}
+    for name, size in setting.most:
+        if size != most[name]:
+            _twin(config[f"{_PREFIX}pools"], sources[name], size)
+    if setting.times:
+        cloud = config[f"{_PREFIX}cloud"]
+        cloud.setdefault("autoscaler", {}).update(dict(setting.times))
+    if setting.consolidation:
+        fallback = config[f"{_PREFIX}cloud"].setdefault("fallback", {})
+        fallback["consolidationDelayMinutes"] = setting.consolidation
+    if setting.order:
+        with_gpus = {pool.name for pool in stack.pools if pool.gpus}
+        order = [name for name in setting.order if name in with_gpus]
+        config.setdefault(f"{_PREFIX}growth", {})["order"] = order
+    out = io.StringIO()
+    yaml.dump(content, out)
+    return out.getvalue()
+
+
+def _twin(pools: list[Any], source: str, size: int) -> None:
+    """Give a pool's on-demand step a maximum."""
+    pool = next(each for each in pools if each["name"] == source)
+    steps = [step for step in pool.get("fallback") or () if "onDemand" in step]
+    if steps:
+        steps[0]["onDemand"]["maxNodes"] = size
+    else:
+        pool["maxNodes"] = size

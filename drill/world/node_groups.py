@@ -1,12 +1,9 @@
 """Facts of node groups and their nodes: spot or on demand, machine, zones."""
 
-from typing import Any
-
 from drill.world import record, scenario
 from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.node_groups import NodeGroup
-
-Object = dict[str, Any]
+from sandbox.kubernetes.client import Object
 
 CAPACITY = "kubeflow-spot.dev/capacity"
 MACHINE = "node.kubernetes.io/instance-type"

@@ -1,10 +1,10 @@
 """The Kubernetes objects of a scenario's work, as Kubeflow makes them."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from drill.world.pipelines import TASK, Task, pipeline
 from drill.world.scenario import Workload
+from sandbox.kubernetes.client import Object
 
 PREFIX = "drill.kubeflow-spot.dev"
 ROLE, WORK = f"{PREFIX}/role", f"{PREFIX}/work"
@@ -22,7 +22,6 @@ DRIVERS = ("root-driver", f"{STEP}-driver")
 DRIVER_SECONDS = 5.0
 """Seconds of a pipeline's driver. Assumed."""
 
-Object = dict[str, Any]
 
 # kubeflow/manifests 26.03 and profile_controller.go: the labels that placement and guard read.
 NAMESPACES = {

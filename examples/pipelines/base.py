@@ -31,7 +31,7 @@ def fetch(url: str, archive: dsl.Output[dsl.Dataset]) -> None:
 
 @dsl.component(base_image=IMAGE)
 def merge(archive: dsl.Input[dsl.Dataset], table: dsl.Output[dsl.Dataset]) -> int:
-    """One table of all tables in the archive, in the order of their names; the number of its rows."""
+    """Join all tables in the archive, in the order of their names; return the number of rows."""
     import csv
     import io
     import tarfile

@@ -67,7 +67,7 @@ def train(
     embedded_artifact_path=str(TRAINING / "serve.py"),
 )
 def serve(result: str, name: str, image: str, deploy: bool, program: dsl.EmbeddedInput[dsl.Artifact]) -> str:
-    """The model as a KServe InferenceService; made in this profile if `deploy`. Its pods stay on demand.
+    """Return the model as a KServe InferenceService; make it in this profile if `deploy`. Its pods stay on demand.
 
     None of KServe's runtimes reads train.py's JSON, so the service is a program of its own, serve.py, with the weights beside it.
     """
@@ -121,7 +121,9 @@ def long_training(
     deploy: bool = False,
     gpu: bool = True,
 ) -> str:
-    """`bucket`: a URL or folder that outlives the node. Each run has a folder of its own in it, which its retries share.
+    """Train on spot nodes, and serve the model.
+
+    `bucket`: a URL or folder that outlives the node. Each run has a folder of its own in it, which its retries share.
 
     `gpu`: whether training ends at once where it finds no GPU.
     """

@@ -13,7 +13,7 @@ from kubeflow_spot import pipelines
     base_image="tensorflow/tensorflow:2.18.0-gpu@sha256:1f16fbd9be8bb84891de12533e332bbd500511caeb5cf4db501dbe39d422f9c7"
 )
 def show(command: list) -> str:
-    """The output of the command. Fails when it fails, which it does without a GPU or a driver."""
+    """Return the output of the command. Fails when it fails, which it does without a GPU or a driver."""
     import subprocess
 
     done = subprocess.run(command, capture_output=True, text=True)

@@ -12,7 +12,7 @@ from kubeflow_spot import Contract, pipelines
 
 @dsl.component(base_image=IMAGE)
 def fit(table: dsl.Input[dsl.Dataset], model: dsl.Output[dsl.Model]) -> float:
-    """The line through length and width: the mean squared error. Stands for training that takes a GPU."""
+    """Fit a line through length and width; return its mean squared error. Stands for training that takes a GPU."""
     import csv
     import json
 

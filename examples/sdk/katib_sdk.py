@@ -13,7 +13,7 @@ NAMESPACE = "team-a"
 
 
 def template(container: str) -> dict[str, Any]:
-    """The pods of a trial. The annotation keeps Istio's sidecar out (../jobs/katib-job.yaml has the reason)."""
+    """Return the pods of a trial. The annotation keeps Istio's sidecar out (../jobs/katib-job.yaml has the reason)."""
     trainer = {
         "name": container,
         "image": "python:3.12.14-slim-bookworm@sha256:0f5b26b9518d002b6173fd61daad821fa340635ebfec5bba471013f9ca114579",
@@ -53,7 +53,7 @@ def pytorch_trial() -> dict[str, Any]:
 
 
 def experiment(name: str, trial: dict[str, Any], container: str, primary: dict[str, str] | None) -> dict[str, Any]:
-    """An Experiment as it is sent."""
+    """Return an Experiment as it is sent."""
     learning_rate = katib.V1beta1ParameterSpec(
         name="learningRate", parameterType="double", feasibleSpace=katib.V1beta1FeasibleSpace(min="0.01", max="0.2")
     )
@@ -81,7 +81,7 @@ def experiment(name: str, trial: dict[str, Any], container: str, primary: dict[s
 
 
 def experiments(contract: Contract) -> list[dict[str, Any]]:
-    """One by the contract's lines, which also work below Kubernetes 1.36; one by the label alone."""
+    """Return one by the contract's lines, which also work below Kubernetes 1.36, and one by the label alone."""
     over_jobs = manifests.placed(experiment("sweep-job-sdk", job_trial(), "train", None), contract.lines("prefer-spot"))
     master = {"training.kubeflow.org/job-role": "master"}
     over_pytorch = experiment("sweep-pytorchjob-sdk", pytorch_trial(), "pytorch", master)

@@ -31,7 +31,7 @@ NAMESPACE = "team-a"
 
 
 def replica(container: str, job: str, lines: Lines, *, gpu: bool = True) -> KubeflowOrgV1ReplicaSpec:
-    """One replica. Its placement belongs into the pod's spec; the tutorial had it in V1ReplicaSpec, which drops it."""
+    """Return one replica. Its placement belongs into the pod's spec: V1ReplicaSpec, as in the tutorial, drops it."""
     trainer = V1Container(
         name=container,
         image="python:3.12.14-slim-bookworm@sha256:0f5b26b9518d002b6173fd61daad821fa340635ebfec5bba471013f9ca114579",
@@ -75,7 +75,7 @@ def tf_job(contract: Contract) -> KubeflowOrgV1TFJob:
 
 
 def pytorch_job(contract: Contract) -> KubeflowOrgV1PyTorchJob:
-    """The master on demand, the worker on spot and nowhere else."""
+    """Return a job with its master on demand, and its worker on spot and nowhere else."""
     return KubeflowOrgV1PyTorchJob(
         api_version="kubeflow.org/v1",
         kind="PyTorchJob",

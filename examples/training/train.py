@@ -51,10 +51,10 @@ class Store(Protocol):
     """Files of one run. A file is there whole or not at all."""
 
     def names(self) -> list[str]:
-        """Names of all files, sorted."""
+        """Return the names of all files, sorted."""
 
     def read(self, name: str) -> bytes:
-        """The content of a file. Raises FileNotFoundError."""
+        """Return the content of a file. Raises FileNotFoundError."""
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file, in place of one of that name."""
@@ -128,7 +128,7 @@ class Bucket:
 
 
 def store(place: str) -> Store:
-    """The store of a folder or of a bucket's URL."""
+    """Return the store of a folder or of a bucket's URL."""
     return Bucket(place) if "://" in place else Folder(Path(place))
 
 
@@ -152,7 +152,7 @@ class State:
 
 
 def batch(settings: Settings, step: int) -> list[tuple[list[float], float]]:
-    """The samples of a step. A step's number and the seed decide them, never the steps before."""
+    """Return the samples of a step. A step's number and the seed decide them, never the steps before."""
     generator = random.Random(f"{settings.seed}/{step}")
     samples = []
     for _ in range(BATCH):
@@ -163,12 +163,12 @@ def batch(settings: Settings, step: int) -> list[tuple[list[float], float]]:
 
 
 def product(left: Sequence[float], right: Sequence[float]) -> float:
-    """The sum of products; rounded once, so that it is the same number in every Python."""
+    """Return the sum of products; rounded once, so that it is the same number in every Python."""
     return math.fsum(x * y for x, y in zip(left, right, strict=True))
 
 
 def gradient(weights: list[float], samples: list[tuple[list[float], float]]) -> tuple[list[float], float]:
-    """The gradient of the mean squared error, and the error."""
+    """Return the gradient of the mean squared error, and the error."""
     total, loss = [0.0] * len(weights), 0.0
     for features, wanted in samples:
         error = product(weights, features) - wanted
@@ -179,7 +179,7 @@ def gradient(weights: list[float], samples: list[tuple[list[float], float]]) -> 
 
 
 def advanced(settings: Settings, state: State) -> State:
-    """The state one step later."""
+    """Return the state one step later."""
     slope, loss = gradient(state.weights, batch(settings, state.step))
     weights = [w - settings.learning_rate * s for w, s in zip(state.weights, slope, strict=True)]
     return State(state.step + 1, weights, loss)
@@ -195,7 +195,7 @@ def save(files: Store, settings: Settings, state: State) -> None:
 
 
 def resume(files: Store, settings: Settings) -> State:
-    """The state of the newest checkpoint that can be read, else the beginning.
+    """Return the state of the newest checkpoint that can be read, else the beginning.
 
     Raises WrongRun when it belongs to a run with other settings: its numbers would be a mixture.
     """

@@ -130,7 +130,7 @@ class Profile:
 
 
 def seconds(text: object) -> float:
-    """Seconds of a duration such as `10m`, `1m30s` or `10`. Raises ValueError."""
+    """Return the seconds of a duration such as `10m`, `1m30s` or `10`. Raises ValueError."""
     written = str(text).strip()
     if re.fullmatch(r"\d+", written):
         return float(written)

@@ -187,7 +187,7 @@ def _resources(settings: Object, gpus: Gpus, daemon: bool) -> dict[str, int]:
 
 
 def _devices(strategy: str, gpus: Gpus) -> dict[str, int]:
-    """GPUs and MIG devices before sharing (internal/rm/device_map.go): `none` reports whole GPUs, cut up or not."""
+    """Return GPUs and MIG devices before sharing (internal/rm/device_map.go): `none` reports whole GPUs, cut up or not."""
     if not gpus.profile or strategy == "none":
         return {f"{PREFIX}gpu": gpus.count}
     if strategy == "single":

@@ -33,8 +33,6 @@ class Option:
     group: str
     """The name of its scale set."""
     pool: str
-    pool_id: str
-    size: int
     nodes: int
     pods: Sequence[PodInfo]
     waste: float = 0.0

@@ -51,7 +51,7 @@ def required_terms(spec: Object) -> Sequence[Object] | None:
 
 
 def tolerates(toleration: Object, taint: Object) -> bool:
-    """https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"""
+    """Return whether a toleration fits a taint (https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/)."""
     key, effect = toleration.get("key"), toleration.get("effect")
     if (key and key != taint["key"]) or (effect and effect != taint["effect"]):
         return False
@@ -70,7 +70,7 @@ def _matches_term(term: Object, name: str, labels: Mapping[str, str]) -> bool:
 
 
 def matches(requirement: Object, labels: Mapping[str, str]) -> bool:
-    """https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#operators"""
+    """Return whether labels meet a requirement (https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#operators)."""
     operator, values = requirement["operator"], requirement.get("values") or []
     value = labels.get(requirement["key"])
     if operator in ("NotIn", "DoesNotExist"):

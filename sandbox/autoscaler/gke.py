@@ -9,16 +9,18 @@ spot pools GKE does not pick the cheapest; one is drawn. A rule without `nodepoo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 from typing import Any
 
-from sandbox.autoscaler import resources
+from sandbox.autoscaler import gke_figures, resources
 from sandbox.autoscaler.expander import ONLY, Option, draw
 from sandbox.autoscaler.fit import required_terms
-from sandbox.autoscaler.shapes import Object
+from sandbox.autoscaler.migration import Rank
+from sandbox.autoscaler.shapes import Object, Shape
+from sandbox.autoscaler.world import Hands, World
 from sandbox.cloud.node_groups import NodeGroup
 
 KEY = "cloud.google.com/compute-class"
@@ -39,7 +41,7 @@ class ComputeClass:
 
     @classmethod
     def of(cls, body: Object) -> ComputeClass:
-        """`whenUnsatisfiable` is DoNotScaleUp by default, as from 1.33 on."""
+        """Read an object. `whenUnsatisfiable` is DoNotScaleUp by default, as from 1.33 on."""
         spec = body["spec"]
         minutes = (spec.get("autoscalingPolicy") or {}).get("consolidationDelayMinutes")
         return cls(
@@ -55,18 +57,22 @@ class ComputeClass:
         return len(self.rules) if named is None and self.anyway else named
 
 
-class Classes:
-    """The cluster's ComputeClasses by name."""
+class Gke:
+    """ComputeClasses first, then the price. A cluster without the kind has no class."""
 
-    def __init__(self, objects: Iterable[Object]) -> None:
-        self._by_name = {body["metadata"]["name"]: ComputeClass.of(body) for body in objects}
+    defaults = gke_figures.DEFAULTS
+    least = 1
+    """Page about-cluster-autoscaler: a pool can reach 0, the cluster cannot."""
 
-    def missing(self, spec: Object) -> str:
-        """Return the reason why no pool can grow for pods of a spec: their class does not exist. Empty where one may."""
-        name = requested(spec)
+    def __init__(self, world: World) -> None:
+        self._by_name = {body["metadata"]["name"]: ComputeClass.of(body) for body in world.classes}
+
+    def hopeless(self, shape: Shape) -> str:
+        """Return the reason why no pool can grow for a pod: its class does not exist. Empty where one may."""
+        name = requested(shape.spec)
         return f"there is no ComputeClass {name}" if name and name not in self._by_name else ""
 
-    def barred(self, groups: Iterable[NodeGroup]) -> dict[str, str]:
+    def barred(self, groups: Sequence[NodeGroup]) -> Mapping[str, str]:
         """Return the groups of a class that none of its rules names, with the reason: they never grow."""
         return {
             group.name: f"no rule of ComputeClass {name} names it"
@@ -74,7 +80,13 @@ class Classes:
             if (known := self._by_name.get(name := _label(group))) and known.tier(group.pool) is None
         }
 
-    def ranks(self, groups: Iterable[NodeGroup]) -> dict[str, tuple[str, int]]:
+    def admit(self, pods: Sequence[Object], hands: Hands) -> None:
+        """Add a class's toleration to pods that ask for the class where no admission policy did (`sandbox/gcp/data/objects`)."""
+        for pod in pods:
+            if added := tolerations(pod):
+                hands.tolerate(pod, added)
+
+    def ranks(self, groups: Sequence[NodeGroup]) -> Rank:
         """Return the class and the number of the rule of each group, by name, whose class moves running pods."""
         found = {}
         for group in groups:
@@ -84,12 +96,12 @@ class Classes:
                 found[group.name] = (name, tier)
         return found
 
-    def unneeded_times(self, groups: Iterable[NodeGroup]) -> dict[str, float]:
+    def unneeded_times(self, groups: Sequence[NodeGroup]) -> Mapping[str, float]:
         """Return the seconds after which an unused node of a group goes, by the group's name, where its class says so."""
         known = {group.name: self._by_name.get(_label(group)) for group in groups}
         return {name: found.unneeded_time for name, found in known.items() if found and found.unneeded_time}
 
-    def choose(self, options: Sequence[Option], groups: Iterable[NodeGroup], random: Random) -> tuple[Option, str]:
+    def choose(self, groups: Sequence[NodeGroup], options: Sequence[Option], random: Random) -> tuple[Option, str]:
         """Return the option to take, and why.
 
         One class is drawn first, where pools without a class count as one: "so that no crd starves".

@@ -1,12 +1,20 @@
-"""Growth: the groups that could take the pods that are left, and the reasons why the others cannot."""
+"""Growth: the groups that could take the pods that are left, and the reasons why the others cannot.
+
+Similar groups share new nodes (`balanceSimilarNodeGroups`) by the rules of cluster-autoscaler 1.36.1: processors/nodegroupset
+(compare_nodegroups.go, azure_nodegroups.go, balancing_processor.go), and the recording balance-similar-zones-on-different-tiers:
+groups of other tiers of the priority expander take their share as well.
+
+Simplified: the cloud's descriptions of the groups' machines are compared, and no existing nodes with their free resources.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
 
-from sandbox.autoscaler import balance, packing
-from sandbox.autoscaler.balance import Size
+from sandbox.autoscaler import packing, resources
 from sandbox.autoscaler.expander import Option
 from sandbox.autoscaler.fitting import Fitting
 from sandbox.autoscaler.rooms import Room
@@ -14,6 +22,37 @@ from sandbox.autoscaler.shapes import PodInfo, Shape
 from sandbox.cloud.node_groups import NodeGroup
 
 MAX_REACHED = "at its most"
+
+# Labels in which similar pools may differ: a node's place, its pool and its image.
+_IGNORED = {
+    "kubernetes.io/hostname",
+    "failure-domain.beta.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region",
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+    "beta.kubernetes.io/fluentd-ds-ready",
+    "kops.k8s.io/instancegroup",
+    "agentpool",
+    "kubernetes.azure.com/agentpool",
+    "topology.disk.csi.azure.com/zone",
+    "aksEngineVersion",
+    "creationSource",
+    "poolName",
+    "resourceNameSuffix",
+    "kubernetes.azure.com/consolidated-additional-properties",
+    "kubernetes.azure.com/node-image-version",
+}
+_MEMORY, _ALLOCATABLE = Decimal("0.015"), Decimal("0.05")
+"""The shares of the larger by which two machines may differ in memory, and in anything allocatable."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """A group by name, its number of nodes and its maximum."""
+
+    group: str
+    now: int
+    most: int
 
 
 @dataclass(frozen=True)
@@ -42,7 +81,7 @@ class Growth:
 
     def shares(self, option: Option) -> dict[str, int]:
         """Return the number of new nodes by group, the smallest group first."""
-        return balance.shares(sorted(self.sharing[option.group], key=lambda size: size.now), option.nodes)
+        return shares(sorted(self.sharing[option.group], key=lambda size: size.now), option.nodes)
 
 
 def growth(
@@ -103,7 +142,7 @@ def _sharing(name: str, growing: Mapping[str, tuple[NodeGroup, list[int]]], limi
         group
         for group, fitting in growing.values()
         if limits.balanced and group is not own and set(pods) <= set(fitting)
-        if balance.similar(own, group, limits.ignored)
+        if similar(own, group, limits.ignored)
     ]
     return [Size(group.name, len(group.nodes), group.most or 0) for group in (own, *others)]
 
@@ -118,6 +157,42 @@ def _refusal(shape: Shape, template: Room, scene: Sequence[Room]) -> str:
 
 def _option(group: NodeGroup, pods: Sequence[PodInfo], template: Room, most: int, scene: Sequence[Room]) -> Option:
     nodes, taken, rooms = packing.estimate(pods, template, most, scene)
-    return Option(
-        group.name, group.pool, group.pool_id, len(group.nodes), nodes, taken, packing.waste(rooms, template.full)
+    return Option(group.name, group.pool, nodes, taken, packing.waste(rooms, template.full))
+
+
+def similar(first: NodeGroup, second: NodeGroup, ignored: frozenset[str] = frozenset()) -> bool:
+    """Return whether two groups have machines of one size and the same labels, but for those that do not count and `ignored`."""
+    return (
+        _labels(first, ignored) == _labels(second, ignored)
+        and _close(_resources(first, "capacity"), _resources(second, "capacity"), {"memory": _MEMORY}, Decimal(0))
+        and _close(_resources(first, "allocatable"), _resources(second, "allocatable"), {}, _ALLOCATABLE)
+    )
+
+
+def shares(sizes: Sequence[Size], nodes: int) -> dict[str, int]:
+    """Return the number of new nodes by group: each goes to the smallest group below its maximum."""
+    now = {size.group: size.now for size in sizes}
+    for _ in range(nodes):
+        growing = [size.group for size in sizes if now[size.group] < size.most]
+        if not growing:
+            break
+        now[min(growing, key=lambda group: now[group])] += 1
+    return {size.group: now[size.group] - size.now for size in sizes if now[size.group] > size.now}
+
+
+def _labels(group: NodeGroup, ignored: frozenset[str]) -> dict[str, Any]:
+    labels = group.template["metadata"]["labels"]
+    return {key: value for key, value in labels.items() if key not in _IGNORED and key not in ignored}
+
+
+def _resources(group: NodeGroup, field: str) -> resources.Resources:
+    return resources.amounts(group.template["status"].get(field))
+
+
+def _close(
+    first: resources.Resources, second: resources.Resources, differences: Mapping[str, Decimal], usual: Decimal
+) -> bool:
+    return first.keys() == second.keys() and all(
+        abs(amount - second[name]) <= max(amount, second[name]) * differences.get(name, usual)
+        for name, amount in first.items()
     )

@@ -30,7 +30,7 @@ class Journal:
 
 
 def pods(names: Sequence[str]) -> str:
-    """`3 pods (default/a, default/b and 1 more)`."""
+    """Return `3 pods (default/a, default/b and 1 more)`."""
     shown = ", ".join(names[:2])
     more = f" and {len(names) - 2} more" if len(names) > 2 else ""
     return f"{len(names)} {'pod' if len(names) == 1 else 'pods'} ({shown}{more})"

@@ -30,14 +30,6 @@ class Move:
     by: int = 0
 
 
-@dataclass(frozen=True)
-class Leave:
-    """A node that goes because its pods moved."""
-
-    node: Node
-    moving: Sequence[PodInfo]
-
-
 def next_move(
     snapshot: Snapshot,
     ranks: Rank,

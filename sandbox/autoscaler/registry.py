@@ -58,7 +58,6 @@ Decided = Callable[[Decision], None]
 class Request:
     """The growth of a group that is not fulfilled; a further request restarts its time."""
 
-    since: float
     expected: float
     increase: int
 
@@ -112,8 +111,8 @@ class Registry:
 
     def requested(self, now: float, group: NodeGroup, by: int, profile: Profile) -> None:
         """Note that a group was asked to grow."""
-        request = self._requests.setdefault(group.name, Request(now, now, 0))
-        request.since, request.expected = now, now + profile.provision_time
+        request = self._requests.setdefault(group.name, Request(now, 0))
+        request.expected = now + profile.provision_time
         request.increase += by
 
     def refused(self, now: float, group: NodeGroup, decided: Decided) -> None:
@@ -122,7 +121,7 @@ class Registry:
         decided(Decision(now, "backoff", group.name, group.pool, until=until, reason="Other/cloudProviderError"))
 
     def errored(self, now: float, group: NodeGroup, decided: Decided) -> None:
-        """Machines of a group could not be made: its request has failed."""
+        """Note that machines of a group could not be made: its request has failed."""
         self._requests.pop(group.name, None)
         until = self.back_off.failed(now, group.name)
         decided(Decision(now, "failed", group.name, group.pool, reason="machines could not be made"))
@@ -164,7 +163,7 @@ class Registry:
         return {name: readiness.late for name, readiness in self._readiness.items() if readiness.late}
 
     def events(self) -> list[float]:
-        """Times at which this changes by itself."""
+        """Return the times at which this changes by itself."""
         return self._events
 
     def note_health(self, now: float, groups: Sequence[NodeGroup], profile: Profile, decided: Decided) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from sandbox.autoscaler.autoscaler_options import Options, Profile, due
 from sandbox.autoscaler.drainable import Drain
@@ -20,14 +20,8 @@ _NEVER = float("inf")
 _EVICT_DAEMON = "cluster-autoscaler.kubernetes.io/enable-ds-eviction"
 
 
-class Leaving(Protocol):
-    """A node that shall go, and its pods that shall go elsewhere."""
-
-    @property
-    def node(self) -> Node: ...
-
-    @property
-    def moving(self) -> Sequence[PodInfo]: ...
+Leaving = tuple[Node, Sequence[PodInfo]]
+"""A node that shall go, and its pods that shall go elsewhere."""
 
 
 @dataclass
@@ -84,28 +78,28 @@ class Removals:
         room = profile.most_deletions - len(self._removals)
         drains = self._options.most_drains - sum(removal.drained for removal in self._removals.values())
         chosen: list[Leaving] = []
-        for each in sorted(leaving, key=lambda each: bool(each.moving)):
-            if len(chosen) < room and (not each.moving or drains > 0):
-                drains -= bool(each.moving)
-                chosen.append(each)
+        for node, moving in sorted(leaving, key=lambda each: bool(each[1])):
+            if len(chosen) < room and (not moving or drains > 0):
+                drains -= bool(moving)
+                chosen.append((node, moving))
         if not chosen:
             return 0
         try:
-            hands.taint([each.node.name for each in chosen])
+            hands.taint([node.name for node, _ in chosen])
         except ScaleRefused:
             return None
         sizes = {group.name: len(group.nodes) - self._of(group.name) for group in snapshot.world.groups}
-        for each in chosen:
-            group, name = each.node.group, each.node.name
+        for node, moving in chosen:
+            group, name = node.group, node.name
             assert group is not None, f"{name} is of no group"
-            why = f"{reason or ('drain' if each.moving else 'empty')}: {name}"
+            why = f"{reason or ('drain' if moving else 'empty')}: {name}"
             size = sizes[group.name]
             sizes[group.name] -= 1
             hands.decided(Decision(now, "scale-down", group.name, group.pool, size, size - 1, reason=why))
             self._removals[name] = Removal(
                 name,
                 group.name,
-                bool(each.moving),
+                bool(moving),
                 why,
                 now + self._options.delete_delay,
                 now + self._options.delete_delay + self._options.eviction_time,

@@ -272,9 +272,7 @@ class Autoscaler:
             return
         names = journal.pods([pod.name for pod in move.moving])
         if move.node is not None:
-            self._removals.start(
-                snapshot, [migration.Leave(move.node, move.moving)], profile, hands, "active migration"
-            )
+            self._removals.start(snapshot, [(move.node, move.moving)], profile, hands, "active migration")
         elif move.group is not None:
             self._request(move.group, move.by, f"for {names}: active migration", snapshot, profile, hands)
 

@@ -146,7 +146,7 @@ def of_node(pod: Object) -> bool:
 
 
 def amounts(quantities: Mapping[str, Any]) -> Amounts:
-    """Quantities (texts or numbers) as thousandths; halves of a thousandth round up."""
+    """Return quantities (texts or numbers) as thousandths; halves of a thousandth round up."""
     return {name: amount(str(value)) for name, value in quantities.items()}
 
 
@@ -161,7 +161,7 @@ def _alike(first: Object, second: Object) -> bool:
 
 
 def _containers(spec: Object) -> list[Sequence[Any]]:
-    """Requests and host ports of containers, and how init containers restart."""
+    """Return the requests of containers, and how init containers restart."""
     return [
         (kind, container.get("resources"), container.get("restartPolicy"))
         for kind in ("initContainers", "containers")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sandbox.autoscaler.autoscaler_options import Options, Profile, due
 from sandbox.autoscaler.drainable import Drain
-from sandbox.autoscaler.moves import Moves
+from sandbox.autoscaler.packing import Moves
 from sandbox.autoscaler.registry import Registry
 from sandbox.autoscaler.removal import Removals
 from sandbox.autoscaler.rooms import Placement, Room, open_to_pods, room
@@ -88,7 +88,7 @@ class Unneeded:
         self._set_due(snapshot, profile, found, cools)
         if held or not due(cools, now) or not ripe:
             return False
-        started = removals.start(snapshot, ripe, profile, hands)
+        started = removals.start(snapshot, [(each.node, each.moving) for each in ripe], profile, hands)
         if started is None:
             self._failed = now
         elif started:

@@ -37,7 +37,7 @@ def nodes_now(resources: Resources) -> Nodes:
 
 
 def quota_at_the_door(resources: Resources, before: Nodes, quotas: Quotas) -> AzureRefused | None:
-    """AKS' refusal of regular machines beyond a quota; `before` are the nodes before the request."""
+    """Return AKS' refusal of regular machines beyond a quota; `before` are the nodes before the request."""
     grown = [(cluster, pool) for cluster, pool in _grown(resources, before) if not _spot(pool)]
     for cluster, pool in grown:
         for name in (_family(pool), CORES):
@@ -82,7 +82,10 @@ def _spot_quota(resources: Resources, cluster: Record, pool: Record, had: Nodes,
 
 
 def _subnet_full(resources: Resources, cluster: Record, pool: Record, had: Nodes) -> Shortage | None:
-    """AKS compares a subnet with the cluster's own pools alone; those of others it meets when it takes addresses."""
+    """Return the shortage of a pool whose subnet is full.
+
+    AKS compares a subnet with the cluster's own pools alone. It meets those of others when it takes addresses.
+    """
     needed = subnet_sizes.taken(cluster.body["networkProfile"], pool.body, _added(pool, had))
     for id, addresses in needed.items():
         subnet = resources.get(id)

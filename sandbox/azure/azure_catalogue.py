@@ -102,7 +102,7 @@ def plain_region(location: str) -> str:
 
 
 def region_refusal(location: str, arm_type: str) -> AzureRefused | None:
-    """ARM's refusal of a region that Azure does not have; none for others.
+    """Return ARM's refusal of a region that Azure does not have; None for others.
 
     `arm_type` is one such as `Microsoft.Network/virtualNetworks`, empty for a resource group.
     Azure/azure-cli #16368 (a resource group), Azure/AKS #5099 (a cluster). The real list is of the regions that have the type.
@@ -134,7 +134,7 @@ DEFAULT_VERSION = "1.35"
 
 
 def minor(version: str) -> int:
-    """35 for `1.35` and `1.35.5`."""
+    """Return the minor version: 35 for `1.35` and `1.35.5`."""
     return int(version.split(".")[1])
 
 

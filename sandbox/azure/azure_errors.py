@@ -55,7 +55,7 @@ def internal(error: Exception) -> str:
 
 
 def resource_not_found(id: str) -> AzureRefused:
-    """ARM's 404 for a resource: the path after `providers`, and its group."""
+    """Return ARM's 404 for a resource, which names the path after `providers`, and its group."""
     # azure-cli recording test_aks_create_spot_node_pool.yaml
     return arm(
         "ResourceNotFound",
@@ -63,16 +63,6 @@ def resource_not_found(id: str) -> AzureRefused:
         "For more details please go to https://aka.ms/ARMResourceNotFoundFix",
         status=404,
     )
-
-
-def deployment_not_found(name: str) -> AzureRefused:
-    # https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/common-deployment-errors, DeploymentNotFound
-    return arm("DeploymentNotFound", f"Deployment '{name}' could not be found.", status=404)
-
-
-def group_not_found(group: str) -> AzureRefused:
-    # ARM's documented text, https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/error-not-found
-    return arm("ResourceGroupNotFound", f"Resource group '{group}' could not be found.", status=404)
 
 
 def location_required() -> AzureRefused:

@@ -16,6 +16,7 @@ CLIENT = "00000000-0000-4000-8000-0000000c11e4"
 USER_OBJECT = "00000000-0000-4000-8000-0000000b1ec7"
 """Fake and fixed, so that two runs of the sandbox give the same ids."""
 
+GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _NAMESPACE = uuid.UUID("5b1c1d3e-7a43-4c5e-9a52-7d1f1f2c0a55")
 _GROUP = re.compile(r"^/subscriptions/[^/]+/resourcegroups/([^/]+)", re.IGNORECASE)
 
@@ -36,7 +37,7 @@ def group_id(subscription: str, name: str) -> str:
 
 
 def arm_type(id: str) -> str:
-    """`Microsoft.Network/virtualNetworks/subnets` of an id; empty for a subscription or a resource group."""
+    """Return the type in an id, `Microsoft.Network/virtualNetworks/subnets`; empty for a subscription or a group."""
     provider = id.rstrip("/").rsplit("/providers/", 1)
     if len(provider) == 1:
         return ""

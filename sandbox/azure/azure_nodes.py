@@ -52,7 +52,7 @@ def gpu_resources(machine: Machine, partitions: str = "") -> dict[str, str]:
 
 
 def reserved_cpu(cores: int) -> int:
-    """Millicores AKS keeps for itself; between the table's rows in proportion, beyond 64 cores at the last slope."""
+    """Return the millicores AKS keeps for itself: between the table's rows in proportion, beyond it at the last slope."""
     for (fewer, less), (more, most) in pairwise(_CPU_STEPS):
         if cores <= more:
             return round(less + (most - less) * (cores - fewer) / (more - fewer))

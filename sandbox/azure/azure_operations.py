@@ -105,7 +105,7 @@ class Throttle:
             self._wait(seconds)
 
     def _missing(self, id: str) -> int:
-        """0 when a PUT is taken, else how many seconds too early it is."""
+        """Return 0 when a PUT is taken, else by how many seconds it is too early."""
         with self._lock:
             now = self._clock()
             bucket = self._buckets.setdefault(azure_ids.key(id), _Bucket(_BURST, now))

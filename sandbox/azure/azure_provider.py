@@ -9,10 +9,10 @@ import base64
 import re
 import secrets
 import uuid
-from collections.abc import Iterator
 from typing import Any
 
 from sandbox.azure import azure_errors, azure_ids, azure_schema
+from sandbox.azure.azure_catalogue import plain_region
 from sandbox.azure.azure_cloud import AzureCloud
 from sandbox.azure.azure_operations import Propagation
 from sandbox.azure.azure_schema import STORED
@@ -111,7 +111,7 @@ class AzureProvider(CloudProvider):
         return str((self._cloud.get(azure_ids.group_id(self._subscription, group)) or {}).get("location", ""))
 
     def diff(self, resource: Resource) -> Diff:
-        """Inputs against old inputs; outputs only to forgive an addition of what the service already has."""
+        """Compare inputs with old inputs. Outputs only forgive an addition of what the service already has."""
         kind = TYPES[resource.type]
         old, new = (_comparable(inputs) for inputs in (resource.old_inputs, resource.inputs))
         result = Diff(dict(differences(old, new)))
@@ -144,7 +144,7 @@ class AzureProvider(CloudProvider):
         skipped = {*kind.parameters, _API_VERSION, _AUTO_NAMED}
         body = {k: v for k, v in resource.inputs.items() if k not in skipped}
         if isinstance(body.get("location"), str):
-            body["location"] = _plain_location(body["location"])
+            body["location"] = plain_region(body["location"])
         if self._propagation:
             self._propagation.admit(kind.token, id, body)
         try:
@@ -195,9 +195,7 @@ class AzureProvider(CloudProvider):
                 raise Refused(f"{token}: missing required argument '{name}'")
         if kind is None:
             return self._credentials(token, TYPES[CLUSTER].id(self._subscription, given))
-        return self._existing(kind, kind.id(self._subscription, given))
-
-    def _existing(self, kind: AzureType, id: str) -> Props:
+        id = kind.id(self._subscription, given)
         body = self._cloud.get(id)
         if body is None:
             raise kind.not_found(id)
@@ -224,14 +222,10 @@ def _outputs(kind: AzureType, inputs: Props, body: Props) -> Props:
     return outputs | {_API_VERSION: STORED.version_of(kind.token)}
 
 
-def _plain_location(location: str) -> str:
-    return location.replace(" ", "").lower()
-
-
 def _comparable(inputs: Props) -> Props:
-    """Inputs with the differences removed that azure-native's diff ignores."""
+    """Return inputs without the differences that azure-native's diff ignores."""
     shown = {k: v for k, v in inputs.items() if not k.startswith("__") and k != _API_VERSION}
-    for name, normal in (("location", _plain_location), ("resourceGroupName", str.lower)):
+    for name, normal in (("location", plain_region), ("resourceGroupName", str.lower)):
         if isinstance(shown.get(name), str) and shown[name] != UNKNOWN:
             shown[name] = normal(shown[name])
     sku = shown.get("sku")
@@ -240,17 +234,13 @@ def _comparable(inputs: Props) -> Props:
     return shown
 
 
-def _ancestors(path: str) -> Iterator[str]:
-    for match in re.finditer(r"[.\[]", path):
-        yield path[: match.start()]
-
-
 def _replaces(path: str, change: Change, keys: set[str] | frozenset[str]) -> bool:
     """Return whether a change at a path forces a replacement: at a marked property, or for an update anywhere below one."""
     pattern = re.sub(r"\[\d+\]", "[]", path)
     if pattern in keys:
         return True
-    return change is Change.UPDATE and any(parent in keys for parent in _ancestors(pattern))
+    above = (pattern[: match.start()] for match in re.finditer(r"[.\[]", pattern))
+    return change is Change.UPDATE and any(parent in keys for parent in above)
 
 
 # Refresh: new inputs from a fresh GET, as azure-native makes them.
@@ -262,7 +252,7 @@ def _replaces(path: str, change: Change, keys: set[str] | frozenset[str]) -> boo
 
 
 def apply_difference(inputs: Props, old: Props, new: Props) -> Props:
-    """`inputs` with what changed from `old` to `new`."""
+    """Return `inputs` with what changed from `old` to `new`."""
     result = {name: value for name, value in inputs.items() if name not in old or new.get(name) is not None}
     for name, value in new.items():
         if old.get(name) is None:

@@ -67,7 +67,7 @@ def _refuse(context: grpc.ServicerContext) -> NoReturn:
 
 
 def _address(peer: str) -> Address:
-    """`ipv4:127.0.0.1:50123` as gRPC names who calls."""
+    """Return the address in `ipv4:127.0.0.1:50123`, as gRPC names who calls."""
     _, host, port = peer.split(":")
     return host, int(port)
 

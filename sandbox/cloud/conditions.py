@@ -45,7 +45,7 @@ class _Reader(Generic[Asked]):
         return False
 
     def either(self) -> Condition[Asked]:
-        """Terms with an or between them, which binds less than an and."""
+        """Read terms with an or between them, which binds less than an and."""
         terms = [self._all()]
         while self._take("or"):
             terms.append(self._all())

@@ -264,11 +264,8 @@ class EmulatedCloud(SpotMarket):
 
     def _resize(self, resources: Resources, record: Record, count: int, *, force: bool = False) -> str:
         """Change a pool's size; why it gets fewer nodes than asked for, or empty."""
-        size, before, had = (
-            self.machines.size(resources, record),
-            self._usage(resources),
-            self.machines.zones(resources, record),
-        )
+        size, before = self.machines.size(resources, record), self._usage(resources)
+        had = self.machines.zones(resources, record)
         self.machines.resize(resources, record, count, force=force)
         short = self._fit(resources, record, had)
         if refusal := self._beyond_quota(resources, before):

@@ -116,10 +116,10 @@ class Machines(Protocol):
     """The machines of node pools, in the records of a cloud. Implemented by a cloud's module."""
 
     def bounds(self, pool: Body) -> Bounds | None:
-        """None for a pool that is not autoscaled."""
+        """Return the bounds of a pool; None for one that is not autoscaled."""
 
     def size(self, resources: Resources, pool: Record) -> int:
-        """Number of machines of a pool."""
+        """Return the number of machines of a pool."""
         ...
 
     def resize(self, resources: Resources, pool: Record, count: int, *, force: bool = False) -> None:
@@ -205,7 +205,7 @@ def well_known_labels(name: str, machine: str, architecture: str, region: str, z
 def resources(
     vcpus: int, memory_ki: int, disk_ki: int, pods: int, *, kept_cpu: int, kept_memory_ki: int, free_disk: int
 ) -> dict[str, dict[str, str]]:
-    """Capacity and allocatable of a machine: kept CPU in millicores, the disk that is free for pods in bytes."""
+    """Return capacity and allocatable of a machine: kept CPU in millicores, the disk that is free for pods in bytes."""
     shared = {"pods": str(pods), "hugepages-1Gi": "0", "hugepages-2Mi": "0"}
     return {
         "capacity": {"cpu": str(vcpus), "memory": f"{memory_ki}Ki", "ephemeral-storage": f"{disk_ki}Ki", **shared},

@@ -51,7 +51,7 @@ class Quotas(ABC):
 
     @classmethod
     def parse_quotas(cls, data: Any) -> Self:
-        """Limits as a cloud file has them. Raises SandboxError with everything that is wrong, by path."""
+        """Return limits as a cloud file has them. Raises SandboxError with everything that is wrong, by path."""
         if not isinstance(data, Mapping):
             raise SandboxError(f"{cls.where}: is not an object of regions")
         problems = [problem for region, limits in data.items() for problem in cls._problems(region, limits)]

@@ -154,13 +154,13 @@ def without_nulls(value: Any) -> Any:
 
 
 def as_inputs(fields: Fields, outputs: Props) -> Props:
-    """Outputs reduced to what an input could hold."""
+    """Return outputs reduced to what an input could hold."""
     shapes = fields.shapes
     return {n: _fitted(shapes[n], v, as_inputs) for n, v in outputs.items() if n in shapes and v is not None}
 
 
 def preview(fields: Fields, inputs: Props) -> Props:
-    """Outputs as a preview shows them: values of inputs, everything else unknown.
+    """Return outputs as a preview shows them: values of inputs, everything else unknown.
 
     Source: `PreviewOutputs` in pulumi-azure-native provider/pkg/convert.
     """

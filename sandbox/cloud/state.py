@@ -134,5 +134,5 @@ class States:
         return self.mark_of(record) in (self.creating, self.updating, self.deleting)
 
     def ending(self, record: Record) -> bool:
-        """True while it is being deleted."""
+        """Return whether it is being deleted."""
         return self.mark_of(record) == self.deleting

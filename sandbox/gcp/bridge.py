@@ -62,7 +62,7 @@ def _at(values: list[Any], index: int) -> Any:
 
 
 def same_resource(first: str, second: str) -> bool:
-    """Equality of two references: by name where either is a plain name, else by path (CompareSelfLinkOrResourceName)."""
+    """Compare two references: by name where either is a plain name, else by path (CompareSelfLinkOrResourceName)."""
     if "/" not in first or "/" not in second:
         return first.rsplit("/", 1)[-1] == second.rsplit("/", 1)[-1]
     return _path(first) == _path(second)
@@ -139,7 +139,7 @@ DEFAULTS = "__defaults"
 
 
 def without_marks(value: Any) -> Any:
-    """Inputs without the bridge's lists."""
+    """Return inputs without the bridge's lists."""
     if isinstance(value, dict):
         return {k: without_marks(v) for k, v in value.items() if k != DEFAULTS}
     if isinstance(value, list):
@@ -148,7 +148,7 @@ def without_marks(value: Any) -> Any:
 
 
 def marked(fields: Fields, inputs: Props, defaults: Mapping[str, Any], given: frozenset[str] = frozenset()) -> Props:
-    """Inputs with defaults and lists; `given` are the names of top-level properties that are already added."""
+    """Return inputs with defaults and lists; `given` are the names of top-level properties that are already added."""
     added = {n: copy.deepcopy(v) for n, v in defaults.items() if "." not in n and n not in inputs}
     below: dict[str, dict[str, Any]] = {}
     for path, value in defaults.items():
@@ -168,7 +168,7 @@ def _marked(shape: Shape | None, value: Any, defaults: Mapping[str, Any]) -> Any
 
 
 def refreshed(inputs: Any, state: Any) -> Any:
-    """Inputs after a refresh: the properties of the program, with their current values (extractInputs)."""
+    """Return inputs after a refresh: the properties of the program, with their current values (extractInputs)."""
     if isinstance(inputs, dict) and isinstance(state, dict):
         return {k: refreshed(v, state[k]) for k, v in inputs.items() if state.get(k) is not None}
     if isinstance(inputs, list) and isinstance(state, list):
@@ -177,7 +177,10 @@ def refreshed(inputs: Any, state: Any) -> Any:
 
 
 def imported(fields: Fields, state: Props) -> Props:
-    """Inputs of a resource that was only read (extractSchemaInputs): settable properties that are neither empty nor a default."""
+    """Return inputs of a resource that was only read (extractSchemaInputs).
+
+    They are the settable properties that are neither empty nor a default.
+    """
     inputs: Props = {}
     for name, value in state.items():
         shape = fields.shapes.get(name)

@@ -115,12 +115,12 @@ def resolved(requested: str, channel: str) -> str | None:
 
 
 def minor(version: str) -> str:
-    """`1.36` for `1.36.4-gke.1132000`."""
+    """Return the minor version: `1.36` for `1.36.4-gke.1132000`."""
     return ".".join(version.split(".")[:2])
 
 
 def number(version: str) -> tuple[int, ...]:
-    """To compare by: 1.36 is 1.36.0, without a build."""
+    """Return numbers to compare by: 1.36 is 1.36.0, without a build."""
     patch, _, build = version.partition("-gke.")
     parts = [int(part) for part in patch.split(".") if part.isdigit()]
     return (*parts, *(0,) * (3 - len(parts)), int(build or 0))

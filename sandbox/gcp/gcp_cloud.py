@@ -13,9 +13,8 @@ from sandbox.gcp import bridge, gcp_errors, gcp_ids, gcp_quotas, instance_groups
 from sandbox.gcp.gcp_quotas import UNLIMITED, Quotas
 from sandbox.gcp.gcp_schema import STORED
 from sandbox.gcp.gcp_spot import SPOT
-from sandbox.gcp.resources import bucket, router
+from sandbox.gcp.resources import bucket
 from sandbox.gcp.resources import gcp_cluster as clusters
-from sandbox.gcp.resources import gcp_pool as pools
 from sandbox.gcp.resources.bucket import BUCKET
 from sandbox.gcp.resources.gcp_network import SUBNETWORK
 from sandbox.gcp.resources.gcp_requests import CLUSTER, POOL
@@ -122,7 +121,9 @@ class GcpCloud(EmulatedCloud):
         return gcp_errors.not_found(id)
 
     def _not_deleted(self, id: str, error: Exception) -> Refused:
-        return gcp_errors.not_deleted(id, str(error))
+        # terraform-provider-google-beta, services/container: "deleting GKE NodePool", "deleting GKE cluster"; the rest is ours.
+        title = "NodePool" if "/nodePools/" in id else "cluster"
+        return Refused(f"Error waiting for deleting GKE {title}: {error}")
 
     def _not_made(self, record: Record, error: Exception) -> str:
         # What the provider says of a resource in a state of error (terraform-provider-google-beta, services/container).
@@ -160,9 +161,10 @@ class GcpCloud(EmulatedCloud):
 
 def _exists(token: str, existing: Record, wanted: Body) -> Refused:
     if token == POOL:
-        return pools.already_exists(existing.id)
+        # The provider's own refusal: it asks for a pool before it makes one, and so for a NAT.
+        return Refused(f"resource - {existing.id} - already exists")
     if token == NAT:
-        return router.existing_nat(existing.body)
+        return Refused(f"Unable to create RouterNat, existing object already found: map[name:{existing.body['name']}]")
     if token == CLUSTER:
         # terraform-google-modules #367
         return gcp_errors.GcpRefused(409, f"Already exists: {existing.id}.", "alreadyExists")

@@ -23,40 +23,33 @@ def bad_request(message: str) -> GcpRefused:
 
 
 def invalid(message: str) -> GcpRefused:
-    """Compute Engine's 400."""
+    """Return Compute Engine's 400."""
     return GcpRefused(400, message, "invalid")
 
 
 def not_found(id: str) -> GcpRefused:
-    """GKE's 404."""
+    """Return GKE's 404."""
     # terraform-provider-google #5229
     return GcpRefused(404, f"Not found: {id}.", "notFound")
 
 
 def no_resource(id: str) -> GcpRefused:
-    """Compute Engine's 404."""
+    """Return Compute Engine's 404."""
     # https://cloud.google.com/compute/docs/troubleshooting/troubleshooting-using-reservations, and many logs
     return GcpRefused(404, f"The resource '{id}' was not found", "notFound")
 
 
 def exists(id: str) -> GcpRefused:
-    """Compute Engine's 409."""
+    """Return Compute Engine's 409."""
     return GcpRefused(409, f"The resource '{id}' already exists", "alreadyExists")
 
 
 def in_use(kind: str, id: str, by: str) -> GcpRefused:
-    """Compute Engine's refusal to delete what another resource needs."""
+    """Return Compute Engine's refusal to delete what another resource needs."""
     # pulumi-gcp #1253
     return GcpRefused(
         400, f"The {kind} resource '{id}' is already being used by '{by}'", "resourceInUseByAnotherResource"
     )
-
-
-def not_deleted(id: str, why: str) -> Refused:
-    """Return a deletion that was accepted and did not end well."""
-    # terraform-provider-google-beta, services/container: "deleting GKE NodePool", "deleting GKE cluster"; the rest is ours.
-    title = "NodePool" if "/nodePools/" in id else "cluster"
-    return Refused(f"Error waiting for deleting GKE {title}: {why}")
 
 
 def wrapped(text: str) -> str:

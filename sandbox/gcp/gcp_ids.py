@@ -15,7 +15,7 @@ _CONTAINER = "https://container.googleapis.com/v1/"
 
 
 def digits(count: int, *parts: str) -> str:
-    """Stable digits for something the cloud would number at random."""
+    """Return stable digits for something the cloud would number at random."""
     number = int(hashlib.sha256("\0".join(parts).encode()).hexdigest(), 16)
     return str(10 ** (count - 1) + number % (9 * 10 ** (count - 1)))
 

@@ -94,18 +94,18 @@ def _shares(amount: float, steps: tuple[tuple[int | None, float], ...]) -> float
 
 
 def reserved_cpu(cores: int) -> int:
-    """Millicores that GKE keeps for itself."""
+    """Return the millicores that GKE keeps for itself."""
     return round(_shares(cores, _CPU_STEPS) * 1000)
 
 
 def reserved_memory(capacity: int) -> int:
-    """Bytes kept of a machine's visible memory, 100 MiB for eviction among them."""
+    """Return the bytes kept of a machine's visible memory, 100 MiB for eviction among them."""
     shares = 255 if capacity < _GI else int(_shares(capacity / _GI, _MEMORY_STEPS) * 1024)
     return (shares + 100) * _MI
 
 
 def allocatable_disk(capacity: int, disk_gb: int) -> int:
-    """Bytes for pods of a boot disk whose file system has this capacity (page plan-node-sizes)."""
+    """Return the bytes for pods of a boot disk whose file system has this capacity (page plan-node-sizes)."""
     kept = min(disk_gb // 2 * _GI, 6 * _GI + disk_gb * _GI * 35 // 100, 100 * _GI)
     return capacity - int(capacity * _EVICTION_SHARE) - kept
 

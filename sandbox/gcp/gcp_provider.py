@@ -56,7 +56,7 @@ class GcpProvider(CloudProvider):
         return bridge.marked(fields, inputs, kind.defaults, named), failures
 
     def diff(self, resource: Resource) -> Diff:
-        """Terraform's plan against the state."""
+        """Compare Terraform's plan with the state."""
         kind = TYPES[resource.type]
         after = self._planned(resource)
         changes, replaces = bridge.changes(kind, resource.old_outputs, after)

@@ -104,7 +104,7 @@ UNLIMITED = Quotas()
 
 
 def refusal(excesses: list[Excess], project: str) -> gcp_errors.GcpRefused:
-    """GKE's 403 for a request that exceeds quotas."""
+    """Return GKE's 403 for a request that exceeds quotas."""
     more = f"View and manage quotas at https://console.cloud.google.com/iam-admin/quotas?usage=USED&project={project}."
     if len(excesses) == 1:
         text = f"I{excesses[0].at_the_door}{more}"

@@ -36,7 +36,7 @@ class Instance:
 
 
 def bounds(pool: Body) -> Bounds | None:
-    """None for a pool that is not autoscaled. Bounds are a zone's, or the whole pool's (SDK docstrings)."""
+    """Return the bounds of a zone, or of the whole pool (SDK docstrings); None for a pool that is not autoscaled."""
     autoscaling = pool.get("autoscaling")
     if not autoscaling:
         return None
@@ -93,7 +93,7 @@ def settle(resources: Resources) -> None:
 
 
 def size(resources: Resources, pool: Record) -> int:
-    """Number of machines of a pool."""
+    """Return the number of machines of a pool."""
     return sum(len(_numbers(resources, pool, zone)) for zone in pool.body["nodeLocations"])
 
 

@@ -64,7 +64,7 @@ class Client:
         ]
 
     def apply(self, body: Object, field_manager: str, *, dry_run: bool = False, force: bool = False) -> Object:
-        """Server-side apply of the whole object in that manager's name; returns it as the server then has it."""
+        """Apply the whole object server-side in that manager's name; return it as the server then has it."""
         metadata = body["metadata"]
         path = self._path(body["apiVersion"], body["kind"], metadata.get("namespace"), metadata["name"])
         options = {"fieldManager": field_manager, "force": str(force).lower(), **({"dryRun": "All"} if dry_run else {})}
@@ -87,7 +87,7 @@ class Client:
         return items
 
     def create(self, body: Object) -> Object:
-        """Create an object; returns it as the server then has it."""
+        """Create an object; return it as the server then has it."""
         path = self._path(body["apiVersion"], body["kind"], body["metadata"].get("namespace"))
         return _plain(self._request("POST", path, body))
 
@@ -185,7 +185,7 @@ class Client:
         return reply
 
     def _answer(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> tuple[int, str, bytes]:
-        """Status, reason and content; over a connection that is kept."""
+        """Return status, reason and content; over a connection that is kept."""
         with self._turns:
             while True:
                 connection, kept = self._connection()

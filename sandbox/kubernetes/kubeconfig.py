@@ -72,7 +72,7 @@ def _headers(user: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _trust(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> ssl.SSLContext:
-    """TLS with the cluster's authority, or those that everybody trusts, and the user's certificate."""
+    """Return TLS with the cluster's authority, or those that everybody trusts, and the user's certificate."""
     authority = _content(cluster, "certificate-authority")
     context = ssl.create_default_context(cadata=authority.decode() if authority else None)
     if cluster.get("insecure-skip-tls-verify"):

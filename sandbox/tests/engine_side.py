@@ -17,7 +17,7 @@ Props = dict[str, Any]
 
 @pytest.fixture(autouse=True)
 def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test's state need not outlive a power cut, and flushing is most of a request's time."""
+    """Leave out flushing, most of a request's time: a test's state need not outlive a power cut."""
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
@@ -48,6 +48,24 @@ class RecordingRuntime:
         self.before("apply_nodes")
         self.calls.append(("apply_nodes", cluster_id))
         self.nodes[cluster_id] = nodes
+
+    def during(self, act: Callable[[], object], at: str = "") -> None:
+        """Do something ahead of the next call, or of the next one of this name."""
+
+        def once(call: str) -> None:
+            if at in ("", call):
+                self.before = lambda call: None
+                act()
+
+        self.before = once
+
+    def fails(self, error: BaseException, at: str = "") -> None:
+        """Raise an error ahead of the next call, or of the next one of this name."""
+
+        def fail() -> None:
+            raise error
+
+        self.during(fail, at)
 
     def names(self) -> list[str]:
         return [node["metadata"]["name"] for nodes in self.nodes.values() for node in nodes]

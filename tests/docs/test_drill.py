@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from drill.cli import drill
 from drill.judge.verdicts import verdicts
 from drill.world import scenario
-from drill.world.trace import read_trace
+from drill.world.capacity import read_trace
 from tests.docs import pages
 from tests.drill import records
 

@@ -16,12 +16,13 @@ from drill.world import node_groups, record
 from sandbox.autoscaler.world import Decision, World
 from sandbox.azure.scale_sets import SPOT as FACTS
 from sandbox.cloud.node_groups import NodeGroup, NodeGroups
+from sandbox.kubernetes.client import Object
 from sandbox.tests.autoscaler.objects import on_demand, sized
 from sandbox.tests.autoscaler.objects import spot as spot_group
 
-Object = dict[str, Any]
 GROUP = "cluster-autoscaler.kwok.nodegroup/name"
 SPOT_GROUP, OD_GROUP = "aks-gpuspot-12345678-vmss", "aks-gpuod-12345678-vmss"
+GROUPS = [spot_group(10), on_demand(4)]
 MACHINE, ZONE = "Standard_NC4as_T4_v3", "westeurope-1"
 NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 GOING = {"key": "ToBeDeletedByClusterAutoscaler", "effect": "NoSchedule"}
@@ -76,7 +77,7 @@ class Bench:
         self.clock.at(when, act)
 
     def make(self, *names: str, group: str = SPOT_GROUP) -> None:
-        """The program makes nodes."""
+        """Make nodes, as the program does."""
         for name in names:
             conditions = [{"type": "Ready", "status": "False"}]
             metadata = {"name": name, "labels": {}, "annotations": {GROUP: group}}

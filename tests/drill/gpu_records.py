@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from drill.world.record import Clock, Node, Pod, Pool, Record, Step, Work
 
+H = 3600.0
 SPOT = Pool("t4", "T4", "spot", gpus=1, least=0, most=8, fallback=("t4-ondemand",), price=0.2, on_demand_price=1.0)
 TWIN = Pool("t4-ondemand", "T4", "on-demand", gpus=1, least=0, most=8, price=1.0, on_demand_price=1.0)
+STRONG = Pool("a100", "A100", "spot", gpus=1, least=0, most=4, price=0.9, on_demand_price=4.0)
 
 
 def record(length: float, *, pools: Sequence[Pool] = (SPOT, TWIN), capacity: Iterable[Step] = ()) -> Record:
@@ -15,8 +17,8 @@ def record(length: float, *, pools: Sequence[Pool] = (SPOT, TWIN), capacity: Ite
     return Record(*head, settings={}, pools=list(pools), capacity=list(capacity))  # type: ignore[arg-type]
 
 
-def levels(machine: str, nodes: Iterable[int | None], every: float = 3600.0, zone: str = "*") -> list[Step]:
-    """The capacity of a machine: a number for each stretch of time."""
+def levels(machine: str, nodes: Iterable[int | None], every: float = H, zone: str = "*") -> list[Step]:
+    """Return the capacity of a machine: a number for each stretch of time."""
     return [Step(place * every, machine, zone, number) for place, number in enumerate(nodes)]
 
 
@@ -35,7 +37,7 @@ def add(
     lost: float = 0.0,
     finished: bool = True,
 ) -> Pod:
-    """A pod that ran from `begin` to `end`, on a node of its own unless another pod's node is named."""
+    """Add a pod that ran from `begin` to `end`, on a node of its own unless another pod's node is named."""
     if node is None:
         node = f"{pool}-{len(drill.nodes)}"
         drill.nodes.append(Node(node, pool, "", requested=begin, registered=begin, ready=begin, gone=end))

@@ -1,8 +1,8 @@
-"""Machines of a drill over pools of a test, with no emulated cloud."""
+"""Machines of a drill over pools of a test, with no emulated cloud, and an API server that takes down what is sent."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +12,8 @@ from drill.play.source import Captured
 from drill.world import record
 from sandbox.cloud.node_groups import Gpus, NodeGroup, NodeGroups, ScaleRefused
 from sandbox.cluster import plugins
+from sandbox.kubernetes.client import Object
 
-Object = dict[str, Any]
 AZURE, GCP = plugins.plugin("azure").spot, plugins.plugin("gcp").spot
 
 
@@ -93,7 +93,7 @@ class Bed:
         return [node for node in self.machines.all if node.pool == "t4"]
 
     def lose_all(self) -> None:
-        """The cloud takes the spot machines."""
+        """Take the spot machines, as the cloud does."""
         self.machines.lose(self.machines.group("t4").nodes, "evicted")
 
     def _join(self, node: Object) -> None:
@@ -109,3 +109,66 @@ class Bed:
     @property
     def zones(self) -> list[str]:
         return [zone for _, name, zone in self.joined if name.startswith("t4-")]
+
+
+class Server:
+    """The API server: pods that are deleted or evicted are asked to end, and what is sent is taken down with its time."""
+
+    def __init__(self, clock: Clock, *, evicts: bool = True) -> None:
+        self._clock, self._evicts = clock, evicts
+        self.seen: Callable[[Object | None, Object | None], None] = lambda before, after: None
+        self.pods: dict[str, Object] = {}
+        self.nodes: dict[str, Object] = {}
+        self.sent: list[tuple[float, str, str]] = []
+
+    def request(self, send: Callable[[Any], Any], *, missing: bool = False, in_turn: bool = False) -> None:
+        send(self)
+
+    def create(self, body: Object) -> Object:
+        self.nodes[body["metadata"]["name"]] = body
+        return body
+
+    def get(self, version: str, kind: str, name: str, namespace: str = "") -> Object | None:
+        return {"Node": self.nodes, "Pod": self.pods}[kind].get(name)
+
+    def patch(self, version: str, kind: str, name: str, namespace: str, change: Object, part: str = "") -> Object:
+        status = change.get("status") or {}
+        for condition in status.get("conditions") or []:
+            if condition["type"] in ("Ready", "DisruptionTarget") and "phase" not in status:
+                self._note(f"{condition['type']} {condition['status']}", name)
+        if "phase" in status:
+            self._note(status["phase"], name)
+        if kind == "Node" and "taints" in change.get("spec", {}) and name in self.nodes:
+            self.nodes[name]["spec"] = change["spec"]
+        return {}
+
+    def delete(self, version: str, kind: str, name: str, namespace: str = "", *, at_once: bool = False) -> None:
+        if kind == "Node":
+            self.nodes.pop(name, None)
+        elif at_once:
+            self._note("gone", name)
+            self.seen(self.pods.pop(name, {}), None)
+        else:
+            self._end(name)
+
+    def evict(self, name: str, namespace: str, grace: int) -> bool:
+        if self._evicts:
+            self._end(name)
+        return self._evicts
+
+    def _end(self, name: str) -> None:
+        self._note("asked to end", name)
+        before = self.pods[name]
+        going = {**before["metadata"], "deletionTimestamp": "now", "deletionGracePeriodSeconds": 30}
+        self.pods[name] = {**before, "metadata": going}
+        self.seen(before, self.pods[name])
+
+    def _note(self, what: str, name: str) -> None:
+        self.sent.append((self._clock.now, what, name))
+
+    @property
+    def told(self) -> list[str]:
+        return [what for _, what, _ in self.sent]
+
+    def times(self, what: str) -> list[float]:
+        return [at for at, sent, _ in self.sent if sent == what]

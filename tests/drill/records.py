@@ -40,18 +40,18 @@ def empty(scenario: str = "spot-gone", length: float = LENGTH, most: int = 20, t
 
 
 def training(work: str, *times: Any, suffix: str = "-0", role: Role = "training", **more: Any) -> Pod:
-    """A pod with a GPU that may run on spot; `times` are created, bound, node, pool, started and so on."""
+    """Return a pod with a GPU that may run on spot; `times` are created, bound, node, pool, started and so on."""
     return Pod(f"{work}{suffix}", work, role, "Job", 1, True, *times, **more)
 
 
 def serving(work: str, role: Role, *times: Any, gpus: int = 0, spot: bool = False, **more: Any) -> Pod:
-    """A pod of a platform service, a notebook or a predictor."""
+    """Return a pod of a platform service, a notebook or a predictor."""
     kind = "StatefulSet" if role == "notebook" else "Deployment"
     return Pod(f"{work}-0", work, role, kind, gpus, spot, *times, **more)
 
 
 def add_late(record: Record, created: float, bound: float) -> None:
-    """One more piece of work, whose pod gets a place on demand late."""
+    """Add one more piece of work, whose pod gets a place on demand late."""
     record.work.append(Work("c/late", "training", created, 2400.0, 600.0))
     record.pods.append(training("c/late", created, bound, "gpuod-20", "gpuod", bound + 10))
 
@@ -70,7 +70,7 @@ def _platform(record: Record) -> None:
 def _round(
     record: Record, pool: str, names: list[str], created: float, requested: float, ended: float, how: str
 ) -> list[Pod]:
-    """One pod a node: created, its node requested, ready 90 s later."""
+    """Add and return pods, each on a node of its own that is requested then and ready 90 s later."""
     made = []
     for index, name in enumerate(names):
         node = Node(f"{pool}-{len(record.nodes)}", pool, "12"[index % 2], requested, requested + 60, requested + 90)
@@ -91,7 +91,7 @@ def _round(
 
 
 def spot_gone(first: int = 6, later: int = 4, *, silent: bool = True) -> Record:
-    """A burst on spot, all of it evicted at 20 minutes, then on demand after the provision time; more pods when spot is back."""
+    """Return a burst on spot, evicted at 20 minutes, then on demand after the provision time; more is on spot later."""
     record = empty()
     _platform(record)
     record.capacity = [
@@ -134,7 +134,7 @@ def spot_gone(first: int = 6, later: int = 4, *, silent: bool = True) -> Record:
 
 
 def large(nodes: int = 500, pods: int = 5000, length: float = 3600.0, seed: int = 1) -> Record:
-    """Many pods that come and go on nodes of eight GPUs, half of which are evicted on the way."""
+    """Return many pods that come and go on nodes of eight GPUs, half of which are evicted on the way."""
     draw = random.Random(seed)
     record = empty("storm", length, most=nodes, twin=nodes, gpus=8)
     _platform(record)
@@ -165,43 +165,4 @@ def large(nodes: int = 500, pods: int = 5000, length: float = 3600.0, seed: int 
             pod.ended, pod.how = end, "succeeded"
         record.pods.append(pod)
         record.work.append(Work(work, "trial", pod.created, 1800.0, 300.0, pod.ended, times=int(pod.ended is not None)))
-    return record
-
-
-def week(seed: int = 3) -> Record:
-    """Seven days of jobs each half hour, with spot capacity that comes and goes in two zones."""
-    draw = random.Random(seed)
-    length = 7 * 86400.0
-    record = empty("week", length)
-    record.measured = "drawn, by measurements on AWS"
-    _platform(record)
-    for zone in ("1", "2"):
-        at, there = 0.0, True
-        while at < length:
-            record.capacity.append(Step(at, MACHINE, zone, draw.choice((4, 8, 16)) if there else 0))
-            at += draw.paretovariate(0.9) * 1200
-            there = not there
-    lost = sorted(step.at for step in record.capacity if step.nodes == 0)
-    at = 0.0
-    while at < length - 7200:
-        spot = any(
-            (known := [step.nodes for step in record.capacity if step.zone == zone and step.at <= at]) and known[-1]
-            for zone in ("1", "2")
-        )
-        names = [f"team/job-{at:.0f}-{index}" for index in range(draw.randint(1, 6))]
-        end = at + 3600 + draw.random() * 7200
-        how = "succeeded"
-        if spot and (next_loss := next((loss for loss in lost if at + 130 < loss < end), None)):
-            end, how = next_loss, "evicted"
-            record.events.append(Event(end, "evicted", "gpuspot", f"The cloud took {len(names)} nodes", len(names)))
-        pool = "gpuspot" if spot else "gpuod"
-        asked = at + (30 if spot else 640)
-        if not spot:
-            record.events.append(Event(asked, "backoff", "gpuspot", "Backing off gpuspot for 5m"))
-        record.events.append(Event(asked, "scale-up", pool, f"Scale-up: {pool} +{len(names)}", len(names)))
-        for pod in _round(record, pool, names, at, asked, max(end, asked + 120), how):
-            pod.lost = draw.random() * 500 if how == "evicted" else 0.0
-            times = int(pod.ended is not None)
-            record.work.append(Work(pod.work, "training", at, 3600.0, 600.0, pod.ended, times=times))
-        at += 1800
     return record

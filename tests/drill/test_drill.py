@@ -19,11 +19,10 @@ from drill.world.scenario import Scenario
 from drill.world.workloads import CHECKPOINT, RUN_FOR, WORK
 from sandbox.autoscaler.world import World
 from sandbox.cloud.node_groups import Gpus
-from sandbox.kubernetes.client import ApiError, Unreachable
+from sandbox.kubernetes.client import ApiError, Object, Unreachable
 from tests.drill import records
 from tests.drill.machine_bed import AZURE, Cloud
 
-Object = dict[str, Any]
 BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from drill.play.clock import Clock
 from drill.play.external import checked_program
 from drill.play.machines import Active
 from drill.world.scenario import Place
@@ -161,20 +160,6 @@ def test_a_restarted_program_begins_anew(bench: Bench) -> None:
     bench.external.stop()
     bench.external.stop()
     assert bench.calls == ["start with 1", "stop", "start with 1", "stop"]
-
-
-def test_real_time_counts_from_the_start_of_the_program() -> None:
-    clock = Clock(100.0)
-
-    def start() -> None:
-        time.sleep(0.05)
-        clock.resume()
-
-    clock.at(0, start)
-    clock.at(10, lambda: None)
-    began = time.monotonic()
-    clock.run(10, lambda: None)
-    assert time.monotonic() - began >= 0.15
 
 
 def test_which_program_decides_is_chosen_before_anything_starts(tmp_path: Path) -> None:

@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 
 from drill.judge.hindsight import MOST_ARCS, hindsight
 from drill.judge.pieces import gpu_cost
+from drill.judge.transport import Transport
 from drill.world.record import Node, Pool, Record, Step
 from drill.world.weeks import WEEK, week
-from tests.drill.gpu_records import SPOT, TWIN, add, levels, record
+from tests.drill.gpu_records import SPOT, STRONG, TWIN, H, add, levels, record
 
-H = 3600.0
 BIG = Pool("t4big", "T4x4", "spot", gpus=1, least=0, most=4, fallback=("t4-ondemand",), price=0.5, on_demand_price=1.6)
-STRONG = Pool("a100", "A100", "spot", gpus=1, least=0, most=4, price=0.9, on_demand_price=4.0)
 STRONG_TWIN = Pool("a100-ondemand", "A100", "on-demand", gpus=1, least=0, most=4, price=4.0, on_demand_price=4.0)
 
 
@@ -43,7 +42,7 @@ def tasks(draw: st.DrawFn, hours: int) -> Task:
 
 
 def least(hours: int, tasks: Sequence[Task], capacity: Sequence[Sequence[int]], prices: Sequence[float]) -> float:
-    """The cost of the best of all plans by the hour; an hour on demand costs one."""
+    """Return the cost of the best of all plans by the hour; an hour on demand costs one."""
 
     @cache
     def rest(hour: int, left: tuple[int, ...]) -> float:
@@ -67,7 +66,7 @@ def least(hours: int, tasks: Sequence[Task], capacity: Sequence[Sequence[int]], 
 
 
 def on_demand_drill(hours: int, tasks: Sequence[Task], capacity: Sequence[Sequence[int]]) -> Record:
-    """A drill that ran everything on demand, as late as it could."""
+    """Return a drill that ran everything on demand, as late as it could."""
     pools = (SPOT, TWIN) if len(capacity) == 1 else (SPOT, TWIN, BIG)
     steps = [step for machine, nodes in zip(("T4", "T4x4"), capacity, strict=False) for step in levels(machine, nodes)]
     drill = record(hours * H, pools=pools, capacity=steps)
@@ -232,6 +231,20 @@ def test_pools_without_gpus_are_left_out() -> None:
     drill.nodes.append(Node("general-0", "general", "", 0, 0, 0))
     assert hindsight(drill).cost == pytest.approx(0.4)
     assert hindsight(drill).paid == pytest.approx(2.0)
+
+
+def test_what_is_sent_may_take_another_way() -> None:
+    """The first source takes the only room that the second can use, until the second asks for it."""
+    flow = Transport()
+    one, two, near, far = (flow.node() for _ in range(4))
+    flow.supply = {one: 5, two: 5}
+    flow.room = {near: 5, far: 5}
+    flow.arc(one, near, 5)
+    flow.arc(one, far, 5)
+    flow.arc(two, near, 5)
+    assert flow.send([one], [near]) == 5
+    assert flow.send([two], [far]) == 5
+    assert flow.supply == {one: 0, two: 0}
 
 
 def test_a_drill_without_work_costs_nothing() -> None:

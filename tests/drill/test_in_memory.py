@@ -9,7 +9,7 @@ import pytest
 
 from drill.in_memory.run_in_memory import run_in_memory
 from drill.in_memory.stack import Stack
-from drill.judge.outcome import ALONE, OURS, Outcome, outcome_of, saved_by
+from drill.judge.outcome import ALONE, OURS, Outcome, outcome_of
 from drill.tune.policies import (
     GREEDY,
     POLICIES,
@@ -110,10 +110,6 @@ def _hours(record: Record, pool: str) -> list[float]:
     return [((node.gone or 10800) - node.requested) / 3600 for node in record.nodes if node.pool == pool]
 
 
-def test_aks_waits_for_the_provision_time_unless_a_scenario_says_otherwise() -> None:
-    assert drilled(scenario(GONE)).shortage == "provision-time"
-
-
 @pytest.mark.parametrize(
     ("faults", "pool"),
     [
@@ -191,14 +187,6 @@ def test_greedy_puts_spot_before_on_demand_whatever_it_costs() -> None:
     behind = stack().with_order(["general", "t4od", "t4"])
     found = outcomes(on=behind)
     assert (found[OURS].on_spot, found[GREEDY].on_spot) == (pytest.approx(0.5), 1.0)
-
-
-def test_the_saving_is_between_ours_and_on_demand_alone() -> None:
-    rows = list(compare_policies(stack(), Trial(scenario(work=[JOB]), "test", 1)))
-    found = saved_by(rows)
-    assert found
-    assert 0.55 < found.share < 0.65
-    assert saved_by(rows[:1]) is None
 
 
 def test_back_to_spot_moves_a_pod_that_keeps_checkpoints_once_it_is_an_hour_old() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,33 +11,16 @@ from drill.play.clock import Clock
 from drill.play.kubelet import COLLECTED, LEAST, START, STOP, Kubelets
 from drill.world import record
 from drill.world.workloads import CHECKPOINT, GPUS, INDEX, ROLE, RUN_FOR, SAVE, WORK
-
-Object = dict[str, Any]
-
-
-@dataclass
-class Server:
-    """Takes down what would be sent to the API server."""
-
-    sent: list[tuple[str, str]] = field(default_factory=list)
-    phases: list[str] = field(default_factory=list)
-
-    def request(self, send: Callable[[Any], Any], *, missing: bool = False, in_turn: bool = False) -> None:
-        send(self)
-
-    def patch(self, version: str, kind: str, name: str, namespace: str, change: Object, part: str = "") -> Object:
-        self.phases.append(change["status"]["phase"])
-        return {}
-
-    def delete(self, version: str, kind: str, name: str, namespace: str, *, at_once: bool = False) -> None:
-        self.phases.append("deleted")
+from sandbox.kubernetes.client import Object
+from tests.drill.machine_bed import Server
 
 
 class Bed:
     """Kubelets with a clock, and a pod that comes again and again for one piece of work."""
 
     def __init__(self, needs: float = 1000, checkpoint: float | None = 300, save: float | None = None) -> None:
-        self.clock, self.server = Clock(), Server()
+        self.clock = Clock()
+        self.server = Server(self.clock)
         self.kubelets = Kubelets(self.clock, self.server, {"n1": "t4", "n2": "t4od"}, lambda pod: ("t4",))  # type: ignore[arg-type]
         self.work = record.Work("team-a/train/0", "training", 0.0, needs, checkpoint)
         self.kubelets.work[self.work.name] = self.work
@@ -79,7 +61,7 @@ class Bed:
 
 
 def working(until: float = 500, **work: Any) -> tuple[Bed, record.Pod]:
-    """A pod that has been bound to a machine for so many seconds."""
+    """Return a pod that has been bound to a machine for so many seconds."""
     bed = Bed(**work)
     bed.bind("a", "n1")
     bed.until(until)
@@ -91,7 +73,7 @@ def test_a_pod_starts_works_and_succeeds() -> None:
     assert (pod.bound, pod.started, pod.ended, pod.how) == (0, START, START + 1000, "succeeded")
     assert (pod.pool, pod.reach, pod.role, pod.gpus) == ("t4", ("t4",), "training", 1)
     assert (bed.work.finished, bed.work.times) == (START + 1000, 1)
-    assert bed.server.phases == ["Running", "Succeeded"]
+    assert bed.server.told == ["Running", "Succeeded"]
 
 
 @pytest.mark.parametrize(("checkpoint", "lost"), [(300, 195.0), (None, 495.0)])
@@ -109,14 +91,14 @@ def test_work_since_the_last_checkpoint_is_lost_with_the_machine_and_the_rest_is
 
 def test_a_pod_on_a_machine_that_is_gone_is_collected_later_and_does_not_finish() -> None:
     bed, _ = working()
-    bed.server.phases.clear()
+    bed.server.sent.clear()
     bed.kubelets.lost("n1")
     # As recorded of the real program (pkg/controller/podgc).
     assert COLLECTED == 56
     bed.until(500 + COLLECTED - 1)
-    assert bed.server.phases == []
+    assert bed.server.told == []
     bed.until(500 + COLLECTED)
-    assert bed.server.phases == ["Failed", "deleted"]
+    assert bed.server.told == ["Failed", "gone"]
     bed.until(5000)
     assert (bed.work.finished, bed.work.times) == (None, 0)
 
@@ -127,7 +109,7 @@ def test_a_pod_that_is_asked_to_end_heeds_it_and_says_why() -> None:
     bed.evict("a", "n1", 25)
     bed.until(600)
     assert (pod.how, pod.ended) == ("drained", 500 + STOP)
-    assert bed.server.phases[-2:] == ["Failed", "deleted"]
+    assert bed.server.told[-2:] == ["Failed", "gone"]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +156,7 @@ def test_a_silent_kubelet_neither_starts_nor_ends_a_pod_until_it_answers() -> No
     bed.until(2000)
     second = bed.kubelets.pods[1]
     assert (first.ended, second.started) == (None, None)
-    assert bed.server.phases == ["Running"]
+    assert bed.server.told == ["Running"]
     bed.kubelets.answer("n1")
     assert (first.ended, first.how, second.started) == (2000, "succeeded", 2000)
 
@@ -261,4 +243,4 @@ def test_a_container_that_fails_by_itself_fails_its_pod() -> None:
     bed.bind("a", "n1")
     bed.until(5000)
     assert (bed.kubelets.pods[0].how, bed.work.finished, bed.work.times) == ("failed", None, 0)
-    assert bed.server.phases == ["Running", "Failed"]
+    assert bed.server.told == ["Running", "Failed"]

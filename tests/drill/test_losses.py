@@ -14,14 +14,11 @@ from drill.judge.hindsight import MOST_ARCS, hindsight
 from drill.judge.losses import HOURS, NO_WAY_BACK, NOT_TAKEN, UNEXPLAINED, losses_of
 from drill.judge.pieces import gpu_cost
 from drill.world.record import Node, Pool, Record
-from tests.drill.gpu_records import SPOT, TWIN, add, levels, record
-
-H = 3600.0
-STRONG = Pool("a100", "A100", "spot", gpus=1, least=0, most=4, price=0.9, on_demand_price=4.0)
+from tests.drill.gpu_records import SPOT, STRONG, TWIN, H, add, levels, record
 
 
 def rows(drill: Record, most_arcs: int = MOST_ARCS) -> dict[tuple[str, str], float]:
-    """The amounts of the rows, which must be the difference, with nothing unexplained, and below zero only what was late."""
+    """Return the amounts of the rows: they are the whole difference, and below zero only what was late."""
     best = hindsight(drill, most_arcs=most_arcs)
     found = losses_of(drill, best, most_arcs=most_arcs)
     assert sum(row.amount for row in found) == pytest.approx((gpu_cost(drill) or 0.0) - (best.cost or 0.0))
@@ -129,7 +126,7 @@ POOLS = (
 
 
 def simulated(seed: int) -> Record:
-    """A drill of a careless scheduler: pods anywhere and at any time, evicted, begun anew, on nodes that boot and idle."""
+    """Return a drill of a careless scheduler: pods at any place and time, evicted, begun anew; nodes that boot and idle."""
     draws = Random(seed)
     pick = lambda most: int(draws.random() * most)  # noqa: E731
     steps = [
@@ -164,13 +161,7 @@ def simulated(seed: int) -> Record:
 def test_no_drill_is_cheaper_than_the_best_and_the_rows_are_the_difference(seed: int) -> None:
     drill = simulated(seed)
     rows(drill)
+    rows(drill, most_arcs=30)
     best, paid = hindsight(drill), gpu_cost(drill)
     assert (best.cost or 0.0) <= (paid or 0.0) + 1e-6
     assert (hindsight(drill, most_arcs=1).cost or 0.0) <= (best.cost or 0.0) + 1e-6
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 10**6))
-def test_rows_are_the_difference_also_where_time_is_cut_coarsely(seed: int) -> None:
-    drill = simulated(seed)
-    rows(drill, most_arcs=30)

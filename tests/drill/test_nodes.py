@@ -2,82 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
 import pytest
 
-from drill.play.clock import Clock
-from drill.play.kubelet import COLLECTED, START
+from drill.play.kubelet import START
 from drill.play.nodes import PLUGIN, Nodes
 from drill.play.outages import UNNOTICED, tolerated
 from drill.play.upgrades import REPLACED
 from drill.world import record
 from drill.world.scenario import Place
 from drill.world.workloads import GPUS, ROLE, RUN_FOR, WORK
-from tests.drill.machine_bed import AZURE, GCP
+from sandbox.kubernetes.client import Object
+from tests.drill.machine_bed import AZURE, GCP, Server
 from tests.drill.machine_bed import Bed as Cloud
-
-Object = dict[str, Any]
-
-
-class Server:
-    """The API server: pods that are deleted or evicted are asked to end, and what is sent is taken down with its time."""
-
-    def __init__(self, clock: Clock, *, evicts: bool = True) -> None:
-        self._clock, self._evicts = clock, evicts
-        self.seen: Callable[[Object | None, Object | None], None] = lambda before, after: None
-        self.pods: dict[str, Object] = {}
-        self.nodes: dict[str, Object] = {}
-        self.sent: list[tuple[float, str, str]] = []
-
-    def request(self, send: Callable[[Any], Any], *, missing: bool = False, in_turn: bool = False) -> None:
-        send(self)
-
-    def create(self, body: Object) -> Object:
-        self.nodes[body["metadata"]["name"]] = body
-        return body
-
-    def get(self, version: str, kind: str, name: str, namespace: str = "") -> Object | None:
-        return {"Node": self.nodes, "Pod": self.pods}[kind].get(name)
-
-    def patch(self, version: str, kind: str, name: str, namespace: str, change: Object, part: str = "") -> Object:
-        status = change.get("status") or {}
-        for condition in status.get("conditions") or []:
-            if condition["type"] in ("Ready", "DisruptionTarget") and "phase" not in status:
-                self._note(f"{condition['type']} {condition['status']}", name)
-        if "phase" in status:
-            self._note(status["phase"], name)
-        if kind == "Node" and "taints" in change.get("spec", {}) and name in self.nodes:
-            self.nodes[name]["spec"] = change["spec"]
-        return {}
-
-    def delete(self, version: str, kind: str, name: str, namespace: str = "", *, at_once: bool = False) -> None:
-        if kind == "Node":
-            self.nodes.pop(name, None)
-        elif at_once:
-            self._note("gone", name)
-            self.seen(self.pods.pop(name, {}), None)
-        else:
-            self._end(name)
-
-    def evict(self, name: str, namespace: str, grace: int) -> bool:
-        if self._evicts:
-            self._end(name)
-        return self._evicts
-
-    def _end(self, name: str) -> None:
-        self._note("asked to end", name)
-        before = self.pods[name]
-        going = {**before["metadata"], "deletionTimestamp": "now", "deletionGracePeriodSeconds": 30}
-        self.pods[name] = {**before, "metadata": going}
-        self.seen(before, self.pods[name])
-
-    def _note(self, what: str, name: str) -> None:
-        self.sent.append((self._clock.now, what, name))
-
-    def times(self, what: str) -> list[float]:
-        return [at for at, sent, _ in self.sent if sent == what]
 
 
 class Settling:
@@ -196,26 +135,20 @@ def test_an_upgrade_replaces_each_node_once_when_the_one_before_is_back(facts: A
     assert all(node.ready is not None for node in bed.machines.nodes.values() if node.pool == "t4")
 
 
-@pytest.mark.parametrize(("facts", "how"), [(AZURE, "evicted"), (GCP, "drained")])
-def test_an_upgrade_of_spot_gives_notice_on_aks_and_drains_on_gke(facts: Any, how: str) -> None:
+@pytest.mark.parametrize(
+    ("facts", "pool", "how"),
+    [(AZURE, "t4", "evicted"), (GCP, "t4", "drained"), (AZURE, "t4od", "drained"), (GCP, "t4od", "drained")],
+)
+def test_an_upgrade_of_spot_gives_notice_on_aks_and_all_others_drain(facts: Any, pool: str, how: str) -> None:
     bed = Bed(facts)
-    (node,) = bed.spot(1)
-    pod = bed.pod("a", node)
-    bed.nodes.upgrade(Place())
-    bed.until(bed.clock.now + COLLECTED)
-    assert pod.how == how
-    assert (bed.machines.all[-2].noticed is not None) == (how == "evicted")
-
-
-def test_an_upgrade_on_demand_drains_on_both_clouds() -> None:
-    bed = Bed()
-    bed.grow(1, "t4od")
+    bed.grow(1, pool)
     bed.until(200)
-    node = bed.machines.group("t4od").nodes[-1]
-    pod = bed.pod("a", node)
-    bed.nodes.upgrade(Place(capacity="on-demand", pool="t4od"))
+    node = bed.machines.all[-1]
+    pod = bed.pod("a", node.name)
+    bed.nodes.upgrade(Place(capacity="*", pool=pool))
     bed.until(1000)
-    assert pod.how == "drained"
+    assert (node.why, pod.how) == ("upgraded", how)
+    assert (node.noticed is not None) == (how == "evicted")
 
 
 def test_an_upgrade_goes_on_when_a_new_machine_is_lost_before_it_is_ready() -> None:

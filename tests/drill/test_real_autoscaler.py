@@ -19,11 +19,8 @@ from sandbox.autoscaler.world import Decision
 from sandbox.azure.resources import azure_cluster_rules
 from sandbox.base.errors import SandboxError
 from sandbox.cluster.control_plane import ControlPlane
-from sandbox.tests.autoscaler.objects import on_demand
-from sandbox.tests.autoscaler.objects import spot as spot_group
+from tests.drill.external_bench import GROUPS, SPOT_GROUP
 
-SPOT_GROUP, OD_GROUP = "aks-gpuspot-12345678-vmss", "aks-gpuod-12345678-vmss"
-GROUPS = [spot_group(10), on_demand(4)]
 PLAN = f"I1122 21:20:41.302851   25008 orchestrator.go:177] Final scale-up plan: [{{{SPOT_GROUP} 0->2 (max: 10)}}]"
 BOOLEANS = ("daemonsetEvictionForEmptyNodes", "daemonsetEvictionForOccupiedNodes", "ignoreDaemonsetsUtilization")
 SETTINGS = {**azure_cluster_rules.AUTOSCALER_DEFAULTS, **dict.fromkeys(BOOLEANS, True)}
@@ -231,7 +228,7 @@ def test_it_runs_on_the_plane_and_its_decisions_are_read_as_they_come(
 
 
 def awaited(autoscaler: RealAutoscaler, count: int) -> list[Decision]:
-    """The first decisions, after at most 90 seconds; fewer when no more come."""
+    """Return the first decisions, after at most 90 seconds; fewer when no more come."""
     until = monotonic() + 90
     while len(autoscaler.decisions()) < count and monotonic() < until:
         sleep(0.1)

@@ -18,7 +18,8 @@ from sandbox.kubernetes.node_objects import opened
 from sandbox.tests import planes
 from sandbox.tests.autoscaler.objects import GPU, ONE_GPU, SPOT, on_demand
 from sandbox.tests.autoscaler.objects import spot as spot_group
-from tests.drill.test_real_autoscaler import OD_GROUP, SETTINGS, SPOT_GROUP, awaited
+from tests.drill.external_bench import OD_GROUP, SPOT_GROUP
+from tests.drill.test_real_autoscaler import SETTINGS, awaited
 
 
 def pod(name: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from drill.tune.tune import UNNEEDED, Setting, Tuned, axes, tune
-from drill.tune.tuned_file import difference, tuned_text
+from drill.tune.tune_command import difference, tuned_text
 from drill.world.basis import Trial
 from drill.world.scenario import Scenario
 from tests.drill.in_memory_stack import stack
@@ -49,7 +49,7 @@ class Here(Executor):
 
 
 def week(seed: int, twice: bool = False) -> Trial:
-    """Three hours of a sweep without spot: the twin's size decides the wait, and idle machines the cost."""
+    """Draw three hours of a sweep without spot: the twin's size decides the wait, and idle machines the cost."""
     work = [
         {"name": "sweep", "role": "trial", "count": 4, "at": "1m", "runFor": "20m-30m", "checkpointEvery": "5m"},
         {"name": "later", "role": "trial", "count": 2, "at": "100m", "runFor": "10m"},

@@ -87,7 +87,7 @@ def test_when_a_pool_is_given_up_for_a_pod(requests: list[float], expected: tupl
 
 
 def silent(asked: str) -> Record:
-    """Two spot pools, a and b, that never come within five minutes, asked in this order; then the pod gets a node on demand."""
+    """Return a drill whose spot pools, a and b, asked in this order, never come; then the pod gets a node on demand."""
     record = records.empty()
     record.settings = {"maxNodeProvisionTime": "5m", "scanInterval": "10s"}
     system, spot, twin = record.pools

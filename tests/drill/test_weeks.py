@@ -59,7 +59,7 @@ def drawn_like(row: Measurement) -> Seen:
 
 
 def differences(lengths: list[float], measured: tuple[float, float, float]) -> Iterator[str]:
-    """Measured percentiles that are others of the drawn lengths. Many lengths equal the shortest that were sampled."""
+    """Yield measured percentiles that the drawn lengths miss. Many lengths equal the shortest that were sampled."""
     for part, length in zip((0.1, 0.5, 0.9), measured, strict=True):
         below = sum(drawn < length * 0.99 for drawn in lengths) / len(lengths)
         up_to = sum(drawn <= length * 1.01 + 0.02 for drawn in lengths) / len(lengths)

@@ -17,14 +17,14 @@ from tests.components.program import PROJECT, stack_config
 
 @cache
 def described(stack: str) -> tuple[NodePool, ...]:
-    """The node pools of a stack."""
+    """Return the node pools of a stack."""
     spec = _spec(stack)
     return node_pools(spec, registry.cloud_of(spec.cloud))
 
 
 @cache
 def config_map(stack: str) -> dict[str, Any]:
-    """The ConfigMap kube-public/kubeflow-spot of a stack."""
+    """Return the ConfigMap kube-public/kubeflow-spot of a stack."""
     data = contract.data(_spec(stack).release.name, described(stack))
     metadata = {"name": contract.NAME, "namespace": contract.NAMESPACE}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
@@ -38,7 +38,7 @@ def _spec(stack: str) -> ClusterSpec:
 
 
 def written(folder: Path, stack: str = "dev") -> Path:
-    """A file with the ConfigMap, as `kubectl get -o json` writes it."""
+    """Write a file with the ConfigMap, as `kubectl get -o json` writes it."""
     path = folder / f"{stack}.json"
     path.write_text(json.dumps(config_map(stack)))
     return path

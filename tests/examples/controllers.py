@@ -9,11 +9,11 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sandbox.kubernetes.client import Object
 from tests.admission.corpus import corpus
 from tests.admission.projects import Manifest, stem
 from tests.admission.stand_ins import STAND_INS, leaves
 
-Object = dict[str, Any]
 Made = tuple[str, Object, str | None]
 """A role, the object, and the user that creates it; None for a controller of the cluster itself."""
 
@@ -21,7 +21,7 @@ ARGO = "system:serviceaccount:kubeflow:argo"
 
 
 def task(pipeline: str, name: str, facts: Mapping[str, Any]) -> Object:
-    """The executor pod of a task: the workflow's template with the driver's patch.
+    """Return the executor pod of a task: the workflow's template with the driver's patch.
 
     kubeflow/pipelines, backend/src/v2/driver: driver.go (initPodSpecPatch) writes the resources, k8s.go (extendPodSpecPatch)
     tolerations, node selector and node affinity; backend/src/v2/compiler/argocompiler/container.go names the template and writes
@@ -65,7 +65,7 @@ def task(pipeline: str, name: str, facts: Mapping[str, Any]) -> Object:
 
 
 def _resources(written: Mapping[str, Any]) -> Object:
-    """Only a limit with both type and count asks for a GPU (driver.go)."""
+    """Return resources: only a limit with both type and count asks for a GPU (driver.go)."""
     resources: Object = {"limits": {}, "requests": {}}
     accelerator = written.get("accelerator", {})
     if accelerator.get("resourceType") and accelerator.get("resourceCount"):
@@ -78,7 +78,7 @@ def _resources(written: Mapping[str, Any]) -> Object:
 
 
 def pods_and_jobs(documents: list[Object]) -> Iterator[Made]:
-    """What controllers make of the documents of a file."""
+    """Yield what controllers make of the documents of a file."""
     flavors = {d["metadata"]["name"]: d for d in documents if d["kind"] == "ResourceFlavor"}
     served = {kind for _, kind in STAND_INS}
     for document in copy.deepcopy(documents):
@@ -92,12 +92,12 @@ def pods_and_jobs(documents: list[Object]) -> Iterator[Made]:
 
 
 def _job(job: Object) -> Iterator[Made]:
-    """A Job is the cluster's own: its real controller makes the pods."""
+    """Yield a Job of the cluster's own: its real controller makes the pods."""
     yield "pod", {**copy.deepcopy(job), "spec": {**job["spec"], "suspend": False}}, None
 
 
 def _queued(job: Object, flavor: Object) -> Iterator[Made]:
-    """kubernetes-sigs/kueue v0.14.8, pkg/podset: an admitted Job's template gets the flavor's labels and tolerations."""
+    """Yield an admitted Job, with the flavor's labels and tolerations (kubernetes-sigs/kueue v0.14.8, pkg/podset)."""
     admitted = copy.deepcopy(job)
     admitted["spec"]["suspend"] = False
     template = admitted["spec"]["template"]

@@ -81,7 +81,7 @@ class Bucket(BaseHTTPRequestHandler):
 
 
 async def _plain(self: ExtendedGcsFileSystem, bucket: str) -> BucketType:
-    """In place of a request that the driver makes at another server of Google's."""
+    """Answer in place of another server of Google's, which the driver would ask."""
     return BucketType.NON_HIERARCHICAL
 
 

@@ -8,23 +8,22 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from sandbox.base.home import PROJECT
+from sandbox.kubernetes.client import Object
 from sandbox.tests.api import Api, Refused
 from sandbox.tests.stack import eventually
 from sandbox.toolchain.golang import find_go
 from sandbox.toolchain.programs import cache_directory
 
 PINS = Path(__file__).with_name("modules.toml")
-Object = dict[str, Any]
 
 
 @cache
 def folder(path: str, version: str, hashed: str) -> Path:
-    """The files of a module. Raises AssertionError when Go refuses it, or its hash is another."""
+    """Return the files of a module. Raises AssertionError when Go refuses it, or its hash is another."""
     go = find_go(cache_directory(), PROJECT, print)
     command = [str(go.path), "mod", "download", "-json", f"{path}@{version}"]
     done = subprocess.run(
@@ -37,7 +36,7 @@ def folder(path: str, version: str, hashed: str) -> Path:
 
 
 def definitions() -> Iterator[Object]:
-    """Every CustomResourceDefinition that is pinned."""
+    """Yield every CustomResourceDefinition that is pinned."""
     for module in tomllib.loads(PINS.read_text())["module"]:
         root = folder(module["path"], module["version"], module["sum"])
         for pattern in module["crds"]:
@@ -73,7 +72,7 @@ def remove(api: Api, wanted: Sequence[Object]) -> None:
 
 
 def _served(api: Api, definition: Object) -> bool:
-    """Whether the objects of a definition can be listed and are in discovery, which controllers read at their start.
+    """Return whether the objects of a definition are listed and in discovery, which controllers read at their start.
 
     404 before it is established, 429 while their cache is filled; discovery comes a little later.
     """

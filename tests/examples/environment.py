@@ -23,7 +23,7 @@ PACKAGE = PROJECT / "kubeflow" / "python"
 
 @cache
 def python() -> str:
-    """The Python of the environment, which is made once and kept."""
+    """Return the Python of the environment, which is made once and kept."""
     locked = b"".join((EXAMPLES / name).read_bytes() for name in ("pyproject.toml", "uv.lock"))
     digest = hashlib.sha256(locked + sys.version.encode()).hexdigest()[:16]
     home = cache_directory() / "environments" / f"examples-{digest}"
@@ -35,7 +35,7 @@ def python() -> str:
 
 
 def inside(contract: Path, *arguments: str, program: Path = INSIDE) -> Any:
-    """What `inside.py`, or another program, answers to a command, as JSON. Nothing that it runs may ask a package index."""
+    """Return what `inside.py`, or another program, answers to a command. Nothing in it may ask a package index."""
     folders = [PACKAGE, EXAMPLES / "pipelines", EXAMPLES / "sdk", EXAMPLES / "training"]
     settings = without_tokens(os.environ) | {
         "PATH": os.pathsep.join([str(Path(python()).parent), os.environ["PATH"]]),

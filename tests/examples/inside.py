@@ -11,6 +11,7 @@ import importlib
 import inspect
 import json
 import os
+import pkgutil
 import sys
 import tempfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,18 +33,18 @@ PIPELINES = (
 
 
 def pipeline(name: str) -> Any:
-    """A pipeline of the examples by module and function."""
+    """Return a pipeline of the examples by module and function."""
     module, _, function = name.partition(":")
     return getattr(importlib.import_module(module), function)
 
 
 def facts() -> dict[str, Any]:
-    """What the compiler says of every task that Kubernetes, Argo and KFP's driver act on, by pipeline and task."""
+    """Return what the compiler says to Kubernetes, Argo and KFP's driver, by pipeline and task."""
     return {name: dict(tasks(compiled(name))) for name in PIPELINES}
 
 
 def compiled(name: str) -> list[dict[str, Any]]:
-    """The documents of a compiled pipeline: its spec, and what is for Kubernetes alone, if anything."""
+    """Return the documents of a compiled pipeline: its spec, and what is for Kubernetes alone, if anything."""
     from kfp import compiler
 
     with tempfile.TemporaryDirectory() as folder:
@@ -72,50 +73,41 @@ def tasks(documents: list[dict[str, Any]]) -> Any:
 
 
 def constants(task: dict[str, Any]) -> Any:
-    """The inputs of a task that are written into the pipeline, by name."""
+    """Yield the inputs of a task that are written into the pipeline, by name."""
     for name, given in task.get("inputs", {}).get("parameters", {}).items():
         if "runtimeValue" in given:
             yield name, given["runtimeValue"]["constant"]
 
 
 def names(wanted: str) -> dict[str, bool]:
-    """Whether each dotted name is there."""
+    """Return whether each dotted name is there."""
     return {name: _there(name) for name in json.loads(wanted)}
 
 
 def _there(name: str) -> bool:
-    module, _, attribute = name.rpartition(".")
     try:
-        return hasattr(importlib.import_module(module), attribute)
-    except ImportError:
-        return module.count(".") > 0 and hasattr(_parent(module), attribute)
-
-
-def _parent(path: str) -> Any:
-    """A class of a module, or None."""
-    module, _, attribute = path.rpartition(".")
-    try:
-        return getattr(importlib.import_module(module), attribute, None)
-    except ImportError:
-        return None
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
 
 
 def parameters(wanted: str) -> dict[str, list[str]]:
-    """The parameters of methods of a task."""
+    """Return the parameters of methods of a task."""
     from kfp.dsl import PipelineTask
 
     return {name: list(inspect.signature(getattr(PipelineTask, name)).parameters) for name in json.loads(wanted)}
 
 
 def katib(wanted: str) -> list[dict[str, Any]]:
-    """Experiments as Katib's own models read and write them: a field that they do not know is lost."""
+    """Return Experiments as Katib's own models read and write them: a field that they do not know is lost."""
     from kubeflow_katib_api.models import V1beta1Experiment
 
     return [V1beta1Experiment.from_dict(experiment).to_dict() for experiment in json.loads(wanted)]
 
 
 def bucket() -> dict[str, Any]:
-    """Training with checkpoints in a bucket of fsspec: interrupted three times, and undisturbed; the files that are left."""
+    """Train in a bucket of fsspec, interrupted three times and undisturbed; return the files that are left."""
     import train
 
     def lost_after(steps: int) -> Any:
@@ -133,7 +125,7 @@ def bucket() -> dict[str, Any]:
 
 
 def run(name: str, arguments: str) -> Any:
-    """The output of a pipeline that kfp's local runner ran to its end: each step is a process of this environment's Python."""
+    """Run a pipeline by kfp's local runner, each step a process of this environment's Python; return its output."""
     from kfp import local
 
     with tempfile.TemporaryDirectory() as root:
@@ -168,7 +160,7 @@ class Recorder(BaseHTTPRequestHandler):
 
 
 def sdk(runtime: str) -> list[dict[str, Any]]:
-    """The objects that the examples of SDKs send, by the SDKs' own clients."""
+    """Return the objects that the examples of SDKs send, by the SDKs' own clients."""
     Recorder.runtime = json.loads(runtime)
     with ThreadingHTTPServer(("127.0.0.1", 0), Recorder) as server, tempfile.TemporaryDirectory() as folder:
         Thread(target=server.serve_forever, daemon=True).start()
@@ -186,14 +178,6 @@ def sdk(runtime: str) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    commands = {
-        "bucket": bucket,
-        "facts": facts,
-        "katib": katib,
-        "names": names,
-        "parameters": parameters,
-        "run": run,
-        "sdk": sdk,
-    }
+    commands = {each.__name__: each for each in (bucket, facts, katib, names, parameters, run, sdk)}
     answer = commands[sys.argv[1]](*sys.argv[2:])
     print("\n" + json.dumps(answer, sort_keys=True))

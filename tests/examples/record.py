@@ -20,12 +20,12 @@ RECORD = Path(__file__).with_name("record.json")
 
 
 def documents(name: str) -> list[dict[str, Any]]:
-    """The documents of a YAML example, by its path below examples/."""
+    """Return the documents of a YAML example, by its path below examples/."""
     return list(yaml.safe_load_all((EXAMPLES / name).read_text()))
 
 
 def make(stack: str = "dev") -> dict[str, Any]:
-    """What kfp compiles and what the SDKs send, with a stack's contract."""
+    """Return what kfp compiles and what the SDKs send, with a stack's contract."""
     with tempfile.TemporaryDirectory() as folder:
         contract = written(Path(folder), stack)
         runtime = next(d for d in documents("jobs/trainjob.yaml") if d["kind"] == "ClusterTrainingRuntime")
@@ -34,7 +34,7 @@ def make(stack: str = "dev") -> dict[str, Any]:
 
 @cache
 def recorded() -> dict[str, Any]:
-    """The record; made with the contract of the stack dev."""
+    """Return the record; made with the contract of the stack dev."""
     content: dict[str, Any] = json.loads(RECORD.read_text())
     return content
 

@@ -69,7 +69,7 @@ EXAMPLES = tuple(Example(**row | {"sent": tuple(row.get("sent", ()))}) for row i
 
 
 def goldens(aks: bool = True) -> dict[str, Golden]:
-    """Every pod of every example as a golden pod; its landing is that of the row it is like. `aks`: on AKS."""
+    """Return every pod of every example as a golden pod; its landing is that of the row it is like. `aks`: on AKS."""
     return {golden.name: golden for example in EXAMPLES if aks or not example.aks for golden in _goldens(example)}
 
 
@@ -86,7 +86,7 @@ def _goldens(example: Example) -> Iterator[Golden]:
 
 
 def bodies(example: Example) -> Iterator[tuple[str, tuple[dict[str, Any], str | None]]]:
-    """By role what a controller makes of an example, and the user that creates it; None for the cluster itself."""
+    """Yield by role what a controller makes of an example, and its creator; None for the cluster itself."""
     if example.pipeline:
         for name, facts in recorded()["pipelines"][example.pipeline].items():
             pipeline = example.pipeline.partition(":")[2].replace("_", "-")
@@ -106,7 +106,7 @@ def _sent(example: Example) -> list[dict[str, Any]]:
 
 
 def table() -> str:
-    """The rows in Markdown."""
+    """Return the rows in Markdown."""
     return "\n".join(_rows())
 
 
@@ -122,7 +122,7 @@ def _rows() -> Iterator[str]:
 
 
 def page() -> str:
-    """docs/examples.md with its table."""
+    """Return docs/examples.md with its table."""
     return rewritten((DOCS / "examples.md").read_text(), table(), COMMAND)
 
 

@@ -254,7 +254,7 @@ class Task:
 
 @pytest.fixture
 def called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
-    """The calls of kfp-kubernetes, in place of the package."""
+    """Return the calls of kfp-kubernetes, in place of the package."""
     calls: list[tuple[str, dict[str, Any]]] = []
     names = ("add_toleration", "add_node_affinity", "add_node_selector", "add_pod_label")
     functions = {name: lambda task, *args, _name=name, **kwargs: calls.append((_name, kwargs)) for name in names}

@@ -17,7 +17,6 @@ def _template(gpus: int = 1) -> dict[str, Any]:
 
 
 KINDS: list[tuple[dict[str, Any], dict[str, bool]]] = [
-    ({"kind": "Job", "spec": {"template": _template()}}, {"template": True}),
     ({"kind": "CronJob", "spec": {"jobTemplate": {"spec": {"template": _template()}}}}, {"template": True}),
     (
         {
@@ -28,13 +27,6 @@ KINDS: list[tuple[dict[str, Any], dict[str, bool]]] = [
         {"ps": False, "worker": True},
     ),
     ({"kind": "PyTorchJob", "spec": {"pytorchReplicaSpecs": {"Master": {"template": _template()}}}}, {"Master": True}),
-    (
-        {
-            "kind": "PyTorchJob",
-            "spec": {"pytorchReplicaSpecs": {"Master": {"template": _template()}, "Worker": {"template": _template()}}},
-        },
-        {"Master": False, "Worker": True},
-    ),
     (
         {
             "kind": "JobSet",

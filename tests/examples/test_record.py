@@ -18,16 +18,11 @@ from tests.examples.table import COMMAND, Example, bodies, goldens, table
 from tests.examples.table import EXAMPLES as EVERY
 
 RUNS: dict[str, dict[str, Any]] = {
-    "base:base_pipeline": {},
-    "spot_by_default:spot_by_default": {},
-    "spot_by_hand:required": {},
-    "spot_by_hand:preferred": {},
-    "by_contract:by_contract": {},
     "long_training:long_training": {"steps": 200, "checkpoint_every": 20, "gpu": False},
     # No GPU here: another command.
     "nvidia_smi:nvidia_smi": {"command": ["echo", "a GPU"]},
 }
-"""Arguments of each pipeline's run."""
+"""Arguments of pipelines' runs; of others none."""
 
 
 def test_the_table_of_examples_is_up_to_date() -> None:
@@ -95,10 +90,10 @@ def test_kfp_and_the_sdks_still_make_what_is_recorded() -> None:
 
 @pytest.mark.slow
 @pytest.mark.process
-@pytest.mark.parametrize("pipeline", RUNS)
+@pytest.mark.parametrize("pipeline", recorded()["pipelines"])
 def test_a_pipeline_runs_to_its_end(pipeline: str, tmp_path: Path) -> None:
     contract = contracts.written(tmp_path)
-    arguments = RUNS[pipeline]
+    arguments = RUNS.get(pipeline, {})
     if pipeline.startswith("long_training"):
         arguments = arguments | {"bucket": str(tmp_path / "bucket")}
     outputs = inside(contract, "run", pipeline, json.dumps(arguments))
@@ -136,7 +131,7 @@ def test_katibs_models_know_every_field_of_the_sweeps(tmp_path: Path) -> None:
 
 
 def placement(spec: dict[str, Any]) -> dict[str, Any]:
-    """A Job's spec without placement and without the names of its command's parts."""
+    """Return a Job's spec without placement and without the names of its command's parts."""
     job: dict[str, Any] = json.loads(json.dumps(spec))
     pod = job["template"]["spec"]
     for key in ("affinity", "nodeSelector", "tolerations"):
@@ -182,7 +177,7 @@ def test_work_of_the_ray_job_runs_on_a_worker_with_a_gpu() -> None:
 
 
 def mounted(body: dict[str, Any]) -> set[str]:
-    """The claims that a pod, or the pods of a Job, mount."""
+    """Return the claims that a pod, or the pods of a Job, mount."""
     spec = body["spec"]["template"]["spec"] if body["kind"] == "Job" else body["spec"]
     volumes = spec.get("volumes", ())
     return {volume["persistentVolumeClaim"]["claimName"] for volume in volumes if "persistentVolumeClaim" in volume}
@@ -201,3 +196,11 @@ def test_no_disk_is_mounted_by_two_roles(example: Example) -> None:
 def test_the_runtime_of_the_train_job_is_beside_it() -> None:
     runtime, job = documents("jobs/trainjob.yaml")
     assert job["spec"]["runtimeRef"]["name"] == runtime["metadata"]["name"]
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_the_data_of_the_long_training_are_copied_with_the_rights_of_a_profile(tmp_path: Path) -> None:
+    program = Path(__file__).with_name("copies_inside.py")
+    copied = inside(contracts.written(tmp_path), "team-a/", program=program)
+    assert copied == {"objects": ["team-a/run-1/data/settings.json"], "refused": []}

@@ -1,4 +1,4 @@
-"""What the work of the examples says beside its nodes: restarts, the GPU's driver, names and placeholders."""
+"""What the work of the examples says beside its nodes: restarts, the GPU's driver, names, placeholders, images."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 
 from config.model.cluster import Queueing
 from config.placement.queue_objects import kueue_objects
+from sandbox.kubernetes.client import Object
+from tests.components.program import PROJECT
 from tests.examples.contracts import described
 from tests.examples.environment import EXAMPLES
 from tests.examples.record import documents, recorded
 from tests.examples.table import goldens
-
-Object = dict[str, Any]
 
 FILES = sorted(str(path.relative_to(EXAMPLES)) for path in (EXAMPLES / "jobs").glob("*.yaml"))
 SENT: list[Object] = recorded()["sdk"]
@@ -29,7 +29,7 @@ ON_CUDA = re.compile(r"(nvidia/cuda:.+|tensorflow/tensorflow:.+-gpu|rayproject/r
 
 
 def inside(body: Any, key: str) -> Iterator[Any]:
-    """Every value of a key, at any depth."""
+    """Yield every value of a key, at any depth."""
     if isinstance(body, dict):
         if key in body:
             yield body[key]
@@ -129,3 +129,29 @@ def test_the_example_of_queues_changes_nothing_of_a_stacks_own() -> None:
     # What one covers, the other does: work that asks for another resource is never admitted.
     covered = {frozenset(names) for names in inside([*own.values(), *example.values()], "coveredResources")}
     assert covered == {frozenset({"cpu", "memory", "ephemeral-storage", "nvidia.com/gpu"})}
+
+
+PINNED = re.compile(r"([^@\s]+:[^@:/\s]+)@(sha256:[0-9a-f]{64})")
+BY_TAG = {"rayproject/ray:2.52.0", "rayproject/ray:2.52.0-gpu", "example.com/team-a/train:1"}
+"""Those without a digest; docs/examples.md says why."""
+
+
+def images() -> Iterator[str]:
+    """Yield every image of jobs, workloads, pipelines, objects that the SDKs send, and the smoke tests of the pages."""
+    for folder in ("jobs", "workloads"):
+        for file in sorted((EXAMPLES / folder).iterdir()):
+            yield from inside(documents(f"{folder}/{file.name}"), "image")
+    yield from inside(recorded(), "image")
+    for page in ("azure.md", "google-cloud.md"):
+        (image,) = re.findall(r"kubectl run gpu-smoke .*--image=(\S+)", (PROJECT / "docs" / page).read_text())
+        yield image
+
+
+def test_each_image_has_a_digest_or_a_reason() -> None:
+    found = set(images())
+    assert {image for image in found if not PINNED.fullmatch(image)} == BY_TAG
+    by_tag = dict(match.groups() for image in found if (match := PINNED.fullmatch(image)))
+    # One digest a tag.
+    assert {f"{tagged}@{digest}" for tagged, digest in by_tag.items()} == found - BY_TAG
+    page = (PROJECT / "docs" / "examples.md").read_text()
+    assert [image for image in sorted(BY_TAG | by_tag.keys()) if f"`{image}`" not in page] == []

@@ -12,12 +12,11 @@ import struct
 from sandbox.azure import azure_errors, azure_ids
 from sandbox.azure.azure_errors import AzureRefused, aks
 from sandbox.azure.resources import azure_identity
-from sandbox.azure.resources.azure_requests import ClusterRequest
+from sandbox.azure.resources.azure_requests import ClusterRequest, invalid
 from sandbox.cloud import rules
 from sandbox.cloud.state import Body
 
 _MOST_RANGES = 200
-_GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _ZONE_ID = "/providers/microsoft.network/privatednszones/"
 _ZONE_TARGET = "properties.apiServerAccessProfile.privateDNSZone"
 
@@ -57,7 +56,7 @@ def entra(request: ClusterRequest) -> AzureRefused | None:
     if profile.get("enableAzureRBAC") and not profile.get("managed"):
         return aks("BadRequest", "Azure RBAC needs managed AAD.", "aadProfile.enableAzureRBAC")
     for group in profile.get("adminGroupObjectIDs", []):
-        if not _GUID.fullmatch(group):
+        if not azure_ids.GUID.fullmatch(group):
             text = f"Admin group object ID {group} is not a GUID."
             return aks("InvalidAdminGroupObjectID", text, "aadProfile.adminGroupObjectIDs")
     return None
@@ -75,9 +74,7 @@ def node_login(request: ClusterRequest) -> AzureRefused | None:
     # read by any program (RFC 4253, 6.6): a key that is cut has none.
     for key in request.part("linuxProfile").get("ssh", {}).get("publicKeys", []):
         if not _is_public_key(key.get("keyData", "")):
-            where = "linuxProfile.ssh.publicKeys.keyData"
-            text = f"The value of parameter {where} is invalid. Please see https://aka.ms/aks-naming-rules for more details."
-            return aks("InvalidParameter", text, where)
+            return invalid("linuxProfile.ssh.publicKeys.keyData")
     return None
 
 

@@ -80,7 +80,7 @@ class FederatedCredential(AzureType):
 
 
 def principals(resources: Resources) -> set[str]:
-    """Object ids the emulated tenant knows: its user, every identity, and what resources made for themselves.
+    """Return the object ids the tenant knows: its user, every identity, and what resources made for themselves.
 
     A cluster's kubelet has an identity only once the cluster is finished.
     """
@@ -162,7 +162,7 @@ def unreadable(body: Body) -> AzureRefused | None:
 
 
 def _grant(body: Body) -> tuple[str, str]:
-    """Principal and role of an assignment. A role may be named with its subscription or without."""
+    """Return principal and role of an assignment. A role may be named with its subscription or without."""
     return body["principalId"].lower(), azure_ids.last(body["roleDefinitionId"]).lower()
 
 

@@ -31,14 +31,14 @@ _EPHEMERAL_FROM_GB = 128
 
 
 def default_max_pods(network: Body) -> int:
-    """AKS page concepts-network-ip-address-planning: overlay 250, legacy Azure CNI 30, kubenet 110."""
+    """Return 250 for overlay, 30 for legacy Azure CNI, 110 for kubenet (page concepts-network-ip-address-planning)."""
     if network.get("networkPlugin") == "azure":
         return 250 if network.get("networkPluginMode") == "overlay" else 30
     return 250 if network.get("networkPlugin") == "none" else 110
 
 
 def managed_disk_gb(vcpus: int) -> int:
-    """AKS page concepts-storage: size of a managed OS disk by vCPUs."""
+    """Return the size of a managed OS disk by vCPUs (AKS page concepts-storage)."""
     for least, size in ((64, 1024), (16, 512), (8, 256)):
         if vcpus >= least:
             return size
@@ -46,7 +46,7 @@ def managed_disk_gb(vcpus: int) -> int:
 
 
 def os_disk(body: Body, machine: Machine) -> tuple[str, int]:
-    """Type and GB of the OS disk (AKS page concepts-storage).
+    """Return type and GB of the OS disk (AKS page concepts-storage).
 
     Where the size of the temporary disk is not known, an unset type becomes Managed; an explicit Ephemeral is taken as
     fitting.

@@ -80,7 +80,7 @@ PoolRule = Callable[[PoolRequest], AzureRefused | None]
 
 
 def invalid(parameter: str, details: str = "") -> AzureRefused:
-    """`InvalidParameter` in the words AKS uses for parameters."""
+    """Return `InvalidParameter` in the words AKS uses for parameters."""
     more = f" Error details: {details}." if details else ""
     return aks("InvalidParameter", f"The value of parameter {parameter} is invalid.{more} {NAMING_RULES}", parameter)
 

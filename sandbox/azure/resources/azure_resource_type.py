@@ -211,7 +211,9 @@ def require_group(resources: Resources, id: str) -> None:
     """Raise ARM's 404 unless the resource group in an id exists."""
     group = azure_ids.group_name(id)
     if group and "/providers/" in id.lower() and resources.get(id[: id.lower().index("/providers/")]) is None:
-        raise azure_errors.group_not_found(group)
+        # ARM's documented text, https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/error-not-found
+        text = f"Resource group '{group}' could not be found."
+        raise azure_errors.arm("ResourceGroupNotFound", text, status=404)
 
 
 def require_parent(resources: Resources, id: str, child_type: str) -> Record:

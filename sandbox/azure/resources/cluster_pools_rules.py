@@ -138,7 +138,7 @@ def version_step(request: ClusterRequest) -> AzureRefused | None:
 
 
 def pool_versions(request: ClusterRequest) -> AzureRefused | None:
-    """Pool versions in a cluster's PUT: all or none; each one unchanged, or the control plane's.
+    """Refuse pool versions in a cluster's PUT but for all or none, each unchanged or the control plane's.
 
     Azure/AKS #3087 and #4765, pulumi-azure-native #2094, terraform-provider-azurerm #23436, Azure/ARO-HCP PR 662 (a cluster that
     lists its system pool only). UNCONFIRMED: whether a missing pool is refused where no version changes. It is here, as the
@@ -155,9 +155,9 @@ def pool_versions(request: ClusterRequest) -> AzureRefused | None:
 
 
 def upgraded_with_channel(request: ClusterRequest) -> AzureRefused | None:
-    """Upgrades under an auto-upgrade channel: control plane and pools together (page auto-upgrade-cluster).
+    """Refuse to upgrade the control plane without its pools under an auto-upgrade channel (page auto-upgrade-cluster).
 
-    `spot_with_cluster` forbids that for clusters with spot pools. The page gives the code for `az aks upgrade
+    `spot_with_cluster` forbids both together for clusters with spot pools. The page gives the code for `az aks upgrade
     --control-plane-only`. UNCONFIRMED: whether a PUT without pool versions is refused as well, and one that switches the channel
     off at the same time. Both are here.
     """

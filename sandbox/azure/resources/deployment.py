@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox.azure import azure_errors, azure_ids, azure_schema
+from sandbox.azure import azure_ids, azure_schema
 from sandbox.azure.azure_errors import AzureRefused, arm
 from sandbox.azure.azure_schema import STORED
 from sandbox.azure.resources.azure_requests import POOL
@@ -59,7 +59,8 @@ class Deployment(AzureType):
             raise active(id)
 
     def not_found(self, id: str) -> Refused:
-        return azure_errors.deployment_not_found(azure_ids.last(id))
+        # Page common-deployment-errors, DeploymentNotFound
+        return arm("DeploymentNotFound", f"Deployment '{azure_ids.last(id)}' could not be found.", status=404)
 
 
 def requests(id: str, wanted: Body) -> Iterator[tuple[str, Body]]:

@@ -8,8 +8,6 @@ from sandbox.azure.azure_errors import arm
 from sandbox.azure.resources.azure_resource_type import require_group, type_of_id
 from sandbox.cloud.state import Body, Record, Resources
 
-_GUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-
 
 def referenced(resources: Resources, reference: Body, token: str, by: str, region: str) -> Record:
     """Return the resource behind `{id}`, as the network provider looks for it: in the region of the referring resource alone."""
@@ -62,7 +60,7 @@ def require_scope(resources: Resources, scope: str) -> None:
         text = "The request did not have a subscription or a valid tenant level resource provider."
         raise arm("MissingSubscription", text, status=404)
     subscription = re.match(r"/subscriptions/([^/]+)", scope, re.IGNORECASE)
-    if subscription and not re.fullmatch(_GUID, subscription[1], re.IGNORECASE):
+    if subscription and not azure_ids.GUID.fullmatch(subscription[1]):
         # MicrosoftDocs/azure-docs #77959
         text = f"The provided subscription identifier '{subscription[1]}' is malformed or invalid."
         raise arm("InvalidSubscriptionId", text)

@@ -20,7 +20,6 @@ from sandbox.cloud.state import Body, Record, Resources
 DEFINITION = "azure-native:authorization:RoleDefinition"
 _ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 
-_GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _ASSIGNABLE = re.compile(
     r"/subscriptions/[^/]+(/resourcegroups/[^/]+)?|/providers/microsoft\.management/managementgroups/[^/]+",
     re.IGNORECASE,
@@ -71,7 +70,7 @@ def permissions(resources: Resources, guid: str) -> list[Permissions]:
 @rules.as_read
 def guid_form(request: ResourceRequest) -> AzureRefused | None:
     # As of an assignment
-    if _GUID.fullmatch(azure_ids.last(request.id)):
+    if azure_ids.GUID.fullmatch(azure_ids.last(request.id)):
         return None
     text = f"The role definition ID '{azure_ids.last(request.id)}' is not valid. The role definition ID must be a GUID."
     return arm("InvalidRoleDefinitionId", text)

@@ -17,7 +17,7 @@ _ADDRESSES_A_NODE = 256
 
 
 def taken(profile: Body, pool: Body, nodes: int) -> Counter[str]:
-    """Addresses that this many nodes of a pool take, by the subnet's lower-cased id.
+    """Return the addresses that this many nodes of a pool take, by the subnet's lower-cased id.
 
     AKS page concepts-network-ip-address-planning: a node takes one address and, without overlay, one more for each of its pods:
     in its own subnet (legacy Azure CNI) or in the pod subnet.
@@ -33,13 +33,13 @@ def taken(profile: Body, pool: Body, nodes: int) -> Counter[str]:
 
 
 def usable(subnet: Record) -> int:
-    """Addresses of a subnet that nodes and pods can take."""
+    """Return the number of addresses of a subnet that nodes and pods can take."""
     ranges = [azure_network.cidr(text, subnet.id) for text in azure_network.prefixes(subnet.body)]
     return sum(max(0, range.num_addresses - _ADDRESSES_OF_AZURE) for range in ranges if range.version == 4)
 
 
 def most(pool: Body) -> int:
-    """Nodes of a pool at its largest."""
+    """Return the number of nodes of a pool at its largest."""
     return int(pool["maxCount"] if pool["enableAutoScaling"] else pool["count"])
 
 

@@ -132,7 +132,7 @@ class ControlPlane:
         return all(process.find() for process in self.processes.values())
 
     def memory(self) -> int:
-        """Resident bytes of all processes together."""
+        """Return the resident bytes of all processes together."""
         return sum(process.memory() for process in self.processes.values())
 
     def stop(self) -> None:

@@ -115,7 +115,7 @@ class Process:
                     process.resume()
 
     def memory(self) -> int:
-        """Resident bytes, 0 when it does not run."""
+        """Return its resident bytes, 0 when it does not run."""
         process = self.find()
         try:
             return int(process.memory_info().rss) if process else 0

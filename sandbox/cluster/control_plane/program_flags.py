@@ -3,14 +3,14 @@
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
 from sandbox.base.files import write_private
 from sandbox.cluster import plugins
-from sandbox.cluster.control_plane.plane import client_credentials, kubeconfig
+from sandbox.cluster.control_plane.plane import ControlPlane, client_credentials, kubeconfig
 
 ETCD_QUOTA = 512 << 20  # bytes; an emulated cluster holds a few thousand small objects
 NODE_LEASE = 40  # seconds, a kubelet's default (nodeLeaseDurationSeconds in KubeletConfiguration)
@@ -42,24 +42,20 @@ class Command:
 class Settings:
     """The settings of all command lines. `emulated` is a minor version such as "1.35", None for the binary's own."""
 
-    directory: Path
+    plane: ControlPlane
     ports: Mapping[str, int]
     programs: Mapping[str, Path]
-    cloud: str
-    service_cidr: str
     emulated: str | None
     kubelet_version: str
-    loops: Sequence[str] = ()
-    timed: bool = False
 
     def collector(self, most: int = 300) -> dict[str, str]:
         """Return the environment of Go's garbage collector: little memory; or less work, up to so many MiB, for a drill."""
-        return {"GOGC": "400", "GOMEMLIMIT": f"{most}MiB"} if self.timed else {"GOGC": "50"}
+        return {"GOGC": "400", "GOMEMLIMIT": f"{most}MiB"} if self.plane.timed else {"GOGC": "50"}
 
     @property
     def certificates(self) -> Path:
         """The folder of certificates and keys."""
-        return self.directory / "certificates"
+        return self.plane.directory / "certificates"
 
     @property
     def server(self) -> str:
@@ -68,12 +64,12 @@ class Settings:
 
     def kubeconfig(self, name: str) -> Path:
         """Return the kubeconfig of one of the control plane's own clients."""
-        return self.directory / "kubeconfigs" / f"{name}.kubeconfig"
+        return self.plane.directory / "kubeconfigs" / f"{name}.kubeconfig"
 
     @property
     def scheduling(self) -> Path:
         """The scheduler's configuration, where it has one."""
-        return self.directory / "scheduler.json"
+        return self.plane.directory / "scheduler.json"
 
     def serving(self, name: str) -> list[str]:
         """Return the common flags of Kubernetes' servers."""
@@ -94,12 +90,12 @@ def write_inputs(settings: Settings) -> list[Path]:
         path = settings.kubeconfig(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         credentials = client_credentials(settings.certificates, name)
-        text = kubeconfig(settings.directory.name, settings.server, settings.certificates, name, credentials)
+        text = kubeconfig(settings.plane.directory.name, settings.server, settings.certificates, name, credentials)
         write_private(path, text.encode())
-    if settings.timed:
+    if settings.plane.timed:
         write_private(settings.scheduling, json.dumps(_scheduling(settings)).encode())
     stages = []
-    folder = settings.directory / "stages"
+    folder = settings.plane.directory / "stages"
     folder.mkdir(exist_ok=True)
     for source in sorted(files(__package__).joinpath("stages").iterdir(), key=lambda entry: entry.name):
         if source.name.endswith(".yaml"):
@@ -111,8 +107,8 @@ def write_inputs(settings: Settings) -> list[Path]:
 
 def commands(settings: Settings, stages: list[Path]) -> dict[str, Command]:
     """Return the command lines by name, each after those it needs."""
-    autoscaled = {"autoscaler": autoscaler(settings)} if settings.loops else {}
-    kubelets = {} if settings.timed else {"kwok": kwok(settings, stages)}
+    autoscaled = {"autoscaler": autoscaler(settings)} if settings.plane.loops else {}
+    kubelets = {} if settings.plane.timed else {"kwok": kwok(settings, stages)}
     return {
         "etcd": etcd(settings),
         "kube-apiserver": apiserver(settings),
@@ -127,7 +123,7 @@ def etcd(settings: Settings) -> Command:
     """Return the flags of one member. Without fsync: data survives a killed process and an orderly reboot, not a power cut."""
     client, peer = (f"https://127.0.0.1:{settings.ports[name]}" for name in ("etcd", "etcd-peer"))
     arguments = [
-        f"--data-dir={settings.directory / 'etcd'}",
+        f"--data-dir={settings.plane.directory / 'etcd'}",
         f"--listen-client-urls={client}",
         f"--advertise-client-urls={client}",
         f"--listen-peer-urls={peer}",
@@ -167,25 +163,25 @@ def apiserver(settings: Settings) -> Command:
         f"--etcd-keyfile={certificates / 'etcd-client.key'}",
         "--advertise-address=127.0.0.1",
         "--endpoint-reconciler-type=none",
-        f"--service-cluster-ip-range={settings.service_cidr}",
+        f"--service-cluster-ip-range={settings.plane.service_cidr}",
         "--authorization-mode=Node,RBAC",
         "--anonymous-auth=false",
         f"--client-ca-file={certificates / 'ca.crt'}",
-        f"--token-auth-file={settings.directory / 'tokens.csv'}",
+        f"--token-auth-file={settings.plane.directory / 'tokens.csv'}",
         f"--service-account-issuer={ISSUER}",
         f"--service-account-key-file={certificates / 'service-accounts.pub'}",
         f"--service-account-signing-key-file={certificates / 'service-accounts.key'}",
         # Kubernetes' pkg/kubeapiserver/options/plugins.go fixes the order they run in.
-        f"--enable-admission-plugins={','.join(plugins.plugin(settings.cloud).admission)}",
+        f"--enable-admission-plugins={','.join(plugins.plugin(settings.plane.cloud).admission)}",
         "--allow-privileged=true",
     ]
-    if settings.timed:
+    if settings.plane.timed:
         # The history that the cache keeps for watchers is 75 seconds long (k8s.io/apiserver, watch_cache.go): ten thousand pods
         # in a drill, and half of the server's work was to collect garbage beside them. Its few watchers read the store.
         arguments.append("--watch-cache-sizes=pods#0")
     return Command(
         [str(settings.programs["kube-apiserver"]), *arguments],
-        [settings.directory / "tokens.csv"],
+        [settings.plane.directory / "tokens.csv"],
         settings.collector(450),
     )
 
@@ -194,7 +190,7 @@ def scheduler(settings: Settings) -> Command:
     """Return the scheduler, with Kubernetes' default profile, as both clouds run it."""
     kubeconfig = settings.kubeconfig("kube-scheduler")
     arguments = settings.serving("kube-scheduler")
-    if not settings.timed:
+    if not settings.plane.timed:
         arguments += [f"--kubeconfig={kubeconfig}", "--leader-elect=false"]
         return Command([str(settings.programs["kube-scheduler"]), *arguments], [kubeconfig], settings.collector())
     configuration = settings.scheduling
@@ -204,9 +200,10 @@ def scheduler(settings: Settings) -> Command:
 
 
 def _scheduling(settings: Settings) -> dict[str, object]:
-    """Return a timed plane's scheduler (kube-scheduler-config.v1) looks at one node after the other: of nodes that
-    suit a pod equally the first is taken, and with several at a time the first differs from run to run (kubernetes
-    v1.36.2, schedule_one.go, findNodesThatPassFilters).
+    """Return the configuration of a timed plane's scheduler (kube-scheduler-config.v1).
+
+    It looks at one node after the other: of nodes that suit a pod equally the first is taken, and with several at a time the first
+    differs from run to run (kubernetes v1.36.2, schedule_one.go, findNodesThatPassFilters).
     """
     connection = {"kubeconfig": str(settings.kubeconfig("kube-scheduler")), "qps": _UNLIMITED, "burst": _UNLIMITED}
     return {
@@ -229,13 +226,13 @@ def controllers(settings: Settings) -> Command:
         "--use-service-account-credentials",
         f"--service-account-private-key-file={certificates / 'service-accounts.key'}",
         f"--root-ca-file={certificates / 'ca.crt'}",
-        f"--service-cluster-ip-range={settings.service_cidr}",
+        f"--service-cluster-ip-range={settings.plane.service_cidr}",
         # A driver on the node confirms that a volume is attached, and simulated nodes run none.
-        f"--controllers=*,{','.join(f'-{name}' for name in _LEFT_OUT + (_BY_TIME if settings.timed else ()))}",
-        f"--kube-api-qps={_UNLIMITED if settings.timed else 100}",
-        f"--kube-api-burst={_UNLIMITED if settings.timed else 200}",
+        f"--controllers=*,{','.join(f'-{name}' for name in _LEFT_OUT + (_BY_TIME if settings.plane.timed else ()))}",
+        f"--kube-api-qps={_UNLIMITED if settings.plane.timed else 100}",
+        f"--kube-api-burst={_UNLIMITED if settings.plane.timed else 200}",
     ]
-    if settings.timed:
+    if settings.plane.timed:
         # One after the other: who comes first gets a node first, in every run.
         kinds = ("job", "deployment", "replicaset", "statefulset")
         arguments += [f"--concurrent-{kind}-syncs=1" for kind in kinds]
@@ -243,7 +240,7 @@ def controllers(settings: Settings) -> Command:
 
 
 def kwok(settings: Settings, stages: list[Path]) -> Command:
-    """kwok plays the kubelet of every node; https://kwok.sigs.k8s.io/docs/user/stages-configuration/."""
+    """Return kwok, which plays the kubelet of every node; https://kwok.sigs.k8s.io/docs/user/stages-configuration/."""
     kubeconfig = settings.kubeconfig("kwok")
     arguments = [
         f"--kubeconfig={kubeconfig}",
@@ -257,8 +254,8 @@ def kwok(settings: Settings, stages: list[Path]) -> Command:
 
 def autoscaler(settings: Settings) -> Command:
     """Return the cloud's own loops (see `sandbox.autoscaler`), in this Python."""
-    server = [f"--directory={settings.directory}", f"--port={settings.ports['kube-apiserver']}"]
+    server = [f"--directory={settings.plane.directory}", f"--port={settings.ports['kube-apiserver']}"]
     environment = {"PYTHONPATH": str(CHECKOUT)}
     if sys.pycache_prefix:
         environment["PYTHONPYCACHEPREFIX"] = os.fspath(sys.pycache_prefix)
-    return Command([sys.executable, "-P", "-m", "sandbox.autoscaler", *server, *settings.loops], [], environment)
+    return Command([sys.executable, "-P", "-m", "sandbox.autoscaler", *server, *settings.plane.loops], [], environment)

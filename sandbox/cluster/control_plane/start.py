@@ -83,17 +83,7 @@ class _Start:
         ports = choose_ports(plane.directory / "ports.json", held, self.notify)
         full = plane.version if plane.version.count(".") > 1 else f"{plane.version}.0"
         kubelet = binary if plane.version == binary.rpartition(".")[0] else full
-        return Settings(
-            plane.directory,
-            ports,
-            programs,
-            plane.cloud,
-            plane.service_cidr,
-            emulated,
-            kubelet,
-            plane.loops,
-            plane.timed,
-        )
+        return Settings(plane, ports, programs, emulated, kubelet)
 
     def launch_all(self, stale: list[str], commands_by_name: Mapping[str, Command], settings: Settings) -> None:
         """Restart the named processes: etcd and the API server at once, their clients when the API server answers."""
@@ -130,11 +120,11 @@ class _Start:
             # The controller manager makes it; no pod can be created in `default` before.
             "service accounts": self.api(settings, "/api/v1/namespaces/default/serviceaccounts/default"),
             **{name: Endpoint(settings.ports[name], "/healthz", trust) for name in loops},
-            **({} if settings.timed else {KUBELETS: Endpoint(settings.ports[KUBELETS], "/healthz", None)}),
+            **({} if self.plane.timed else {KUBELETS: Endpoint(settings.ports[KUBELETS], "/healthz", None)}),
         }
 
     def trust(self) -> ssl.SSLContext:
-        """TLS with this control plane's authority and the administrator's certificate."""
+        """Return TLS with this control plane's authority and the administrator's certificate."""
         context = ssl.create_default_context(cafile=str(self.certificates / "ca.crt"))
         context.load_cert_chain(self.certificates / "admin.crt", self.certificates / "admin.key")
         return context

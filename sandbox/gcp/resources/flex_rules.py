@@ -114,7 +114,7 @@ def block_of_a_project(request: PoolRequest) -> GcpRefused | None:
 
 
 def room_in_reservation(request: PoolRequest) -> GcpRefused | None:
-    """Initial nodes for which the reservation has no machines left.
+    """Refuse initial nodes for which the reservation has no machines left.
 
     How many it has nobody says here. As the stricter reading it has as many as the largest pool on it may take in a zone.
     """
@@ -160,7 +160,7 @@ def _reservation_of(value: str, project: str) -> str:
 
 
 def _most(pool: Body) -> int:
-    """Machines that a pool may have in a zone."""
+    """Return the number of machines that a pool may have in a zone."""
     limits = instance_groups.bounds(pool)
     return min(limits.most, limits.zone_most) if limits else int(pool.get("nodeCount") or pool["initialNodeCount"])
 

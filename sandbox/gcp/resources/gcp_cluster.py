@@ -32,13 +32,8 @@ class Cluster(GcpType):
         request.body = _shown(_with_defaults(resources, id, {**self.service, **wanted}))
         rules.raise_first(gcp_cluster_rules.RESULT, request)
         # GKE makes a pool in any case; the provider removes it on request (removeDefaultNodePool).
-        default = Record(POOL, f"{id}/nodePools/{DEFAULT_POOL}", {})
-        properties = {
-            "initialNodeCount": wanted.get("initialNodeCount", 0),
-            "nodeConfig": wanted.get("nodeConfig") or {},
-        }
-        default_body = gcp_pool.new_body(resources, Record(CLUSTER, id, request.body), default.id, properties)
-        request.body["nodeConfig"] = copy.deepcopy(default_body["nodeConfig"])
+        default = default_pool(resources, Record(CLUSTER, id, request.body))
+        request.body["nodeConfig"] = copy.deepcopy(default.body["nodeConfig"])
         return request.body
 
     def update(self, resources: Resources, record: Record, planned: Body) -> Body:
@@ -68,7 +63,8 @@ class Cluster(GcpType):
 def default_pool(resources: Resources, cluster: Record) -> Record:
     """Return the pool that GKE makes with a cluster."""
     id = f"{cluster.id}/nodePools/{DEFAULT_POOL}"
-    properties = {"initialNodeCount": cluster.body.get("initialNodeCount", 0), "nodeConfig": cluster.body["nodeConfig"]}
+    body = cluster.body
+    properties = {"initialNodeCount": body.get("initialNodeCount", 0), "nodeConfig": body.get("nodeConfig") or {}}
     return Record(POOL, id, gcp_pool.new_body(resources, cluster, id, properties))
 
 

@@ -85,12 +85,12 @@ def _agent(service: str, project: str) -> str:
 
 
 def kubernetes_agent(project: str) -> str:
-    """Kubernetes Engine's agent of a project."""
+    """Return Kubernetes Engine's agent of a project."""
     return _agent("container-engine-robot", project)
 
 
 def compute_agent(project: str) -> str:
-    """Compute Engine's agent of a project."""
+    """Return Compute Engine's agent of a project."""
     return _agent("compute-system", project)
 
 

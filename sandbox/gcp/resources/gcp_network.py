@@ -4,10 +4,10 @@ resource_compute_subnetwork.go); rules of Compute Engine on a subnet: one functi
 
 import ipaddress
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from sandbox.cloud import rules
+from sandbox.cloud.rules import ResourceRequest
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import gcp_catalogue, gcp_errors, gcp_ids
 from sandbox.gcp.gcp_errors import GcpRefused, invalid
@@ -66,16 +66,6 @@ _PROHIBITED = tuple(
 )
 
 
-@dataclass
-class SubnetRequest:
-    """A subnet in a request: `body` is the resulting subnet, `current` the existing one; None on a create."""
-
-    id: str
-    body: Body
-    current: Body | None
-    resources: Resources
-
-
 def region_exists(region: str) -> None:
     """Raise Compute Engine's refusal of an unknown region; its text is UNCONFIRMED."""
     if not gcp_catalogue.zones_of_region(region):
@@ -110,7 +100,7 @@ def _overlap(first: Range, second: Range) -> bool:
 
 
 @rules.as_read
-def range_given(request: SubnetRequest) -> GcpRefused | None:
+def range_given(request: ResourceRequest) -> GcpRefused | None:
     # Ranges reserved elsewhere (reservedInternalRange) are not emulated. Words UNCONFIRMED.
     secondary = [range.get("ipCidrRange") for range in request.body.get("secondaryIpRanges", [])]
     if not request.body.get("ipCidrRange") or not all(secondary):
@@ -119,7 +109,7 @@ def range_given(request: SubnetRequest) -> GcpRefused | None:
 
 
 @rules.as_read
-def own_names(request: SubnetRequest) -> GcpRefused | None:
+def own_names(request: ResourceRequest) -> GcpRefused | None:
     # REST reference subnetworks: unique within the subnetwork. Words UNCONFIRMED.
     names = [range["rangeName"] for range in request.body.get("secondaryIpRanges", [])]
     for name in names:
@@ -129,7 +119,7 @@ def own_names(request: SubnetRequest) -> GcpRefused | None:
 
 
 @rules.as_read
-def network_address(request: SubnetRequest) -> GcpRefused | None:
+def network_address(request: ResourceRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     for field, text in _fields(request.body):
         if str(parsed_range(text)) != text:
@@ -140,7 +130,7 @@ def network_address(request: SubnetRequest) -> GcpRefused | None:
 
 
 @rules.as_read
-def usable_range(request: SubnetRequest) -> GcpRefused | None:
+def usable_range(request: ResourceRequest) -> GcpRefused | None:
     # Words UNCONFIRMED
     for field, text in _fields(request.body):
         range = parsed_range(text)
@@ -149,7 +139,7 @@ def usable_range(request: SubnetRequest) -> GcpRefused | None:
     return None
 
 
-def own_overlap(request: SubnetRequest) -> GcpRefused | None:
+def own_overlap(request: ResourceRequest) -> GcpRefused | None:
     seen: list[Range] = []
     for field, text in _fields(request.body):
         if any(_overlap(parsed_range(text), other) for other in seen):
@@ -158,7 +148,7 @@ def own_overlap(request: SubnetRequest) -> GcpRefused | None:
     return None
 
 
-def overlap(request: SubnetRequest) -> GcpRefused | None:
+def overlap(request: ResourceRequest) -> GcpRefused | None:
     for other in request.resources.of_type(SUBNETWORK):
         if other.body["network"] != request.body["network"] or gcp_ids.key(other.id) == gcp_ids.key(request.id):
             continue
@@ -175,14 +165,14 @@ def _conflict(field: str, text: str, other_id: str) -> GcpRefused:
 
 
 def conflict(text: str, name: str, id: str) -> str:
-    """Compute Engine's words for a range that the subnet `name` has, in the region of the resource `id`."""
+    """Return Compute Engine's words for a range that the subnet `name` has, in the region of the resource `id`."""
     return (
         f"Invalid IPCidrRange: {text} conflicts with existing subnetwork '{name}' in region '{gcp_ids.region_of(id)}'."
     )
 
 
 @rules.as_read
-def sampling(request: SubnetRequest) -> GcpRefused | None:
+def sampling(request: ResourceRequest) -> GcpRefused | None:
     # REST reference subnetworks, logConfig.flowSampling: in [0, 1]. Words UNCONFIRMED.
     share = (request.body.get("logConfig") or {}).get("flowSampling", 0)
     if not 0 <= share <= 1:
@@ -191,7 +181,7 @@ def sampling(request: SubnetRequest) -> GcpRefused | None:
 
 
 @rules.as_read
-def range_in_use(request: SubnetRequest) -> GcpRefused | None:
+def range_in_use(request: ResourceRequest) -> GcpRefused | None:
     # Page alias-ips: a range that a cluster uses cannot be removed. Words UNCONFIRMED.
     removed = ranges(request.current or {}).keys() - ranges(request.body).keys()
     for cluster in clusters_in(request.resources, request.id):
@@ -202,7 +192,7 @@ def range_in_use(request: SubnetRequest) -> GcpRefused | None:
     return None
 
 
-SUBNET_RULES: tuple[Callable[[SubnetRequest], GcpRefused | None], ...] = (
+SUBNET_RULES: tuple[Callable[[ResourceRequest], GcpRefused | None], ...] = (
     *(range_given, own_names, network_address, usable_range, own_overlap, overlap, sampling, range_in_use),
 )
 
@@ -238,6 +228,6 @@ class Subnetwork(GcpType):
 
 
 def _checked(resources: Resources, id: str, body: Body, current: Body | None) -> Body:
-    rules.raise_first(SUBNET_RULES, SubnetRequest(id, body, current, resources))
+    rules.raise_first(SUBNET_RULES, ResourceRequest(id, body, body, current, resources))
     body["gatewayAddress"] = str(parsed_range(body["ipCidrRange"])[1])
     return body

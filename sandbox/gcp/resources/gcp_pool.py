@@ -8,7 +8,6 @@ node_config}.go. Defaults are those of terraform-provider-google-beta and of the
 import copy
 
 from sandbox.cloud import rules
-from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import gcp_catalogue, gcp_errors, gcp_ids
 from sandbox.gcp.gcp_catalogue import machines
@@ -69,14 +68,11 @@ def new_body(resources: Resources, cluster: Record, id: str, wanted: Body) -> Bo
     config["effectiveTaints"] = [dict(taint) for taint in config.get("taints", [])]
     tainted = any(taint["key"] == _GPU_TAINT["key"] for taint in config["effectiveTaints"])
     # Page gpus: only where the cluster has a pool without GPUs by then, and not a second time.
-    if request.accelerators and not tainted and _has_other_pool(resources, cluster.id):
+    mixed = any(not pool.body["nodeConfig"].get("guestAccelerators") for pool in pools_of(resources, cluster.id))
+    if request.accelerators and not tainted and mixed:
         config["effectiveTaints"].append(dict(_GPU_TAINT))
     rules.raise_first(gcp_pool_rules.RESULT, request)
     return request.body
-
-
-def _has_other_pool(resources: Resources, cluster_id: str) -> bool:
-    return any(not pool.body["nodeConfig"].get("guestAccelerators") for pool in pools_of(resources, cluster_id))
 
 
 def _all_taints(config: Body, before: Body) -> list[Body]:
@@ -177,8 +173,3 @@ def _node_config(cluster: Body, declared: Body) -> Body:
 def _accelerator(accelerator: Body) -> Body:
     # Page gpus: without this setting the default driver is installed, from 1.30.1-gke.1156000 on.
     return {"gpuDriverInstallationConfig": {"gpuDriverVersion": "DEFAULT"}, **accelerator}
-
-
-def already_exists(id: str) -> Refused:
-    """Return the provider's own refusal: it asks for a pool before it makes one."""
-    return Refused(f"resource - {id} - already exists")

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandbox.cloud import rules
-from sandbox.cloud.provider import Refused
 from sandbox.cloud.state import Body, Record, Resources
 from sandbox.gcp import gcp_errors, gcp_ids
 from sandbox.gcp.gcp_errors import GcpRefused, invalid, no_resource
@@ -108,7 +107,8 @@ class Router(GcpType):
 
     def removed(self, resources: Resources, record: Record) -> None:
         # A NAT is a part of its router; the provider's id for it is not below the router's.
-        for nat in nats_of(resources, record):
+        _, project, _, region, _, name = record.id.split("/")
+        for nat in resources.of_type(NAT, below=f"{project}/{region}/{name}"):
             resources.remove(nat.id)
 
 
@@ -136,13 +136,3 @@ class RouterNat(GcpType):
             raise gcp_errors.no_resource(record.id)
         rules.raise_first(NAT_RULES, NatRequest(record.id, planned, router, resources))
         return planned
-
-
-def nats_of(resources: Resources, router: Record) -> list[Record]:
-    _, project, _, region, _, name = router.id.split("/")
-    return resources.of_type(NAT, below=f"{project}/{region}/{name}")
-
-
-def existing_nat(nat: Body) -> Refused:
-    """Return the provider's own refusal of a NAT that exists."""
-    return Refused(f"Unable to create RouterNat, existing object already found: map[name:{nat['name']}]")

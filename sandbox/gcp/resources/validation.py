@@ -58,7 +58,7 @@ def cluster_name(path: str, value: str) -> str | None:
 
 
 def bucket_name(path: str, value: str) -> str | None:
-    """verify.ValidateGCSName, which reports every problem; here the first one. Words are UNCONFIRMED."""
+    """Validate as verify.ValidateGCSName, which reports every problem; here the first one. Words are UNCONFIRMED."""
     if not re.fullmatch("[a-z0-9_.-]*", value):
         what = "can only contain lowercase letters, numeric characters, dashes (-), underscores (_), and dots (.)"
     elif not re.fullmatch("[a-z0-9].*[a-z0-9]", value):
@@ -75,7 +75,7 @@ def bucket_name(path: str, value: str) -> str | None:
 
 
 def cidr_range(path: str, value: str) -> str | None:
-    """verify.ValidateIpCidrRange"""
+    """Validate as verify.ValidateIpCidrRange."""
     try:
         address, _, bits = value.partition("/")
         ipaddress.ip_network(f"{address}/{bits or 'none'}", strict=False)
@@ -85,7 +85,7 @@ def cidr_range(path: str, value: str) -> str | None:
 
 
 def network(least: int, most: int) -> Check:
-    """validation.IsCIDRNetwork"""
+    """Validate as validation.IsCIDRNetwork."""
 
     def check(path: str, value: str) -> str | None:
         try:
@@ -103,7 +103,7 @@ def network(least: int, most: int) -> Check:
 
 
 def control_plane_range(path: str, value: str) -> str | None:
-    """verify.OrEmpty(validation.IsCIDRNetwork(28, 28))"""
+    """Validate as verify.OrEmpty(validation.IsCIDRNetwork(28, 28))."""
     return network(28, 28)(path, value) if value else None
 
 
@@ -111,7 +111,7 @@ any_network = network(0, 32)
 
 
 def time_of_day(path: str, value: str) -> str | None:
-    """verify.ValidateRFC3339Time"""
+    """Validate as verify.ValidateRFC3339Time."""
     if re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", value):
         return None
     return f'"{path}" ("{value}") must be in the format HH:mm (RFC3399)'

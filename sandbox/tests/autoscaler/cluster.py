@@ -47,7 +47,6 @@ class Cluster:
         self._retry: dict[str, float] = {}
         self._ready_by_hand: Counter[str] = Counter()
         told = script.recording
-        self._tied = any(pods.body(batch, "", 0)["rules"] for batch in told["pods"])
         self._budgets: list[Object] = list(told.get("podDisruptionBudgets") or told.get("pdbs") or ())
         self.priorities: str | None = told.get("priorities")
         self.groups = {group["name"]: group for group in script.recording["nodeGroups"]}
@@ -69,7 +68,7 @@ class Cluster:
         heapq.heappush(self._events, (time, next(self._numbers), event))
 
     def changes(self) -> float:
-        """The time of the next event."""
+        """Return the time of the next event."""
         return self._events[0][0] if self._events else float("inf")
 
     def run(self, until: float) -> None:
@@ -80,7 +79,7 @@ class Cluster:
         self.now = min(until, self.triggered)
 
     def world(self) -> World:
-        """What the autoscaler sees."""
+        """Return what the autoscaler sees."""
         now = self.now - _LAG
         visible = [pod for uid, pod in self.pods.items() if self._since[uid] <= now or pod["spec"].get("nodeName")]
         return World(
@@ -148,7 +147,7 @@ class Cluster:
         self.decisions.append(decision)
 
     def _machine(self, group: str, now: float) -> None:
-        """A new machine, whose node object appears at once."""
+        """Add a machine, whose node object appears at once."""
         number = next(self._numbers)
         name, fault = f"{group}-{number:06}", self.script.faults[group]
         self._machines[group].append(name)
@@ -195,7 +194,7 @@ class Cluster:
             self._wake_pods()
 
     def _lose(self, name: str, *, with_pods: bool) -> None:
-        """A machine and its node object go; its pods at once or when they are collected."""
+        """Remove a machine and its node object; its pods go at once or when they are collected."""
         self.nodes.pop(name, None)
         self._machines[self._group_of[name]].remove(name)
         for uid, pod in list(self.pods.items()):
@@ -223,7 +222,7 @@ class Cluster:
             self.at(self.now + wait, lambda: self._pod(pod["batch"]))
 
     def _wake_pods(self) -> None:
-        """Room appeared: each waiting pod is tried when its back-off is over."""
+        """Try each waiting pod when its back-off is over: room appeared."""
         for uid, pod in self.pods.items():
             if not pod["spec"].get("nodeName"):
                 self.at(max(self.now, self._retry[uid]), lambda uid=uid: self._bind(uid))
@@ -234,14 +233,14 @@ class Cluster:
         if pod is None or pod["spec"].get("nodeName"):
             return True
         asks = pods.asks(pod)
-        best, most, refusal = "", -1.0, pods.refusals(pod, self.nodes, self.pods if self._tied else {})
+        best, most = "", -1.0
         for name, body in self.nodes.items():
             full = amounts(body["status"]["allocatable"])
             free = {resource: has - self._used[name][resource] for resource, has in full.items()}
             if all(free.get(resource, 0) >= asked for resource, asked in asks.items()):
                 share = sum(free[resource] / full[resource] for resource in asks if full.get(resource))
                 taints, labels = body["spec"]["taints"], body["metadata"]["labels"]
-                if share > most and not misfit(pod["spec"], name, labels, taints) and not refusal(name):
+                if share > most and not misfit(pod["spec"], name, labels, taints):
                     best, most = name, share
         if not best:
             return self._preempt(uid, pod)
@@ -292,7 +291,7 @@ class Cluster:
                 self._delete(uid)
 
     def _named(self, who: str) -> list[str]:
-        """The groups that a word of a sentence means, such as `spot`."""
+        """Return the groups that a word of a sentence means, such as `spot`."""
         word = {"on-demand": "od"}.get(who, who)
         return [name for name in self.groups if word in name] or list(self.groups)
 

@@ -23,7 +23,7 @@ MACHINE = {"cpu": "4", "memory": "16Gi", "pods": "110", "nvidia.com/gpu": "1"}
 
 
 def group(pool: str, most: int, taints: Sequence[Object] = (), **allocatable: str) -> NodeGroup:
-    """A group at zero nodes; GPUs where its machine has some."""
+    """Return a group at zero nodes; GPUs where its machine has some."""
     resources = {**MACHINE, **{name.replace("gpu", "nvidia.com/gpu"): value for name, value in allocatable.items()}}
     gpus = int(resources["nvidia.com/gpu"])
     labels = {"agentpool": pool} | ({SPOT["key"]: "spot"} if SPOT_TAINT in taints else {})
@@ -41,12 +41,12 @@ def on_demand(most: int) -> NodeGroup:
 
 
 def sized(of: NodeGroup, count: int) -> NodeGroup:
-    """The group with so many machines."""
+    """Return the group with so many machines."""
     return replace(of, nodes=tuple(f"{of.name}{number:06}" for number in range(count)))
 
 
 def node(of: NodeGroup, name: str, *, ready: bool = True, **changes: Any) -> Object:
-    """The object of one of a group's machines, as its template promises."""
+    """Return the object of one of a group's machines, as its template promises."""
     conditions = [{"type": "Ready", "status": str(ready)}]
     return {
         "metadata": {"name": name, "labels": of.template["metadata"]["labels"], **changes.get("metadata", {})},
@@ -56,7 +56,7 @@ def node(of: NodeGroup, name: str, *, ready: bool = True, **changes: Any) -> Obj
 
 
 def pod(name: str, requests: Object | None = None, tolerations: Sequence[Object] = (), **spec: Any) -> Object:
-    """An unschedulable pod, or a pod on the node `nodeName`."""
+    """Return an unschedulable pod, or a pod on the node `nodeName`."""
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
     return {
         "metadata": {"namespace": "default", "name": name},
@@ -66,7 +66,7 @@ def pod(name: str, requests: Object | None = None, tolerations: Sequence[Object]
 
 
 def training(count: int, tolerations: Sequence[Object] = (SPOT, GPU), **spec: Any) -> list[Object]:
-    """Pods of one GPU each."""
+    """Return pods of one GPU each."""
     return [pod(f"train-{number}", ONE_GPU, tolerations, **spec) for number in range(count)]
 
 
@@ -116,27 +116,43 @@ EAGER = Options(pod_age=0, gpu_pod_age=0)
 """No pod is too young."""
 
 
+def scanned(
+    groups: Sequence[NodeGroup],
+    pods: Sequence[Object],
+    *,
+    cloud: str = "azure",
+    seed: int = 0,
+    nodes: Sequence[Object] = (),
+    **world: Any,
+) -> tuple[Autoscaler, Cloud]:
+    """Scan again and again until nothing is left to do; no machine joins meanwhile."""
+    hands, scaler, now = Cloud(groups), Autoscaler(cloud, EAGER, Random(seed)), 0.0
+    while True:
+        grown = len(hands.decisions)
+        scaler.scan(now, World(list(hands.groups.values()), nodes, pods, {}, **world), hands)
+        if len(hands.decisions) == grown:
+            return scaler, hands
+        now += 1
+
+
 def decisions(
     groups: Sequence[NodeGroup],
     pods: Sequence[Object],
     priorities: str | None = None,
     *,
     by: str = "priority",
-    seed: int = 0,
-    nodes: Sequence[Object] = (),
-    cloud: str = "azure",
     **world: Any,
 ) -> list[tuple[str, int, int]]:
-    """Scale-ups of scan after scan until nothing is left to do, as (pool, from, to); no machine joins meanwhile."""
-    hands, scaler, now = Cloud(groups), Autoscaler(cloud, EAGER, Random(seed)), 0.0
+    """Return the scale-ups as (pool, from, to) until nothing is left to do."""
     profile = {"expander": by, **world.pop("profile", {})}
-    while True:
-        grown = len(hands.decisions)
-        state = World(list(hands.groups.values()), nodes, pods, {}, profile=profile, priorities=priorities, **world)
-        scaler.scan(now, state, hands)
-        if len(hands.decisions) == grown:
-            return [(d.pool, d.before, d.after) for d in hands.decisions if d.action == "scale-up"]
-        now += 1
+    _, hands = scanned(groups, pods, profile=profile, priorities=priorities, **world)
+    return [(each.pool, each.before, each.after) for each in hands.decisions if each.action == "scale-up"]
+
+
+def hopeless(groups: Sequence[NodeGroup], pods: Sequence[Object], **world: Any) -> dict[str, str]:
+    """Return the reasons why no pool helps pods, by the pods' names."""
+    scaler, _ = scanned(groups, pods, **world)
+    return {waiting.name: why for why, pods in scaler.growth.hopeless for waiting in pods}
 
 
 PLAIN = sized(group("general", 6, gpu="0"), 2)
@@ -146,7 +162,7 @@ JOB = {"ownerReferences": [{"kind": "ReplicaSet", "name": "r", "uid": "r", "cont
 
 
 def running(name: str, on: str, cpu: str = "1", **metadata: Any) -> Any:
-    """A running pod of a ReplicaSet."""
+    """Return a running pod of a ReplicaSet."""
     body = pod(name, {"cpu": cpu}, nodeName=on)
     body["metadata"] = {**body["metadata"], **JOB, **metadata}
     body["spec"] |= metadata.pop("spec", {})
@@ -176,7 +192,7 @@ class Steps:
         """Changed node objects by name."""
 
     def at(self, now: float, *pods: Any, nodes: Sequence[Object] | None = None, **world: Any) -> list[str]:
-        """One scan; the names of the machines that are left."""
+        """Scan once; return the names of the machines that are left."""
         groups = list(self.cloud.groups.values())
         if nodes is None:
             nodes = [self.nodes.get(name, node(each, name)) for each in groups for name in each.nodes]
@@ -185,7 +201,7 @@ class Steps:
         return [name for each in self.cloud.groups.values() for name in each.nodes]
 
     def over(self, *pods: Any, **world: Any) -> list[str]:
-        """The machines that are left after minutes of the same pods."""
+        """Return the machines that are left after minutes of the same pods."""
         left: list[str] = []
         for now in range(0, 200, 5):
             left = self.at(now, *pods, **world)

@@ -1,14 +1,12 @@
-"""Groups, pods and PodDisruptionBudgets of a recording as the autoscaler sees them, and rules between pods."""
+"""Groups, pods and PodDisruptionBudgets of a recording as the autoscaler sees them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from sandbox.autoscaler.fit import selects
-from sandbox.autoscaler.fitting import Fitting
-from sandbox.autoscaler.neighbours import Tally, Terms, rules_of
-from sandbox.autoscaler.rooms import Room
-from sandbox.autoscaler.shapes import Shape, amounts
+from sandbox.autoscaler.neighbours import rules_of
+from sandbox.autoscaler.shapes import amounts
 from sandbox.cloud.node_groups import Gpus, NodeGroup
 
 from .script import Object
@@ -26,7 +24,7 @@ _SPEC = (
 
 
 def group(told: Object, machines: Sequence[str]) -> NodeGroup:
-    """A node group with these machines."""
+    """Return a node group with these machines."""
     name, labels, capacity = told["name"], told["labels"], told["capacity"]
     spec = {"taints": list(told.get("taints", ()))}
     template = {"metadata": {"labels": labels}, "spec": spec, "status": {"allocatable": capacity}}
@@ -37,7 +35,7 @@ def group(told: Object, machines: Sequence[str]) -> NodeGroup:
 
 
 def body(batch: Object, uid: str, number: int) -> Object:
-    """A waiting pod of a recording's list; `batch` keeps what a controller needs to make another."""
+    """Return a waiting pod of a recording's list; `batch` keeps what a controller needs to make another."""
     labels, annotations = dict(batch.get("labels") or {}), dict(batch.get("annotations") or {})
     if batch.get("safeToEvict") is not None:
         annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] = str(batch["safeToEvict"]).lower()
@@ -47,6 +45,8 @@ def body(batch: Object, uid: str, number: int) -> Object:
     if batch.get("localStorage"):
         spec["volumes"] = [{"name": "scratch", "emptyDir": {}}]
     container = {"resources": {"requests": batch["requests"]}, "ports": batch.get("ports") or []}
+    if rules_of(batch.get("namespace", "default"), labels, {**spec, "containers": [container]}):
+        raise ValueError("not understood: rules between pods, which the scheduler of a replay does not have")
     return {
         "metadata": {
             "uid": uid,
@@ -59,24 +59,23 @@ def body(batch: Object, uid: str, number: int) -> Object:
         "spec": {**spec, "containers": [container], "priority": _priority(batch)},
         "status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]},
         "batch": batch,
-        "rules": rules_of(batch.get("namespace", "default"), labels, {**spec, "containers": [container]}),
     }
 
 
 def about(pod: Object, who: str, groups: Sequence[str]) -> bool:
-    """Whether a word of a sentence means a pod: by a label, or by the group of its node, whose name begins with the group's."""
+    """Return whether a word of a sentence means a pod: by a label, or by its node's group, with whose name the node's begins."""
     if not who or who in pod["metadata"]["labels"].values():
         return True
     return any(who in group and pod["spec"].get("nodeName", "").startswith(group) for group in groups)
 
 
 def asks(pod: Object) -> dict[str, int]:
-    """The requests of a pod."""
+    """Return the requests of a pod."""
     return amounts(pod["spec"]["containers"][0]["resources"]["requests"])
 
 
 def budgets(told: Iterable[Object], pods: Iterable[Object]) -> list[Object]:
-    """PodDisruptionBudgets with the evictions that they allow now."""
+    """Return PodDisruptionBudgets with the evictions that they allow now."""
     found, existing = [], list(pods)
     for budget in told:
         selector = budget.get("selector") or budget.get("labels") or budget.get("matchLabels") or {}
@@ -93,39 +92,8 @@ def budgets(told: Iterable[Object], pods: Iterable[Object]) -> list[Object]:
     return found
 
 
-def refusals(pod: Object, nodes: Mapping[str, Object], pods: Mapping[str, Object]) -> Callable[[str], str]:
-    """The reason why other pods keep a pod from a node, by the node's name; empty where they do not. No pods: none has rules."""
-    if not pods:
-        return lambda name: ""
-    terms = Terms()
-    for each in pods.values():
-        if each["rules"] is not None:
-            terms.learn(each["rules"])
-    rooms = {
-        name: Room(name, body["metadata"]["labels"], body["spec"]["taints"], {}, tally=Tally())
-        for name, body in nodes.items()
-    }
-    for each in pods.values():
-        bonds, room = terms.bonds(each["rules"], *_described(each)), rooms.get(each["spec"].get("nodeName", ""))
-        if room is not None and room.tally is not None and bonds is not None:
-            room.tally.add(bonds)
-    bonds = terms.bonds(pod["rules"], *_described(pod))
-    fitting = Fitting(Shape(pod["spec"], bonds), rooms.values())
-
-    def refusal(name: str) -> str:
-        tally = rooms[name].tally
-        taken = tally is not None and bonds is not None and tally.blocks(bonds.rules.ports)
-        return "its host port is taken" if taken else fitting.refusal(rooms[name])
-
-    return refusal
-
-
-def _described(pod: Object) -> tuple[str, dict[str, str]]:
-    return pod["metadata"]["namespace"], pod["metadata"]["labels"]
-
-
 def _priority(batch: Object) -> int:
-    """The priority, of a class such as `batch-minus-11` too."""
+    """Return the priority, of a class such as `batch-minus-11` too."""
     if isinstance(batch.get("priority"), int):
         return int(batch["priority"])
     _, minus, number = str(batch.get("priorityClass") or "").rpartition("minus-")

@@ -1,10 +1,17 @@
-"""A replay: the autoscaler in the cluster of a recording, and the differences between what it decided and what was recorded."""
+"""A replay: the autoscaler in the cluster of a recording, and the differences between what it decided and what was recorded.
+
+`python -m sandbox.tests.autoscaler.replay` prints the share of seeds whose replay is like its recording. A seed draws what the
+recorded program draws: where its loop is in its interval when the first pod comes, which of equal pods are left, and one of equal
+groups.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
@@ -16,9 +23,34 @@ from .cluster import Cluster
 
 _LOOP = 0.02
 """Seconds that a loop of the real program takes; so its loops drift."""
-SEEDS = 50
+FOLDER = Path(__file__).parent / "recordings"
+SEEDS = range(50)
 """The real program takes equal pods in the order of a Go map and draws among equal groups; a recording is one draw."""
 
+UNLIKE = {
+    "priority-class-below-cutoff": (
+        "placement",
+        "the real scheduler tried a pod of priority -11 first, which the later pod of priority -10 displaced",
+    ),
+}
+"""Recordings of which something else than the autoscaler's decisions is not replayed, and why."""
+
+GROUPS = "one of two equal groups is drawn"
+PHASE = "where the loop is in its interval when a pod comes decides what a scan sees"
+EXPECTED: dict[str, tuple[float, str]] = {
+    "configmap-catch-all-higher-number": (0.3, GROUPS),
+    "no-priority-configmap": (0.3, GROUPS),
+    "preferred-affinity-spot-expander-least-waste": (0.3, GROUPS),
+    "preferred-affinity-spot-expander-most-pods": (0.3, GROUPS),
+    "two-spot-groups-same-tier-different-size": (0.3, GROUPS),
+    "two-zones-without-balancing": (0.3, GROUPS),
+    "gpu-pods-trickle-one-each-10s": (0.3, PHASE),
+    "steady-arrivals-at-a-silent-pool": (0.3, PHASE),
+    # Not explained: a share that chance can reach, so these two prove little.
+    "second-burst-while-nodes-boot": (0.1, f"{PHASE}; open"),
+    "steady-arrivals-at-a-silent-pool-of-4": (0.05, f"{PHASE}, and which of equal pods is left, again and again; open"),
+}
+"""The least share of the recordings in which something is drawn, and what; of all others every seed agrees."""
 
 DRAWN_FROM = {"configmap-changed-while-running": 90.0}
 """Seconds from which a recording's groups are drawn, again and again: their times count, and not which group it was. Five draws
@@ -37,7 +69,7 @@ class Fact(NamedTuple):
 
 
 def run(told: script.Script, seed: int, *, skipping: bool = False) -> Cluster:
-    """The cluster at the end of the recording; `skipping` scans in which nothing can happen, as a simulation does."""
+    """Return the cluster at the end of the recording; `skipping` scans in which nothing can happen, as a simulation does."""
     cluster, end = Cluster(told), float(told.recording["recordedSeconds"])
     pauses = sorted((step.at, step.kind) for step in told.steps if step.kind in ("kill", "start"))
     scaler: Autoscaler | None = Autoscaler("azure", told.options, Random(seed))
@@ -71,7 +103,7 @@ def run(told: script.Script, seed: int, *, skipping: bool = False) -> Cluster:
 
 
 def differences(told: script.Script, cluster: Cluster) -> list[str]:
-    """How a replay differs from its recording: order, groups, sizes, times by more than one scan, placement, nodes."""
+    """Return how a replay differs from its recording: order, groups, sizes, times by more than one scan, placement, nodes."""
     recording, late = told.recording, told.scan + 0.5
     drawn = DRAWN_FROM.get(told.name, float("inf"))
     expected = [_without_draw(_recorded(each), drawn) for each in recording["decisions"]]
@@ -97,21 +129,27 @@ def differences(told: script.Script, cluster: Cluster) -> list[str]:
 
 
 def agrees(recording: Mapping[str, Any], seed: int, spared: str = "", *, skipping: bool = False) -> list[str]:
-    """The differences of a replay, none where it is like its recording. Those that begin with `spared` do not count."""
+    """Return the differences of a replay, none where it is like its recording. Those that begin with `spared` do not count."""
     told = script.read(recording)
     wrong = differences(told, run(script.read(recording), seed, skipping=skipping))
     return [text for text in wrong if not spared or not text.startswith(spared)]
 
 
-def share(recording: Mapping[str, Any], seeds: Sequence[int], spared: str = "") -> float:
-    """The share of seeds whose replays are like the recording."""
+def recordings(folder: Path = FOLDER) -> list[dict[str, Any]]:
+    """Return the recordings in a folder."""
+    return [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+
+
+def share(recording: Mapping[str, Any], seeds: Sequence[int]) -> float:
+    """Return the share of seeds whose replays are like the recording."""
+    spared = UNLIKE.get(recording["name"], ("", ""))[0]
     return sum(not agrees(recording, seed, spared) for seed in seeds) / len(seeds)
 
 
 def replayed(recording: Mapping[str, Any], spared: str = "", *, skipping: bool = False) -> tuple[int | None, list[str]]:
-    """The first seed whose replay is like the recording, None for none, with the fewest differences of any."""
+    """Return the first seed whose replay is like the recording, None for none, with the fewest differences of any."""
     best: list[str] | None = None
-    for seed in range(SEEDS):
+    for seed in SEEDS:
         wrong = agrees(recording, seed, spared, skipping=skipping)
         if not wrong:
             return seed, []
@@ -121,7 +159,7 @@ def replayed(recording: Mapping[str, Any], spared: str = "", *, skipping: bool =
 
 
 def firsts(recording: Mapping[str, Any], seeds: Iterable[int]) -> set[str]:
-    """The first scale-ups of many replays, as `firstDecisionCounts` has them."""
+    """Return the first scale-ups of many replays, as `firstDecisionCounts` has them."""
     found = set()
     for seed in seeds:
         cluster = run(script.read(recording), seed)
@@ -148,12 +186,12 @@ def _decided(decision: Decision) -> Fact | None:
 
 
 def _without_draw(fact: Fact, drawn: float) -> Fact:
-    """A fact without its group and sizes, where those are drawn."""
+    """Return a fact without its group and sizes, where those are drawn."""
     return fact if fact.at < drawn else fact._replace(group="(drawn)", before=0, after=0)
 
 
 def _same(recorded: Fact, decided: Fact) -> bool:
-    """Whether two decisions are the same; a recorder that counted refused removals has sizes below 0."""
+    """Return whether two decisions are the same; a recorder that counted refused removals has sizes below 0."""
     if recorded.after < 0:
         recorded, decided = (fact._replace(before=fact.before - fact.after, after=0) for fact in (recorded, decided))
     return recorded[:4] == decided[:4]
@@ -170,7 +208,7 @@ def _failure(reason: str) -> str:
 
 
 def _merged(facts: Sequence[Fact]) -> list[Fact]:
-    """Removals of one scan as one: the real program's order among them is a Go map's."""
+    """Return the removals of one scan as one: the real program's order among them is a Go map's."""
     merged: list[Fact] = []
     for fact in facts:
         last = merged[-1] if merged else None
@@ -194,3 +232,19 @@ def _counts(what: str, wanted: Mapping[str, int], got: Counter[str]) -> list[str
     if {name: count for name, count in wanted.items() if count} == {name: n for name, n in got.items() if n}:
         return []
     return [f"{what}: recorded {dict(wanted)}, found {dict(got)}"]
+
+
+def main() -> None:
+    """Print the table."""
+    print("| recording | share of seeds | expected at least | drawn |\n|---|---|---|---|")
+    whole, found, seeds = 0, recordings(), SEEDS[:20]
+    for recording in found:
+        name, agreed = recording["name"], share(recording, seeds)
+        least, why = EXPECTED.get(name, (1.0, ""))
+        whole += agreed == 1.0
+        print(f"| {name} | {agreed:.0%} | {least:.0%} | {why} |", flush=True)
+    print(f"\n{len(found)} recordings, {len(seeds)} seeds; every seed agrees with {whole}.")
+
+
+if __name__ == "__main__":
+    main()

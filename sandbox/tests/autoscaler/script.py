@@ -121,7 +121,7 @@ class Script:
 
 
 def read(recording: Mapping[str, Any]) -> Script:
-    """The script of a recording. Raises ValueError for a flag or a sentence that is not understood."""
+    """Return the script of a recording. Raises ValueError for a flag or a sentence that is not understood."""
     profile, options = _flags(recording["flags"])
     script = Script(recording["name"], recording, profile, options)
     for group in recording["nodeGroups"]:

@@ -23,12 +23,10 @@ from sandbox.cluster.control_plane.process import Process, stop_all
 from sandbox.tests.stack import PROJECT, Stack
 from sandbox.tests.stateful import claim, pod_with, stateful_set
 
+from .objects import GPU, SPOT
+
 engine = pytest.mark.engine
 
-SPOT = {
-    "key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule",
-}  # fmt: skip
-GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 IDLE = {"system": 2, "general": 1}
 """The nodes of each pool without work."""
 
@@ -46,7 +44,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 @pytest.fixture
 def stack(up: Stack) -> Iterator[Stack]:
-    """The dev stack without work. Pods that a test leaves are deleted, and their nodes removed, before the next test."""
+    """Yield the dev stack without work. Pods that a test leaves are deleted, and their nodes removed, before the next test."""
     yield up
     up.kubectl("delete", "pod", "--all", "--wait=false")
     eventually(lambda: sizes(up) == IDLE, log_of(up))
@@ -61,7 +59,7 @@ def eventually(condition: Callable[[], bool], log: Path, seconds: float = 90) ->
 
 
 def create(stack: Stack, *names: str, tolerations: Any = (), **requests: str) -> None:
-    """Pods of these names in the namespace default."""
+    """Create pods of these names in the namespace default."""
     resources = {"requests": requests} | ({"limits": {GPU["key"]: "1"}} if GPU in tolerations else {})
     spec = {
         "containers": [{"name": "main", "image": "example.com/train:1", "resources": resources}],
@@ -74,7 +72,7 @@ def create(stack: Stack, *names: str, tolerations: Any = (), **requests: str) ->
 
 
 def placed(stack: Stack) -> Counter[str]:
-    """The running pods of the namespace default by pool; those without a node are under ""."""
+    """Return the running pods of the namespace default by pool; those without a node are under ""."""
     nodes = {n["metadata"]["name"]: n["metadata"]["labels"]["agentpool"] for n in stack.get("nodes")["items"]}
     return Counter(nodes.get(pod["spec"].get("nodeName", ""), "") for pod in stack.get("pods")["items"])
 
@@ -89,7 +87,7 @@ def log_of(stack: Stack) -> Path:
 
 
 def grown(stack: Stack) -> list[str]:
-    """The pools that the autoscaler has scaled up so far, in order."""
+    """Return the pools that the autoscaler has scaled up so far, in order."""
     matches = [re.search(r"  pool (\w+): \d+ -> \d+ nodes for", line) for line in decisions(log_of(stack), 100)]
     return [match[1] for match in matches if match]
 

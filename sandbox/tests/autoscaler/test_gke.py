@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from random import Random
 from typing import Any
 
 import pytest
@@ -12,11 +11,9 @@ import pytest
 from sandbox.autoscaler.autoscaler_options import Options
 from sandbox.autoscaler.gke import KEY, requested, tolerations
 from sandbox.autoscaler.gke_figures import FIGURES
-from sandbox.autoscaler.scaler import Autoscaler
-from sandbox.autoscaler.world import World
 from sandbox.cloud.node_groups import NodeGroup
 
-from .objects import EAGER, GPU, GPU_TAINT, ONE_GPU, Cloud, Steps, budget, group, pod, sized
+from .objects import EAGER, GPU, GPU_TAINT, ONE_GPU, Cloud, Steps, budget, group, hopeless, pod, scanned, sized
 
 CLASS = "kubeflow-spot"
 CLASS_TAINT = {"key": KEY, "value": CLASS, "effect": "NoSchedule"}
@@ -25,7 +22,7 @@ ASKS: Any = {"nodeSelector": {KEY: CLASS}}
 
 
 def pool(name: str, most: int = 4, *, spot: bool = False, of_class: str = "", **resources: str) -> NodeGroup:
-    """A GPU pool, unless it has `gpu="0"`."""
+    """Return a GPU pool, unless it has `gpu="0"`."""
     sized_group = group(name, most, [], **resources)
     labels = {"cloud.google.com/gke-nodepool": name} | ({"cloud.google.com/gke-spot": "true"} if spot else {})
     taints = [GPU_TAINT] if sized_group.gpus else []
@@ -44,23 +41,14 @@ def training(count: int, **spec: Any) -> list[Any]:
     return [pod(f"train-{n}", ONE_GPU, [GPU, IN_CLASS] if spec else [GPU], **spec) for n in range(count)]
 
 
-def scan(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any, seed: int = 0) -> tuple[Autoscaler, Cloud]:
-    """Scan after scan until nothing is left to do."""
-    hands, scaler = Cloud(groups), Autoscaler("gcp", EAGER, Random(seed))
-    for number in range(9):
-        scaler.scan(number, World(list(hands.groups.values()), [], pods, {}, classes=classes), hands)
-    return scaler, hands
-
-
 def decisions(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any, seed: int = 0) -> list[Any]:
-    """The scale-ups as (pool, from, to, why)."""
-    _, hands = scan(groups, pods, *classes, seed=seed)
+    """Return the scale-ups as (pool, from, to, why)."""
+    _, hands = scanned(groups, pods, cloud="gcp", classes=classes, seed=seed)
     return [(d.pool, d.before, d.after, d.reason.partition(": ")[2]) for d in hands.decisions if d.action == "scale-up"]
 
 
-def hopeless(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any) -> Any:
-    scaler, _ = scan(groups, pods, *classes)
-    return {waiting.name: why for why, pods in scaler.growth.hopeless for waiting in pods}
+def reasons(groups: Sequence[NodeGroup], pods: Sequence[Any], *classes: Any) -> dict[str, str]:
+    return hopeless(groups, pods, cloud="gcp", classes=classes)
 
 
 MEMBERS = [pool("l4od", 2, of_class=CLASS), pool("l4", 3, spot=True, of_class=CLASS), pool("t4", 2, of_class=CLASS)]
@@ -101,13 +89,13 @@ def test_a_pool_that_no_rule_names_grows_only_anyway(spec: Any, expected: list[s
 
 def test_why_a_pod_that_asks_for_a_class_waits() -> None:
     pods = training(1, **ASKS)
-    assert hopeless([OUTSIDE, *MEMBERS], pods) == {"default/train-0": "there is no ComputeClass kubeflow-spot"}
-    assert hopeless([OUTSIDE, MEMBERS[0]], pods, a_class(["l4"])) == {
+    assert reasons([OUTSIDE, *MEMBERS], pods) == {"default/train-0": "there is no ComputeClass kubeflow-spot"}
+    assert reasons([OUTSIDE, MEMBERS[0]], pods, a_class(["l4"])) == {
         "default/train-0": "other: selects cloud.google.com/compute-class=kubeflow-spot;"
         " l4od: no rule of ComputeClass kubeflow-spot names it"
     }
     untolerating = [pod("train", ONE_GPU, [GPU], **ASKS)]
-    why = hopeless([MEMBERS[0]], untolerating, a_class(["l4od"]))["default/train"]
+    why = reasons([MEMBERS[0]], untolerating, a_class(["l4od"]))["default/train"]
     assert why == "l4od: does not tolerate cloud.google.com/compute-class=kubeflow-spot:NoSchedule"
 
 
@@ -214,7 +202,7 @@ LATER = sized(MEMBERS[0], 1)
 
 
 def migrate(*scans: float, full: str = "", budgets: Any = (), annotations: Any = None, **spec: Any) -> Cloud:
-    """Scans of a cluster with a pod on a pool of the second rule, whose new machines are ready in the next scan."""
+    """Scan a cluster with a pod on a pool of the second rule, whose new machines are ready in the next scan."""
     steps = Steps(LATER, MEMBERS[1], options=EAGER, cloud="gcp", full=full)
     steps.profile = {}
     busy = pod("train", ONE_GPU, [GPU, IN_CLASS], nodeName=LATER.nodes[0], nodeSelector={KEY: CLASS})

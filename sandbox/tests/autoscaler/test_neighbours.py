@@ -27,7 +27,7 @@ def spread(key: str = HOST, when: str = "DoNotSchedule", **constraint: Any) -> A
 
 
 def hosts(*groups: Any) -> list[Any]:
-    """The nodes of groups with their host label."""
+    """Return the nodes of groups with their host label."""
     bodies = [node(each, name) for each in groups for name in each.nodes]
     for body in bodies:
         body["metadata"]["labels"] = {**body["metadata"]["labels"], HOST: body["metadata"]["name"]}

@@ -1,32 +1,20 @@
-"""Pods that cannot be scheduled, free capacity, and the nodes they need."""
+"""Pods that cannot be scheduled, free capacity, the nodes they need, and how similar pools share these."""
 
 from __future__ import annotations
 
-from random import Random
 from typing import Any
 
 import pytest
 
-from sandbox.autoscaler.scaler import Autoscaler
+from sandbox.autoscaler.growth import Limits, Size, growth, shares, similar
+from sandbox.autoscaler.snapshot import Snapshots
+from sandbox.autoscaler.templates import Templates
 from sandbox.autoscaler.world import World
 
 from . import objects
-from .objects import GPU, ONE_GPU, SPOT, decisions, group, node, on_demand, pod, sized, spot, training
+from .objects import EAGER, GPU, ONE_GPU, SPOT, Steps, decisions, group, hopeless, node, pod, sized, spot, training
 
 PLAIN = group("general", 6, gpu="0")
-
-
-def hopeless(groups: Any, pods: Any, seed: int = 0) -> dict[str, str]:
-    """The reasons why no pool helps pods, after one scan."""
-    scaler = Autoscaler("azure", objects.EAGER, Random(seed))
-    scaler.scan(0, World(groups, [], pods, {}), objects.Cloud(groups))
-    return {waiting.name: why for why, pods in scaler.growth.hopeless for waiting in pods}
-
-
-def test_cpu_pods_without_tolerations_never_grow_a_gpu_pool() -> None:
-    pods = [pod(f"step-{n}", {"cpu": "3"}) for n in range(8)]
-    assert decisions([spot(8), on_demand(8), PLAIN], pods) == [("general", 0, 6)]
-    assert decisions([spot(8), on_demand(8)], pods) == []
 
 
 def test_pods_that_fit_an_existing_node_grow_nothing() -> None:
@@ -73,28 +61,6 @@ def test_taints_of_a_nodes_start_are_not_its_pools(key: str, passes: bool) -> No
     """utils/taints/taints.go, SanitizeTaints."""
     pool = group("general", 6, [{"key": key, "value": "", "effect": "NoSchedule"}], gpu="0")
     assert bool(decisions([pool], [pod("one", {"cpu": "1"})])) is passes
-
-
-@pytest.mark.parametrize("joined", ["nothing", "not ready", "without GPUs"])
-def test_a_machine_that_is_not_ready_yet_will_have_what_its_pool_has(joined: str) -> None:
-    """While the request for it is open: see test_registry."""
-    scaler, pool = Autoscaler("azure", objects.EAGER, Random(0)), spot(4)
-    hands = objects.Cloud([pool])
-    scaler.scan(0, World([pool], [], training(1), {}), hands)
-    coming = hands.groups[pool.name]
-    without = {"allocatable": {**coming.template["status"]["allocatable"], "nvidia.com/gpu": "0"}}
-    nodes = {
-        "nothing": [],
-        "not ready": [node(coming, name, ready=False, status={"allocatable": {}}) for name in coming.nodes],
-        "without GPUs": [node(coming, name, status=without) for name in coming.nodes],
-    }[joined]
-    for body in nodes:
-        body["metadata"]["uid"] = body["metadata"]["name"]
-    since = dict.fromkeys(coming.nodes, 1.0)
-    scaler.scan(2, World([coming], nodes, training(1), since), hands)
-    assert len(hands.decisions) == 1
-    scaler.scan(3, World([coming], nodes, training(2), since), hands)
-    assert (hands.decisions[-1].before, hands.decisions[-1].after) == (1, 2)
 
 
 def test_a_template_is_like_an_existing_node() -> None:
@@ -145,7 +111,6 @@ def test_a_pool_at_its_maximum_gives_the_reason() -> None:
     [
         ({}, True),
         ({"spec": {"nodeName": "there"}}, False),
-        ({"spec": {"priority": -11}}, False),
         ({"status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]}}, False),
         ({"status": {"conditions": []}}, False),
         ({"status": {"nominatedNodeName": "there"}}, False),
@@ -158,3 +123,98 @@ def test_pods_that_count(changes: Any, counts: bool) -> None:
     waiting = pod("one", ONE_GPU, [SPOT, GPU])
     waiting = {key: {**waiting[key], **changes.get(key, {})} for key in waiting}
     assert bool(decisions([spot(1)], [waiting])) is counts
+
+
+SIMILAR = {"topology.kubernetes.io/zone": "westeurope-2", "kubernetes.azure.com/agentpool": "b", "agentpool": "b"}
+
+
+def labelled(pool: str, most: int = 5, *, labels: Any = None, **resources: str) -> Any:
+    labelled_group = group(pool, most, **resources)
+    labelled_group.template["metadata"]["labels"] |= labels or {}
+    return labelled_group
+
+
+@pytest.mark.parametrize(
+    ("labels", "resources", "same"),
+    [
+        (SIMILAR, {}, True),
+        # Every pool that this project declares has this label.
+        ({"kubeflow-spot.dev/pool": "b"}, {}, False),
+        ({"gpu": "true"}, {}, False),
+        (SIMILAR, {"memory": "15700Mi"}, True),
+        (SIMILAR, {"memory": "15Gi"}, False),
+        (SIMILAR, {"gpu": "2"}, False),
+        (SIMILAR, {"cpu": "3900m"}, True),
+    ],
+)
+def test_pools_are_similar(labels: Any, resources: dict[str, str], same: bool) -> None:
+    first, second = labelled("a"), labelled("b", labels=labels, **resources)
+    assert similar(first, second) == similar(second, first) == same
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount", "same"), [("cpu", "3900m", False), ("memory", "16200Mi", True), ("memory", "15Gi", False)]
+)
+def test_machines_of_one_size_are_similar_however_much_of_them_is_kept_back(
+    resource: str, amount: str, same: bool
+) -> None:
+    first, second = labelled("a"), labelled("b")
+    for sized_group in (first, second):
+        sized_group.template["status"]["capacity"] = {"cpu": "4", "memory": "16Gi"}
+    second.template["status"]["capacity"][resource] = amount
+    assert similar(first, second) == same
+
+
+@pytest.mark.parametrize(
+    ("sizes", "nodes", "expected"),
+    [
+        ([(0, 5), (0, 5)], 6, [3, 3]),
+        ([(0, 5), (0, 5)], 5, [3, 2]),
+        ([(4, 5), (1, 9)], 3, [0, 3]),
+        ([(4, 5), (1, 9)], 5, [1, 4]),
+        ([(0, 1), (0, 2), (0, 9)], 9, [1, 2, 6]),
+        ([(2, 2)], 1, [0]),
+    ],
+)
+def test_the_smallest_grows_first(sizes: list[tuple[int, int]], nodes: int, expected: list[int]) -> None:
+    counts = shares([Size(str(number), now, most) for number, (now, most) in enumerate(sizes)], nodes)
+    assert [counts.get(str(number), 0) for number in range(len(sizes))] == expected
+
+
+def test_only_those_share_that_can_grow_and_take_all_the_pods() -> None:
+    def sharing(*others: Any, pods: Any = None, **limits: Any) -> set[str]:
+        groups = [labelled("a"), *others]
+        snapshot = Snapshots(-10).take(0, World(groups, [], pods or training(2, [GPU]), {}))
+        found = growth(groups, Templates(60).of(snapshot), snapshot.waiting, Limits(balanced=True, **limits))
+        return {size.group for size in found.sharing["aks-a-12345678-vmss"]} - {"aks-a-12345678-vmss"}
+
+    b = labelled("b")
+    assert sharing(b) == {b.name}
+    assert sharing(b, stopped={b.name: "left alone"}) == set()
+    assert sharing(sized(b, 5)) == set()
+    pinned = pod("pinned", ONE_GPU, [GPU], nodeSelector={"agentpool": "a"})
+    assert sharing(b, pods=[pinned]) == set()
+    assert sharing(b, pods=[pinned, *training(1, [GPU])]) == set()
+
+
+def test_of_like_pools_one_that_is_refused_is_left_alone_and_the_other_takes_all() -> None:
+    profile = {"expander": "random", "balanceSimilarNodeGroups": "true", "scaleDownUnneededTime": "10m"}
+    steps = Steps(group("z1", 5), group("z2", 5), options=EAGER, full="z1", **profile)
+
+    def sizes(now: float) -> list[int]:
+        steps.at(now, *training(6, [GPU]), nodes=())
+        return [len(each.nodes) for each in steps.cloud.groups.values()]
+
+    # The first refusal ends the scale-up; which of the two is asked first is drawn.
+    assert sizes(0) in ([0, 0], [0, 3])
+    assert sizes(1) == [0, 5]
+    steps.cloud.full = ""
+    assert sizes(299) == [0, 5]
+    assert sizes(301) == [1, 5]
+    assert "shared among similar pools" in str(steps.cloud.decisions)
+
+
+def test_labels_that_the_caller_ignores_do_not_count() -> None:
+    first, second = labelled("a", labels={"team": "x"}), labelled("b", labels={"team": "y"})
+    assert not similar(first, second)
+    assert similar(first, second, frozenset({"team"}))

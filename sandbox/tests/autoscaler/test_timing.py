@@ -29,26 +29,6 @@ class Scans(Steps):
 
 
 @pytest.mark.parametrize(
-    ("pods", "ripe"),
-    [
-        (training(1), 30.0),
-        ([pod("cpu", {"cpu": "1"})], 2.0),
-        ([pod("cpu", {"cpu": "1"}), *training(1)], 30.0),
-    ],
-)
-def test_pods_wait_until_the_oldest_is_old_enough_and_gpu_pods_hold_others_back(pods: Any, ripe: float) -> None:
-    scans = Scans(group("general", 6, gpu="0"), spot(9))
-    scans.at(0, *pods)
-    assert scans.next == 5
-    assert scans.scaler.wakes() == ripe
-    scans.at(ripe - 0.1, *pods)
-    assert scans.decided() == []
-    scans.at(ripe, *pods)
-    assert scans.next == ripe + 0.1
-    assert [action for _, action, _ in scans.decided()] == ["scale-up"]
-
-
-@pytest.mark.parametrize(
     ("delay", "own", "at"),
     [
         ("0s", None, 30),

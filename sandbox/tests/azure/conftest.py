@@ -37,7 +37,7 @@ CLUSTER_ID = (
 
 
 def ml(**inputs: Any) -> Props:
-    """Inputs of a resource in the resource group `ml`."""
+    """Return inputs of a resource in the resource group `ml`."""
     return {"resourceGroupName": "ml", **inputs}
 
 
@@ -48,6 +48,7 @@ SYSTEM = {
     "vmSize": "Standard_D4s_v5",
     "type": "VirtualMachineScaleSets",
 }
+AUTOSCALED = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 3}
 SPOT = {
     "agentPoolName": "t4spot",
     "resourceGroupName": "ml",
@@ -76,9 +77,17 @@ CLUSTER_INPUTS: Props = ml(
     agentPoolProfiles=[SYSTEM],
 )
 
+ADDRESS_INPUTS: Props = ml(publicIpAddressName="egress", sku={"name": "Standard"}, publicIPAllocationMethod="Static")
+NAT_INPUTS: Props = ml(natGatewayName="egress", sku={"name": "Standard"})
+ROUTE = {"name": "out", "addressPrefix": "0.0.0.0/0", "nextHopType": "VirtualAppliance", "nextHopIpAddress": "10.0.0.4"}
+ROUTES_INPUTS: Props = ml(routeTableName="egress", routes=[ROUTE])
+VAULT_INPUTS: Props = ml(
+    vaultName="keys", properties={"tenantId": azure_ids.TENANT, "sku": {"family": "A", "name": "standard"}}
+)
+
 
 def deployment(pool: str, properties: Props) -> Props:
-    """A deployment named `pool` that puts a pool of the cluster `aks`."""
+    """Return a deployment named `pool` that puts a pool of the cluster `aks`."""
     return {
         "resourceGroupName": "ml",
         "deploymentName": "pool",
@@ -158,7 +167,7 @@ class Account(Caller):
 
 @pytest.fixture
 def account(tmp_path: Path) -> Account:
-    """An empty subscription."""
+    """Return an empty subscription."""
     return Account(tmp_path / "azure.json")
 
 
@@ -171,7 +180,7 @@ def _ready(tmp_path_factory: pytest.TempPathFactory) -> Account:
 
 @pytest.fixture
 def ready(account: Account, _ready: Account) -> Account:
-    """A subscription with a resource group and a cluster `aks` of one system node."""
+    """Return a subscription with a resource group and a cluster `aks` of one system node."""
     shutil.copy(_ready.state_file, account.state_file)
     account.runtime.calls = list(_ready.runtime.calls)
     account.runtime.nodes = dict(_ready.runtime.nodes)

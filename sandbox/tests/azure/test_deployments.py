@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure import azure_ids
+from sandbox.azure.azure_errors import AzureRefused
 from sandbox.cloud.provider import InitFailed, Refused, Resource
 
-from .conftest import CLUSTER_ID, POOL, SPOT, SYSTEM, Account, Props, deployment, ml
+from .conftest import CLUSTER_ID, POOL, SPOT, SYSTEM, Account, Props, deployment, ml, refusal
 
 TOKEN = "azure-native:resources:Deployment"
-TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
 
 
 def system(account: Account) -> Props:
@@ -77,52 +76,29 @@ def test_a_second_deployment_of_a_name_is_refused_and_a_deleted_one_leaves_its_p
 def test_a_deployment_waits_for_none_of_its_name_and_one_that_was_killed_is_over_for_the_next_command(
     ready: Account,
 ) -> None:
-    refusals: list[str] = []
-
-    def beside(call: str) -> None:
-        ready.runtime.before = lambda call: None
-        try:
-            ready.cloud.put(TOKEN, deployed.id, body(1), create=False)
-        except Refused as refused:
-            refusals.append(str(refused))
-
-    def body(count: int) -> Props:
-        return {"properties": deployment("system", SYSTEM | {"count": count})["properties"]}
+    def again(count: int) -> None:
+        properties = deployment("system", SYSTEM | {"count": count})["properties"]
+        ready.cloud.put(TOKEN, deployed.id, {"properties": properties}, create=False)
 
     deployed = put(ready)
-    ready.runtime.before = beside
-    ready.cloud.put(TOKEN, deployed.id, body(2), create=False)
-    assert len(refusals) == 1
-    assert "DeploymentActive" in refusals[0]
-
-    def die(call: str) -> None:
-        raise KeyboardInterrupt
-
-    ready.runtime.before = die
+    seen: list[AzureRefused] = []
+    ready.runtime.during(lambda: seen.append(refusal(again, 1)))
+    again(2)
+    assert [refused.code for refused in seen] == ["DeploymentActive"]
+    ready.runtime.fails(KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
-        ready.cloud.put(TOKEN, deployed.id, body(1), create=False)
-    ready.runtime.before = lambda call: None
+        again(1)
     ready.cloud.reconcile()
-    ready.cloud.put(TOKEN, deployed.id, body(2), create=False)
+    again(2)
     assert system(ready)["count"] == 2
 
 
 def test_a_deployment_that_runs_is_not_deleted(ready: Account) -> None:
     deployed = put(ready)
-    refusals: list[str] = []
-
-    def beside(call: str) -> None:
-        ready.runtime.before = lambda call: None
-        try:
-            ready.provider.delete(deployed)
-        except Refused as refused:
-            refusals.append(str(refused))
-
-    ready.runtime.before = beside
-    properties = deployment("system", SYSTEM | {"count": 2})["properties"]
-    ready.cloud.put(TOKEN, deployed.id, {"properties": properties}, create=False)
-    (refused,) = refusals
-    assert "DeploymentActive" in refused
+    seen: list[AzureRefused] = []
+    ready.runtime.during(lambda: seen.append(refusal(ready.provider.delete, deployed)))
+    ready.update(deployed, deployment("system", SYSTEM | {"count": 2}))
+    assert [refused.code for refused in seen] == ["DeploymentActive"]
     ready.provider.delete(deployed)
     assert ready.provider.read(deployed) is None
 
@@ -173,27 +149,11 @@ def test_pools_of_one_network_are_made_one_after_the_other(ready: Account) -> No
     for subnet, prefix in (("nodes", "10.100.0.0/20"), ("gpus", "10.100.16.0/20")):
         ready.subnet(subnetName=subnet, addressPrefix=prefix)
     subnets = f"{CLUSTER_ID.partition('/providers')[0]}/providers/Microsoft.Network/virtualNetworks/net/subnets"
-    two = ready.create(
-        "azure-native:containerservice:ManagedCluster",
-        ml(
-            resourceName="two",
-            dnsPrefix="two",
-            identity={"type": "SystemAssigned"},
-            agentPoolProfiles=[SYSTEM | {"vnetSubnetID": f"{subnets}/nodes"}],
-        ),
-    )
-    refusals: list[str] = []
-
-    def beside(call: str) -> None:
-        ready.runtime.before = lambda call: None
-        try:
-            ready.create(POOL, pool | {"agentPoolName": "second", "vnetSubnetID": f"{subnets}/gpus"})
-        except Refused as refused:
-            refusals.append(str(refused))
-
-    pool = SPOT | {"resourceName": azure_ids.last(two.id), "vnetSubnetID": f"{subnets}/nodes"}
-    ready.runtime.before = beside
+    ready.cluster(resourceName="two", agentPoolProfiles=[SYSTEM | {"vnetSubnetID": f"{subnets}/nodes"}])
+    pool = SPOT | {"resourceName": "two", "vnetSubnetID": f"{subnets}/nodes"}
+    second = pool | {"agentPoolName": "second", "vnetSubnetID": f"{subnets}/gpus"}
+    seen: list[AzureRefused] = []
+    ready.runtime.during(lambda: seen.append(refusal(ready.create, POOL, second)))
     ready.create(POOL, pool)
-    assert len(refusals) == 1
-    assert "SetVNetOwnershipFailed" in refusals[0]
-    ready.create(POOL, pool | {"agentPoolName": "second", "vnetSubnetID": f"{subnets}/gpus"})
+    assert [refused.code for refused in seen] == ["SetVNetOwnershipFailed"]
+    ready.create(POOL, second)

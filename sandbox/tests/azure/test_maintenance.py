@@ -39,7 +39,7 @@ def weeks(interval: Any) -> Props:
 
 
 def either(refused: Props, accepted: Props) -> Props:
-    """Whole configurations as pairs."""
+    """Return whole configurations as pairs."""
     return {name: (refused.get(name, ABSENT), accepted.get(name, ABSENT)) for name in refused | accepted}
 
 
@@ -132,17 +132,6 @@ def test_only_three_names_are_taken(ready: Account) -> None:
     )
     for name in (UPGRADES, NODES, "default"):
         ready.create(TOKEN, inputs(name, **window()))
-
-
-def test_configuration_belongs_to_a_cluster_and_is_deleted_with_it(ready: Account) -> None:
-    assert (
-        refusal(ready.create, TOKEN, {**inputs(NODES, **window()), "resourceName": "no"}).code
-        == "ParentResourceNotFound"
-    )
-    cluster = ready.cluster(resourceName="two")
-    configuration = ready.create(TOKEN, {**inputs(NODES, **window()), "resourceName": "two"})
-    ready.provider.delete(cluster)
-    assert ready.provider.read(configuration) is None
 
 
 def test_start_date_stays_what_it_was_and_is_not_drift(ready: Account, monkeypatch: pytest.MonkeyPatch) -> None:

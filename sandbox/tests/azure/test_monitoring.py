@@ -7,7 +7,7 @@ import pytest
 from sandbox.azure.azure_errors import AzureRefused
 from sandbox.cloud.provider import Refused, Resource
 
-from .conftest import IDENTITY, POOL, REGULAR, Account, CheckFailed, Props, ml, refusal
+from .conftest import IDENTITY, POOL, REGULAR, Account, Props, ml, refusal
 
 WORKSPACE = "azure-native:operationalinsights:Workspace"
 ACCOUNT = "azure-native:monitor:AzureMonitorWorkspace"
@@ -24,7 +24,7 @@ LOGS = "Microsoft-ContainerInsights-Group-Default"
 
 @pytest.fixture
 def cluster(ready: Account) -> str:
-    """The id of the cluster `aks`."""
+    """Return the id of the cluster `aks`."""
     read = ready.provider.invoke("azure-native:containerservice:getManagedCluster", ml(resourceName="aks"))
     return str(read["id"])
 
@@ -81,19 +81,6 @@ def test_workspace_is_refused(ready: Account, bad: Props, text: str, good: Props
     workspace = ready.create(WORKSPACE, {**WORKSPACE_INPUTS, **good})
     kept = ready.update(workspace, {**WORKSPACE_INPUTS, **good, "workspaceCapping": {"dailyQuotaGb": 1}})
     assert kept.old_outputs["workspaceCapping"] == {"dailyQuotaGb": 1, "dataIngestionStatus": "RespectQuota"}
-
-
-def test_names_of_what_monitors(account: Account) -> None:
-    for token, inputs, bad, good in (
-        (WORKSPACE, WORKSPACE_INPUTS, ["abc", "a" * 64, "-abc", "a_bc"], "abcd"),
-        (ENDPOINT, ENDPOINT_INPUTS, ["ab", "a" * 45, "-ab"], "a" * 44),
-        (ACCOUNT, METRICS_INPUTS, ["-a", "a-", "a_b"], "a-b"),
-    ):
-        parameter = next(key for key in inputs if key.endswith("Name") and key != "resourceGroupName")
-        for name in bad:
-            with pytest.raises(CheckFailed, match=f"'{parameter}' (does not match|is too (long|short))"):
-                account.check(token, {**inputs, parameter: name})
-        account.check(token, {**inputs, parameter: good})
 
 
 def test_monitor_account_names_what_comes_with_it(ready: Account) -> None:

@@ -1,4 +1,7 @@
-"""Running operations: their marks, the requests that they block, their end after a kill or a deletion; and the rate of PUTs."""
+"""Running operations: their marks, the requests that they block, their end after a kill or a deletion; and the rate of PUTs.
+
+`sandbox/tests/cloud/test_emulated_cloud.py` has deletions that fail or are killed.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +10,9 @@ from collections.abc import Callable
 import pytest
 
 from sandbox.azure.azure_operations import Throttle
-from sandbox.cloud.provider import Refused
+from sandbox.cloud.state import Resources, Store
 
 from .conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, Account, Clock, Props, refusal
-
-
-def during(account: Account, call: str, act: Callable[[], None]) -> None:
-    """Do something while the next call of this name to the runtime is under way."""
-
-    def once(name: str) -> None:
-        if name == call:
-            account.runtime.before = lambda name: None
-            act()
-
-    account.runtime.before = once
-
-
-def killed_at(account: Account, call: str) -> None:
-    def die() -> None:
-        raise KeyboardInterrupt
-
-    during(account, call, die)
 
 
 def state(account: Account, id: str) -> str:
@@ -36,7 +21,7 @@ def state(account: Account, id: str) -> str:
 
 
 def second(account: Account, act: Callable[[], object]) -> str:
-    """The refusal of a second operation."""
+    """Return the operation that the refusal of a second one names."""
     refused = refusal(act)
     assert (refused.status, refused.code) == (409, "OperationNotAllowed")
     return refused.message.partition("(")[2].partition(")")[0]
@@ -53,7 +38,7 @@ def test_second_operation_waits_for_nobody(ready: Account) -> None:
         seen.append(second(ready, lambda: ready.provider.delete(cpu)))
         seen.append(second(ready, lambda: ready.cloud.put(CLUSTER, cluster, {"tags": {"a": "b"}}, create=False)))
 
-    during(ready, "apply_nodes", look)
+    ready.runtime.during(look, "apply_nodes")
     changed = ready.update(cpu, {**REGULAR, "count": 3})
     assert seen == ["Updating", "cpu - Updating", "cpu - Updating", "cpu - Updating"]
     assert changed.old_outputs["provisioningState"] == "Succeeded"
@@ -63,7 +48,7 @@ def test_second_operation_waits_for_nobody(ready: Account) -> None:
 def test_deleted_pool_exists_until_its_nodes_are_gone(ready: Account) -> None:
     cpu = ready.create(POOL, REGULAR)
     seen: list[str] = []
-    during(ready, "apply_nodes", lambda: seen.append(state(ready, cpu.id)))
+    ready.runtime.during(lambda: seen.append(state(ready, cpu.id)), "apply_nodes")
     ready.provider.delete(cpu)
     assert seen == ["Deleting"]
     assert ready.provider.read(cpu) is None
@@ -73,33 +58,42 @@ def test_deleted_pool_exists_until_its_nodes_are_gone(ready: Account) -> None:
 def test_cluster_that_is_deleted_does_not_wait_for_its_pools(ready: Account) -> None:
     cpu = ready.create(POOL, REGULAR)
     cluster = cpu.id.partition("/agentPools/")[0]
-    during(ready, "apply_nodes", lambda: ready.cloud.delete(cluster))
+    ready.runtime.during(lambda: ready.cloud.delete(cluster), "apply_nodes")
     assert refusal(ready.update, cpu, {**REGULAR, "count": 3}).code == "AKSOperationPreemptedByDelete"
     assert ready.cloud.get(cluster) is None
 
 
-@pytest.mark.parametrize(("kind", "call"), [("pool", "apply_nodes"), ("cluster", "stop"), ("group", "stop")])
-def test_what_could_not_be_deleted_can_be_deleted_again(ready: Account, kind: str, call: str) -> None:
-    cpu = ready.create(POOL, REGULAR)
-    cluster = cpu.id.partition("/agentPools/")[0]
-    going = {"pool": cpu.id, "cluster": cluster, "group": cluster.partition("/providers/")[0]}[kind]
+def test_state_survives_an_interrupted_write(ready: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = ready.cloud.pools()
 
-    def fail() -> None:
-        raise OSError("no route to host")
+    def die(store: Store, resources: Resources) -> None:
+        store._path.with_name("azure.json.new").write_text('{"format": 1, "resour')
+        raise KeyboardInterrupt
 
-    during(ready, call, fail)
-    with pytest.raises(Refused, match="no route to host"):
-        ready.cloud.delete(going)
-    assert state(ready, cpu.id if kind == "pool" else cluster) == "Failed"
-    ready.cloud.delete(going)
-    assert ready.cloud.get(going) is None
-    assert len(ready.runtime.names()) == (1 if kind == "pool" else 0)
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "_write", die)
+        with pytest.raises(KeyboardInterrupt):
+            ready.create(POOL, SPOT)
+    assert ready.cloud.pools() == before
+    ready.create(POOL, SPOT)
+    assert len(ready.cloud.pools()) == 2
+
+
+@pytest.mark.parametrize("moment", ["start", "apply_nodes"])
+def test_a_cluster_whose_creation_was_killed_is_taken_back(account: Account, moment: str) -> None:
+    account.group()
+    account.runtime.fails(KeyboardInterrupt(), moment)
+    with pytest.raises(KeyboardInterrupt):
+        account.cluster()
+    account.cloud.reconcile()
+    assert account.cloud.pools() == []
+    assert account.cluster().old_outputs["provisioningState"] == "Succeeded"
 
 
 @pytest.mark.parametrize("changes", [{"count": 3}, {"nodeLabels": {"a": "b"}}])
 def test_kill_in_an_update_of_a_pool_blocks_nobody(ready: Account, changes: Props) -> None:
     cpu = ready.create(POOL, REGULAR)
-    killed_at(ready, "apply_nodes")
+    ready.runtime.fails(KeyboardInterrupt(), "apply_nodes")
     with pytest.raises(KeyboardInterrupt):
         ready.update(cpu, {**REGULAR, **changes})
     assert state(ready, cpu.id) == "Updating"
@@ -109,21 +103,10 @@ def test_kill_in_an_update_of_a_pool_blocks_nobody(ready: Account, changes: Prop
     ready.update(cpu, {**REGULAR, "count": 1})
 
 
-def test_kill_in_a_deletion_of_a_pool_is_finished(ready: Account) -> None:
-    cpu = ready.create(POOL, REGULAR)
-    killed_at(ready, "apply_nodes")
-    with pytest.raises(KeyboardInterrupt):
-        ready.provider.delete(cpu)
-    assert state(ready, cpu.id) == "Deleting"
-    ready.cloud.reconcile()
-    assert ready.provider.read(cpu) is None
-    assert len(ready.runtime.names()) == 1
-
-
 @pytest.mark.parametrize("moment", ["start", "apply_nodes"])
 def test_kill_in_an_update_of_a_cluster_blocks_nobody(account: Account, moment: str) -> None:
     cluster = account.cluster()
-    killed_at(account, moment)
+    account.runtime.fails(KeyboardInterrupt(), moment)
     with pytest.raises(KeyboardInterrupt):
         account.update(cluster, {**CLUSTER_INPUTS, "tags": {"a": "b"}})
     assert state(account, cluster.id) == "Updating"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import json
 import re
@@ -9,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from sandbox.azure.azure_provider import AzureProvider
 from sandbox.cloud.provider import UNKNOWN, InitFailed, Refused, Resource
 
 from .conftest import (
@@ -49,6 +49,7 @@ from .conftest import (
             {**CLUSTER_INPUTS, "agentPoolProfiles": [{"count": 1}]},
             "missing required property 'agentPoolProfiles[0].name'",
         ),
+        (POOL, {**SPOT, "agentPoolName": "GPU"}, "'agentPoolName' does not match expression '^[a-z][a-z0-9]{0,11}$'"),
         (GROUP, {"resourceGroupName": "a" * 91}, "'resourceGroupName' is too long (91): at most 90 characters allowed"),
     ],
 )
@@ -56,11 +57,6 @@ def test_check_refuses(account: Account, token: str, inputs: dict[str, Any], rea
     with pytest.raises(CheckFailed) as failed:
         account.check(token, inputs)
     assert str(failed.value) == reason
-
-
-def test_check_refuses_a_type_that_is_not_emulated(account: Account) -> None:
-    with pytest.raises(Refused, match="does not emulate azure-native:servicebus:Queue"):
-        account.check("azure-native:servicebus:Queue", {})
 
 
 def test_check_drops_nulls_and_lets_unknowns_pass(account: Account) -> None:
@@ -172,28 +168,19 @@ CLUSTER_DIFFS: list[tuple[dict[str, Any], set[str]]] = [
     ({"nodeResourceGroup": "other"}, {"nodeResourceGroup"}),
     # Added, but what the service has anyway.
     ({"nodeResourceGroup": "MC_ml_two_westeurope"}, set()),
-    ({"linuxProfile": {"adminUsername": "a", "ssh": {"publicKeys": []}}}, {"linuxProfile"}),
+    ({"windowsProfile": {"adminUsername": "a"}}, {"windowsProfile"}),
+    # An update below a property that replaces.
+    ({"linuxProfile": {"adminUsername": "b", "ssh": {"publicKeys": []}}}, {"linuxProfile.adminUsername"}),
 ]
 
 
 @pytest.mark.parametrize(("changes", "replaces"), CLUSTER_DIFFS)
 def test_diff_of_a_cluster(ready: Account, changes: dict[str, Any], replaces: set[str]) -> None:
     network = {"podCidr": "10.201.0.0/16", "loadBalancerSku": "standard"}
-    inputs = {**CLUSTER_INPUTS, "resourceName": "two", "networkProfile": network}
+    linux = {"adminUsername": "a", "ssh": {"publicKeys": []}}
+    inputs = {**CLUSTER_INPUTS, "resourceName": "two", "networkProfile": network, "linuxProfile": linux}
     cluster = ready.create(CLUSTER, inputs)
     assert ready.diff(cluster, {**inputs, **changes}).replaces == replaces
-
-
-def test_update_below_a_force_new_property_replaces(ready: Account) -> None:
-    def profile(user: str) -> dict[str, Any]:
-        return {
-            **CLUSTER_INPUTS,
-            "resourceName": "two",
-            "linuxProfile": {"adminUsername": user, "ssh": {"publicKeys": []}},
-        }
-
-    cluster = ready.create(CLUSTER, profile("a"))
-    assert ready.diff(cluster, profile("b")).replaces == {"linuxProfile.adminUsername"}
 
 
 def test_preview_of_a_create_shows_inputs_and_makes_nothing(ready: Account) -> None:
@@ -215,26 +202,15 @@ def test_preview_of_an_update_changes_nothing(ready: Account) -> None:
 
 
 def test_control_plane_that_does_not_start_leaves_a_failed_cluster(account: Account) -> None:
-    def fail(call: str) -> None:
-        raise OSError("no space left on device")
-
     account.group()
-    account.runtime.before = fail
+    account.runtime.fails(OSError("no space left on device"))
     with pytest.raises(InitFailed, match="no space left") as failed:
         account.cluster()
     assert failed.value.outputs["provisioningState"] == "Failed"
-    account.runtime.before = lambda call: None
     cluster = Resource(
         CLUSTER, "it", "urn", failed.value.id, old_inputs=CLUSTER_INPUTS, old_outputs=failed.value.outputs
     )
     assert account.update(cluster, CLUSTER_INPUTS).old_outputs["provisioningState"] == "Succeeded"
-
-
-def test_two_providers_share_one_cloud(ready: Account) -> None:
-    other = AzureProvider(ready.cloud)
-    other.configure({})
-    pool = ready.create(POOL, REGULAR)
-    assert other.read(pool) is not None
 
 
 def test_aks_error_prints_its_whole_body(ready: Account) -> None:
@@ -257,10 +233,47 @@ def test_arm_error_prints_its_message(ready: Account) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("place", "code"),
-    [({"resourceName": "other"}, "ParentResourceNotFound"), ({"resourceGroupName": "no"}, "ResourceGroupNotFound")],
-)
-def test_pool_needs_its_cluster_and_group(ready: Account, place: dict[str, Any], code: str) -> None:
-    assert refusal(ready.create, POOL, {**REGULAR, **place}).code == code
-    ready.create(POOL, REGULAR)
+CREDENTIALS = "azure-native:containerservice:listManagedClusterUserCredentials"
+
+
+def test_credentials_of_a_cluster(ready: Account) -> None:
+    args = ml(resourceName="aks")
+    (entry,) = ready.provider.invoke(CREDENTIALS, args)["kubeconfigs"]
+    assert base64.b64decode(entry["value"]).startswith(b"kubeconfig of /subscriptions/")
+    assert entry["name"] == "clusterUser"
+    with pytest.raises(Refused, match="unknown argument 'name'"):
+        ready.provider.invoke(CREDENTIALS, {**args, "name": "x"})
+    with pytest.raises(
+        Refused, match=r'^Status=404 Code="ResourceNotFound" Message="The Resource .*managedClusters/no'
+    ):
+        ready.provider.invoke(CREDENTIALS, {**args, "resourceName": "no"})
+
+
+def test_no_admin_credentials_without_local_accounts(ready: Account) -> None:
+    ready.cluster(resourceName="two", disableLocalAccounts=True, aadProfile={"managed": True})
+    admin = CREDENTIALS.replace("User", "Admin")
+    assert ready.provider.invoke(admin, ml(resourceName="aks"))["kubeconfigs"]
+    with pytest.raises(Refused, match="Getting static credential is not allowed"):
+        ready.provider.invoke(admin, ml(resourceName="two"))
+
+
+def test_every_type_can_be_read_by_its_names(account: Account) -> None:
+    account.network()
+    subnet = account.subnet()
+    token, args = "azure-native:network:getSubnet", ml(virtualNetworkName="net")
+    result = account.provider.invoke(token, {**args, "subnetName": "nodes"})
+    assert (result["id"], result["addressPrefix"]) == (subnet.id, "10.100.0.0/20")
+    for wrong, reason in (
+        ({**args, "subnetName": "no"}, r"The Resource 'Microsoft.Network/virtualNetworks/net/subnets/no'"),
+        (args, "missing required argument 'subnetName'"),
+        ({**args, "subnetName": "nodes", "name": "x"}, "unknown argument 'name'"),
+    ):
+        with pytest.raises(Refused, match=reason):
+            account.provider.invoke(token, wrong)
+
+
+def test_client_config_and_unknown_functions(account: Account) -> None:
+    result = account.provider.invoke("azure-native:authorization:getClientConfig", {})
+    assert result.keys() == {"clientId", "objectId", "subscriptionId", "tenantId"}
+    with pytest.raises(Refused, match="unknown function azure-native:compute:getDisk"):
+        account.provider.invoke("azure-native:compute:getDisk", {})

@@ -31,7 +31,7 @@ def too_much(account: Account, inputs: Props, token: str = POOL) -> str:
 
 
 def failed(account: Account, inputs: Props, pool: Resource | None = None) -> Resource:
-    """The pool that a request leaves whose machines Azure does not give."""
+    """Return the pool that a request leaves for whose machines Azure has no quota."""
     with pytest.raises(InitFailed) as init:
         account.update(pool, inputs) if pool else account.create(POOL, inputs)
     return Resource(
@@ -43,7 +43,9 @@ def failed(account: Account, inputs: Props, pool: Resource | None = None) -> Res
 @pytest.mark.parametrize("region", ["westeurope", "West Europe"])
 def test_names_are_read_in_any_spelling(ready: Account, region: str, family: str) -> None:
     limited(ready, {family: 4}, region)
-    assert "family Standard NCASv3_T4 Family for region westeurope" in too_much(ready, {**GPU, "count": 2})
+    assert (
+        "Insufficient vcpu quota requested 8, remaining 4 for family Standard NCASv3_T4 Family for region westeurope."
+    ) in too_much(ready, {**GPU, "count": 2})
     ready.create(POOL, {**GPU, "count": 1})
 
 
@@ -73,7 +75,9 @@ def test_all_pools_of_a_region_count_and_those_of_others_do_not(ready: Account) 
     ready.cluster(resourceName="far", location="northeurope")
     ready.create(POOL, {**REGULAR, "resourceName": "far", "count": 9})
     ready.create(POOL, {**SPOT, "count": 4})
-    assert "left regional vcpu quota 12, requested quota 16" in too_much(ready, {**REGULAR, "count": 4})
+    assert (
+        "Insufficient regional vcpu quota left for location westeurope. left regional vcpu quota 12, requested quota 16."
+    ) in too_much(ready, {**REGULAR, "count": 4})
     ready.create(POOL, {**REGULAR, "count": 3})
 
 
@@ -132,9 +136,12 @@ def test_failure_tells_the_engine_why(ready: Account) -> None:
     assert reason.startswith(prefix)
     body = json.loads(reason[len(prefix) : -1])
     assert body["message"] == "The resource operation completed with terminal provisioning state 'Failed'."
-    assert [(d["code"], d["message"].partition(".")[0]) for d in body["details"]] == [
-        ("QuotaExceeded", "Operation could not be completed as it results in exceeding approved LowPriorityCores quota")
-    ]
+    text = (
+        "Operation could not be completed as it results in exceeding approved LowPriorityCores quota. Additional details - "
+        "Deployment Model: Resource Manager, Location: westeurope, Current Limit: 4, Current Usage: 0, "
+        "Additional Required: 8, (Minimum) New Limit Required: 8."
+    )
+    assert body["details"] == [{"code": "QuotaExceeded", "message": text}]
 
 
 def test_inline_spot_pool_without_quota_fails_its_cluster_alone(ready: Account) -> None:

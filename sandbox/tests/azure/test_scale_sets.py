@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sandbox.azure.azure_quotas import UNLIMITED, Quotas
+from sandbox.azure.azure_quotas import UNLIMITED
 from sandbox.cloud.node_groups import Gpus, NodeGroup, ScaleRefused
 from sandbox.cloud.quotas import KEPT
 from sandbox.cluster.plugins import limits
@@ -17,7 +17,7 @@ T4 = f"{CLUSTER_ID}/agentPools/t4spot"
 
 
 def numbers(account: Account, pool: str = "t4spot") -> list[str]:
-    """The last three digits of the nodes of a pool."""
+    """Return the last three digits of the nodes of a pool."""
     return [name[-3:] for name in account.runtime.names() if f"-{pool}-" in name]
 
 
@@ -64,7 +64,7 @@ def test_a_state_file_that_knows_no_machines_is_read(ready: Account) -> None:
     assert numbers(ready) == ["001", "002"]
 
 
-def test_the_autoscaler_s_requests_stay_within_bounds_and_quota(ready: Account) -> None:
+def test_the_autoscaler_s_requests_stay_within_bounds(ready: Account) -> None:
     ready.create(POOL, {**SPOT, "count": 2, "minCount": 1})
     ready.create(POOL, REGULAR)
     names = groups(ready)["t4spot"].nodes
@@ -72,16 +72,9 @@ def test_the_autoscaler_s_requests_stay_within_bounds_and_quota(ready: Account) 
         (lambda: ready.cloud.grow(T4, 3), "takes 1 to 4 nodes, not 5"),
         (lambda: ready.cloud.remove(T4, names), "keeps 1 nodes"),
         (lambda: ready.cloud.grow(f"{CLUSTER_ID}/agentPools/cpu", 1), "is not autoscaled"),
-        (lambda: ready.cloud.grow(f"{CLUSTER_ID}/agentPools/no", 1), "there is no pool no"),
-        (lambda: ready.cloud.remove(f"{CLUSTER_ID}/agentPools/no", []), "there is no pool no"),
     ):
         with pytest.raises(ScaleRefused, match=text):
             call()
-    ready.limit(Quotas.parse_quotas({"westeurope": {"lowPriorityCores": 12}}))
-    ready.cloud.grow(T4, 1)
-    with pytest.raises(ScaleRefused, match=r"stays at 3 nodes: .*LowPriorityCores"):
-        ready.cloud.grow(T4, 1)
-    assert len(numbers(ready)) == 3
 
 
 def test_what_the_autoscaler_sees(ready: Account) -> None:

@@ -8,11 +8,25 @@ from sandbox.azure import azure_ids, azure_schema
 from sandbox.azure.resources.azure_table import TYPES
 from sandbox.cloud.provider import UNKNOWN, Resource
 
-from .conftest import CLUSTER_INPUTS, REGULAR, SYSTEM, Account, CheckFailed, Props, deployment, ml, refusal
+from .conftest import (
+    ADDRESS_INPUTS,
+    CLUSTER_ID,
+    CLUSTER_INPUTS,
+    NAT_INPUTS,
+    REGULAR,
+    ROUTES_INPUTS,
+    SYSTEM,
+    VAULT_INPUTS,
+    Account,
+    CheckFailed,
+    Props,
+    deployment,
+    ml,
+    refusal,
+)
 
 GUID = "7f951dda-4ed3-4680-a7ca-43fe172d538d"
 GROUP_ID = azure_ids.group_id(azure_ids.SUBSCRIPTION, "ml")
-CLUSTER_ID = f"/subscriptions/{azure_ids.SUBSCRIPTION}/resourcegroups/ml/providers/Microsoft.ContainerService/managedClusters/aks"
 NETWORK_ID = f"{GROUP_ID}/providers/Microsoft.Network"
 WORKSPACE_ID = f"{GROUP_ID}/providers/Microsoft.OperationalInsights/workspaces/logs"
 INSIGHTS_ID = f"{GROUP_ID}/providers/Microsoft.Insights"
@@ -20,25 +34,9 @@ INSIGHTS_ID = f"{GROUP_ID}/providers/Microsoft.Insights"
 # One request for each type, in an order in which they can be made.
 REQUESTS: dict[str, Props] = {
     "resources:ResourceGroup": ml(tags={"team": "ml"}),
-    "network:PublicIPAddress": ml(
-        publicIpAddressName="egress", sku={"name": "Standard"}, publicIPAllocationMethod="Static"
-    ),
-    "network:NatGateway": ml(
-        natGatewayName="egress",
-        sku={"name": "Standard"},
-        publicIpAddresses=[{"id": f"{NETWORK_ID}/publicIPAddresses/egress"}],
-    ),
-    "network:RouteTable": ml(
-        routeTableName="egress",
-        routes=[
-            {
-                "name": "out",
-                "addressPrefix": "0.0.0.0/0",
-                "nextHopType": "VirtualAppliance",
-                "nextHopIpAddress": "10.0.0.4",
-            }
-        ],
-    ),
+    "network:PublicIPAddress": ADDRESS_INPUTS,
+    "network:NatGateway": {**NAT_INPUTS, "publicIpAddresses": [{"id": f"{NETWORK_ID}/publicIPAddresses/egress"}]},
+    "network:RouteTable": ROUTES_INPUTS,
     "network:VirtualNetwork": ml(virtualNetworkName="net", addressSpace={"addressPrefixes": ["10.100.0.0/16"]}),
     "network:Subnet": ml(
         virtualNetworkName="net",
@@ -79,9 +77,7 @@ REQUESTS: dict[str, Props] = {
         "roleDefinitionId": f"/providers/Microsoft.Authorization/roleDefinitions/{GUID}",
         "scope": f"{GROUP_ID}/providers/Microsoft.ContainerRegistry/registries/mlimages",
     },
-    "keyvault:Vault": ml(
-        vaultName="keys", properties={"tenantId": azure_ids.TENANT, "sku": {"family": "A", "name": "standard"}}
-    ),
+    "keyvault:Vault": VAULT_INPUTS,
     "compute:DiskEncryptionSet": ml(
         diskEncryptionSetName="disks",
         identity={"type": "SystemAssigned"},
@@ -156,7 +152,7 @@ REQUESTS: dict[str, Props] = {
 
 @pytest.fixture
 def resources(account: Account) -> dict[str, Resource]:
-    """One resource of every type, by type."""
+    """Return one resource of every type, by type."""
     return {name: account.create(f"azure-native:{name}", inputs) for name, inputs in REQUESTS.items()}
 
 
@@ -177,12 +173,15 @@ def test_reading_back_and_declaring_again_change_nothing(account: Account, resou
         assert updated.old_outputs == again.old_outputs or name == "resources:Deployment", name
 
 
-def test_import_finds_the_names_in_the_id(account: Account, resources: dict[str, Resource]) -> None:
+def test_import_gives_the_inputs(account: Account, resources: dict[str, Resource]) -> None:
     for name, resource in resources.items():
         imported = account.provider.read(Resource(resource.type, "it", "urn", resource.id))
         assert imported is not None
-        named = TYPES[resource.type].parameters
-        assert {n: imported[0][n] for n in named} == {n: resource.old_inputs[n] for n in named}, name
+        # Names that are in the id alone are among them.
+        plain = {n: value for n, value in REQUESTS[name].items() if isinstance(value, str | int)}
+        plain |= {n: resource.old_inputs[n] for n in TYPES[resource.type].parameters}
+        assert {n: imported[0][n] for n in plain} == plain, name
+        assert imported[0].keys() <= azure_schema.STORED.inputs_of(resource.type).shapes.keys(), name
 
 
 def test_unknown_property_is_refused(account: Account) -> None:
@@ -194,6 +193,45 @@ def test_unknown_property_is_refused(account: Account) -> None:
 def test_nothing_is_created_in_a_missing_group(account: Account) -> None:
     for name in REQUESTS.keys() - {"resources:ResourceGroup"}:
         assert refusal(account.create, f"azure-native:{name}", REQUESTS[name]).code == "ResourceGroupNotFound", name
+
+
+PARENTS = {
+    "network:Subnet": "virtualNetworkName",
+    "managedidentity:FederatedIdentityCredential": "resourceName",
+    "containerservice:AgentPool": "resourceName",
+    "containerservice:MaintenanceConfiguration": "resourceName",
+    "storage:BlobContainer": "accountName",
+}
+
+
+@pytest.mark.parametrize("name", PARENTS)
+def test_nothing_is_created_in_a_missing_parent(account: Account, resources: dict[str, Resource], name: str) -> None:
+    elsewhere = {**REQUESTS[name], PARENTS[name]: "missing"}
+    assert refusal(account.create, f"azure-native:{name}", elsewhere).code == "ParentResourceNotFound"
+
+
+NAMES = [
+    ("network:PublicIPAddress", ["-egress", "egress-", "a/b", "a" * 81], "a-b.c_"),
+    ("network:NatGateway", ["-egress", "egress-", "a/b", "a" * 81], "a-b.c_"),
+    ("network:RouteTable", ["-egress", "egress-", "a/b", "a" * 81], "a-b.c_"),
+    ("containerservice:ManagedCluster", ["-aks", "aks-", "a.b", "a" * 64], "a" * 63),
+    ("containerservice:AgentPool", ["gpu-spot", "GPU", "1gpu", "thirteenchars", ""], "twelvechars1"),
+    ("containerregistry:Registry", ["abcd", "a" * 51, "ml-images"], "abcde"),
+    ("keyvault:Vault", ["ab", "a" * 25, "a_b"], "a" * 24),
+    ("compute:DiskEncryptionSet", ["disks.1"], "disks-1"),
+    ("operationalinsights:Workspace", ["abc", "a" * 64, "-abc", "a_bc"], "abcd"),
+    ("monitor:DataCollectionEndpoint", ["ab", "a" * 45, "-ab"], "a" * 44),
+    ("monitor:AzureMonitorWorkspace", ["-a", "a-", "a_b"], "a-b"),
+]
+
+
+@pytest.mark.parametrize(("name", "bad", "good"), NAMES)
+def test_names_have_the_form_of_their_type(account: Account, name: str, bad: list[str], good: str) -> None:
+    token, parameter = f"azure-native:{name}", TYPES[f"azure-native:{name}"].parameters[-1]
+    for wrong in bad:
+        with pytest.raises(CheckFailed, match=f"'{parameter}' (does not match|is too (long|short))"):
+            account.check(token, {**REQUESTS[name], parameter: wrong})
+    account.check(token, {**REQUESTS[name], parameter: good})
 
 
 def test_preview_shows_the_inputs_and_nothing_else(account: Account) -> None:
@@ -209,7 +247,10 @@ def test_preview_shows_the_inputs_and_nothing_else(account: Account) -> None:
 
 def test_group_takes_all_of_them_with_it(account: Account, resources: dict[str, Resource]) -> None:
     account.provider.delete(resources["resources:ResourceGroup"])
+    assert account.runtime.calls[-1] == ("stop", azure_ids.key(CLUSTER_ID))
     assert [name for name, resource in resources.items() if account.provider.read(resource) is not None] == []
+    # What is gone is no error.
+    account.provider.delete(resources["containerservice:ManagedCluster"])
 
 
 def test_everything_can_be_deleted_in_the_opposite_order(account: Account, resources: dict[str, Resource]) -> None:

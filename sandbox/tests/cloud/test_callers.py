@@ -25,7 +25,7 @@ from sandbox.engine import language_host
 
 @contextmanager
 def connected() -> Iterator[tuple[callers.Address, callers.Address]]:
-    """The two ends of a connection of this process to itself."""
+    """Yield the two ends of a connection of this process to itself."""
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
         accepted, _ = server.accept()
         with accepted:
@@ -52,7 +52,7 @@ def test_a_connection_of_another_user_is_recognised(owner: int, monkeypatch: pyt
 
 
 def answer_to(attach: str) -> str:
-    """The answer of a provider's server at this address to a call."""
+    """Return the answer of a provider's server at this address to a call."""
     with grpc.insecure_channel(f"127.0.0.1:{attach.rpartition(':')[2]}") as channel:
         try:
             provider_pb2_grpc.ResourceProviderStub(channel).GetPluginInfo(empty_pb2.Empty())

@@ -4,8 +4,8 @@ The rows stand in `sandbox/tests/azure/walk` and `sandbox/tests/gcp/walk`. The e
 taken out the same request is accepted, or refused for another reason. A refusal is marked "(as the sandbox reads it)" exactly
 where its row says that no source confirms it.
 
-Elsewhere: what a provider's own check refuses (`test_provider`, `test_check`), quotas of Google Cloud (`test_quotas`), rules
-that stand in no table (`test_networks`, `test_monitoring`, `test_maintenance`, `test_references`). No rule covers eTags
+Elsewhere: what a provider's own check refuses (`test_provider`, `test_check`), quotas (`test_quotas`), rules that
+stand in no table (`test_networks`, `test_monitoring`, `test_maintenance`, `test_identity`). No rule covers eTags
 (azure-native sends none) and machines that a region runs out of (an event, not a refusal of a request). No user sees the
 refusal of a busy GKE cluster: the provider tries again for two hours (terraform-provider-google-beta, services/container).
 """
@@ -15,7 +15,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -35,16 +34,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def world(place: Path) -> Callable[[Walk], Path]:
-    """The state of a cloud in which the rows begin."""
+    """Return the state of a cloud in which the rows begin."""
 
-    @cache
-    def built(cloud: str) -> Path:
-        walk = {AZURE.cloud: AZURE, GCP.cloud: GCP}[cloud]
-        file = place / f"{cloud}-world.json"
-        walk.build(walk.caller(file))
+    def built(walk: Walk) -> Path:
+        file = place / f"{walk.cloud}-world.json"
+        if not file.exists():
+            walk.build(walk.caller(file))
         return file
 
-    return lambda walk: built(walk.cloud)
+    return built
 
 
 @pytest.mark.parametrize(

@@ -18,15 +18,6 @@ def test_without_capacity_spot_is_refused_in_the_clouds_words_and_on_demand_grow
     assert len(bed.nodes("twin")) == 2
 
 
-def test_a_bound_that_is_lifted_lets_the_pool_grow(bed: Bed) -> None:
-    bed.cloud.set_capacity(Bound(bed.machine, 0))
-    bed.refused(1)
-    bed.cloud.lift_capacity(bed.machine)
-    assert bed.cloud.capacities() == []
-    bed.cloud.grow(bed.id(), 1)
-    assert len(bed.nodes()) == 1
-
-
 def test_a_restored_cloud_has_all_machines_and_all_of_them_run(bed: Bed) -> None:
     bed.cloud.grow(bed.id(), 2)
     first, second = bed.nodes()
@@ -43,18 +34,6 @@ def test_a_restored_cloud_has_all_machines_and_all_of_them_run(bed: Bed) -> None
     assert len(nodes) == 3
     assert not any(is_silent(node) or node["spec"].get("unschedulable") for node in nodes)
     bed.cloud.grow(bed.id(), 1)
-
-
-def test_another_machines_bound_does_not_count(bed: Bed) -> None:
-    bed.cloud.set_capacity(Bound("another", 0))
-    bed.cloud.grow(bed.id(), 1)
-
-
-def test_a_later_bound_takes_the_place_of_an_earlier_one(bed: Bed) -> None:
-    bed.cloud.set_capacity(Bound(bed.machine, 0))
-    bed.cloud.set_capacity(Bound(bed.machine, 2))
-    assert bed.cloud.capacities() == [Bound(bed.machine, 2)]
-    bed.cloud.grow(bed.id(), 2)
 
 
 def test_a_request_beyond_the_bound_is_refused_whole_on_azure_and_in_part_on_google(bed: Bed) -> None:

@@ -51,7 +51,7 @@ def unstarted(directory: Path, cloud: str = "azure") -> LocalClusters:
 
 
 def stopped_at_the_programs(local: LocalClusters, *ids: str) -> None:
-    """Clusters whose `start` has no programs to run."""
+    """Start clusters, which have no programs to run."""
     for id in ids:
         with pytest.raises(SandboxError, match="no programs"):
             local.start(id, id.rpartition("/")[2], "1.36", "10.0.0.0/16")
@@ -82,7 +82,7 @@ OLD = {"version": "1.36", "cloud": "azure", "service_cidr": "10.0.0.0/16"}
 
 
 def of_earlier_version(directory: Path, folder: str, id: str) -> Path:
-    """A control plane under the name of an earlier version, which joined the parts."""
+    """Make a control plane under the name of an earlier version, which joined the parts."""
     earlier = directory / folder
     earlier.mkdir(parents=True)
     loops = ["--cloud=azure", f"--state={directory / 'state.json'}", f"--cluster={id}"]

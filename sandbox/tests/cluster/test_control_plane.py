@@ -6,10 +6,9 @@ import signal
 import socket
 import ssl
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 from urllib.request import urlopen
 
@@ -23,18 +22,11 @@ from sandbox.cluster.control_plane.ports import read_ports
 from sandbox.cluster.control_plane.start import start
 from sandbox.tests import tally
 from sandbox.tests.reaper import running
+from sandbox.tests.stack import until
 from sandbox.toolchain.programs import ensure
 
 NAMES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager", "kwok", "kubectl")
 engine = pytest.mark.engine
-
-
-def eventually(check: Callable[[], Any], seconds: float = 30) -> Any:
-    until = monotonic() + seconds
-    while not (answer := check()):
-        assert monotonic() < until, f"not so after {seconds} s"
-        sleep(0.1)
-    return answer
 
 
 class Cluster:
@@ -87,7 +79,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 
 @pytest.fixture
 def cluster(plane: ControlPlane, programs: dict[str, Path]) -> Cluster:
-    """The running control plane, also after a test that stopped it."""
+    """Return the running control plane, also after a test that stopped it."""
     start(plane, programs, tally.report)
     return Cluster(plane, programs)
 
@@ -99,8 +91,8 @@ def pod(image: str = "image", **spec: object) -> dict[str, object]:
 @engine
 def test_a_node_keeps_the_values_of_the_cloud_and_becomes_ready(cluster: Cluster) -> None:
     cluster.node("kept")
-    eventually(lambda: cluster.conditions("node", "kept").get("Ready") == "True", 10)
-    eventually(lambda: not cluster.get("node", "kept")["spec"].get("taints"))
+    assert until(lambda: cluster.conditions("node", "kept").get("Ready") == "True", 10)
+    assert until(lambda: not cluster.get("node", "kept")["spec"].get("taints"))
     status = cluster.get("node", "kept")["status"]
     assert (status["capacity"]["cpu"], status["allocatable"]["cpu"]) == ("4", "3800m")
     assert status["nodeInfo"]["kubeletVersion"].startswith("v1.36.")
@@ -123,7 +115,7 @@ def test_pods_of_every_kind_run_end_and_are_deleted(cluster: Cluster) -> None:
     worker = {"spec": {"restartPolicy": "Never", "nodeSelector": {"pool": "work"}, "containers": [half]}}
     gang = {"parallelism": 3, "completions": 3, "template": worker}
     cluster.create(apiVersion="batch/v1", kind="Job", metadata={"name": "gang"}, spec=gang)
-    eventually(lambda: cluster.get("job", "gang")["status"].get("ready") == 2)
+    assert until(lambda: cluster.get("job", "gang")["status"].get("ready") == 2)
     short = {"metadata": {"annotations": {"kubeflow-spot.dev/run-for": "2s"}}, "spec": pod(restartPolicy="Never")}
     cluster.create(apiVersion="batch/v1", kind="Job", metadata={"name": "train"}, spec={"template": short})
     limits = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
@@ -133,15 +125,15 @@ def test_pods_of_every_kind_run_end_and_are_deleted(cluster: Cluster) -> None:
     }
     cluster.create(apiVersion="v1", kind="Pod", metadata={"name": "gpu"}, spec=gpu)
 
-    eventually(lambda: cluster.conditions("pod", "gpu").get("Ready") == "True")
+    assert until(lambda: cluster.conditions("pod", "gpu").get("Ready") == "True")
     running = cluster.get("pod", "gpu")
     assert running["status"]["phase"] == "Running"
     # ExtendedResourceToleration, an admission plugin that is off by default.
     assert "nvidia.com/gpu" in [toleration["key"] for toleration in running["spec"]["tolerations"]]
-    eventually(lambda: cluster.get("-n", "kube-system", "daemonset", "agent")["status"]["numberReady"] == 1)
+    assert until(lambda: cluster.get("-n", "kube-system", "daemonset", "agent")["status"]["numberReady"] == 1)
     (agent,) = cluster.get("-n", "kube-system", "pods")["items"]
     assert agent["status"]["hostIP"] == cluster.get("node", "worker")["status"]["addresses"][0]["address"]
-    eventually(lambda: cluster.conditions("job", "train").get("Complete") == "True")
+    assert until(lambda: cluster.conditions("job", "train").get("Complete") == "True")
     # They have not ended meanwhile, and the third still waits for them.
     status = cluster.get("job", "gang")["status"]
     assert (status["ready"], status["active"]) == (2, 3)
@@ -149,7 +141,9 @@ def test_pods_of_every_kind_run_end_and_are_deleted(cluster: Cluster) -> None:
     cluster.kubectl("delete", "pod", "gpu", "--timeout=10s")
     cluster.kubectl("delete", "job", "train", "--timeout=10s")
     prefixes = ("gpu", "train-", "gang-")
-    eventually(lambda: not any(each["metadata"]["name"].startswith(prefixes) for each in cluster.get("pods")["items"]))
+    assert until(
+        lambda: not any(each["metadata"]["name"].startswith(prefixes) for each in cluster.get("pods")["items"])
+    )
 
 
 @engine
@@ -172,7 +166,7 @@ def test_the_users_kubeconfig_gives_access_and_a_missing_token_does_not(cluster:
 
 
 def stranger_status(port: int, path: str) -> int | None:
-    """The status of an answer to a client without a certificate; None without an answer."""
+    """Return the status of an answer to a client without a certificate; None without an answer."""
     connection = HTTPSConnection("127.0.0.1", port, timeout=5, context=ssl._create_unverified_context())
     try:
         connection.request("GET", path)
@@ -203,14 +197,14 @@ def test_a_start_restores_killed_processes_with_their_data(cluster: Cluster, kil
     name = f"kept-{len(killed)}"
     cluster.create(apiVersion="v1", kind="ConfigMap", metadata={"name": name}, data={"a": "b"})
     cluster.node(f"node-{name}")
-    eventually(lambda: cluster.conditions("node", f"node-{name}").get("Ready") == "True")
+    assert until(lambda: cluster.conditions("node", f"node-{name}").get("Ready") == "True")
     server = yaml.safe_load(cluster.plane.user_kubeconfig())["clusters"][0]["cluster"]["server"]
     untouched = {n: p.find().pid for n, p in cluster.plane.processes.items() if n not in killed}  # type: ignore[union-attr]
     for name_of_killed in killed:
         victim = cluster.plane.processes[name_of_killed].find()
         assert victim
         os.kill(victim.pid, signal.SIGKILL)
-    eventually(lambda: not cluster.plane.running())
+    assert until(lambda: not cluster.plane.running())
     # Another command, which launched none of the processes.
     again = Cluster(ControlPlane(cluster.plane.directory, version="1.36", cloud="azure"), cluster.programs)
     lines: list[str] = []
@@ -221,7 +215,7 @@ def test_a_start_restores_killed_processes_with_their_data(cluster: Cluster, kil
     assert yaml.safe_load(again.plane.user_kubeconfig())["clusters"][0]["cluster"]["server"] == server
     # The new kwok serves the old nodes: a pod runs on one of them, long before a dead kwok's lease would expire.
     again.create(apiVersion="v1", kind="Pod", metadata={"name": name}, spec=pod(nodeName=f"node-{name}"))
-    eventually(lambda: again.conditions("pod", name).get("Ready") == "True", 15)
+    assert until(lambda: again.conditions("pod", name).get("Ready") == "True", 15)
     start(again.plane, cluster.programs, lines.append)
     assert len(lines) == 2, "a second start had something to do"
 
@@ -235,7 +229,8 @@ def test_mutating_admission_policies_exist_from_1_36_on(cluster: Cluster) -> Non
     assert not older.serves("mutatingadmissionpolicies")
     assert older.serves("validatingadmissionpolicies")
     older.node("older")
-    assert eventually(lambda: older.get("node", "older")["status"]["nodeInfo"]["kubeletVersion"]) == "v1.35.2"
+    assert until(lambda: older.get("node", "older")["status"]["nodeInfo"]["kubeletVersion"])
+    assert older.get("node", "older")["status"]["nodeInfo"]["kubeletVersion"] == "v1.35.2"
     start(cluster.plane, cluster.programs, tally.report)
     assert cluster.serves("mutatingadmissionpolicies")
 
@@ -254,15 +249,7 @@ def test_stop_ends_every_process_and_is_repeatable(cluster: Cluster) -> None:
     assert not cluster.plane.running()
     assert not any(running(pid) for pid in pids)
     directory = str(cluster.plane.directory)
-    remaining = [each.pid for each in psutil.process_iter() if any(directory in part for part in safe_command(each))]
-    assert remaining == []
-
-
-def safe_command(process: psutil.Process) -> list[str]:
-    try:
-        return list(process.cmdline())
-    except psutil.Error:
-        return []
+    assert not [each for each in psutil.process_iter(["cmdline"]) if directory in str(each.info["cmdline"])]
 
 
 @engine

@@ -12,7 +12,6 @@ from threading import Thread
 from typing import Any
 
 import pytest
-import yaml
 
 from sandbox.autoscaler.loop import Loop, Settings
 from sandbox.cluster import plugins
@@ -23,6 +22,7 @@ from sandbox.gcp.auth_plugin import NAME
 from sandbox.kubernetes import node_objects as kubernetes_nodes
 from sandbox.kubernetes.client import ApiError, Client
 from sandbox.tests.gke_pools import CLUSTER, KEY, Object, Pools, a_class, a_pod
+from sandbox.tests.recording_server import kubeconfig
 from sandbox.tests.stack import until
 from sandbox.tests.stateful import claim, stateful_set
 from sandbox.toolchain.programs import ensure
@@ -149,18 +149,6 @@ def test_a_user_logs_in_with_the_program_on_the_path(
     login = {"apiVersion": "client.authentication.k8s.io/v1beta1", "command": NAME, "provideClusterInfo": True}
     login |= {"interactiveMode": "IfAvailable", "installHint": "Install it"}
 
-    def kubeconfig(cluster: Object) -> str:
-        return yaml.safe_dump(
-            {
-                "apiVersion": "v1",
-                "kind": "Config",
-                "clusters": [{"name": "ml", "cluster": {"server": f"https://{endpoint.address}", **cluster}}],
-                "users": [{"name": "ml", "user": {"exec": login}}],
-                "contexts": [{"name": "ml", "context": {"cluster": "ml", "user": "ml"}}],
-                "current-context": "ml",
-            }
-        )
-
     environment = dict(os.environ)
     workstation.furnish(tmp_path / "bin", runtime.folder(CLUSTER).parent, environment)
     for name in ("PATH", "SSL_CERT_FILE"):
@@ -168,7 +156,7 @@ def test_a_user_logs_in_with_the_program_on_the_path(
     programs = ensure(["kubectl"], print)
     # By address, with the cluster's authority, and by a name with a publicly trusted certificate.
     for number, cluster in enumerate(({"certificate-authority-data": endpoint.certificate}, {})):
-        text = kubeconfig(cluster)
+        text = kubeconfig(f"https://{endpoint.address}", cluster, exec=login)
         own = tmp_path / f"{number}.kubeconfig"
         own.write_text(text)
         command = [str(programs["kubectl"]), f"--kubeconfig={own}", "get", "namespace", "kube-system", "-o", "json"]
@@ -253,7 +241,7 @@ def test_the_disks_of_a_datastore_are_in_the_zones_of_its_pods_and_deleted_with_
         return [pod for pod in listed if pod["status"].get("phase") == "Running"]
 
     def volumes() -> dict[str, str]:
-        """The zones of volumes by the names of their claims."""
+        """Return the zones of volumes by the names of their claims."""
         specs = [volume["spec"] for volume in client.list("v1", "PersistentVolume")]
         terms = [spec["nodeAffinity"]["required"]["nodeSelectorTerms"][0]["matchExpressions"] for spec in specs]
         return {spec["claimRef"]["name"]: term[0]["values"][0] for spec, term in zip(specs, terms, strict=True)}

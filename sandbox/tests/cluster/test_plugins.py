@@ -109,7 +109,7 @@ PLUGIN = Plugin(
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """A home where the toy cloud is a third one, by its name alone."""
+    """Return a home where the toy cloud is a third one, by its name alone."""
     module = ModuleType("sandbox.toy.toy_plugin")
     module.PLUGIN = PLUGIN  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "sandbox.toy", ModuleType("sandbox.toy"))

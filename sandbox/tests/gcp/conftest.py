@@ -58,6 +58,15 @@ CLUSTER_INPUTS: Props = {
     "ipAllocationPolicy": {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "services"},
     "workloadIdentityConfig": {"workloadPool": f"{PROJECT}.svc.id.goog"},
 }
+TWO: Props = {**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": {}}
+ROUTER_INPUTS: Props = {"name": "r", "region": REGION, "network": "net"}
+NAT_INPUTS: Props = {
+    "name": "nat",
+    "router": "r",
+    "region": REGION,
+    "natIpAllocateOption": "AUTO_ONLY",
+    "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES",
+}
 REGULAR: Props = {
     "name": "cpu",
     "cluster": "gke",
@@ -84,7 +93,7 @@ SPOT: Props = {
 
 
 def with_config(base: Props, **changes: Any) -> Props:
-    """A pool's inputs with changes of its nodes; None takes a property away."""
+    """Return a pool's inputs with changes of its nodes; None takes a property away."""
     config = {**base["nodeConfig"], **changes}
     return {**base, "nodeConfig": {name: value for name, value in config.items() if value is not None}}
 
@@ -121,7 +130,7 @@ class Project(Caller):
         return self.create(CLUSTER, {**CLUSTER_INPUTS, **changes})
 
     def recorded_cluster(self) -> Resource:
-        """The cluster `gke` as the engine has it."""
+        """Return the cluster `gke` as the engine has it."""
         inputs = self.check(CLUSTER, CLUSTER_INPUTS)
         outputs = {**inputs, "clusterAutoscaling": None}
         created = Resource(CLUSTER, "it", "urn:it", CLUSTER_ID, old_inputs=inputs, old_outputs=outputs)
@@ -130,7 +139,7 @@ class Project(Caller):
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """An empty project."""
+    """Return an empty project."""
     return Project(tmp_path / "gcp.json")
 
 
@@ -145,7 +154,7 @@ def _ready(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture
 def ready(project: Project, _ready: Project) -> Project:
-    """A project with a network `net`, a subnet `nodes` and a cluster `gke` without pools."""
+    """Return a project with a network `net`, a subnet `nodes` and a cluster `gke` without pools."""
     shutil.copy(_ready.state_file, project.state_file)
     project.runtime.calls = list(_ready.runtime.calls)
     return project

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.cloud.provider import UNKNOWN, Refused, Resource
+from sandbox.cloud.provider import UNKNOWN, Resource
 from sandbox.cloud.schema import Fields
 from sandbox.gcp import gcp_catalogue, gcp_schema
 from sandbox.gcp.gcp_catalogue import machines
@@ -37,7 +37,7 @@ BASES = {POOL: SPOT, CLUSTER: CLUSTER_INPUTS, SUBNETWORK: SUBNETWORK_INPUTS}
 
 
 def with_value(inputs: Props, path: str, value: Any) -> Props:
-    """Inputs with a value at a path such as `nodeConfig.taints[0].effect`, or without one there."""
+    """Return inputs with a value at a path such as `nodeConfig.taints[0].effect`, or without one there."""
     result = copy.deepcopy(inputs)
     at: Any = result
     *steps, last = re.findall(r"\w+", path)
@@ -105,11 +105,6 @@ def test_check_refuses(project: Project, token: str, path: str, value: Any, reas
     place = f"{token.rsplit(':', 1)[1].lower()}.{path}"
     missing = f"Missing required property '{path}'"
     assert str(failed.value) == (missing if value is ABSENT else f"{reason}. Examine values at '{place}'.")
-
-
-def test_check_refuses_a_type_that_is_not_emulated(project: Project) -> None:
-    with pytest.raises(Refused, match="does not emulate gcp:storage/folder:Folder"):
-        project.check("gcp:storage/folder:Folder", {})
 
 
 def test_check_drops_nulls_and_lets_unknowns_pass(project: Project) -> None:

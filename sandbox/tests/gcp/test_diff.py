@@ -17,6 +17,7 @@ from .conftest import (
     PROJECT,
     REGION,
     ROUTER,
+    ROUTER_INPUTS,
     SPOT,
     SUBNETWORK,
     SUBNETWORK_INPUTS,
@@ -166,8 +167,8 @@ def test_diff_of_a_cluster(ready: Project, changes: Props, paths: set[str], repl
         (SUBNETWORK, SUBNETWORK_INPUTS, {"privateIpGoogleAccess": True}, False, False),
         (SUBNETWORK, SUBNETWORK_INPUTS, {"secondaryIpRanges": []}, False, False),
         (SUBNETWORK, SUBNETWORK_INPUTS, {"logConfig": {"flowSampling": 0.1}}, False, False),
-        (ROUTER, {"name": "r", "region": REGION, "network": "net"}, {"network": "other"}, True, True),
-        (ROUTER, {"name": "r", "region": REGION, "network": "net"}, {"description": "x"}, False, False),
+        (ROUTER, ROUTER_INPUTS, {"network": "other"}, True, True),
+        (ROUTER, ROUTER_INPUTS, {"description": "x"}, False, False),
         (ACCOUNT, {"accountId": "ml-nodes"}, {"displayName": "Nodes"}, False, False),
         (ACCOUNT, {"accountId": "ml-nodes"}, {"accountId": "ml-others"}, True, True),
         # DeleteBeforeReplace in pulumi-gcp provider/resources.go
@@ -228,34 +229,27 @@ def test_another_machine_or_disk_makes_every_node_anew(ready: Project, change: P
     assert before.isdisjoint(after) is anew
 
 
-KEPT = {
-    "maxPodsPerNode": 64,
-    "nodeLocations": ZONES[:1],
-    "autoscaling": {"totalMinNodeCount": 0, "totalMaxNodeCount": 8, "locationPolicy": "BALANCED"},
-    "upgradeSettings": {"maxSurge": 2},
-}
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_what_a_program_leaves_out_of_a_pool_is_kept(ready: Project, name: str) -> None:
-    pool = ready.create(POOL, {**SPOT, name: KEPT[name]})
-    assert ready.diff(pool, SPOT).changes == {}
-    assert ready.update(pool, SPOT).old_outputs[name] == pool.old_outputs[name]
+GPU = with_config(SPOT, machineType="n1-standard-8", guestAccelerators=[{"type": "nvidia-tesla-v100", "count": 1}])
+BALANCED = {"totalMinNodeCount": 0, "totalMaxNodeCount": 8, "locationPolicy": "BALANCED"}
 
 
 @pytest.mark.parametrize(
-    "left_out",
-    [{"diskSizeGb": 200}, {"kubeletConfig": {"shutdownGracePeriodSeconds": 120}}, {"guestAccelerators": None}],
+    ("made", "said"),
+    [
+        ({**SPOT, "maxPodsPerNode": 64}, SPOT),
+        ({**SPOT, "nodeLocations": ZONES[:1]}, SPOT),
+        ({**SPOT, "autoscaling": BALANCED}, SPOT),
+        ({**SPOT, "upgradeSettings": {"maxSurge": 2}}, SPOT),
+        (with_config(SPOT, diskSizeGb=200), SPOT),
+        (with_config(SPOT, kubeletConfig={"shutdownGracePeriodSeconds": 120}), SPOT),
+        (GPU, with_config(GPU, guestAccelerators=None)),
+        (GPU, with_config(GPU, guestAccelerators=[])),
+    ],
 )
-def test_node_settings_that_a_program_leaves_out_are_kept(ready: Project, left_out: Props) -> None:
-    gpu = with_config(SPOT, machineType="n1-standard-8", guestAccelerators=[{"type": "nvidia-tesla-v100", "count": 1}])
-    if left_out == {"guestAccelerators": None}:
-        pool = ready.create(POOL, gpu)
-        for without in ({"guestAccelerators": None}, {"guestAccelerators": []}):
-            assert ready.diff(pool, with_config(gpu, **without)).changes == {}
-        return
-    pool = ready.create(POOL, with_config(SPOT, **left_out))
-    assert ready.diff(pool, SPOT).changes == {}
+def test_what_a_program_leaves_out_of_a_pool_is_kept(ready: Project, made: Props, said: Props) -> None:
+    pool = ready.create(POOL, made)
+    assert ready.diff(pool, said).changes == {}
+    assert ready.update(pool, said).old_outputs == pool.old_outputs
 
 
 def test_access_settings_of_a_cluster_are_kept_and_an_empty_group_is_none(project: Project) -> None:

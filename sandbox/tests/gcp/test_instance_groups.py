@@ -138,13 +138,6 @@ def test_a_fixed_count_is_a_zone_s_and_can_be_changed() -> None:
     assert cluster.spread() == [3, 3, 3]
 
 
-def test_machines_go_with_their_pool() -> None:
-    cluster = Cluster(initialNodeCount=1)
-    assert cluster.resources.of_type(instance_groups.GROUP)
-    cluster.resources.remove(cluster.pool.id)
-    assert not cluster.resources.of_type(instance_groups.GROUP)
-
-
 def test_what_the_autoscaler_sees() -> None:
     cluster = Cluster(autoscaling={"minNodeCount": 1, "maxNodeCount": 2, "locationPolicy": "ANY"})
     group = cluster.group()

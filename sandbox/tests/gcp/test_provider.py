@@ -18,6 +18,7 @@ from .conftest import (
     CLUSTER_INPUTS,
     MEMBER,
     NAT,
+    NAT_INPUTS,
     NETWORK,
     NETWORK_INPUTS,
     POOL,
@@ -25,6 +26,7 @@ from .conftest import (
     REGION,
     REGULAR,
     ROUTER,
+    ROUTER_INPUTS,
     SPOT,
     SUBNETWORK,
     Project,
@@ -194,9 +196,8 @@ def test_an_existing_grant_is_no_error(project: Project) -> None:
 
 def test_a_nat_goes_with_its_router(project: Project) -> None:
     project.network()
-    router = project.create(ROUTER, {"name": "r", "region": REGION, "network": "net"})
-    nat = {"name": "nat", "router": "r", "region": REGION, "natIpAllocateOption": "AUTO_ONLY"}
-    gateway = project.create(NAT, {**nat, "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES"})
+    router = project.create(ROUTER, ROUTER_INPUTS)
+    gateway = project.create(NAT, NAT_INPUTS)
     assert gateway.id == f"{PROJECT}/{REGION}/r/nat"
     assert project.refresh(gateway).old_outputs["type"] == "PUBLIC"
     project.provider.delete(router)

@@ -16,7 +16,7 @@ from sandbox.cluster.plugins import limits
 from sandbox.gcp.gcp_quotas import UNLIMITED, Quotas
 from sandbox.tests.engine_side import Props
 
-from .conftest import CLUSTER, CLUSTER_INPUTS, FLEX, POOL, PROJECT, REGION, REGULAR, SPOT, Project, with_config
+from .conftest import CLUSTER, FLEX, POOL, PROJECT, REGION, REGULAR, SPOT, TWO, Project, with_config
 
 MORE = f"View and manage quotas at https://console.cloud.google.com/iam-admin/quotas?usage=USED&project={PROJECT}."
 ON_DEMAND = {**with_config(SPOT, spot=None), "name": "od"}
@@ -104,9 +104,8 @@ def test_all_gpus_of_a_project_have_a_limit_together(ready: Project) -> None:
 
 def test_the_pool_that_a_cluster_begins_with_needs_its_cpus(ready: Project) -> None:
     limited(ready, {"CPUS": 5})
-    two = {**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": {}}
-    assert "requires '6.0' and is short '1.0'" in refused(ready, two, CLUSTER)
-    ready.create(CLUSTER, {**two, "nodeLocations": [f"{REGION}-a"]})
+    assert "requires '6.0' and is short '1.0'" in refused(ready, TWO, CLUSTER)
+    ready.create(CLUSTER, {**TWO, "nodeLocations": [f"{REGION}-a"]})
 
 
 def test_other_regions_do_not_count(ready: Project) -> None:

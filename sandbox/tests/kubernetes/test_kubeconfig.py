@@ -33,7 +33,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def secure(certificates: Path) -> Iterator[Server]:
-    """A server that requires a client certificate of its authority."""
+    """Yield a server that requires a client certificate of its authority."""
     server = Server()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificates / "serving.crt", certificates / "serving.key")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.azure import azure_ids
 from sandbox.azure.resources import access_rules
 from sandbox.tests.rule_walk import ABSENT, Row
 
-from ..conftest import ml
+from ..conftest import VAULT_INPUTS, ml
 from .requests import CONTROL, GROUP, GUID, OWN, Put, cluster, granted
 
 _ZONE = f"{GROUP}/providers/Microsoft.Network/privateDnsZones/privatelink.westeurope.azmk8s.io"
@@ -31,10 +30,7 @@ _KEY = "https://keys.vault.azure.net/keys/etcd/1"
 _VAULT = f"{GROUP}/providers/Microsoft.KeyVault/vaults/keys"
 _DISKS = f"{GROUP}/providers/Microsoft.Compute/diskEncryptionSets/disks"
 _LOGS = f"{GROUP}/providers/Microsoft.OperationalInsights/workspaces/logs"
-_VAULT_MADE = Put(
-    "azure-native:keyvault:Vault",
-    ml(vaultName="keys", properties={"tenantId": azure_ids.TENANT, "sku": {"family": "A", "name": "standard"}}),
-)
+_VAULT_MADE = Put("azure-native:keyvault:Vault", VAULT_INPUTS)
 _CRYPTO_USER = granted("12338af0-0e69-4776-bea7-57ae8d297424", _VAULT)
 _ELSEWHERE = granted("12338af0-0e69-4776-bea7-57ae8d297424", CONTROL, GUID.replace("1", "2"))
 

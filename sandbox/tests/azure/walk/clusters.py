@@ -10,24 +10,23 @@ from sandbox.azure.resources import azure_cluster_rules, cluster_pools_rules
 from sandbox.cloud.state import Store
 from sandbox.tests.rule_walk import ABSENT, Row, Step
 
-from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props
+from ..conftest import AUTOSCALED, CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props
 from .requests import GROUP, GUID, OWN, Delete, Put, cluster, id_of, pool
 
 _ABSENT = f"{GROUP}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/no"
 _TWO = id_of(CLUSTER, resourceGroupName="ml", resourceName="two")
 _SENT = {k: v for k, v in CLUSTER_INPUTS.items() if k not in ("resourceGroupName", "resourceName")}
-_AUTOSCALED = {**SYSTEM, "enableAutoScaling": True, "minCount": 1, "maxCount": 3}
 
 
 def _older(account: Account, version: str) -> None:
-    """A pool that stayed behind when versions were still offered that are not any more."""
+    """Leave a pool behind at a version that was offered once."""
     id = id_of(POOL, resourceGroupName="ml", resourceName="two", agentPoolName="cpu")
     with Store(account.state_file).change() as resources:
         resources.records[azure_ids.key(id)].body["currentOrchestratorVersion"] = version
 
 
 def _aks(**changes: Any) -> Put:
-    """The cluster whose pools `pool` makes."""
+    """Put the cluster whose pools `pool` makes."""
     return Put(CLUSTER, {**CLUSTER_INPUTS, **changes})
 
 
@@ -39,7 +38,7 @@ _CPU = id_of(POOL, resourceGroupName="ml", resourceName="aks", agentPoolName="cp
 
 
 def _marked(token: str, state: str, **parameters: str) -> Step:
-    """A cluster or pool that another process is working on."""
+    """Mark a cluster or pool that another process is working on."""
     id = id_of(token, resourceGroupName="ml", **parameters)
 
     def mark(account: Account) -> None:
@@ -223,7 +222,7 @@ ROWS = [
     .tries(cluster, kubernetesVersion=("1.36", "1.35.5")),
     Row("node auto-provisioning with autoscaled pools", cluster_pools_rules.node_provisioning, "2.1")
     .assumes("OperationNotAllowed", ".properties.nodeProvisioningProfile.mode cannot be Auto")
-    .tries(cluster, nodeProvisioningProfile={"mode": "Auto"}, agentPoolProfiles=([_AUTOSCALED], ABSENT)),
+    .tries(cluster, nodeProvisioningProfile={"mode": "Auto"}, agentPoolProfiles=([AUTOSCALED], ABSENT)),
     Row("autoscaled pool under node auto-provisioning", cluster_pools_rules.node_provisioning, "2.1")
     .assumes("OperationNotAllowed", ".properties.nodeProvisioningProfile.mode cannot be Auto")
     .given(cluster(nodeProvisioningProfile={"mode": "Auto"}))

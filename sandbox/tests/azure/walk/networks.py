@@ -17,7 +17,7 @@ def subnet(name: str) -> str:
 
 
 def _in(location: str, network: Any = None, **changes: Any) -> Put:
-    """A cluster whose nodes are in a subnet."""
+    """Put a cluster whose nodes are in a subnet."""
     profile = {**SYSTEM, "vnetSubnetID": subnet(location), **changes}
     return cluster(agentPoolProfiles=[profile], networkProfile=network or {})
 

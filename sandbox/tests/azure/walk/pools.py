@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.azure import allocation
 from sandbox.azure.resources import azure_machine_rules, azure_pool_rules, cluster_pools_rules, node_rules
 from sandbox.tests.rule_walk import ABSENT, Row
 
@@ -16,8 +15,6 @@ _AUTOSCALED = {**REGULAR, "enableAutoScaling": True, "minCount": 1, "maxCount": 
 _ABSENT = "/subscriptions/s/resourceGroups/ml/providers/Microsoft.Network/virtualNetworks/n/subnets/x"
 _D4DS = {**REGULAR, "vmSize": "Standard_D4ds_v5"}
 _A100 = {**REGULAR, "vmSize": "Standard_NC24ads_A100_v4", "count": 0}
-_NORTH = {**REGULAR, "resourceName": "north"}
-_IN_NORTH = cluster(resourceName="north", location="northeurope")
 _RESERVED = f"{GROUP}/providers/Microsoft.Compute/capacityReservationGroups/gpus"
 _CONTRIBUTOR = granted("b24988ac-6180-42a0-ab88-20f7382dd24c", _RESERVED)
 _READY = (_CONTRIBUTOR, cluster(identity=OWN))
@@ -281,29 +278,6 @@ ROWS = [
     Row("unavailable nodes in a system pool", node_rules.system_unavailable, "page upgrade-aks-node-pools-rolling")
     .assumes("System pools can't set maxUnavailable")
     .tries(pool, REGULAR, mode=("System", "User"), upgradeSettings={"maxSurge": "0", "maxUnavailable": "1"}),
-    Row("quota of the region", allocation.quota_at_the_door, "2.1, 7.12")
-    .says(
-        "ErrCode_InsufficientVCPUQuota",
-        "Insufficient regional vcpu quota left for location northeurope. left regional vcpu quota 16, requested quota 20.",
-    )
-    .given(_IN_NORTH)
-    .tries(pool, _NORTH, count=(5, 4)),
-    Row("quota of a family", allocation.quota_at_the_door, "2.1, 7.12")
-    .says(
-        "ErrCode_InsufficientVCPUQuota",
-        "Insufficient vcpu quota requested 12, remaining 8 for family Standard NCASv3_T4 Family for region northeurope.",
-    )
-    .given(_IN_NORTH)
-    .tries(pool, _NORTH, vmSize="Standard_NC4as_T4_v3", count=(3, 2)),
-    Row("quota of spot", allocation._spot_quota, "2.2, 7.12", late=True)
-    .says(
-        "QuotaExceeded",
-        "Operation could not be completed as it results in exceeding approved LowPriorityCores quota. Additional details - "
-        "Deployment Model: Resource Manager, Location: northeurope, Current Limit: 12, Current Usage: 0, Additional Required: 16, "
-        "(Minimum) New Limit Required: 16.",
-    )
-    .given(_IN_NORTH)
-    .tries(pool, SPOT, resourceName="north", count=(4, 3), agentPoolName=(ABSENT, "other")),
     Row(
         "capacity reservation group that is none",
         azure_machine_rules.reservation_form,

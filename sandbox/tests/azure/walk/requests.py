@@ -51,7 +51,7 @@ GUID = "11111111-1111-4111-8111-111111111111"
 
 
 def cluster(**changes: Any) -> Put:
-    """A new cluster `two` beside `aks`."""
+    """Put a new cluster `two` beside `aks`."""
     return Put(CLUSTER, {**CLUSTER_INPUTS, "resourceName": "two", **changes})
 
 
@@ -60,7 +60,7 @@ def pool(base: Props, **changes: Any) -> Put:
 
 
 def granted(role: str, scope: str, name: str = GUID) -> Put:
-    """A role for the identity `control`."""
+    """Give a role to the identity `control`."""
     principal = azure_ids.guid("principal", azure_ids.key(CONTROL))
     definition = f"/providers/Microsoft.Authorization/roleDefinitions/{role}"
     grant = {"principalId": principal, "principalType": "ServicePrincipal", "roleDefinitionId": definition}

@@ -72,7 +72,7 @@ _THEIRS = "/subscriptions/22222222-2222-4222-8222-222222222222"
 
 
 def _of_others(account: Account) -> None:
-    """The same account in another subscription."""
+    """Put the same account into another subscription."""
     id = f"{_THEIRS}/resourceGroups/theirs/providers/Microsoft.Storage/storageAccounts/mlcheckpoints"
     with account.cloud._change() as resources:
         resources.put(Record(storage.ACCOUNT, id, {**_KIND, "location": "westeurope"}))

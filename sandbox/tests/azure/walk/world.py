@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from sandbox.azure.azure_errors import AzureRefused
-from sandbox.azure.azure_quotas import Quotas
 from sandbox.azure.resources import azure_cluster_rules, azure_pool_rules, cluster_pools_rules, roles, storage
 from sandbox.cloud.provider import InitFailed
 from sandbox.tests.rule_walk import Refusal, Walk, marked
@@ -23,18 +21,11 @@ TABLES = [
     *((storage, f"{part}_RULES") for part in ("ACCOUNT", "BLOB_SERVICE", "CONTAINER", "POLICY")),
     (roles, "RULES"),
 ]
-QUOTAS = Quotas.parse_quotas({"northeurope": {"Cores": 20, "lowPriorityCores": 12, "standardNCASv3_T4Family": 8}})
 ROUTES = {
     "routed": {"addressPrefix": "0.0.0.0/0", "nextHopType": "VirtualAppliance", "nextHopIpAddress": "10.100.255.4"},
     "leaking": {"addressPrefix": "0.0.0.0/0", "nextHopType": "Internet"},
     "lost": {"addressPrefix": "10.0.0.0/8", "nextHopType": "VnetLocal"},
 }
-
-
-def caller(state_file: Path) -> Account:
-    account = Account(state_file)
-    account.limit(QUOTAS)
-    return account
 
 
 def build(account: Account) -> None:
@@ -68,5 +59,5 @@ def refusal(error: Exception) -> Refusal:
 
 
 WALK = Walk(
-    "azure", TABLES, [row for module in MODULES for row in module.ROWS], caller, build, refusal, "InvalidParameter"
+    "azure", TABLES, [row for module in MODULES for row in module.ROWS], Account, build, refusal, "InvalidParameter"
 )

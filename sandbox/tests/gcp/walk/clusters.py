@@ -19,9 +19,9 @@ from ..conftest import (
     SUBNETWORK,
     SUBNETWORK_INPUTS,
 )
-from .requests import Again, Make, cluster, key_granted
+from .requests import Again, Make, cluster, key_granted, ranges
 
-_RANGES = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "more-services"}
+_RANGES = ranges("more-services")
 _KEY = "projects/p/locations/{}/keyRings/r/cryptoKeys/k"
 _SUBNET_MEMBER = "gcp:compute/subnetworkIAMMember:SubnetworkIAMMember"
 
@@ -31,20 +31,18 @@ def _hidden(block: str) -> dict[str, Any]:
 
 
 def _private(name: str, services: str, block: str = "172.16.0.0/28") -> Make:
-    ranges = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": services}
-    return cluster(name=name, ipAllocationPolicy=ranges, privateClusterConfig=_hidden(block))
+    return cluster(name=name, ipAllocationPolicy=ranges(services), privateClusterConfig=_hidden(block))
 
 
 _AGENTS = (gcp_identity.kubernetes_agent(PROJECT), gcp_identity.google_apis_account(PROJECT))
 
 
 def _shared(host: str) -> Make:
-    ranges = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "services"}
     return cluster(
         name="shared",
         network=f"projects/{host}/global/networks/net",
         subnetwork=f"projects/{host}/regions/{REGION}/subnetworks/shared",
-        ipAllocationPolicy=ranges,
+        ipAllocationPolicy=ranges("services"),
     )
 
 

@@ -14,12 +14,14 @@ from ..conftest import (
     CLUSTER_ID,
     MEMBER,
     NAT,
+    NAT_INPUTS,
     NETWORK,
     NETWORK_INPUTS,
     PROJECT,
     READER,
     REGION,
     ROUTER,
+    ROUTER_INPUTS,
     SUBNETWORK,
     SUBNETWORK_INPUTS,
 )
@@ -30,7 +32,7 @@ _ROBOT = f"ml-nodes@{PROJECT}.iam.gserviceaccount.com"
 
 
 def _subnet(**changes: Any) -> Make:
-    """A new subnet beside `nodes`."""
+    """Make a new subnet beside `nodes`."""
     fresh = {**SUBNETWORK_INPUTS, "name": "two", "ipCidrRange": "10.10.0.0/20", "secondaryIpRanges": []}
     return Make(SUBNETWORK, {**fresh, **changes})
 
@@ -40,13 +42,12 @@ def _ranges(*ranges: tuple[str, str]) -> list[dict[str, str]]:
 
 
 def _nat(**changes: Any) -> Make:
-    """A NAT of a router in another network, which has no NAT yet."""
-    gateway = {"name": "two", "router": "second", "region": REGION, "natIpAllocateOption": "AUTO_ONLY"}
-    return Make(NAT, {**gateway, "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES", **changes})
+    """Make a NAT of a router in another network, which has no NAT yet."""
+    return Make(NAT, {**NAT_INPUTS, "name": "two", "router": "second", **changes})
 
 
-_SECOND = Make(ROUTER, {"name": "second", "region": REGION, "network": "other"})
-_BESIDE = Make(ROUTER, {"name": "second", "region": REGION, "network": "net"})
+_SECOND = Make(ROUTER, {**ROUTER_INPUTS, "name": "second", "network": "other"})
+_BESIDE = Make(ROUTER, {**ROUTER_INPUTS, "name": "second"})
 
 
 def _grant(token: str = MEMBER, **changes: Any) -> Make:
@@ -64,8 +65,8 @@ ROWS = [
     .tries(Again, NETWORK, (NETWORK_INPUTS, {**NETWORK_INPUTS, "name": "two"})),
     Row("NAT twice", gcp_cloud._exists, "resource_compute_router_nat.go")
     .says("Unable to create RouterNat, existing object already found")
-    .refuses(Again(NAT, {**_nat().inputs, "name": "nat", "router": "router"}))
-    .accepts(Make(NAT, {**_nat().inputs, "name": "nat", "router": "router"})),
+    .refuses(Again(NAT, NAT_INPUTS))
+    .accepts(Make(NAT, NAT_INPUTS)),
     Row("account twice", gcp_cloud._exists, "4.4")
     .says(
         "Error creating service account: googleapi: Error 409: Service account ml-nodes already exists within project "

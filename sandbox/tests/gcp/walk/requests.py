@@ -54,7 +54,7 @@ class Delete:
 
 
 def key_granted(key: str, agent: str) -> Make:
-    """A service agent's right to encrypt with a key."""
+    """Give a service agent the right to encrypt with a key."""
     role = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
     grant = {"cryptoKeyId": key, "role": role, "member": f"serviceAccount:{agent}"}
     return Make("gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember", grant)
@@ -64,10 +64,14 @@ def _some(inputs: Props) -> Props:
     return {name: value for name, value in inputs.items() if value is not None}
 
 
+def ranges(services: str) -> Props:
+    return {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": services}
+
+
 def cluster(**changes: Any) -> Make:
-    """A new cluster `two` beside `gke`, with a range of its own for Services."""
-    policy = {"clusterSecondaryRangeName": "pods", "servicesSecondaryRangeName": "more-services"}
-    return Make(CLUSTER, _some({**CLUSTER_INPUTS, "name": "two", "ipAllocationPolicy": policy, **changes}))
+    """Make a new cluster `two` beside `gke`, with a range of its own for Services."""
+    own = {"name": "two", "ipAllocationPolicy": ranges("more-services")}
+    return Make(CLUSTER, _some({**CLUSTER_INPUTS, **own, **changes}))
 
 
 def pool(base: Props, **changes: Any) -> Make:
@@ -75,5 +79,5 @@ def pool(base: Props, **changes: Any) -> Make:
 
 
 def nodes(base: Props, **changes: Any) -> Make:
-    """A pool with changes of its nodes."""
+    """Make a pool with changes of its nodes."""
     return Make(POOL, with_config(base, **changes))

@@ -6,7 +6,7 @@ from sandbox.cloud.provider import InitFailed, Refused
 from sandbox.gcp.resources import bucket, gcp_cluster_rules, gcp_identity, gcp_network, gcp_pool_rules, router
 from sandbox.tests.rule_walk import Refusal, Walk, marked
 
-from ..conftest import ACCOUNT, NAT, POOL, REGION, REGULAR, ROUTER, Project
+from ..conftest import ACCOUNT, NAT, NAT_INPUTS, POOL, REGULAR, ROUTER, ROUTER_INPUTS, Project
 from . import buckets, clusters, gpus, networks, pools
 
 MODULES = (networks, clusters, pools, gpus, buckets)
@@ -26,9 +26,8 @@ def build(project: Project) -> None:
     project.subnetwork()
     project.subnetwork(name="elsewhere", region="us-central1", ipCidrRange="10.9.0.0/20", secondaryIpRanges=[])
     project.subnetwork(name="others", network="other", secondaryIpRanges=[])
-    project.create(ROUTER, {"name": "router", "region": REGION, "network": "net"})
-    nat = {"name": "nat", "router": "router", "region": REGION, "natIpAllocateOption": "AUTO_ONLY"}
-    project.create(NAT, {**nat, "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES"})
+    project.create(ROUTER, ROUTER_INPUTS)
+    project.create(NAT, NAT_INPUTS)
     project.create(ACCOUNT, {"accountId": "ml-nodes"})
     project.cluster()
     project.create(POOL, {**REGULAR, "name": "general"})
