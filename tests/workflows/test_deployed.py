@@ -43,7 +43,7 @@ def answer(world: GitHub | Machine, *runs: tuple[dict[str, Any], list[dict[str, 
 
 def deployed(github: GitHub, *stacks: str) -> dict[str, str]:
     commits: dict[str, str]
-    commits, _ = github.script("deployed", "main_branch").deployed("owner/project", [*stacks] or ["prod"])
+    commits, _ = github.script("deployed", "gh").deployed("owner/project", [*stacks] or ["prod"])
     return commits
 
 
@@ -122,7 +122,7 @@ def test_planted_runs_cannot_push_the_last_update_out_of_sight(
 def test_runs_of_tags_do_not_use_up_the_runs_that_are_asked_for(
     github: GitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    script = github.script("deployed", "main_branch")
+    script = github.script("deployed", "gh")
     monkeypatch.setattr(script, "MOST", 2)
     tags = [(run(number, PLANTED), [job("prod")]) for number in range(9, 4, -1)]
     answer(github, *tags, (run(3, TIP), []), (run(2, OLDER), [job("prod")]), **{PLANTED: "ahead"})
@@ -144,7 +144,7 @@ def test_a_stack_that_was_never_brought_up_has_no_commit_and_a_warning(
 ) -> None:
     answer(github)
     set_up(monkeypatch, tmp_path, "prod")
-    github.script("deployed", "main_branch").main()
+    github.script("deployed", "gh").main()
     assert (tmp_path / "outputs").read_text() == "prod=\n"
     assert "::warning::prod was never brought up" in capsys.readouterr().out
 
@@ -167,7 +167,7 @@ def test_what_is_older_than_the_runs_that_are_looked_at_is_not_called_never(
     older: int,
     known: bool,
 ) -> None:
-    script = github.script("deployed", "main_branch")
+    script = github.script("deployed", "gh")
     for name, value in bounds.items():
         monkeypatch.setattr(script, name, value)
     jobs = {3: [job("dev"), job("prod", None)], 2: [job("dev")], 1: [job("dev")]}
@@ -205,7 +205,7 @@ def test_a_stack_that_is_not_found_in_so_many_runs_fails_the_step(machine: Machi
 def test_a_stacks_name_cannot_change_the_question_and_no_stack_asks_none(
     stack: str, says: str | None, github: GitHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    script = github.script("deployed", "main_branch")
+    script = github.script("deployed", "gh")
     set_up(monkeypatch, tmp_path, stack)
     if says:
         with pytest.raises(Exception, match=says):

@@ -56,11 +56,11 @@ def main(github: GitHub, monkeypatch: pytest.MonkeyPatch) -> GitHub:
 
 def test_mains_last_commit_comes_up(main: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_SHA", SHA)
-    main.script("tip", "main_branch").main()
+    main.script("tip", "gh").main()
 
 
 @pytest.mark.parametrize("commit", ["b" * 40, "", SHA[:12]])
 def test_an_older_commit_does_not(main: GitHub, monkeypatch: pytest.MonkeyPatch, commit: str) -> None:
     monkeypatch.setenv("GITHUB_SHA", commit)
     with pytest.raises(Exception, match=f"main has moved on from {commit} to {SHA}"):
-        main.script("tip", "main_branch").main()
+        main.script("tip", "gh").main()
