@@ -184,7 +184,7 @@ class _Page:
         )
 
     def _kept(self, changes: Sequence[Change]) -> list[Change]:
-        ordered = _ordered(changes)
+        ordered = sorted(changes, key=lambda change: _ORDER.index(change.op))
         loud = [change for change in ordered if change.op in LOUD][: self.detail.loud]
         return loud + [change for change in ordered if change.op not in LOUD][: self.detail.rows]
 
@@ -313,10 +313,6 @@ class _Page:
         if self.left < 0:
             raise _TooLongError
         return drawn
-
-
-def _ordered(changes: Iterable[Change]) -> list[Change]:
-    return sorted(changes, key=lambda change: _ORDER.index(change.op))
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -26,7 +26,7 @@ def report(*stacks: StackReport) -> Report:
 
 
 def large(changes: int, properties: int, value: int = 200) -> Report:
-    """A report of one stack with a replaced and a deleted resource after many others."""
+    """Return a report of one stack with a replaced and a deleted resource after many others."""
     many = tuple(
         Change(
             op=Op.UPDATE,
@@ -55,7 +55,7 @@ _TEXT = NASTY_TEXT.filter(
 
 @st.composite
 def reports(draw: st.DrawFn) -> Report:
-    """Any report, with texts of a stranger everywhere."""
+    """Draw any report, with texts of a stranger everywhere."""
 
     def text() -> str:
         return draw(_TEXT)

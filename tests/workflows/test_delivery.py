@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import io
 import tarfile
-import zipfile
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from tests.workflows.conftest import Machine, delivery_entry
-from tests.workflows.files import FOLDER, PROJECT, SCRIPTS
+from tests.workflows.conftest import GitHub, Machine, delivery_entry, zipped
+from tests.workflows.files import FOLDER, PROJECT
 
 
 @pytest.fixture
-def delivery(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    return importlib.import_module("delivery")
+def delivery(github: GitHub) -> ModuleType:
+    return github.script("delivery")
 
 
 @pytest.fixture
-def programs(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    return importlib.import_module("programs")
+def programs(github: GitHub) -> ModuleType:
+    return github.script("programs")
 
 
 def read(delivery: ModuleType, folder: Path, text: str) -> list[str]:
@@ -130,13 +126,6 @@ def tarred(name: str, content: bytes) -> bytes:
     return file.getvalue()
 
 
-def zipped(name: str, content: bytes) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(name, content)
-    return file.getvalue()
-
-
 CLI = b'#!/bin/sh\necho "$@" >> "$WORLD/installed"\n'
 
 
@@ -145,7 +134,7 @@ def served(programs: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     """Return what the publishers serve, by the archive's name; the digests in the program's file are those of it."""
     wanted: dict[str, str] = programs.wanted((PROJECT / "uv.lock").read_text())
     content = {name: tarred("pulumi/pulumi", CLI) for name in wanted} | {
-        name: zipped("bin/linux_amd64/kubelogin", b"x") for name in wanted if name.endswith(".zip")
+        name: zipped(("bin/linux_amd64/kubelogin", b"x")) for name in wanted if name.endswith(".zip")
     }
     addresses = {address: name for name, address in wanted.items()}
     monkeypatch.setattr(programs, "download", lambda address: content[addresses[address]])

@@ -32,7 +32,7 @@ def job(stack: str, conclusion: str | None = "success", name: str = "pulumi up")
 
 
 def answer(world: GitHub | Machine, *runs: tuple[dict[str, Any], list[dict[str, Any]]], **standing: str) -> None:
-    """Runs with their jobs, newest first, and where commits stand that are not on main."""
+    """Set runs with their jobs, newest first, and where commits stand that are not on main."""
     world.answer(MAIN, {"ref": "refs/heads/main", "object": {"sha": TIP}})
     world.answer(RUNS, {"workflow_runs": [run for run, _ in runs]})
     for one, jobs in runs:
@@ -101,14 +101,6 @@ def test_a_planted_run_is_passed_over(
     assert deployed(github) == {"prod": OLDER}
 
 
-def test_what_a_deployments_record_says_is_not_even_read(github: GitHub) -> None:
-    answer(github, (run(1, OLDER), [job("prod")]))
-    github.answer("repos/owner/project/deployments", [{"id": 3, "sha": PLANTED, "environment": "prod"}])
-    github.answer("repos/owner/project/deployments/3/statuses", [{"state": "success"}])
-    assert deployed(github) == {"prod": OLDER}
-    assert [path for path in github.asked if "deployments" in path] == []
-
-
 def test_planted_runs_cannot_push_the_last_update_out_of_sight(
     github: GitHub, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,16 +129,6 @@ def test_what_is_not_the_branch_main_is_refused(github: GitHub, answered: dict[s
     github.answer(MAIN, {"ref": "refs/heads/main", "object": {"sha": PLANTED}} | answered)
     with pytest.raises(Exception, match=r"owner/project has no branch main"):
         deployed(github)
-
-
-def test_a_stack_that_was_never_brought_up_has_no_commit_and_a_warning(
-    github: GitHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    answer(github)
-    set_up(monkeypatch, tmp_path, "prod")
-    github.script("deployed", "gh").main()
-    assert (tmp_path / "outputs").read_text() == "prod=\n"
-    assert "::warning::prod was never brought up" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
