@@ -79,12 +79,12 @@ def _struct(values: dict[str, Any]) -> Any:
 
 
 def cpu(stack_file: Path) -> float:
-    """CPU seconds, user and system, of one run of the program on a stack file."""
+    """Return the CPU seconds, user and system, of one run of the program on a stack file."""
     return _cpu(PROJECT, stack_config(stack_file), Cloud(None))
 
 
 def peer_cpu(peer: Peer) -> float:
-    """CPU seconds of one run of a peer's program. The emulated cloud answers: the mocks know what ours asks."""
+    """Return the CPU seconds of one run of a peer's program. The emulated cloud answers: the mocks know what ours asks."""
     with tempfile.TemporaryDirectory() as folder:
         state = Path(folder) / "cloud.json"
         cloud = EmulatedAzure(state, "westeurope") if peer.package == "azure-native" else EmulatedGoogle(state)
@@ -111,7 +111,7 @@ def _cpu(folder: Path, settings: Mapping[str, Any], cloud: pulumi.runtime.Mocks)
 
 
 def beside_peers(names: Sequence[str], runs: int) -> dict[str, list[tuple[float, float]]]:
-    """CPU seconds of checked-in stacks by name, each with those of its peer, in turns."""
+    """Return the CPU seconds of checked-in stacks by name, each with those of its peer, in turns."""
     files = {name: PROJECT / f"Pulumi.{name}.yaml" for name in names}
 
     def turn() -> dict[str, tuple[float, float]]:
@@ -123,7 +123,7 @@ def beside_peers(names: Sequence[str], runs: int) -> dict[str, list[tuple[float,
 
 
 def pool(stack: str, runs: int, few: int, many: int) -> list[float]:
-    """CPU seconds of one more spot pool on a stack's cloud, by stacks of few and of many."""
+    """Return the CPU seconds of one more spot pool on a stack's cloud, by stacks of few and of many."""
     with tempfile.TemporaryDirectory() as folder:
         small, large = pool_files(stack, Path(folder), (few, many))
         cpu(small)

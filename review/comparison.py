@@ -188,12 +188,11 @@ class _Comparison:
 
 def _pools(outcome: Outcome, *, system: bool = True) -> list[dict[str, Any]]:
     """Return the pools in a stack's outputs, the system pool first."""
-    pools = outcome.outputs.get("pools")
     # Another program may use the name for something else, and an output of a new resource is a text
     # until the resource exists.
     all_pools = [
         outcome.outputs.get("systemPool") if system else None,
-        *(pools if isinstance(pools, list) else []),
+        *pools.listed(outcome.outputs.get("pools")),
     ]
     return [pool for pool in all_pools if isinstance(pool, dict)]
 

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 from types import ModuleType
@@ -76,6 +77,17 @@ def delivery_entry(stack: str, state: str = "", more: str = "") -> str:
     """Return a stack's part of .github/delivery.toml."""
     state = state or f"azblob://{stack}?storage_account=examplestate"
     return f'[{stack}]\nstate = "{state}"\n{more}' + (DEPLOYER + READER).replace("{stack}", stack)
+
+
+def tarred(*programs: tuple[str, bytes]) -> bytes:
+    """Return an archive of these programs."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name, content in programs:
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(content), 0o755
+            archive.addfile(entry, io.BytesIO(content))
+    return buffer.getvalue()
 
 
 def zipped(*files: tuple[str, str | bytes], how: int = zipfile.ZIP_DEFLATED) -> bytes:
