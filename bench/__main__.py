@@ -10,7 +10,7 @@ import os
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from bench import admission, program, whole
@@ -36,11 +36,8 @@ def sandbox_figures(stack: str, home: Path, environment: dict[str, str], figures
     """Measure a stack's sandbox: up, again, preview, down."""
     add = figures.add
 
-    def command(name: str, *arguments: str) -> Callable[[], float]:
-        whole = (sys.executable, "-m", "sandbox", name, "--stack", stack, *arguments)
-        return lambda: seconds(*whole, environment=environment)
-
-    up, down, outputs, status = command("up"), command("down"), command("outputs"), command("status")
+    run = partial(seconds, sys.executable, "-m", "sandbox", environment=environment)
+    up, down, outputs, status = (partial(run, name, "--stack", stack) for name in ("up", "down", "outputs", "status"))
     ups: list[float] = []
     downs: list[float] = []
     for _ in range(RUNS):
@@ -54,8 +51,7 @@ def sandbox_figures(stack: str, home: Path, environment: dict[str, str], figures
         preview_figures(stack, TURNS, environment, figures)
         add(f"{stack}: outputs", [outputs() for _ in range(RUNS)], "s", 2)
         add(f"{stack}: status", [status() for _ in range(RUNS)], "s", 2)
-        help_command = (sys.executable, "-m", "sandbox", "--help")
-        add("sandbox --help", [seconds(*help_command, environment=environment) for _ in range(RUNS)], "s", 2)
+        add("sandbox --help", [run("--help") for _ in range(RUNS)], "s", 2)
         planes = clusters.planes(home / stack / "clusters")
         add(f"{stack}: memory of the running sandbox", [sum(plane.memory() for plane in planes) / 1e6], "MB", 1)
     finally:

@@ -59,7 +59,7 @@ def pod(namespace: str, number: int) -> dict[str, Any]:
 
 
 def latencies(bed: Bed, rounds: int) -> dict[str, list[float]]:
-    """Milliseconds to create a pod, by namespace. These pods name no existing scheduler."""
+    """Return the milliseconds to create a pod, by namespace. These pods name no existing scheduler."""
     result: dict[str, list[float]] = {namespace: [] for namespace in NAMESPACES}
     for number in range(-WARM, rounds):
         for namespace in NAMESPACES:
@@ -82,19 +82,16 @@ def empty(bed: Bed, namespace: str) -> None:
 
 
 def check_durations(bed: Bed) -> dict[str, tuple[float, int]]:
-    """Seconds and number of all checks of each mutating policy so far, from the API server's metrics."""
+    """Return seconds and number of all checks of each mutating policy so far, from the API server's metrics."""
     text = bed.api.text("/metrics")
-    durations: dict[str, tuple[float, int]] = {}
-    name = "apiserver_mutating_admission_policy_check_duration_seconds"
+    metric = "apiserver_mutating_admission_policy_check_duration_seconds"
     sums, counts = (dict[str, float](), dict[str, float]())
-    for kind, labels, value in re.findall(rf"^{name}_(sum|count){{(.*)}} (\S+)$", text, re.MULTILINE):
+    for kind, labels, value in re.findall(rf"^{metric}_(sum|count){{(.*)}} (\S+)$", text, re.MULTILINE):
         policy = re.search(r'policy="([^"]*)"', labels)
         if policy:
             into = sums if kind == "sum" else counts
             into[policy[1]] = into.get(policy[1], 0) + float(value)
-    for policy_name, total in sums.items():
-        durations[policy_name] = (total, int(counts[policy_name]))
-    return durations
+    return {name: (total, int(counts[name])) for name, total in sums.items()}
 
 
 def hollow_out(bed: Bed) -> None:
@@ -114,7 +111,7 @@ def hollow_out(bed: Bed) -> None:
 
 
 def throughput(bed: Bed, namespace: str, pods: int) -> float:
-    """Pods per second that the scheduler places, from a queue that has all of them."""
+    """Return the pods per second that the scheduler places, from a queue that has all of them."""
     queue = [pod(namespace, number) for number in range(pods)]
     scheduler = bed.plane.processes["kube-scheduler"].find()
     assert scheduler

@@ -20,8 +20,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench import pictures
-from bench.drills import PROJECT
 from drill.world.measurements import measurements
+from sandbox.base.home import PROJECT
 
 EVERY = 20
 """Steps between two checkpoints of the training that is ended."""

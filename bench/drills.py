@@ -24,7 +24,8 @@ from typing import Any
 import psutil
 import yaml
 
-PROJECT = Path(__file__).resolve().parents[1]
+from sandbox.base.home import PROJECT
+
 SEEDS = range(1, 6)
 SHORT = ("burst-from-zero", "spot-gone", "spot-silent")
 
@@ -116,7 +117,7 @@ def counts(found: dict[str, Any]) -> str:
 
 
 def repeats(*scenarios: str) -> None:
-    """Scenarios, or those named, five times each on two stacks."""
+    """Run scenarios, or those named, five times each on two stacks."""
     with sandbox() as bench:
         for stack in ("dev", "staging"):
             bench.up(stack)
@@ -128,7 +129,7 @@ def repeats(*scenarios: str) -> None:
 
 
 def factor(*scenarios: str) -> None:
-    """Three scenarios, or those named, by events alone and by a clock five times as fast as real time."""
+    """Run three scenarios, or those named, by events alone and by a clock five times as fast as real time."""
     with sandbox() as bench:
         bench.up("dev")
         for scenario in scenarios or SHORT:
@@ -140,7 +141,7 @@ def factor(*scenarios: str) -> None:
 
 
 def large() -> None:
-    """500 nodes and 5,000 pods for an hour."""
+    """Run 500 nodes and 5,000 pods for an hour."""
     with sandbox() as bench, TemporaryDirectory() as folder:
         content = yaml.safe_load((PROJECT / "Pulumi.dev.yaml").read_text())
         config = content["config"]

@@ -8,12 +8,11 @@ import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-PROJECT = Path(__file__).resolve().parent.parent
+from sandbox.base.home import PROJECT
 
 
 class Figures:
@@ -38,7 +37,7 @@ class Figures:
 
 
 def seconds(*command: str, environment: dict[str, str]) -> float:
-    """Wall-clock seconds of a command that must succeed."""
+    """Return the wall-clock seconds of a command that must succeed."""
     began = time.monotonic()
     done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
     taken = time.monotonic() - began

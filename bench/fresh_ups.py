@@ -11,7 +11,7 @@ import sys
 import tempfile
 from typing import Any
 
-from bench.figures import PROJECT
+from sandbox.base.home import PROJECT
 
 
 def main(runs: int, stack: str) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.drills import PROJECT
 from drill.report import charts
+from sandbox.base.home import PROJECT
 
 COLOURS = ("#0b6e4f", "#3a7ca5", "#c77d0a", "#b3261e")
 PANEL = {"labelFontSize": 12, "labelFontWeight": 600}

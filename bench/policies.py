@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from bench import admission
+from sandbox.base.home import PROJECT
 from sandbox.tests.api import Object
 from sandbox.tests.subjects import DEV
 from tests.admission.bed import NAMESPACES, Bed, standing
-
-PROJECT = Path(__file__).resolve().parent.parent
 
 SETS = ("none", "before", "now", "before again")
 """The policies that a namespace's pods meet."""

@@ -129,7 +129,7 @@ def _run(rounds: int, aliases: list[bool], stack_files: list[Path]) -> None:
 
 
 def _process(rounds: int, *stack_files: Path, aliases: str = "1") -> list[list[Split]]:
-    """Splits by round and stack file, of one process with warm bytecode; with `aliases` "10" of each both with and without."""
+    """Return splits by round and stack file, of one process with warm bytecode; by `aliases` "10" each with and without."""
     command = (sys.executable, "-m", "bench.program", str(rounds), aliases, *map(str, stack_files))
     # The first run after a change compiles what changed.
     for _ in range(2):
@@ -149,13 +149,13 @@ def stack(name: str, runs: int) -> list[Split]:
 
 
 def aliases(name: str, rounds: int) -> list[float]:
-    """CPU seconds that a checked-in stack's resources spend on aliases; imports are done before."""
+    """Return the CPU seconds that a checked-in stack's resources spend on aliases; imports are done before."""
     _, *warm = _process(1 + rounds, PROJECT / f"Pulumi.{name}.yaml", aliases="10")
     return [_own(with_them) - _own(without) for with_them, without in warm]
 
 
 def pools(name: str, rounds: int, counts: tuple[int, ...]) -> dict[int, list[float]]:
-    """CPU seconds for settings and declarations of stacks of so many spot pools, by their number; imports are done before."""
+    """Return the CPU seconds for settings and declarations of stacks, by their number of spot pools; imports are done before."""
     with tempfile.TemporaryDirectory() as folder:
         _, *warm = _process(1 + rounds, *pool_files(name, Path(folder), counts))
     own = [[_own(split) for split in splits] for splits in warm]
@@ -167,7 +167,7 @@ def _own(split: Split) -> float:
 
 
 def pool_files(name: str, folder: Path, counts: Sequence[int]) -> list[Path]:
-    """Files of stacks like a checked-in one with so many spot pools."""
+    """Write files of stacks like a checked-in one with so many spot pools."""
     # Not above: Pulumi imports it too, and that counts.
     import yaml
 

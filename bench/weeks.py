@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
 
-from bench.drills import PROJECT, sandbox
+from bench.drills import sandbox
 from drill.in_memory.stack import Stack, read_stack
 from drill.judge.hindsight import hindsight
 from drill.judge.outcome import ALONE, OURS, Outcome, outcome_of
@@ -29,7 +29,7 @@ from drill.play.source import copied, copy_cloud
 from drill.tune.policies import POLICIES, compare_policies, run_policy
 from drill.world import scenario as scenarios
 from drill.world.basis import Trial
-from sandbox.base.home import Home
+from sandbox.base.home import PROJECT, Home
 from sandbox.kubernetes.client import Client
 
 STACKS = ("dev", "staging", "prod")
@@ -45,7 +45,7 @@ COLUMNS = (
 
 @contextmanager
 def up(names: Sequence[str]) -> Iterator[Callable[[str], Home]]:
-    """Stacks in a sandbox of their own."""
+    """Yield the homes of stacks in a sandbox of their own, by name."""
     with sandbox() as bench:
         for name in names:
             bench.up(name)
@@ -128,7 +128,7 @@ def _row(name: str, signal: str, policy: str, weeks: Sequence[Week]) -> str:
 
 
 def agreement(*names: str) -> None:
-    """Real drills beside drills in memory, on the same work."""
+    """Run real drills beside drills in memory, on the same work."""
     print("| stack | seed | drill | USD | longest wait | GPU-days waited | on spot | nodes | s |")
     print("|---|---|---|---|---|---|---|---|---|")
     week = scenarios.load_scenario("week")

@@ -13,20 +13,19 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pulumi
-from google.protobuf import empty_pb2, json_format, struct_pb2
-from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, resource_pb2, resource_pb2_grpc
+from google.protobuf import json_format, struct_pb2
+from pulumi.runtime.proto import resource_pb2
 
 from bench.peers import PEERS, Peer
 from bench.program import PROJECT, pool_files
 from sandbox.cloud.provider import SIGNATURE
+from sandbox.tests.engine.test_language_host import Engine, asking
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.program import Cloud, stack_config
@@ -35,28 +34,22 @@ NAME = "kubeflow-spot"
 STACK = "test"
 
 
-class _Monitor(resource_pb2_grpc.ResourceMonitorServicer):
+class _Answering(Engine):
     """Takes every resource, and answers with what a cloud of the tests makes of it."""
 
     def __init__(self, cloud: pulumi.runtime.Mocks) -> None:
+        super().__init__()
         self._cloud = cloud
         self.registered = 0
 
-    def GetDeploymentInfo(self, request: Any, context: grpc.ServicerContext) -> Any:
-        return resource_pb2.DeploymentInfo(supportedFeatures=resource_pb2.ResourceMonitorFeature.values())
-
     def RegisterResource(self, request: Any, context: grpc.ServicerContext) -> Any:
         self.registered += 1
-        urn = f"urn:pulumi:{STACK}::{NAME}::{request.type}::{request.name}"
-        if not request.custom:
-            return resource_pb2.RegisterResourceResponse(urn=urn)
-        named = (request.type, request.name, _plain(request.object), request.provider)
-        arguments = pulumi.runtime.MockResourceArgs(*named, "", True)
-        id, state = self._cloud.new_resource(arguments)
-        return resource_pb2.RegisterResourceResponse(urn=urn, id=id or "", object=_struct(state))
-
-    def RegisterResourceOutputs(self, request: Any, context: grpc.ServicerContext) -> Any:
-        return empty_pb2.Empty()
+        answer = super().RegisterResource(request, context)
+        if request.custom:
+            named = (request.type, request.name, _plain(request.object), request.provider)
+            id, state = self._cloud.new_resource(pulumi.runtime.MockResourceArgs(*named, "", True))
+            answer.MergeFrom(resource_pb2.RegisterResourceResponse(id=id or "", object=_struct(state)))
+        return answer
 
     def Invoke(self, request: Any, context: grpc.ServicerContext) -> Any:
         try:
@@ -65,17 +58,6 @@ class _Monitor(resource_pb2_grpc.ResourceMonitorServicer):
             context.abort(grpc.StatusCode.UNKNOWN, str(refused))
         found = _struct(answer[0] if isinstance(answer, tuple) else answer)
         return resource_pb2.ResourceInvokeResponse(**{"return": found})
-
-    def SignalAndWaitForShutdown(self, request: Any, context: grpc.ServicerContext) -> Any:
-        return empty_pb2.Empty()
-
-
-class _Engine(engine_pb2_grpc.EngineServicer):
-    def Log(self, request: Any, context: grpc.ServicerContext) -> Any:
-        return empty_pb2.Empty()
-
-    def SetRootResource(self, request: Any, context: grpc.ServicerContext) -> Any:
-        return engine_pb2.SetRootResourceResponse()
 
 
 def _plain(values: Any) -> dict[str, Any]:
@@ -96,28 +78,13 @@ def _struct(values: dict[str, Any]) -> Any:
     return json_format.ParseDict(values, struct_pb2.Struct())
 
 
-@contextmanager
-def _engine(cloud: pulumi.runtime.Mocks) -> Iterator[tuple[int, _Monitor]]:
-    """Yield the port of a recording engine, and its monitor."""
-    monitor = _Monitor(cloud)
-    server = grpc.server(ThreadPoolExecutor(8))
-    resource_pb2_grpc.add_ResourceMonitorServicer_to_server(monitor, server)
-    engine_pb2_grpc.add_EngineServicer_to_server(_Engine(), server)
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    try:
-        yield port, monitor
-    finally:
-        server.stop(None)
-
-
 def cpu(stack_file: Path) -> float:
-    """CPU seconds, user and system, of one run of the program on a stack file."""
+    """Return the CPU seconds, user and system, of one run of the program on a stack file."""
     return _cpu(PROJECT, stack_config(stack_file), Cloud(None))
 
 
 def peer_cpu(peer: Peer) -> float:
-    """CPU seconds of one run of a peer's program. The emulated cloud answers: the mocks know what ours asks."""
+    """Return the CPU seconds of one run of a peer's program. The emulated cloud answers: the mocks know what ours asks."""
     with tempfile.TemporaryDirectory() as folder:
         state = Path(folder) / "cloud.json"
         cloud = EmulatedAzure(state, "westeurope") if peer.package == "azure-native" else EmulatedGoogle(state)
@@ -132,19 +99,19 @@ def _cpu(folder: Path, settings: Mapping[str, Any], cloud: pulumi.runtime.Mocks)
     environment["PULUMI_CONFIG"] = json.dumps(texts)
     if sys.pycache_prefix:
         environment["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
-    with _engine(cloud) as (port, monitor):
-        address = f"127.0.0.1:{port}"
+    engine = _Answering(cloud)
+    with asking(engine) as address:
         command = (sys.executable, "-m", "bench.host", address, address, NAME, STACK, str(folder))
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode or not monitor.registered:
+    if done.returncode or not engine.registered:
         sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
 def beside_peers(names: Sequence[str], runs: int) -> dict[str, list[tuple[float, float]]]:
-    """CPU seconds of checked-in stacks by name, each with those of its peer, in turns."""
+    """Return the CPU seconds of checked-in stacks by name, each with those of its peer, in turns."""
     files = {name: PROJECT / f"Pulumi.{name}.yaml" for name in names}
 
     def turn() -> dict[str, tuple[float, float]]:
@@ -156,7 +123,7 @@ def beside_peers(names: Sequence[str], runs: int) -> dict[str, list[tuple[float,
 
 
 def pool(stack: str, runs: int, few: int, many: int) -> list[float]:
-    """CPU seconds of one more spot pool on a stack's cloud, by stacks of few and of many."""
+    """Return the CPU seconds of one more spot pool on a stack's cloud, by stacks of few and of many."""
     with tempfile.TemporaryDirectory() as folder:
         small, large = pool_files(stack, Path(folder), (few, many))
         cpu(small)

@@ -9,7 +9,7 @@ from typing import Any
 from overlay import applying, observing
 from overlay.applying import Object, stages
 from overlay.observing import Live, Observed
-from overlay.render import Rendered, Sources, render
+from overlay.render import Sources, render
 from overlay.report import Report
 from sandbox.base.errors import SandboxError
 from sandbox.base.notices import Notify
@@ -53,18 +53,12 @@ def install(request: Request, kubectl: Path, notify: Notify) -> Report:
     rendered = render(sources, kubectl, request.folder, notify)
     client = Client(request.kubeconfig)
     try:
-        return _applied(client, rendered, request.timeout, notify, began)
+        ordered = stages(rendered.objects)
+        refused = applying.apply(client, ordered, notify)
+        observed = _settle(client, rendered.objects, request.timeout, notify)
+        return Report(rendered, ordered, refused, observed, time.monotonic() - began)
     finally:
         client.close()
-
-
-def _applied(
-    client: Client, rendered: Rendered, timeout: float, notify: Notify, began: float
-) -> Report:
-    ordered = stages(rendered.objects)
-    refused = applying.apply(client, ordered, notify)
-    observed = _settle(client, rendered.objects, timeout, notify)
-    return Report(rendered, ordered, refused, observed, time.monotonic() - began)
 
 
 def _settle(client: Client, objects: list[Object], timeout: float, notify: Notify) -> Observed:

@@ -175,13 +175,9 @@ def _kind(labels: Mapping[str, str]) -> str:
 def _pools(
     nodes: Mapping[str, Mapping[str, str]], replicated: Sequence[Object], agents: Sequence[Object]
 ) -> list[Pool]:
-    names = sorted({(labels.get(_POOL, "-"), _kind(labels)) for labels in nodes.values()})
-    members = {
-        key: {
-            node for node, labels in nodes.items() if (labels.get(_POOL, "-"), _kind(labels)) == key
-        }
-        for key in names
-    }
+    members: dict[tuple[str, str], set[str]] = {}
+    for node, labels in nodes.items():
+        members.setdefault((labels.get(_POOL, "-"), _kind(labels)), set()).add(node)
     return [
         Pool(
             *key,
@@ -189,7 +185,7 @@ def _pools(
             sum(_node(pod) in own for pod in replicated),
             sum(_node(pod) in own for pod in agents),
         )
-        for key, own in members.items()
+        for key, own in sorted(members.items())
     ]
 
 

@@ -22,6 +22,11 @@ class Verdict:
     measured: str
 
 
+def _noted(name: str, ok: bool | None, things: Sequence[str]) -> list[Verdict]:
+    """Return the line that lists some things; no line without any."""
+    return [Verdict(name, ok, ", ".join(things))] if things else []
+
+
 @dataclass(frozen=True)
 class Report:
     """What became of an installation."""
@@ -64,15 +69,7 @@ class Report:
             Verdict("Secrets with a public value", None, ", ".join(self._public) or "none"),
             *self._checkouts,
             Verdict("Components", None, ", ".join(self.rendered.components) or "none"),
-            *(
-                [
-                    Verdict(
-                        "Left out, Kubernetes is too old", None, ", ".join(self.rendered.left_out)
-                    )
-                ]
-                if self.rendered.left_out
-                else []
-            ),
+            *_noted("Left out, Kubernetes is too old", None, self.rendered.left_out),
             Verdict(
                 "Webhooks",
                 None,
@@ -92,16 +89,8 @@ class Report:
         ]
         unknown = [each.base for each in self.rendered.checkouts if not each.at]
         return [
-            *(
-                [Verdict("Checkouts of the version asked for", True, ", ".join(known))]
-                if known
-                else []
-            ),
-            *(
-                [Verdict("Versions not compared: no git there", None, ", ".join(unknown))]
-                if unknown
-                else []
-            ),
+            *_noted("Checkouts of the version asked for", True, known),
+            *_noted("Versions not compared: no git there", None, unknown),
         ]
 
     @property

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -94,34 +95,22 @@ def _touched(stack: str, differing: Iterable[str]) -> bool:
     )
 
 
+@dataclass
 class _Comparison:
-    def __init__(
-        self,
-        project: Path,
-        base: Path,
-        scratch: Scratch,
-        notify: Notify,
-        cloud: Path | None,
-        revision: Revision,
-    ) -> None:
-        self._project, self._base, self._scratch, self._notify, self._cloud = (
-            project,
-            base,
-            scratch,
-            notify,
-            cloud,
-        )
-        self._revision = revision
-        self._before = self._after = Environment()
+    _project: Path
+    _base: Path
+    _scratch: Scratch
+    _notify: Notify
+    _cloud: Path | None
+    _revision: Revision
+    _before: Environment = field(default_factory=Environment)
+    _after: Environment = field(default_factory=Environment)
 
     def prepare(self) -> None:
         """Make the environments, once for all stacks."""
-        self._before = environment.environment_of(
-            self._base, self._scratch.folder / "base+packages"
-        )
-        self._after = environment.environment_of(
-            self._project, self._scratch.folder / "head+packages"
-        )
+        folder = self._scratch.folder
+        self._before = environment.environment_of(self._base, folder / "base+packages")
+        self._after = environment.environment_of(self._project, folder / "head+packages")
 
     def report(self, stack: str) -> StackReport:
         def notify(line: str) -> None:
@@ -199,12 +188,11 @@ class _Comparison:
 
 def _pools(outcome: Outcome, *, system: bool = True) -> list[dict[str, Any]]:
     """Return the pools in a stack's outputs, the system pool first."""
-    pools = outcome.outputs.get("pools")
     # Another program may use the name for something else, and an output of a new resource is a text
     # until the resource exists.
     all_pools = [
         outcome.outputs.get("systemPool") if system else None,
-        *(pools if isinstance(pools, list) else []),
+        *pools.listed(outcome.outputs.get("pools")),
     ]
     return [pool for pool in all_pools if isinstance(pool, dict)]
 

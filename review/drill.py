@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from review.pools import pool_name
+from review.pools import listed, pool_name
 from sandbox.base.cloud_types import CLUSTERS, POOLS
 from sandbox.engine.changes import Change, Op
 
@@ -142,12 +142,8 @@ def _of_pool(change: Change, path: str, before: Mapping[str, Any]) -> Iterator[s
 
 def _capacity(change: Change, before: Mapping[str, Any]) -> str:
     """Return the capacity of a change's pool; empty if the outputs lack it."""
-    found = before.get("pools")
-    by_name = (
-        {str(pool.get("name")): pool for pool in found if isinstance(pool, Mapping)}
-        if isinstance(found, list)
-        else {}
-    )
+    found = listed(before.get("pools"))
+    by_name = {str(pool.get("name")): pool for pool in found if isinstance(pool, Mapping)}
     return str(by_name.get(pool_name(change.name, by_name), {}).get("capacity", ""))
 
 

@@ -72,7 +72,7 @@ class _Page:
             self._summary(stacks),
             *(self._stack(stack) for stack in stacks[: self.detail.stacks] if has_details(stack)),
         ]
-        return "\n\n".join(part for part in parts if part) + "\n"
+        return _joined(*parts) + "\n"
 
     # Every stack in one line
 
@@ -88,9 +88,7 @@ class _Page:
             for stack in stacks[: self.detail.stacks]
         ]
         heads = ["stack", "", "create:", "update:", "replace:", "delete:", "policy", "cost a month"]
-        return "\n\n".join(
-            filter(None, [_table(heads, rows), self._more(len(stacks) - len(rows), "stacks")])
-        )
+        return _joined(_table(heads, rows), self._more(len(stacks) - len(rows), "stacks"))
 
     # One stack
 
@@ -112,7 +110,7 @@ class _Page:
             self._drill(stack.drill),
             self._warnings(stack.warnings),
         ]
-        return "\n\n".join(part for part in parts if part)
+        return _joined(*parts)
 
     def _alarm(self, stack: StackReport) -> str:
         """Return a GitHub alert (docs.github.com "Basic writing and formatting syntax",
@@ -158,7 +156,7 @@ class _Page:
             if looks
             else "",
         ]
-        return "\n\n".join(filter(None, parts))
+        return _joined(*parts)
 
     def _pool(self, pool: ReplacedPool) -> str:
         because = f", because of {self._listed(pool.why, self._code)}" if pool.why else ""
@@ -179,12 +177,10 @@ class _Page:
             ]
             for change in rows
         ]
-        return "\n\n".join(
-            filter(None, [_table(heads, drawn), self._more(len(changes) - len(rows), "resources")])
-        )
+        return _joined(_table(heads, drawn), self._more(len(changes) - len(rows), "resources"))
 
     def _kept(self, changes: Sequence[Change]) -> list[Change]:
-        ordered = _ordered(changes)
+        ordered = sorted(changes, key=lambda change: _ORDER.index(change.op))
         loud = [change for change in ordered if change.op in LOUD][: self.detail.loud]
         return loud + [change for change in ordered if change.op not in LOUD][: self.detail.rows]
 
@@ -235,9 +231,7 @@ class _Page:
             for broken in first[: self.detail.rows]
         ]
         table = _table(["policy", "", "resource", "what is wrong, and the remedy"], rows)
-        return "\n\n".join(
-            filter(None, [table, self._more(len(first) - len(rows), "broken policies")])
-        )
+        return _joined(table, self._more(len(first) - len(rows), "broken policies"))
 
     def _cost(self, stack: StackReport) -> str:
         if stack.cost is None:
@@ -260,7 +254,7 @@ class _Page:
             f" {cost.CAVEAT}",
             "\n".join(self._items(priced.sources, self._text)),
         ]
-        return _folded(f"Cost a month: {self._monthly(priced)}", "\n\n".join(filter(None, drawn)))
+        return _folded(f"Cost a month: {self._monthly(priced)}", _joined(*drawn))
 
     def _drill(self, command: str) -> str:
         # A reviewer will paste it, as above.
@@ -315,8 +309,9 @@ class _Page:
         return drawn
 
 
-def _ordered(changes: Iterable[Change]) -> list[Change]:
-    return sorted(changes, key=lambda change: _ORDER.index(change.op))
+def _joined(*parts: str) -> str:
+    """Return the parts that have a text, as paragraphs."""
+    return "\n\n".join(filter(None, parts))
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -85,7 +85,7 @@ def _runs(pool: Mapping[str, Any]) -> Iterator[str]:
             " cluster's own pods, such as DNS."
         )
         return
-    taints = [taint for taint in _list(pool.get("taints")) if isinstance(taint, Mapping)]
+    taints = [taint for taint in listed(pool.get("taints")) if isinstance(taint, Mapping)]
     keeping = [taint for taint in taints if taint.get("effect", "NoSchedule") in _KEEPS_AWAY]
     spot, gpus = pool.get("capacity") in ("spot", "flex-start"), bool(pool.get("gpus"))
     if gpus and spot:
@@ -124,7 +124,8 @@ def _key(taint: Mapping[str, Any]) -> str:
     return f"{taint.get('key')}={value}" if value else str(taint.get("key"))
 
 
-def _list(value: Any) -> list[Any]:
+def listed(value: Any) -> list[Any]:
+    """Return a value that should be a list; empty for anything else."""
     return value if isinstance(value, list) else []
 
 

@@ -34,7 +34,7 @@ NOT_PREVIEWED = "layer not previewed: unreachable"
 
 
 def main(stack: str, folder: str, options: list[str]) -> int:
-    """The exit code of `pulumi preview`."""
+    """Preview the stack. Returns the exit code of `pulumi preview`."""
     server = address(kubeconfig(stack, folder))
     note = ""
     if server and not answers(server):
@@ -58,7 +58,7 @@ def main(stack: str, folder: str, options: list[str]) -> int:
 
 
 def policies(stack: str, folder: str, options: list[str]) -> list[str]:
-    """The option for the stack's own configuration of the policy pack, a file in the pack's folder; none without pack or file."""
+    """Return the option for the stack's own configuration of the policy pack, a file in its folder; none without pack or file."""
     if PACK not in options:
         return []
     config = f"{options[options.index(PACK) + 1]}/config.{stack}.json"
@@ -66,7 +66,7 @@ def policies(stack: str, folder: str, options: list[str]) -> list[str]:
 
 
 def kubeconfig(stack: str, folder: str) -> str:
-    """The stack's output of that name, a secret; empty for a stack that has none yet."""
+    """Return the stack's output of that name, a secret; empty for a stack that has none yet."""
     command = ["pulumi", "stack", "output", "kubeconfig", "--show-secrets", "--stack", stack, "--non-interactive"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -76,13 +76,13 @@ def kubeconfig(stack: str, folder: str) -> str:
 
 
 def address(kubeconfig: str) -> str:
-    """The API server in a kubeconfig with one cluster, as YAML or JSON; empty where there is none."""
+    """Return the API server in a kubeconfig with one cluster, as YAML or JSON; empty where there is none."""
     found = re.search(r"""["']?\bserver["']?\s*:\s*["']?(https?://[^\s"',}]+)""", kubeconfig)
     return found[1] if found else ""
 
 
 def answers(server: str) -> bool:
-    """Whether anybody answers there, be it with a refusal: no credential is sent, so whose certificate it is does not matter."""
+    """Return whether anybody answers there, be it with a refusal: no credential is sent, so any certificate will do."""
     parts = urlsplit(server)
     context = ssl.create_default_context()
     context.check_hostname = False
@@ -104,12 +104,12 @@ def answers(server: str) -> bool:
 
 
 def private() -> bool:
-    """Whether only people who may read the repository read the log."""
+    """Return whether only people who may read the repository read the log."""
     return os.environ.get("PRIVATE") == "true"
 
 
 def chapter(stack: str, note: str, output: str, code: int) -> str:
-    """The stack's part of the summary. No run of backticks in the output can end its block."""
+    """Return the stack's part of the summary. No run of backticks in the output can end its block."""
     longest = max((len(run) for run in re.findall("`+", output)), default=0)
     fence = "`" * max(3, longest + 1)
     said = f"**{note}**\n\n" if note else ""

@@ -107,7 +107,7 @@ def post(run: Run, folder: Path) -> None:
 
 
 def ended(event: dict[str, Any], repository: str) -> Run:
-    """The run of a `workflow_run` event. Raises Refused where the fork is gone, which makes its pull request unfindable."""
+    """Return the run of a `workflow_run` event. Raises Refused where the fork is gone, which makes its pull request unfindable."""
     run = event["workflow_run"]
     source = run["head_repository"]
     if not source:
@@ -124,7 +124,7 @@ def ended(event: dict[str, Any], repository: str) -> Run:
 
 
 def pull_request(run: Run) -> int | None:
-    """The number of the one open pull request whose last commit the run previewed; None where there is none or several.
+    """Return the number of the one open pull request whose last commit the run previewed; None where there is none or several.
 
     The event's own list of them is empty for forks.
     """
@@ -148,7 +148,7 @@ def pull_request(run: Run) -> int | None:
 
 
 def drawn(report: Path, pointer: str, room: int) -> str:
-    """A report as Markdown of at most `room` characters, by the default branch's own command."""
+    """Return a report as Markdown of at most `room` characters, by the default branch's own command."""
     command = [str(PROJECT / "scripts" / "uv"), "run", "--locked", "sandbox", "report", str(report)]
     command += ["--longest", str(room), "--pointer", pointer]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
@@ -161,7 +161,7 @@ def drawn(report: Path, pointer: str, room: int) -> str:
 
 
 def downloaded(repository: str, run: int, name: str, file: str) -> bytes | None:
-    """A file of a run's artifact; None where it has no such artifact. Raises Refused when it is not what it should be."""
+    """Return a file of a run's artifact; None where it has no such artifact. Raises Refused when it is not what it should be."""
     listed = api(f"repos/{repository}/actions/runs/{run}/artifacts?name={name}&per_page=100")["artifacts"]
     if not listed:
         return None
@@ -175,7 +175,7 @@ def downloaded(repository: str, run: int, name: str, file: str) -> bytes | None:
 
 
 def zipped(path: str) -> bytes:
-    """An archive, not trusting the size that was announced for it."""
+    """Download an archive, not trusting the size that was announced for it."""
     with subprocess.Popen(["gh", "api", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as download:
         assert download.stdout
         assert download.stderr
@@ -190,7 +190,7 @@ def zipped(path: str) -> bytes:
 
 
 def unzipped(archive: bytes, name: str) -> bytes:
-    """The one file that is asked for, out of an archive that may hold anything. Nothing is extracted to the disk."""
+    """Return the one file that is asked for, out of an archive that may hold anything. Nothing is extracted to the disk."""
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
             entries = [entry for entry in opened.infolist() if entry.filename == name]

@@ -18,7 +18,7 @@ AGE = timedelta(days=7)
 
 
 def young(base: str, head: str, now: datetime) -> list[str]:
-    """Packages of `head` that `base` has not and whose newest file is younger than AGE, or tells no age."""
+    """Return the packages of `head` that `base` has not and whose newest file is younger than AGE, or tells no age."""
     known = {file["hash"] for package in tomllib.loads(base)["package"] for file in files(package)}
     found = []
     for package in tomllib.loads(head)["package"]:
@@ -30,12 +30,12 @@ def young(base: str, head: str, now: datetime) -> list[str]:
 
 
 def files(package: dict[str, Any]) -> list[dict[str, Any]]:
-    """Archives of a package with their digests; none for the project itself."""
+    """Return the archives of a package with their digests; none for the project itself."""
     return [*package.get("wheels", ()), *([package["sdist"]] if "sdist" in package else ())]
 
 
 def moment(upload: datetime | str) -> datetime:
-    """A time of upload, which uv writes as text."""
+    """Return a time of upload, which uv writes as text."""
     return upload if isinstance(upload, datetime) else datetime.fromisoformat(upload)
 
 

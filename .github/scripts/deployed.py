@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import delivery
-import main_branch
-from gh import Refused, api
+from gh import MAIN, Refused, api, has, is_commit, main_tip
 
 WORKFLOW = ".github/workflows/deploy.yml"
 JOB = "{stack} / pulumi up"
@@ -37,10 +36,12 @@ MOST = 300
 
 
 def deployed(repository: str, stacks: list[str]) -> tuple[dict[str, str], int]:
-    """The commit of each stack's newest update that succeeded, empty where none was found; and the number of runs looked at where
-    there are more of them, otherwise 0. Raises Refused."""
+    """Return the commit of each stack's newest update that succeeded, empty where none was found.
+
+    Beside it, the number of runs looked at where there are more of them, otherwise 0. Raises Refused.
+    """
     commits = dict.fromkeys(stacks, "")
-    tip = main_branch.tip(repository)
+    tip = main_tip(repository)
     asked = seen = 0
     for run in runs(repository):
         missing = [stack for stack in stacks if not commits[stack]]
@@ -50,7 +51,7 @@ def deployed(repository: str, stacks: list[str]) -> tuple[dict[str, str], int]:
             return commits, seen
         seen += 1
         why = doubt(run, repository)
-        if not why and not main_branch.has(repository, tip, run["head_sha"]):
+        if not why and not has(repository, tip, run["head_sha"]):
             why = f"{run['head_sha']} is not on main"
         if why:
             print(f"::warning::run {int(run['id'])} is passed over: {why}")
@@ -63,8 +64,8 @@ def deployed(repository: str, stacks: list[str]) -> tuple[dict[str, str], int]:
 
 
 def runs(repository: str) -> Iterator[dict[str, Any]]:
-    """The runs of deploy.yml that pushes to main started, newest first."""
-    asked = f"repos/{repository}/actions/workflows/{Path(WORKFLOW).name}/runs?branch={main_branch.MAIN}&event=push"
+    """Yield the runs of deploy.yml that pushes to main started, newest first."""
+    asked = f"repos/{repository}/actions/workflows/{Path(WORKFLOW).name}/runs?branch={MAIN}&event=push"
     for page in range(1, PAGES + 1):
         found = api(f"{asked}&per_page={A_PAGE}&page={page}")["workflow_runs"]
         yield from found
@@ -73,22 +74,22 @@ def runs(repository: str) -> Iterator[dict[str, Any]]:
 
 
 def doubt(run: dict[str, Any], repository: str) -> str:
-    """What is wrong with a run that was asked for; empty for one that is deploy.yml's own."""
+    """Return what is wrong with a run that was asked for; empty for one that is deploy.yml's own."""
     # The path may end in the branch, as in `deploy.yml@main`.
     wanted = {
         "path": (str(run["path"]).partition("@")[0], WORKFLOW),
         "event": (run["event"], "push"),
-        "branch": (run["head_branch"], main_branch.MAIN),
+        "branch": (run["head_branch"], MAIN),
         "repository": ((run["head_repository"] or {}).get("full_name"), repository),
     }
     wrong = [f"its {name} is {found!r}" for name, (found, right) in wanted.items() if found != right]
-    if not main_branch.is_commit(run["head_sha"]):
+    if not is_commit(run["head_sha"]):
         wrong.append("it has no commit")
     return ", ".join(wrong)
 
 
 def succeeded(repository: str, run: int) -> set[str]:
-    """Names of the jobs that succeeded in any attempt of a run: a second attempt waits, and the first one's update stands."""
+    """Return the jobs that succeeded in any attempt of a run: a second attempt waits, and the first one's update stands."""
     jobs = f"repos/{repository}/actions/runs/{run}/jobs?filter=all&per_page=100"
     return {
         job["name"]
@@ -99,7 +100,7 @@ def succeeded(repository: str, run: int) -> set[str]:
 
 
 def main() -> None:
-    """Raises Refused when GitHub says no, and when it is not known whether a stack was brought up."""
+    """Write the commits. Raises Refused when GitHub says no, and when it is not known whether a stack was brought up."""
     stacks = list(delivery.read())
     if not stacks:
         print(f"::notice::no stack is delivered: {delivery.FILE.name} has none")

@@ -6,8 +6,11 @@ Paths and versions: https://docs.github.com/en/rest
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from typing import Any
+
+MAIN = "main"
 
 
 class Refused(Exception):
@@ -15,7 +18,7 @@ class Refused(Exception):
 
 
 def api(path: str, *options: str, payload: object = None) -> Any:
-    """The decoded answer of GitHub to one request. Raises Refused when it says no."""
+    """Return the decoded answer of GitHub to one request. Raises Refused when it says no."""
     command = ["gh", "api", path, *options]
     if payload is not None:
         command += ["--input", "-"]
@@ -27,5 +30,32 @@ def api(path: str, *options: str, payload: object = None) -> Any:
 
 
 def pages(path: str) -> list[Any]:
-    """The elements of all pages of a list."""
+    """Return the elements of all pages of a list."""
     return [element for page in api(path, "--paginate", "--slurp") for element in page]
+
+
+def main_tip(repository: str) -> str:
+    """Return the last commit of main (docs.github.com: rest/git/refs, "Get a reference"). Raises Refused.
+
+    The branch is asked for by its full name: a tag may be called `main` too, and many requests take either.
+    """
+    reference: dict[str, Any] = api(f"repos/{repository}/git/ref/heads/{MAIN}")
+    commit = reference["object"]["sha"]
+    if reference["ref"] != f"refs/heads/{MAIN}" or not is_commit(commit):
+        raise Refused(f"{repository} has no branch {MAIN}")
+    return str(commit)
+
+
+def has(repository: str, tip: str, commit: str) -> bool:
+    """Return whether a commit is `tip` or one of its ancestors. Raises Refused.
+
+    The comparison is of two commits and says where the second one stands (docs.github.com: rest/commits/commits, "Compare two
+    commits"). A commit of another branch or of a fork is `ahead` or `diverged`.
+    """
+    status = api(f"repos/{repository}/compare/{tip}...{commit}?per_page=1")["status"]
+    return status in ("identical", "behind")
+
+
+def is_commit(text: object) -> bool:
+    """Return whether a text is a commit's whole number."""
+    return isinstance(text, str) and re.fullmatch(r"[0-9a-f]{40}", text) is not None

@@ -12,11 +12,11 @@ import re
 import sys
 from typing import Any
 
-from gh import Refused, api
+from gh import Refused, api, is_commit
 
 
 def check(pull: dict[str, Any], commit: str, repository: str) -> None:
-    """Raises Refused with what is wrong."""
+    """Raise Refused with what is wrong."""
     number, head = pull["number"], pull["head"]
     if pull["state"] != "open":
         raise Refused(f"#{number} is not open")
@@ -27,11 +27,11 @@ def check(pull: dict[str, Any], commit: str, repository: str) -> None:
 
 
 def main() -> None:
-    """Asks GitHub for the pull request. Raises Refused."""
+    """Ask GitHub for the pull request. Raises Refused."""
     repository, number, commit = (os.environ[name] for name in ("GITHUB_REPOSITORY", "PULL_REQUEST", "COMMIT"))
     if not re.fullmatch(r"[1-9][0-9]{0,9}", number):
         raise Refused("the pull request is not given by its number")
-    if not re.fullmatch(r"[0-9a-f]{40}", commit):
+    if not is_commit(commit):
         raise Refused("the commit is not given by all its 40 digits")
     check(api(f"repos/{repository}/pulls/{number}"), commit, repository)
     print(f"#{number} is at {commit}")

@@ -8,13 +8,12 @@ from __future__ import annotations
 import os
 import sys
 
-import main_branch
-from gh import Refused
+from gh import Refused, main_tip
 
 
 def main() -> None:
-    """Asks GitHub for main's last commit. Raises Refused."""
-    commit, tip = os.environ["GITHUB_SHA"], main_branch.tip(os.environ["GITHUB_REPOSITORY"])
+    """Ask GitHub for main's last commit. Raises Refused."""
+    commit, tip = os.environ["GITHUB_SHA"], main_tip(os.environ["GITHUB_REPOSITORY"])
     if commit != tip:
         raise Refused(f"main has moved on from {commit} to {tip}: approve the run of that commit")
     print(f"main is at {commit}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from functools import partial
 
 from bench.figures import Figures, seconds
 from bench.peers import PEERS
@@ -22,12 +23,12 @@ def main(rounds: int = ROUNDS) -> None:
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "SANDBOX_HOME": home}
         for stack in PEERS:
-            command = (sys.executable, "-m", "sandbox")
-            seconds(*command, "up", "--stack", stack, environment=environment)
+            run = partial(seconds, sys.executable, "-m", "sandbox", environment=environment)
+            run("up", "--stack", stack)
             try:
                 preview_figures(stack, rounds, environment, figures)
             finally:
-                seconds(*command, "down", "--force", "--stack", stack, environment=environment)
+                run("down", "--force", "--stack", stack)
     program_figures(rounds, figures)
     figures.print()
 

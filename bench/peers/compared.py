@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from functools import partial
 
 from bench import program, whole
 from bench.figures import Figures, seconds
-from bench.peers import PEERS, Peer
+from bench.peers import PEERS
 
 ALIAS_ROUNDS = 25
 
@@ -16,20 +16,20 @@ def preview_figures(stack: str, rounds: int, environment: dict[str, str], figure
     """Measure a stack's preview in turns with that of its peer; the stack is up."""
     peer = PEERS[stack]
 
-    def sandbox(*arguments: str, of: Peer | None = None) -> Callable[[], float]:
-        place = ("--cwd", str(of.folder), "--stack", of.name) if of else ("--stack", stack)
-        whole_command = (sys.executable, "-m", "sandbox", *arguments, *place)
-        return lambda: seconds(*whole_command, environment=environment)
-
-    own, without = sandbox("preview", "--json"), sandbox("preview", "--json", "--no-policy-pack")
-    other = sandbox("preview", "--json", "--expect-no-changes", of=peer)
-    sandbox("up", of=peer)()
+    run = partial(seconds, sys.executable, "-m", "sandbox", environment=environment)
+    of_peer = ("--cwd", str(peer.folder), "--stack", peer.name)
+    own = partial(run, "preview", "--json", "--stack", stack)
+    without, other = (
+        partial(own, "--no-policy-pack"),
+        partial(run, "preview", "--json", "--expect-no-changes", *of_peer),
+    )
+    run("up", *of_peer)
     try:
         for command in (own, without, other):
             command()  # compiles what has no bytecode yet
         turns = [(own(), without(), other()) for _ in range(rounds)]
     finally:
-        sandbox("down", "--force", of=peer)()
+        run("down", "--force", *of_peer)
     figures.add(f"{stack}: preview, no change", [turn[0] for turn in turns], "s", 2)
     figures.add(f"{stack}: the same without policies", [turn[1] for turn in turns], "s", 2)
     figures.add(f"{stack}: its peer's preview", [turn[2] for turn in turns], "s", 2)

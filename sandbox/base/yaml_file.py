@@ -49,7 +49,7 @@ def parsed(text: str, title: str) -> dict[str, Any]:
 
 
 def _in_words(broken: YAMLError) -> str:
-    """Problem and place; the library also quotes the lines, which may hold a password, and says how to switch it off."""
+    """Return problem and place; the library also quotes the lines, which may hold a password, and says how to switch it off."""
     mark = getattr(broken, "problem_mark", None)
     problem = str(getattr(broken, "problem", None) or "it cannot be parsed")
     # A key that is there twice comes with both values.
@@ -60,7 +60,7 @@ def _in_words(broken: YAMLError) -> str:
 
 
 def _check(content: dict[Any, Any], title: str) -> None:
-    """Raises SandboxError for what would not end, or what the engine's form of the file, which is JSON, does not hold."""
+    """Raise SandboxError for what would not end, or what the engine's form of the file, which is JSON, does not hold."""
     waiting: list[tuple[Any, int]] = [(content, 1)]
     count = 0
     while waiting:

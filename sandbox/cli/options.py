@@ -26,7 +26,7 @@ def planes(home: Home) -> list[ControlPlane]:
 
 
 def require_running(home: Home) -> None:
-    """Raises SandboxError when not every process of a stack runs."""
+    """Raise SandboxError when not every process of a stack runs."""
     if not all(plane.running() for plane in planes(home)):
         raise SandboxError(
             f"not every process of stack {home.stack!r} runs: `{command_line(home, 'up')}` restarts them"
@@ -50,7 +50,7 @@ _PACK_FOLDER = click.Path(exists=True, file_okay=False, resolve_path=True, path_
 
 
 def stack_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--stack` and `--cwd`; the command gets a `home`."""
+    """Add `--stack` and `--cwd`; the command gets a `home`."""
 
     @click.option(
         "--cwd", "-C", default=PROJECT, type=_EXISTING_FOLDER, help="The project's folder, if not this checkout."
@@ -64,7 +64,7 @@ def stack_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--config-file`, `--cloud`, `--beside` and `--refresh`; the command's `home` has the first and the third."""
+    """Add `--config-file`, `--cloud`, `--beside` and `--refresh`; the command's `home` has the first and the third."""
 
     @click.option(
         "--refresh", is_flag=True, help="Read all resources from the cloud first, which Pulumi.yaml may do always."
@@ -82,7 +82,7 @@ def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def policy_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--policy-pack`, `--policy-pack-config` and `--no-policy-pack`; the command gets a `pack` or None."""
+    """Add `--policy-pack`, `--policy-pack-config` and `--no-policy-pack`; the command gets a `pack` or None."""
 
     @click.option("--no-policy-pack", is_flag=True, help="Use no policy pack.")
     @click.option("--policy-pack-config", type=FILE, help="A JSON file that configures the policy pack.")

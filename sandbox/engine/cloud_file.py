@@ -126,7 +126,7 @@ class CloudFile:
         self.resources = [*existing, *waiting, *new]
 
     def remaining(self, clouds: Clouds) -> int:
-        """Number of its resources that exist now."""
+        """Return the number of its resources that exist now."""
         return sum(clouds.holding(entry.id).get(entry.id) is not None for entry in self.resources)
 
 

@@ -15,8 +15,6 @@ from sandbox.cloud.provider import Provider
 from sandbox.cluster import plugins
 from sandbox.cluster.clusters import LocalClusters
 
-Cloud = EmulatedCloud
-
 
 def by_package() -> dict[str, Plugin]:
     """Return the plugins of all clouds, by the names of their Pulumi packages."""

@@ -35,7 +35,7 @@ class PolicyViolation:
 
     @classmethod
     def of(cls, event: PolicyEvent) -> PolicyViolation:
-        """Raises ValueError for an URN that is none."""
+        """Read an event. Raises ValueError for an URN that is none."""
         urn = event.resource_urn or ""
         # urn:pulumi:STACK::PROJECT::PARENT$TYPE::NAME
         types, name = urn.split("::", 3)[2:] if urn else ("", "")
@@ -117,7 +117,7 @@ def plain(message: str) -> str:
 
 
 def without_advice(on_output: Callable[[str], object]) -> Callable[[str], None]:
-    """Passes the engine's lines on, without its advice at the end of a deletion: `down` removes the stack itself."""
+    """Pass the engine's lines on, without its advice at the end of a deletion: `down` removes the stack itself."""
 
     def pass_on(line: str) -> None:
         if not line.startswith(_ADVICE):

@@ -9,11 +9,13 @@ from sandbox.base.home import Home
 from sandbox.base.locks import lock_stack, share_cloud
 from sandbox.base.notices import Notify
 from sandbox.base.yaml_file import parsed
+from sandbox.cloud.emulated_cloud import EmulatedCloud
+from sandbox.cloud.ids import parent
 from sandbox.cloud.node_groups import PoolStatus, ScaleRefused
 from sandbox.cloud.provider import InitFailed, Refused
 from sandbox.cluster.clusters import PROGRAMS, label
 from sandbox.engine import clouds
-from sandbox.engine.clouds import Cloud, Clouds
+from sandbox.engine.clouds import Clouds
 from sandbox.toolchain.programs import ensure
 
 
@@ -23,7 +25,7 @@ def scale(home: Home, name: str, nodes: int, notify: Notify, *, force: bool = Fa
         both = clouds.opened(home, dict, notify)
         pool = named_pool(both, name)
         try:
-            both.holding(pool.id).scale(_cluster(pool), pool.pool, nodes, force=force)
+            both.holding(pool.id).scale(parent(pool.id), pool.pool, nodes, force=force)
         except ScaleRefused as refused:
             raise SandboxError(str(refused)) from refused
     return pool.count
@@ -69,7 +71,7 @@ def patched(value: Any, patch: Any) -> Any:
     return {key: inner for key, inner in result.items() if inner is not None}
 
 
-def _resource(both: Clouds, target: str) -> tuple[str, Cloud, dict[str, Any]]:
+def _resource(both: Clouds, target: str) -> tuple[str, EmulatedCloud, dict[str, Any]]:
     """Return a pool by its name or any resource by its id: the id, its cloud, and the body that GET returns."""
     is_name = both.holding(target).get(target) is None and not target.startswith(("/", "projects/"))
     id = named_pool(both, target).id if is_name else target
@@ -82,14 +84,9 @@ def _resource(both: Clouds, target: str) -> tuple[str, Cloud, dict[str, Any]]:
 
 def named_pool(both: Clouds, name: str) -> PoolStatus:
     """Return a pool by its name; `cluster/pool` where two clusters have the name, with more of the cluster's id where needed."""
-    pools = {f"{label(_cluster(pool))}/{pool.pool}": pool for pool in both.pools()}
+    pools = {f"{label(parent(pool.id))}/{pool.pool}": pool for pool in both.pools()}
     matching = [pool for path, pool in pools.items() if f"/{path}".endswith(f"/{name.lower()}")]
     if len(matching) != 1:
         number = "more than one" if matching else "no"
         raise SandboxError(f"there is {number} pool {name!r}; pools: {', '.join(sorted(pools))}")
     return matching[0]
-
-
-def _cluster(pool: PoolStatus) -> str:
-    """Return the id of a pool's cluster."""
-    return pool.id.rsplit("/", 2)[0]

@@ -11,12 +11,13 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.locks import lock_stack, share_cloud
 from sandbox.base.notices import Notify
+from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cloud.ids import parent
 from sandbox.cloud.spot_nodes import Bound, SpotFacts
 from sandbox.cluster import clusters
 from sandbox.cluster.clusters import CLOCK_FACTOR
 from sandbox.engine import clouds
-from sandbox.engine.clouds import Cloud, Clouds
+from sandbox.engine.clouds import Clouds
 from sandbox.engine.out_of_band import named_pool
 
 _POLL = 0.5
@@ -53,7 +54,7 @@ class Evicted:
 class _Notice:
     """A notice to machines of one pool."""
 
-    cloud: Cloud
+    cloud: EmulatedCloud
     pool_id: str
     nodes: list[str]
     facts: SpotFacts
@@ -87,7 +88,7 @@ def capacity(
         return _reclaim(home, notices, notify)
 
 
-def _having(both: Clouds, machine: str, zone: str) -> Cloud:
+def _having(both: Clouds, machine: str, zone: str) -> EmulatedCloud:
     """Return the cloud whose spot pools have a machine, in a zone where one is named. Raises SandboxError."""
     cloud = next((cloud for cloud in both if cloud.zones_of(machine) is not None), None)
     if cloud is None:

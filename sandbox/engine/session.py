@@ -156,14 +156,10 @@ def _prepared(
         home.remember()
     project = workspace.prepare(home, program=program)
     pulumi = ensure(["pulumi"], notify)["pulumi"]
-    # After the builds, which download modules from hosts whose certificates have other authorities.
-    _trust_clusters(home)
-    return Prepared(home, project, pulumi, install(home, pack) if pack else [])
-
-
-def _trust_clusters(home: Home) -> None:
-    """Put Google's login program and the clusters' authorities into this process's environment."""
+    # Google's login program and the clusters' authorities, after the builds: those download modules from hosts whose certificates
+    # have other authorities.
     clouds.furnish(home.directory / "workstation", home.clusters, os.environ)
+    return Prepared(home, project, pulumi, install(home, pack) if pack else [])
 
 
 def _filled(
@@ -244,7 +240,7 @@ def _engine_command(stack: Prepared, program: Program, addresses: str, requests:
 
 
 def _create_stack(command: EngineCommand, home: Home) -> None:
-    """Raises SandboxError for a state that the engine cannot open."""
+    """Create the stack. Raises SandboxError for a state that the engine cannot open."""
     try:
         command.init()
     except CommandError as failed:

@@ -51,7 +51,10 @@ def prepare(home: Home, *, program: bool = True) -> str:
     write_private(home.workspace / "Pulumi.yaml", _written(settings))
 
     if source.exists():
-        _link(as_written(home) / copy.name, source)
+        link = as_written(home) / copy.name
+        link.parent.mkdir(exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(source.resolve())
         write_private(copy, engine_copy(source, _salt(copy)))
     return str(settings.get("name", home.project.name))
 
@@ -59,12 +62,6 @@ def prepare(home: Home, *, program: bool = True) -> str:
 def as_written(home: Home) -> Path:
     """Return the folder in which the program finds the stack file as the user wrote it: in the copy secrets are replaced."""
     return home.workspace / "as-written"
-
-
-def _link(path: Path, target: Path) -> None:
-    path.parent.mkdir(exist_ok=True)
-    path.unlink(missing_ok=True)
-    path.symlink_to(target.resolve())
 
 
 def engine_copy(source: Path, salt: Mapping[str, Any] = MappingProxyType({})) -> bytes:

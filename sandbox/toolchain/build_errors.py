@@ -46,5 +46,5 @@ def explain(output: str, folder: Path) -> str:
 
 
 def _free(folder: Path) -> int:
-    """Free bytes of the disk that a folder is or will be on."""
+    """Return the free bytes of the disk that a folder is or will be on."""
     return shutil.disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free

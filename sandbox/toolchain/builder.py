@@ -104,7 +104,7 @@ class Builder:
             thread.join()
 
     def abandon(self) -> None:
-        """As `stop`, without waiting. Takes no lock, so that a signal's handler may call it."""
+        """Stop without waiting. Takes no lock, so that a signal's handler may call it."""
         self._stopping.set()
         for process in list(self._running):
             kill(process)

@@ -6,10 +6,12 @@ finds them. Nothing is ever written into the checkout.
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 from threading import current_thread, main_thread
 from types import FrameType
@@ -19,12 +21,13 @@ from sandbox.base.home import PROJECT
 from sandbox.base.notices import Notify
 from sandbox.toolchain.build_errors import check_disk, explain
 from sandbox.toolchain.builder import Builder, Job, locked
-from sandbox.toolchain.golang import find_go
-from sandbox.toolchain.installed import installed
+from sandbox.toolchain.golang import find_go, version_of
 from sandbox.toolchain.modules import MODULES, NAMES, Module
 
 Ensure = Callable[[Collection[str], Notify], Mapping[str, Path]]
 """`ensure`, or the method of `Programs` that waits for a build."""
+
+OLDEST_KUBERNETES = (1, 36)  # 1.36 is the first with MutatingAdmissionPolicy v1; older ones are emulated by it
 
 
 class Programs:
@@ -34,7 +37,7 @@ class Programs:
         self._paths, self._builder = paths, builder
 
     def ensure(self, names: Collection[str], notify: Notify) -> dict[str, Path]:
-        """Absolute paths of the named programs, once they are built. Raises ProgramError."""
+        """Return absolute paths of the named programs, once they are built. Raises ProgramError."""
         paths = {name: self._paths[name] for name in names}
         if self._builder:
             for folder in dict.fromkeys(path.parent for path in paths.values()):
@@ -97,7 +100,7 @@ def interrupted(act: Callable[[], None]) -> Iterator[None]:
 
 
 def ensure(names: Collection[str], notify: Notify) -> dict[str, Path]:
-    """Absolute paths of the named programs, after a build of the missing ones. Raises ProgramError."""
+    """Return absolute paths of the named programs, after a build of the missing ones. Raises ProgramError."""
     with building(names, notify) as programs:
         return programs.ensure(names, notify)
 
@@ -116,7 +119,7 @@ def start_building(modules: list[Module], folders: Mapping[str, Path], notify: N
 
 
 def cache_directory() -> Path:
-    """`kubeflow-spot` in the user's cache directory (XDG Base Directory Specification: a relative value is ignored)."""
+    """Return `kubeflow-spot` in the user's cache directory (XDG Base Directory Specification: a relative value is ignored)."""
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return (base if base.is_absolute() else Path.home() / ".cache") / "kubeflow-spot"
 
@@ -143,3 +146,63 @@ def source(name: str, notify: Notify) -> Path:
             f"{module.source} {module.version} could not be fetched: {answer.get('Error') or done.stderr.strip()}"
         )
     return Path(answer["Dir"])
+
+
+def installed(names: Collection[str], notify: Notify) -> dict[str, Path]:
+    """Return the named programs that this machine has in a version that suffices.
+
+    `pulumi` on PATH, and Kubernetes' in $KUBEBUILDER_ASSETS.
+    """
+    paths: dict[str, Path] = {}
+    if "pulumi" in names and (on_path := shutil.which("pulumi")):
+        pinned = MODULES[0].version
+        version = reported_version(Path(on_path), "version")
+        if version >= version_of(pinned):
+            paths["pulumi"] = Path(on_path).absolute()
+        else:
+            notify(f"not using {on_path}: {_dotted(version)} is older than {pinned}")
+    if assets := os.environ.get("KUBEBUILDER_ASSETS"):
+        paths |= _in_assets(Path(assets).absolute(), set(names) - {"pulumi", "kwok"}, notify)
+    return paths
+
+
+def _in_assets(assets: Path, names: Collection[str], notify: Notify) -> dict[str, Path]:
+    """Return the named programs in $KUBEBUILDER_ASSETS; none when its API server is too old or missing.
+
+    All or none, so that an etcd or kubectl of another release never meets a newer API server.
+    """
+    present = {name: assets / name for name in names if os.access(assets / name, os.X_OK)}
+    if not present:
+        return {}
+    version = reported_version(assets / "kube-apiserver", "--version")
+    if version[:2] < OLDEST_KUBERNETES:
+        notify(f"not using KUBEBUILDER_ASSETS={assets}: its API server is {_dotted(version)}, not 1.36 or newer")
+        return {}
+    return present
+
+
+def reported_version(program: Path, argument: str) -> tuple[int, ...]:
+    """Return the version that a program prints; () when it cannot run or prints none."""
+    try:
+        state = program.stat()
+    except OSError:
+        return ()
+    return _reported_version(program, argument, state.st_mtime_ns)
+
+
+@cache
+def _reported_version(program: Path, argument: str, changed: int) -> tuple[int, ...]:
+    """Ask as `reported_version` does, an unchanged program once: that takes up to half a second."""
+    settings = os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true"}
+    try:
+        done = subprocess.run(
+            [program, argument], check=False, env=settings, capture_output=True, text=True, timeout=30
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    return version_of(done.stdout)
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    """Return a version as text."""
+    return ".".join(map(str, version)) or "of an unknown version"

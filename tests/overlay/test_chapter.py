@@ -18,18 +18,8 @@ BLOCKS = re.findall(r"```sh\n(.*?)```", (PROJECT / "docs" / "kubeflow.md").read_
 (APPLY,) = (block for block in BLOCKS if "kubectl apply --server-side" in block and "kubeflow.yaml" in block)
 
 
-def said(folder: Path, refusals: int) -> tuple[str, int]:
-    """What the block prints and how often it applies, with a kubectl that refuses so many times."""
-    calls = folder / "calls"
-    programs = {
-        "kubectl": f'echo taken; echo x >>"{calls}"; [ $(wc -l <"{calls}") -gt {refusals} ] || {{ echo refused >&2; exit 1; }}',
-        "sleep": "exit 0",
-    }
-    return run(APPLY, folder, programs), len(calls.read_text().splitlines())
-
-
 def run(block: str, folder: Path, programs: dict[str, str]) -> str:
-    """What a block prints, with these programs, each a line of shell."""
+    """Return what a block prints, with these programs, each a line of shell."""
     for name, body in programs.items():
         (folder / name).write_text(f"#!/bin/sh\n{body}\n")
         (folder / name).chmod(0o755)
@@ -40,7 +30,13 @@ def run(block: str, folder: Path, programs: dict[str, str]) -> str:
 
 @pytest.mark.parametrize(("refusals", "end"), [(2, ("", 3)), (99, ("refused", 15))], ids=["heals", "never"])
 def test_applying_ends_and_says_what_is_refused(refusals: int, end: tuple[str, int], tmp_path: Path) -> None:
-    assert said(tmp_path, refusals) == end
+    calls = tmp_path / "calls"
+    programs = {
+        # It refuses so many times.
+        "kubectl": f'echo taken; echo x >>"{calls}"; [ $(wc -l <"{calls}") -gt {refusals} ] || {{ echo refused >&2; exit 1; }}',
+        "sleep": "exit 0",
+    }
+    assert (run(APPLY, tmp_path, programs), len(calls.read_text().splitlines())) == end
 
 
 def test_the_hash_of_the_password_reaches_the_secret_as_it_is(tmp_path: Path) -> None:

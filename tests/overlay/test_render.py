@@ -6,6 +6,7 @@ import json
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -26,14 +27,23 @@ ALL = [target for component in COMPONENTS for target in overlay.targets(componen
 
 @cache
 def plain() -> list[overlay.Object]:
-    """The tree alone."""
+    """Return the tree alone."""
     return render.kustomize(tree.kubectl(), MANIFESTS / "example")
 
 
 @pytest.fixture(scope="module", params=CLOUDS)
 def rendered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> render.Rendered:
-    """The tree with a cloud's overlay."""
+    """Return the tree with a cloud's overlay."""
     return built(tmp_path_factory.mktemp("rendered") / "work", request.param)
+
+
+def rooted(folder: Path, **changed: Any) -> Path:
+    """Write the kustomization for AKS with other keys into a folder; return the folder."""
+    root = folder / "root"
+    root.mkdir()
+    body = yaml.safe_load((OVERLAY / "azure" / overlay.FILE).read_text())
+    (root / overlay.FILE).write_text(json.dumps({**body, **changed}))
+    return root
 
 
 def test_the_overlay_makes_these_differences_and_no_others(
@@ -164,39 +174,28 @@ def test_kustomize_alone_stops_where_an_object_is_missing(target: Target, tmp_pa
 
 
 def test_the_components_that_are_off_change_what_they_say(tmp_path: Path) -> None:
-    root = tmp_path / "root"
-    root.mkdir()
-    body = yaml.safe_load((OVERLAY / "azure" / overlay.FILE).read_text())
     off = [c for c in COMPONENTS if c.name in ("notebook-culling", "profile-placement")]
-    (root / overlay.FILE).write_text(json.dumps({**body, "components": [str(c) for c in off]}))
+    root = rooted(tmp_path, components=[str(c) for c in off])
     changes = tree.differences(plain(), built(tmp_path / "work", root=root).objects)
     after = {path.rpartition(".")[2]: change["after"] for path, change in changes.items() if ".data." in path}
     assert after == {"ENABLE_CULLING": "true", "dev/placement": "prefer-spot"}
 
 
 def test_a_component_without_the_one_that_it_needs_is_told(tmp_path: Path) -> None:
-    root, needy = tmp_path / "root", tmp_path / "needy"
+    needy = tmp_path / "needy"
     source = {"kind": "StorageClass", "name": "kubeflow-retain", "fieldPath": "metadata.name"}
     target = {"select": {"kind": "Namespace", "name": "auth"}, "fieldPaths": ["metadata.annotations.class"]}
-    root.mkdir()
     needy.mkdir()
     needs = {"kind": "Component", "replacements": [{"source": source, "targets": [target]}]}
-    body = yaml.safe_load((OVERLAY / "azure" / overlay.FILE).read_text())
     (needy / overlay.FILE).write_text(json.dumps(needs))
-    (root / overlay.FILE).write_text(json.dumps({**body, "components": [str(needy)]}))
     with pytest.raises(SandboxError, match=r"component needy: StorageClass kubeflow-retain\n"):
-        built(tmp_path / "work", root=root)
+        built(tmp_path / "work", root=rooted(tmp_path, components=[str(needy)]))
 
 
 def test_a_key_that_would_be_passed_over_is_an_error(tmp_path: Path) -> None:
-    root = tmp_path / "root"
-    root.mkdir()
-    body = yaml.safe_load((OVERLAY / "azure" / overlay.FILE).read_text())
-    (root / overlay.FILE).write_text(json.dumps({**body, "components": [], "images": [], "patches": []}))
-    with pytest.raises(
-        SandboxError, match=r"has images, patches, which the sandbox does not read: put it into a component"
-    ):
-        built(tmp_path / "work", root=root)
+    said = "has images, patches, which the sandbox does not read: put it into a component"
+    with pytest.raises(SandboxError, match=said):
+        built(tmp_path / "work", root=rooted(tmp_path, components=[], images=[], patches=[]))
 
 
 def test_a_form_that_lost_a_field_is_an_error(tmp_path: Path) -> None:

@@ -52,18 +52,18 @@ VALUES: Object = {
 def built(
     folder: Path, cloud: str = "azure", manifests: Path = MANIFESTS, version: str = "1.36.2", **sources: Any
 ) -> render.Rendered:
-    """The tree with a cloud's overlay. Raises SandboxError."""
+    """Return the tree with a cloud's overlay. Raises SandboxError."""
     given = {"root": OVERLAY / cloud, "values": VALUES, **sources}
     return render.render(render.Sources(manifests=manifests, version=version, **given), kubectl(), folder, print)
 
 
 def kubectl() -> Path:
-    """The program, with kustomize in it."""
+    """Return the program, with kustomize in it."""
     return ensure(["kubectl"], print)["kubectl"]
 
 
 def without(target: Target, folder: Path, name: str = "") -> Path:
-    """A tree that lacks an object, or has it under another name."""
+    """Return a tree that lacks an object, or has it under another name."""
     tree = folder / "manifests"
     shutil.copytree(MANIFESTS, tree)
     file = tree / "example" / "kustomization.yaml"
@@ -76,7 +76,7 @@ def without(target: Target, folder: Path, name: str = "") -> Path:
 
 
 def differences(before: list[Object], after: list[Object]) -> dict[str, Any]:
-    """What differs between two lists of objects but for the label of all: by object and path, the value before and after."""
+    """Return what differs between two lists of objects but for the label of all: by object and path, both values."""
     old, new = _by_path(before), _by_path(after)
     return {
         path: {"before": old.get(path, "-"), "after": new.get(path, "-")}
@@ -102,7 +102,7 @@ def _by_path(objects: list[Object]) -> dict[str, Any]:
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Each leaf below a value; a text of several lines in a ConfigMap is YAML itself."""
+    """Yield each leaf below a value; a text of several lines in a ConfigMap is YAML itself."""
     if isinstance(value, str) and "\n" in value:
         value = yaml.safe_load(value)
     if isinstance(value, dict) and value:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -26,7 +25,7 @@ def report(*stacks: StackReport) -> Report:
 
 
 def large(changes: int, properties: int, value: int = 200) -> Report:
-    """A report of one stack with a replaced and a deleted resource after many others."""
+    """Return a report of one stack with a replaced and a deleted resource after many others."""
     many = tuple(
         Change(
             op=Op.UPDATE,
@@ -51,60 +50,34 @@ def large(changes: int, properties: int, value: int = 200) -> Report:
 _TEXT = NASTY_TEXT.filter(
     lambda value: value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
 )
+_MAYBE = st.none() | _TEXT
+_RANGE = st.none() | st.tuples(st.floats(), st.floats())
 
 
-@st.composite
-def reports(draw: st.DrawFn) -> Report:
-    """Any report, with texts of a stranger everywhere."""
+def _some(things: st.SearchStrategy[T], most: int = 3) -> st.SearchStrategy[tuple[T, ...]]:
+    return st.lists(things, max_size=most).map(tuple)
 
-    def text() -> str:
-        return draw(_TEXT)
 
-    def some(make: Callable[[], T], most: int = 3) -> tuple[T, ...]:
-        return tuple(make() for _ in range(draw(st.integers(0, most))))
-
-    def numbers() -> tuple[float, float] | None:
-        return draw(st.none() | st.tuples(st.floats(), st.floats()))
-
-    def property_() -> Property:
-        value = st.none() | _TEXT
-        return Property(path=text(), before=draw(value), after=draw(value), replaces=draw(st.booleans()))
-
-    def change() -> Change:
-        return Change(op=draw(st.sampled_from(Op)), type=text(), name=text(), properties=some(property_))
-
-    def pool() -> ReplacedPool:
-        return ReplacedPool(pool=text(), why=some(text), nodes=text(), runs=some(text), look=text())
-
-    def violation() -> Violation:
-        return Violation(policy=text(), level=draw(st.sampled_from(Level)), resource=text(), message=text())
-
-    def priced() -> PoolCost:
-        return PoolCost(
-            pool=text(),
-            machine=text(),
-            capacity=text(),
-            before=numbers(),
-            after=numbers(),
-            unpriced=draw(st.booleans()),
-        )
-
-    def cost() -> Cost:
-        return Cost(currency=text(), pools=some(priced), sources=some(text))
-
-    def stack() -> StackReport:
-        return StackReport(
-            stack=text(),
-            status=draw(st.sampled_from(Status)),
-            release=(draw(st.none() | _TEXT), draw(st.none() | _TEXT)),
-            release_changes=some(text),
-            changes=some(change, 5),
-            replaced_pools=some(pool),
-            violations=some(violation),
-            cost=cost() if draw(st.booleans()) else None,
-            drill=text(),
-            warnings=some(text),
-            errors=some(text),
-        )
-
-    return Report(base=text(), head=text(), stacks=some(stack))
+_PROPERTY = st.builds(Property, path=_TEXT, before=_MAYBE, after=_MAYBE, replaces=st.booleans())
+_CHANGE = st.builds(Change, op=st.sampled_from(Op), type=_TEXT, name=_TEXT, properties=_some(_PROPERTY))
+_POOL = st.builds(ReplacedPool, pool=_TEXT, why=_some(_TEXT), nodes=_TEXT, runs=_some(_TEXT), look=_TEXT)
+_VIOLATION = st.builds(Violation, policy=_TEXT, level=st.sampled_from(Level), resource=_TEXT, message=_TEXT)
+_PRICED = st.builds(
+    PoolCost, pool=_TEXT, machine=_TEXT, capacity=_TEXT, before=_RANGE, after=_RANGE, unpriced=st.booleans()
+)
+_STACK = st.builds(
+    StackReport,
+    stack=_TEXT,
+    status=st.sampled_from(Status),
+    release=st.tuples(_MAYBE, _MAYBE),
+    release_changes=_some(_TEXT),
+    changes=_some(_CHANGE, 5),
+    replaced_pools=_some(_POOL),
+    violations=_some(_VIOLATION),
+    cost=st.none() | st.builds(Cost, currency=_TEXT, pools=_some(_PRICED), sources=_some(_TEXT)),
+    drill=_TEXT,
+    warnings=_some(_TEXT),
+    errors=_some(_TEXT),
+)
+REPORTS = st.builds(Report, base=_TEXT, head=_TEXT, stacks=_some(_STACK))
+"""Any report, with texts of a stranger everywhere."""

@@ -19,7 +19,7 @@ from tests.review.reports import large
 
 
 def filled(stack: bytes, times: int) -> bytes:
-    """A report of so many equal stacks, readable or not."""
+    """Return a report of so many equal stacks, readable or not."""
     return b'{"format":1,"base":"","head":"","stacks":[' + b",".join([stack] * times) + b"]}"
 
 
@@ -103,7 +103,7 @@ def test_a_file_that_is_too_large_is_not_read(file: Path, monkeypatch: pytest.Mo
 
 
 def twisted() -> bytes:
-    """Values with which a comparison of lines takes as long as it can: each line matches, in the most one-sided order."""
+    """Return values with which a comparison of lines takes as long as it can: each line matches, in the most one-sided order."""
     lines = [f"{number:x}" for number in range(1_990)]
     both = ("\n".join(lines), "\n".join(line for name in lines for line in (name, "z")))
     before, after = map(json.dumps, both)

@@ -21,20 +21,24 @@ from sandbox.tests.repository import PROJECT, Repository
 
 pytestmark = pytest.mark.process
 
+POOL = {"name": "p", "machine": "Standard_D4s_v5", "capacity": "on-demand", "minNodes": 1, "maxNodes": 1}
 CHANGE = {"op": "update", "type": "t", "name": "ml-dev-t4", "properties": []}
 
 
 class Engine:
     """An engine with given answers, which records its requests."""
 
-    def __init__(self, folder: Path, **answers: Outcome) -> None:
+    def __init__(self, folder: Path, **answers: Outcome | SandboxError) -> None:
         self.folder, self.answers = folder, answers
         self.requests: set[tuple[str, str]] = set()
         self.built = self.stopped = False
 
     def run(self, command: str, stack: str, project: Path, *others: Any) -> Outcome:
         self.requests.add((command, stack))
-        return self.answers.get(f"{command}_{stack}") or Outcome()
+        answer = self.answers.get(f"{command}_{stack}") or Outcome()
+        if isinstance(answer, SandboxError):
+            raise answer
+        return answer
 
     def build(self, report: Any) -> None:
         self.built = True
@@ -128,36 +132,25 @@ def test_a_base_that_does_not_run_is_reported_with_its_stack_and_reason(reposito
     assert engine.stopped
 
 
-def test_a_head_that_cannot_be_previewed_fails_only_its_stack(repository: Repository, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "answer", [Outcome(errors=["no such pool"]), SandboxError("no such pool")], ids=["wrong", "dies"]
+)
+def test_a_head_that_cannot_be_previewed_or_ends_its_own_process_fails_only_its_stack(
+    repository: Repository, tmp_path: Path, answer: Outcome | SandboxError
+) -> None:
     repository.commit({"config/model/stack.py": ""})
-    engine = Engine(tmp_path / "scratch", preview_staging=Outcome(errors=["pools[0].machine: is missing"]))
+    engine = Engine(tmp_path / "scratch", preview_staging=answer)
     outcomes = {each.stack: (each.status, each.errors) for each in compared(repository, engine).stacks}
-    assert outcomes["staging"] == (Status.FAILED, ("pools[0].machine: is missing",))
+    assert outcomes["staging"] == (Status.FAILED, ("no such pool",))
     assert outcomes["dev"] == outcomes["prod"] == (Status.PREVIEWED, ())
     assert engine.requests == ALL
-
-
-def test_a_head_that_ends_its_own_process_fails_only_its_stack(repository: Repository, tmp_path: Path) -> None:
-    class Dying(Engine):
-        def run(self, command: str, stack: str, project: Path, *others: Any) -> Outcome:
-            if (command, stack) == ("preview", "staging"):
-                raise SandboxError("the engine's process ended with 3")
-            return super().run(command, stack, project, *others)
-
-    repository.commit({"config/model/stack.py": ""})
-    outcomes = {
-        each.stack: (each.status, each.errors) for each in compared(repository, Dying(tmp_path / "scratch")).stacks
-    }
-    assert outcomes["staging"] == (Status.FAILED, ("the engine's process ended with 3",))
-    assert outcomes["dev"] == outcomes["prod"] == (Status.PREVIEWED, ())
 
 
 def test_a_moved_stack_has_its_old_cost_at_the_old_location(repository: Repository, tmp_path: Path) -> None:
     def stack(location: str) -> dict[str, str]:
         return {"Pulumi.dev.yaml": f"config: {{'a:cloud': {{provider: azure, location: {location}}}}}\n"}
 
-    pool = {"name": "p", "machine": "Standard_D4s_v5", "capacity": "on-demand", "minNodes": 1, "maxNodes": 1}
-    outputs = Outcome(outputs={"pools": [pool]})
+    outputs = Outcome(outputs={"pools": [POOL]})
     repository.commit(stack("westeurope"))
     repository.commit(stack("eastus"))
     (dev, *_) = compared(repository, Engine(tmp_path / "scratch", up_dev=outputs, preview_dev=outputs)).stacks
@@ -171,9 +164,8 @@ def test_a_moved_stack_has_its_old_cost_at_the_old_location(repository: Reposito
 
 def test_a_system_pool_missing_in_the_base_s_outputs_is_no_new_cost(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"Pulumi.dev.yaml": "config: {'a:cloud': {provider: azure, location: westeurope}}\n"})
-    pool = {"name": "p", "machine": "Standard_D4s_v5", "capacity": "on-demand", "minNodes": 1, "maxNodes": 1}
-    system = {**pool, "name": "system"}
-    old, new = Outcome(outputs={"pools": [pool]}), Outcome(outputs={"pools": [pool], "systemPool": system})
+    system = {**POOL, "name": "system"}
+    old, new = Outcome(outputs={"pools": [POOL]}), Outcome(outputs={"pools": [POOL], "systemPool": system})
     for number, (base, names) in enumerate([(old, ["p"]), (new, ["p", "system"]), (Outcome(), ["p", "system"])]):
         (dev, *_) = compared(repository, Engine(tmp_path / str(number), up_dev=base, preview_dev=new)).stacks
         assert dev.cost

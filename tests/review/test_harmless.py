@@ -40,7 +40,7 @@ BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa
 
 
 def seen(value: str, kept: str = " ") -> str:
-    """The text of a value that a reader should see, computed without Markdown."""
+    """Return the text of a value that a reader should see, computed without Markdown."""
     named = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 
     def shown(character: str) -> str:

@@ -11,7 +11,7 @@ from review.markdown import LONGEST, render
 from review.model import Cost, PoolCost, ReplacedPool, Report, StackReport, Status
 from sandbox.engine.changes import Change, Level, Op, Violation
 from tests.review.page import Page
-from tests.review.reports import AGENT_POOL, changed, large, report, reports
+from tests.review.reports import AGENT_POOL, REPORTS, changed, large, report
 
 POINTER = "https://github.com/acme/cluster/actions/runs/1/artifacts/2"
 
@@ -27,7 +27,7 @@ def stack(status: Status = Status.PREVIEWED, **parts: object) -> StackReport:
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(reports(), st.integers(1, 6_000) | st.just(LONGEST))
+@given(REPORTS, st.integers(1, 6_000) | st.just(LONGEST))
 def test_any_report_fits_and_only_its_own_markup_is_active(drawn: Report, longest: int) -> None:
     source = render(drawn, longest=longest, pointer=POINTER)
     assert len(source) <= longest

@@ -24,13 +24,13 @@ DIGESTS = ("sha256:" + 64 * "a", "sha256:" + 64 * "b")
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A checkout with two releases and an editable candidate like the later one."""
+    """Return a checkout with two releases and an editable candidate like the later one."""
     return _checkout(tmp_path / "project")
 
 
 @pytest.fixture
 def head(tmp_path: Path) -> Path:
-    """Another revision of the checkout."""
+    """Return another revision of the checkout."""
     return _checkout(tmp_path / "head")
 
 
@@ -197,7 +197,7 @@ def test_the_command_prints_the_explanation_and_knows_the_releases() -> None:
 
 
 def renovate() -> dict[str, Any]:
-    """The configuration without its comments, which are on lines of their own."""
+    """Return the configuration without its comments, which are on lines of their own."""
     lines = (PROJECT / "renovate.json5").read_text().splitlines()
     configuration: dict[str, Any] = json.loads("\n".join(line for line in lines if not line.strip().startswith("//")))
     return configuration

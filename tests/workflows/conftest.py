@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -76,6 +79,26 @@ def delivery_entry(stack: str, state: str = "", more: str = "") -> str:
     return f'[{stack}]\nstate = "{state}"\n{more}' + (DEPLOYER + READER).replace("{stack}", stack)
 
 
+def tarred(*programs: tuple[str, bytes]) -> bytes:
+    """Return an archive of these programs."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name, content in programs:
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(content), 0o755
+            archive.addfile(entry, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def zipped(*files: tuple[str, str | bytes], how: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """Return an archive of these files."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", how) as opened:
+        for name, content in files:
+            opened.writestr(name, content)
+    return buffer.getvalue()
+
+
 class Machine:
     """A copy of the scripts, a PATH of stand-ins, and GitHub's answers."""
 
@@ -110,7 +133,7 @@ class Machine:
         (self.world / f"{path.replace('/', '_')}.bytes").write_bytes(content)
 
     def calls(self, *methods: str) -> list[list[Any]]:
-        """The requests to GitHub: method, path, fields, body."""
+        """Return the requests to GitHub: method, path, fields, body."""
         file = self.world / "calls"
         every = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
         return [call for call in every if not methods or call[0] in methods]
@@ -144,7 +167,7 @@ class GitHub:
         monkeypatch.syspath_prepend(str(SCRIPTS))
 
     def script(self, name: str, *imported: str) -> ModuleType:
-        """A script as a module; it and the modules that it imports ask here."""
+        """Return a script as a module; it and the modules that it imports ask here."""
         for module in (name, *imported):
             self._monkeypatch.setattr(importlib.import_module(module), "api", self._api, raising=False)
         return importlib.import_module(name)

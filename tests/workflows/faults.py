@@ -18,15 +18,8 @@ SYNC = {"UV_LOCKED": "true", "UV_NO_DEFAULT_GROUPS": "true", "UV_NO_INSTALL_PROJ
 TIP = "python3 .github/scripts/tip.py"
 INSTALLS = re.compile(r"\b(uv (sync|run|pip|tool)|pulumi (plugin )?install|programs\.py|make |pip install|sandbox )")
 ACQUISITION = "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"
-LOGINS = {
-    f"{cloud}-{key}": f"{cloud}-{key}"
-    for cloud, keys in {
-        "azure": ("client-id", "tenant-id", "subscription-id"),
-        "gcp": ("provider", "service-account"),
-    }.items()
-    for key in keys
-}
-"""Inputs of the action `cloud`, and the outputs of delivery.py that they are."""
+LOGINS = ("azure-client-id", "azure-tenant-id", "azure-subscription-id", "gcp-provider", "gcp-service-account")
+"""Inputs of the action `cloud`, and the outputs of delivery.py that they are: under the same names."""
 FROM_DELIVERY = {
     "PULUMI_BACKEND_URL": "state",
     "ARM_CLIENT_ID": "azure-client-id",
@@ -41,13 +34,13 @@ Files = dict[str, Data]
 
 
 def faults(files: Files) -> list[str]:
-    """What is wrong, in a sentence each; empty where nothing is."""
+    """Return what is wrong, in a sentence each; empty where nothing is."""
     rules = (drift, cloud_preview, deploy, trusted, credentials, packages, comment)
     return [f"{rule.__name__}: {fault}" for rule in rules for fault in rule(files)]
 
 
 def drift(files: Files) -> Iterator[str]:
-    """Drift runs what deploy.yml's own runs on main name, found by a job without credentials."""
+    """Demand that drift runs what deploy.yml's own runs on main name, found by a job without credentials."""
     jobs = files["drift"]["jobs"]
     find = jobs["find"]
     # YAML 1.1 reads the key `on` as true.
@@ -74,7 +67,7 @@ def drift(files: Files) -> Iterator[str]:
 
 
 def cloud_preview(files: Files) -> Iterator[str]:
-    """Somebody approves one commit of a pull request for one stack; prod has an environment of its own."""
+    """Demand that somebody approves one commit of a pull request for one stack; prod has an environment of its own."""
     workflow = files["cloud-preview"]
     jobs = workflow["jobs"]
     if set(triggers(workflow)) != {"workflow_dispatch"}:
@@ -102,7 +95,7 @@ def cloud_preview(files: Files) -> Iterator[str]:
 
 
 def deploy(files: Files) -> Iterator[str]:
-    """Main is checked, then each stack is previewed by the reader before the approval, and brought up from main's last commit."""
+    """Demand that main is checked, then each stack previewed by the reader, approved, and brought up from main's last commit."""
     jobs = files["deploy"]["jobs"]
     if triggers(files["deploy"]) != {"push": {"branches": ["main"]}}:
         # With paths, a push outside them would be main's last commit, and nothing could come up any more.
@@ -148,7 +141,7 @@ def deploy(files: Files) -> Iterator[str]:
 
 
 def trusted(files: Files) -> Iterator[str]:
-    """State and identity come from main's reviewed file, and a state cannot bring a plugin along."""
+    """Demand that state and identity come from main's reviewed file, and a state cannot bring a plugin along."""
     for name, content in files.items():
         if [text for text in scalars(content) if re.search(r"\bvars\b", text)]:
             yield f"{name}.yml: a variable decides something, which whoever may write to the repository sets"
@@ -170,7 +163,7 @@ def trusted(files: Files) -> Iterator[str]:
             if strange := settings.keys() - {"STACK", "DRIFT", "PRIVATE", "GH_TOKEN", *FROM_DELIVERY}:
                 yield f"{name}.yml: a step sets {', '.join(sorted(strange))}"
             given = {**settings, **(step["with"] if "actions/cloud" in step.get("uses", "") else {})}
-            for key, output in (FROM_DELIVERY | LOGINS).items():
+            for key, output in (FROM_DELIVERY | {key: key for key in LOGINS}).items():
                 if key in given and given[key] != f"${{{{ steps.delivery.outputs.{output} }}}}":
                     yield f"{name}.yml: {key} is not delivery.py's"
         if strange := job["env"].keys() - {
@@ -186,7 +179,7 @@ def trusted(files: Files) -> Iterator[str]:
 
 
 def credentials(files: Files) -> Iterator[str]:
-    """Jobs with an identity install without it, by the lock file alone, and show no values in a public repository."""
+    """Demand that jobs with an identity install without it, by the lock file alone, and show no values in a public repository."""
     for name in ("read", "up"):
         for job in files[name]["jobs"].values():
             wrong = {key for key, value in SYNC.items() if job.get("env", {}).get(key) != value}
@@ -209,7 +202,7 @@ def credentials(files: Files) -> Iterator[str]:
 
 
 def packages(files: Files) -> Iterator[str]:
-    """Where an identity can be had, what installs packages is started without it and before the logins."""
+    """Demand that what installs packages is started without an identity that can be had, and before the logins."""
     cloud = list(steps(files["cloud"]))
     for step in cloud:
         for line in step.get("run", "").splitlines():
@@ -230,7 +223,7 @@ def packages(files: Files) -> Iterator[str]:
 
 
 def comment(files: Files) -> Iterator[str]:
-    """What loads packages to draw a stranger's report has no token; the job that may comment runs one script of main."""
+    """Demand that what loads packages for a stranger's report has no token, and that the job that may comment runs one script."""
     jobs = files["preview-comment"]["jobs"]
     for name, job in jobs.items():
         writes = "write" in job["permissions"].values()
@@ -247,7 +240,7 @@ def comment(files: Files) -> Iterator[str]:
 
 
 def triggers(content: Data) -> Data:
-    """The events of a workflow. YAML 1.1 reads the key `on` as true."""
+    """Return the events of a workflow. YAML 1.1 reads the key `on` as true."""
     on = content[True]  # type: ignore[index]
     return on if isinstance(on, dict) else {on: None}
 

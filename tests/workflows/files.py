@@ -18,24 +18,24 @@ Data = dict[str, Any]
 
 
 def read(path: Path) -> Data:
-    """A workflow or action. YAML 1.1 reads the key `on` as true, so `True` is looked up."""
+    """Read a workflow or action. YAML 1.1 reads the key `on` as true, so `True` is looked up."""
     content: Data = yaml.safe_load(path.read_text())
     return content
 
 
 def workflow(name: str) -> Data:
-    """The workflow of a file."""
+    """Return the workflow of a file."""
     return read(FOLDER / "workflows" / f"{name}.yml")
 
 
 def jobs(path: Path) -> dict[str, Data]:
-    """Jobs by name."""
+    """Return jobs by name."""
     jobs: dict[str, Data] = read(path)["jobs"]
     return jobs
 
 
 def steps(content: Data) -> Iterator[Data]:
-    """All steps of a workflow or a composite action."""
+    """Yield all steps of a workflow or a composite action."""
     if "runs" in content:
         yield from content["runs"]["steps"]
     for job in content.get("jobs", {}).values():
@@ -43,7 +43,7 @@ def steps(content: Data) -> Iterator[Data]:
 
 
 def scalars(value: Any) -> Iterator[str]:
-    """Every text of a value."""
+    """Yield every text of a value."""
     if isinstance(value, dict):
         for inner in value.values():
             yield from scalars(inner)

@@ -40,7 +40,7 @@ def cloud(machine: Machine) -> Machine:
 
 @pytest.fixture
 def refusing() -> Iterator[str]:
-    """An API server that is reachable and refuses every request."""
+    """Yield an API server that is reachable and refuses every request."""
 
     class Refuse(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -56,7 +56,7 @@ def refusing() -> Iterator[str]:
 
 
 def closed() -> str:
-    """An address without a listener."""
+    """Return an address without a listener."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return f"https://127.0.0.1:{taken.getsockname()[1]}"
@@ -65,7 +65,7 @@ def closed() -> str:
 def preview(
     machine: Machine, *options: str, **settings: str
 ) -> tuple[subprocess.CompletedProcess[str], list[str], str]:
-    """The finished run, the arguments of `pulumi preview`, and the summary."""
+    """Return the finished run, the arguments of `pulumi preview`, and the summary."""
     summary = machine.folder / "summary"
     folder = str(machine.folder / "program")
     done = machine.run("cloud_preview.py", "prod", folder, *options, GITHUB_STEP_SUMMARY=str(summary), **settings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.workflows.conftest import Machine
+from tests.workflows.conftest import Machine, zipped
 
 pytestmark = pytest.mark.process
 
@@ -25,14 +24,6 @@ MARKER = "<!-- kubeflow-spot: preview -->"
 BOT = {"login": "github-actions[bot]"}
 
 
-def archive(*files: tuple[str, str | bytes], how: int = zipfile.ZIP_DEFLATED) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", how) as opened:
-        for name, content in files:
-            opened.writestr(name, content)
-    return buffer.getvalue()
-
-
 def pull(number: int = 12, sha: str = SHA, source: str | None = "stranger/fork") -> dict[str, Any]:
     return {"number": number, "head": {"sha": sha, "repo": source and {"full_name": source}}}
 
@@ -43,10 +34,10 @@ def artifact(**changed: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def fork(machine: Machine) -> Machine:
-    """A pull request from a fork whose preview has ended, with no comment yet."""
+    """Return a pull request from a fork whose preview has ended, with no comment yet."""
     machine.answer(PULLS, [pull()])
     machine.answer(ARTIFACTS, {"artifacts": [artifact()]})
-    machine.serve(ZIP, archive(("report.json", "{}"), ("report.md", "@everybody")))
+    machine.serve(ZIP, zipped(("report.json", "{}"), ("report.md", "@everybody")))
     machine.answer(COMMENTS, [[]])
     return machine
 
@@ -66,7 +57,7 @@ def event(machine: Machine, **changed: Any) -> dict[str, str]:
 
 
 def comment(machine: Machine, **changed: Any) -> subprocess.CompletedProcess[str]:
-    """Both jobs; the first step that fails or finds nothing is the last."""
+    """Run both jobs; the first step that fails or finds nothing is the last."""
     settings = event(machine, **changed)
     done = machine.run("comment.py", "fetch", **settings)
     if done.returncode or not (machine.folder / "outputs").exists():
@@ -79,9 +70,9 @@ def comment(machine: Machine, **changed: Any) -> subprocess.CompletedProcess[str
 
 
 def post(machine: Machine, text: str = f"{MARKER}\ndrawn") -> subprocess.CompletedProcess[str]:
-    """The second job alone, with what the first one has drawn; nothing where that is empty."""
+    """Run the second job alone, with what the first one has drawn; nothing where that is empty."""
     machine.answer(DRAWN, {"artifacts": [artifact(id=50, name="comment")] if text else []})
-    machine.serve(DRAWN_ZIP, archive(("comment.md", text)))
+    machine.serve(DRAWN_ZIP, zipped(("comment.md", text)))
     return machine.run("comment.py", "post", **event(machine))
 
 
@@ -98,10 +89,7 @@ def test_a_pull_request_from_a_fork_gets_a_comment(fork: Machine) -> None:
     assert SHA in body
     request = fork.calls()[0]
     assert request[:3] == ["GET", PULLS, {"state": "open", "head": "stranger:@topic", "per_page": "100"}]
-
-
-def test_the_report_alone_is_drawn(fork: Machine) -> None:
-    comment(fork)
+    # The report alone is drawn.
     arguments, token, content = json.loads((fork.world / "drawn").read_text())
     assert arguments[0] == str(fork.temporary / "report.json")
     assert arguments[-2:] == ["--pointer", "https://github.com/owner/project/actions/runs/77"]
@@ -109,7 +97,7 @@ def test_the_report_alone_is_drawn(fork: Machine) -> None:
 
 
 def test_the_longest_report_fits_a_comment(fork: Machine) -> None:
-    fork.serve(ZIP, archive(("report.json", "long")))
+    fork.serve(ZIP, zipped(("report.json", "long")))
     assert comment(fork).returncode == 0
     [(_, body)] = written(fork)
     assert 65_000 < len(body) <= 65_536
@@ -174,7 +162,7 @@ def test_a_preview_without_a_report_gives_a_comment_about_it(fork: Machine) -> N
 
 def test_of_several_attempts_the_last_ones_report_counts(fork: Machine) -> None:
     fork.answer(ARTIFACTS, {"artifacts": [artifact(), artifact(id=10), artifact(id=8)]})
-    fork.serve(ZIP.replace("/9/", "/10/"), archive(("report.json", "of the last attempt")))
+    fork.serve(ZIP.replace("/9/", "/10/"), zipped(("report.json", "of the last attempt")))
     assert comment(fork).returncode == 0
     assert json.loads((fork.world / "drawn").read_text())[2] == "of the last attempt"
 
@@ -185,14 +173,14 @@ def test_of_several_attempts_the_last_ones_report_counts(fork: Machine) -> None:
         pytest.param({"size_in_bytes": 6_000_000}, b"", "the artifact has 6000000 bytes", id="announced too large"),
         pytest.param({}, os.urandom(5_300_000), "the artifact has more than", id="larger than announced"),
         pytest.param({"expired": True}, b"", "expired", id="expired"),
-        pytest.param({}, archive(("report.json", bytes(21 << 20))), "report.json has more than", id="bomb"),
+        pytest.param({}, zipped(("report.json", bytes(21 << 20))), "report.json has more than", id="bomb"),
         pytest.param({}, b"PK\x03\x04 no archive", "no archive that can be read", id="no zip"),
-        pytest.param({}, archive(("report.json", "{}"))[:40], "no archive that can be read", id="cut"),
-        pytest.param({}, archive(("report.json", "{}"), how=zipfile.ZIP_BZIP2), "another way", id="bzip2"),
+        pytest.param({}, zipped(("report.json", "{}"))[:40], "no archive that can be read", id="cut"),
+        pytest.param({}, zipped(("report.json", "{}"), how=zipfile.ZIP_BZIP2), "another way", id="bzip2"),
         pytest.param(
-            {}, archive(("../report.json", "{}"), ("/report.json", "{}")), "0 files called", id="hostile names"
+            {}, zipped(("../report.json", "{}"), ("/report.json", "{}")), "0 files called", id="hostile names"
         ),
-        pytest.param({}, archive(("report.json", "broken")), "cannot be drawn", id="cannot be drawn"),
+        pytest.param({}, zipped(("report.json", "broken")), "cannot be drawn", id="cannot be drawn"),
     ],
 )
 def test_an_invalid_artifact_is_refused(fork: Machine, listed: dict[str, Any], content: bytes, reason: str) -> None:
@@ -207,13 +195,13 @@ def test_an_invalid_artifact_is_refused(fork: Machine, listed: dict[str, Any], c
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_two_files_of_the_reports_name_are_refused(fork: Machine) -> None:
-    fork.serve(ZIP, archive(("report.json", "{}"), ("report.json", "{}")))
+    fork.serve(ZIP, zipped(("report.json", "{}"), ("report.json", "{}")))
     assert "2 files called" in comment(fork).stderr
 
 
 def test_only_the_report_of_a_hostile_archive_reaches_the_disk(fork: Machine) -> None:
     names = ("../escape", "/tmp/escape", "a/../../escape", "report.json/escape", "..\\escape", "report.md")
-    fork.serve(ZIP, archive(*((name, "escaped") for name in names), ("report.json", "{}")))
+    fork.serve(ZIP, zipped(*((name, "escaped") for name in names), ("report.json", "{}")))
     before = {path for path in fork.folder.rglob("*") if path.is_file()}
     assert comment(fork).returncode == 0
     new = {path for path in fork.folder.rglob("*") if path.is_file()} - before

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
-import io
-import tarfile
-import zipfile
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from tests.workflows.conftest import Machine, delivery_entry
-from tests.workflows.files import FOLDER, PROJECT, SCRIPTS
+from tests.workflows.conftest import GitHub, Machine, delivery_entry, tarred, zipped
+from tests.workflows.files import FOLDER, PROJECT
 
 
 @pytest.fixture
-def delivery(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    return importlib.import_module("delivery")
+def delivery(github: GitHub) -> ModuleType:
+    return github.script("delivery")
 
 
 @pytest.fixture
-def programs(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    return importlib.import_module("programs")
+def programs(github: GitHub) -> ModuleType:
+    return github.script("programs")
 
 
 def read(delivery: ModuleType, folder: Path, text: str) -> list[str]:
@@ -121,22 +115,6 @@ def test_a_step_gets_state_and_identity_of_its_role_alone(machine: Machine) -> N
 # --- programs ---
 
 
-def tarred(name: str, content: bytes) -> bytes:
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w:gz") as archive:
-        entry = tarfile.TarInfo(name)
-        entry.size, entry.mode = len(content), 0o755
-        archive.addfile(entry, io.BytesIO(content))
-    return file.getvalue()
-
-
-def zipped(name: str, content: bytes) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(name, content)
-    return file.getvalue()
-
-
 CLI = b'#!/bin/sh\necho "$@" >> "$WORLD/installed"\n'
 
 
@@ -144,8 +122,8 @@ CLI = b'#!/bin/sh\necho "$@" >> "$WORLD/installed"\n'
 def served(programs: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, bytes]:
     """Return what the publishers serve, by the archive's name; the digests in the program's file are those of it."""
     wanted: dict[str, str] = programs.wanted((PROJECT / "uv.lock").read_text())
-    content = {name: tarred("pulumi/pulumi", CLI) for name in wanted} | {
-        name: zipped("bin/linux_amd64/kubelogin", b"x") for name in wanted if name.endswith(".zip")
+    content = {name: tarred(("pulumi/pulumi", CLI)) for name in wanted} | {
+        name: zipped(("bin/linux_amd64/kubelogin", b"x")) for name in wanted if name.endswith(".zip")
     }
     addresses = {address: name for name, address in wanted.items()}
     monkeypatch.setattr(programs, "download", lambda address: content[addresses[address]])
@@ -179,7 +157,7 @@ def test_other_bytes_than_those_reviewed_are_not_installed(
     changed: str, served: dict[str, bytes], programs: ModuleType, tmp_path: Path
 ) -> None:
     name = next(name for name in served if changed in name)
-    served[name] = tarred("pulumi/pulumi", CLI + b"# and more\n")
+    served[name] = tarred(("pulumi/pulumi", CLI + b"# and more\n"))
     with pytest.raises(programs.Refused, match="has other bytes than"):
         programs.install(tmp_path / "program", tmp_path)
     assert not (tmp_path / "path").exists()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,6 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from sandbox.toolchain.programs import ensure
+from tests.workflows.conftest import tarred
 from tests.workflows.faults import ACQUISITION
 from tests.workflows.files import SCRIPTS, workflow
 
@@ -50,21 +49,16 @@ class Attacker(NamedTuple):
 def attacker(tmp_path: Path) -> Iterator[Attacker]:
     """Yield a server of plugins, each of which leaves a mark once it is started."""
     started, asked = tmp_path / "started", list[str]()
-    content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w:gz") as archive:
-        for name in PLUGINS:
-            program = f"#!/bin/sh\nenv > {started}\nexit 1\n".encode()
-            entry = tarfile.TarInfo(f"pulumi-resource-{name}")
-            entry.size, entry.mode = len(program), 0o755
-            archive.addfile(entry, io.BytesIO(program))
+    program = f"#!/bin/sh\nenv > {started}\nexit 1\n".encode()
+    content = tarred(*((f"pulumi-resource-{name}", program) for name in PLUGINS))
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked.append(self.path)
             self.send_response(200)
-            self.send_header("Content-Length", str(len(content.getvalue())))
+            self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content.getvalue())
+            self.wfile.write(content)
 
         def log_message(self, format: str, *args: Any) -> None:
             pass

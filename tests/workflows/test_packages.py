@@ -40,7 +40,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def sync(folder: Path, settings: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
-    """The host's command with the pinned uv. It is only asked what it would do, so it needs no network."""
+    """Run the host's command with the pinned uv. It is only asked what it would do, so it needs no network."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("UV", "VIRTUAL_ENV"))}
     command = [str(PROJECT / "scripts" / "uv"), "sync", *options, "--dry-run", "--offline"]
     settings = inherited | settings | {"UV_CACHE_DIR": str(folder / "cache")}
@@ -87,7 +87,7 @@ NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
 
 def lock(**packages: str) -> str:
-    """A lock file; a package's files are named by their digests, each with its age in days: `a:3 b:9`."""
+    """Return a lock file; a package's files are named by their digests, each with its age in days: `a:3 b:9`."""
     text = 'version = 1\n[[package]]\nname = "project"\nsource = { editable = "." }\n'
     for name, ages in packages.items():
         text += f'[[package]]\nname = "{name}"\nversion = "1"\n'

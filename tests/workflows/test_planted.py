@@ -19,7 +19,7 @@ def test_the_workflows_have_no_fault() -> None:
 
 
 def put(path: str, value: Any) -> Callable[[Any], None]:
-    """A change of one value: `jobs/find/steps/0/run`; None removes it, and a callable gets the old one."""
+    """Return a change of one value: `jobs/find/steps/0/run`; None removes it, and a callable gets the old one."""
 
     def change(content: Any) -> None:
         *parents, last = [int(part) if part.lstrip("-").isdigit() else part for part in path.split("/")]

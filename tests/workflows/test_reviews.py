@@ -45,7 +45,7 @@ PARAMETERS = {
 
 
 def owners(text: str) -> Callable[[str], list[str]]:
-    """The owners of a path: those of the last line that matches (docs.github.com: about-code-owners)."""
+    """Return what tells the owners of a path: those of the last line that matches (docs.github.com: about-code-owners)."""
     lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
     assert all(pattern == "*" or pattern.startswith("/") for pattern, *_ in lines), "a form this test does not read"
 
@@ -70,7 +70,7 @@ def test_every_file_that_runs_checks_or_grants_has_an_owner() -> None:
 
 
 def faults(main: dict[str, Any], tags: dict[str, Any]) -> list[str]:
-    """What is wrong with the rulesets (docs.github.com: rest/repos/rules, "Create a repository ruleset")."""
+    """Return what is wrong with the rulesets (docs.github.com: rest/repos/rules, "Create a repository ruleset")."""
     found = []
     rules = {rule["type"]: rule.get("parameters", {}) for rule in main["rules"]}
     for name, ruleset in (("main", main), ("tags", tags)):

@@ -23,14 +23,14 @@ with Path(os.environ["WORLD"], "started").open("a") as started:
 
 @pytest.fixture
 def recording(machine: Machine) -> Machine:
-    """Stand-ins that write how they were started."""
+    """Return stand-ins that write how they were started."""
     for program in ("uv", "pulumi", "python3"):
         machine.program(f"bin/{program}", RECORDS)
     return machine
 
 
 def started(machine: Machine, script: str, **settings: str) -> list[tuple[str, list[str], list[str]]]:
-    """The programs that a step starts, as GitHub runs it (docs.github.com: workflow-syntax, `shell: bash`)."""
+    """Return the programs that a step starts, as GitHub runs it (docs.github.com: workflow-syntax, `shell: bash`)."""
     path = f"{machine.folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
     environment = {"PATH": path, "WORLD": str(machine.world), **settings}

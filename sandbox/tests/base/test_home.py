@@ -20,6 +20,11 @@ def dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     return up(Home.of("dev", tmp_path))
 
 
+@pytest.fixture
+def guest(dev: Home) -> Home:
+    return up(Home.of("guest", dev.project).with_options(beside="dev"))
+
+
 def up(home: Home) -> Home:
     home.directory.mkdir(parents=True)
     home.cloud.mkdir(exist_ok=True)
@@ -35,8 +40,7 @@ def test_the_stack_file_of_a_stack_is_remembered_until_another_is_named(dev: Hom
     assert Home.of("dev", dev.project).with_options().config_file == first
 
 
-def test_a_guest_uses_the_clouds_and_clusters_of_its_host_and_a_home_of_its_own(dev: Home) -> None:
-    guest = up(Home.of("guest", dev.project).with_options(beside="dev"))
+def test_a_guest_uses_the_clouds_and_clusters_of_its_host_and_a_home_of_its_own(dev: Home, guest: Home) -> None:
     assert Home.of("guest", dev.project) == guest
     assert (guest.cloud, guest.clusters, guest.cloud_lock) == (dev.cloud, dev.clusters, dev.cloud_lock)
     assert guest.directory != dev.directory
@@ -44,8 +48,7 @@ def test_a_guest_uses_the_clouds_and_clusters_of_its_host_and_a_home_of_its_own(
     assert (dev.guests(), guest.guests()) == (["guest"], [])
 
 
-def test_a_stack_has_one_cloud_and_only_a_cloud_s_own_stack_can_be_a_host(dev: Home) -> None:
-    guest = up(Home.of("guest", dev.project).with_options(beside="dev"))
+def test_a_stack_has_one_cloud_and_only_a_cloud_s_own_stack_can_be_a_host(dev: Home, guest: Home) -> None:
     assert guest.with_options(beside="dev") == guest
     for home, beside, reason in (
         (dev, "guest", "has an emulated cloud of its own"),
@@ -88,9 +91,8 @@ def test_the_starting_process_of_a_killed_command_is_awaited(dev: Home) -> None:
             assert process.wait() == 0
 
 
-def test_a_cloud_is_repaired_only_without_users_and_two_may_use_it(dev: Home) -> None:
+def test_a_cloud_is_repaired_only_without_users_and_two_may_use_it(dev: Home, guest: Home) -> None:
     repaired: list[str] = []
-    guest = up(Home.of("guest", dev.project).with_options(beside="dev"))
     with (
         share_cloud(dev, repaired.append, lambda: repaired.append("dev alone")),
         share_cloud(guest, repaired.append, lambda: repaired.append("guest alone")),
@@ -106,8 +108,7 @@ def test_a_cloud_is_repaired_only_without_users_and_two_may_use_it(dev: Home) ->
         pass
 
 
-def test_a_guest_without_its_host_is_an_error(dev: Home) -> None:
-    guest = up(Home.of("guest", dev.project).with_options(beside="dev"))
+def test_a_guest_without_its_host_is_an_error(dev: Home, guest: Home) -> None:
     shutil.rmtree(dev.directory)
     with pytest.raises(SandboxError, match="beside 'dev', which is not up any more"), share_cloud(guest, print):
         pass

@@ -52,7 +52,7 @@ def write(path: Path, content: dict[str, Any]) -> None:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    """A stack with a control plane, a pool and a state."""
+    """Return a stack with a control plane, a pool and a state."""
     monkeypatch.setenv("SANDBOX_HOME", str(tmp_path / "home"))
     home = Home.of("dev")
     write(home.clusters / "ml" / "cluster.json", {"version": "1.36", "cloud": "azure"})
@@ -64,7 +64,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 
 def run(*arguments: str) -> tuple[str, set[str]]:
-    """The output of a command, and the top-level packages that it has loaded."""
+    """Return the output of a command, and the top-level packages that it has loaded."""
     done = subprocess.run([sys.executable, "-c", RUN, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     printed, _, loaded = done.stdout.rpartition("loaded: ")

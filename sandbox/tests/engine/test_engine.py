@@ -47,7 +47,7 @@ class Project:
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
     def commands_of(self, *arguments: str) -> tuple[list[str], str]:
-        """The engine's commands during a successful command of the sandbox, and its output."""
+        """Return the engine's commands during a successful command of the sandbox, and its output."""
         log = self.engine.with_name("log")
         log.write_text("")
         done = self.run(*arguments)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program whose lock file has no package."""
+    """Return a program whose lock file has no package."""
     cache = Path(os.environ.get("UV_CACHE_DIR") or Path.home() / ".cache" / "uv")
     monkeypatch.setenv("UV_CACHE_DIR", str(cache))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -33,7 +33,7 @@ def revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ask(environment_of_base: Environment, question: str, folder: Path) -> object:
-    """The JSON that a line of Python prints in the environment."""
+    """Return the JSON that a line of Python prints in the environment."""
     done = subprocess.run(
         [environment_of_base.python, "-c", f"import json, sys; print(json.dumps({question}))"],
         env={**os.environ, **environment_of_base.variables},

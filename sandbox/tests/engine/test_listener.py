@@ -82,13 +82,7 @@ def test_a_violation_names_policy_level_and_resource() -> None:
     ]
 
 
-def test_a_command_that_failed_silently_is_an_error() -> None:
-    contents = listened()
-    contents.failed("code: 255")
-    assert contents.errors == ["code: 255"]
-
-
-def test_a_failed_command_adds_no_error_to_a_reported_one() -> None:
+def test_a_failed_command_adds_no_error_to_a_reported_one_and_is_an_error_itself_where_it_was_silent() -> None:
     broken, wrong, warned = (
         # The engine's own message, which names no reason.
         listened(violated("mandatory"), diagnostic("error", "preview failed")),

@@ -13,7 +13,7 @@ from sandbox.engine.scratch import DRILL, PREVIEW, left, remove_left
 
 
 def killed(root: Path, name: str) -> Path:
-    """What a killed command leaves."""
+    """Make what a killed command leaves; return its folder."""
     folder = root / name
     folder.mkdir(parents=True)
     folder.with_suffix(".lock").touch()

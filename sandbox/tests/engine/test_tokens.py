@@ -43,7 +43,7 @@ def test_names_of_tokens_are_told_from_names_that_are_needed() -> None:
 
 @pytest.fixture
 def printing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """A program that writes the names of its environment, and where it writes them."""
+    """Return a program that writes the names of its environment, and where it writes them."""
     for name in TOKENS:
         monkeypatch.setenv(name, "x")
     program, file = tmp_path / "program", tmp_path / "names"

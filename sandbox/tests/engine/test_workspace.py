@@ -57,7 +57,7 @@ def test_copies_have_no_backend_no_secrets_provider_and_marked_fakes_for_secrets
 
 
 def fakes(home: Home) -> object:
-    """The copy's settings with every marked fake written `fake`."""
+    """Return the copy's settings with every marked fake written `fake`."""
     text = (home.workspace / "Pulumi.dev.yaml").read_text()
     return yaml.safe_load(re.sub(r"sandbox-fake-secret-[0-9a-f]{8}\b", "fake", text))["config"]
 

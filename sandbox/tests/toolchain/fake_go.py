@@ -23,7 +23,7 @@ LINK = 'for o; do case $prev in -o) out=$o;; esac; prev=$o; done; for p in PROGR
 
 
 def fake_go(machine: Path, build: str = LINK, module: str = "cluster") -> None:
-    """A `go` 1.26.8 whose `go build` of programs runs a shell script and notes its environment in $HOME/built."""
+    """Write a `go` 1.26.8 whose `go build` of programs runs a shell script and notes its environment in $HOME/built."""
     packages = next(each.packages for each in MODULES if each.name == module).values()
     build = build.replace("PROGRAMS", " ".join(executable(package) for package in packages))
     body = f"""case "$1 $2 $*" in
@@ -35,7 +35,7 @@ def fake_go(machine: Path, build: str = LINK, module: str = "cluster") -> None:
 
 
 def members(group: int) -> list[psutil.Process]:
-    """The processes of a process group that still run."""
+    """Return the processes of a process group that still run."""
     processes = []
     for process in psutil.process_iter():
         with suppress(psutil.Error, ProcessLookupError):

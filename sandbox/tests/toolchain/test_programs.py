@@ -26,7 +26,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine with an empty cache and only basic programs on PATH."""
+    """Return a machine with an empty cache and only basic programs on PATH."""
     for name in ("KUBEBUILDER_ASSETS", "GOFLAGS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -149,14 +149,20 @@ def test_the_leftovers_of_a_killed_build_are_cleared(machine: Path) -> None:
     assert [path.name for path in (cache_directory() / "programs").iterdir() if path.is_dir()] == [key]
 
 
+ENDLESS = 'echo $$ > "$HOME/pid"; sleep 20 & wait'
+
+
+def group_of_the_build(machine: Path) -> int:
+    until(lambda: (machine / "pid").exists() and (machine / "pid").read_text())
+    return os.getpgid(int((machine / "pid").read_text()))
+
+
 @pytest.mark.parametrize("signal", [SIGINT, SIGTERM, SIGKILL])
 def test_the_compilers_of_a_command_end_with_it(machine: Path, signal: int) -> None:
-    fake_go(machine, 'echo $$ > "$HOME/pid"; sleep 20 & wait')
+    fake_go(machine, ENDLESS)
     code = "from sandbox.toolchain.programs import ensure; ensure(['etcd'], print)"
     with subprocess.Popen([sys.executable, "-c", code], cwd=PROJECT, stderr=subprocess.DEVNULL) as command:
-        until((machine / "pid").exists)
-        until((machine / "pid").read_text)
-        group = os.getpgid(int((machine / "pid").read_text()))
+        group = group_of_the_build(machine)
         command.send_signal(signal)
         command.wait(10)
     until(lambda: not members(group))
@@ -164,12 +170,10 @@ def test_the_compilers_of_a_command_end_with_it(machine: Path, signal: int) -> N
 
 def test_programs_build_in_the_background_until_the_command_ends(machine: Path) -> None:
     write_script(machine / "path" / "pulumi", "echo v3.999.0")
-    fake_go(machine, 'echo $$ > "$HOME/pid"; sleep 20 & wait')
+    fake_go(machine, ENDLESS)
     with building(["pulumi", "etcd"], print) as programs:
         assert programs.ensure(["pulumi"], print)["pulumi"].name == "pulumi"
-        until((machine / "pid").exists)
-        until((machine / "pid").read_text)
-        group = os.getpgid(int((machine / "pid").read_text()))
+        group = group_of_the_build(machine)
         assert members(group)
     until(lambda: not members(group))  # SIGKILL is sent, not awaited
     assert [path.name for path in (cache_directory() / "programs").iterdir() if path.is_dir()] == []
@@ -273,12 +277,3 @@ def test_an_old_go_is_replaced_by_the_one_uv_installs(
 def test_an_unknown_program_is_refused() -> None:
     with pytest.raises(ProgramError, match="no such program: kubeadm"):
         ensure(["kubeadm"], print)
-
-
-def test_importing_loads_nothing_of_the_program(tmp_path: Path) -> None:
-    code = (
-        "import sys, sandbox.toolchain.programs, sandbox.cluster.control_plane;"
-        " print({'components', 'config'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"

@@ -1,4 +1,7 @@
-"""Drift is measured against the commit a stack was brought up from: deploy.yml's own runs on main say which, and nothing else."""
+"""Commits that get credentials: the last one of an open pull request from the repository itself, and main's last one.
+
+Drift is measured against the commit a stack was brought up from: deploy.yml's own runs on main say which, and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def job(stack: str, conclusion: str | None = "success", name: str = "pulumi up")
 
 
 def answer(world: GitHub | Machine, *runs: tuple[dict[str, Any], list[dict[str, Any]]], **standing: str) -> None:
-    """Runs with their jobs, newest first, and where commits stand that are not on main."""
+    """Set runs with their jobs, newest first, and where commits stand that are not on main."""
     world.answer(MAIN, {"ref": "refs/heads/main", "object": {"sha": TIP}})
     world.answer(RUNS, {"workflow_runs": [run for run, _ in runs]})
     for one, jobs in runs:
@@ -43,7 +46,7 @@ def answer(world: GitHub | Machine, *runs: tuple[dict[str, Any], list[dict[str, 
 
 def deployed(github: GitHub, *stacks: str) -> dict[str, str]:
     commits: dict[str, str]
-    commits, _ = github.script("deployed", "main_branch").deployed("owner/project", [*stacks] or ["prod"])
+    commits, _ = github.script("deployed", "gh").deployed("owner/project", [*stacks] or ["prod"])
     return commits
 
 
@@ -101,14 +104,6 @@ def test_a_planted_run_is_passed_over(
     assert deployed(github) == {"prod": OLDER}
 
 
-def test_what_a_deployments_record_says_is_not_even_read(github: GitHub) -> None:
-    answer(github, (run(1, OLDER), [job("prod")]))
-    github.answer("repos/owner/project/deployments", [{"id": 3, "sha": PLANTED, "environment": "prod"}])
-    github.answer("repos/owner/project/deployments/3/statuses", [{"state": "success"}])
-    assert deployed(github) == {"prod": OLDER}
-    assert [path for path in github.asked if "deployments" in path] == []
-
-
 def test_planted_runs_cannot_push_the_last_update_out_of_sight(
     github: GitHub, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -122,7 +117,7 @@ def test_planted_runs_cannot_push_the_last_update_out_of_sight(
 def test_runs_of_tags_do_not_use_up_the_runs_that_are_asked_for(
     github: GitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    script = github.script("deployed", "main_branch")
+    script = github.script("deployed", "gh")
     monkeypatch.setattr(script, "MOST", 2)
     tags = [(run(number, PLANTED), [job("prod")]) for number in range(9, 4, -1)]
     answer(github, *tags, (run(3, TIP), []), (run(2, OLDER), [job("prod")]), **{PLANTED: "ahead"})
@@ -137,16 +132,6 @@ def test_what_is_not_the_branch_main_is_refused(github: GitHub, answered: dict[s
     github.answer(MAIN, {"ref": "refs/heads/main", "object": {"sha": PLANTED}} | answered)
     with pytest.raises(Exception, match=r"owner/project has no branch main"):
         deployed(github)
-
-
-def test_a_stack_that_was_never_brought_up_has_no_commit_and_a_warning(
-    github: GitHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    answer(github)
-    set_up(monkeypatch, tmp_path, "prod")
-    github.script("deployed", "main_branch").main()
-    assert (tmp_path / "outputs").read_text() == "prod=\n"
-    assert "::warning::prod was never brought up" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -167,7 +152,7 @@ def test_what_is_older_than_the_runs_that_are_looked_at_is_not_called_never(
     older: int,
     known: bool,
 ) -> None:
-    script = github.script("deployed", "main_branch")
+    script = github.script("deployed", "gh")
     for name, value in bounds.items():
         monkeypatch.setattr(script, name, value)
     jobs = {3: [job("dev"), job("prod", None)], 2: [job("dev")], 1: [job("dev")]}
@@ -205,7 +190,7 @@ def test_a_stack_that_is_not_found_in_so_many_runs_fails_the_step(machine: Machi
 def test_a_stacks_name_cannot_change_the_question_and_no_stack_asks_none(
     stack: str, says: str | None, github: GitHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    script = github.script("deployed", "main_branch")
+    script = github.script("deployed", "gh")
     set_up(monkeypatch, tmp_path, stack)
     if says:
         with pytest.raises(Exception, match=says):
@@ -220,3 +205,62 @@ def set_up(monkeypatch: pytest.MonkeyPatch, folder: Path, stacks: str) -> None:
     monkeypatch.setenv("GITHUB_OUTPUT", str(folder / "outputs"))
     (folder / "delivery.toml").write_text("".join(delivery_entry(name) for name in stacks.split()))
     monkeypatch.setattr(importlib.import_module("delivery"), "FILE", folder / "delivery.toml")
+
+
+# --- pull requests, and main ---
+
+PULL: dict[str, Any] = {"number": 12, "state": "open", "head": {"sha": TIP, "repo": {"full_name": "owner/project"}}}
+
+
+@pytest.mark.process
+def test_the_last_commit_of_a_branch_of_the_repository_passes(machine: Machine) -> None:
+    machine.answer("repos/owner/project/pulls/12", PULL)
+    done = machine.run("pinned.py", PULL_REQUEST="12", COMMIT=TIP)
+    assert (done.returncode, done.stdout) == (0, f"#12 is at {TIP}\n")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("pull", "reason"),
+    [
+        (PULL | {"state": "closed"}, "not open"),
+        (PULL | {"head": {"sha": TIP, "repo": {"full_name": "stranger/project"}}}, "from another repository"),
+        (PULL | {"head": {"sha": TIP, "repo": None}}, "from another repository"),
+        (PULL | {"head": {"sha": "b" * 40, "repo": {"full_name": "owner/project"}}}, "not at a"),
+    ],
+)
+def test_any_other_commit_is_refused(machine: Machine, pull: dict[str, Any], reason: str) -> None:
+    machine.answer("repos/owner/project/pulls/12", pull)
+    done = machine.run("pinned.py", PULL_REQUEST="12", COMMIT=TIP)
+    assert done.returncode == 1
+    assert reason in done.stderr
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("number", "commit"),
+    [("12/../../other", TIP), ("", TIP), ("012", TIP), ("12", "main"), ("12", TIP[:-1]), ("12", TIP.upper())],
+)
+def test_an_invalid_number_or_commit_never_reaches_github(machine: Machine, number: str, commit: str) -> None:
+    assert machine.run("pinned.py", PULL_REQUEST=number, COMMIT=commit).returncode == 1
+    assert machine.calls() == []
+
+
+@pytest.fixture
+def main(github: GitHub, monkeypatch: pytest.MonkeyPatch) -> GitHub:
+    branch = {"ref": "refs/heads/main", "object": {"sha": TIP}}
+    github.answer("repos/owner/project/git/ref/heads/main", branch)
+    monkeypatch.setenv("GITHUB_REPOSITORY", "owner/project")
+    return github
+
+
+def test_mains_last_commit_comes_up(main: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_SHA", TIP)
+    main.script("tip", "gh").main()
+
+
+@pytest.mark.parametrize("commit", ["b" * 40, "", TIP[:12]])
+def test_an_older_commit_does_not(main: GitHub, monkeypatch: pytest.MonkeyPatch, commit: str) -> None:
+    monkeypatch.setenv("GITHUB_SHA", commit)
+    with pytest.raises(Exception, match=f"main has moved on from {commit} to {TIP}"):
+        main.script("tip", "gh").main()
