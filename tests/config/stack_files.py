@@ -76,12 +76,15 @@ def _holder(value: Any, place: Place) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class ErrorRow:
-    """A row of tests/configs/errors: the edits of a happy file, and the problems that the loader then reports."""
+    """A row of tests/configs/errors: the edits of a happy file, and the problems that the loader then reports.
+
+    Without `warns` the happy file's own warnings stay.
+    """
 
     base: str
     reason: str
     expect: str | list[str]
-    warns: str | list[str] = field(default_factory=list)
+    warns: str | list[str] | None = None
     set: dict[str, Any] = field(default_factory=dict)
     remove: str | list[str] = field(default_factory=list)
 
@@ -98,7 +101,7 @@ class ErrorRow:
 
     @property
     def warnings(self) -> list[Wanted]:
-        return parted(_listed(self.warns))
+        return happy_warnings(self.base) if self.warns is None else parted(_listed(self.warns))
 
     def settings(self) -> dict[str, Any]:
         return edited(_happy(self.base), self.set, self.removes)
@@ -113,9 +116,15 @@ def _listed(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
+def happy_warnings(base: str) -> list[Wanted]:
+    """Return the warnings that a happy file names above its settings; `nothing` has none."""
+    text = "" if base == "nothing" else (CONFIGS / f"{base}.happy.yaml").read_text()
+    return parted(re.findall("^# warns: (.+)$", text, re.MULTILINE))
+
+
 @cache
 def _happy(base: str) -> dict[str, Any]:
-    """The settings of a happy file; `nothing` is an empty one."""
+    """Return the settings of a happy file; `nothing` is an empty one."""
     return {} if base == "nothing" else settings(CONFIGS / f"{base}.happy.yaml")
 
 
