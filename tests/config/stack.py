@@ -144,6 +144,21 @@ def wide(**keys: Any) -> dict[str, Any]:
     return on_gke([pool], network={"nodeSubnet": "10.0.0.0/16", "podCidr": "100.64.0.0/10"})
 
 
+GROUP = (
+    "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/r"
+    "/providers/Microsoft.Compute/capacityReservationGroups/g"
+)
+"""A capacity reservation group of Azure."""
+
+
+def spot(
+    name: str, machine: str = "Standard_NC4as_T4_v3", nodes: int = 8, chain: str = "", **keys: Any
+) -> dict[str, Any]:
+    """Return a spot pool of AKS. The words of its chain are pools, and a number is the bound of its twin."""
+    steps = [{"onDemand": {"maxNodes": int(step)}} if step.isdecimal() else {"pool": step} for step in chain.split()]
+    return {"name": name, "machine": machine, "capacity": "spot", "maxNodes": nodes, "fallback": steps, **keys}
+
+
 def on_existing(*pools: dict[str, Any], **kubeconfig: Any) -> dict[str, Any]:
     """A good stack file for a cluster that its kubeconfig names."""
     cloud = {"provider": "existing", "name": "lab", "kubeconfig": kubeconfig or {"file": "~/.kube/config"}}

@@ -103,16 +103,3 @@ def test_a_machine_is_declared_as_its_cloud_spells_it(
         pools = (*node_pools.node_pools(stack, cloud), node_pools.system_pool(stack.system_pool, cloud))
         declared.append([(pool.machine, pool.gpus, pool.labels) for pool in pools])
     assert declared[0] == declared[1]
-
-
-@pytest.mark.parametrize(
-    ("machine", "gcp", "least"),
-    [
-        ("n2-standard-8", {"maxNodesPerZone": 2}, 3),
-        ("n2-standard-8", {"minNodesPerZone": 2, "maxNodesPerZone": 2}, 6),
-        ("g2-standard-8", {"maxNodesPerZone": 2}, 0),
-    ],
-)
-def test_the_least_nodes_of_a_pool_are_those_of_all_its_zones(machine: str, gcp: dict[str, int], least: int) -> None:
-    (pool,) = node_pools.node_pools(spec(on_gke([{"name": "p", "machine": machine, "gcp": gcp}])), Gke())
-    assert pool.min_nodes == least
