@@ -19,7 +19,7 @@ HAPPY = sorted(CONFIGS.glob("*.happy.yaml"))
 
 Wanted = tuple[str, str, str]
 
-_PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+_PART = re.compile(r'\[(\d+)\]|\["([^"]+)"\]|([^.\[\]]+)')
 _PROBLEM = re.compile(r"(\S+): (.+?)(?: -> (.+))?")
 
 
@@ -28,17 +28,19 @@ def load(path: Path) -> Any:
 
 
 def settings(path: Path) -> dict[str, Any]:
-    """The settings that the program gets of a stack file."""
+    """Return the settings that the program gets of a stack file."""
     return {key.removeprefix("kubeflow-spot:"): value for key, value in load(path)["config"].items()}
 
 
 def edited(raw: dict[str, Any], sets: dict[str, Any], removes: Iterable[str] = ()) -> dict[str, Any]:
-    """A copy of a stack file in which some properties, named by their paths, are removed and others set; an index that is one
-    too high appends."""
+    """Return a copy of a stack file in which some properties, named by their paths, are removed and others set.
+
+    An index that is one too high appends.
+    """
     for path in removes:
-        raw = without(raw, _place(path))
+        raw = without(raw, place_of(path))
     for path, value in sets.items():
-        raw = replaced(raw, _place(path), copy.deepcopy(value))
+        raw = replaced(raw, place_of(path), copy.deepcopy(value))
     return raw if sets or removes else copy.deepcopy(raw)
 
 
@@ -59,16 +61,16 @@ def without(raw: dict[str, Any], place: Place) -> dict[str, Any]:
 
 
 def places_of_keys(raw: dict[str, Any]) -> list[Place]:
-    """The place of every key, also in the objects of a list."""
+    """Return the place of every key, also in the objects of a list."""
     return [place for place, _ in places(raw) if isinstance(place[-1], str)]
 
 
-def _place(path: str) -> Place:
-    return tuple(int(index) if index else key for index, key in _PART.findall(path))
+def place_of(path: str) -> Place:
+    return tuple(int(index) if index else quoted or key for index, quoted, key in _PART.findall(path))
 
 
 def _holder(value: Any, place: Place) -> Any:
-    """The object or list that has the place's last key or index."""
+    """Return the object or list that has the place's last key or index."""
     for part in place[:-1]:
         value = value.setdefault(part, {}) if isinstance(value, dict) else value[part]
     return value

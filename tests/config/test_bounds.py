@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Any
 
@@ -13,7 +12,7 @@ from config.model import bounds
 from config.stack_file import loader
 from tests.config.stack import azure, good, on_existing, with_pool
 from tests.config.stack_files import edited, replaced
-from tests.fuzz import corpus
+from tests.fuzz import corpus, files
 
 
 def nested(depth: int) -> Any:
@@ -30,13 +29,6 @@ def groups(*expressions: str) -> dict[str, Any]:
 def registry(server: str) -> dict[str, Any]:
     login = {"name": "acr-auth", "server": server, "username": "puller", "password": "correct horse"}
     return good(imagePullSecrets=[login])
-
-
-def delivered(raw: dict[str, Any]) -> dict[str, Any]:
-    """Settings as the engine delivers them."""
-    return {
-        key: bounds.parse_value(value if isinstance(value, str) else json.dumps(value)) for key, value in raw.items()
-    }
 
 
 DEEP = "[0]" * 18
@@ -75,7 +67,7 @@ BEYOND = [
 
 @pytest.mark.parametrize(("raw", "path", "what"), BEYOND, ids=map(str, range(len(BEYOND))))
 def test_a_value_beyond_a_bound_is_one_problem(raw: dict[str, Any], path: str, what: str) -> None:
-    spec, problems = loader.read_stack(delivered(raw))
+    spec, problems = loader.read_stack(files.passed(raw))
     assert spec is None
     # A list or map that loses its only entry is a problem too.
     assert len(problems) == 1 or path.startswith(("pools[1].labels[0]", "growth.order", "expander"))

@@ -48,7 +48,7 @@ def pool_lists(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 
 def class_name(spec: ClusterSpec) -> str | None:
-    """The name of a stack's ComputeClass."""
+    """Return the name of a stack's ComputeClass."""
     pool_class = Gke().pool_class(spec)
     return pool_class.name if pool_class else None
 

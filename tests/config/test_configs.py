@@ -32,7 +32,7 @@ WHOLE = "nothing"
 
 
 def is_accepted(raw: dict[str, Any], errors: list[Wanted], warnings: list[Wanted]) -> bool:
-    """Whether the loader accepts a stack file. It must report these errors and warnings, and no other."""
+    """Return whether the loader accepts a stack file, which must report these errors and warnings, and no other."""
     spec, problems = loader.read_stack(raw)
     for warning, wanted in ((False, errors), (True, warnings)):
         reported = [problem for problem in problems if problem.warning == warning]
@@ -89,7 +89,7 @@ def stack_of(stack: str) -> ClusterSpec:
 
 
 def meant(stack: ClusterSpec) -> dict[str, Any]:
-    """All that follows from a stack file, with defaults in place of what it leaves out."""
+    """Return all that follows from a stack file, with defaults in place of what it leaves out."""
     cloud = registry.cloud_of(stack.cloud)
     pools = [asdict(pool) | {"source": None} for pool in node_pools.node_pools(stack, cloud)]
     written = [pool.model_dump(exclude={"min_nodes"}) for pool in stack.pools]

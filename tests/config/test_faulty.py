@@ -72,7 +72,7 @@ def reported(row: ErrorRow) -> set[str]:
 
 
 def hidden(row: ErrorRow, pool: dict[str, Any]) -> list[str]:
-    """Paths of a row's problems that are not reported when its file has this pool as well."""
+    """Return the paths of a row's problems that are not reported when its file has this pool as well."""
     more = row.settings()
     more.setdefault("pools", []).append(pool)
     after = {problem.path for problem in loader.read_stack(more)[1]}

@@ -31,7 +31,7 @@ ONE_ENTRY: dict[str, tuple[dict[str, Any], str, str]] = {
 
 
 def fields() -> dict[str, FieldInfo]:
-    """Yield every field of every object of a stack file, on all clouds, by its class and name."""
+    """Return every field of every object of a stack file, on all clouds, by its class and name."""
     tops = [type for cloud in registry.registrations() for type in top_keys.top_key_types(cloud).values()]
     seen = {model for annotation in tops for model in below(annotation)}
     return {name: field for model in seen for name, field in fields_of(model).items()}
@@ -42,6 +42,7 @@ def fields_of(model: type[Model]) -> dict[str, FieldInfo]:
 
 
 def below(annotation: Any) -> Iterator[type[Model]]:
+    """Yield the models in an annotation and below them, collected without the generator of the reference."""
     if isinstance(annotation, type) and issubclass(annotation, Model):
         yield annotation
         for field in annotation.model_fields.values():
@@ -113,7 +114,7 @@ KEYS = fields() | fields_of(ClusterSpec) | fields_of(CloudSettings)
 
 
 def shows_itself(annotation: Any) -> bool:
-    """Whether an annotation alone tells what to write: choices, true or false, objects, and lists of those."""
+    """Return whether an annotation alone tells what to write: choices, true or false, objects, and lists of those."""
     if get_origin(annotation) is Annotated:
         return shows_itself(get_args(annotation)[0])
     if get_origin(annotation) in (Union, types.UnionType, tuple):

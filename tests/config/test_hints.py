@@ -13,19 +13,15 @@ from config.model.fields import Model
 from config.model.wording import by_key, models
 from config.stack_file import loader, top_keys
 from config.stack_file.mending import Mended
-from tests.config.stack import good, on_gke, with_pool
+from tests.config.stack import L4, gke_pool, good, on_gke, with_pool
 
 CLOUD = {"provider": "azure", "location": "westeurope"}
 
 
 def remedy(raw: dict[str, Any], path: str) -> str:
-    """What is to be done about the problem at a path."""
+    """Return what is to be done about the problem at a path."""
     (found,) = [problem.remedy for problem in loader.read_stack(raw)[1] if problem.path == path]
     return found
-
-
-def google(**keys: Any) -> dict[str, Any]:
-    return on_gke([{"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 2, **keys}])
 
 
 # ruff: noqa: E501  (one key a line)
@@ -42,16 +38,16 @@ HINTS = [
     (with_pool(scaleSetEvictionPolicy="Delete"), "pools[1].scaleSetEvictionPolicy", "`spot.evictionPolicy`"),
     (with_pool(spot_max_price=1), "pools[1].spot_max_price", "`spot.maxPrice`"),
     (with_pool(os_disk_size_gb=100), "pools[1].os_disk_size_gb", "`osDisk.sizeGb`"),
-    (google(disk_type="pd-ssd"), "pools[0].disk_type", "`gcp.diskType`"),
-    (google(guest_accelerator=[]), "pools[0].guest_accelerator", "`gpus`"),
+    (gke_pool(L4, disk_type="pd-ssd"), "pools[0].disk_type", "`gcp.diskType`"),
+    (gke_pool(L4, guest_accelerator=[]), "pools[0].guest_accelerator", "`gpus`"),
     # Of each zone, as the API and Terraform count; and labels of the bill, not of Kubernetes.
-    (google(minNodeCount=1), "pools[0].minNodeCount", "did you mean `gcp.minNodesPerZone`?"),
-    (google(min_node_count=1), "pools[0].min_node_count", "did you mean `gcp.minNodesPerZone`?"),
-    (google(maxNodeCount=3), "pools[0].maxNodeCount", "did you mean `gcp.maxNodesPerZone`?"),
-    (google(max_node_count=3), "pools[0].max_node_count", "did you mean `gcp.maxNodesPerZone`?"),
-    (google(total_max_node_count=3), "pools[0].total_max_node_count", "did you mean `maxNodes`?"),
-    (google(resourceLabels={"team": "vision"}), "pools[0].resourceLabels", "did you mean `cluster.tags`?"),
-    (google(resource_labels={"team": "vision"}), "pools[0].resource_labels", "did you mean `cluster.tags`?"),
+    (gke_pool(L4, minNodeCount=1), "pools[0].minNodeCount", "did you mean `gcp.minNodesPerZone`?"),
+    (gke_pool(L4, min_node_count=1), "pools[0].min_node_count", "did you mean `gcp.minNodesPerZone`?"),
+    (gke_pool(L4, maxNodeCount=3), "pools[0].maxNodeCount", "did you mean `gcp.maxNodesPerZone`?"),
+    (gke_pool(L4, max_node_count=3), "pools[0].max_node_count", "did you mean `gcp.maxNodesPerZone`?"),
+    (gke_pool(L4, total_max_node_count=3), "pools[0].total_max_node_count", "did you mean `maxNodes`?"),
+    (gke_pool(L4, resourceLabels={"team": "vision"}), "pools[0].resourceLabels", "did you mean `cluster.tags`?"),
+    (gke_pool(L4, resource_labels={"team": "vision"}), "pools[0].resource_labels", "did you mean `cluster.tags`?"),
     (good(agentPoolProfiles=[]), "agentPoolProfiles", "`pools`? write `kubeflow-spot:pools`"),
     # What the other tool switches off is switched on here: never the same value.
     (good(cloud={**CLOUD, "disableLocalAccounts": True}), "cloud.disableLocalAccounts", "write `access.localAccounts: false` for `disableLocalAccounts: true`"),

@@ -169,7 +169,7 @@ def t4(**changes: Any) -> dict[str, Any]:
 
 
 def tolerates(toleration: Toleration, taint: Taint) -> bool:
-    """https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"""
+    """Match as https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/ says."""
     return (
         toleration.key == taint.key
         and (toleration.operator == "Exists" or toleration.value == taint.value)

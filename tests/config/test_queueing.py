@@ -22,7 +22,7 @@ QUEUED = {"enabled": True, "namespaces": ["team-a"]}
 
 
 def listed(raw: dict[str, Any], **settings: Any) -> list[dict[str, Any]]:
-    """The items of the list."""
+    """Return the items of the list."""
     raw = {**raw, "queueing": {**QUEUED, **settings}}
     pools, stack = placed_pools(raw), spec(raw)
     result = queue_objects.kueue_objects(pools, stack.queueing, stack.release.kueue_version)
@@ -37,7 +37,7 @@ def of_kind(items: list[dict[str, Any]], kind: str) -> dict[str, dict[str, Any]]
 
 
 def quotas(items: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Of each flavor of GPUs, in the ClusterQueue's order: CPU, memory, GPUs. Room on disks has no bound.
+    """Return for each flavor of GPUs, in the ClusterQueue's order: CPU, memory, GPUs. Room on disks has no bound.
 
     Before them stands the flavor of work without GPUs.
     """

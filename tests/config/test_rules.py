@@ -30,7 +30,7 @@ def modules() -> Iterator[ModuleType]:
 
 
 def shape(function: object) -> tuple[str, ...]:
-    """The parameters of a rule; the name of a cloud stands for its settings."""
+    """Return the parameters of a rule; the name of a cloud stands for its settings."""
     clouds = [cloud.provider for cloud in registry.registrations()]
     names = tuple("settings" if name in clouds else name for name in inspect.signature(function).parameters)  # type: ignore[arg-type]
     return ("path", "item", *names[2:]) if len(names) == 4 and names[:2] != POOL[:2] else names

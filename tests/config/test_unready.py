@@ -12,7 +12,7 @@ PINNED = Limits(3, 45)
 
 
 def stops(unready: int, nodes: int, bounds: Limits) -> bool:
-    """IsClusterHealthy of cluster-autoscaler 1.36.1."""
+    """Decide as IsClusterHealthy of cluster-autoscaler 1.36.1."""
     return unready > bounds.count and unready > bounds.percentage / 100 * nodes
 
 

@@ -68,7 +68,7 @@ def quota(namespace: str, **guard: list[str]) -> dict[str, Any]:
 
 
 def versioned(raw: dict[str, Any], version: str, **cloud: Any) -> dict[str, Any]:
-    """A stack file with its cluster's version."""
+    """Return the stack file with its cluster's version."""
     raw["cluster"] |= {"kubernetesVersion": version, "reason": "our Istio is tested with it"}
     raw["cloud"] |= cloud
     return raw

@@ -40,7 +40,7 @@ def _declared(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mistakes() -> str:
-    """The stack dev with three mistakes."""
+    """Return the report on the stack dev with three mistakes."""
     settings = {key.removeprefix("kubeflow-spot:"): value for key, value in _settings("dev").items()}
     settings["systemPool"]["minNodes"] = 1
     settings["pools"][1]["maxnodes"] = settings["pools"][1].pop("maxNodes")
@@ -48,7 +48,7 @@ def _mistakes() -> str:
 
 
 def _contract() -> str:
-    """A snippet of the contract, in the order in which the ConfigMap has it."""
+    """Return a snippet of the contract, in the order in which the ConfigMap has it."""
     command = "$ kubectl get configmap -n kube-public kubeflow-spot -o 'jsonpath={.data.gpu-prefer-spot\\.yaml}'"
     with pytest.MonkeyPatch.context() as monkeypatch:
         declared = declare(_settings("dev"), monkeypatch, stack="dev")
@@ -71,7 +71,7 @@ def _diff() -> str:
 
 
 def _changed_release() -> str:
-    """The refusal of a released file that differs from its recorded digest."""
+    """Return the refusal of a released file that differs from its recorded digest."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(shutil.copytree(releases.DIRECTORY, folder, dirs_exist_ok=True))
         file = copy / "r2026-11.toml"
@@ -115,13 +115,13 @@ MADE: dict[str, Callable[[], str]] = {
 
 
 def renewed(block: Block) -> str | None:
-    """The text that a block must have; None for one that is recorded."""
+    """Return the text that a block must have; None for one that is recorded."""
     mark = CHECKED.fullmatch(block.above)
     return MADE[mark[1]]().rstrip("\n") + "\n" if mark else None
 
 
 def console_blocks() -> list[Block]:
-    """All console blocks of the documentation."""
+    """Return all console blocks of the documentation."""
     return [block for page in PAGES for block in blocks(page) if block.language == "console"]
 
 

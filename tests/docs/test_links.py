@@ -16,7 +16,7 @@ CONTRIBUTING = PROJECT / "CONTRIBUTING.md"
 
 
 def broken(page: Path) -> list[str]:
-    """Relative links that lead to no file or to no heading."""
+    """Return relative links that lead to no file or to no heading."""
     links = []
     for link in pages.links(page):
         path, _, fragment = unquote(link).partition("#")

@@ -16,7 +16,7 @@ _REFERENCE = re.compile(r"`([^`\s]+/[^`\s]+?|[A-Z]\w+\.md)(?:::([\w-]+))?`")
 
 
 def rows(page: str) -> dict[str, str]:
-    """The last column of each row by the row's id. Raises ValueError for an id that stands twice."""
+    """Return the last column of each row by the row's id. Raise ValueError for an id that stands twice."""
     found: dict[str, str] = {}
     for id, shown in re.findall(r"^\| (\d\.\d+) \|[^|]+\| (.+) \|$", page, re.MULTILINE):
         if id in found:
@@ -32,7 +32,7 @@ def _names_in(path: str) -> frozenset[str]:
 
 
 def problems(page: str) -> list[str]:
-    """What is wrong with the page, by row."""
+    """Return what is wrong with the page, by row."""
     wrong = []
     for id, shown in rows(page).items():
         references = _REFERENCE.findall(shown)

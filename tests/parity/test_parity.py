@@ -108,7 +108,7 @@ def size(cloud: Cloud, machine: str) -> tuple[int, float]:
 
 
 def portable(pool: NodePool) -> dict[str, Any]:
-    """The facts of a pool that must be equal on both clouds."""
+    """Return the facts of a pool that must be equal on both clouds."""
     return {
         "name": pool.name,
         "capacity": pool.capacity,
@@ -126,7 +126,7 @@ def in_class(taint: Taint) -> bool:
 
 
 def reached(snippet: Mapping[str, Any], side: Side, gpu: bool) -> set[str]:
-    """Labels of the pools on which a pod with these lines, and perhaps a GPU, may run."""
+    """Return the labels of the pools on which a pod with these lines, and perhaps a GPU, may run."""
     return {pool.label for pool in side.pools if fits(snippet, pool) and (pool.gpus or not gpu)}
 
 
@@ -135,7 +135,7 @@ def fits(spec: Mapping[str, Any], pool: NodePool) -> bool:
 
 
 def landings(golden: Golden, side: Side) -> tuple[str, ...]:
-    """Labels of the pools for the pod, in the order in which they grow."""
+    """Return the labels of the pools for the pod, in the order in which they grow."""
     spec = admitted(golden, side)
     containers = [*golden.spec["containers"], *golden.spec.get("initContainers", ())]
     gpus = max(int(c.get("resources", {}).get("limits", {}).get("nvidia.com/gpu", 0)) for c in containers)
@@ -147,7 +147,7 @@ def shares(pool: NodePool) -> int:
 
 
 def admitted(golden: Golden, side: Side) -> dict[str, Any]:
-    """The pod after admission: with the lines of the contract where it is moved, and the additions of the cloud."""
+    """Return the pod after admission: with the lines of the contract where it is moved, and the additions of the cloud."""
     spec: dict[str, Any] = {key: golden.spec[key] for key in ("nodeSelector", "affinity") if key in golden.spec}
     spec["tolerations"] = [dict(toleration) for toleration in golden.spec.get("tolerations", ())]
     spot = next(taint for taint in side.cloud.spot_taints if taint.key in SPOT_KEYS)
@@ -171,7 +171,7 @@ def admitted(golden: Golden, side: Side) -> dict[str, Any]:
 
 
 def ask_for_the_class(spec: dict[str, Any], side: Side) -> None:
-    """The pod after the program's second policy on GKE."""
+    """Change the pod as the program's second policy on GKE does."""
     pool_class = side.cloud.pool_class(side.spec)
     name = pool_class.name if pool_class else None
     members = {pool.label for pool in side.pools if pool.selector}
