@@ -152,12 +152,6 @@ def test_namespaces_get_a_queue_and_alone_are_taken_and_without_any_all_are() ->
     assert of_kind(items, "ClusterQueue")["gpus"]["namespaceSelector"] == {}
 
 
-def test_another_size_of_a_pool_changes_its_flavors_quota_alone() -> None:
-    before = quotas(listed(aks(WITH_TWIN)))
-    after = quotas(listed(aks({**WITH_TWIN, "maxNodes": 9})))
-    assert (before["on-demand"], before["spot"][2], after["spot"][2]) == (after["on-demand"], "8", "9")
-
-
 def test_the_version_of_kueue_is_the_releases_and_without_queueing_there_is_no_list() -> None:
     (queue,) = (item for item in listed(good()) if item["kind"] == "ClusterQueue")
     assert queue["metadata"]["annotations"] == {"kubeflow-spot.dev/kueue-version": "0.14.8"}

@@ -85,13 +85,7 @@ def suiting(place: Place, provider: str) -> list[Any]:
 def keys() -> tuple[str, ...]:
     """Return every key of every object, of all clouds."""
     found = {key for node in _schema()["definitions"].values() for key in node.get("properties", {})}
-    return tuple(sorted(found | set(top_keys())))
-
-
-@cache
-def top_keys() -> tuple[str, ...]:
-    """Return the keys of the whole file."""
-    return tuple(sorted(key.removeprefix(PREFIX) for key in _schema()["properties"]["config"]["properties"]))
+    return tuple(sorted(found | _top("azure")["properties"].keys()))
 
 
 @cache
@@ -117,14 +111,11 @@ def resolved(found: dict[str, Any]) -> dict[str, Any]:
         elif "allOf" in found and "properties" not in found:
             found = found["allOf"][0]
         elif "anyOf" in found:
-            found = next(form for form in found["anyOf"] if form.get("type") != "null") | {"examples": examples(found)}
+            found = next(form for form in found["anyOf"] if form.get("type") != "null") | {
+                "examples": found.get("examples", [])
+            }
         else:
             return found
-
-
-def examples(found: dict[str, Any]) -> list[Any]:
-    """Return the examples of a node."""
-    return list(found.get("examples", []))
 
 
 def _inside(found: dict[str, Any], part: str | int) -> dict[str, Any] | None:

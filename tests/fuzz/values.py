@@ -99,7 +99,7 @@ def _number(node: dict[str, Any], random: Random) -> float:
 
 
 def _text(node: dict[str, Any], random: Random) -> str:
-    examples = corpus.examples(node)
+    examples = node.get("examples", [])
     pattern = node.get("pattern", "")
     if pattern.endswith("/[0-9]{1,2}$"):
         return random.choice(RANGES)
