@@ -124,6 +124,7 @@ DOUBTFUL = [
     (on_gke(fallback={"mode": "compute-class"}), "cloud.fallback.mode", ""),
     (gke_pool(L4, gcp={"computeClass": False}) | {"cloud": on_gke(fallback={"mode": "compute-class"})["cloud"]}, "cloud.fallback.mode", ""),
     (gke_pool(CHAIN, gcp={"computeClass": False}), "pools[0].gcp.computeClass", ""),
+    (gke_pool(L4, installDriver=False, gcp={"secureBoot": True}), "pools[0].gcp.secureBoot", "is true, but installDriver is false -> remove one of them"),
     (gke_system(gcp={"diskType": "hyperdisk-balanced"}), "systemPool.gcp.diskType", ""),
     (gke_system(maxNodes=2), "systemPool.maxNodes", ""),
     (gke_pool(N1, minNodes=1, maxNodes=2), "pools[0].maxNodes", ""),

@@ -1,17 +1,24 @@
-"""One stack file on two clouds: the same pools are derived, and every golden pod lands in the corresponding pool."""
+"""One stack file on two clouds: the same pools are derived, and every golden pod lands in the corresponding pool.
+
+The largest requests that the program names for a pool fit the emulated clouds' nodes, with node agents on them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from config.clouds import registry
+from config.clouds.azure.azure_traits import Aks
 from config.clouds.gcp import gcp_traits
+from config.clouds.gcp.gcp_traits import Gke
 from config.clouds.traits import Cloud
 from config.model.pool import Taint
 from config.model.scheduling import Placement
@@ -20,8 +27,13 @@ from config.placement import contract, node_pools, pods
 from config.placement.growth_order import growth_order
 from config.placement.node_pools import NodePool
 from config.stack_file import loader
-from sandbox.autoscaler.fit import misfit, tolerates
+from sandbox.autoscaler.fit import misfit
+from sandbox.autoscaler.resources import quantity
+from sandbox.tests.azure.conftest import POOL, REGULAR, Account
+from sandbox.tests.gcp.test_nodes import node_of
+from sandbox.tests.gcp.test_nodes import pool as gke_pool
 from tests.admission.corpus import Golden, corpus
+from tests.config import stack
 from tests.parity.drawn import SORTS, Settings, neutral, on_aks, on_gke
 
 OWN = ("kubernetes.azure.com/", "cloud.google.com/", "nvidia.com/device-plugin.config")
@@ -183,6 +195,29 @@ def ask_for_the_class(spec: dict[str, Any], side: Side) -> None:
         )
 
 
-def test_only_pods_of_the_class_tolerate_it() -> None:
-    taint = {"key": gcp_traits.COMPUTE_CLASS_LABEL, "value": "kubeflow-spot", "effect": "NoSchedule"}
-    assert not tolerates({"key": "nvidia.com/gpu", "operator": "Exists"}, taint)
+def assert_fits(pool: NodePool, allocatable: dict[str, Any]) -> None:
+    for resource, agents in (("cpu", "400m"), ("memory", "900Mi")):
+        room = quantity(allocatable[resource]) - quantity(agents)
+        assert room * 7 / 10 < quantity(pool.largest_request[resource]) <= room
+
+
+@pytest.mark.parametrize(
+    "size", ["Standard_D4ds_v5", "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4", "Standard_ND96asr_v4"]
+)
+@pytest.mark.parametrize("pods", [None, 30])
+def test_the_largest_requests_fit_on_aks(tmp_path: Path, size: str, pods: int | None) -> None:
+    account = Account(tmp_path / "azure.json")
+    account.group()
+    account.cluster()
+    account.create(POOL, {**REGULAR, "vmSize": size, "count": 1, **({"maxPods": pods} if pods else {})})
+    node = next(iter(account.runtime.nodes.values()))[-1]
+    wanted = stack.good(pools=[{"name": "p", "machine": size, "maxNodes": 1, "maxPods": pods}])
+    (pool,) = node_pools.node_pools(stack.spec(wanted), Aks())
+    assert_fits(pool, node["status"]["allocatable"])
+
+
+@pytest.mark.parametrize("size", ["n2-standard-4", "g2-standard-8", "a2-highgpu-1g", "a3-highgpu-8g"])
+def test_the_largest_requests_fit_on_gke(size: str) -> None:
+    wanted = stack.on_gke([{"name": "p", "machine": size, "capacity": "spot", "maxNodes": 1}])
+    (pool,) = (made for made in node_pools.node_pools(stack.spec(wanted), Gke()) if made.name == "p")
+    assert_fits(pool, node_of(gke_pool(size))["status"]["allocatable"])
