@@ -22,7 +22,7 @@ from config import releases
 from config.base.problems import report
 from config.stack_file import loader
 from sandbox.cli.commands import main as sandbox
-from tests.components.program import declare, running, stack_config
+from tests.components.program import Declared, declare, running, stack_config
 from tests.components.test_removals_on_each_target import After
 from tests.docs.pages import PAGES, PROJECT, Block, blocks
 
@@ -34,9 +34,9 @@ def _settings(stack: str) -> dict[str, Any]:
     return stack_config(PROJECT / f"Pulumi.{stack}.yaml")
 
 
-def _declared(settings: dict[str, Any]) -> dict[str, Any]:
+def _declared(settings: dict[str, Any]) -> Declared:
     with pytest.MonkeyPatch.context() as monkeypatch:
-        return declare(settings, monkeypatch, stack="dev").outputs
+        return declare(settings, monkeypatch, stack="dev")
 
 
 def _mistakes() -> str:
@@ -50,9 +50,7 @@ def _mistakes() -> str:
 def _contract() -> str:
     """Return a snippet of the contract, in the order in which the ConfigMap has it."""
     command = "$ kubectl get configmap -n kube-public kubeflow-spot -o 'jsonpath={.data.gpu-prefer-spot\\.yaml}'"
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        declared = declare(_settings("dev"), monkeypatch, stack="dev")
-    maps = declared.of("kubernetes:core/v1:ConfigMap", "-contract").values()
+    maps = _declared(_settings("dev")).of("kubernetes:core/v1:ConfigMap", "-contract").values()
     (text,) = [config_map.inputs["data"]["gpu-prefer-spot.yaml"] for config_map in maps]
     return f"{command}\n{text}"
 
@@ -62,7 +60,7 @@ def _below() -> str:
         "kubeflow-spot:release": "r2026-09",
         "kubeflow-spot:scheduling": {"profiles": [{"namespace": "team-a"}]},
     }
-    return "warning: " + "\n  ".join(_declared(settings)["scheduling"]["shortfall"])
+    return "warning: " + "\n  ".join(_declared(settings).outputs["scheduling"]["shortfall"])
 
 
 def _diff() -> str:

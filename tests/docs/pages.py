@@ -51,7 +51,7 @@ def blocks(page: Path) -> Iterator[Block]:
 
 def links(page: Path) -> list[str]:
     """Return the targets of links outside of fenced blocks and code."""
-    return _LINK.findall(_without_code(page.read_text()))
+    return _LINK.findall(re.sub(r"`[^`\n]*`", "", _FENCE.sub("", page.read_text())))
 
 
 def anchors(page: Path) -> set[str]:
@@ -73,7 +73,3 @@ def tables(page: Path) -> Iterator[list[list[str]]]:
         elif rows:
             yield [row for row in rows if set("".join(row)) - set("-: ")]
             rows = []
-
-
-def _without_code(text: str) -> str:
-    return re.sub(r"`[^`\n]*`", "", _FENCE.sub("", text))

@@ -20,7 +20,6 @@ from config.clouds.azure.azure_traits import Aks
 from config.clouds.gcp import gcp_traits
 from config.clouds.gcp.gcp_traits import Gke
 from config.clouds.traits import Cloud
-from config.model.pool import Taint
 from config.model.scheduling import Placement
 from config.model.spec import ClusterSpec
 from config.placement import contract, node_pools, pods
@@ -121,20 +120,15 @@ def size(cloud: Cloud, machine: str) -> tuple[int, float]:
 
 def portable(pool: NodePool) -> dict[str, Any]:
     """Return the facts of a pool that must be equal on both clouds."""
+    taints = [taint for taint in pool.taints if taint.key != gcp_traits.COMPUTE_CLASS_LABEL]
     return {
         "name": pool.name,
         "capacity": pool.capacity,
         "bounds": (pool.min_nodes, pool.max_nodes),
         "gpus": (pool.gpus, pool.gpu_model),
         "labels": {key: value for key, value in pool.labels.items() if not key.startswith(OWN)},
-        "taints": sorted(
-            {SPOT if taint.key in SPOT_KEYS else str(taint) for taint in pool.taints if not in_class(taint)}
-        ),
+        "taints": sorted({SPOT if taint.key in SPOT_KEYS else str(taint) for taint in taints}),
     }
-
-
-def in_class(taint: Taint) -> bool:
-    return taint.key == gcp_traits.COMPUTE_CLASS_LABEL
 
 
 def reached(snippet: Mapping[str, Any], side: Side, gpu: bool) -> set[str]:
