@@ -25,7 +25,6 @@ TABLES = {
     "sandbox/tests/azure/walk/pools.py",
     "tests/admission/escapes.py",
     "tests/config/test_mistakes.py",
-    "tests/config/test_warnings.py",
 }
 """Rows of data, read one at a time."""
 

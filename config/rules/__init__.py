@@ -61,12 +61,11 @@ def _rules(*packages: str) -> _Rules:
 
 def run_rules(draft: Draft) -> list[Problem]:
     """Return every problem that any rule finds."""
-    return list(_problems(draft, registry.cloud_of(draft.cloud) if draft.cloud else _likely(draft)))
-
-
-def _likely(draft: Draft) -> Cloud:
-    """Return the likely cloud of a stack file whose cloud cannot be read."""
-    return registry.likely_cloud(of_each(draft.written_pools(), lambda pair: pair[1].machine))
+    if draft.cloud:
+        return list(_problems(draft, registry.cloud_of(draft.cloud)))
+    # The likely cloud of a stack file whose cloud cannot be read.
+    machines = of_each(draft.written_pools(), lambda pair: pair[1].machine)
+    return list(_problems(draft, registry.likely_cloud(machines)))
 
 
 def _problems(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
 from config.base.problems import Problem
 from config.clouds.traits import Cloud
 from config.model.cluster import DevicePluginOptions, ExpanderOptions, ExpanderTier, Growth
-from config.model.pool import Pool
+from config.model.pool import Pool, SystemPool
 from config.model.reading import of_each
 from config.model.spec import ClusterSpec
 from config.placement import expressions, object_names
@@ -47,14 +47,7 @@ def _costs(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     """Warn of an order with the more expensive GPU hour first, and of spot dearer than its twin."""
     if draft.cloud is None or not cloud.makes_pools or not draft.names_are_known():
         return
-    construct: Any = ClusterSpec.model_construct  # takes fewer fields than mypy thinks
-    spec: ClusterSpec = construct(
-        cloud=draft.cloud,
-        system_pool=None,
-        pools=tuple(draft.pools_where(lambda pool: has_gpus(pool, cloud))),
-        growth=draft.growth or Growth(),
-        device_plugin=draft.device_plugin or DevicePluginOptions(),
-    )
+    spec = ordered_spec(draft, draft.pools_where(lambda pool: has_gpus(pool, cloud)))
     pools = {pool.name: pool for pool in node_pools(spec, cloud)}
     order = [name for name in growth_order(spec, list(pools.values()), cloud) if name in pools]
     for chain in (_whole(pool, pools) for pool in spec.pools):
@@ -87,6 +80,21 @@ def _costs(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                     "another machine or region for spot, or the pool on demand alone",
                     warning=True,
                 )
+
+
+def ordered_spec(
+    draft: Draft, pools: Iterable[Pool], system_pool: SystemPool | None = None
+) -> ClusterSpec:
+    """Return what decides the order in which these pools grow, for `growth_order`."""
+    construct: Any = ClusterSpec.model_construct  # takes fewer fields than mypy thinks
+    spec: ClusterSpec = construct(
+        cloud=draft.cloud,
+        system_pool=system_pool,
+        pools=tuple(pools),
+        growth=draft.growth or Growth(),
+        device_plugin=draft.device_plugin or DevicePluginOptions(),
+    )
+    return spec
 
 
 def _whole(pool: Pool, pools: Mapping[str, NodePool]) -> list[str]:

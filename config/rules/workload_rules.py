@@ -110,12 +110,9 @@ def _storage_class(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _enabled(draft: Draft) -> bool:
-    return bool(draft.queueing and part(draft.queueing, "enabled"))
-
-
 def _no_gpus(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not _enabled(draft) or not draft.all_pools:
+    enabled = draft.queueing and part(draft.queueing, "enabled")
+    if not enabled or not draft.all_pools:
         return
     known = draft.of_pools(lambda pool: has_gpus(pool, cloud))
     if len(known) == len(draft.pools) and not any(known):

@@ -107,7 +107,8 @@ class Mended:
     def _list(self, value: Any, inner: Any, path: str) -> Any:
         if isinstance(value, list):
             return [self.value(item, inner, f"{path}[{index}]") for index, item in enumerate(value)]
-        model: type[Model] | None = _model(inner)
+        structure = _structure(inner)
+        model: type[Model] | None = structure if isinstance(structure, type) else None
         if isinstance(value, dict) and model:
             self._add(path, *not_a_list(value, self.examples.get(path)))
             return self._items(value, model, path)
@@ -155,11 +156,6 @@ def _structure(annotation: Any) -> Any:
     if isinstance(annotation, type) and issubclass(annotation, Model):
         return annotation
     return annotation if get_origin(annotation) is tuple else None
-
-
-def _model(annotation: Any) -> type[Model] | None:
-    structure = _structure(annotation)
-    return structure if isinstance(structure, type) else None
 
 
 def _flow(meant: dict[str, Any]) -> str:

@@ -34,63 +34,63 @@ GOOD: dict[str, Any] = {
 
 
 def good(**top: Any) -> dict[str, Any]:
-    """A good stack file with some top keys replaced."""
+    """Return a good stack file with some top keys replaced."""
     return {**copy.deepcopy(GOOD), **top}
 
 
 def with_pool(**keys: Any) -> dict[str, Any]:
-    """A good stack file whose second pool, the spot pool t4, has these keys besides its own."""
+    """Return a good stack file whose second pool, the spot pool t4, has these keys besides its own."""
     raw = good()
     raw["pools"][1].update(keys)
     return raw
 
 
 def azure(**cloud: Any) -> dict[str, Any]:
-    """A good stack file with further keys of `cloud`."""
+    """Return a good stack file with further keys of `cloud`."""
     return good(cloud={**GOOD["cloud"], **cloud})
 
 
 def system(**keys: Any) -> dict[str, Any]:
-    """A good stack file with further keys of the system pool."""
+    """Return a good stack file with further keys of the system pool."""
     return good(systemPool={"machine": "Standard_D4ds_v5", "maxNodes": 4, **keys})
 
 
 def extra_pool(**keys: Any) -> dict[str, Any]:
-    """A good stack file with a fourth pool, on demand and without GPUs."""
+    """Return a good stack file with a fourth pool, on demand and without GPUs."""
     return good(pools=[*good()["pools"], {"name": "extra", "machine": "Standard_D8ds_v5", "maxNodes": 3, **keys}])
 
 
 def spec(raw: dict[str, Any]) -> ClusterSpec:
-    """The spec of a stack file that must be good."""
+    """Return the spec of a stack file that must be good."""
     parsed, problems = loader.read_stack(raw)
     assert parsed is not None, problems
     return parsed
 
 
 def aks(*pools: dict[str, Any]) -> dict[str, Any]:
-    """A good stack file with these pools."""
+    """Return a good stack file with these pools."""
     return good(pools=[*pools])
 
 
 def placed_pools(raw: dict[str, Any]) -> tuple[NodePool, ...]:
-    """The node pools of a stack file that must be good."""
+    """Return the node pools of a stack file that must be good."""
     stack = spec(raw)
     return node_pools(stack, registry.cloud_of(stack.cloud))
 
 
 def placed(raw: dict[str, Any]) -> dict[str, NodePool]:
-    """The node pools of a stack file that must be good, by name."""
+    """Return the node pools of a stack file that must be good, by name."""
     return {pool.name: pool for pool in placed_pools(raw)}
 
 
 def grown(spec: ClusterSpec) -> tuple[str, ...]:
-    """The order in which the stack's pools grow."""
+    """Return the order in which the stack's pools grow."""
     cloud = registry.cloud_of(spec.cloud)
     return growth_order(spec, node_pools(spec, cloud), cloud)
 
 
 def errors(raw: dict[str, Any], stack: str = "") -> list[Problem]:
-    """The errors of a stack file, for which alone it is refused."""
+    """Return the errors of a stack file, for which alone it is refused."""
     parsed, problems = loader.read_stack(raw, stack)
     found = [problem for problem in problems if not problem.warning]
     assert (parsed is None) == bool(found)
@@ -124,7 +124,7 @@ RESERVED = {"name": "kept", "machine": "g2-standard-8", "maxNodes": 2, "zones": 
 
 
 def gke_pool(pool: dict[str, Any], **keys: Any) -> dict[str, Any]:
-    """A good stack file for GKE with one pool that has these keys besides its own."""
+    """Return a good stack file for GKE with one pool that has these keys besides its own."""
     return on_gke([{**pool, **keys}])
 
 
@@ -139,12 +139,27 @@ def gke_cluster(**keys: Any) -> dict[str, Any]:
 
 
 def wide(**keys: Any) -> dict[str, Any]:
-    """A good stack file for GKE with a network in which any number of nodes has room; keys that are None are left out."""
+    """Return a good stack file for GKE with a network that has room for any number of nodes; leave out keys that are None."""
     pool = {key: value for key, value in {**L4, **keys}.items() if value is not None}
     return on_gke([pool], network={"nodeSubnet": "10.0.0.0/16", "podCidr": "100.64.0.0/10"})
 
 
+GROUP = (
+    "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/r"
+    "/providers/Microsoft.Compute/capacityReservationGroups/g"
+)
+"""A capacity reservation group of Azure."""
+
+
+def spot(
+    name: str, machine: str = "Standard_NC4as_T4_v3", nodes: int = 8, chain: str = "", **keys: Any
+) -> dict[str, Any]:
+    """Return a spot pool of AKS. The words of its chain are pools, and a number is the bound of its twin."""
+    steps = [{"onDemand": {"maxNodes": int(step)}} if step.isdecimal() else {"pool": step} for step in chain.split()]
+    return {"name": name, "machine": machine, "capacity": "spot", "maxNodes": nodes, "fallback": steps, **keys}
+
+
 def on_existing(*pools: dict[str, Any], **kubeconfig: Any) -> dict[str, Any]:
-    """A good stack file for a cluster that its kubeconfig names."""
+    """Return a good stack file for a cluster that its kubeconfig names."""
     cloud = {"provider": "existing", "name": "lab", "kubeconfig": kubeconfig or {"file": "~/.kube/config"}}
     return {"release": "r2026-11", "cloud": cloud} | ({"pools": [*pools]} if pools else {})

@@ -19,7 +19,7 @@ HAPPY = sorted(CONFIGS.glob("*.happy.yaml"))
 
 Wanted = tuple[str, str, str]
 
-_PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+_PART = re.compile(r'\[(\d+)\]|\["([^"]+)"\]|([^.\[\]]+)')
 _PROBLEM = re.compile(r"(\S+): (.+?)(?: -> (.+))?")
 
 
@@ -28,17 +28,19 @@ def load(path: Path) -> Any:
 
 
 def settings(path: Path) -> dict[str, Any]:
-    """The settings that the program gets of a stack file."""
+    """Return the settings that the program gets of a stack file."""
     return {key.removeprefix("kubeflow-spot:"): value for key, value in load(path)["config"].items()}
 
 
 def edited(raw: dict[str, Any], sets: dict[str, Any], removes: Iterable[str] = ()) -> dict[str, Any]:
-    """A copy of a stack file in which some properties, named by their paths, are removed and others set; an index that is one
-    too high appends."""
+    """Return a copy of a stack file in which some properties, named by their paths, are removed and others set.
+
+    An index that is one too high appends.
+    """
     for path in removes:
-        raw = without(raw, _place(path))
+        raw = without(raw, place_of(path))
     for path, value in sets.items():
-        raw = replaced(raw, _place(path), copy.deepcopy(value))
+        raw = replaced(raw, place_of(path), copy.deepcopy(value))
     return raw if sets or removes else copy.deepcopy(raw)
 
 
@@ -59,16 +61,16 @@ def without(raw: dict[str, Any], place: Place) -> dict[str, Any]:
 
 
 def places_of_keys(raw: dict[str, Any]) -> list[Place]:
-    """The place of every key, also in the objects of a list."""
+    """Return the place of every key, also in the objects of a list."""
     return [place for place, _ in places(raw) if isinstance(place[-1], str)]
 
 
-def _place(path: str) -> Place:
-    return tuple(int(index) if index else key for index, key in _PART.findall(path))
+def place_of(path: str) -> Place:
+    return tuple(int(index) if index else quoted or key for index, quoted, key in _PART.findall(path))
 
 
 def _holder(value: Any, place: Place) -> Any:
-    """The object or list that has the place's last key or index."""
+    """Return the object or list that has the place's last key or index."""
     for part in place[:-1]:
         value = value.setdefault(part, {}) if isinstance(value, dict) else value[part]
     return value
@@ -76,12 +78,15 @@ def _holder(value: Any, place: Place) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class ErrorRow:
-    """A row of tests/configs/errors: the edits of a happy file, and the problems that the loader then reports."""
+    """A row of tests/configs/errors: the edits of a happy file, and the problems that the loader then reports.
+
+    Without `warns` the happy file's own warnings stay.
+    """
 
     base: str
     reason: str
     expect: str | list[str]
-    warns: str | list[str] = field(default_factory=list)
+    warns: str | list[str] | None = None
     set: dict[str, Any] = field(default_factory=dict)
     remove: str | list[str] = field(default_factory=list)
 
@@ -98,7 +103,7 @@ class ErrorRow:
 
     @property
     def warnings(self) -> list[Wanted]:
-        return parted(_listed(self.warns))
+        return happy_warnings(self.base) if self.warns is None else parted(_listed(self.warns))
 
     def settings(self) -> dict[str, Any]:
         return edited(_happy(self.base), self.set, self.removes)
@@ -113,9 +118,15 @@ def _listed(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
+def happy_warnings(base: str) -> list[Wanted]:
+    """Return the warnings that a happy file names above its settings; `nothing` has none."""
+    text = "" if base == "nothing" else (CONFIGS / f"{base}.happy.yaml").read_text()
+    return parted(re.findall("^# warns: (.+)$", text, re.MULTILINE))
+
+
 @cache
 def _happy(base: str) -> dict[str, Any]:
-    """The settings of a happy file; `nothing` is an empty one."""
+    """Return the settings of a happy file; `nothing` is an empty one."""
     return {} if base == "nothing" else settings(CONFIGS / f"{base}.happy.yaml")
 
 

@@ -11,20 +11,10 @@ from config.base.problems import Problem
 from config.model.cluster import Growth, seconds
 from config.stack_file import loader
 from tests.config.stack import CPU as GENERAL
-from tests.config.stack import FLEX, good, on_gke
+from tests.config.stack import FLEX, GROUP, good, on_gke, spot
 
 TIMER, CHAIN = "cloud.autoscaler.maxNodeProvisionTime", "pools[1].fallback"
 D8, T4, T4_4, A100 = (f"Standard_{size}" for size in ("D8ds_v5", "NC4as_T4_v3", "NC16as_T4_v3", "NC24ads_A100_v4"))
-GROUP = (
-    "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/r"
-    "/providers/Microsoft.Compute/capacityReservationGroups/g"
-)
-
-
-def spot(name: str, machine: str = T4, nodes: int = 8, chain: str = "", **keys: Any) -> dict[str, Any]:
-    """A spot pool. The words of its chain are pools, and a number is the bound of its twin."""
-    steps = [{"onDemand": {"maxNodes": int(step)}} if step.isdecimal() else {"pool": step} for step in chain.split()]
-    return {"name": name, "machine": machine, "capacity": "spot", "maxNodes": nodes, "fallback": steps, **keys}
 
 
 def aks(*pools: dict[str, Any], autoscaler: dict[str, str] | None = None, **growth: str) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def registry_id(subscription: str) -> str:
 
 
 def found(raw: dict[str, Any], accepts: bool | None) -> dict[str, bool]:
-    """Paths of example values, and whether they only warn."""
+    """Return the paths of example values, and whether they only warn."""
     problems = loader.read_stack(raw, "live", accepts_examples=accepts)[1]
     return {problem.path: problem.warning for problem in problems if "which examples show" in problem.what}
 

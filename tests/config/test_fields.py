@@ -1,16 +1,21 @@
-"""Every key of a stack file is described, and a list that has a default loses none of its entries in silence."""
+"""Every key is described, and a list with a default loses no entry in silence; every rule is in the list of its subject."""
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Iterator
 from enum import Enum
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import pytest
 from pydantic import SecretStr, TypeAdapter
 from pydantic.fields import FieldInfo
 
+from config import rules
 from config.clouds import registry
 from config.model.cluster import CloudSettings
 from config.model.fields import Model
@@ -31,7 +36,7 @@ ONE_ENTRY: dict[str, tuple[dict[str, Any], str, str]] = {
 
 
 def fields() -> dict[str, FieldInfo]:
-    """Yield every field of every object of a stack file, on all clouds, by its class and name."""
+    """Return every field of every object of a stack file, on all clouds, by its class and name."""
     tops = [type for cloud in registry.registrations() for type in top_keys.top_key_types(cloud).values()]
     seen = {model for annotation in tops for model in below(annotation)}
     return {name: field for model in seen for name, field in fields_of(model).items()}
@@ -42,6 +47,7 @@ def fields_of(model: type[Model]) -> dict[str, FieldInfo]:
 
 
 def below(annotation: Any) -> Iterator[type[Model]]:
+    """Yield the models in an annotation and below them, collected without the generator of the reference."""
     if isinstance(annotation, type) and issubclass(annotation, Model):
         yield annotation
         for field in annotation.model_fields.values():
@@ -113,7 +119,7 @@ KEYS = fields() | fields_of(ClusterSpec) | fields_of(CloudSettings)
 
 
 def shows_itself(annotation: Any) -> bool:
-    """Whether an annotation alone tells what to write: choices, true or false, objects, and lists of those."""
+    """Return whether an annotation alone tells what to write: choices, true or false, objects, and lists of those."""
     if get_origin(annotation) is Annotated:
         return shows_itself(get_args(annotation)[0])
     if get_origin(annotation) in (Union, types.UnionType, tuple):
@@ -145,3 +151,47 @@ def test_an_example_is_what_the_key_takes() -> None:
     for name, field in KEYS.items():
         for example in (field.examples or []) if name != "ClusterSpec.release" else []:
             TypeAdapter(field.rebuild_annotation()).validate_python(example)
+
+
+POOL = ("path", "pool", "draft", "cloud")
+LISTS = {
+    ("draft", "cloud"): ("RULES",),
+    ("settings", "draft", "cloud"): ("CLOUD_RULES", "NEW_CLUSTER_RULES"),
+    POOL: ("POOL_RULES", "ANY_POOL_RULES"),
+    # Made into rules about a file or a pool by a decorator.
+    ("path", "item", "draft", "cloud"): ("RULES",),
+    ("path", "number", "step", "pool", "draft", "cloud"): ("POOL_RULES",),
+}
+"""The list of a rule, by its parameters."""
+
+
+def modules() -> Iterator[ModuleType]:
+    for package in (rules.__name__, *(cloud.rules for cloud in registry.registrations())):
+        for module in iter_modules(import_module(package).__path__):
+            yield import_module(f"{package}.{module.name}")
+
+
+def shape(function: object) -> tuple[str, ...]:
+    """Return the parameters of a rule; the name of a cloud stands for its settings."""
+    clouds = [cloud.provider for cloud in registry.registrations()]
+    names = tuple("settings" if name in clouds else name for name in inspect.signature(function).parameters)  # type: ignore[arg-type]
+    return ("path", "item", *names[2:]) if len(names) == 4 and names[:2] != POOL[:2] else names
+
+
+def test_every_function_that_looks_like_a_rule_is_listed_where_it_belongs() -> None:
+    count = 0
+    for module in modules():
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if function.__module__ != module.__name__ or function.__annotations__.get("return") != "Iterator[Problem]":
+                continue
+            lists = LISTS.get(shape(function), ())
+            if lists:
+                count += 1
+                assert any(function in getattr(module, each, ()) for each in lists), f"{module.__name__}.{name}"
+    assert count > 120
+
+
+def test_no_list_of_a_module_is_unknown() -> None:
+    known = {each for lists in LISTS.values() for each in lists}
+    for module in modules():
+        assert {name for name in vars(module) if name.endswith("RULES")} <= known, module.__name__

@@ -10,44 +10,36 @@ import pytest
 from config.model.pool import Capacity
 from config.placement import growth_order
 from config.stack_file import loader
-from tests.config.stack import aks, azure, good, grown, spec
+from tests.config.stack import GROUP, aks, azure, good, grown, spec, spot
 
 D8, T4, T4_2, T4_4, A100 = (
     f"Standard_{size}" for size in ("D8ds_v5", "NC4as_T4_v3", "NC8as_T4_v3", "NC64as_T4_v3", "NC24ads_A100_v4")
 )
 
 
-def spot(name: str, machine: str, *chain: str, twin: bool = True) -> dict[str, Any]:
-    """A spot pool with a chain through other pools."""
-    steps = [*({"pool": pool} for pool in chain), *([{"onDemand": {"maxNodes": 2}}] if twin else [])]
-    return {"name": name, "machine": machine, "capacity": "spot", "maxNodes": 4, "fallback": steps}
-
-
-SPOT_T4, SPOT_T4_BIG, SPOT_A100 = spot("t4", T4), spot("t4big", T4_2), spot("a100", A100)
+SPOT_T4, SPOT_T4_BIG, SPOT_A100 = spot("t4", T4, 4, "2"), spot("t4big", T4_2, 4, "2"), spot("a100", A100, 4, "2")
 NOTEBOOKS = {"name": "nb", "machine": T4, "maxNodes": 4}
-ML = "/subscriptions/00000000-0000-4000-8000-000000000001/resourceGroups/ml/providers"
-GROUP = f"{ML}/Microsoft.Compute/capacityReservationGroups/gpus"
 KEPT = {"name": "kept", "machine": T4, "maxNodes": 1, "reservation": GROUP}
 ALL = (SPOT_A100, SPOT_T4, SPOT_T4_BIG, NOTEBOOKS)
 TO_BIG, BIG, LARGE = (
-    spot("t4", T4, "t4big"),
-    spot("t4big", "Standard_NC16as_T4_v3", twin=False),
-    spot("t4big", T4_4, twin=False),
+    spot("t4", T4, 4, "t4big 2"),
+    spot("t4big", "Standard_NC16as_T4_v3", 4),
+    spot("t4big", T4_4, 4),
 )
 
 ORDERS: list[tuple[tuple[dict[str, Any], ...], str, str]] = [
     ((SPOT_A100, SPOT_T4), "", "t4 t4od a100 a100od"),
     # An A100 on spot costs more than a T4 on demand.
-    ((SPOT_A100, spot("t4", T4, "a100")), "", "t4 t4od a100 a100od"),
+    ((SPOT_A100, spot("t4", T4, 4, "a100 2")), "", "t4 t4od a100 a100od"),
     # A pool in two chains comes after the pools that both have before it.
-    ((SPOT_A100, spot("t4", T4, "a100"), spot("t4big", T4_2, "a100")), "", "t4 t4od t4big t4bigod a100 a100od"),
+    ((SPOT_A100, spot("t4", T4, 4, "a100 2"), spot("t4big", T4_2, 4, "a100 2")), "", "t4 t4od t4big t4bigod a100 a100od"),
     # Pods that tolerate no spot get the smaller machine, and those that do get every spot pool that is no dearer first.
     ((SPOT_A100, SPOT_T4, NOTEBOOKS), "", "t4 t4od a100 nb a100od"),
     ((SPOT_T4_BIG, NOTEBOOKS), "", "t4big nb t4bigod"),
-    ((NOTEBOOKS, spot("a100", A100, twin=False)), "", "a100 nb"),
+    ((NOTEBOOKS, spot("a100", A100, 4)), "", "a100 nb"),
     # A reserved pool stands where its chain says: its machine may be smaller than that of the chain.
-    ((KEPT, spot("t4", T4, "kept")), "", "t4 kept t4od"),
-    ((KEPT, spot("t4big", T4_2, "kept")), "", "t4big kept t4bigod"),
+    ((KEPT, spot("t4", T4, 4, "kept 2")), "", "t4 kept t4od"),
+    ((KEPT, spot("t4big", T4_2, 4, "kept 2")), "", "t4big kept t4bigod"),
     # Outside of a chain it is an on-demand pool: paid for in any case, and used first where the stack file says so.
     ((KEPT, SPOT_A100), "", "a100 kept a100od"),
     ((KEPT, SPOT_A100), "kept a100", "kept a100 a100od"),
@@ -87,7 +79,7 @@ def test_pools_without_gpus_grow_first_spot_before_others_and_the_system_pool_la
         # Four T4s at 1.57 USD are cheaper a GPU than one on demand at 0.658; a pod that needs one pays for four.
         ("germanywestcentral", (TO_BIG, LARGE), "t4 t4od t4big"),
         # Work that needs four is on spot first.
-        ("germanywestcentral", (spot("t4", T4_4, "t4big"), LARGE), "t4 t4big t4od"),
+        ("germanywestcentral", (spot("t4", T4_4, 4, "t4big 2"), LARGE), "t4 t4big t4od"),
     ],
 )
 def test_spot_that_is_dearer_than_the_twin_stands_behind_it(
@@ -113,7 +105,7 @@ def test_spot_that_never_pays_stands_behind_its_twin_with_a_warning(
         return price if capacity == Capacity.SPOT else 1.0
 
     monkeypatch.setattr(growth_order, "price", priced)
-    parsed, problems = loader.read_stack(aks(spot("t4", T4)))
+    parsed, problems = loader.read_stack(aks(spot("t4", T4, 4, "2")))
     assert parsed
     assert grown(parsed)[1:] == (("t4", "t4od") if pays else ("t4od", "t4"))
     assert [each.path for each in problems if "does not pay" in str(each)] == ([] if pays else ["pools[0].capacity"])

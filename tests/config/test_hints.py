@@ -13,19 +13,13 @@ from config.model.fields import Model
 from config.model.wording import by_key, models
 from config.stack_file import loader, top_keys
 from config.stack_file.mending import Mended
-from tests.config.stack import good, on_gke, with_pool
-
-CLOUD = {"provider": "azure", "location": "westeurope"}
+from tests.config.stack import L4, azure, gke_pool, good, on_gke, system, with_pool
 
 
 def remedy(raw: dict[str, Any], path: str) -> str:
-    """What is to be done about the problem at a path."""
+    """Return what is to be done about the problem at a path."""
     (found,) = [problem.remedy for problem in loader.read_stack(raw)[1] if problem.path == path]
     return found
-
-
-def google(**keys: Any) -> dict[str, Any]:
-    return on_gke([{"name": "l4", "machine": "g2-standard-8", "capacity": "spot", "maxNodes": 2, **keys}])
 
 
 # ruff: noqa: E501  (one key a line)
@@ -33,41 +27,41 @@ HINTS = [
     # Of another level.
     (with_pool(maxPrice=1), "pools[1].maxPrice", "`spot.maxPrice`"),
     (with_pool(evictionPolicy="Delete"), "pools[1].evictionPolicy", "`spot.evictionPolicy`"),
-    (good(cloud={**CLOUD, "authorizedRanges": []}), "cloud.authorizedRanges", "`access.authorizedRanges`"),
+    (azure(authorizedRanges=[]), "cloud.authorizedRanges", "`access.authorizedRanges`"),
     (good(location="westeurope"), "location", "`cloud.location`"),
-    (good(cloud={**CLOUD, "maxNodes": 3}), "cloud.maxNodes", "`systemPool.maxNodes` or `pools[].maxNodes`"),
+    (azure(maxNodes=3), "cloud.maxNodes", "`systemPool.maxNodes` or `pools[].maxNodes`"),
     (good(guard={"mode": "warn"}), "guard", "`scheduling.guard`"),
     # Of Terraform, the clouds' APIs and their command lines.
     (with_pool(scaleSetPriority="Spot"), "pools[1].scaleSetPriority", "`capacity`"),
     (with_pool(scaleSetEvictionPolicy="Delete"), "pools[1].scaleSetEvictionPolicy", "`spot.evictionPolicy`"),
     (with_pool(spot_max_price=1), "pools[1].spot_max_price", "`spot.maxPrice`"),
     (with_pool(os_disk_size_gb=100), "pools[1].os_disk_size_gb", "`osDisk.sizeGb`"),
-    (google(disk_type="pd-ssd"), "pools[0].disk_type", "`gcp.diskType`"),
-    (google(guest_accelerator=[]), "pools[0].guest_accelerator", "`gpus`"),
+    (gke_pool(L4, disk_type="pd-ssd"), "pools[0].disk_type", "`gcp.diskType`"),
+    (gke_pool(L4, guest_accelerator=[]), "pools[0].guest_accelerator", "`gpus`"),
     # Of each zone, as the API and Terraform count; and labels of the bill, not of Kubernetes.
-    (google(minNodeCount=1), "pools[0].minNodeCount", "did you mean `gcp.minNodesPerZone`?"),
-    (google(min_node_count=1), "pools[0].min_node_count", "did you mean `gcp.minNodesPerZone`?"),
-    (google(maxNodeCount=3), "pools[0].maxNodeCount", "did you mean `gcp.maxNodesPerZone`?"),
-    (google(max_node_count=3), "pools[0].max_node_count", "did you mean `gcp.maxNodesPerZone`?"),
-    (google(total_max_node_count=3), "pools[0].total_max_node_count", "did you mean `maxNodes`?"),
-    (google(resourceLabels={"team": "vision"}), "pools[0].resourceLabels", "did you mean `cluster.tags`?"),
-    (google(resource_labels={"team": "vision"}), "pools[0].resource_labels", "did you mean `cluster.tags`?"),
+    (gke_pool(L4, minNodeCount=1), "pools[0].minNodeCount", "did you mean `gcp.minNodesPerZone`?"),
+    (gke_pool(L4, min_node_count=1), "pools[0].min_node_count", "did you mean `gcp.minNodesPerZone`?"),
+    (gke_pool(L4, maxNodeCount=3), "pools[0].maxNodeCount", "did you mean `gcp.maxNodesPerZone`?"),
+    (gke_pool(L4, max_node_count=3), "pools[0].max_node_count", "did you mean `gcp.maxNodesPerZone`?"),
+    (gke_pool(L4, total_max_node_count=3), "pools[0].total_max_node_count", "did you mean `maxNodes`?"),
+    (gke_pool(L4, resourceLabels={"team": "vision"}), "pools[0].resourceLabels", "did you mean `cluster.tags`?"),
+    (gke_pool(L4, resource_labels={"team": "vision"}), "pools[0].resource_labels", "did you mean `cluster.tags`?"),
     (good(agentPoolProfiles=[]), "agentPoolProfiles", "`pools`? write `kubeflow-spot:pools`"),
     # What the other tool switches off is switched on here: never the same value.
-    (good(cloud={**CLOUD, "disableLocalAccounts": True}), "cloud.disableLocalAccounts", "write `access.localAccounts: false` for `disableLocalAccounts: true`"),
-    (good(cloud={**CLOUD, "local_account_disabled": True}), "cloud.local_account_disabled", "write `access.localAccounts: false` for `local_account_disabled: true`"),
-    (good(cloud={**CLOUD, "access": {"disableRunCommand": True}}), "cloud.access.disableRunCommand", "write `runCommand: false` for `disableRunCommand: true`"),
-    (good(cloud={**CLOUD, "access": {"localAccountsDisabled": True}}), "cloud.access.localAccountsDisabled", "write `localAccounts: false` for `localAccountsDisabled: true`"),
+    (azure(disableLocalAccounts=True), "cloud.disableLocalAccounts", "write `access.localAccounts: false` for `disableLocalAccounts: true`"),
+    (azure(local_account_disabled=True), "cloud.local_account_disabled", "write `access.localAccounts: false` for `local_account_disabled: true`"),
+    (azure(access={"disableRunCommand": True}), "cloud.access.disableRunCommand", "write `runCommand: false` for `disableRunCommand: true`"),
+    (azure(access={"localAccountsDisabled": True}), "cloud.access.localAccountsDisabled", "write `localAccounts: false` for `localAccountsDisabled: true`"),
     (good(dcgmExporter={"disabled": True}), "dcgmExporter.disabled", "write `enabled: false` for `disabled: true`"),
     # Of a pool that the system pool is not.
-    (good(systemPool={"machine": "Standard_D4ds_v5", "maxNodes": 4, "capacity": "spot"}), "systemPool.capacity", "always bought on demand"),
-    (good(systemPool={"machine": "Standard_D4ds_v5", "maxNodes": 4, "scaleSetPriority": "Spot"}), "systemPool.scaleSetPriority", "always bought on demand"),
-    (good(systemPool={"machine": "Standard_D4ds_v5", "maxNodes": 4, "taints": []}), "systemPool.taints", "criticalAddonsOnly"),
+    (system(capacity="spot"), "systemPool.capacity", "always bought on demand"),
+    (system(scaleSetPriority="Spot"), "systemPool.scaleSetPriority", "always bought on demand"),
+    (system(taints=[]), "systemPool.taints", "criticalAddonsOnly"),
     # A value in another form.
     (with_pool(taints=["nvidia.com/x=true:NoExecute"]), "pools[1].taints[0]", '`{key: nvidia.com/x, value: "true", effect: NoExecute}`'),
     (good(scheduling={"guard": "warn"}), "scheduling.guard", "`{mode: warn}`"),
-    (good(cloud={**CLOUD, "autoscaler": {"scanInterval": 60}}), "cloud.autoscaler.scanInterval", "whole seconds"),
-    (good(cloud={**CLOUD, "upgrades": {"clusterWindow": {"day": "Sunday", "startTime": "02:00", "utcOffset": 1}}}), "cloud.upgrades.clusterWindow.utcOffset", 'such as "+02:00"'),
+    (azure(autoscaler={"scanInterval": 60}), "cloud.autoscaler.scanInterval", "whole seconds"),
+    (azure(upgrades={"clusterWindow": {"day": "Sunday", "startTime": "02:00", "utcOffset": 1}}), "cloud.upgrades.clusterWindow.utcOffset", 'such as "+02:00"'),
     # Quotes alone would not do.
     ({**on_gke([]), "cloud": {"provider": "gcp", "location": "europe-west4", "project": 123456789012}}, "cloud.project", "not its number"),
 ]  # fmt: skip

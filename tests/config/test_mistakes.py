@@ -51,9 +51,9 @@ MISTAKES = [
     (good(cluster={"name": "ml-x", "tags": {"a": "b" * 257}}), "cluster.tags.a", "at most 256"),
     (good(cluster={"name": "ml-x", "tags": {"Team": "b", "team": "c"}}), "cluster.tags.team", "keep one"),
     (good(cluster={"name": "ml-x", "tags": {f"t{i}": "" for i in range(50)}}), "cluster.tags", "at most 49"),
-    (good(cluster={"name": "ml-x", "tags": {"a b": 1}}), 'cluster.tags["a b"]', 'put it in quotes: "1"'),
+    (good(cluster={"name": "ml-x", "tags": {"a b": 1}}), 'cluster.tags["a b"]', 'is 1, which YAML does not read as text -> put it in quotes: "1"'),
     (good(cloud="azure"), "cloud", "provider: azure"),
-    (azure(zone="europe-west1-b"), "cloud.zone", "keys here"),
+    (azure(zone="europe-west1-b"), "cloud.zone", "is not a key of this object -> keys here"),
     (azure(resourceGroup="ends with a dot."), "cloud.resourceGroup", "no . at the end"),
     (azure(autoscaler={"scanInterval": "10"}), "cloud.autoscaler.scanInterval", "10s"),
     (azure(autoscaler={"scaleDownDelayAfterDelete": "1h"}), "cloud.autoscaler.scaleDownDelayAfterDelete", "10s; or whole minutes"),
@@ -74,10 +74,10 @@ MISTAKES = [
     (azure(encryption={"kms": {"keyId": "https://v.vault.azure.net/keys/etcd"}}), "cloud.encryption.kms.keyId", "<version>"),
     (azure(monitoring={"logs": {"controlPlane": ["guard", "guard"]}}), "cloud.monitoring.logs.controlPlane[1]", "remove one"),
     (good(expander={"otherGroups": [{"priority": 1, "groups": ["x"]}]}), "expander.otherGroups[0].priority", "no multiple of ten"),
-    (good(expander={"otherGroups": [{"priority": 50, "groups": ["x"]}]}), "expander.otherGroups[0].priority", "above 50"),
+    (good(expander={"otherGroups": [{"priority": 50, "groups": ["x"]}]}), "expander.otherGroups[0].priority", "50 is a number of the program's own lines -> above 50"),
     (good(expander={"otherGroups": [{"priority": 5, "groups": ["(aks"]}]}), "expander.otherGroups[0].groups[0]", "for example"),
     (good(expander={"otherGroups": [{"priority": 5, "groups": ["a", r"t4\Z"]}]}), "expander.otherGroups[0].groups[1]", "for example"),
-    (good(growth={"order": ["t4", "a100"]}), "growth.order[1]", "one of: general, t4, t4big, t4od"),
+    (good(growth={"order": ["t4", "a100"]}), "growth.order[1]", "there is no pool 'a100' -> one of: general, t4, t4big, t4od"),
     (good(growth={"order": ["t4", "t4"]}), "growth.order[1]", "remove it"),
     ({**azure(autoscaler={"expander": "random"}), "expander": {"otherGroups": [{"priority": 5, "groups": ["x"]}]}}, "expander.otherGroups", "set that to priority"),
     (system(minNodes=5), "systemPool.minNodes", "at most 4"),
@@ -98,7 +98,7 @@ MISTAKES = [
     (extra_pool(machine="Standard_Unheard_v9", gpus=0, gpuModel="nvidia-l40s"), "pools[3].gpuModel", "write the GPUs"),
     (extra_pool(gpuModel="nvidia-t4"), "pools[3].gpuModel", "leave it out"),
     (extra_pool(maxNodes=0), "pools[3].maxNodes", "1 or more"),
-    (extra_pool(spot={}), "pools[3].spot", "capacity: spot"),
+    (extra_pool(spot={}), "pools[3].spot", "is set on an on-demand pool -> capacity: spot"),
     (extra_pool(fallback=[{"pool": "t4"}]), "pools[3].fallback", "remove it"),
     (extra_pool(generation="a"), "pools[3].generation", "b first"),
     (extra_pool(subnet="/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/subnets/gpu"), "pools[3].subnet", "write gpu"),
@@ -108,7 +108,7 @@ MISTAKES = [
     (with_pool(spot={"evictionPolicy": "delete"}), "pools[1].spot.evictionPolicy", "'Delete' or 'Deallocate'"),
     (with_pool(fallback=[{}]), "pools[1].fallback[0]", "onDemand: {maxNodes"),
     (with_pool(fallback=[{"pool": "t4"}]), "pools[1].fallback[0].pool", "another spot pool"),
-    (with_pool(fallback=[{"pool": "a100"}]), "pools[1].fallback[0].pool", "t4big"),
+    (with_pool(fallback=[{"pool": "a100"}]), "pools[1].fallback[0].pool", "there is no pool 'a100' -> t4big"),
     (with_pool(fallback=[{"pool": "t4big"}, {"pool": "t4big"}]), "pools[1].fallback[1].pool", "remove it"),
     (with_pool(fallback=[{"onDemand": {"maxNodes": 0}}]), "pools[1].fallback[0].onDemand.maxNodes", "1 or more"),
     (with_pool(fallback={"onDemand": {"maxNodes": 1}}), "pools[1].fallback", "- ..."),
@@ -148,7 +148,7 @@ MISTAKES = [
     (on_gke(maintenance={"startTime": "2:00"}), "cloud.maintenance.startTime", "02:00"),
     (gke_system(subnet="x"), "systemPool.subnet", "nodeSubnet"),
     (gke_system(upgrade={"maxUnavailable": "10%"}), "systemPool.upgrade.maxUnavailable", '"1"'),
-    (gke_system(upgrade={}), "systemPool.upgrade", "leave it out"),
+    (gke_system(upgrade={}), "systemPool.upgrade", "leaves no way to exchange a node: maxSurge and maxUnavailable are both 0 -> leave it out"),
     (gke_pool(L4, name="L4"), "pools[0].name", "lower-case"),
     (gke_pool(L4, machine="Standard_D8ds_v5", gpus=0, mig="1g", gpuSharing={"strategy": "mps", "replicas": 2}), "pools[0].machine", "of GKE"),
     (gke_pool(L4, machine="x9-unheard-8", gpus=1), "pools[0].gpuModel", "add `gpuModel`"),
@@ -157,34 +157,37 @@ MISTAKES = [
     (wide(maxNodes=3001), "pools[0].maxNodes", "1000 nodes a zone, and the pool has 3"),
     (wide(maxNodes=1001, zones=["europe-west4-a"]), "pools[0].maxNodes", "1000 nodes a zone, and the pool has 1"),
     (wide(fallback=[{"onDemand": {"maxNodes": 3001}}]), "pools[0].fallback[0].onDemand.maxNodes", "at most 1000"),
-    (gke_pool(N1, gpuModel="nvidia-t4"), "pools[0].gpus", "1, 2 or 4"),
+    (gke_pool(N1, gpuModel="nvidia-t4"), "pools[0].gpus", "is missing -> 1, 2 or 4"),
     (gke_pool(N1, gpus=0, gpuModel="nvidia-t4"), "pools[0].gpus", "1, 2 or 4"),
-    (gke_pool(N1, machine="n1-standard-64", gpus=2, gpuModel="nvidia-v100"), "pools[0].gpus", "write 8"),
+    (gke_pool(N1, machine="n1-standard-64", gpus=2, gpuModel="nvidia-v100"), "pools[0].gpus", "is 2, but n1-standard-64 takes 8 nvidia-v100 -> write 8"),
     (gke_pool(N1, gpuModel="nvidia-k80"), "pools[0].gpuModel", "g2-standard-8"),
     (gke_pool(L4, gpuModel="nvidia-k80"), "pools[0].gpuModel", "g2-standard-8"),
     (gke_pool(L4, machine="e2-standard-4", gcp={"driverVersion": "default"}), "pools[0].gcp.driverVersion", "remove it"),
-    (gke_pool(L4, gcp={"minNodesPerZone": 1}), "pools[0].gcp.minNodesPerZone", "keep minNodes"),
+    (gke_pool(L4, gcp={"minNodesPerZone": 1}), "pools[0].gcp.minNodesPerZone", "is set beside maxNodes -> keep minNodes"),
     (wide(maxNodes=None, gcp={"maxNodesPerZone": 1001}), "pools[0].gcp.maxNodesPerZone", "at most 1000"),
     (wide(maxNodes=None, gcp={"maxNodesPerZone": None}), "pools[0].maxNodes", "add `maxNodes`"),
-    (wide(maxNodes=None, gcp={"minNodesPerZone": 1, "maxNodesPerZone": None}), "pools[0].gcp.maxNodesPerZone", "add `maxNodesPerZone`"),
+    (wide(maxNodes=None, gcp={"minNodesPerZone": 1, "maxNodesPerZone": None}), "pools[0].gcp.maxNodesPerZone", "is missing -> add `maxNodesPerZone`"),
     (wide(maxNodes="many", gcp={"maxNodesPerZone": None}), "pools[0].maxNodes", "whole number"),
     (gke_pool(L4, gcp={"shutdownGraceSeconds": 20}), "pools[0].gcp.shutdownGraceSeconds", "30 or more"),
-    (gke_pool(L4, labels={"cloud.google.com/gke-spot": "false"}), 'pools[0].labels["cloud.google.com/gke-spot"]', "your own"),
+    (gke_pool(L4, labels={"cloud.google.com/gke-spot": "false"}), 'pools[0].labels["cloud.google.com/gke-spot"]', "GKE keeps this key for itself -> your own"),
     (gke_pool(L4, labels={"gke-no-default-nvidia-gpu-device-plugin": "true"}), 'pools[0].labels["gke-no-default-nvidia-gpu-device-plugin"]', "your own"),
     (gke_pool(L4, taints=[{"key": "cloud.google.com/gke-preemptible", "value": "true"}]), "pools[0].taints[0]", "remove it"),
     (gke_pool(FLEX, taints=[{"key": "cloud.google.com/gke-spot", "value": "true"}]), "pools[0].taints[0]", "remove it"),
     (gke_pool(FLEX, gcp={"maxRunDuration": "9m"}), "pools[0].gcp.maxRunDuration", "10m to 168h"),
     (gke_pool(FLEX, gcp={"maxRunDuration": "7d"}), "pools[0].gcp.maxRunDuration", "such as 30s, 5m or 1h"),
     (on_gke([FLEX], releaseChannel="EXTENDED") | {"cluster": OLD}, "pools[0].capacity", "another release"),
-    (gke_pool(RESERVED, reservation="L4"), "pools[0].reservation", "projects/PROJECT/reservations/NAME"),
+    (gke_pool(RESERVED, reservation="L4"), "pools[0].reservation", "is 'L4', which names no reservation -> projects/PROJECT/reservations/NAME"),
     (gke_system(reservation="l4"), "systemPool.reservation", "always bought on demand"),
 ]  # fmt: skip
+"""A stack file, the path of its one error, and words of its remedy, perhaps after the beginning of the message and `->`."""
 
 
-@pytest.mark.parametrize(("raw", "path", "remedy"), MISTAKES, ids=[f"{m[1]}-{i}" for i, m in enumerate(MISTAKES)])
-def test_one_mistake_gives_one_problem_with_its_path_and_remedy(raw: dict[str, Any], path: str, remedy: str) -> None:
+@pytest.mark.parametrize(("raw", "path", "words"), MISTAKES, ids=[f"{m[1]}-{i}" for i, m in enumerate(MISTAKES)])
+def test_one_mistake_gives_one_problem_with_its_path_and_remedy(raw: dict[str, Any], path: str, words: str) -> None:
+    what, _, remedy = words.rpartition(" -> ")
     (problem,) = errors(raw)
     assert problem.path == path
+    assert problem.what.startswith(what)
     assert remedy in problem.remedy
 
 

@@ -43,7 +43,7 @@ SAFE: dict[str, Any] = {
 
 
 def asked(raw: dict[str, Any], stack: str = "prod") -> dict[str, str]:
-    """The questions to a production stack: path and remedy."""
+    """Return the questions to a production stack: path and remedy."""
     problems = loader.read_stack(raw, stack)[1]
     assert all(problem.warning for problem in problems)
     return {problem.path: problem.remedy for problem in problems if "is not decided" in problem.what}

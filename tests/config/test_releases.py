@@ -132,7 +132,7 @@ def test_an_unknown_release_is_a_key_error() -> None:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """The folder of releases, to be spoilt."""
+    """Return a copy of the folder of releases, to be spoilt."""
     for path in [*FILES, releases.DIRECTORY / "released.sha256"]:
         shutil.copy(path, tmp_path)
     return tmp_path

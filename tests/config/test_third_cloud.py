@@ -37,7 +37,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def toy(**sets: Any) -> dict[str, Any]:
-    """The stack file with other values of its second pool."""
+    """Return the stack file with other values of its second pool."""
     return edited(STACK, {f"pools[1].{key}": value for key, value in sets.items()})
 
 

@@ -22,7 +22,7 @@ from config import releases
 from config.base.problems import report
 from config.stack_file import loader
 from sandbox.cli.commands import main as sandbox
-from tests.components.program import declare, running, stack_config
+from tests.components.program import Declared, declare, running, stack_config
 from tests.components.test_removals_on_each_target import After
 from tests.docs.pages import PAGES, PROJECT, Block, blocks
 
@@ -34,13 +34,13 @@ def _settings(stack: str) -> dict[str, Any]:
     return stack_config(PROJECT / f"Pulumi.{stack}.yaml")
 
 
-def _declared(settings: dict[str, Any]) -> dict[str, Any]:
+def _declared(settings: dict[str, Any]) -> Declared:
     with pytest.MonkeyPatch.context() as monkeypatch:
-        return declare(settings, monkeypatch, stack="dev").outputs
+        return declare(settings, monkeypatch, stack="dev")
 
 
 def _mistakes() -> str:
-    """The stack dev with three mistakes."""
+    """Return the report on the stack dev with three mistakes."""
     settings = {key.removeprefix("kubeflow-spot:"): value for key, value in _settings("dev").items()}
     settings["systemPool"]["minNodes"] = 1
     settings["pools"][1]["maxnodes"] = settings["pools"][1].pop("maxNodes")
@@ -48,11 +48,9 @@ def _mistakes() -> str:
 
 
 def _contract() -> str:
-    """A snippet of the contract, in the order in which the ConfigMap has it."""
+    """Return a snippet of the contract, in the order in which the ConfigMap has it."""
     command = "$ kubectl get configmap -n kube-public kubeflow-spot -o 'jsonpath={.data.gpu-prefer-spot\\.yaml}'"
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        declared = declare(_settings("dev"), monkeypatch, stack="dev")
-    maps = declared.of("kubernetes:core/v1:ConfigMap", "-contract").values()
+    maps = _declared(_settings("dev")).of("kubernetes:core/v1:ConfigMap", "-contract").values()
     (text,) = [config_map.inputs["data"]["gpu-prefer-spot.yaml"] for config_map in maps]
     return f"{command}\n{text}"
 
@@ -62,7 +60,7 @@ def _below() -> str:
         "kubeflow-spot:release": "r2026-09",
         "kubeflow-spot:scheduling": {"profiles": [{"namespace": "team-a"}]},
     }
-    return "warning: " + "\n  ".join(_declared(settings)["scheduling"]["shortfall"])
+    return "warning: " + "\n  ".join(_declared(settings).outputs["scheduling"]["shortfall"])
 
 
 def _diff() -> str:
@@ -71,7 +69,7 @@ def _diff() -> str:
 
 
 def _changed_release() -> str:
-    """The refusal of a released file that differs from its recorded digest."""
+    """Return the refusal of a released file that differs from its recorded digest."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(shutil.copytree(releases.DIRECTORY, folder, dirs_exist_ok=True))
         file = copy / "r2026-11.toml"
@@ -115,13 +113,13 @@ MADE: dict[str, Callable[[], str]] = {
 
 
 def renewed(block: Block) -> str | None:
-    """The text that a block must have; None for one that is recorded."""
+    """Return the text that a block must have; None for one that is recorded."""
     mark = CHECKED.fullmatch(block.above)
     return MADE[mark[1]]().rstrip("\n") + "\n" if mark else None
 
 
 def console_blocks() -> list[Block]:
-    """All console blocks of the documentation."""
+    """Return all console blocks of the documentation."""
     return [block for page in PAGES for block in blocks(page) if block.language == "console"]
 
 

@@ -36,12 +36,12 @@ class Block:
 
 
 def name(page: Path) -> str:
-    """The page's path in the repository."""
+    """Return the page's path in the repository."""
     return page.relative_to(PROJECT).as_posix()
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """The fenced blocks of a page."""
+    """Yield the fenced blocks of a page."""
     text = page.read_text()
     for match in _FENCE.finditer(text):
         before = text[: match.start()]
@@ -50,12 +50,12 @@ def blocks(page: Path) -> Iterator[Block]:
 
 
 def links(page: Path) -> list[str]:
-    """The targets of links outside of fenced blocks and code."""
-    return _LINK.findall(_without_code(page.read_text()))
+    """Return the targets of links outside of fenced blocks and code."""
+    return _LINK.findall(re.sub(r"`[^`\n]*`", "", _FENCE.sub("", page.read_text())))
 
 
 def anchors(page: Path) -> set[str]:
-    """The fragments that lead to headings. A number separates two headings of one name."""
+    """Return the fragments that lead to headings. A number separates two headings of one name."""
     slugs: set[str] = set()
     for heading in re.findall(r"^#+ (.+)$", _FENCE.sub("", page.read_text()), re.MULTILINE):
         slug = re.sub(r"[^\w\- ]", "", re.sub(r"\]\([^)]*\)", "]", heading).lower()).replace(" ", "-")
@@ -65,7 +65,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def tables(page: Path) -> Iterator[list[list[str]]]:
-    """The tables of a page, each as rows of cells, the heading row first."""
+    """Yield the tables of a page, each as rows of cells, the heading row first."""
     rows: list[list[str]] = []
     for line in [*_FENCE.sub("", page.read_text()).splitlines(), ""]:
         if line.startswith("|"):
@@ -73,7 +73,3 @@ def tables(page: Path) -> Iterator[list[list[str]]]:
         elif rows:
             yield [row for row in rows if set("".join(row)) - set("-: ")]
             rows = []
-
-
-def _without_code(text: str) -> str:
-    return re.sub(r"`[^`\n]*`", "", _FENCE.sub("", text))

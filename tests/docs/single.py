@@ -7,28 +7,24 @@ is put. With the key goes what says in what kind of object it is: `cloud.provide
 from __future__ import annotations
 
 import copy
-import re
 from functools import cache
 from typing import Any
 
 from config.stack_file import loader
-from tests.config.stack_files import ERRORS, HAPPY, ErrorRow, settings
-
-Parts = list[str | int]
-
-_PART = re.compile(r"\[(\d+)\]|\[\"([^\"]+)\"\]|(?:^|\.)(\w+)")
+from tests.config.stack_files import ERRORS, HAPPY, ErrorRow, place_of, settings
+from tests.fuzz.corpus import Place
 
 
 def error_rows() -> list[ErrorRow]:
-    """Error rows with a single problem."""
+    """Return the error rows with a single problem."""
     return [row for row in ERRORS if len(row.problems) == 1]
 
 
 def is_about_one_key(row: ErrorRow) -> bool:
-    """Whether the row's one problem is about one key."""
+    """Return whether the row's one problem is about one key."""
     [(location, message, _)] = row.problems
     raw = row.settings()
-    parts = [_part(match) for match in _PART.finditer(location)]
+    parts = place_of(location)
     alone = _only(raw, parts)
     kind = _kind(raw)
     if kind and location != "cloud.provider" and isinstance(alone.setdefault("cloud", {}), dict):
@@ -47,7 +43,7 @@ def _good() -> list[dict[str, Any]]:
 
 
 def _has(raw: dict[str, Any], path: str, message: str) -> bool:
-    """Whether the loader finds that problem."""
+    """Return whether the loader finds that problem."""
     return any(problem.path == path and problem.what.startswith(message) for problem in loader.read_stack(raw)[1])
 
 
@@ -56,15 +52,15 @@ def _provider(raw: dict[str, Any]) -> str | None:
 
 
 def _kind(raw: dict[str, Any]) -> dict[str, Any]:
-    """The settings that name the cluster: the cloud, and an existing cluster of it."""
+    """Return the settings that name the cluster: the cloud, and an existing cluster of it."""
     cloud = raw.get("cloud")
     return (
         {key: cloud[key] for key in ("provider", "existingCluster") if key in cloud} if isinstance(cloud, dict) else {}
     )
 
 
-def _at(value: Any, parts: Parts) -> Any:
-    """The value at a path; None if it is missing."""
+def _at(value: Any, parts: Place) -> Any:
+    """Return the value at a path; None if it is missing."""
     for part in parts:
         try:
             value = value[part]
@@ -73,14 +69,14 @@ def _at(value: Any, parts: Parts) -> Any:
     return value
 
 
-def _fits(good: dict[str, Any], parts: Parts) -> bool:
-    """Whether a file has the list that the path goes through, long enough."""
+def _fits(good: dict[str, Any], parts: Place) -> bool:
+    """Return whether a file has the list that the path goes through, long enough."""
     lists = [number for number, part in enumerate(parts[:-1]) if isinstance(part, int)]
     return all(_at(good, parts[: number + 1]) is not None for number in lists)
 
 
-def _grafted(good: dict[str, Any], raw: dict[str, Any], parts: Parts) -> dict[str, Any]:
-    """A good file with the key of another in it; of a list's entry the whole list."""
+def _grafted(good: dict[str, Any], raw: dict[str, Any], parts: Place) -> dict[str, Any]:
+    """Return a good file with the key of another in it; for an entry of a list the whole list."""
     end = len(parts) - 1 if isinstance(parts[-1], int) else len(parts)
     result = copy.deepcopy(good)
     here: Any = result
@@ -93,15 +89,11 @@ def _grafted(good: dict[str, Any], raw: dict[str, Any], parts: Parts) -> dict[st
     return result
 
 
-def _part(match: re.Match[str]) -> str | int:
-    return int(match[1]) if match[1] is not None else match[2] or match[3]
-
-
-def _only(value: Any, parts: Parts) -> Any:
-    """A value cut down to one key: the way to it, and its own value."""
+def _only(value: Any, parts: Place) -> Any:
+    """Return a value cut down to one key: the way to it, and its own value."""
     if not parts:
         return value
-    first, *rest = parts
+    first, rest = parts[0], parts[1:]
     if isinstance(first, int):
         if not isinstance(value, list) or first >= len(value):
             return value

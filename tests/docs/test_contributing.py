@@ -17,8 +17,6 @@ import yaml
 
 from tests.docs.pages import PROJECT, tables
 
-CHANGES = yaml.safe_load(Path(__file__).with_name("changes.yaml").read_text())
-
 
 class Row(NamedTuple):
     """A row of the table: what is to be changed, the files, and the tests by their paths."""
@@ -34,6 +32,10 @@ ROWS = {
     if table[0] == ["to change", "open", "test"]
     for row in table[1:]
 }
+CHANGES = [
+    {"file": re.findall(r"`([^`]+/[^`]*)`", ROWS[change["row"]].files)[0], **change}
+    for change in yaml.safe_load(Path(__file__).with_name("changes.yaml").read_text())
+]
 
 
 def test_the_table_has_rows_and_a_change_for_each() -> None:
@@ -74,7 +76,7 @@ def test_the_rows_test_fails_when_what_it_names_is_changed(change: dict[str, str
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the files that git knows, in which a file may be changed."""
+    """Return a copy of the files that git knows, in which a file may be changed."""
     folder = tmp_path_factory.mktemp("checkout")
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=PROJECT, capture_output=True, text=True, check=True).stdout.split("\0")

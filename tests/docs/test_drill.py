@@ -29,12 +29,12 @@ OBJECTS: list[type[BaseModel]] = [
 
 
 def tables(first: str) -> list[list[list[str]]]:
-    """The rows of the tables whose first heading is this, without the heading row."""
+    """Return the rows of the tables whose first heading is this, without the heading row."""
     return [rows[1:] for rows in pages.tables(PAGE) if rows[0][0] == first]
 
 
 def example(language: str) -> str:
-    """The page's block of a language that is an example file."""
+    """Return the page's block of a language that is an example file."""
     (found,) = [block.text for block in pages.blocks(PAGE) if block.language == language]
     return found
 

@@ -22,7 +22,7 @@ WORDS = {str: "text", list: "list", dict: "object"}
 
 
 def exported(stack: str, monkeypatch: pytest.MonkeyPatch) -> Declared:
-    """The stack as the program declares it."""
+    """Return the stack as the program declares it."""
     if stack in FILES:
         return declare(stack_config(PROJECT / f"tests/configs/{FILES[stack]}.happy.yaml"), monkeypatch)
     if stack != "existing":
@@ -34,14 +34,14 @@ def exported(stack: str, monkeypatch: pytest.MonkeyPatch) -> Declared:
 
 
 def rows() -> dict[str, list[str]]:
-    """Type, stacks, secret and example of each output, by its name."""
+    """Return type, stacks, secret and example of each output, by its name."""
     (table,) = pages.tables(pages.DOCS / "outputs.md")
     assert table[0] == ["output", "type", "which stacks", "secret", "example"]
     return {row[0].strip("`"): row[1:] for row in table[1:]}
 
 
 def belongs(condition: str, stack: str) -> bool:
-    """Whether a stack has an output that the page says these have."""
+    """Return whether a stack has an output that the page says these have."""
     if condition.startswith("AKS"):
         return stack == "dev"
     if condition.startswith("GKE"):

@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 import re
-from typing import Any, get_args
 
 import pytest
 import yaml
 
 from config.clouds import registry
-from config.model.fields import Model
 from config.model.release import Override
 from config.model.spec import ClusterSpec
 from config.reference import __main__ as command
 from config.reference import keys, page
 from config.stack_file import loader
+from tests.config.test_fields import below
 from tests.docs import pages
 
 PAGE = pages.DOCS / "stack-file.md"
 
 
 def documented() -> dict[str, dict[str, dict[str, str]]]:
-    """Rows of the page by the heading above them and the key's name: the cells by the head of their column."""
+    """Return rows of the page by the heading above them and the key's name: the cells by the head of their column."""
     tables: dict[str, dict[str, dict[str, str]]] = {}
     for part in re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]:
         title, _, rest = part.partition("\n")
-        head, _, *rows = ([cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in table(rest))
+        head, _, *rows = (
+            [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+            for row in re.findall(r"^\|.+\|$", rest, re.MULTILINE)
+        )
         tables[title] = {cells[0].strip("`"): dict(zip(head, cells, strict=True)) for cells in rows}
     return tables
-
-
-def table(text: str) -> list[str]:
-    return re.findall(r"^\|.+\|$", text, re.MULTILINE)
-
-
-def every_model(annotation: Any) -> set[type[Model]]:
-    """The models in an annotation and below them, collected without the generator."""
-    if isinstance(annotation, type) and issubclass(annotation, Model):
-        inner = {model for field in annotation.model_fields.values() for model in every_model(field.annotation)}
-        return inner | {annotation}
-    return {model for argument in get_args(annotation) for model in every_model(argument)}
 
 
 def test_the_page_and_the_schema_are_what_the_models_give() -> None:
@@ -51,11 +41,11 @@ def test_every_key_of_every_object_is_in_the_page() -> None:
     shown = documented()
     by_model = {section.model: shown[page.heading(section)] for section in keys.sections()}
     # A release is one text in the file.
-    below = {model for cloud in registry.registrations() for model in every_model(cloud.settings)}
-    below |= every_model(registry.pool_model()) | every_model(registry.system_pool_model()) | {Override}
+    found = {model for cloud in registry.registrations() for model in below(cloud.settings)}
+    found |= {*below(registry.pool_model()), *below(registry.system_pool_model()), Override}
     for name in ClusterSpec.model_fields.keys() - {"release", "overrides", "cloud", "system_pool", "pools"}:
-        below |= every_model(ClusterSpec.model_fields[name].annotation)
-    assert by_model.keys() == below
+        found |= {*below(ClusterSpec.model_fields[name].annotation)}
+    assert by_model.keys() == found
     for model, rows in by_model.items():
         assert list(rows) == [str(field.alias) for field in model.model_fields.values()]
 
@@ -72,12 +62,6 @@ def test_every_key_has_a_meaning_and_an_example_that_is_yaml_or_a_type_or_defaul
                     heading,
                     key,
                 )
-
-
-def test_every_link_to_an_object_leads_to_its_table() -> None:
-    text = PAGE.read_text()
-    anchors = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in documented()}
-    assert set(re.findall(r"\(#([^)]+)\)", text)) <= anchors
 
 
 def test_the_top_keys_are_those_that_the_loader_takes() -> None:

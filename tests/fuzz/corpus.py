@@ -35,7 +35,7 @@ class Stack:
 
 @cache
 def stacks() -> tuple[Stack, ...]:
-    """All good stack files: of the tests, the examples and the checked-in ones."""
+    """Return all good stack files: of the tests, the examples and the checked-in ones."""
     patterns = ("tests/configs/*.happy.yaml", "examples/stacks/*.yaml", "Pulumi.*.yaml")
     found = []
     for path in sorted({path for pattern in patterns for path in PROJECT.glob(pattern)}):
@@ -49,7 +49,7 @@ def stacks() -> tuple[Stack, ...]:
 
 
 def places(value: Any, at: Place = ()) -> Iterator[tuple[Place, Any]]:
-    """Every value inside, with its place."""
+    """Yield every value inside, with its place."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in inside:
         yield (*at, key), item
@@ -57,13 +57,13 @@ def places(value: Any, at: Place = ()) -> Iterator[tuple[Place, Any]]:
 
 
 def general(place: Place) -> Place:
-    """A place with 0 for each index."""
+    """Return a place with 0 for each index."""
     return tuple(0 if isinstance(part, int) else part for part in place)
 
 
 @cache
 def values() -> Mapping[Place, list[tuple[str, Any]]]:
-    """The values at each place of all good files, with the provider of the file."""
+    """Return the values at each place of all good files, with the provider of the file."""
     found: dict[Place, list[tuple[str, Any]]] = defaultdict(list)
     for stack in stacks():
         for place, value in places(stack.settings):
@@ -76,33 +76,27 @@ _OF_A_CLOUD = ("cloud", "pools", "systemPool")
 
 
 def suiting(place: Place, provider: str) -> list[Any]:
-    """The values at a place of all good files that suit a file of this cloud."""
+    """Return the values at a place of all good files that suit a file of this cloud."""
     found = values().get(general(place), [])
     return [value for owner, value in found if owner == provider or place[0] not in _OF_A_CLOUD]
 
 
 @cache
 def keys() -> tuple[str, ...]:
-    """Every key of every object, of all clouds."""
+    """Return every key of every object, of all clouds."""
     found = {key for node in _schema()["definitions"].values() for key in node.get("properties", {})}
-    return tuple(sorted(found | set(top_keys())))
-
-
-@cache
-def top_keys() -> tuple[str, ...]:
-    """The keys of the whole file."""
-    return tuple(sorted(key.removeprefix(PREFIX) for key in _schema()["properties"]["config"]["properties"]))
+    return tuple(sorted(found | _top("azure")["properties"].keys()))
 
 
 @cache
 def machines(provider: str) -> tuple[str, ...]:
-    """The machines of a cloud's catalogue; none for a cloud without one."""
+    """Return the machines of a cloud's catalogue; none for a cloud without one."""
     path = PROJECT / "config" / "clouds" / provider / "machines.csv"
     return tuple(row[0] for row in csv.reader(path.read_text().splitlines()[1:])) if path.exists() else ()
 
 
 def node(place: Place, provider: str) -> dict[str, Any] | None:
-    """The schema of a place in a file of this cloud; None where it knows no such place."""
+    """Return the schema of a place in a file of this cloud; None where it knows no such place."""
     found: dict[str, Any] | None = _top(provider)
     for part in place:
         found = _inside(resolved(found), part) if found else None
@@ -110,21 +104,18 @@ def node(place: Place, provider: str) -> dict[str, Any] | None:
 
 
 def resolved(found: dict[str, Any]) -> dict[str, Any]:
-    """The node itself in place of a reference, or of the one form beside null."""
+    """Return the node itself in place of a reference, or of the one form beside null."""
     while True:
         if "$ref" in found:
             found = _schema()["definitions"][found["$ref"].rpartition("/")[2]]
         elif "allOf" in found and "properties" not in found:
             found = found["allOf"][0]
         elif "anyOf" in found:
-            found = next(form for form in found["anyOf"] if form.get("type") != "null") | {"examples": examples(found)}
+            found = next(form for form in found["anyOf"] if form.get("type") != "null") | {
+                "examples": found.get("examples", [])
+            }
         else:
             return found
-
-
-def examples(found: dict[str, Any]) -> list[Any]:
-    """The examples of a node."""
-    return list(found.get("examples", []))
 
 
 def _inside(found: dict[str, Any], part: str | int) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from config.model import bounds
 from config.stack_file import top_keys
 from sandbox.base.errors import SandboxError
 from sandbox.engine import workspace
-from tests.fuzz import corpus, mutations, texts
+from tests.fuzz import corpus, mutations
 
 SEED = 17
 """Another seed makes other files."""
@@ -40,13 +40,16 @@ class File:
 
 
 def mutated(number: int, seed: int = SEED) -> File:
-    """The file of this number: two of five with gentle changes only, two with wild ones as well, one with changed bytes."""
+    """Return the file of this number.
+
+    Two of five have gentle changes only, two have wild ones as well, one has changed bytes.
+    """
     random = Random(f"{seed}:{number}")
     stack = random.choice(corpus.stacks())
     file = File(number, stack.name, stack.provider)
     kind = random.choice(("gentle", "gentle", "wild", "wild", "bytes"))
     if kind == "bytes":
-        file.content = texts.mutated(stack.text, random)
+        file.content = mutations.mutated_text(stack.text, random)
         return file
     file.settings = settings = copy.deepcopy(stack.settings)
     for _ in range(random.choice((1, 1, 1, 2, 2, 3, 5))):
@@ -59,7 +62,7 @@ def mutated(number: int, seed: int = SEED) -> File:
 
 
 def delivered(file: File, folder: Path) -> dict[str, Any] | None:
-    """The settings as the engine delivers them to the program; None where the file is refused before that.
+    """Return the settings as the engine delivers them to the program; None where the file is refused before that.
 
     Files of which the bytes were mutated are read as the sandbox reads them.
     """
@@ -75,18 +78,23 @@ def delivered(file: File, folder: Path) -> dict[str, Any] | None:
         project = corpus.PREFIX.removesuffix(":")
         named = {key: top_keys.own_setting(key if ":" in key else corpus.PREFIX + key, project) for key in config}
         settings = {name: config[key] for key, name in named.items() if name}
+    return passed(settings)
+
+
+def passed(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings as the engine passes them to the program."""
     return {key: bounds.parse_value(_text(value)) for key, value in settings.items()}
 
 
 def _text(value: Any) -> str:
-    """A value of a top key as the engine passes it."""
+    """Return a value of a top key as the engine passes it."""
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value)
 
 
 def shrunk(settings: dict[str, Any], still: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    """Settings without all that can go while `still` holds."""
+    """Return the settings without all that can go while `still` holds."""
     smaller = True
     while smaller:
         smaller = False
@@ -103,7 +111,7 @@ def shrunk(settings: dict[str, Any], still: Callable[[dict[str, Any]], bool]) ->
 
 
 def fault_of(run: Callable[[], Any]) -> str:
-    """The kind and the place of the exception that a function raises; empty for none."""
+    """Return the kind and the place of the exception that a function raises; empty for none."""
     try:
         run()
     except Exception as raised:

@@ -1,8 +1,9 @@
-"""Mutations of a stack file's settings. Gentle ones mostly stay legal; wild ones do not care."""
+"""Mutations of a stack file's settings, and of its bytes. Gentle ones mostly stay legal; wild ones do not care."""
 
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -40,7 +41,7 @@ def _place_of(kind: type | tuple[type, ...], settings: Settings, random: Random)
 
 
 def set_key(settings: Settings, provider: str, random: Random) -> None:
-    """Any key of any object of the file gets a value that is allowed there."""
+    """Give any key of any object of the file a value that is allowed there."""
     objects = [(), *(place for place, value in corpus.places(settings) if isinstance(value, dict))]
     place = random.choice(objects)
     known = (corpus.node(place, provider) or {}).get("properties")
@@ -51,14 +52,14 @@ def set_key(settings: Settings, provider: str, random: Random) -> None:
 
 
 def change_value(settings: Settings, provider: str, random: Random) -> None:
-    """A value becomes another one that is allowed there."""
+    """Change a value into another one that is allowed there."""
     place = _any_place(settings, random)
     if place[0] != "release" and place != ("cloud", "provider") and corpus.node(place, provider):
         put(settings, place, values.allowed(place, provider, settings, random))
 
 
 def change_number(settings: Settings, provider: str, random: Random) -> None:
-    """A number moves a little, or to an edge."""
+    """Move a number a little, or to an edge."""
     place = _place_of((int, float), settings, random)
     if place:
         number = get(settings, place)
@@ -70,7 +71,7 @@ def change_number(settings: Settings, provider: str, random: Random) -> None:
 
 
 def of_another_file(settings: Settings, provider: str, random: Random) -> None:
-    """A value from the same place of another file for the same cloud."""
+    """Take a value from the same place of another file for the same cloud."""
     place = random.choice([place for place in corpus.values() if len(place) < 4])
     others = corpus.suiting(place, provider)
     if others and place != ("cloud", "provider") and 0 not in place:
@@ -86,7 +87,7 @@ def remove_any(settings: Settings, provider: str, random: Random) -> None:
 
 
 def another_pool(settings: Settings, provider: str, random: Random) -> None:
-    """One more pool: a copy of one of this file or another, under another name."""
+    """Add one more pool: a copy of one of this file or another, under another name."""
     pools = settings.get("pools")
     others = corpus.suiting(("pools", 0), provider)
     if isinstance(pools, list) and others:
@@ -101,7 +102,7 @@ def nasty_value(settings: Settings, provider: str, random: Random) -> None:
 
 
 def edge_number(settings: Settings, provider: str, random: Random) -> None:
-    """A number becomes one at an edge, of another kind or out of all proportion."""
+    """Change a number into one at an edge, of another kind or out of all proportion."""
     place = _place_of((int, float), settings, random)
     if place:
         number = random.choice(values.NUMBERS)
@@ -115,7 +116,7 @@ def nasty_key(settings: Settings, provider: str, random: Random) -> None:
 
 
 def rename_key(settings: Settings, provider: str, random: Random) -> None:
-    """A typo, another case, or the name of another key."""
+    """Write a key with a typo or in another case, or as another key."""
     place = _any_place(settings, random)
     key = place[-1]
     if isinstance(key, str) and key:
@@ -129,7 +130,7 @@ def rename_key(settings: Settings, provider: str, random: Random) -> None:
 
 
 def wrap(settings: Settings, provider: str, random: Random) -> None:
-    """A value becomes a list or an object, or such a one its first value."""
+    """Put a value into a list or an object, or the first value of such a one in its place."""
     place = _any_place(settings, random)
     value = get(settings, place)
     forms: list[Any] = [[value], {"value": value}, str(value), {str(n): item for n, item in enumerate([value])}]
@@ -141,7 +142,7 @@ def wrap(settings: Settings, provider: str, random: Random) -> None:
 
 
 def swap(settings: Settings, provider: str, random: Random) -> None:
-    """Two values change places."""
+    """Exchange two values."""
     one, other = _any_place(settings, random), _any_place(settings, random)
     first, second = copy.deepcopy(get(settings, one)), copy.deepcopy(get(settings, other))
     if one[: len(other)] != other and other[: len(one)] != one:
@@ -150,7 +151,7 @@ def swap(settings: Settings, provider: str, random: Random) -> None:
 
 
 def of_anywhere(settings: Settings, provider: str, random: Random) -> None:
-    """A value from any place of any file, another cloud's too."""
+    """Take a value from any place of any file, another cloud's too."""
     at = random.choice(list(corpus.values()))
     put(settings, _any_place(settings, random), copy.deepcopy(random.choice(corpus.values()[at])[1]))
 
@@ -162,7 +163,7 @@ def repeat_item(settings: Settings, provider: str, random: Random) -> None:
 
 
 def change_text(settings: Settings, provider: str, random: Random) -> None:
-    """A text loses, repeats or gains characters."""
+    """Take characters of a text away, repeat or add some."""
     place = _place_of(str, settings, random)
     if place:
         text = get(settings, place)
@@ -184,3 +185,62 @@ WILD: tuple[Mutation, ...] = (
     edge_number,
     edge_number,
 )
+
+# fmt: off
+TOKENS = [
+    b"&a ", b"*a", b"<<: *a\n", b"<<: {name: x}\n", b"&a [*a]", b"!!binary aGVsbG8=", b"!!set {a}", b"!!omap [a: 1]",
+    b"!own x", b"!!timestamp 2026-11-01", b"!!python/object/apply:os.getcwd []", b"? ", b"? [a, b]\n: c\n", b"---\n",
+    b"...\n", b"%YAML 1.1\n", b"\t", b"\r", b"\r\n", b"\x00", b"\x1b", b"\x85", b"\xef\xbb\xbf", b"\xff\xfe", b"\xff",
+    b"\xed\xa0\x80", b'"\\ud800"', b'"\\x1b"', b'"\\q"', b"0o17", b"017", b"0x1F", b"1:30:00", b"2026-11-01", b"2026-13-45",
+    b"2026-11-01T10:00:00Z", b"1_000", b"1e400", b".inf", b"-.inf", b".nan", b"9" * 400, b"9" * 4400, b"yes", b"No", b"~",
+    b"null", b"{", b"}", b"[", b"]", b"|\n", b">-\n", b"'", b'"', b"#", b": ", b":", b"- ", b",", b"@", b"`", b"{{ x }}",
+    b"${X}", b"1: x\n", b"true: x\n", b"null: x\n", b"1.5: x\n", b"2026-11-01: x\n", b"[" * 300 + b"]" * 300,
+    b"{a: " * 1200 + b"}" * 1200, b"secure: AAABAA==\n", b"secure: [1]\n", b"\n\n", b"", b"config:\n",
+    b"encryptionsalt: v1:x:v1:y\n",
+]
+# fmt: on
+LAUGHS = b"a: &a [x, x, x, x, x, x, x, x, x, x]\n" + b"".join(
+    b"%c: &%c [%s]\n" % (98 + n, 98 + n, b", ".join([b"*%c" % (97 + n)] * 10)) for n in range(8)
+)
+"""A billion values in a few lines."""
+
+
+def mutated_text(text: str, random: Random) -> bytes:
+    """Return the bytes of a stack file after a few mutations: what an editor, a merge or an attacker makes of YAML."""
+    content = text.encode()
+    for _ in range(random.choice((1, 1, 1, 1, 2, 3))):
+        content = _mutated(content, random)
+    return content + LAUGHS if random.random() < 0.01 else content
+
+
+def _mutated(content: bytes, random: Random) -> bytes:
+    at = random.randint(0, len(content))
+    lines = content.split(b"\n")
+    line = random.randrange(len(lines))
+    match random.choice((0, 1, 2, 3, 4, 5, 6, 7, 7, 7, 7, 8, 8, 8)):
+        case 0:
+            return content[:at] + bytes([random.randrange(256)]) + content[at + 1 :]
+        case 1:
+            return content[:at] + content[at + random.randint(1, 40) :]
+        case 2:
+            return content[:at] + random.choice(TOKENS) + content[at:]
+        case 3:
+            lines.insert(random.randrange(len(lines)), lines[line])
+        case 4:
+            del lines[line]
+        case 5:
+            lines[line] = random.choice((b"  ", b" ", b"\t", b"- ")) + lines[line]
+        case 6:
+            lines[line] = lines[line].removeprefix(b"  ")
+        case 7:
+            if match := list(re.finditer(rb"[a-z0-9.]{3,}", content)):
+                word = random.choice(match)
+                new = random.choice(
+                    (word[0][:-1], word[0] + b"1", word[0].upper(), random.choice(match)[0], random.choice(TOKENS))
+                )
+                return content[: word.start()] + new + content[word.end() :]
+        case _:
+            # In place of a value.
+            head, colon, _ = lines[line].partition(b": ")
+            lines[line] = head + colon + random.choice(TOKENS)
+    return b"\n".join(lines)

@@ -50,7 +50,7 @@ _WARNED = {
 
 
 def accepted(folder: Path, numbers: Iterable[int]) -> Iterator[tuple[File, dict[str, Any]]]:
-    """The files that the loader accepts and in which the mutation means something, with the settings that it gets."""
+    """Yield the files that the loader accepts and in which the mutation means something, with their settings."""
     bases = {stack.name: loader.read_stack(stack.settings)[0] for stack in corpus.stacks()}
     for number in numbers:
         file = files.mutated(number)
@@ -61,14 +61,14 @@ def accepted(folder: Path, numbers: Iterable[int]) -> Iterator[tuple[File, dict[
 
 
 def _machines_are_known(raw: Mapping[str, Any]) -> bool:
-    """Whether the catalogue has all machines. It is no list of all: the cloud alone knows whether another one exists."""
+    """Return whether the catalogue has all machines. It is no list of all: the cloud alone knows whether another one exists."""
     catalogue = corpus.machines(raw["cloud"]["provider"])
     pools = (*(raw.get("pools") or ()), raw.get("systemPool"))
     return not catalogue or all(pool["machine"] in catalogue for pool in pools if pool)
 
 
 def refusal(raw: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Why the cloud, or the program while it declares, refuses settings that the loader accepts; empty when they are taken."""
+    """Return why the cloud, or the program while it declares, refuses settings that the loader accepts; empty if neither does."""
     settings = {f"{corpus.PREFIX}{key}": value for key, value in raw.items()}
     described = raw["cloud"]
     monkeypatch.setattr(
@@ -100,7 +100,7 @@ def refusal(raw: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def declare_all(found: Iterable[tuple[File, dict[str, Any]]], folder: Path) -> int:
-    """The number of files; fails with all that are refused."""
+    """Return the number of files; fail with all that are refused."""
     count, wrong = 0, []
     for file, raw in found:
         count += 1

@@ -18,7 +18,7 @@ QUICK, ALL = 2_000, 100_000
 
 
 def judged(file: File, folder: Path) -> tuple[str, list[str]]:
-    """What became of a file, and what is wrong with that."""
+    """Return what became of a file, and what is wrong with that."""
     raw: dict[str, Any] | None = None
     answer: list[Any] = []
 
@@ -36,7 +36,7 @@ def judged(file: File, folder: Path) -> tuple[str, list[str]]:
 
 
 def report(file: File, folder: Path, faults: list[str]) -> str:
-    """The file, the smallest one with the same first fault, and its faults."""
+    """Return the file, the smallest one with the same first fault, and its faults."""
     kind = _kind(faults[0])
 
     def still(settings: dict[str, Any]) -> bool:
@@ -54,7 +54,7 @@ def _kind(fault: str) -> str:
 
 
 def load_all(numbers: range, folder: Path) -> Counter[str]:
-    """The number of files by what became of them. Fails at the first one with a fault."""
+    """Return the number of files by what became of them. Fail at the first one with a fault."""
     count: Counter[str] = Counter()
     for number in numbers:
         file = files.mutated(number)

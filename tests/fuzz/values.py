@@ -59,7 +59,7 @@ _BY_KEY: dict[str, Draw] = {
 
 
 def allowed(place: corpus.Place, provider: str, settings: dict[str, Any], random: Random) -> Any:
-    """A value that the schema allows at the place; None where it knows no such place."""
+    """Return a value that the schema allows at the place; None where it knows no such place."""
     node = corpus.node(place, provider)
     return None if node is None else _drawn(node, place, provider, settings, random)
 
@@ -99,7 +99,7 @@ def _number(node: dict[str, Any], random: Random) -> float:
 
 
 def _text(node: dict[str, Any], random: Random) -> str:
-    examples = corpus.examples(node)
+    examples = node.get("examples", [])
     pattern = node.get("pattern", "")
     if pattern.endswith("/[0-9]{1,2}$"):
         return random.choice(RANGES)
@@ -153,7 +153,7 @@ OTHERS: list[Any] = [
 
 
 def nasty(random: Random) -> Any:
-    """A value that is wrong nearly everywhere."""
+    """Return a value that is wrong nearly everywhere."""
     kind = random.random()
     if kind < 0.45:
         return random.choice(TEXTS)

@@ -16,7 +16,7 @@ _UNPRINTABLE = re.compile("[^\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\
 
 
 def faults(spec: object, problems: list[Problem], settings: dict[str, Any]) -> Iterator[str]:
-    """Why the loader's answer is not one; nothing for a good one."""
+    """Yield why the loader's answer is not one; nothing for a good one."""
     errors = [problem for problem in problems if not problem.warning]
     if (spec is None) != bool(errors):
         yield f"{'no' if spec is None else 'a'} spec with {len(errors)} errors"
@@ -38,7 +38,7 @@ def faults(spec: object, problems: list[Problem], settings: dict[str, Any]) -> I
 
 
 def _names(path: str, known: set[str], objects: set[str]) -> bool:
-    """Whether a path is that of a value, or of a key that is missing in an object."""
+    """Return whether a path is that of a value, or of a key that is missing in an object."""
     plain = _plain(path)
     if not plain:
         return False
@@ -62,7 +62,7 @@ def _in_model(plain: str, objects: set[str]) -> bool:
 
 
 def _as_entries(plain: str, objects: set[str]) -> corpus.Place:
-    """A place with an index after each object that stands where the model has a list."""
+    """Return a place with an index after each object that stands where the model has a list."""
     place: corpus.Place = ()
     parts = plain.split(".")
     for number, part in enumerate(_place(plain)):
@@ -81,7 +81,7 @@ def _shown(place: corpus.Place) -> str:
 
 
 def _plain(path: str) -> str:
-    """A path with dots alone, and characters that cannot be printed escaped."""
+    """Return a path with dots alone, and characters that cannot be printed escaped."""
     path = re.sub(r'\["(.*?)"\](?=$|[.\[])', r".\1", path, flags=re.DOTALL)
     path = re.sub(r"\[(\d+)\]", r".\1", path).removeprefix(".")
     return re.sub(

@@ -41,7 +41,7 @@ _LABELS = st.sampled_from([{"gpu": "true"}, {"example.com/team": "vision", "tier
 
 @st.composite
 def neutral(draw: st.DrawFn) -> Settings:
-    """Pools and scheduling of a stack file; a pool's `machine` is a `Sort`."""
+    """Draw pools and scheduling of a stack file; a pool's `machine` is a `Sort`."""
     pools: list[Settings] = []
     for name in draw(st.lists(_NAMES, min_size=1, max_size=5, unique=True)):
         pool: Settings = {"name": name, "machine": draw(st.sampled_from(SORTS)), "maxNodes": draw(st.integers(1, 6))}
@@ -75,7 +75,7 @@ def _chain(draw: st.DrawFn, pool: Settings, earlier: list[Settings]) -> list[Set
 
 
 def on_aks(drawn: Settings) -> Settings:
-    """The settings of an AKS stack."""
+    """Return the settings of an AKS stack."""
     return _stack(
         # Regions without prices: the order follows the price, and prices of two clouds differ.
         drawn,
@@ -86,7 +86,7 @@ def on_aks(drawn: Settings) -> Settings:
 
 
 def on_gke(drawn: Settings, mode: str | None = None) -> Settings:
-    """The settings of a GKE stack; `mode` of its fallback."""
+    """Return the settings of a GKE stack; `mode` of its fallback."""
     cloud: Settings = {"provider": "gcp", "project": "example-project", "location": "asia-northeast1-a"}
     if mode:
         cloud["fallback"] = {"mode": mode}

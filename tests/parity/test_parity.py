@@ -1,27 +1,38 @@
-"""One stack file on two clouds: the same pools are derived, and every golden pod lands in the corresponding pool."""
+"""One stack file on two clouds: the same pools are derived, and every golden pod lands in the corresponding pool.
+
+The largest requests that the program names for a pool fit the emulated clouds' nodes, with node agents on them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from config.clouds import registry
+from config.clouds.azure.azure_traits import Aks
 from config.clouds.gcp import gcp_traits
+from config.clouds.gcp.gcp_traits import Gke
 from config.clouds.traits import Cloud
-from config.model.pool import Taint
 from config.model.scheduling import Placement
 from config.model.spec import ClusterSpec
 from config.placement import contract, node_pools, pods
 from config.placement.growth_order import growth_order
 from config.placement.node_pools import NodePool
 from config.stack_file import loader
-from sandbox.autoscaler.fit import misfit, tolerates
+from sandbox.autoscaler.fit import misfit
+from sandbox.autoscaler.resources import quantity
+from sandbox.tests.azure.conftest import POOL, REGULAR, Account
+from sandbox.tests.gcp.test_nodes import node_of
+from sandbox.tests.gcp.test_nodes import pool as gke_pool
 from tests.admission.corpus import Golden, corpus
+from tests.config import stack
 from tests.parity.drawn import SORTS, Settings, neutral, on_aks, on_gke
 
 OWN = ("kubernetes.azure.com/", "cloud.google.com/", "nvidia.com/device-plugin.config")
@@ -108,25 +119,20 @@ def size(cloud: Cloud, machine: str) -> tuple[int, float]:
 
 
 def portable(pool: NodePool) -> dict[str, Any]:
-    """The facts of a pool that must be equal on both clouds."""
+    """Return the facts of a pool that must be equal on both clouds."""
+    taints = [taint for taint in pool.taints if taint.key != gcp_traits.COMPUTE_CLASS_LABEL]
     return {
         "name": pool.name,
         "capacity": pool.capacity,
         "bounds": (pool.min_nodes, pool.max_nodes),
         "gpus": (pool.gpus, pool.gpu_model),
         "labels": {key: value for key, value in pool.labels.items() if not key.startswith(OWN)},
-        "taints": sorted(
-            {SPOT if taint.key in SPOT_KEYS else str(taint) for taint in pool.taints if not in_class(taint)}
-        ),
+        "taints": sorted({SPOT if taint.key in SPOT_KEYS else str(taint) for taint in taints}),
     }
 
 
-def in_class(taint: Taint) -> bool:
-    return taint.key == gcp_traits.COMPUTE_CLASS_LABEL
-
-
 def reached(snippet: Mapping[str, Any], side: Side, gpu: bool) -> set[str]:
-    """Labels of the pools on which a pod with these lines, and perhaps a GPU, may run."""
+    """Return the labels of the pools on which a pod with these lines, and perhaps a GPU, may run."""
     return {pool.label for pool in side.pools if fits(snippet, pool) and (pool.gpus or not gpu)}
 
 
@@ -135,7 +141,7 @@ def fits(spec: Mapping[str, Any], pool: NodePool) -> bool:
 
 
 def landings(golden: Golden, side: Side) -> tuple[str, ...]:
-    """Labels of the pools for the pod, in the order in which they grow."""
+    """Return the labels of the pools for the pod, in the order in which they grow."""
     spec = admitted(golden, side)
     containers = [*golden.spec["containers"], *golden.spec.get("initContainers", ())]
     gpus = max(int(c.get("resources", {}).get("limits", {}).get("nvidia.com/gpu", 0)) for c in containers)
@@ -147,7 +153,7 @@ def shares(pool: NodePool) -> int:
 
 
 def admitted(golden: Golden, side: Side) -> dict[str, Any]:
-    """The pod after admission: with the lines of the contract where it is moved, and the additions of the cloud."""
+    """Return the pod after admission: with the lines of the contract where it is moved, and the additions of the cloud."""
     spec: dict[str, Any] = {key: golden.spec[key] for key in ("nodeSelector", "affinity") if key in golden.spec}
     spec["tolerations"] = [dict(toleration) for toleration in golden.spec.get("tolerations", ())]
     spot = next(taint for taint in side.cloud.spot_taints if taint.key in SPOT_KEYS)
@@ -171,7 +177,7 @@ def admitted(golden: Golden, side: Side) -> dict[str, Any]:
 
 
 def ask_for_the_class(spec: dict[str, Any], side: Side) -> None:
-    """The pod after the program's second policy on GKE."""
+    """Change the pod as the program's second policy on GKE does."""
     pool_class = side.cloud.pool_class(side.spec)
     name = pool_class.name if pool_class else None
     members = {pool.label for pool in side.pools if pool.selector}
@@ -183,6 +189,29 @@ def ask_for_the_class(spec: dict[str, Any], side: Side) -> None:
         )
 
 
-def test_only_pods_of_the_class_tolerate_it() -> None:
-    taint = {"key": gcp_traits.COMPUTE_CLASS_LABEL, "value": "kubeflow-spot", "effect": "NoSchedule"}
-    assert not tolerates({"key": "nvidia.com/gpu", "operator": "Exists"}, taint)
+def assert_fits(pool: NodePool, allocatable: dict[str, Any]) -> None:
+    for resource, agents in (("cpu", "400m"), ("memory", "900Mi")):
+        room = quantity(allocatable[resource]) - quantity(agents)
+        assert room * 7 / 10 < quantity(pool.largest_request[resource]) <= room
+
+
+@pytest.mark.parametrize(
+    "size", ["Standard_D4ds_v5", "Standard_NC4as_T4_v3", "Standard_NC24ads_A100_v4", "Standard_ND96asr_v4"]
+)
+@pytest.mark.parametrize("pods", [None, 30])
+def test_the_largest_requests_fit_on_aks(tmp_path: Path, size: str, pods: int | None) -> None:
+    account = Account(tmp_path / "azure.json")
+    account.group()
+    account.cluster()
+    account.create(POOL, {**REGULAR, "vmSize": size, "count": 1, **({"maxPods": pods} if pods else {})})
+    node = next(iter(account.runtime.nodes.values()))[-1]
+    wanted = stack.good(pools=[{"name": "p", "machine": size, "maxNodes": 1, "maxPods": pods}])
+    (pool,) = node_pools.node_pools(stack.spec(wanted), Aks())
+    assert_fits(pool, node["status"]["allocatable"])
+
+
+@pytest.mark.parametrize("size", ["n2-standard-4", "g2-standard-8", "a2-highgpu-1g", "a3-highgpu-8g"])
+def test_the_largest_requests_fit_on_gke(size: str) -> None:
+    wanted = stack.on_gke([{"name": "p", "machine": size, "capacity": "spot", "maxNodes": 1}])
+    (pool,) = (made for made in node_pools.node_pools(stack.spec(wanted), Gke()) if made.name == "p")
+    assert_fits(pool, node_of(gke_pool(size))["status"]["allocatable"])

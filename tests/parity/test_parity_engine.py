@@ -52,7 +52,7 @@ def test_pods_land_on_equivalent_nodes_on_both_clouds(
 
 @contextmanager
 def up(raw: Settings, folder: Path) -> Iterator[Stack]:
-    """The stack in a sandbox of its own, with a node in every pool that may have one."""
+    """Yield the stack in a sandbox of its own, with a node in every pool that may have one."""
     stack = Stack.copy(folder)
     stack.write(raw)
     try:
@@ -67,7 +67,7 @@ def up(raw: Settings, folder: Path) -> Iterator[Stack]:
 
 
 def landed(stack: Stack, side: Side) -> dict[str, str]:
-    """The capacity of each pod's node, or that the pod waits; its pool is an allowed one."""
+    """Return the capacity of each pod's node, or that the pod waits; its pool must be an allowed one."""
     (plane,) = clusters.planes(stack.home / stack.name / "clusters")
     api = Api(plane)
     api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM, "labels": PROFILE}})
@@ -95,5 +95,5 @@ def landed(stack: Stack, side: Side) -> dict[str, str]:
 
 
 def decisions(api: Api) -> list[str]:
-    """The node of each pod, or `pending`, for pods that the scheduler has tried."""
+    """Return the node of each pod, or `pending`, for pods that the scheduler has tried."""
     return [decided for pod in api.list("v1", "Pod", TEAM) if (decided := decision(pod))]

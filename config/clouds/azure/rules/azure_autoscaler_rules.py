@@ -110,7 +110,7 @@ def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
     timers = _timers(azure.autoscaler, pinned_autoscaler(draft.release))
     accepted = accepted_wait(draft)
     kept = {pool.name for pool in draft.pools_where(lambda pool: not pool.reclaimable)}
-    order = grown(azure, draft, draft.pools_where(lambda pool: True), cloud)
+    order = grown(draft, draft.pools_where(lambda pool: True), cloud)
     chains = draft.of_pools(
         lambda pool: (
             (_steps(pool, kept, order, cloud), has_gpus(pool, cloud))

@@ -1,4 +1,4 @@
-"""Rules of the cluster: location, resource groups, tier, tags, Kubernetes version."""
+"""Rules of the cluster: location, resource groups, tier, tags, Kubernetes version, upgrades."""
 
 from __future__ import annotations
 
@@ -203,6 +203,50 @@ def _version(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+def _patch_channel(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # learn.microsoft.com/azure/aks/auto-upgrade-cluster; AKS takes no version back.
+    path, version = draft.own_version() or ("", "")
+    if azure.upgrades.channel == "patch" and version.count(".") == 2:
+        minor = version.rpartition(".")[0]
+        yield Problem(
+            path,
+            f"is {version} while upgrades.channel is patch, which will move past it",
+            f'write "{minor}", or set `upgrades.channel: none`',
+        )
+
+
+def _cluster_window(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.upgrades.cluster_window and azure.upgrades.channel == "none":
+        yield Problem(
+            "cloud.upgrades.clusterWindow",
+            "is never used: channel is none, so AKS does not upgrade the cluster by itself",
+            "set `channel: patch`, or remove the window",
+        )
+
+
+def _node_os_window(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # learn.microsoft.com/azure/aks/auto-upgrade-node-os-image: AKS itself does nothing then.
+    if not azure.upgrades.node_os_window:
+        return
+    channel = azure.upgrades.node_os_channel
+    if channel in ("None", "Unmanaged"):
+        yield Problem(
+            "cloud.upgrades.nodeOsWindow",
+            f"is never used: nodeOsChannel is {channel}, so AKS does not replace node images",
+            "set `nodeOsChannel: NodeImage` or SecurityPatch, or remove the window",
+        )
+
+
+def _node_image(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.upgrades.channel == "node-image":
+        yield Problem(
+            "cloud.upgrades.channel",
+            "is node-image, which AKS plans to retire",
+            "set `channel: none` and `nodeOsChannel: NodeImage`, which do the same",
+            warning=True,
+        )
+
+
 NEW_CLUSTER_RULES = (
     _nodes_group,
     _location,
@@ -212,6 +256,10 @@ NEW_CLUSTER_RULES = (
     _long_term_support,
     _tier,
     _version,
+    _patch_channel,
+    _cluster_window,
+    _node_os_window,
+    _node_image,
 )
 ANY_POOL_RULES = (_zones,)
 RULES = (_tags,)

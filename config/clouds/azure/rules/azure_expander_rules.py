@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any
 
 from config.base.problems import Problem
 from config.clouds.azure.azure_settings import Azure
 from config.clouds.traits import Cloud
-from config.model.cluster import DevicePluginOptions, Growth
 from config.model.pool import Pool
 from config.model.reading import of_each
-from config.model.spec import ClusterSpec
 from config.placement import expressions
 from config.placement.growth_order import growth_order
 from config.placement.node_pools import node_pools
 from config.rules.draft import Draft
+from config.rules.growth_rules import ordered_spec
 
 _STEP = 10
 """The program's own lines stand in steps of ten (`components.layer.autoscaler.priorities`)."""
@@ -32,8 +30,8 @@ def _order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         or azure.autoscaler.expander != "priority"
     ):
         return
-    pools = draft.pools_where(lambda pool: grown(azure, draft, [pool], cloud))
-    order = grown(azure, draft, pools, cloud)
+    pools = draft.pools_where(lambda pool: grown(draft, [pool], cloud))
+    order = grown(draft, pools, cloud)
     own = {pool: _STEP * (len(order) - place) for place, pool in enumerate(order)}
     # Unreadable pools and their twins may stand below all others, which then have higher numbers.
     more = 2 * _STEP * (len(draft.pools) - len(pools) + draft.unread_pools)
@@ -66,16 +64,9 @@ def _order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             )
 
 
-def grown(azure: Azure, draft: Draft, pools: Iterable[Pool], cloud: Cloud) -> tuple[str, ...]:
+def grown(draft: Draft, pools: Iterable[Pool], cloud: Cloud) -> tuple[str, ...]:
     """Return the order of these pools and the system pool, from what decides it."""
-    construct: Any = ClusterSpec.model_construct  # takes fewer fields than mypy thinks
-    spec: ClusterSpec = construct(
-        cloud=azure,
-        system_pool=draft.system_pool if draft.makes_cluster else None,
-        pools=tuple(pools),
-        growth=draft.growth or Growth(),
-        device_plugin=draft.device_plugin or DevicePluginOptions(),
-    )
+    spec = ordered_spec(draft, pools, draft.system_pool if draft.makes_cluster else None)
     return growth_order(spec, node_pools(spec, cloud), cloud)
 
 

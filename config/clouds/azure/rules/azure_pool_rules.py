@@ -1,4 +1,4 @@
-"""Rules of pools: system pool, disks, spot, reservations, Trusted Launch."""
+"""Rules of pools: system pool, disks, spot, reservations, Trusted Launch, upgrades."""
 
 from __future__ import annotations
 
@@ -184,6 +184,61 @@ def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
         )
 
 
+def _pool_upgrade(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not pool.upgrade:
+        return
+    if pool.reclaimable:
+        # hashicorp/terraform-provider-azurerm pull request 31129
+        yield Problem(
+            f"{path}.upgrade",
+            "is set on a spot pool: AKS refuses maxSurge and maxUnavailable there",
+            "remove it",
+        )
+        return
+    # learn.microsoft.com/azure/aks/upgrade-aks-node-pools-rolling
+    surge, unavailable = pool.upgrade.max_surge or "0", pool.upgrade.max_unavailable or "0"
+    if surge == unavailable == "0":
+        yield Problem(
+            f"{path}.upgrade",
+            "leaves no way to exchange a node: maxSurge and maxUnavailable are both 0",
+            'write `maxSurge: "1"`, or `maxUnavailable: "1"` if quota is short, or leave it out',
+        )
+    elif "0" not in (surge, unavailable):
+        yield Problem(
+            f"{path}.upgrade",
+            "sets maxSurge and maxUnavailable: AKS has both together in preview only",
+            "keep one of them",
+            warning=True,
+        )
+
+
+def _more_than_all(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not pool.upgrade:
+        return
+    for key, text in {
+        "maxSurge": pool.upgrade.max_surge,
+        "maxUnavailable": pool.upgrade.max_unavailable,
+    }.items():
+        # Page upgrade-aks-node-pools-rolling: above the pool's nodes AKS takes as many as it has;
+        # others read it as refused.
+        if text and text.endswith("%") and int(text[:-1]) > 100:
+            yield Problem(
+                f"{path}.upgrade.{key}",
+                f"is {text}, more than all nodes of the pool",
+                'at most "100%"',
+                warning=True,
+            )
+
+
 RULES = (_nodes, _machine, _upgrade)
-ANY_POOL_RULES = (_ephemeral,)
-POOL_RULES = (_kept_when_stopped, _price, _eviction, _group, _size, _identity, _driver)
+ANY_POOL_RULES = (_ephemeral, _more_than_all)
+POOL_RULES = (
+    _kept_when_stopped,
+    _price,
+    _eviction,
+    _group,
+    _size,
+    _identity,
+    _driver,
+    _pool_upgrade,
+)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from config.base.problems import Problem
 from config.clouds.gcp.gcp_pool import options_of
 from config.clouds.gcp.gcp_tables import not_by_flex_start
+from config.clouds.tables import minor_number
 from config.clouds.traits import Cloud
 from config.model.cluster import seconds
 from config.model.pool import Capacity, Pool
@@ -14,7 +15,7 @@ from config.placement import object_names
 from config.rules.chain_rules import accepted_wait
 from config.rules.draft import Draft, has_gpus
 
-_SINCE = (1, 32)
+_SINCE = 32
 """GPUs need 1.32.2-gke.1652000 (page dws, "Requirements"); 1.33.0-gke.1712000 is for TPUs."""
 
 _LEAST, _MOST = 10 * 60, 7 * 24 * 3600
@@ -28,11 +29,7 @@ change this default (the same program of 2026-08-21, DefaultFlexStartCapacityChe
 
 def _version(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     version = draft.kubernetes_version
-    if (
-        pool.capacity == Capacity.FLEX_START
-        and version
-        and tuple(map(int, version.split(".")[:2])) < _SINCE
-    ):
+    if pool.capacity == Capacity.FLEX_START and version and minor_number(version) < _SINCE:
         yield Problem(
             f"{path}.capacity",
             f"is flex-start, which needs Kubernetes 1.32, not {version}",

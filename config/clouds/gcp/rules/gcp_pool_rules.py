@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from config.base.problems import Problem
 from config.clouds.gcp.gcp_pool import GcpPool, nodes_of, options_of
 from config.clouds.gcp.gcp_traits import DISKS_AS_REPORTED, boot_disks
+from config.clouds.tables import minor_number
 from config.clouds.traits import Cloud
 from config.model.fields import given
 from config.model.pool import AnyPool, Capacity, Pool
@@ -123,7 +124,7 @@ def _volumes(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[P
         )
 
 
-_GRACE_SINCE = (1, 35)
+_GRACE_SINCE = 35
 """Page spot-vms: from 1.35.0-gke.1171000."""
 
 _GRACES = (30, 120)
@@ -158,7 +159,7 @@ def _grace(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
     if pool.capacity != Capacity.SPOT:
         what = f"is set on a pool that is {pool.capacity}: only spot nodes can be given more notice"
         yield Problem(where, what, "remove it, or write `capacity: spot`")
-    elif version and tuple(map(int, version.split(".")[:2])) < _GRACE_SINCE:
+    elif version and minor_number(version) < _GRACE_SINCE:
         yield Problem(
             where, f"needs Kubernetes 1.35, not {version}", "remove it, or take another release"
         )

