@@ -80,7 +80,8 @@ def _struct(values: dict[str, Any]) -> Any:
 
 def cpu(stack_file: Path) -> float:
     """Return the CPU seconds, user and system, of one run of the program on a stack file."""
-    return _cpu(PROJECT, stack_config(stack_file), Cloud(None))
+    # The project of Pulumi.staging.yaml is an example, as in the sandbox.
+    return _cpu(PROJECT, {**stack_config(stack_file), "examples:accept": "true"}, Cloud(None))
 
 
 def peer_cpu(peer: Peer) -> float:
@@ -106,7 +107,7 @@ def _cpu(folder: Path, settings: Mapping[str, Any], cloud: pulumi.runtime.Mocks)
         done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode or not engine.registered:
-        sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+        sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}{engine.errors or ''}")
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
