@@ -10,6 +10,7 @@ from typing import Any
 
 import pulumi
 import pytest
+import yaml
 
 from components.layer import running
 from components.output_types import ClusterOutputs
@@ -228,8 +229,6 @@ def test_another_type_is_not_in_the_package(tmp_path: Path) -> None:
 
 
 def test_the_yaml_example_of_the_docs_is_right() -> None:
-    import yaml
-
     text = (PROJECT / "docs" / "library.md").read_text().rpartition("```yaml\n")[2].partition("```")[0]
     example = yaml.safe_load(text)
     cluster = example["resources"]["cluster"]

@@ -16,8 +16,8 @@ from checks.preflight import clouds, preflight_command
 from checks.ready import reader
 from checks.ready import ready_command as ready
 from config.clouds.existing.existing_traits import ExistingCluster
-from tests.checks.preflight.recorded import PROJECT, answers, wanted
-from tests.checks.ready.capture import load
+from tests.checks.preflight.accounts import PROJECT, answers, wanted
+from tests.checks.ready.clusters import load
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from checks.findings import State, Unasked
 from checks.preflight import clouds
 from checks.preflight.gcp import gcp_reading as gcp
 from config.model.workloads import Checkpoints, ProfileAccess, Workloads
-from tests.checks.preflight.recorded import answers, documents, wanted
+from tests.checks.preflight.accounts import answers, documents, wanted
 from tests.checks.preflight.wire import EVERYTHING, Refusal, held, served
 
 

@@ -19,8 +19,7 @@ from config.clouds import registry
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import node_pools
 from sandbox.tests.stack import PROJECT
-from tests.checks.ready.capture import load
-from tests.checks.ready.clusters import BOTH, TAKEN, cluster, rows
+from tests.checks.ready.clusters import BOTH, TAKEN, cluster, load, rows
 
 
 def bad(found: list[Finding]) -> list[Finding]:

@@ -17,7 +17,7 @@ from checks.ready import judge, kubeconfig, reader, ready_command
 from checks.ready.snapshot import PATHS, Snapshot
 from sandbox.tests.stack import PROJECT
 from tests.checks.preflight.wire import served
-from tests.checks.ready.capture import load
+from tests.checks.ready.clusters import load
 
 
 def documents(cluster: Snapshot) -> dict[str, Any]:
