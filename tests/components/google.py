@@ -50,3 +50,10 @@ def stack(*pools: dict[str, Any], cloud: dict[str, Any] | None = None, **top: An
     settings = copy.deepcopy(PLAIN)
     settings["kubeflow-spot:cloud"] |= cloud or {}
     return {**settings, "kubeflow-spot:pools": list(pools), **{f"kubeflow-spot:{key}": top[key] for key in top}}
+
+
+def in_existing(*pools: dict[str, Any], **cloud: Any) -> dict[str, Any]:
+    """Return a stack with these pools in an existing cluster, with settings of `cloud`."""
+    place = {"location": "europe-west4", "name": "shared"}
+    existing = {"provider": "gcp", "project": "example-lab", "existingCluster": place, **cloud}
+    return {"kubeflow-spot:release": "r2026-11", "kubeflow-spot:cloud": existing, "kubeflow-spot:pools": list(pools)}

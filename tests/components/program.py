@@ -122,6 +122,28 @@ class Cloud(pulumi.runtime.Mocks):
         return {"kubeconfigs": [{"name": "clusterUser", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}
 
 
+class Answering(Cloud):
+    """A cloud with these answers or refusals by the end of a function's name; it remembers what was asked, of which provider."""
+
+    def __init__(self, **answers: dict[str, Any] | str) -> None:
+        super().__init__(None)
+        self._answers = answers
+        self.asked: list[tuple[str, dict[str, Any], str]] = []
+
+    def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+        name = args.token.rpartition(":")[2]
+        self.asked.append((name, args.args, args.provider))
+        answer = self._answers.get(name)
+        if isinstance(answer, str):
+            raise CloudRefused(answer)
+        return super().call(args) if answer is None else answer
+
+
+def with_outputs(outputs: Mapping[str, Any]) -> Answering:
+    """Return a cloud without clusters, and a stack with these outputs of its last update."""
+    return Answering(readStackOutputs={"outputs": outputs})
+
+
 _GOOGLE_IDS = {
     "gcp:compute/network:Network": "projects/{project}/global/networks/{name}",
     "gcp:compute/subnetwork:Subnetwork": "projects/{project}/regions/{region}/subnetworks/{name}",

@@ -12,6 +12,7 @@ import yaml
 
 from components.existing import existing_credentials
 from config.clouds.existing.existing_settings import Existing
+from tests.components.features import with_
 from tests.components.program import PROJECT, declare, stack_config
 
 pytestmark = pytest.mark.program
@@ -38,10 +39,6 @@ KUBECONFIG = yaml.safe_dump(
         "current-context": "lab",
     }
 )
-
-
-def with_(settings: dict[str, Any], **top: Any) -> dict[str, Any]:
-    return {**settings, **{f"kubeflow-spot:{key}": value for key, value in top.items()}}
 
 
 class Stacks(pulumi.runtime.Mocks):

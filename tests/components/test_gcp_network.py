@@ -9,7 +9,7 @@ import pytest
 
 from tests.components.google import L4, SHARED_VPC, SUBNET, stack
 from tests.components.pools import GKE_POOL
-from tests.components.program import Cloud, CloudRefused, declare
+from tests.components.program import Answering, declare
 from tests.components.test_gcp_cluster import inputs, waits_for
 from tests.components.test_gcp_immutable import live
 
@@ -80,22 +80,6 @@ def test_of_a_shared_vpc_nothing_is_declared_and_its_ids_name_its_project() -> N
     }
 
 
-class Subnet(Cloud):
-    """A cloud with this answer to `getSubnetwork`, or this refusal."""
-
-    def __init__(self, answer: dict[str, Any] | str) -> None:
-        super().__init__(None)
-        self._answer = answer
-
-    def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
-        if not args.token.endswith(":getSubnetwork"):
-            return super().call(args)
-        assert args.args == {"project": "example-net", "region": "europe-west4", "name": "nodes"}
-        if isinstance(self._answer, str):
-            raise CloudRefused(self._answer)
-        return self._answer
-
-
 @pytest.mark.parametrize(
     ("answer", "messages"),
     [
@@ -120,11 +104,14 @@ class Subnet(Cloud):
 def test_an_incomplete_network_is_reported_before_anything_is_declared(
     answer: dict[str, Any] | str, messages: list[str]
 ) -> None:
+    request = {"project": "example-net", "region": "europe-west4", "name": "nodes"}
     for text in messages:
+        cloud = Answering(getSubnetwork=answer)
         with pytest.raises(pulumi.RunError, match=text):
-            declare(SHARED_VPC, cloud=Subnet(answer))
+            declare(SHARED_VPC, cloud=cloud)
+        assert ("getSubnetwork", request) in [asked[:2] for asked in cloud.asked]
 
 
 def test_a_network_that_may_not_be_read_is_not_taken_for_a_missing_one() -> None:
     with pytest.raises(pulumi.RunError, match=r"(?s)existing: .* cannot be read.*Required .* permission"):
-        declare(SHARED_VPC, cloud=Subnet("Required 'compute.subnetworks.get' permission"))
+        declare(SHARED_VPC, cloud=Answering(getSubnetwork="Required 'compute.subnetworks.get' permission"))

@@ -14,8 +14,9 @@ from pulumi.output import UNKNOWN
 from components import references
 from config.model.fields import Reference
 from tests.components.features import ID
+from tests.components.program import with_outputs
 from tests.package.construct import ARGUMENTS, GOOGLE, construct
-from tests.package.test_construct import Remembering, changed
+from tests.package.test_construct import changed
 
 pytestmark = pytest.mark.program
 
@@ -129,13 +130,15 @@ def test_a_value_that_a_preview_does_not_know_is_checked_as_what_it_was(
     place = {"clusterName": "ml-team", "resourceGroup": "team"}
     remembered = {"component": "ml", "place": place, "inputs": {"cloud.existingResourceGroup": "team"}}
     path = "cloud.existingResourceGroup"
-    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": remembered}))
+    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=with_outputs({"a": remembered}))
     # A made-up text is no move.
     del remembered["inputs"]
-    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": remembered}))
+    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=with_outputs({"a": remembered}))
     remembered["inputs"] = {path: "elsewhere"}
     with pytest.raises(pulumi.InputPropertiesError, match="is team and cannot become elsewhere"):
-        construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": remembered}))
+        construct(
+            lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=with_outputs({"a": remembered})
+        )
 
 
 @pytest.mark.parametrize("show", [str, "{}".format, lambda reference: f"{reference}"])

@@ -36,6 +36,7 @@ def test_a_good_cluster_is_ready_and_every_check_says_something(stack: str) -> N
     ok = {finding.check for finding in found if finding.state == State.OK}
     assert ok >= {"version", "policies-served", "nodes", "volumes", "room", "contract", "policies", "pools"}
     assert ok >= {"device-plugin", "gpus", "order", "cilium"}
+    assert "names no storage" in {finding.check: finding.says for finding in found}["checkpoints"]
 
 
 @pytest.mark.parametrize(("stack", "name", "check", "says", "steps"), rows("broken"))
