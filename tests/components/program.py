@@ -52,7 +52,7 @@ class Declared:
     """Names of secret outputs."""
 
     def of(self, type: str, ending: str = "") -> dict[str, Registration]:
-        """Registrations of a type, by name; of those only the ones whose name ends so."""
+        """Return registrations of a type, by name; of those only the ones whose name ends so."""
         return {r.name: r for r in self.resources if r.type == type and r.name.endswith(ending)}
 
 
@@ -153,7 +153,7 @@ _GOOGLE_IDS = {
 
 
 def _google(type: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Id and outputs of a resource of pulumi-gcp, as far as the program asks for them."""
+    """Return id and outputs of a resource of pulumi-gcp, as far as the program asks for them."""
     outputs = dict(inputs)
     if type == "gcp:serviceaccount/account:Account":
         outputs["email"] = f"{inputs['accountId']}@{inputs['project']}.iam.gserviceaccount.com"
@@ -166,7 +166,7 @@ def _google(type: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str
 
 
 def running(declared: Declared, **counts: int) -> list[dict[str, Any]]:
-    """The pools in a cluster's GET once everything declared exists; pools have their minimum, or the given count.
+    """Return the pools in a cluster's GET once everything declared exists; pools have their minimum, or the given count.
 
     AKS has chosen what was not sent.
     """
@@ -178,7 +178,7 @@ def running(declared: Declared, **counts: int) -> list[dict[str, Any]]:
 
 
 def stack_config(path: Path) -> dict[str, Any]:
-    """The `config` of a stack file."""
+    """Return the `config` of a stack file."""
     content: dict[str, Any] = yaml.safe_load(path.read_text())["config"]
     return content
 
@@ -191,12 +191,12 @@ def declare(
     preview: bool = False,
     stack: str = "test",
 ) -> Declared:
-    """The resources and outputs that the program declares with these settings, given as a stack file's `config`.
+    """Return what the program declares with these settings, given as a stack file's `config`: resources and outputs.
 
     `live` is what the cluster's GET lists as its pools; None when there is no cluster yet. `cloud` answers in place of
     mocks that take everything. Without a `monkeypatch` the SDK is as before afterwards.
 
-    Raises what the program raises, such as pulumi.RunError.
+    Raise what the program raises, such as pulumi.RunError.
     """
     if monkeypatch is None:
         with pytest.MonkeyPatch.context() as own:

@@ -22,7 +22,7 @@ GROUP = "/subscriptions/s/resourceGroups/lab/providers/Microsoft.Compute/capacit
 
 
 def live(**changes: Any) -> dict[str, Any]:
-    """A pool as a GET shows it: AKS has filled in what was not sent."""
+    """Return a pool as a GET shows it: AKS has filled in what was not sent."""
     profile: dict[str, Any] = {
         "vmSize": "Standard_D8ds_v5",
         "scaleSetPriority": None,
@@ -40,7 +40,7 @@ def live(**changes: Any) -> dict[str, Any]:
 
 
 def wanted(**changes: Any) -> dict[str, Any]:
-    """The arguments of a pool whose stack file says as little as possible."""
+    """Return the arguments of a pool whose stack file says as little as possible."""
     least = {"name": "general", "vmSize": "Standard_D8ds_v5", "vnetSubnetID": SUBNET}
     return {**least, "availabilityZones": None, **changes}
 

@@ -27,7 +27,7 @@ TWIN = {"capacity": "spot", "fallback": [{"onDemand": {"maxNodes": 1}}]}
 
 
 def pool_inputs(live: LiveCluster = NOT_YET, **pool: Any) -> dict[str, dict[str, Any]]:
-    """The properties of the pool and of its twin as they are sent, by name."""
+    """Return the properties of the pool and of its twin as they are sent, by name."""
     spec = ClusterSpec(
         release=releases.load(releases.names()[-1]),
         cluster=Cluster(name="lab"),

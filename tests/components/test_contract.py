@@ -42,7 +42,7 @@ def node_pools(pools: list[dict[str, Any]]) -> tuple[NodePool, ...]:
 
 
 def described_pools(pools: list[dict[str, Any]]) -> tuple[NodePool, ...]:
-    """In a cluster of any make, where nothing taints spot nodes."""
+    """Return pools in a cluster of any make, where nothing taints spot nodes."""
     cloud = {"provider": "existing", "name": "lab", "kubeconfig": {"file": "x"}}
     plain = [
         {key: value for key, value in pool.items() if key != "fallback"} | {"gpus": int("_NC" in pool["machine"])}

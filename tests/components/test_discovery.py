@@ -36,7 +36,7 @@ def kubeconfig(server: str, **user: Any) -> str:
 
 @pytest.fixture
 def serving() -> Iterator[Callable[[dict[str, Answer]], str]]:
-    """Starts a server that answers these paths, and 404 to others; returns its address."""
+    """Start a server that answers these paths, and 404 to others; return its address."""
     servers: list[HTTPServer] = []
 
     def start(answers: dict[str, Answer]) -> str:

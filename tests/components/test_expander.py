@@ -182,7 +182,7 @@ class Autoscaler:
         self.tiers = yaml.safe_load(priorities.written(declared))
 
     def tries(self, open_to: Iterable[str]) -> list[str]:
-        """Pools in the order in which they grow for a pod that fits them: the highest number with a match wins."""
+        """Return pools in the order in which they grow for a pod that fits them: the highest number with a match wins."""
         numbers = {pool: self.number(f"aks-{pool}-31415926-vmss") for pool in open_to}
         assert len(set(numbers.values())) == len(numbers), "between equals the autoscaler chooses at random"
         return sorted(numbers, key=lambda pool: -numbers[pool])
@@ -200,7 +200,7 @@ def vcpus(pool: NodePool) -> int:
 
 
 def chained_pools(stack: ClusterSpec, size: dict[str, int], most: int) -> set[str]:
-    """Pools of the chains that begin with a machine of at most `most` vCPUs, and the pools before them."""
+    """Return pools of the chains that begin with a machine of at most `most` vCPUs, and the pools before them."""
     known: set[str] = set()
     waiting = [chain for pool in stack.pools if size[pool.name] <= most for chain in [object_names.chain(pool)]]
     while waiting:

@@ -30,7 +30,7 @@ def inputs(declared: Declared) -> dict[str, Any]:
 
 
 def waits_for(declared: Declared, type: str, name: str) -> set[str]:
-    """Types and names of what a resource waits for."""
+    """Return types and names of what a resource waits for."""
     (resource,) = (r for r in declared.resources if (r.type, r.name) == (type, name))
     return {urn.split("$")[-1] for urn in resource.options.get("dependencies", ())}
 

@@ -144,7 +144,7 @@ def test_gkes_device_plugin_serves_the_pools(warnings: list[str]) -> None:
 
 @pytest.fixture
 def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Objects in the cluster, as fields of `Contents`; to be changed before the run."""
+    """Return the objects in the cluster, as fields of `Contents`; to be changed before the run."""
     contents: dict[str, Any] = {"version": "1.36.2-gke.100"}
 
     def read(kubeconfig: str, what: str, compute_class: str | None = None) -> Contents:

@@ -28,7 +28,7 @@ GPUS: dict[str, Any] = {
 
 
 def plural(value: Any) -> Any:
-    """The value as an invoke returns it: nested blocks are lists with plural names."""
+    """Return the value as an invoke returns it: nested blocks are lists with plural names."""
     if not isinstance(value, dict):
         return value
     maps = ("labels", "resourceLabels")
@@ -45,7 +45,7 @@ def plural(value: Any) -> Any:
 
 
 def running(declared: Declared) -> list[dict[str, Any]]:
-    """The pools in `getCluster` once everything declared exists; GKE has chosen the settings that were not sent."""
+    """Return the pools in `getCluster` once everything declared exists; GKE has chosen the settings that were not sent."""
     chosen = {"maxPodsPerNode": 110, "nodeCount": 1}
     live_pools = []
     for pool in declared.of(GKE_POOL).values():

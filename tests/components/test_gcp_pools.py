@@ -32,7 +32,7 @@ def request(read: ClusterSpec, pool: NodePool, live: LiveCluster | None = None) 
 
 
 def pool_inputs(*stack_pools: dict[str, Any], live: LiveCluster | None = None, **top: Any) -> dict[str, dict[str, Any]]:
-    """The arguments of every NodePool but the system pool's, by name."""
+    """Return the arguments of every NodePool but the system pool's, by name."""
     read = spec(stack(*stack_pools, **top))
     return {pool.name: request(read, pool, live) for pool in node_pools.node_pools(read, Gke())}
 
@@ -44,7 +44,7 @@ def system_inputs(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def nodes(*stack_pools: dict[str, Any], **top: Any) -> dict[str, Any]:
-    """The `nodeConfig` of the first of them."""
+    """Return the `nodeConfig` of the first of them."""
     config: dict[str, Any] = pool_inputs(*stack_pools, **top)[stack_pools[0]["name"]]["nodeConfig"]
     return config
 
@@ -217,7 +217,7 @@ def test_gkes_plugin_is_kept_off_by_a_label() -> None:
 
 
 def held_by(name: str, reservation: str) -> dict[str, Any]:
-    """A live pool with two nodes in each zone, on a reservation unless that is empty."""
+    """Return a live pool with two nodes in each zone, on a reservation unless that is empty."""
     affinity = [{"values": [reservation]}] if reservation else []
     config = {"labels": {"kubeflow-spot.dev/pool": "l4"}, "reservationAffinities": affinity}
     return {"name": name, "nodeCount": 2, "nodeConfigs": [config]}

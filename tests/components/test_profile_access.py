@@ -122,13 +122,13 @@ def google_after_up(tmp_path: Path) -> Up:
 
 
 def principal(resources: Resources, namespace: str) -> str:
-    """The object id of a profile's identity."""
+    """Return the object id of a profile's identity."""
     (identity,) = (r for r in resources.of_type(IDENTITY) if azure_ids.last(r.id) == f"lab-{namespace}")
     return str(identity.body["principalId"])
 
 
 def member(namespace: str, account: str = "default-editor") -> str:
-    """A profile's service account in a policy, as Google's page on principal identifiers has it."""
+    """Return a profile's service account in a policy, as Google's page on principal identifiers has it."""
     pool = f"projects/{project_number('example-lab')}/locations/global/workloadIdentityPools/example-lab.svc.id.goog"
     return f"principal://iam.googleapis.com/{pool}/subject/ns/{namespace}/sa/{account}"
 

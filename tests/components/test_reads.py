@@ -53,7 +53,7 @@ def cloud_of(settings: dict[str, Any], **answers: Any) -> Answering:
 def read_calls(
     settings: dict[str, Any], opts: str, package: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> list[str]:
-    """Functions that a program calls which declares the cluster with these options, each by the provider `own`."""
+    """Return the functions that a program calls which declares the cluster with these options, each by the provider `own`."""
     text = (PROJECT / "__main__.py").read_text()
     assert text.count(CLUSTER) == 1
     providers = PROVIDERS.format(package=package) + (PARENT if "parent" in opts else "")

@@ -25,7 +25,7 @@ LOGIN = """\
 
 
 def refusal(text: str, folder: Path, passed: dict[str, Any] | None = None, root: bool = True) -> str:
-    """What the program says of a stack file with this text, in which Pulumi found `passed` below `config`; empty if nothing."""
+    """Return what the program says of a stack file with this text, in which Pulumi found `passed` below `config`."""
     (folder / "Pulumi.dev.yaml").write_text(text)
     inside = passed if passed is not None else yaml.safe_load(text)["config"]
     secret = [key for key, value in inside.items() if "secure" in json.dumps(value)]

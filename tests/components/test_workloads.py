@@ -175,7 +175,7 @@ def test_clusters_of_one_name_in_two_subscriptions_have_roles_of_their_own_at_on
 
 
 def subscription_end(of_account: str) -> str:
-    """The end of a right's name: that of another role is another resource, which is there before the old one goes."""
+    """Return the end of a right's name: another role's is another resource, which is there before the old one goes."""
     return "-checkpoints" if of_account == azure_ids.SUBSCRIPTION else f"-checkpoints-{azure_ids.SUBSCRIPTION}"
 
 

@@ -29,7 +29,7 @@ OUTPUTS = _SCHEMA["resources"][TOKEN]["properties"]
 
 
 def changed(path: str, value: Any) -> dict[str, Any]:
-    """The arguments with another value at a path of keys."""
+    """Return the arguments with another value at a path of keys."""
     arguments = copy.deepcopy(ARGUMENTS)
     *parents, last = path.split(".")
     whole = arguments
@@ -40,7 +40,7 @@ def changed(path: str, value: Any) -> dict[str, Any]:
 
 
 def conforms(value: Any, spec: Mapping[str, Any]) -> bool:
-    """Whether a value is of a type of the package's schema."""
+    """Return whether a value is of a type of the package's schema."""
     if "$ref" in spec:
         name = spec["$ref"].removeprefix("#/types/")
         return name.endswith("#/Any") or conforms(value, _SCHEMA["types"][name])

@@ -29,7 +29,7 @@ LIBRARY = (Path(__file__).resolve().parents[2] / "docs" / "library.md").read_tex
 
 
 def models(annotation: Any) -> Iterator[type[Model]]:
-    """All models of an annotation and of their fields."""
+    """Yield all models of an annotation and of their fields."""
     if isinstance(annotation, type) and issubclass(annotation, Model):
         yield annotation
         for field in annotation.model_fields.values():

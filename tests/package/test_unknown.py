@@ -28,7 +28,7 @@ ON_GOOGLE = ("podRange", "serviceRange", "serviceAccount", "secretsKey", "bootDi
 
 
 def with_unknown(path: str) -> dict[str, Any]:
-    """Arguments that are right but for one value that is unknown."""
+    """Return arguments that are right but for one value that is unknown."""
     google = path.endswith(ON_GOOGLE)
     arguments: dict[str, Any] = copy.deepcopy(GOOGLE if google else ARGUMENTS)
     if "network.existing" in path or "subnet" in path:
@@ -58,7 +58,7 @@ def test_what_another_resource_makes_may_be_unknown_in_a_preview(
 
 
 def differs(before: Any, after: Any) -> bool:
-    """Whether an input of a preview is known, and another one in the update."""
+    """Return whether an input of a preview is known, and another one in the update."""
     if isinstance(before, str) and before == WIRE_UNKNOWN:
         return False
     if isinstance(before, dict) and isinstance(after, dict):

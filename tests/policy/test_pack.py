@@ -32,7 +32,7 @@ FIRST = {
 
 
 def decided(stack: str, config: Mapping[str, Any] | None = None, **levels: Any) -> dict[str, Any]:
-    """The levels in a stack of this name: `config` is that of production stacks, `levels` by rule what is configured."""
+    """Return the levels in a stack of this name: `config` is that of production stacks, `levels` by rule what is configured."""
     request = proto.ConfigureAnalyzerRequest()
     for rule in policies():
         assert isinstance(rule.enforcement_level, EnforcementLevel)
@@ -44,7 +44,7 @@ def decided(stack: str, config: Mapping[str, Any] | None = None, **levels: Any) 
 
 
 def expected(production: bool) -> dict[str, Any]:
-    """The levels that the table of docs/policy.md promises."""
+    """Return the levels that the table of docs/policy.md promises."""
     elsewhere = {"all": proto.ADVISORY}
     here = {"all": proto.MANDATORY, "production": proto.MANDATORY, "production, advisory": proto.ADVISORY}
     return {name: (here if production else elsewhere).get(row[-1], proto.DISABLED) for name, row in rows().items()}
@@ -151,7 +151,7 @@ def test_the_real_cli_runs_the_pack_in_the_programs_environment() -> None:
 
 
 def rows() -> dict[str, list[str]]:
-    """The first table of docs/policy.md by the rule's name."""
+    """Return the first table of docs/policy.md by the rule's name."""
     lines = (PROJECT / "docs" / "policy.md").read_text().splitlines()
     cells = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in lines if re.match(r"\| `[a-z-]+` \|", line)
@@ -202,20 +202,20 @@ def chapter(title: str) -> str:
 
 
 def controls(title: str) -> list[tuple[str, str, str]]:
-    """Control, topic and answer of each row."""
+    """Return control, topic and answer of each row."""
     cells = [line.strip("| ").split(" | ") for line in chapter(title).splitlines() if re.match(r"\| \d", line)]
     return [(control, topic, answer) for control, topic, answer in cells]
 
 
 def numbers(control: str) -> list[str]:
-    """The controls of a row: one, or from the first to the last."""
+    """Return the controls of a row: one, or from the first to the last."""
     first, _, last = control.partition("-")
     chapter, _, begin = first.rpartition(".")
     return [f"{chapter}.{number}" for number in range(int(begin), int((last or first).rpartition(".")[2]) + 1)]
 
 
 def rules_in(answer: str) -> set[str]:
-    """The rules that an answer names."""
+    """Return the rules that an answer names."""
     parts = re.findall(r"\*\*rule\*\*((?:,? `[a-z-]+`)+)", answer)
     return {name for part in parts for name in re.findall(r"`([a-z-]+)`", part)}
 

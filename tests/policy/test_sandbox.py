@@ -169,7 +169,7 @@ class Started:
         return self.process.stdout.readline()
 
     def ended(self) -> tuple[int, str, str]:
-        """The exit code and the output since; waits, as the engine does, until every writer has closed the pipes."""
+        """Return the exit code and the output since; wait, as the engine does, until every writer has closed the pipes."""
         out, err = self.process.communicate(timeout=20)
         return self.process.returncode, out, err
 

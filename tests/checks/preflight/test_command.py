@@ -22,7 +22,7 @@ from tests.checks.ready.clusters import load
 
 @pytest.fixture(autouse=True)
 def folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The project's folder, and no login: the Azure CLI is not on the path, and the environment has nothing else."""
+    """Go to the project's folder without a login: the Azure CLI is not on the path, and the environment has nothing else."""
     monkeypatch.chdir(PROJECT)
     for name in [name for name in os.environ if name.startswith(("ARM_", "AZURE_", "ACTIONS_ID_"))]:
         monkeypatch.delenv(name)

@@ -29,7 +29,7 @@ def _prod() -> Demand:
 
 
 def _scored(scores: dict[str, str], zones: tuple[str, ...] = ()) -> Answers:
-    """Prod's answers of Azure: a score by size, or by size and zone."""
+    """Return prod's answers of Azure: a score by size, or by size and zone."""
     wanted = _prod()
     wanted = replace(wanted, needs=tuple(replace(need, zones=zones) for need in wanted.needs))
     rows: list[dict[str, Any]] = [

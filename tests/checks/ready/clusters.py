@@ -30,12 +30,12 @@ FOLDER = Path(__file__).parent / "recorded"
 
 
 def load(name: str) -> Snapshot:
-    """A copy of the recorded cluster of a stack, to be broken by a test."""
+    """Return a copy of the recorded cluster of a stack, to be broken by a test."""
     return copy.deepcopy(Snapshot.of_json(json.loads((FOLDER / f"{name}.json").read_text())))
 
 
 def snapshot(stack: Standing) -> Snapshot:
-    """What `ready` reads of a stack that is up."""
+    """Return what `ready` reads of a stack that is up."""
     return reader.open_snapshot(str(stack._plane().admin_kubeconfig))
 
 
@@ -67,7 +67,7 @@ def main(names: list[str]) -> None:
 
 
 def _plain(recorded: dict[str, Any]) -> dict[str, Any]:
-    """The record without what differs from run to run and no check reads."""
+    """Return the record without what differs from run to run and no check reads."""
     recorded["server"] = "https://127.0.0.1:6443"
     # A test says when (TAKEN): a few minutes later, when no node has just joined.
     del recorded["taken"]
@@ -90,7 +90,7 @@ Row = tuple[str, str, str, str, list[Any]]
 
 
 def rows(kind: str) -> list[Row]:
-    """Stack, name, check, words and steps of each row, `broken` or `healthy`."""
+    """Return stack, name, check, words and steps of each row, `broken` or `healthy`."""
     table = _TABLE[kind].items()
     return [
         (stack, name, check, says, steps)
@@ -101,7 +101,7 @@ def rows(kind: str) -> list[Row]:
 
 
 def cluster(stack: str, *steps: str | dict[str, Any]) -> Snapshot:
-    """The recorded cluster of a stack after these steps."""
+    """Return the recorded cluster of a stack after these steps."""
     snapshot = load(stack)
     for step in steps:
         patch = dict(_TABLE["steps"][step] if isinstance(step, str) else step)
@@ -113,7 +113,7 @@ def cluster(stack: str, *steps: str | dict[str, Any]) -> Snapshot:
 
 
 def plain_nodes(snapshot: Snapshot) -> list[int]:
-    """The nodes without GPUs, by index."""
+    """Return the nodes without GPUs, by index."""
     nodes = enumerate(snapshot.parts["nodes"])
     return [index for index, node in nodes if "kubeflow-spot.dev/accelerator" not in node["metadata"]["labels"]]
 

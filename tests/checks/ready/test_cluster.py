@@ -91,7 +91,7 @@ def test_an_autoscaler_that_starts_for_long_is_stuck() -> None:
 
 
 def _gke_status(pool: str, **group: Any) -> dict[str, Any]:
-    """A status as GKE may write it: the name of a group is an address (kubernetes/autoscaler PR 6375)."""
+    """Return a status as GKE may write it: the name of a group is an address (kubernetes/autoscaler PR 6375)."""
     name = f"https://www.googleapis.com/compute/v1/projects/p/zones/europe-west4-a/instanceGroups/gke-ml-staging-{pool}-40ce0341-grp"
     status = {"autoscalerStatus": "Running", "nodeGroups": [{"name": name, "health": {"status": "Healthy"}, **group}]}
     return {"data": {"status": yaml.safe_dump(status)}}
@@ -189,7 +189,7 @@ class Server:
         self.silent = False
 
     def create(self, path: str, body: Any) -> None:
-        """Another process' map stays."""
+        """Let another process' map stay."""
 
     def patch(self, path: str, body: Any) -> None:
         if self.silent:

@@ -23,7 +23,7 @@ from tests.checks.ready.clusters import BOTH, TAKEN, cluster, load, rows
 
 
 def bad(found: list[Finding]) -> list[Finding]:
-    """Defects, and what was not seen."""
+    """Return defects, and what was not seen."""
     return [finding for finding in found if finding.state in (State.WRONG, State.UNSEEN)]
 
 
@@ -103,7 +103,7 @@ def test_a_part_that_may_not_be_read_is_not_seen_and_never_guessed(part: str) ->
 
 
 def as_declared_now(stack: str, spec: ClusterSpec) -> Snapshot:
-    """The recorded cluster with the policies that the program declares today: their text changes more often than a record."""
+    """Return the recorded cluster with the policies of today's program: their text changes more often than a record."""
     snapshot = load(stack)
     for kind, body in declared.objects(
         spec, node_pools(spec, registry.cloud_of(spec.cloud)), stack, snapshot.parts["version"]["gitVersion"]
@@ -126,7 +126,7 @@ def test_a_stack_file_that_says_something_else_is_named(stack: str) -> None:
 
 
 def _swapped(parts: dict[str, Any]) -> None:
-    """The twin before its spot pool."""
+    """Put the twin before its spot pool."""
     if parts["computeClasses"]:
         parts["computeClasses"][0]["spec"]["priorities"].reverse()
     else:
