@@ -154,23 +154,6 @@ PLUGIN: dict[str, Any] = {
 }
 
 
-def test_objects_inside_carry_the_stack_and_the_plugin_selects_its_pools_alone(run: Run) -> None:
-    declared = run(AKS)
-    (plugin,) = declared.of(DAEMON_SET).values()
-    (expander,) = declared.of(CONFIG_MAP, "-expander").values()
-    assert plugin.inputs["metadata"]["name"] == "kubeflow-spot-test-device-plugin"
-    for resource in (plugin, expander):
-        assert names.labels("test").items() <= resource.inputs["metadata"]["labels"].items()
-    spec = plugin.inputs["spec"]
-    assert spec["selector"]["matchLabels"].items() <= spec["template"]["metadata"]["labels"].items()
-    assert spec["selector"]["matchLabels"]["app.kubernetes.io/instance"] == "test"
-    affinity = spec["template"]["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
-    (term,) = affinity["nodeSelectorTerms"]
-    assert term["matchExpressions"] == [
-        {"key": "kubeflow-spot.dev/pool", "operator": "In", "values": ["spotpool", "spotpoolod"]}
-    ]
-
-
 def test_an_existing_plugins_pools_are_left_to_it_with_a_warning(
     run: Run, contents: dict[str, Any], warnings: list[str]
 ) -> None:

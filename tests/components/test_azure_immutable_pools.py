@@ -86,11 +86,6 @@ def test_a_pool_that_aks_made_without_its_group_says_what_to_look_at_first() -> 
     assert "AKS did not associate it" in reservation.remedy
 
 
-def test_all_differences_are_reported_together() -> None:
-    want = wanted(vmSize="Standard_D16ds_v5", maxPods=30, availabilityZones=["3"])
-    assert paths(want, live()) == ["pools[1].machine", "pools[1].maxPods", "pools[1].zones"]
-
-
 @pytest.mark.parametrize(
     ("now", "names", "letter"),
     [

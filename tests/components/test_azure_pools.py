@@ -59,12 +59,6 @@ def test_a_reserved_pool_names_its_group() -> None:
     assert "scaleSetPriority" not in args
 
 
-def test_what_is_not_asked_for_is_left_to_Aks() -> None:
-    (args,) = pool_inputs(name="general", machine="Standard_D8ds_v5", maxNodes=2).values()
-    defaults = {"capacityReservationGroupID", "osDiskType", "osDiskSizeGB", "maxPods", "gpuInstanceProfile"}
-    assert not args.keys() & {*defaults, "gpuProfile", "enableEncryptionAtHost"}
-
-
 @pytest.mark.parametrize(("pool", "settings"), rows("upgrades", "azure"))
 def test_on_demand_nodes_are_exchanged_in_place_where_they_have_gpus_and_never_both_ways(
     pool: dict[str, Any], settings: tuple[str, str]

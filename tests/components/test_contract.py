@@ -80,14 +80,6 @@ def test_snippets_place_pods_without_taints_on_spot_pools(pools: list[dict[str, 
     check(described_pools(pools))
 
 
-def test_prefer_spot_prefers_it() -> None:
-    lines = yaml.safe_load(contract.data("r2026-11", node_pools(good()["pools"]))["gpu-prefer-spot.yaml"])
-    (term,) = lines["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
-    assert term["preference"]["matchExpressions"] == [
-        {"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}
-    ]
-
-
 LABELS = st.dictionaries(
     st.from_regex(r"[A-Za-z0-9](([a-z0-9.-]{0,250}/)?[A-Za-z0-9_.-]{0,61})?", fullmatch=True),
     st.from_regex(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?", fullmatch=True),

@@ -41,12 +41,6 @@ def test_what_the_stack_file_says_of_the_cluster_is_sent(cloud: dict[str, Any], 
     assert {key: values.get(key) for key in sent} == sent
 
 
-def test_an_older_release_asks_for_its_own_version_and_tags_are_resource_labels() -> None:
-    settings = stack(L4, release="r2026-09", cluster={"name": "lab", "tags": {"team": "ml"}})
-    values = inputs(declare(settings))
-    assert (values["minMasterVersion"], values["resourceLabels"]) == ("1.35", {"team": "ml"})
-
-
 @pytest.mark.parametrize(
     ("name", "protect", "guarded"),
     [
@@ -112,13 +106,6 @@ def test_a_given_account_is_used_as_it_is_but_may_read_the_named_repositories() 
     assert [reader.inputs["member"] for reader in declared.of(READER).values()] == [f"serviceAccount:{GIVEN_ACCOUNT}"]
     nodes = [inputs(declared), *(pool.inputs for pool in declared.of(GKE_POOL).values())]
     assert {reader["nodeConfig"]["serviceAccount"] for reader in nodes} == {GIVEN_ACCOUNT}
-
-
-def test_iam_alone_limits_what_nodes_may_do() -> None:
-    declared = declare(stack(L4))
-    for values in (inputs(declared), *(pool.inputs for pool in declared.of(GKE_POOL).values())):
-        assert values["nodeConfig"]["oauthScopes"] == ["https://www.googleapis.com/auth/cloud-platform"]
-        assert values["nodeConfig"]["workloadMetadataConfig"] == {"mode": "GKE_METADATA"}
 
 
 def test_gpu_pools_come_after_one_without_gpus() -> None:

@@ -132,16 +132,6 @@ def test_our_daemon_sets_tolerate_the_class() -> None:
     assert "cloud.google.com/compute-class" in [toleration["key"] for toleration in tolerations]
 
 
-def test_gkes_device_plugin_serves_the_pools(warnings: list[str]) -> None:
-    declared = declare(stack(WITH_TWIN))
-    assert declared.outputs["devicePlugin"] == {
-        "pools": [],
-        "leftTo": [{"namespace": "kube-system", "name": "nvidia-gpu-device-plugin", "pools": ["l4", "l4od"]}],
-    }
-    assert declared.of("kubernetes:apps/v1:DaemonSet") == {}
-    assert [text for text in warnings if "device plugin" in text] == []
-
-
 @pytest.fixture
 def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return the objects in the cluster, as fields of `Contents`; to be changed before the run."""

@@ -49,15 +49,6 @@ def nodes(*stack_pools: dict[str, Any], **top: Any) -> dict[str, Any]:
     return config
 
 
-@pytest.mark.parametrize(
-    ("pool", "spot", "preemptible"),
-    [(GENERAL, None, None), (L4, True, None), ({**L4, "capacity": "preemptible"}, None, True)],
-)
-def test_a_machine_is_bought_in_one_way(pool: dict[str, Any], spot: bool | None, preemptible: bool | None) -> None:
-    config = nodes(pool)
-    assert (config.get("spot"), config.get("preemptible")) == (spot, preemptible)
-
-
 def test_a_flex_start_pool_has_an_end_and_no_repairs_and_leaves_upgrades_to_gke() -> None:
     flex = {**L4, "capacity": "flex-start"}
     inputs = pool_inputs(flex)["l4"]
@@ -141,12 +132,6 @@ def test_longer_notice_is_of_spot_nodes_alone() -> None:
     assert ["kubeletConfig" in inputs[pool]["nodeConfig"] for pool in ("l4", "l4od")] == [True, False]
 
 
-def test_pods_a_node_and_tags_are_sent() -> None:
-    pool = pool_inputs({**L4, "maxPods": 32}, cluster={"name": "lab", "tags": {"team": "ml"}})["l4"]
-    assert (pool["maxPodsPerNode"], pool["nodeConfig"]["resourceLabels"]) == (32, {"team": "ml"})
-    assert pool_inputs(L4)["l4"]["maxPodsPerNode"] == 110
-
-
 @pytest.mark.parametrize(("pool", "settings"), rows("upgrades"))
 def test_nodes_are_exchanged_in_place_where_no_other_one_can_be_had(pool: dict[str, Any], settings: list[int]) -> None:
     (inputs,) = pool_inputs({"name": "p", "maxNodes": 6, **pool}).values()
@@ -193,12 +178,6 @@ def test_labels_that_gke_puts_on_by_itself_are_not_sent() -> None:
             "kubeflow-spot.dev/pool": "l4",
             "team": "a",
         }
-
-
-def test_the_label_and_taint_of_the_class_are_sent() -> None:
-    config, key = nodes(WITH_TWIN), "cloud.google.com/compute-class"
-    assert config["labels"][key] == "kubeflow-spot"
-    assert {"key": key, "value": "kubeflow-spot", "effect": "NO_SCHEDULE"} in config["taints"]
 
 
 @pytest.mark.parametrize(("pool", "differs"), rows("gpus"))

@@ -182,29 +182,6 @@ def test_a_cluster_that_goes_takes_nothing_from_another_one_of_the_project(tmp_p
     assert not gcp.allowed(resources, member("team-ab"), on_google("buckets.get"))
 
 
-BROKEN: dict[str, Callable[[str], str]] = {
-    "no slash at the prefix's end": lambda path: path.removesuffix("/"),
-    "every prefix": lambda path: "",
-    "of another profile": lambda path: "old/vision/",
-}
-
-
-@pytest.mark.parametrize("broken", ["none", *(pytest.param(how, marks=pytest.mark.slow) for how in BROKEN)])
-def test_a_broken_condition_is_seen(broken: str, azure_after_up: Up, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = azure_checkpoints.condition
-    changed = (lambda path: "") if broken == "none" else (lambda path: whole(BROKEN[broken](path)))
-    monkeypatch.setattr(azure_checkpoints, "condition", changed)
-    assert wrong_on_azure(azure_after_up())
-
-
-@pytest.mark.parametrize("broken", BROKEN)
-def test_a_broken_folder_is_seen(broken: str, google_after_up: Up) -> None:
-    resources = google_after_up()
-    for record in resources.of_type(FOLDER_MEMBER):
-        record.body["managedFolder"] = BROKEN[broken](record.body["managedFolder"])
-    assert wrong_on_google(resources)
-
-
 def test_the_built_in_role_would_let_a_profile_delete_the_container(azure_after_up: Up) -> None:
     """Why there is a role of the program's own: a condition holds for data actions only."""
     resources = azure_after_up()

@@ -19,7 +19,10 @@ from tests.upgrade.case import PROJECT, Case, Step, cases, lines
 
 pytestmark = pytest.mark.engine
 
-APPLIED = {"aks": ("generation", "pool-removed", "release", "taint"), "gke": ("generation", "release", "taint")}
+APPLIED = {
+    "aks": ("generation", "pool-added-and-removed", "release", "taint"),
+    "gke": ("generation", "release", "taint"),
+}
 """Cases that `make test` applies. The other cases on GKE repeat those on AKS, and are not previewed either."""
 ALL = [case for cloud in APPLIED for case in cases(cloud)]
 
