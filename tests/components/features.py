@@ -73,10 +73,6 @@ def grants(declared: Declared) -> set[tuple[str, str]]:
     return {(grant["roleDefinitionId"].rpartition("/")[2], grant["scope"]) for grant in assignments}
 
 
-def _subscription(azure: Azure) -> str:
-    return str(azure.cloud.provider.invoke("azure-native:authorization:getClientConfig", {})["subscriptionId"])
-
-
 SPOTPOOL: dict[str, Any] = {
     "name": "spotpool",
     "machine": "Standard_NC4as_T4_v3",

@@ -177,6 +177,18 @@ def running(declared: Declared, **counts: int) -> list[dict[str, Any]]:
     return [chosen | profile | {"count": counts.get(profile["name"], profile["count"])} for profile in profiles]
 
 
+def kubeconfig_of(server: str, **user: Any) -> str:
+    """Return a kubeconfig with this server and user, and one context, `lab`."""
+    return yaml.safe_dump(
+        {
+            "clusters": [{"name": "lab", "cluster": {"server": server}}],
+            "users": [{"name": "me", "user": user}],
+            "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}],
+            "current-context": "lab",
+        }
+    )
+
+
 def stack_config(path: Path) -> dict[str, Any]:
     """Return the `config` of a stack file."""
     content: dict[str, Any] = yaml.safe_load(path.read_text())["config"]

@@ -14,11 +14,11 @@ import pytest
 from checks.preflight.azure import azure_declared as azure_declared
 from checks.preflight.demand import demand
 from checks.preflight.gcp import gcp_declared as gcp_declared
-from config.stack_file import loader
 from sandbox.cloud.provider import Resource
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.emulation import Emulated
+from tests.components.gpu_agents import spec_of
 from tests.components.pools import pools
 from tests.components.program import PROJECT, Declared, Registration, declare, stack_config
 
@@ -59,11 +59,9 @@ def destroy(declared: Declared, cloud: Emulated) -> None:
             )
 
 
-def by_preflight(settings: Mapping[str, Any], cloud: Emulated) -> set[str]:
+def by_preflight(settings: dict[str, Any], cloud: Emulated) -> set[str]:
     """Return the types of the cloud's resources for which `make preflight` looks for rights."""
-    raw = {key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}
-    spec, _ = loader.read_stack(raw)
-    assert spec
+    spec = spec_of(settings)
     return {f"{cloud.prefix}{type}" for type, _ in DECLARED[spec.cloud.provider].resources(demand(spec))}
 
 

@@ -1,6 +1,7 @@
 """The priority expander's ConfigMap: its plan with any owner of the existing one, and the cluster autoscaler's reading of it.
 
-The reader is an independent one, with RE2 itself, over drawn stacks."""
+The reader is an independent one, with RE2 itself, over drawn stacks.
+"""
 
 from __future__ import annotations
 

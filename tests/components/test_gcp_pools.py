@@ -12,18 +12,11 @@ from config.clouds.gcp.gcp_traits import Gke
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
-from config.stack_file import loader
 from tests.components.google import GENERAL, L4, WITH_TWIN, rows, stack
+from tests.components.gpu_agents import spec_of
 
 ACCOUNT = "lab-nodes@example-lab.iam.gserviceaccount.com"
 OWN, BLOCK = "projects/example-lab/reservations/l4-prod", "/reservationBlocks/b1"
-
-
-def spec(settings: dict[str, Any]) -> ClusterSpec:
-    raw = {key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}
-    cluster_spec, problems = loader.read_stack(raw)
-    assert cluster_spec, problems
-    return cluster_spec
 
 
 def request(read: ClusterSpec, pool: NodePool, live: LiveCluster | None = None) -> dict[str, Any]:
@@ -33,12 +26,12 @@ def request(read: ClusterSpec, pool: NodePool, live: LiveCluster | None = None) 
 
 def pool_inputs(*stack_pools: dict[str, Any], live: LiveCluster | None = None, **top: Any) -> dict[str, dict[str, Any]]:
     """Return the arguments of every NodePool but the system pool's, by name."""
-    read = spec(stack(*stack_pools, **top))
+    read = spec_of(stack(*stack_pools, **top))
     return {pool.name: request(read, pool, live) for pool in node_pools.node_pools(read, Gke())}
 
 
 def system_inputs(settings: dict[str, Any]) -> dict[str, Any]:
-    read = spec(settings)
+    read = spec_of(settings)
     assert read.system_pool
     return request(read, node_pools.system_pool(read.system_pool, Gke()))
 

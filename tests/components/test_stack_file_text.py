@@ -46,10 +46,6 @@ def refusal(text: str, folder: Path, passed: dict[str, Any] | None = None, root:
     return ""
 
 
-def test_a_checked_in_file_is_taken(tmp_path: Path) -> None:
-    assert refusal(DEV, tmp_path) == ""
-
-
 def test_settings_beside_config_are_an_error_and_are_checked(tmp_path: Path) -> None:
     text = refusal(DEV + "kubeflow-spot:scheduling:\n  guard: {mode: off}\ngrowth: {order: [t4]}\n", tmp_path)
     assert (

@@ -1,6 +1,7 @@
 """The sandbox starts a policy pack and reports the engine's events about it.
 
-The pack runs in a process that has imported Pulumi before, and is otherwise as if the engine had started it itself."""
+The pack runs in a process that has imported Pulumi before, and is otherwise as if the engine had started it itself.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +11,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from sandbox.engine.events import Steps
 from sandbox.engine.policies import Pack, hosted, install
 from sandbox.engine.policy_plugin import VARIABLE
 from sandbox.tests.reaper import running
+from sandbox.tests.stack import until
 
 BROKEN = PolicyEvent(
     message="<{%fg 1%}>Refused.<{%reset%}>\n\x1b[31mhere\x1b[0m: so\n",
@@ -114,16 +115,6 @@ def test_the_engine_gets_a_copy_that_no_language_host_claims(tmp_path: Path, mon
     assert install(home_of_dev(tmp_path, monkeypatch), config) == [*options, "--policy-pack-config", str(config.config)]
 
 
-@pytest.mark.process
-def test_the_script_runs_the_pack_in_this_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pack = a_pack(tmp_path / "pa ck")
-    (pack.folder / "__main__.py").write_text("import sys; print(sys.executable)\n")
-    install(home_of_dev(tmp_path, monkeypatch), pack)
-    (script,) = (tmp_path / "home").rglob("pulumi-analyzer-policy-*")
-    done = subprocess.run([str(script), "127.0.0.1:1", "."], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == sys.executable
-
-
 def test_a_pack_in_another_language_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pack = a_pack(tmp_path / "pack", "nodejs")
     with pytest.raises(SandboxError, match="only packs with the runtime python"):
@@ -143,7 +134,7 @@ class Started:
     """The engine's plugin, as the engine starts it: in a folder and a process group of its own, with pipes for its streams."""
 
     def __init__(self, folder: Path, program: str) -> None:
-        self.pack = Pack(folder / "pack")
+        self.pack = Pack(folder / "pa ck")
         self.pack.folder.mkdir(parents=True)
         (self.pack.folder / "PulumiPolicy.yaml").write_text("runtime: python\n")
         (self.pack.folder / "__main__.py").write_text(textwrap.dedent(program))
@@ -172,13 +163,6 @@ class Started:
         """Return the exit code and the output since; wait, as the engine does, until every writer has closed the pipes."""
         out, err = self.process.communicate(timeout=20)
         return self.process.returncode, out, err
-
-
-def soon(check: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 10
-    while not check() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return check()
 
 
 @pytest.mark.process
@@ -241,7 +225,7 @@ def test_a_pack_ends_at_once_when_the_engine_ends_it_or_ends_itself(
         assert pid != started.process.pid
         end(started)
         assert started.ended()[0] != 0
-        assert soon(lambda: not running(pid))
+        assert until(lambda: not running(pid))
         # The next one is served as well.
         assert json.loads(Started(tmp_path / "two", TELLS).ended()[1])["hosted"]
 
@@ -273,5 +257,5 @@ def test_a_host_ends_with_a_command_that_was_killed() -> None:
         socket = command.stdout.readline().strip()
         host = host_of(socket)
         command.kill()
-    assert soon(lambda: not running(host))
-    assert soon(lambda: not Path(socket).parent.exists())
+    assert until(lambda: not running(host))
+    assert until(lambda: not Path(socket).parent.exists())

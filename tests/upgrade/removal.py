@@ -129,11 +129,6 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
             yield from _models(part)
 
 
-def uncounted(keys: Iterable[str], cases: Iterable[Removal]) -> set[str]:
-    """Return keys without a case, and cases without a key."""
-    return set(keys) ^ {case.field for case in cases}
-
-
 class Standing(Emulated):
     """A stack that is up in an emulated cloud, and the steps of a change of its file."""
 

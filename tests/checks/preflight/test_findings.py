@@ -1,6 +1,7 @@
 """Preflight on recorded answers: a good account is ready, and each broken one is named by its defect alone.
 
-Beyond the rows of `accounts.yaml`, what stack files ask for: first nodes, rights, quotas."""
+Beyond the rows of `accounts.yaml`, what stack files ask for: first nodes, rights, quotas.
+"""
 
 from __future__ import annotations
 
