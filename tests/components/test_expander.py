@@ -28,7 +28,7 @@ from config.placement.node_pools import NodePool
 from config.stack_file import loader
 from sandbox.autoscaler.fit import misfit
 from tests.admission.corpus import corpus
-from tests.config.stack import good, grown
+from tests.config.stack import good, grown, spec
 from tests.parity.drawn import Settings, neutral, on_aks
 
 WANTED = Wanted(("t4", "t4od"), spot={"t4"}, others=("agentpool",))
@@ -144,9 +144,7 @@ def test_where_the_map_is_not_read_none_is_declared_and_the_outputs_say_so() -> 
     "group", [".*", "", "^aks-t4", "t4big", "general", "system", "byhand", "^aks-(t4|t4od)-", "[0-9]"]
 )
 def test_the_loader_refuses_the_lines_that_would_be_refused_here(priority: int, group: str) -> None:
-    pools = loader.read_stack(good())[0]
-    assert pools
-    wanted = Wanted(grown(pools))
+    wanted = Wanted(grown(spec(good())))
     lines = {priority: [group], 1005: ["byhand"]}
     faults = list(priorities.faults(priorities.tiers(wanted, lines), wanted))
     tiers = [{"priority": number, "groups": groups} for number, groups in lines.items()]
@@ -220,8 +218,7 @@ def chained_pools(stack: ClusterSpec, size: dict[str, int], most: int) -> set[st
 @given(neutral())
 @drawn
 def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_need(wanted: Settings) -> None:
-    stack, _ = loader.read_stack(on_aks(wanted))
-    assert stack
+    stack = spec(on_aks(wanted))
     pools = node_pools.node_pools(stack, Aks())
     size = {pool.name: vcpus(pool) for pool in pools}
     autoscaler = Autoscaler(stack, pools)
@@ -246,8 +243,7 @@ def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_ne
 @given(neutral())
 @drawn
 def test_a_pod_without_a_gpu_makes_no_gpu_pool_grow(wanted: Settings) -> None:
-    stack, _ = loader.read_stack(on_aks(wanted))
-    assert stack
+    stack = spec(on_aks(wanted))
     pools = node_pools.node_pools(stack, Aks())
     with_gpus = {pool.name for pool in pools if pool.gpus}
     # A pod that tolerates everything (the guard refuses it in profiles) grows GPU pools last.

@@ -1,6 +1,5 @@
 """Quotas of profiles: a limit of GPUs, and the nets below the guard. That the API server keeps to them: `test_contract.py` and
-`test_neighbours.py`.
-"""
+`test_neighbours.py`."""
 
 from __future__ import annotations
 

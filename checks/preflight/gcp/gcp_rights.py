@@ -1,6 +1,5 @@
 """Rights: the services of the project that a stack needs, and the permissions of whoever deploys
-it.
-"""
+it."""
 
 from __future__ import annotations
 
