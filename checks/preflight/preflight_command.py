@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from checks import findings, stack, table
 from checks.ending import one_sentence
@@ -41,8 +39,5 @@ def main(name: str, account: str | None, as_json: bool) -> None:
         answers = clouds.read_account(demand(file.spec, file.others), account)
         found = [*file.notes, *clouds.findings(answers)]
         subject = f"{name} in {answers.account}" if answers.account else name
-        if as_json:
-            click.echo(json.dumps(findings.as_json(subject, found), indent=2))
-        else:
-            table.show(Console(), subject, found)
+        table.show(subject, found, in_json=as_json)
     sys.exit(findings.exit_status(found))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from checks import findings, table
 from checks import stack as stacks
@@ -37,8 +35,5 @@ def main(kubeconfig: str | None, context: str | None, stack: str | None, as_json
         found = list(file.notes) if file else []
         more = [declared.declared_check(file.spec, stack)] if file and stack else []
         found += judge.findings(snapshot, more, intent.intent_of(file.spec) if file else None)
-        if as_json:
-            click.echo(json.dumps(findings.as_json(snapshot.server, found), indent=2))
-        else:
-            table.show(Console(soft_wrap=False), snapshot.server, found)
+        table.show(snapshot.server, found, in_json=as_json)
     sys.exit(findings.exit_status(found))

@@ -26,7 +26,7 @@ def azure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Azure:
 
 @pytest.fixture
 def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Objects in an existing cluster, as fields of `Contents`; to be changed before the run."""
+    """Return the objects in an existing cluster, as fields of `Contents`; to be changed before the run."""
     contents: dict[str, Any] = {"version": "1.36.2"}
     monkeypatch.setattr(discovery, "read_contents", lambda kubeconfig, what, compute_class=None: Contents(**contents))
     return contents
@@ -34,7 +34,7 @@ def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 @pytest.fixture
 def warnings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the program warns of."""
+    """Return what the program warns of."""
     warned: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warned.append)
     return warned
@@ -47,7 +47,7 @@ def emulated(tmp_path: Path) -> EmulatedAzure:
 
 @pytest.fixture
 def run(contents: dict[str, Any], emulated: EmulatedAzure) -> Run:
-    """Runs the program on the cluster charmed-kubeflow, made now with these inputs beside the least ones."""
+    """Run the program on the cluster charmed-kubeflow, made now with these inputs beside the least ones."""
 
     def run(settings: dict[str, Any], *pools: dict[str, Any], **cluster: Any) -> Declared:
         emulated.make(GROUP, {"resourceGroupName": "charmed", "location": "westeurope"})
@@ -61,11 +61,11 @@ def run(contents: dict[str, Any], emulated: EmulatedAzure) -> Run:
 
 @pytest.fixture
 def spec() -> ClusterSpec:
-    """A stack whose pools share GPUs in every way."""
+    """Return a stack whose pools share GPUs in every way."""
     return gpu_agents.spec_of(stack_config(gpu_agents.SHARING))
 
 
 @pytest.fixture
 def pools(spec: ClusterSpec) -> dict[str, NodePool]:
-    """The stack's GPU pools by name."""
+    """Return the stack's GPU pools by name."""
     return gpu_agents.gpu_pools(spec)

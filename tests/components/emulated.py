@@ -49,7 +49,7 @@ class EmulatedAzure(Emulated):
         self.provider.configure({"location": location})
 
     def kubelet(self, resource_group: str, cluster: str = "") -> str:
-        """The object id of the identity a cluster's nodes pull images with."""
+        """Return the object id of the identity a cluster's nodes pull images with."""
         read = self.provider.invoke(
             "azure-native:containerservice:getManagedCluster",
             {"resourceGroupName": resource_group, "resourceName": cluster or resource_group},
@@ -76,7 +76,7 @@ class EmulatedAzure(Emulated):
             self.make(GROUP, {"resourceGroupName": name, "location": self._location})
 
     def _network(self, names: Mapping[str, str], subnets: set[str], outbound: str) -> str:
-        """The network with these subnets and the one it names; returns that one's id."""
+        """Make the network with these subnets and the one it names; return that one's id."""
         self._group(names["resourceGroup"])
         place = {"resourceGroupName": names["resourceGroup"], "location": self._location}
         attached: dict[str, Any] = {}
@@ -143,7 +143,7 @@ def _subnets(settings: Mapping[str, Any]) -> set[str]:
 
 
 def _ids(value: Any) -> Iterator[str]:
-    """Every Azure id in the settings."""
+    """Yield every Azure id in the settings."""
     if isinstance(value, str) and value.lower().startswith("/subscriptions/"):
         yield value
     elif isinstance(value, dict | list):

@@ -85,7 +85,7 @@ class EmulatedGoogle(Emulated):
             )
 
     def _let_in(self, project: str, host: str, region: str, subnet: str) -> None:
-        """Grants by the owner of a Shared VPC."""
+        """Make the grants of a Shared VPC's owner."""
         kubernetes, google = gcp_identity.kubernetes_agent(project), gcp_identity.google_apis_account(project)
         role = {"project": host, "role": "roles/container.hostServiceAgentUser"}
         self.make(_PROJECT_MEMBER, {**role, "member": f"serviceAccount:{kubernetes}"})

@@ -45,7 +45,7 @@ class Emulated(pulumi.runtime.Mocks):
             raise CloudRefused(str(refused)) from refused
 
     def make(self, token: str, inputs: dict[str, Any], name: str = "there") -> tuple[str, dict[str, Any]]:
-        """A new resource: its id and outputs. Raises what the emulated provider raises."""
+        """Make a resource; return its id and outputs. Raise what the emulated provider raises."""
         resource = Resource(token, name, f"urn:{name}", inputs=inputs)
         checked, failures = self.provider.check(resource)
         if failures:
@@ -54,7 +54,7 @@ class Emulated(pulumi.runtime.Mocks):
 
 
 def plain(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Whole numbers as such: the wire between Pulumi and its mocks has floats only."""
+    """Return whole numbers as such: the wire between Pulumi and its mocks has floats only."""
     values: dict[str, Any] = json.loads(json.dumps(value), parse_float=_number)
     return values
 

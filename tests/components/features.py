@@ -27,7 +27,7 @@ GUID = "22222222-2222-4222-8222-222222222222"
 
 
 def plain(cloud: Settings, **changes: Settings) -> Settings:
-    """A stack of a system pool and one user pool."""
+    """Return a stack of a system pool and one user pool."""
     return {
         "kubeflow-spot:release": "r2026-11",
         "kubeflow-spot:cluster": {"name": "lab", **changes.get("cluster", {})},
@@ -54,7 +54,7 @@ class Azure:
 
 
 def inputs_of(declared: Declared, type: str) -> Settings:
-    """The inputs of the only resource of a type."""
+    """Return the inputs of the only resource of a type."""
     (resource,) = declared.of(f"azure-native:{type}").values()
     return resource.inputs
 
@@ -68,13 +68,9 @@ def cluster(declared: Declared) -> Settings:
 
 
 def grants(declared: Declared) -> set[tuple[str, str]]:
-    """Role and scope of every assignment."""
+    """Return role and scope of every assignment."""
     assignments = named(declared, "authorization:RoleAssignment").values()
     return {(grant["roleDefinitionId"].rpartition("/")[2], grant["scope"]) for grant in assignments}
-
-
-def _subscription(azure: Azure) -> str:
-    return str(azure.cloud.provider.invoke("azure-native:authorization:getClientConfig", {})["subscriptionId"])
 
 
 SPOTPOOL: dict[str, Any] = {

@@ -12,13 +12,13 @@ KEY = "projects/example-lab/locations/europe-west4/keyRings/lab/cryptoKeys/lab"
 
 
 def written_stack(name: str, prefix: str = "kubeflow-spot:") -> dict[str, Any]:
-    """A stack of `stacks.yaml`."""
+    """Return a stack of `stacks.yaml`."""
     stacks = yaml.safe_load((Path(__file__).parent / "stacks.yaml").read_text())
     return {prefix + key: value for key, value in stacks[name].items()}
 
 
 def rows(table: str, cloud: str = "gcp") -> list[list[Any]]:
-    """The rows of a table of `gcp_rows.yaml` or `azure_rows.yaml`."""
+    """Return the rows of a table of `gcp_rows.yaml` or `azure_rows.yaml`."""
     tables: dict[str, list[list[Any]]] = yaml.safe_load((Path(__file__).parent / f"{cloud}_rows.yaml").read_text())
     return tables[table]
 
@@ -46,7 +46,14 @@ SUBNET = {
 
 
 def stack(*pools: dict[str, Any], cloud: dict[str, Any] | None = None, **top: Any) -> dict[str, Any]:
-    """A plain stack with these pools; settings of `cloud` and other top keys on top of it."""
+    """Return a plain stack with these pools; settings of `cloud` and other top keys on top of it."""
     settings = copy.deepcopy(PLAIN)
     settings["kubeflow-spot:cloud"] |= cloud or {}
     return {**settings, "kubeflow-spot:pools": list(pools), **{f"kubeflow-spot:{key}": top[key] for key in top}}
+
+
+def in_existing(*pools: dict[str, Any], **cloud: Any) -> dict[str, Any]:
+    """Return a stack with these pools in an existing cluster, with settings of `cloud`."""
+    place = {"location": "europe-west4", "name": "shared"}
+    existing = {"provider": "gcp", "project": "example-lab", "existingCluster": place, **cloud}
+    return {"kubeflow-spot:release": "r2026-11", "kubeflow-spot:cloud": existing, "kubeflow-spot:pools": list(pools)}

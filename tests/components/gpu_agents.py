@@ -34,7 +34,7 @@ def gpu_pools(spec: ClusterSpec) -> dict[str, NodePool]:
 
 
 def with_(spec: ClusterSpec, name: str, **changed: Any) -> dict[str, NodePool]:
-    """The GPU pools after a change of one pool of the file."""
+    """Return the GPU pools after a change of one pool of the file."""
     new = tuple(pool.model_copy(update=changed) if pool.name == name else pool for pool in spec.pools)
     return gpu_pools(spec.model_copy(update={"pools": new}))
 

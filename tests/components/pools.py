@@ -31,21 +31,21 @@ class DeclaredPool:
 
 
 def pools(declared: Declared) -> dict[str, DeclaredPool]:
-    """All pools beside the system pool, by name."""
+    """Return all pools beside the system pool, by name."""
     aks = (_of_aks(pool.inputs) for pool in declared.of(AKS_POOL).values())
     gke = (_of_gke(pool.inputs) for pool in declared.of(GKE_POOL).values() if pool.name != system_pool(declared))
     return {pool.name: pool for pool in (*aks, *gke)}
 
 
 def system_pool(declared: Declared) -> str:
-    """On GKE the system pool is a resource like the others: its name among them, the one that no output tells of."""
+    """Return the name of the system pool, which is a resource like the others on GKE: the one that no output tells of."""
     published = {pool["name"] for pool in declared.outputs["pools"]}
     system_pools = [pool.name for pool in declared.of(GKE_POOL).values() if pool.inputs["name"] not in published]
     return system_pools[0] if system_pools else ""
 
 
 def cluster(declared: Declared) -> Any:
-    """The registration of the cluster."""
+    """Return the registration of the cluster."""
     (resource,) = {**declared.of(AKS_CLUSTER), **declared.of(GKE_CLUSTER)}.values()
     return resource
 

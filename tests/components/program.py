@@ -52,7 +52,7 @@ class Declared:
     """Names of secret outputs."""
 
     def of(self, type: str, ending: str = "") -> dict[str, Registration]:
-        """Registrations of a type, by name; of those only the ones whose name ends so."""
+        """Return registrations of a type, by name; of those only the ones whose name ends so."""
         return {r.name: r for r in self.resources if r.type == type and r.name.endswith(ending)}
 
 
@@ -122,6 +122,28 @@ class Cloud(pulumi.runtime.Mocks):
         return {"kubeconfigs": [{"name": "clusterUser", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}
 
 
+class Answering(Cloud):
+    """A cloud with these answers or refusals by the end of a function's name; it remembers what was asked, of which provider."""
+
+    def __init__(self, **answers: dict[str, Any] | str) -> None:
+        super().__init__(None)
+        self._answers = answers
+        self.asked: list[tuple[str, dict[str, Any], str]] = []
+
+    def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+        name = args.token.rpartition(":")[2]
+        self.asked.append((name, args.args, args.provider))
+        answer = self._answers.get(name)
+        if isinstance(answer, str):
+            raise CloudRefused(answer)
+        return super().call(args) if answer is None else answer
+
+
+def with_outputs(outputs: Mapping[str, Any]) -> Answering:
+    """Return a cloud without clusters, and a stack with these outputs of its last update."""
+    return Answering(readStackOutputs={"outputs": outputs})
+
+
 _GOOGLE_IDS = {
     "gcp:compute/network:Network": "projects/{project}/global/networks/{name}",
     "gcp:compute/subnetwork:Subnetwork": "projects/{project}/regions/{region}/subnetworks/{name}",
@@ -131,7 +153,7 @@ _GOOGLE_IDS = {
 
 
 def _google(type: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Id and outputs of a resource of pulumi-gcp, as far as the program asks for them."""
+    """Return id and outputs of a resource of pulumi-gcp, as far as the program asks for them."""
     outputs = dict(inputs)
     if type == "gcp:serviceaccount/account:Account":
         outputs["email"] = f"{inputs['accountId']}@{inputs['project']}.iam.gserviceaccount.com"
@@ -144,7 +166,7 @@ def _google(type: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str
 
 
 def running(declared: Declared, **counts: int) -> list[dict[str, Any]]:
-    """The pools in a cluster's GET once everything declared exists; pools have their minimum, or the given count.
+    """Return the pools in a cluster's GET once everything declared exists; pools have their minimum, or the given count.
 
     AKS has chosen what was not sent.
     """
@@ -155,8 +177,20 @@ def running(declared: Declared, **counts: int) -> list[dict[str, Any]]:
     return [chosen | profile | {"count": counts.get(profile["name"], profile["count"])} for profile in profiles]
 
 
+def kubeconfig_of(server: str, **user: Any) -> str:
+    """Return a kubeconfig with this server and user, and one context, `lab`."""
+    return yaml.safe_dump(
+        {
+            "clusters": [{"name": "lab", "cluster": {"server": server}}],
+            "users": [{"name": "me", "user": user}],
+            "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}],
+            "current-context": "lab",
+        }
+    )
+
+
 def stack_config(path: Path) -> dict[str, Any]:
-    """The `config` of a stack file."""
+    """Return the `config` of a stack file."""
     content: dict[str, Any] = yaml.safe_load(path.read_text())["config"]
     return content
 
@@ -169,12 +203,12 @@ def declare(
     preview: bool = False,
     stack: str = "test",
 ) -> Declared:
-    """The resources and outputs that the program declares with these settings, given as a stack file's `config`.
+    """Return what the program declares with these settings, given as a stack file's `config`: resources and outputs.
 
     `live` is what the cluster's GET lists as its pools; None when there is no cluster yet. `cloud` answers in place of
     mocks that take everything. Without a `monkeypatch` the SDK is as before afterwards.
 
-    Raises what the program raises, such as pulumi.RunError.
+    Raise what the program raises, such as pulumi.RunError.
     """
     if monkeypatch is None:
         with pytest.MonkeyPatch.context() as own:

@@ -68,7 +68,7 @@ def judged(
     nodes: int | None = 1,
     removed: list[str] | None = None,
 ) -> dict[str, Problem]:
-    """Problems and warnings by pool after an edit, with a pod on every pool where no other work is given."""
+    """Return problems and warnings by pool after an edit, with a pod on every pool where no other work is given."""
     before = stack(settings)
     pools = [*before.node_pools, *([before.system_pool] if before.system_pool else [])]
     last = {"pools": removed_pools.remembered(before, [])}
@@ -80,7 +80,7 @@ def judged(
 
 
 def without(name: str) -> Edit:
-    """Removes a pool, and the steps that name it."""
+    """Remove a pool, and the steps that name it."""
 
     def edit(settings: Settings) -> None:
         settings["pools"] = [pool for pool in settings["pools"] if pool["name"] != name]
@@ -91,7 +91,7 @@ def without(name: str) -> Edit:
 
 
 def renamed(name: str, other: str) -> Edit:
-    """Renames a pool, and the steps that name it."""
+    """Rename a pool, and the steps that name it."""
 
     def edit(settings: Settings) -> None:
         for pool in settings["pools"]:

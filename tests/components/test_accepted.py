@@ -14,16 +14,16 @@ import pytest
 from checks.preflight.azure import azure_declared as azure_declared
 from checks.preflight.demand import demand
 from checks.preflight.gcp import gcp_declared as gcp_declared
-from components.layer import discovery
-from config.stack_file import loader
 from sandbox.cloud.provider import Resource
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.emulation import Emulated
+from tests.components.gpu_agents import spec_of
 from tests.components.pools import pools
 from tests.components.program import PROJECT, Declared, Registration, declare, stack_config
 
-pytestmark = pytest.mark.program
+# An existing cluster has an API server with no objects that matter here.
+pytestmark = [pytest.mark.program, pytest.mark.usefixtures("contents")]
 
 STACKS = sorted(
     path
@@ -59,11 +59,9 @@ def destroy(declared: Declared, cloud: Emulated) -> None:
             )
 
 
-def by_preflight(settings: Mapping[str, Any], cloud: Emulated) -> set[str]:
+def by_preflight(settings: dict[str, Any], cloud: Emulated) -> set[str]:
     """Return the types of the cloud's resources for which `make preflight` looks for rights."""
-    raw = {key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}
-    spec, _ = loader.read_stack(raw)
-    assert spec
+    spec = spec_of(settings)
     return {f"{cloud.prefix}{type}" for type, _ in DECLARED[spec.cloud.provider].resources(demand(spec))}
 
 
@@ -76,16 +74,10 @@ def with_kept_storage(settings: dict[str, Any], cloud: Emulated) -> None:
 
 
 @pytest.mark.parametrize("path", IN_A_CLOUD, ids=lambda path: path.name.removesuffix(".yaml"))
-def test_a_happy_stack_is_accepted_by_its_cloud_and_again_after_destroy(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_happy_stack_is_accepted_by_its_cloud_and_again_after_destroy(path: Path, tmp_path: Path) -> None:
     settings = stack_config(path)
     # The teardown of a protected cluster begins with an `up` without protection.
     settings.get("kubeflow-spot:cluster", {}).pop("protect", None)
-    # An existing cluster has an API server with no objects that matter here.
-    monkeypatch.setattr(
-        discovery, "read_contents", lambda kubeconfig, what, compute_class=None: discovery.Contents("1.36.2")
-    )
     described = settings["kubeflow-spot:cloud"]
     cloud = CLOUDS[described["provider"]](tmp_path / "cloud.json", described)
     cloud.seed(settings)

@@ -12,7 +12,8 @@ import yaml
 
 from components.existing import existing_credentials
 from config.clouds.existing.existing_settings import Existing
-from tests.components.program import PROJECT, declare, stack_config
+from tests.components.features import with_
+from tests.components.program import PROJECT, declare, kubeconfig_of, stack_config
 
 pytestmark = pytest.mark.program
 
@@ -30,18 +31,7 @@ EXISTING = {
         {"name": "cpu", "machine": "rack-2", "maxNodes": 4, "gpus": 0},
     ],
 }
-KUBECONFIG = yaml.safe_dump(
-    {
-        "clusters": [{"name": "lab", "cluster": {"server": "https://lab"}}],
-        "users": [{"name": "me", "user": {"token": "token-of-me"}}],
-        "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}],
-        "current-context": "lab",
-    }
-)
-
-
-def with_(settings: dict[str, Any], **top: Any) -> dict[str, Any]:
-    return {**settings, **{f"kubeflow-spot:{key}": value for key, value in top.items()}}
+KUBECONFIG = kubeconfig_of("https://lab", token="token-of-me")
 
 
 class Stacks(pulumi.runtime.Mocks):

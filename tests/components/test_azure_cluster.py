@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from sandbox.azure import azure_ids
 from tests.components.features import (
     FULL,
     GUID,
     ID,
     NETWORK_CONTRIBUTOR,
     Azure,
-    _subscription,
     cluster,
     grants,
     inputs_of,
@@ -157,7 +157,7 @@ def test_of_an_existing_group_and_network_nothing_is_declared(azure: Azure) -> N
     )
     for type in ("resources:ResourceGroup", "network:VirtualNetwork", "network:Subnet"):
         assert named(declared, type) == {}
-    group = f"/subscriptions/{_subscription(azure)}/resourceGroups/net-rg"
+    group = f"/subscriptions/{azure_ids.SUBSCRIPTION}/resourceGroups/net-rg"
     subnets = f"{group}/providers/Microsoft.Network/virtualNetworks/corp/subnets"
     assert cluster(declared)["resourceGroupName"] == "ml-rg"
     assert cluster(declared)["agentPoolProfiles"][0]["vnetSubnetID"] == f"{subnets}/nodes"

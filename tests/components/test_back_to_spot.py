@@ -36,7 +36,7 @@ def stack(**scheduling: Any) -> Settings:
 
 
 def objects(declared: Declared) -> dict[str, Any]:
-    """The inputs of the part's objects by type."""
+    """Return the inputs of the part's objects by type."""
     return {
         type: resource.inputs
         for type in KINDS

@@ -33,12 +33,12 @@ def before() -> Declared:
 
 
 def after(before: Declared, changed: Settings) -> Declared:
-    """The resources that the program declares with other settings while the earlier ones exist."""
+    """Return the resources that the program declares with other settings while the earlier ones exist."""
     return declare(changed, live=running(before, general=2))
 
 
 def outcome(before: Declared, after: Declared, pool: str) -> str:
-    """Steps of the engine on a pool: azure-native's own replacements, and those that the program asks for."""
+    """Return the steps of the engine on a pool: azure-native's own replacements, and those that the program asks for."""
     old, new = before.of(POOL)[f"lab-{pool}"], after.of(POOL)[f"lab-{pool}"]
     changed = {key for key in old.inputs | new.inputs if old.inputs.get(key) != new.inputs.get(key)} - {"count"}
     if changed & {*new.options.get("replaceOnChanges", ()), *TYPES[POOL].replaces}:
@@ -189,7 +189,7 @@ def test_a_changed_system_pool_is_put_again_after_every_earlier_request(before: 
 
 
 def waits(declared: Declared) -> dict[str, set[str]]:
-    """The resources that each pool waits for beside the cluster and its network."""
+    """Return the resources that each pool waits for beside the cluster and its network."""
     return {
         pool.name: {
             urn.rpartition("::")[2] for urn in pool.options["dependencies"] if "Pool::" in urn or "Deployment" in urn

@@ -42,7 +42,7 @@ def node_pools(pools: list[dict[str, Any]]) -> tuple[NodePool, ...]:
 
 
 def described_pools(pools: list[dict[str, Any]]) -> tuple[NodePool, ...]:
-    """In a cluster of any make, where nothing taints spot nodes."""
+    """Return pools in a cluster of any make, where nothing taints spot nodes."""
     cloud = {"provider": "existing", "name": "lab", "kubeconfig": {"file": "x"}}
     plain = [
         {key: value for key, value in pool.items() if key != "fallback"} | {"gpus": int("_NC" in pool["machine"])}
@@ -78,14 +78,6 @@ def test_the_lines_put_a_pod_on_the_pools_they_are_meant_for_and_on_no_others(po
 @given(pool_lists())
 def test_snippets_place_pods_without_taints_on_spot_pools(pools: list[dict[str, Any]]) -> None:
     check(described_pools(pools))
-
-
-def test_prefer_spot_prefers_it() -> None:
-    lines = yaml.safe_load(contract.data("r2026-11", node_pools(good()["pools"]))["gpu-prefer-spot.yaml"])
-    (term,) = lines["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
-    assert term["preference"]["matchExpressions"] == [
-        {"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}
-    ]
 
 
 LABELS = st.dictionaries(

@@ -116,14 +116,6 @@ def test_the_manager_links_the_file_that_the_plugin_reads_and_signals_it(pools: 
     assert "MIG_STRATEGY" not in environment(main)
 
 
-def test_a_plugin_that_shares_nothing_runs_alone(pools: dict[str, NodePool]) -> None:
-    daemon_set = plugin({"train": pools["train"]})
-    assert "annotations" not in daemon_set["template"]["metadata"]
-    assert {"initContainers", "serviceAccountName", "shareProcessNamespace"}.isdisjoint(pod(daemon_set))
-    (container,) = pod(daemon_set)["containers"]
-    assert "env" not in container
-
-
 @pytest.mark.parametrize(("name", "privileged"), [("notebooks", False), ("serving", True), ("slices", True)])
 def test_only_mig_and_mps_make_the_plugin_privileged(name: str, privileged: bool, pools: dict[str, NodePool]) -> None:
     capabilities = main_container(plugin({name: pools[name]}))["securityContext"]["capabilities"]

@@ -11,9 +11,9 @@ from typing import Any
 
 import pulumi
 import pytest
-import yaml
 
 from components.layer import discovery, running
+from tests.components.program import kubeconfig_of
 
 pytestmark = pytest.mark.process
 
@@ -23,20 +23,9 @@ EXPANDER = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-priorit
 CONTRACT = "/api/v1/namespaces/kube-public/configmaps"
 
 
-def kubeconfig(server: str, **user: Any) -> str:
-    return yaml.safe_dump(
-        {
-            "clusters": [{"name": "c", "cluster": {"server": server}}],
-            "users": [{"name": "u", "user": user}],
-            "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
-            "current-context": "x",
-        }
-    )
-
-
 @pytest.fixture
 def serving() -> Iterator[Callable[[dict[str, Answer]], str]]:
-    """Starts a server that answers these paths, and 404 to others; returns its address."""
+    """Start a server that answers these paths, and 404 to others; return its address."""
     servers: list[HTTPServer] = []
 
     def start(answers: dict[str, Answer]) -> str:
@@ -70,7 +59,7 @@ def test_daemon_sets_operators_policies_the_expander_and_the_contract_are_read_a
         EXPANDER: (200, {"metadata": {}, "data": {"priorities": "1: ['.*']"}}),
         CONTRACT: (200, {"items": [{"metadata": {"name": "kubeflow-spot"}}]}),
     }
-    contents = discovery.read_contents(kubeconfig(serving(answers)), "cloud.kubeconfig")
+    contents = discovery.read_contents(kubeconfig_of(serving(answers)), "cloud.kubeconfig")
     assert contents.version == "1.36.2"
     assert contents.daemon_sets == (daemon_set,)
     assert [policy["metadata"]["name"] for policy in contents.policies] == ["p"]
@@ -88,7 +77,7 @@ def test_a_compute_class_is_read_by_its_name_where_one_is_asked_for(serving: Any
         # A refused read of an unused class is no error.
         "/apis/cloud.google.com/v1/computeclasses/others": (403, {}),
     }
-    server = kubeconfig(serving(answers))
+    server = kubeconfig_of(serving(answers))
     assert discovery.read_contents(server, "cloud.existingCluster", "gpus").compute_class == compute_class
     assert discovery.read_contents(server, "cloud.existingCluster").compute_class is None
     with pytest.raises(pulumi.RunError, match="refuses to show a ComputeClass: 403"):
@@ -97,7 +86,7 @@ def test_a_compute_class_is_read_by_its_name_where_one_is_asked_for(serving: Any
 
 def test_missing_objects_are_no_error(serving: Any) -> None:
     answers: dict[str, Answer] = {"/version/": (200, VERSION), "/apis/apps/v1/daemonsets": (200, {"items": []})}
-    contents = discovery.read_contents(kubeconfig(serving(answers)), "cloud.kubeconfig")
+    contents = discovery.read_contents(kubeconfig_of(serving(answers)), "cloud.kubeconfig")
     assert (contents.daemon_sets, contents.policies, contents.expander, contents.contracts) == ((), (), None, ())
 
 
@@ -113,7 +102,7 @@ def test_a_refusal_by_the_server_is_one_line_that_names_the_setting(
     answers: dict[str, Answer], expected: str, serving: Any
 ) -> None:
     with pytest.raises(pulumi.RunError, match=expected) as refused:
-        discovery.read_contents(kubeconfig(serving(answers)), "cloud.existingCluster")
+        discovery.read_contents(kubeconfig_of(serving(answers)), "cloud.existingCluster")
     assert str(refused.value).startswith("cloud.existingCluster: ")
 
 
@@ -121,7 +110,7 @@ def test_work_is_read_from_nodes_and_pods(serving: Any) -> None:
     node = {"metadata": {"name": "n", "labels": {"kubeflow-spot.dev/pool": "t4od"}}}
     pod = {"metadata": {"namespace": "a", "name": "p"}, "spec": {"nodeName": "n"}, "status": {"phase": "Running"}}
     answers: dict[str, Answer] = {"/api/v1/nodes": (200, {"items": [node]}), "/api/v1/pods": (200, {"items": [pod]})}
-    found = running.read_running(kubeconfig(serving(answers)), "cluster", {"t4od", "t4"})
+    found = running.read_running(kubeconfig_of(serving(answers)), "cluster", {"t4od", "t4"})
     assert found == {"t4od": running.Running(("n",), (pod,)), "t4": running.Running()}
 
 
@@ -130,7 +119,7 @@ def test_a_refused_list_of_pods_names_the_right_that_is_missing(serving: Any) ->
     with pytest.raises(
         pulumi.RunError, match=r"refuses to show pods: 403(.|\n)* list nodes, and pods in all namespaces"
     ):
-        running.read_running(kubeconfig(serving(answers)), "cluster", {"t4od"})
+        running.read_running(kubeconfig_of(serving(answers)), "cluster", {"t4od"})
 
 
 def test_a_cluster_that_does_not_answer_is_named() -> None:
@@ -139,10 +128,12 @@ def test_a_cluster_that_does_not_answer_is_named() -> None:
     with pytest.raises(
         pulumi.RunError, match=rf"cloud.kubeconfig: .*https://127.0.0.1:{port}, does not answer: .*refused"
     ):
-        discovery.read_contents(kubeconfig(f"https://127.0.0.1:{port}"), "cloud.kubeconfig")
+        discovery.read_contents(kubeconfig_of(f"https://127.0.0.1:{port}"), "cloud.kubeconfig")
 
 
-@pytest.mark.parametrize("text", ["", "token: [secret", "{}", kubeconfig("http://x").replace("current-context: x", "")])
+@pytest.mark.parametrize(
+    "text", ["", "token: [secret", "{}", kubeconfig_of("http://x").replace("current-context: lab", "")]
+)
 def test_an_invalid_kubeconfig_is_reported(text: str) -> None:
     with pytest.raises(pulumi.RunError, match=r"cloud\.kubeconfig: the kubeconfig cannot be used") as refused:
         discovery.read_contents(text, "cloud.kubeconfig")

@@ -13,6 +13,7 @@ from pulumi.runtime.invoke import InvokeResult
 
 from components.existing import existing_credentials
 from config.clouds.existing.existing_settings import Existing
+from tests.components.program import kubeconfig_of
 
 TWO: dict[str, Any] = {
     "apiVersion": "v1",
@@ -163,15 +164,8 @@ def test_a_missing_stack_or_output_is_named(source: dict[str, str], expected: st
 def test_a_credential_in_the_kubeconfig_gives_a_warning_and_is_never_shown(
     user: dict[str, Any], held: list[str], warnings: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    document = {
-        "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me"}}],
-        "clusters": [{"name": "lab", "cluster": {"server": "https://lab"}}],
-        "users": [{"name": "me", "user": user}],
-        "current-context": "lab",
-    }
-    monkeypatch.setattr(
-        existing_credentials, "kubeconfig", lambda spec: existing_credentials.reduced(yaml.safe_dump(document), "here")
-    )
+    text = kubeconfig_of("https://lab", **user)
+    monkeypatch.setattr(existing_credentials, "kubeconfig", lambda spec: existing_credentials.reduced(text, "here"))
     existing_credentials.warn_of_secrets(existing_credentials.kubeconfig(spec(contents="...")))
     assert ["(" + ", ".join(held) + ")" in text for text in warnings] == ([True] if held else [])
     assert "correct horse" not in "".join(warnings)

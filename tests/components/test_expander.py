@@ -1,20 +1,35 @@
-"""The plan for the priority expander's ConfigMap, with any owner of the existing one."""
+"""The priority expander's ConfigMap: its plan with any owner of the existing one, and the cluster autoscaler's reading of it.
+
+The reader is an independent one, with RE2 itself, over drawn stacks.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pulumi
 import pytest
+import re2
 import yaml
+from hypothesis import HealthCheck, given, settings
 
 from components.layer import names
 from components.layer.autoscaler import expander, priorities
 from components.layer.autoscaler.expander import ExpanderPlan
 from components.layer.autoscaler.priorities import Wanted
+from config.clouds.azure.azure_traits import Aks
 from config.model.cluster import ExpanderOptions
+from config.model.pool import Capacity
+from config.model.spec import ClusterSpec
+from config.placement import node_pools, object_names
+from config.placement.growth_order import growth_order
+from config.placement.node_pools import NodePool
 from config.stack_file import loader
-from tests.config.stack import good, grown
+from sandbox.autoscaler.fit import misfit
+from tests.admission.corpus import corpus
+from tests.config.stack import good, grown, spec
+from tests.parity.drawn import Settings, neutral, on_aks
 
 WANTED = Wanted(("t4", "t4od"), spot={"t4"}, others=("agentpool",))
 OWN = {20: ["^aks-t4-[0-9]+-vmss$"], 10: ["^aks-t4od-[0-9]+-vmss$"], 1: [".*"]}
@@ -129,9 +144,7 @@ def test_where_the_map_is_not_read_none_is_declared_and_the_outputs_say_so() -> 
     "group", [".*", "", "^aks-t4", "t4big", "general", "system", "byhand", "^aks-(t4|t4od)-", "[0-9]"]
 )
 def test_the_loader_refuses_the_lines_that_would_be_refused_here(priority: int, group: str) -> None:
-    pools = loader.read_stack(good())[0]
-    assert pools
-    wanted = Wanted(grown(pools))
+    wanted = Wanted(grown(spec(good())))
     lines = {priority: [group], 1005: ["byhand"]}
     faults = list(priorities.faults(priorities.tiers(wanted, lines), wanted))
     tiers = [{"priority": number, "groups": groups} for number, groups in lines.items()]
@@ -147,3 +160,98 @@ def test_every_line_that_turns_the_order_round_is_named() -> None:
         "expander.otherGroups[0].groups[2]",
         "expander.otherGroups[1].groups[0]",
     ]
+
+
+drawn = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+CPU_PODS = [
+    golden.spec
+    for golden in corpus().values()
+    if not golden.gpu and not golden.expect.refused and golden.object["kind"] != "DaemonSet"
+]
+
+
+class Autoscaler:
+    """The ConfigMap of a stack, as its reader sees it."""
+
+    def __init__(self, stack: ClusterSpec, pools: Sequence[NodePool]) -> None:
+        spot = {pool.name for pool in pools if pool.capacity == Capacity.SPOT}
+        wanted = Wanted(growth_order(stack, pools, Aks()), spot)
+        declared = expander.plan(wanted, ExpanderOptions(), "dev", None, stack.name).declared
+        assert declared
+        self.tiers = yaml.safe_load(priorities.written(declared))
+
+    def tries(self, open_to: Iterable[str]) -> list[str]:
+        """Return pools in the order in which they grow for a pod that fits them: the highest number with a match wins."""
+        numbers = {pool: self.number(f"aks-{pool}-31415926-vmss") for pool in open_to}
+        assert len(set(numbers.values())) == len(numbers), "between equals the autoscaler chooses at random"
+        return sorted(numbers, key=lambda pool: -numbers[pool])
+
+    def number(self, group: str) -> int:
+        return max(
+            number for number, lines in self.tiers.items() if any(re2.search(line, group) is not None for line in lines)
+        )
+
+
+def vcpus(pool: NodePool) -> int:
+    machine = Aks().machine(pool.machine)
+    assert machine
+    return machine.vcpus
+
+
+def chained_pools(stack: ClusterSpec, size: dict[str, int], most: int) -> set[str]:
+    """Return pools of the chains that begin with a machine of at most `most` vCPUs, and the pools before them."""
+    known: set[str] = set()
+    waiting = [chain for pool in stack.pools if size[pool.name] <= most for chain in [object_names.chain(pool)]]
+    while waiting:
+        steps = {*waiting.pop()} - known
+        known |= steps
+        waiting += [
+            whole[: whole.index(step)]
+            for pool in stack.pools
+            for whole in [object_names.chain(pool)]
+            for step in steps
+            if step in whole
+        ]
+    return known
+
+
+@given(neutral())
+@drawn
+def test_a_pods_own_chain_is_tried_before_any_dearer_machine_that_it_does_not_need(wanted: Settings) -> None:
+    stack = spec(on_aks(wanted))
+    pools = node_pools.node_pools(stack, Aks())
+    size = {pool.name: vcpus(pool) for pool in pools}
+    autoscaler = Autoscaler(stack, pools)
+    for gpus in (0, 1, 2, 4):
+        fitting = {pool.name for pool in pools if pool.gpus >= gpus and bool(pool.gpus) == bool(gpus)}
+        order = autoscaler.tries(fitting)
+        heads = [pool for pool in stack.pools if pool.reclaimable and pool.name in fitting]
+        if heads:
+            # A pod that tolerates everything: its chain is the one that begins with the smallest machine.
+            head = min(heads, key=lambda pool: (size[pool.name], order.index(pool.name)))
+            twin = object_names.twin_name(head, Aks())
+            chain = [name for name in (*object_names.chain(head), *([twin] if twin else [])) if name in fitting]
+            assert [name for name in order if name in chain] == chain
+            own = chained_pools(stack, size, size[head.name])
+            before = order[: order.index(chain[-1])]
+            assert [name for name in before if name not in own and size[name] > size[head.name]] == []
+        # A pod that tolerates no spot, such as a notebook, gets the smallest machine first.
+        on_demand = [size[pool] for pool in order if any(p.name == pool and not p.spot for p in pools)]
+        assert on_demand == sorted(on_demand)
+
+
+@given(neutral())
+@drawn
+def test_a_pod_without_a_gpu_makes_no_gpu_pool_grow(wanted: Settings) -> None:
+    stack = spec(on_aks(wanted))
+    pools = node_pools.node_pools(stack, Aks())
+    with_gpus = {pool.name for pool in pools if pool.gpus}
+    # A pod that tolerates everything (the guard refuses it in profiles) grows GPU pools last.
+    order = Autoscaler(stack, pools).tries({"system", *(pool.name for pool in pools)})
+    assert [name in with_gpus for name in order] == sorted(name in with_gpus for name in order)
+    assert order.index("system") == len(order) - len(with_gpus) - 1
+    # All others, for ever
+    for pod in CPU_PODS:
+        for pool in pools:
+            taints = [taint.model_dump(mode="json") for taint in pool.taints]
+            assert not pool.gpus or misfit(pod, "node", pool.labels, taints)

@@ -1,16 +1,17 @@
-"""A new GKE cluster: its settings, the identity of its nodes, Google's agents, the way to its API server."""
+"""A new GKE cluster: its settings, its network, the identity of its nodes, Google's agents, the way to its API server."""
 
 from __future__ import annotations
 
 import copy
 from typing import Any
 
+import pulumi
 import pytest
 import yaml
 
-from tests.components.google import GENERAL, KEY, L4, SHARED_VPC, WITH_TWIN, rows, stack
+from tests.components.google import GENERAL, KEY, L4, SHARED_VPC, SUBNET, WITH_TWIN, rows, stack
 from tests.components.pools import GKE_CLUSTER, GKE_POOL, cluster
-from tests.components.program import Declared, declare
+from tests.components.program import Answering, Declared, declare
 
 pytestmark = pytest.mark.program
 
@@ -30,7 +31,7 @@ def inputs(declared: Declared) -> dict[str, Any]:
 
 
 def waits_for(declared: Declared, type: str, name: str) -> set[str]:
-    """Types and names of what a resource waits for."""
+    """Return types and names of what a resource waits for."""
     (resource,) = (r for r in declared.resources if (r.type, r.name) == (type, name))
     return {urn.split("$")[-1] for urn in resource.options.get("dependencies", ())}
 
@@ -39,12 +40,6 @@ def waits_for(declared: Declared, type: str, name: str) -> set[str]:
 def test_what_the_stack_file_says_of_the_cluster_is_sent(cloud: dict[str, Any], sent: dict[str, Any]) -> None:
     values = inputs(declare(stack(L4, cloud=cloud)))
     assert {key: values.get(key) for key in sent} == sent
-
-
-def test_an_older_release_asks_for_its_own_version_and_tags_are_resource_labels() -> None:
-    settings = stack(L4, release="r2026-09", cluster={"name": "lab", "tags": {"team": "ml"}})
-    values = inputs(declare(settings))
-    assert (values["minMasterVersion"], values["resourceLabels"]) == ("1.35", {"team": "ml"})
 
 
 @pytest.mark.parametrize(
@@ -112,13 +107,6 @@ def test_a_given_account_is_used_as_it_is_but_may_read_the_named_repositories() 
     assert [reader.inputs["member"] for reader in declared.of(READER).values()] == [f"serviceAccount:{GIVEN_ACCOUNT}"]
     nodes = [inputs(declared), *(pool.inputs for pool in declared.of(GKE_POOL).values())]
     assert {reader["nodeConfig"]["serviceAccount"] for reader in nodes} == {GIVEN_ACCOUNT}
-
-
-def test_iam_alone_limits_what_nodes_may_do() -> None:
-    declared = declare(stack(L4))
-    for values in (inputs(declared), *(pool.inputs for pool in declared.of(GKE_POOL).values())):
-        assert values["nodeConfig"]["oauthScopes"] == ["https://www.googleapis.com/auth/cloud-platform"]
-        assert values["nodeConfig"]["workloadMetadataConfig"] == {"mode": "GKE_METADATA"}
 
 
 def test_gpu_pools_come_after_one_without_gpus() -> None:
@@ -217,3 +205,81 @@ def test_the_kubeconfig_holds_no_credentials_but_googles_program_and_is_secret()
     assert user["exec"]["installHint"]
     assert content["current-context"] == content["contexts"][0]["name"]
     assert (declared.outputs["project"], declared.outputs["location"]) == ("example-lab", "europe-west4")
+
+
+NAT = "gcp:compute/routerNat:RouterNat"
+
+
+def test_pools_wait_for_the_way_out_of_a_network_made_here() -> None:
+    declared = declare(stack(L4))
+    (nat,) = declared.of(NAT)
+    for pool in declared.of(GKE_POOL):
+        assert f"{NAT}::{nat}" in waits_for(declared, GKE_POOL, pool)
+
+
+@pytest.mark.parametrize(
+    ("network", "logged"),
+    [({}, None), ({"flowLogSampling": 0.1}, {"flowSampling": 0.1}), ({"flowLogSampling": None}, None)],
+)
+def test_flows_are_logged_where_the_stack_file_says_which_share(
+    network: dict[str, Any], logged: dict[str, float] | None
+) -> None:
+    declared = declare(stack(L4, cloud={"network": network}))
+    (subnet,) = declared.of("gcp:compute/subnetwork:Subnetwork").values()
+    assert subnet.inputs.get("logConfig") == logged
+
+
+@pytest.mark.parametrize("network", [{"outboundType": "none"}, {"privateNodes": False}])
+def test_without_a_way_out_there_is_no_router(network: dict[str, Any]) -> None:
+    declared = declare(stack(L4, cloud={"network": network}))
+    assert [r.type for r in declared.resources if "router" in r.type] == []
+
+
+def test_of_a_shared_vpc_nothing_is_declared_and_its_ids_name_its_project() -> None:
+    declared = declare(SHARED_VPC)
+    assert [r.type for r in declared.resources if r.type.startswith("gcp:compute/") and "Member" not in r.type] == []
+    values = inputs(declared)
+    assert values["network"] == "projects/example-net/global/networks/corp"
+    # The region of a zonal cluster.
+    assert values["subnetwork"] == "projects/example-net/regions/europe-west4/subnetworks/nodes"
+    assert values["ipAllocationPolicy"] == {
+        "clusterSecondaryRangeName": "gke-pods",
+        "servicesSecondaryRangeName": "gke-services",
+    }
+
+
+@pytest.mark.parametrize(
+    ("answer", "messages"),
+    [
+        (
+            "projects/example-net/regions/europe-west4/subnetworks/nodes not found",
+            [r"existing\.subnet: there is no subnet"],
+        ),
+        (
+            {**SUBNET, "network": "https://www.googleapis.com/x/global/networks/other"},
+            [r"existing\.name: .* of network 'other'"],
+        ),
+        (
+            {**SUBNET, "secondaryIpRanges": [{"rangeName": "b", "ipCidrRange": "10.0.0.0/14"}]},
+            [
+                r"existing\.podRange: .* no secondary range 'gke-pods'\n +write one of those it has: b",
+                r"existing\.serviceRange: ",
+            ],
+        ),
+        ({**SUBNET, "secondaryIpRanges": []}, ["2 problems", "it has none"]),
+    ],
+)
+def test_an_incomplete_network_is_reported_before_anything_is_declared(
+    answer: dict[str, Any] | str, messages: list[str]
+) -> None:
+    request = {"project": "example-net", "region": "europe-west4", "name": "nodes"}
+    for text in messages:
+        cloud = Answering(getSubnetwork=answer)
+        with pytest.raises(pulumi.RunError, match=text):
+            declare(SHARED_VPC, cloud=cloud)
+        assert ("getSubnetwork", request) in [asked[:2] for asked in cloud.asked]
+
+
+def test_a_network_that_may_not_be_read_is_not_taken_for_a_missing_one() -> None:
+    with pytest.raises(pulumi.RunError, match=r"(?s)existing: .* cannot be read.*Required .* permission"):
+        declare(SHARED_VPC, cloud=Answering(getSubnetwork="Required 'compute.subnetworks.get' permission"))

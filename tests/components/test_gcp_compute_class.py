@@ -9,7 +9,7 @@ import pytest
 
 from components.layer import discovery, names
 from components.layer.discovery import Contents
-from tests.components.google import GENERAL, L4, WITH_TWIN, stack
+from tests.components.google import GENERAL, L4, WITH_TWIN, in_existing, stack
 from tests.components.program import Declared, declare
 
 pytestmark = pytest.mark.program
@@ -21,7 +21,7 @@ MAP = "kubernetes:core/v1:ConfigMap"
 BIG = {"name": "l4big", "machine": "g2-standard-16", "capacity": "spot", "maxNodes": 4}
 CHAIN = {**L4, "fallback": [{"pool": "l4big"}, {"onDemand": {"maxNodes": 2}}]}
 OUTSIDE = {"name": "own", "machine": "g2-standard-4", "maxNodes": 1, "gcp": {"computeClass": False}}
-EXISTING = {"existingCluster": {"location": "europe-west4", "name": "shared"}, "fallback": {"mode": "compute-class"}}
+IN_EXISTING = in_existing(WITH_TWIN, fallback={"mode": "compute-class"})
 
 
 def of_class(declared: Declared) -> dict[str, Any]:
@@ -132,19 +132,9 @@ def test_our_daemon_sets_tolerate_the_class() -> None:
     assert "cloud.google.com/compute-class" in [toleration["key"] for toleration in tolerations]
 
 
-def test_gkes_device_plugin_serves_the_pools(warnings: list[str]) -> None:
-    declared = declare(stack(WITH_TWIN))
-    assert declared.outputs["devicePlugin"] == {
-        "pools": [],
-        "leftTo": [{"namespace": "kube-system", "name": "nvidia-gpu-device-plugin", "pools": ["l4", "l4od"]}],
-    }
-    assert declared.of("kubernetes:apps/v1:DaemonSet") == {}
-    assert [text for text in warnings if "device plugin" in text] == []
-
-
 @pytest.fixture
 def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Objects in the cluster, as fields of `Contents`; to be changed before the run."""
+    """Return the objects in the cluster, as fields of `Contents`; to be changed before the run."""
     contents: dict[str, Any] = {"version": "1.36.2-gke.100"}
 
     def read(kubeconfig: str, what: str, compute_class: str | None = None) -> Contents:
@@ -155,14 +145,6 @@ def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return contents
 
 
-def in_existing_cluster(*pools: dict[str, Any]) -> dict[str, Any]:
-    settings = stack(*pools, cloud=EXISTING)
-    for key in ("cluster", "systemPool"):
-        del settings[f"kubeflow-spot:{key}"]
-    del settings["kubeflow-spot:cloud"]["location"]
-    return settings
-
-
 @pytest.mark.parametrize(
     ("labels", "owner"), [({}, "another owner"), (names.labels("blue"), "stack 'blue' of this program")]
 )
@@ -171,12 +153,12 @@ def test_a_class_of_that_name_that_is_not_ours_is_an_error_with_the_way_out(
 ) -> None:
     contents["compute_class"] = {"metadata": {"name": "kubeflow-spot", "labels": labels}}
     with pytest.raises(pulumi.RunError, match=rf"cloud\.fallback\.className: .*made by {owner}\n.*className"):
-        declare(in_existing_cluster(WITH_TWIN), live=[])
+        declare(IN_EXISTING, live=[])
 
 
 def test_our_own_class_is_declared_again(contents: dict[str, Any]) -> None:
     contents["compute_class"] = {"metadata": {"name": "kubeflow-spot", "labels": names.labels("test")}}
-    declared = declare(in_existing_cluster(WITH_TWIN), live=[])
+    declared = declare(IN_EXISTING, live=[])
     assert of_class(declared)["metadata"]["name"] == "kubeflow-spot"
     assert declared.outputs["computeClass"]["byDefault"] is True
 
@@ -185,7 +167,7 @@ def test_a_cluster_below_1_36_has_the_class_and_no_policy_and_says_what_is_lost(
     contents: dict[str, Any], warnings: list[str]
 ) -> None:
     contents["version"] = "1.35.6-gke.100"
-    declared = declare(in_existing_cluster(WITH_TWIN), live=[])
+    declared = declare(IN_EXISTING, live=[])
     assert of_class(declared)["spec"]["priorities"]
     assert policies(declared) == []
     assert declared.outputs["computeClass"]["byDefault"] is False

@@ -8,16 +8,13 @@ import pulumi
 import pytest
 import yaml
 
-from components.layer import discovery
-from components.layer.discovery import Contents
-from tests.components.google import GENERAL, L4, WITH_TWIN, rows, stack
+from tests.components.google import GENERAL, L4, WITH_TWIN, in_existing, rows, stack
 from tests.components.pools import GKE_POOL
-from tests.components.program import Cloud, CloudRefused, Declared, declare
+from tests.components.program import Answering, Declared, declare
 
 pytestmark = [pytest.mark.program, pytest.mark.usefixtures("contents")]
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
-EXISTING = {"existingCluster": {"location": "europe-west4", "name": "shared"}}
 SHARED: dict[str, Any] = {
     "endpoint": "203.0.113.20",
     "masterAuths": [{"clusterCaCertificate": "dGhlaXJz"}],
@@ -52,41 +49,19 @@ PLUGIN = {
 """GKE's own (container-engine-accelerators, cmd/nvidia_gpu/device-plugin.yaml)."""
 
 
-class ExistingCluster(Cloud):
-    """A cloud with this answer to `getCluster`, or this refusal."""
-
-    def __init__(self, answer: dict[str, Any] | str) -> None:
-        super().__init__(None)
-        self._answer = answer
-
-    def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
-        if args.token == "pulumi:pulumi:readStackOutputs":
-            return super().call(args)
-        request = {"project": "example-lab", "location": "europe-west4", "name": "shared"}
-        assert (args.token, args.args) == ("gcp:container/getCluster:getCluster", request)
-        if isinstance(self._answer, str):
-            raise CloudRefused(self._answer)
-        return self._answer
-
-
 @pytest.fixture
-def contents(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Objects in the cluster, as fields of `Contents`; to be changed before the run."""
-    contents: dict[str, Any] = {"version": "1.36.2-gke.100", "daemon_sets": (PLUGIN,)}
-    monkeypatch.setattr(discovery, "read_contents", lambda kubeconfig, what, compute_class=None: Contents(**contents))
-    return contents
-
-
-def settings(*pools: dict[str, Any], **cloud: Any) -> dict[str, Any]:
-    values = stack(*pools, cloud={**EXISTING, **cloud})
-    for key in ("cluster", "systemPool"):
-        del values[f"kubeflow-spot:{key}"]
-    del values["kubeflow-spot:cloud"]["location"]
-    return values
+def contents(contents: dict[str, Any]) -> None:
+    """Have GKE's objects in the cluster."""
+    contents |= {"version": "1.36.2-gke.100", "daemon_sets": (PLUGIN,)}
 
 
 def run(*pools: dict[str, Any], cluster: dict[str, Any] | None = None, **cloud: Any) -> Declared:
-    return declare(settings(*pools, **cloud), cloud=ExistingCluster({**SHARED, **(cluster or {})}))
+    answering = Answering(getCluster={**SHARED, **(cluster or {})})
+    declared = declare(in_existing(*pools, **cloud), cloud=answering)
+    asked = [(name, args) for name, args, _ in answering.asked if name != "readStackOutputs"]
+    request = {"project": "example-lab", "location": "europe-west4", "name": "shared"}
+    assert all(each == ("getCluster", request) for each in asked)
+    return declared
 
 
 def test_only_pools_their_identity_and_the_layer_are_declared() -> None:
@@ -115,7 +90,7 @@ def test_only_pools_their_identity_and_the_layer_are_declared() -> None:
 
 def test_two_stacks_in_one_cluster_have_an_account_each() -> None:
     def account(name: str) -> str:
-        declared = declare(settings(L4), cloud=ExistingCluster(SHARED), stack=name)
+        declared = declare(in_existing(L4), cloud=Answering(getCluster=SHARED), stack=name)
         (resource,) = declared.of("gcp:serviceaccount/account:Account").values()
         return str(resource.inputs["accountId"])
 
@@ -185,12 +160,12 @@ def test_the_way_in_is_the_one_that_is_open(cluster: dict[str, Any], server: str
 )
 def test_a_cluster_that_takes_no_pools_is_one_clean_error(answer: dict[str, Any] | str, message: str) -> None:
     with pytest.raises(pulumi.RunError, match=message):
-        declare(settings(L4), cloud=ExistingCluster(answer))
+        declare(in_existing(L4), cloud=Answering(getCluster=answer))
 
 
 def test_a_cluster_that_may_not_be_read_is_not_taken_for_a_missing_one() -> None:
     with pytest.raises(pulumi.RunError, match=r"cannot be read: the login lacks container\.clusters\.get\n"):
-        declare(settings(L4), cloud=ExistingCluster("Error 403: Required container.clusters.get permission"))
+        declare(in_existing(L4), cloud=Answering(getCluster="Error 403: Required container.clusters.get permission"))
 
 
 def pool(name: str, **nodes: Any) -> dict[str, Any]:
@@ -254,8 +229,8 @@ def test_a_spot_pool_that_nobody_tainted_is_named_with_the_command_that_taints_i
 
 def test_an_untainted_spot_pool_is_not_named_where_there_is_no_guard(warnings: list[str]) -> None:
     answer = {**SHARED, "nodePools": [{"name": "cheap", "nodeConfigs": [{"spot": True}]}]}
-    without = {**settings(L4), "kubeflow-spot:scheduling": {"enabled": False}}
-    declare(without, cloud=ExistingCluster(answer))
+    without = {**in_existing(L4), "kubeflow-spot:scheduling": {"enabled": False}}
+    declare(without, cloud=Answering(getCluster=answer))
     assert not [text for text in warnings if "'cheap'" in text]
 
 

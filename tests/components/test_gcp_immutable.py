@@ -28,7 +28,7 @@ GPUS: dict[str, Any] = {
 
 
 def plural(value: Any) -> Any:
-    """The value as an invoke returns it: nested blocks are lists with plural names."""
+    """Return the value as an invoke returns it: nested blocks are lists with plural names."""
     if not isinstance(value, dict):
         return value
     maps = ("labels", "resourceLabels")
@@ -45,7 +45,7 @@ def plural(value: Any) -> Any:
 
 
 def running(declared: Declared) -> list[dict[str, Any]]:
-    """The pools in `getCluster` once everything declared exists; GKE has chosen the settings that were not sent."""
+    """Return the pools in `getCluster` once everything declared exists; GKE has chosen the settings that were not sent."""
     chosen = {"maxPodsPerNode": 110, "nodeCount": 1}
     live_pools = []
     for pool in declared.of(GKE_POOL).values():
@@ -74,8 +74,10 @@ def test_an_unchanged_emulated_cluster_has_no_differences(tmp_path: Path) -> Non
     google = AfterUp(tmp_path / "google.json")
     declare(FULL, cloud=google)
     google.up = True
+    changed = copy.deepcopy(FULL)
+    changed["kubeflow-spot:pools"][3]["machine"] = "g2-standard-24"
     with pytest.raises(pulumi.RunError, match=r"pools\[3\]\.gpus: own: is 1 nvidia-l4 "):
-        declare(with_pool(FULL, 3, machine="g2-standard-24"), cloud=google)
+        declare(changed, cloud=google)
     assert declare(FULL, cloud=google).of(GKE_POOL)
 
 
@@ -92,12 +94,6 @@ def test_a_wider_subnet_is_no_other_cluster(range: str, fine: bool, tmp_path: Pa
     else:
         with pytest.raises(pulumi.RunError, match=r"cloud\.network\.nodeSubnet: is 10\.40\.0\.0/20 in the cluster"):
             declare(changed, cloud=google)
-
-
-def with_pool(settings: dict[str, Any], number: int, **change: Any) -> dict[str, Any]:
-    changed = copy.deepcopy(settings)
-    changed["kubeflow-spot:pools"][number].update(change)
-    return changed
 
 
 @pytest.mark.parametrize(("change", "message"), rows("fixed"))
@@ -207,3 +203,29 @@ def test_an_on_demand_pool_does_not_become_spot_under_its_name(capacity: str) ->
         pulumi.RunError, match=rf"pools\[0\]\.capacity: general: .*cannot become {capacity}\n.*another name"
     ):
         declare(stack(changed), live=live_pools)
+
+
+def addresses(pools: list[dict[str, Any]], private: bool) -> list[dict[str, Any]]:
+    return [{**pool, "networkConfigs": [{"enablePrivateNodes": private}]} for pool in pools]
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_addresses_of_live_pools_are_the_stack_files_or_refused(wanted: bool) -> None:
+    settings = stack(L4, cloud={"network": {"privateNodes": wanted}})
+    pools = live(settings)
+    same = declare(settings, live=addresses(pools, wanted))
+    assert {pool.inputs["networkConfig"]["enablePrivateNodes"] for pool in same.of(GKE_POOL).values()} == {wanted}
+    with pytest.raises(
+        pulumi.RunError, match=r"cloud\.network\.privateNodes: .*system, l4\n.*node-pools update"
+    ) as error:
+        declare(settings, live=addresses(pools, not wanted))
+    assert ("--no-enable-private-nodes" in str(error.value)) is not wanted
+
+
+def test_the_way_out_stays_until_the_last_private_pool_is_gone() -> None:
+    settings = stack(L4, cloud={"network": {"privateNodes": False}})
+    pools = addresses(live(settings), False)
+    theirs = addresses([{"name": "theirs"}], True)
+    assert [
+        len(declare(settings, live=now).of("gcp:compute/routerNat:RouterNat")) for now in (pools, pools + theirs)
+    ] == [0, 1]

@@ -12,18 +12,11 @@ from config.clouds.gcp.gcp_traits import Gke
 from config.model.spec import ClusterSpec
 from config.placement import node_pools
 from config.placement.node_pools import NodePool
-from config.stack_file import loader
 from tests.components.google import GENERAL, L4, WITH_TWIN, rows, stack
+from tests.components.gpu_agents import spec_of
 
 ACCOUNT = "lab-nodes@example-lab.iam.gserviceaccount.com"
 OWN, BLOCK = "projects/example-lab/reservations/l4-prod", "/reservationBlocks/b1"
-
-
-def spec(settings: dict[str, Any]) -> ClusterSpec:
-    raw = {key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}
-    cluster_spec, problems = loader.read_stack(raw)
-    assert cluster_spec, problems
-    return cluster_spec
 
 
 def request(read: ClusterSpec, pool: NodePool, live: LiveCluster | None = None) -> dict[str, Any]:
@@ -32,30 +25,21 @@ def request(read: ClusterSpec, pool: NodePool, live: LiveCluster | None = None) 
 
 
 def pool_inputs(*stack_pools: dict[str, Any], live: LiveCluster | None = None, **top: Any) -> dict[str, dict[str, Any]]:
-    """The arguments of every NodePool but the system pool's, by name."""
-    read = spec(stack(*stack_pools, **top))
+    """Return the arguments of every NodePool but the system pool's, by name."""
+    read = spec_of(stack(*stack_pools, **top))
     return {pool.name: request(read, pool, live) for pool in node_pools.node_pools(read, Gke())}
 
 
 def system_inputs(settings: dict[str, Any]) -> dict[str, Any]:
-    read = spec(settings)
+    read = spec_of(settings)
     assert read.system_pool
     return request(read, node_pools.system_pool(read.system_pool, Gke()))
 
 
 def nodes(*stack_pools: dict[str, Any], **top: Any) -> dict[str, Any]:
-    """The `nodeConfig` of the first of them."""
+    """Return the `nodeConfig` of the first of them."""
     config: dict[str, Any] = pool_inputs(*stack_pools, **top)[stack_pools[0]["name"]]["nodeConfig"]
     return config
-
-
-@pytest.mark.parametrize(
-    ("pool", "spot", "preemptible"),
-    [(GENERAL, None, None), (L4, True, None), ({**L4, "capacity": "preemptible"}, None, True)],
-)
-def test_a_machine_is_bought_in_one_way(pool: dict[str, Any], spot: bool | None, preemptible: bool | None) -> None:
-    config = nodes(pool)
-    assert (config.get("spot"), config.get("preemptible")) == (spot, preemptible)
 
 
 def test_a_flex_start_pool_has_an_end_and_no_repairs_and_leaves_upgrades_to_gke() -> None:
@@ -141,12 +125,6 @@ def test_longer_notice_is_of_spot_nodes_alone() -> None:
     assert ["kubeletConfig" in inputs[pool]["nodeConfig"] for pool in ("l4", "l4od")] == [True, False]
 
 
-def test_pods_a_node_and_tags_are_sent() -> None:
-    pool = pool_inputs({**L4, "maxPods": 32}, cluster={"name": "lab", "tags": {"team": "ml"}})["l4"]
-    assert (pool["maxPodsPerNode"], pool["nodeConfig"]["resourceLabels"]) == (32, {"team": "ml"})
-    assert pool_inputs(L4)["l4"]["maxPodsPerNode"] == 110
-
-
 @pytest.mark.parametrize(("pool", "settings"), rows("upgrades"))
 def test_nodes_are_exchanged_in_place_where_no_other_one_can_be_had(pool: dict[str, Any], settings: list[int]) -> None:
     (inputs,) = pool_inputs({"name": "p", "maxNodes": 6, **pool}).values()
@@ -195,12 +173,6 @@ def test_labels_that_gke_puts_on_by_itself_are_not_sent() -> None:
         }
 
 
-def test_the_label_and_taint_of_the_class_are_sent() -> None:
-    config, key = nodes(WITH_TWIN), "cloud.google.com/compute-class"
-    assert config["labels"][key] == "kubeflow-spot"
-    assert {"key": key, "value": "kubeflow-spot", "effect": "NO_SCHEDULE"} in config["taints"]
-
-
 @pytest.mark.parametrize(("pool", "differs"), rows("gpus"))
 def test_gpus_have_googles_name_number_driver_partition_and_sharing(
     pool: dict[str, Any], differs: dict[str, Any] | None
@@ -217,7 +189,7 @@ def test_gkes_plugin_is_kept_off_by_a_label() -> None:
 
 
 def held_by(name: str, reservation: str) -> dict[str, Any]:
-    """A live pool with two nodes in each zone, on a reservation unless that is empty."""
+    """Return a live pool with two nodes in each zone, on a reservation unless that is empty."""
     affinity = [{"values": [reservation]}] if reservation else []
     config = {"labels": {"kubeflow-spot.dev/pool": "l4"}, "reservationAffinities": affinity}
     return {"name": name, "nodeCount": 2, "nodeConfigs": [config]}

@@ -10,7 +10,6 @@ import pytest
 
 from components.layer import names
 from components.layer.scheduling import guard, neighbours
-from components.layer.scheduling.defaults import profiles
 from components.resources import wire
 from config.clouds import registry
 from config.model.scheduling import Scheduling
@@ -120,12 +119,6 @@ def test_both_lists_of_namespaces_are_published_as_the_one_that_older_programs_r
     guard = json.loads(further[neighbours.KEY])["guard"]
     assert guard["platformNamespaces"] == [*Scheduling().guard.platform_namespaces, "monitoring"]
     assert "additionalPlatformNamespaces" not in guard
-
-
-def test_profiles_are_those_of_kubeflow_with_the_stacks_labels() -> None:
-    kubeflow = {"app.kubernetes.io/part-of": "kubeflow-profile"}
-    assert wire(profiles(Scheduling())) == {"matchLabels": kubeflow}
-    assert wire(profiles(Scheduling.model_validate(A))) == {"matchLabels": {**kubeflow, "team": "a"}}
 
 
 def test_the_guard_of_the_platform_has_the_namespaces_of_both_lists() -> None:

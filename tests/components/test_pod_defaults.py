@@ -32,7 +32,7 @@ ONLY_CPU = node_pools({"name": "general", "machine": "Standard_D8ds_v5", "maxNod
 
 
 def untainted() -> tuple[NodePool, ...]:
-    """A spot pool of an existing cluster, with the taint of GPUs alone."""
+    """Return a spot pool of an existing cluster, with the taint of GPUs alone."""
     cloud = {"provider": "existing", "name": "lab", "kubeconfig": {"file": "x"}}
     pool = {"name": "lent", "machine": "rack", "gpus": 1, "capacity": "spot", "maxNodes": 2}
     return placement.node_pools(spec({"release": "r2026-09", "cloud": cloud, "pools": [pool]}), ExistingCluster())

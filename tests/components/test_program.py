@@ -16,9 +16,6 @@ from tests.components.program import PROJECT, Cloud, Declared, declare, running,
 pytestmark = pytest.mark.program
 
 STACKS = sorted(PROJECT.glob("Pulumi.*.yaml"))
-ON_AKS = [path for path in STACKS if stack_config(path)["kubeflow-spot:cloud"]["provider"] == "azure"]
-on_aks = pytest.mark.parametrize("stack", ON_AKS, indirect=True, ids=lambda path: path.name)
-DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 
 
 @pytest.fixture(scope="module", params=STACKS, ids=lambda path: path.name)
@@ -35,43 +32,6 @@ def declared(stack: Path) -> Declared:
 @pytest.fixture
 def dev() -> dict[str, Any]:
     return stack_config(PROJECT / "Pulumi.dev.yaml")
-
-
-def test_every_gpu_pool_has_one_device_plugin_which_tolerates_its_taints(declared: Declared) -> None:
-    gpu_pools = [pool for pool in pools(declared).values() if "kubeflow-spot.dev/accelerator" in pool.labels]
-    output = declared.outputs["devicePlugin"]
-    others_pools = [name for other in output["leftTo"] for name in other["pools"]]
-    assert sorted([*output["pools"], *others_pools]) == sorted(pool.name for pool in gpu_pools)
-    own_pools = [pool for pool in gpu_pools if pool.name in output["pools"]]
-    assert len(declared.of(DAEMON_SET)) == bool(own_pools)
-    for plugin in declared.of(DAEMON_SET).values():
-        pod = plugin.inputs["spec"]["template"]["spec"]
-        tolerated = {f"{t['key']}={t['value']}:{t['effect']}" for t in pod["tolerations"]}
-        assert all(pool.taints <= tolerated for pool in own_pools)
-        (term,) = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
-        (wanted,) = term["matchExpressions"]
-        assert (wanted["key"], wanted["operator"]) == ("kubeflow-spot.dev/pool", "In")
-        assert wanted["values"] == sorted(pool.labels[wanted["key"]] for pool in own_pools)
-
-
-def test_spot_pools_are_spot_begin_empty_and_are_tainted_so(declared: Declared) -> None:
-    spot = [pool for pool in pools(declared).values() if pool.reclaimable]
-    assert spot
-    on_demand = [pool.taints for pool in pools(declared).values() if not pool.reclaimable]
-    for pool in spot:
-        assert pool.labels["kubeflow-spot.dev/capacity"] == "spot"
-        assert pool.bounds[0] == 0
-        assert pool.inputs.get("count", pool.inputs.get("initialNodeCount")) == 0
-        assert pool.taints - frozenset().union(*on_demand)
-
-
-@on_aks
-def test_spot_pools_on_aks_declare_what_aks_adds_and_set_no_surge(declared: Declared) -> None:
-    for pool in (pool.inputs for pool in pools(declared).values() if pool.reclaimable):
-        assert (pool["mode"], pool["type"]) == ("User", "VirtualMachineScaleSets")
-        assert pool["nodeLabels"]["kubernetes.azure.com/scalesetpriority"] == "spot"
-        assert "kubernetes.azure.com/scalesetpriority=spot:NoSchedule" in pool["nodeTaints"]
-        assert "upgradeSettings" not in pool
 
 
 @pytest.mark.parametrize(("now", "sent"), [(0, 0), (3, 3), (8, 8), (11, 8)])
@@ -128,11 +88,6 @@ def test_objects_in_the_cluster_follow_a_replaced_cluster_and_go_with_a_deleted_
         assert f"pulumi:providers:kubernetes::{provider.name}" in resource.options["provider"]
 
 
-def test_the_kubeconfig_is_a_secret_output(declared: Declared) -> None:
-    assert declared.outputs["kubeconfig"].startswith("apiVersion: v1")
-    assert declared.secret == {"kubeconfig"}
-
-
 def test_outputs_name_the_release_and_every_pool_with_its_tolerations(declared: Declared, stack: Path) -> None:
     assert declared.outputs["release"] == stack_config(stack)["kubeflow-spot:release"]
     published = {pool["name"]: pool for pool in declared.outputs["pools"]}
@@ -156,11 +111,6 @@ def test_protect_reaches_the_cluster_and_its_resource_group_and_is_the_default_i
     declared = declare(dev, stack=stack)
     protected = {r.type for r in declared.resources if r.options.get("protect")}
     assert protected == ({AKS_CLUSTER, "azure-native:resources:ResourceGroup"} if guarded else set())
-
-
-def test_without_gpu_pools_there_is_no_device_plugin(dev: dict[str, Any]) -> None:
-    dev["kubeflow-spot:pools"] = [{"name": "general", "machine": "Standard_D8ds_v5", "maxNodes": 2}]
-    assert declare(dev).of(DAEMON_SET) == {}
 
 
 @pytest.mark.parametrize(

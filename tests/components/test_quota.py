@@ -40,7 +40,7 @@ TEAMS = (Profile(namespace="team-a", gpus=4), Profile(namespace="team-b"))
 
 
 def nets(guard: Guard) -> list[tuple[str, str]]:
-    """Namespace and rule of each net."""
+    """Return namespace and rule of each net."""
     return [(wire(body)["metadata"]["namespace"], rule) for _, rule, body in quota.nets(TEAMS, guard, "dev")]
 
 

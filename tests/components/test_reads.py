@@ -14,8 +14,8 @@ from components.last_update import LastUpdate
 from config.model.fields import Reference
 from tests.components import program
 from tests.components.features import FULL
-from tests.components.google import KEY, L4, SHARED_VPC, stack
-from tests.components.program import PROJECT, Cloud, CloudRefused, declare
+from tests.components.google import KEY, L4, SHARED_VPC, in_existing, stack
+from tests.components.program import PROJECT, Answering, declare
 
 pytestmark = [pytest.mark.program, pytest.mark.usefixtures("contents")]
 
@@ -36,51 +36,35 @@ THEIRS = {
 }
 ENCRYPTED_VPC = copy.deepcopy(SHARED_VPC)
 ENCRYPTED_VPC["kubeflow-spot:cloud"]["encryption"] = {"secretsKey": KEY}
-THEIRS_ON_GKE = stack(L4, cloud={"existingCluster": {"location": "europe-west4", "name": "theirs"}})
-for key in ("systemPool", "cluster"):
-    del THEIRS_ON_GKE[f"kubeflow-spot:{key}"]
-del THEIRS_ON_GKE["kubeflow-spot:cloud"]["location"]
 
 
-class Answering(Cloud):
-    """A cloud with these answers by the end of a function's name, or a refusal; it remembers which provider was asked what."""
+THERE: dict[str, Any] = {
+    "getCluster": {"nodePools": [], "endpoint": "203.0.113.20", "masterAuths": [{"clusterCaCertificate": ""}]},
+    "getManagedCluster": {"agentPoolProfiles": []},
+}
+"""Answers of an existing cluster."""
 
-    def __init__(self, **answers: dict[str, Any] | str) -> None:
-        super().__init__(None)
-        self._answers = answers
-        self.calls: list[tuple[str, str]] = []
 
-    def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
-        name = args.token.rpartition(":")[2]
-        if name != OF_THE_STACK:
-            self.calls.append((name, args.provider))
-        answer = self._answers.get(name)
-        if isinstance(answer, str):
-            raise CloudRefused(answer)
-        if answer is not None:
-            return answer
-        if args.args.get("name") == "theirs" and name == "getCluster":
-            found = {"nodePools": [], "endpoint": "203.0.113.20", "masterAuths": [{"clusterCaCertificate": ""}]}
-            return {**args.args, **found}
-        if args.args.get("resourceName") == "theirs" and name == "getManagedCluster":
-            return {"agentPoolProfiles": []}
-        return super().call(args)
+def cloud_of(settings: dict[str, Any], **answers: Any) -> Answering:
+    """Return a cloud with these answers, and the existing cluster of these settings."""
+    return Answering(**((THERE if "existingCluster" in settings["kubeflow-spot:cloud"] else {}) | answers))
 
 
 def read_calls(
     settings: dict[str, Any], opts: str, package: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> list[str]:
-    """Functions that a program calls which declares the cluster with these options, each by the provider `own`."""
+    """Return the functions that a program calls which declares the cluster with these options, each by the provider `own`."""
     text = (PROJECT / "__main__.py").read_text()
     assert text.count(CLUSTER) == 1
     providers = PROVIDERS.format(package=package) + (PARENT if "parent" in opts else "")
     declared = f"{providers}cluster = KubeflowCluster(spec.name, spec, opts=pulumi.ResourceOptions({opts}))"
     (folder / "__main__.py").write_text(text.replace(f"    cluster = {CLUSTER}", indent(declared, "    ")))
     monkeypatch.setattr(program, "PROJECT", folder)
-    cloud = Answering()
+    cloud = cloud_of(settings)
     declare(settings, cloud=cloud)
-    assert [name for name, provider in cloud.calls if "::own::" not in provider] == []
-    return [name for name, _ in cloud.calls]
+    asked = [(name, provider) for name, _, provider in cloud.asked if name != OF_THE_STACK]
+    assert [name for name, provider in asked if "::own::" not in provider] == []
+    return [name for name, _ in asked]
 
 
 ON_AKS = ["getClientConfig", "getManagedCluster", "listManagedClusterUserCredentials"]
@@ -110,7 +94,7 @@ def test_every_read_goes_to_the_provider_of_the_cluster(
 
 
 @pytest.mark.parametrize(
-    ("settings", "package", "functions"), [(THEIRS, "azure-native", ON_AKS), (THEIRS_ON_GKE, "gcp", ["getCluster"])]
+    ("settings", "package", "functions"), [(THEIRS, "azure-native", ON_AKS), (in_existing(L4), "gcp", ["getCluster"])]
 )
 def test_the_read_of_an_existing_cluster_goes_to_the_same_provider(
     settings: dict[str, Any], package: str, functions: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -150,7 +134,7 @@ def test_only_a_missing_cluster_or_group_means_no_cluster_yet(
     settings: dict[str, Any], function: str, cluster: str, refusal: str
 ) -> None:
     with pytest.raises(pulumi.RunError, match=f"{cluster} cannot be read") as error:
-        declare(settings, cloud=Answering(**{function: refusal}))
+        declare(settings, cloud=cloud_of(settings, **{function: refusal}))
     assert refusal[:40] in str(error.value)
 
 
@@ -180,7 +164,7 @@ def test_a_refused_read_names_the_missing_right(
 ) -> None:
     refusal = {function: 'Status=403 Code="AuthorizationFailed" Message="no authorization"'}
     with pytest.raises(pulumi.RunError) as error:
-        declare(settings, cloud=Answering(**({"getManagedCluster": live} if live else {}), **refusal))
+        declare(settings, cloud=cloud_of(settings, **({"getManagedCluster": live} if live else {}), **refusal))
     assert str(error.value).splitlines()[0].endswith(f"cannot be read: the login lacks {right}")
 
 
@@ -188,7 +172,7 @@ def test_a_refused_read_names_the_missing_right(
 @pytest.mark.parametrize("preview", [True, False])
 def test_another_subscription_than_at_the_last_update_is_refused(settings: dict[str, Any], preview: bool) -> None:
     def after(subscription: str) -> Answering:
-        return Answering(**{OF_THE_STACK: {"outputs": {"remembered": {"subscription": subscription}}}})
+        return cloud_of(settings, **{OF_THE_STACK: {"outputs": {"remembered": {"subscription": subscription}}}})
 
     other = r"in subscription A, and the login reads subscription s\n.*subscriptionId A"
     with pytest.raises(pulumi.RunError, match=other):

@@ -9,8 +9,9 @@ import pytest
 
 from components.layer import names, release
 from config import releases
+from tests.components.features import with_
 from tests.components.program import PROJECT, declare, stack_config
-from tests.components.test_any_cluster import EXISTING, Stacks, with_
+from tests.components.test_any_cluster import EXISTING, Stacks
 
 IMAGE = "registry.example.com/mirror/plugin:v1@sha256:" + 64 * "a"
 WHY = "our mirror has nothing else"

@@ -17,7 +17,7 @@ from tests.components import test_changes as aks
 from tests.components import test_gcp_existing_cluster as existing_gke
 from tests.components import test_gcp_immutable as gke
 from tests.components.features import AKS
-from tests.components.google import GENERAL, WITH_TWIN, stack
+from tests.components.google import GENERAL, WITH_TWIN, in_existing, stack
 from tests.components.program import KUBECONFIG, Cloud, declare
 from tests.components.program import running as live_aks
 
@@ -91,7 +91,7 @@ TARGETS = {
     "aks": On(aks.settings(), "a100od", "cluster", KUBECONFIG, {}),
     "existing-aks": On(AKS, "spotpoolod", EXISTING, KUBECONFIG, {"autoScalerProfile": {}}),
     "gke": On(stack(GENERAL, WITH_TWIN), "l4od", "cluster", AT_GKE, SHARED),
-    "existing-gke": On(existing_gke.settings(WITH_TWIN), "l4od", EXISTING, AT_GKE, SHARED),
+    "existing-gke": On(in_existing(WITH_TWIN), "l4od", EXISTING, AT_GKE, SHARED),
 }
 each_target = pytest.mark.parametrize("on", TARGETS.values(), ids=TARGETS)
 Reads = list[tuple[str, str, set[str]]]

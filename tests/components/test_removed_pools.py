@@ -13,7 +13,6 @@ from components.gcp.gcp_live import LiveCluster as GkeCluster
 from components.layer import running
 from components.layer.running import Running
 from components.removed_pools import LivePool
-from components.target import Stack
 from tests.components.removals import (
     AKS,
     EDITS,
@@ -128,21 +127,17 @@ def test_many_pods_and_nodes_are_counted() -> None:
     assert "p4" not in problem.what
 
 
-def removed_names(after: Stack, *pools: LivePool) -> list[str]:
-    return [pool.name for pool in removed_pools.removed(after, pools)]
-
-
 def test_only_the_stacks_own_pools_are_its_pools() -> None:
     labels = {"kubeflow-spot.dev/pool": "x"}
     after = stack(AKS, {"pools": {"remembered": "remembered", "theirs": "theirs", "gone": "gone"}})
-    assert removed_names(
-        after,
+    pools = [
         LivePool("remembered", labels, spot=False, nodes=1),
         LivePool("byhand", labels, spot=False, nodes=1),
         # Tags of an existing cluster decide, whatever is remembered: a failed `up` may have made a pool.
         LivePool("theirs", labels, spot=False, nodes=1, stack="prod"),
         LivePool("unfinished", labels, spot=False, nodes=1, stack="dev"),
-    ) == ["remembered", "unfinished"]
+    ]
+    assert [pool.name for pool in removed_pools.removed(after, pools)] == ["remembered", "unfinished"]
 
 
 def test_a_pool_that_a_failed_update_left_is_judged_again() -> None:

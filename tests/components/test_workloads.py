@@ -12,10 +12,11 @@ import pytest
 from components.last_update import LastUpdate
 from components.workloads import refuse_rename
 from config.clouds import registry
-from config.stack_file import loader
 from sandbox.azure import azure_ids
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
+from tests.components.features import with_
+from tests.components.gpu_agents import spec_of
 from tests.components.program import PROJECT, Declared, declare, stack_config
 
 pytestmark = pytest.mark.program
@@ -96,7 +97,7 @@ def test_any_two_credentials_of_one_identity_are_written_one_after_the_other(tmp
     profiles = [{"namespace": "team-a", "serviceAccounts": ["one", "two", "three"]}]
     workloads = {**AKS["kubeflow-spot:workloads"], "profiles": profiles}
     cloud = EmulatedAzure(tmp_path / "azure.json", "westeurope")
-    declared = declare({**AKS, "kubeflow-spot:workloads": workloads}, cloud=cloud)
+    declared = declare(with_(AKS, workloads=workloads), cloud=cloud)
     before = dependencies(declared, FEDERATED, "lab-team-a/three")
     assert {f"{FEDERATED}::lab-team-a/{account}" for account in ("one", "two")} <= before
 
@@ -112,7 +113,7 @@ def test_profiles_and_accounts_with_hyphens_are_resources_of_their_own(tmp_path:
         (GKE, EmulatedGoogle(tmp_path / "gcp.json"), MEMBER),
     ):
         workloads = {**settings["kubeflow-spot:workloads"], "profiles": profiles}
-        declared = declare({**settings, "kubeflow-spot:workloads": workloads}, cloud=cloud)
+        declared = declare(with_(settings, workloads=workloads), cloud=cloud)
         names = [
             resource.name for resource in declared.resources if resource.type == type and "editor" in resource.name
         ]
@@ -128,7 +129,7 @@ def test_the_remedy_of_another_name_ends_with_new_storage(tmp_path: Path) -> Non
         ACCOUNT, {**place, "accountName": "labcheckpoints", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}}
     )
     workloads = {**AKS["kubeflow-spot:workloads"], "checkpoints": {"name": "labsecond"}}
-    declared = declare({**AKS, "kubeflow-spot:workloads": workloads}, cloud=azure)
+    declared = declare(with_(AKS, workloads=workloads), cloud=azure)
     account = declared.of(ACCOUNT)["lab-checkpoints"].inputs
     assert (account["accountName"], account["resourceGroupName"]) == ("labsecond", "lab-checkpoints-labsecond")
 
@@ -175,7 +176,7 @@ def test_clusters_of_one_name_in_two_subscriptions_have_roles_of_their_own_at_on
 
 
 def subscription_end(of_account: str) -> str:
-    """The end of a right's name: that of another role is another resource, which is there before the old one goes."""
+    """Return the end of a right's name: another role's is another resource, which is there before the old one goes."""
     return "-checkpoints" if of_account == azure_ids.SUBSCRIPTION else f"-checkpoints-{azure_ids.SUBSCRIPTION}"
 
 
@@ -223,9 +224,7 @@ def test_users_tools_read_what_a_pod_needs(aks: Declared) -> None:
 def test_volumes_stay_and_are_in_more_than_one_zone_where_there_are_some(
     settings: dict[str, Any], place: dict[str, str], parameters: dict[str, str]
 ) -> None:
-    raw = {key.removeprefix("kubeflow-spot:"): value for key, value in settings.items()}
-    spec, _ = loader.read_stack({**raw, "cloud": {**raw["cloud"], **place}})
-    assert spec
+    spec = spec_of(with_(settings, cloud={**settings["kubeflow-spot:cloud"], **place}))
     disks = registry.cloud_of(spec.cloud).durable_disks(spec.cloud)
     assert disks
     assert disks[1] == parameters
@@ -239,10 +238,7 @@ def test_the_class_keeps_volumes_and_waits_for_the_first_pod(gke: Declared) -> N
 
 
 def renamed(before: str | None, **checkpoints: Any) -> None:
-    raw = {key.removeprefix("kubeflow-spot:"): value for key, value in GKE.items()}
-    raw["workloads"] = {"checkpoints": checkpoints} if checkpoints else {}
-    spec, _ = loader.read_stack(raw)
-    assert spec
+    spec = spec_of(with_(GKE, workloads={"checkpoints": checkpoints} if checkpoints else {}))
     refuse_rename(spec, LastUpdate({"checkpoints": before} if before else {}))
 
 

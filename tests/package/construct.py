@@ -46,9 +46,9 @@ def construct(
     protect: bool | None = None,
     **options: Any,
 ) -> Declared:
-    """One component of each name, and the outputs of the last as the stack's. `options`: those of `program.declare`.
+    """Declare one component of each name; the outputs of the last are the stack's. `options`: those of `program.declare`.
 
-    Raises what the provider raises.
+    Raise what the provider raises.
     """
 
     def components() -> None:
@@ -65,5 +65,5 @@ def construct(
 
 
 def run() -> None:
-    """A stand-in for a program."""
+    """Stand in for a program."""
     _runs.pop()()

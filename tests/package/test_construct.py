@@ -10,12 +10,13 @@ from typing import Any
 
 import pulumi
 import pytest
+import yaml
 
 from components.layer import running
 from components.output_types import ClusterOutputs
 from components.package.provider import Package
 from config.stack_file import loader
-from tests.components.program import KUBECONFIG, PROJECT, Cloud, CloudRefused, stack_config
+from tests.components.program import KUBECONFIG, PROJECT, Answering, stack_config, with_outputs
 from tests.components.program import running as live_pools
 from tests.components.test_removals_on_each_target import After
 from tests.package.construct import ARGUMENTS, GOOGLE, TOKEN, construct
@@ -28,7 +29,7 @@ OUTPUTS = _SCHEMA["resources"][TOKEN]["properties"]
 
 
 def changed(path: str, value: Any) -> dict[str, Any]:
-    """The arguments with another value at a path of keys."""
+    """Return the arguments with another value at a path of keys."""
     arguments = copy.deepcopy(ARGUMENTS)
     *parents, last = path.split(".")
     whole = arguments
@@ -39,7 +40,7 @@ def changed(path: str, value: Any) -> dict[str, Any]:
 
 
 def conforms(value: Any, spec: Mapping[str, Any]) -> bool:
-    """Whether a value is of a type of the package's schema."""
+    """Return whether a value is of a type of the package's schema."""
     if "$ref" in spec:
         name = spec["$ref"].removeprefix("#/types/")
         return name.endswith("#/Any") or conforms(value, _SCHEMA["types"][name])
@@ -89,14 +90,8 @@ def test_every_mistake_is_an_error_with_its_path(tmp_path: Path, monkeypatch: py
 def test_a_refusal_by_the_cloud_is_reported_without_a_class_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Unreadable(Cloud):
-        def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
-            if args.token.endswith(":getManagedCluster"):
-                raise CloudRefused("Status=403")
-            return super().call(args)
-
     with pytest.raises(pulumi.InputPropertiesError, match=r"^cloud: .*cluster 'ml-team' .* cannot be read"):
-        construct(lambda: ARGUMENTS, tmp_path, monkeypatch, cloud=Unreadable(None))
+        construct(lambda: ARGUMENTS, tmp_path, monkeypatch, cloud=Answering(getManagedCluster="Status=403"))
 
 
 def test_whole_numbers_arrive_as_floats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,26 +172,13 @@ def test_a_password_that_is_no_secret_is_refused(tmp_path: Path, monkeypatch: py
     assert SECRET not in f"{refused.value}{refused.value.errors}"
 
 
-class Remembering(Cloud):
-    """A cloud, and a stack with these outputs."""
-
-    def __init__(self, outputs: dict[str, Any]) -> None:
-        super().__init__(None)
-        self._outputs = outputs
-
-    def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
-        if args.token == "pulumi:pulumi:readStackOutputs":
-            return {"outputs": self._outputs}
-        return super().call(args)
-
-
 def test_each_component_finds_its_own_among_the_stacks_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = {"clusterName": "elsewhere", "resourceGroup": "elsewhere"}
     others = {"a": {"component": "other", "place": place}, "remembered": {"place": place}, "b": "text"}
-    construct(lambda: ARGUMENTS, tmp_path, monkeypatch, cloud=Remembering(others))
+    construct(lambda: ARGUMENTS, tmp_path, monkeypatch, cloud=with_outputs(others))
     own = {**others, "c": {"component": "ml", "place": place}}
     with pytest.raises(pulumi.InputPropertiesError, match="is elsewhere and cannot become ml-team"):
-        construct(lambda: ARGUMENTS, tmp_path, monkeypatch, cloud=Remembering(own))
+        construct(lambda: ARGUMENTS, tmp_path, monkeypatch, cloud=with_outputs(own))
 
 
 @pytest.mark.parametrize("older", [False, True], ids=["remembered", "of an older program"])
@@ -228,8 +210,6 @@ def test_another_type_is_not_in_the_package(tmp_path: Path) -> None:
 
 
 def test_the_yaml_example_of_the_docs_is_right() -> None:
-    import yaml
-
     text = (PROJECT / "docs" / "library.md").read_text().rpartition("```yaml\n")[2].partition("```")[0]
     example = yaml.safe_load(text)
     cluster = example["resources"]["cluster"]

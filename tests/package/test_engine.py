@@ -42,7 +42,7 @@ group ="""
 
 
 def program() -> str:
-    """The example, everything in it by a provider of its own."""
+    """Return the example, everything in it by a provider of its own."""
     text = EXAMPLE.replace("\n)\n", "\n    opts=opts,\n)\n").replace('europe")', 'europe", opts=opts)')
     assert text.count("opts=opts") == 4
     return text.replace("group =", OWN, 1)
@@ -68,7 +68,7 @@ class Team:
     """URNs of the preview before the first `up`, which knows nothing that other resources make."""
 
     def run(self, command: str, *options: str, fails: bool = False) -> subprocess.CompletedProcess[str]:
-        """A command of the sandbox that succeeds, or fails."""
+        """Run a command of the sandbox that succeeds, or fails."""
         done = commands.run([command, "--stack", "dev", "--cwd", str(self.folder), *options])
         assert (done.returncode != 0) == fails, f"{done.stdout}\n{done.stderr}"
         return done
@@ -81,7 +81,7 @@ class Team:
         return Home.of("dev", self.folder)
 
     def resources(self, type: str = "") -> list[dict[str, Any]]:
-        """Resources in the engine's state whose type begins so."""
+        """Return the resources in the engine's state whose type begins so."""
         return [resource for resource in Checkpoint(self.home).resources() if resource["type"].startswith(type)]
 
 

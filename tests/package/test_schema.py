@@ -1,13 +1,19 @@
-"""The package's schema says what the stack file's models say."""
+"""The package's schema says what the stack file's models say, and the package's folder serves it to the engine."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
+import grpc
 import pytest
+import yaml
+from google.protobuf import empty_pb2
+from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 
 from components import references
 from components.output_types import ClusterOutputs
@@ -23,7 +29,7 @@ LIBRARY = (Path(__file__).resolve().parents[2] / "docs" / "library.md").read_tex
 
 
 def models(annotation: Any) -> Iterator[type[Model]]:
-    """All models of an annotation and of their fields."""
+    """Yield all models of an annotation and of their fields."""
     if isinstance(annotation, type) and issubclass(annotation, Model):
         yield annotation
         for field in annotation.model_fields.values():
@@ -120,3 +126,30 @@ def test_outputs_are_typed() -> None:
     assert outputs["pools"]["items"] == {"$ref": "#/types/kubeflow-spot:index:NodePool"}
     assert "largestRequest" not in TYPES["kubeflow-spot:index:NodePool"]["required"]
     assert all(spec["description"] for spec in outputs.values())
+
+
+PROJECT = Path(__file__).resolve().parents[2]
+PACKAGE = PROJECT / "components" / "package"
+
+
+def test_the_manifest_names_the_environment_of_the_repositorys_lock_file() -> None:
+    runtime = yaml.safe_load((PACKAGE / "PulumiPlugin.yaml").read_text())["runtime"]
+    # pulumi-language-python takes the nearest uv.lock above; a `virtualenv` would be beside the manifest.
+    assert runtime == {"name": "python", "options": {"toolchain": "uv"}}
+    assert next(folder for folder in PACKAGE.parents if (folder / "uv.lock").exists()) == PROJECT
+    assert not (PACKAGE / "pyproject.toml").exists()
+
+
+@pytest.mark.process
+def test_the_host_serves_the_schema_on_the_port_that_it_prints() -> None:
+    process = subprocess.Popen([sys.executable, str(PACKAGE), "127.0.0.1:1"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout
+        with grpc.insecure_channel(f"127.0.0.1:{int(process.stdout.readline())}") as channel:
+            provider = provider_pb2_grpc.ResourceProviderStub(channel)
+            schema = provider.GetSchema(provider_pb2.GetSchemaRequest(version=0)).schema
+            version = provider.GetPluginInfo(empty_pb2.Empty()).version
+    finally:
+        process.kill()
+        process.wait()
+    assert (schema, version) == (Package().schema, Package().version)

@@ -14,8 +14,9 @@ from pulumi.output import UNKNOWN
 from components import references
 from config.model.fields import Reference
 from tests.components.features import ID
+from tests.components.program import with_outputs
 from tests.package.construct import ARGUMENTS, GOOGLE, construct
-from tests.package.test_construct import Remembering, changed
+from tests.package.test_construct import changed
 
 pytestmark = pytest.mark.program
 
@@ -27,7 +28,7 @@ ON_GOOGLE = ("podRange", "serviceRange", "serviceAccount", "secretsKey", "bootDi
 
 
 def with_unknown(path: str) -> dict[str, Any]:
-    """Arguments that are right but for one value that is unknown."""
+    """Return arguments that are right but for one value that is unknown."""
     google = path.endswith(ON_GOOGLE)
     arguments: dict[str, Any] = copy.deepcopy(GOOGLE if google else ARGUMENTS)
     if "network.existing" in path or "subnet" in path:
@@ -57,7 +58,7 @@ def test_what_another_resource_makes_may_be_unknown_in_a_preview(
 
 
 def differs(before: Any, after: Any) -> bool:
-    """Whether an input of a preview is known, and another one in the update."""
+    """Return whether an input of a preview is known, and another one in the update."""
     if isinstance(before, str) and before == WIRE_UNKNOWN:
         return False
     if isinstance(before, dict) and isinstance(after, dict):
@@ -129,13 +130,15 @@ def test_a_value_that_a_preview_does_not_know_is_checked_as_what_it_was(
     place = {"clusterName": "ml-team", "resourceGroup": "team"}
     remembered = {"component": "ml", "place": place, "inputs": {"cloud.existingResourceGroup": "team"}}
     path = "cloud.existingResourceGroup"
-    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": remembered}))
+    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=with_outputs({"a": remembered}))
     # A made-up text is no move.
     del remembered["inputs"]
-    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": remembered}))
+    construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=with_outputs({"a": remembered}))
     remembered["inputs"] = {path: "elsewhere"}
     with pytest.raises(pulumi.InputPropertiesError, match="is team and cannot become elsewhere"):
-        construct(lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=Remembering({"a": remembered}))
+        construct(
+            lambda: with_unknown(path), tmp_path, monkeypatch, preview=True, cloud=with_outputs({"a": remembered})
+        )
 
 
 @pytest.mark.parametrize("show", [str, "{}".format, lambda reference: f"{reference}"])

@@ -59,12 +59,12 @@ class Case:
         return f"{self.rule}-{self.what}"
 
     def declared(self) -> dict[str, Any]:
-        """For the program that declares it."""
+        """Return the case for the program that declares it."""
         return {"type": self.type, "name": self.name, "inputs": self.inputs, "protect": self.protect}
 
 
 def good(resource: str, **patch: Any) -> dict[str, Any]:
-    """The inputs of a resource that keeps every rule, patched."""
+    """Return the inputs of a resource that keeps every rule, patched."""
     inputs: dict[str, Any] = patched(_FILE["resources"][resource].get("inputs", {}), patch)
     return inputs
 

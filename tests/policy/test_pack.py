@@ -1,4 +1,4 @@
-"""The rules as the engine and readers see them."""
+"""The rules as the engine and readers see them; docs/cis.md against them, the stack file's keys, and the benchmarks' controls."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FIRST = {
 
 
 def decided(stack: str, config: Mapping[str, Any] | None = None, **levels: Any) -> dict[str, Any]:
-    """The levels in a stack of this name: `config` is that of production stacks, `levels` by rule what is configured."""
+    """Return the levels in a stack of this name: `config` is that of production stacks, `levels` by rule what is configured."""
     request = proto.ConfigureAnalyzerRequest()
     for rule in policies():
         assert isinstance(rule.enforcement_level, EnforcementLevel)
@@ -44,7 +44,7 @@ def decided(stack: str, config: Mapping[str, Any] | None = None, **levels: Any) 
 
 
 def expected(production: bool) -> dict[str, Any]:
-    """The levels that the table of docs/policy.md promises."""
+    """Return the levels that the table of docs/policy.md promises."""
     elsewhere = {"all": proto.ADVISORY}
     here = {"all": proto.MANDATORY, "production": proto.MANDATORY, "production, advisory": proto.ADVISORY}
     return {name: (here if production else elsewhere).get(row[-1], proto.DISABLED) for name, row in rows().items()}
@@ -151,7 +151,7 @@ def test_the_real_cli_runs_the_pack_in_the_programs_environment() -> None:
 
 
 def rows() -> dict[str, list[str]]:
-    """The first table of docs/policy.md by the rule's name."""
+    """Return the first table of docs/policy.md by the rule's name."""
     lines = (PROJECT / "docs" / "policy.md").read_text().splitlines()
     cells = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in lines if re.match(r"\| `[a-z-]+` \|", line)
@@ -182,3 +182,71 @@ def test_the_private_class_that_the_pack_replaces_was_read_for_the_installed_ver
     """With another version, compare `serve` with `pulumi_policy.policy`: `PolicyPack` makes the servicer by its module's name."""
     assert version("pulumi-policy").rpartition(".")[0] == "1.21"
     assert "_PolicyAnalyzerServicer(" in inspect.getsource(library.PolicyPack)
+
+
+PROJECT = Path(__file__).resolve().parents[2]
+PAGE = (PROJECT / "docs" / "cis.md").read_text()
+
+CONTROLS = {
+    "AKS": "2.1:1 3.1:4 3.2:9 4.1:6 4.2:5 4.4:2 4.5:2 4.6:3 5.1:4 5.2:1 5.3:1 5.4:5 5.5:2",
+    "GKE": "2.1:1 2.2:2 3.1:4 3.2:9 4.1:10 4.2:1 4.3:2 4.4:2 4.5:1 4.6:4 5.1:4 5.2:2 5.3:1 5.4:1 5.5:7 5.6:7 5.7:2 5.8:3 5.9:2"
+    " 5.10:5",
+}
+"""Chapters, and the number of controls in each: aquasecurity/kube-bench, cfg/aks-1.7 and cfg/gke-1.6.0."""
+
+KINDS = {"rule", "program", "setting", "service", "no"}
+
+
+def chapter(title: str) -> str:
+    return re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:][["AKS", "GKE", "Rules of ours"].index(title)]
+
+
+def controls(title: str) -> list[tuple[str, str, str]]:
+    """Return control, topic and answer of each row."""
+    cells = [line.strip("| ").split(" | ") for line in chapter(title).splitlines() if re.match(r"\| \d", line)]
+    return [(control, topic, answer) for control, topic, answer in cells]
+
+
+def numbers(control: str) -> list[str]:
+    """Return the controls of a row: one, or from the first to the last."""
+    first, _, last = control.partition("-")
+    chapter, _, begin = first.rpartition(".")
+    return [f"{chapter}.{number}" for number in range(int(begin), int((last or first).rpartition(".")[2]) + 1)]
+
+
+def rules_in(answer: str) -> set[str]:
+    """Return the rules that an answer names."""
+    parts = re.findall(r"\*\*rule\*\*((?:,? `[a-z-]+`)+)", answer)
+    return {name for part in parts for name in re.findall(r"`([a-z-]+)`", part)}
+
+
+@pytest.mark.parametrize("benchmark", CONTROLS)
+def test_the_page_has_every_control_once_and_in_order(benchmark: str) -> None:
+    wanted = [
+        f"{chapter}.{number + 1}"
+        for chapter, count in (entry.split(":") for entry in CONTROLS[benchmark].split())
+        for number in range(int(count))
+    ]
+    assert [number for control, _, _ in controls(benchmark) for number in numbers(control)] == wanted
+
+
+@pytest.mark.parametrize("benchmark", CONTROLS)
+def test_an_answer_is_of_a_kind_and_names_what_exists(benchmark: str) -> None:
+    keys = set(re.findall(r"^\| `(\w+)` \|", (PROJECT / "docs" / "stack-file.md").read_text(), re.MULTILINE))
+    for control, _, answer in controls(benchmark):
+        kinds = re.findall(r"\*\*(\w+)\*\*", answer)
+        assert kinds, control
+        assert set(kinds) <= KINDS, control
+        if "rule" in kinds:
+            assert rules_in(answer), control
+        # Who says no says why.
+        assert not answer.startswith("**no**") or re.match(r"\*\*no\*\*: .{12}", answer), control
+        for path in re.findall(r"`((?:cloud|pools\[\])[\w.\[\]]*)`", answer):
+            assert set(re.findall(r"\w+", path)) - {"cloud", "pools"} <= keys, path
+
+
+def test_each_rule_is_in_a_table_or_is_ours() -> None:
+    named = {name for benchmark in CONTROLS for *_, answer in controls(benchmark) for name in rules_in(answer)}
+    ours = set(re.findall(r"`([a-z-]+)`", chapter("Rules of ours")))
+    assert named | ours == {rule.name for rule in RULES}
+    assert named & ours == set()

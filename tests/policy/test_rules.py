@@ -25,7 +25,7 @@ BY_NAME = {rule.name: rule for rule in RULES}
 
 
 def plain(written: Any) -> Any:
-    """The inputs as a rule sees them: secrets in clear text."""
+    """Return the inputs as a rule sees them: secrets in clear text."""
     if written == cases.UNKNOWN:
         return UNKNOWN
     if isinstance(written, dict):
@@ -42,7 +42,7 @@ AUDITED = declared(NAMED["logs-missing-aks"])
 
 
 def findings(resource: Declared, rule: Rule, **settings: Any) -> list[Finding]:
-    """The findings in one resource of a stack that keeps the audit logs of its clusters."""
+    """Return the findings in one resource of a stack that keeps the audit logs of its clusters."""
     of_stack = rule.stack_findings([AUDITED, resource], settings)
     return [*rule.findings(resource, settings), *(finding for declared, finding in of_stack if declared is resource)]
 
@@ -75,7 +75,7 @@ def test_what_a_preview_does_not_know_arrives_as_unknown() -> None:
 
 
 def each_unknown(value: Any) -> Iterator[Any]:
-    """The value with one part after the other not known."""
+    """Yield the value with one part after the other not known."""
     yield UNKNOWN
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -95,7 +95,7 @@ def test_what_is_not_known_breaks_no_rule_that_was_kept_and_no_rule_fails_on_it(
 
 
 def input_of(case: Case) -> str:
-    """The name of the input that breaks the rule."""
+    """Return the name of the input that breaks the rule."""
     return re.split(r"[.\[]", case.breaks or "")[0]
 
 
@@ -133,7 +133,7 @@ def test_a_rules_settings_are_for_the_packs_user_to_say(name: str, settings: dic
 def rbac(
     kind: str, name: Any, role: str = "cluster-admin", namespace: str | None = None, of: str = "ClusterRole"
 ) -> Declared:
-    """A ClusterRole with every right, or a binding of a role for everybody and for a workload."""
+    """Return a ClusterRole with every right, or a binding of a role for everybody and for a workload."""
     metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
     subjects = [{"kind": "Group", "name": "system:authenticated"}, {"kind": "ServiceAccount", "name": "argocd"}]
     rules = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]

@@ -19,7 +19,7 @@ CONFIGS = PROJECT / "tests" / "configs"
 
 
 def broken(path: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """The rules that the stack breaks."""
+    """Return the rules that the stack breaks."""
     program = declare(stack_config(path), monkeypatch, stack="prod")
     resources = [
         Declared(unversioned(resource.type), resource.inputs, bool(resource.options.get("protect")), resource.name)

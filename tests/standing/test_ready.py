@@ -17,7 +17,7 @@ from checks.ready.snapshot import PATHS
 from sandbox.tests.api import Api, Refused
 from sandbox.tests.stack import PROJECT, Standing, until
 from sandbox.tests.subjects import Subject
-from tests.checks.ready.capture import load, snapshot
+from tests.checks.ready.clusters import load, snapshot
 from tests.checks.ready.test_findings import bad
 from tests.docs.pages import DOCS, blocks
 
@@ -60,7 +60,7 @@ def test_a_stack_that_is_up_is_ready_and_as_its_file_says(stack: Standing, subje
     live, recorded = snapshot(stack), load(subject.name)
     for part in ("validatingPolicies", "validatingBindings", "mutatingPolicies", "storageClasses", "daemonSets"):
         names = [{item["metadata"]["name"] for item in taken.parts[part]} for taken in (live, recorded)]
-        assert names[0] == names[1], "record anew: python -m tests.checks.ready.capture"
+        assert names[0] == names[1], "record anew: python -m tests.checks.ready.clusters"
 
 
 def test_a_real_defect_is_named_and_nothing_else(stack: Standing) -> None:

@@ -119,7 +119,7 @@ def spread(value: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def changed(config: Any, change: Any) -> Any:
-    """Settings with a change laid over them: objects key by key, lists of named objects by name; null removes."""
+    """Return settings with a change laid over them: objects key by key, lists of named objects by name; null removes."""
     if not isinstance(change, dict):
         return change
     if isinstance(config, list):
@@ -131,7 +131,7 @@ def changed(config: Any, change: Any) -> Any:
 
 
 def lines(steps: Iterable[dict[str, Any]], like: Iterable[str] = ()) -> list[str]:
-    """Steps of `sandbox up --json` in the form of the cases, sorted; without properties where `like` has none.
+    """Return steps of `sandbox up --json` in the form of the cases, sorted; without properties where `like` has none.
 
     The parts of a replacement are one line.
     """

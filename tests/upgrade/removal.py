@@ -84,7 +84,7 @@ def _removal(key: str, row: Any) -> Removal:
 
 
 def without(config: Config, removal: Removal) -> Config:
-    """The settings without the key of the case. Raises KeyError when they do not have it."""
+    """Return the settings without the key of the case. Raise KeyError when they do not have it."""
     # Not `deepcopy`: settings that two pools share are removed from one of them only.
     settings: Config = json.loads(json.dumps(config))
     parent: Any = settings
@@ -100,14 +100,14 @@ def without(config: Config, removal: Removal) -> Config:
 
 
 def _step(parent: Any, name: str) -> Any:
-    """One step of a key: of a list by the item's name, or by its number."""
+    """Take one step of a key: of a list by the item's name, or by its number."""
     if isinstance(parent, list):
         return parent[int(name)] if name.isdigit() else next(item for item in parent if item["name"] == name)
     return parent[name]
 
 
 def optional(model: type[BaseModel], path: str) -> Iterator[str]:
-    """The optional keys of a model, including those of its objects and lists.
+    """Yield the optional keys of a model, including those of its objects and lists.
 
     An object that always exists (`access`) is no key of its own; one that may be None (`maintenance`) is.
     """
@@ -127,11 +127,6 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
     elif typing.get_origin(annotation) in (typing.Union, types.UnionType, tuple, list, typing.Annotated):
         for part in typing.get_args(annotation):
             yield from _models(part)
-
-
-def uncounted(keys: Iterable[str], cases: Iterable[Removal]) -> set[str]:
-    """Keys without a case, and cases without a key."""
-    return set(keys) ^ {case.field for case in cases}
 
 
 class Standing(Emulated):
@@ -169,7 +164,7 @@ class Standing(Emulated):
         return self._cloud.call(args)
 
     def up(self, config: Config, monkeypatch: pytest.MonkeyPatch) -> State:
-        """Create everything that the settings declare; returns the state."""
+        """Create everything that the settings declare; return the state."""
         self.outputs = declare(_file(config), monkeypatch, cloud=self).outputs
         for key, wanted in self._wanted.items():
             inputs = wanted.inputs
@@ -180,9 +175,9 @@ class Standing(Emulated):
         return self.state
 
     def steps(self, config: Config, monkeypatch: pytest.MonkeyPatch, *, apply: bool = False) -> list[dict[str, Any]]:
-        """The steps of an `up` with these settings, in the form of `sandbox preview --json`; `apply` makes the updates.
+        """Return the steps of an `up` with these settings, in the form of `sandbox preview --json`; `apply` makes the updates.
 
-        Raises the errors of the program.
+        Raise the errors of the program.
         """
         self._wanted = {}
         self.refresh()
@@ -262,7 +257,7 @@ class Ups:
         self._states: dict[str, tuple[State, dict[str, Any]]] = {}
 
     def at(self, stack: str, copy_to: Path, monkeypatch: pytest.MonkeyPatch) -> Standing:
-        """The stack after its `up`, in a cloud of its own."""
+        """Return the stack after its `up`, in a cloud of its own."""
         kept = self._folder / f"{stack}.json"
         if stack not in self._states:
             cloud = self._cloud(kept)

@@ -19,7 +19,10 @@ from tests.upgrade.case import PROGRAM, PROJECT, Case, Step, cases, lines
 
 pytestmark = pytest.mark.engine
 
-APPLIED = {"aks": ("generation", "pool-removed", "release", "taint"), "gke": ("generation", "release", "taint")}
+APPLIED = {
+    "aks": ("generation", "pool-added-and-removed", "release", "taint"),
+    "gke": ("generation", "release", "taint"),
+}
 """Cases that `make test` applies. The other cases on GKE repeat those on AKS, and are not previewed either."""
 ALL = [case for cloud in APPLIED for case in cases(cloud)]
 
@@ -53,7 +56,7 @@ class Upgraded:
         self.up(step)
 
     def up(self, step: Step) -> dict[str, Any]:
-        """Apply a step; returns the engine's steps and errors."""
+        """Apply a step; return the engine's steps and errors."""
         before, self.last = self.last, None
         self._write(step)
         printed: dict[str, Any] = json.loads(self.stack.run("up", "--json", ok=not step.refused).stdout)
@@ -61,13 +64,13 @@ class Upgraded:
         return printed
 
     def preview(self, step: Step) -> dict[str, Any]:
-        """Preview a step; returns the engine's steps and errors."""
+        """Preview a step; return the engine's steps and errors."""
         self._write(step)
         printed: dict[str, Any] = json.loads(self.stack.run("preview", "--json", ok=not step.refused).stdout)
         return printed
 
     def would(self, step: Step) -> Counter[str]:
-        """The number of steps of an `up` by operation."""
+        """Return the number of steps of an `up` by operation."""
         return Counter(shown["op"] for shown in self.preview(step)["steps"])
 
     def _write(self, step: Step) -> None:
@@ -75,7 +78,7 @@ class Upgraded:
         (self.stack.project / "__main__.py").write_text(step.program)
 
     def nodes(self) -> dict[tuple[str, str], str]:
-        """The pool of each node, by the node's name and uid: a new machine has another uid."""
+        """Return the pool of each node, by the node's name and uid: a new machine has another uid."""
         nodes = (node["metadata"] for node in self.stack.get("nodes")["items"])
         return {(m["name"], m["uid"]): next(m["labels"][key] for key in POOL if key in m["labels"]) for m in nodes}
 

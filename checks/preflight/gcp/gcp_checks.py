@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from checks.check import Check, NotSeen, Remark, ok, wrong
 from checks.preflight.answers import Answers, Document
-from checks.preflight.demand import Demand, Need, all_pools
+from checks.preflight.demand import Need, all_pools
 from checks.preflight.gcp import capacity_advice, gcp_names, gcp_reservations, gcp_rights
 from checks.preflight.gcp.machines import live, machines
 from checks.preflight.quotas import Drawn, Limit, drawn_of, judge, reserved
 from config.clouds.gcp.gcp_pool import nodes_of
-from config.clouds.gcp.gcp_settings import Gcp
 from config.clouds.gcp.gcp_traits import default_boot_disk
 from config.placement.node_pools import NodePool
 
@@ -42,12 +41,6 @@ _BY_FAMILY = ("NVIDIA_H100", "NVIDIA_H200", "NVIDIA_B200")
 """Beginnings of GPUs' names that are counted by GPUS_PER_GPU_FAMILY alone, of which the list of a
 region says nothing (docs.cloud.google.com/compute/resource-usage; `gcloud beta quotas info
 list`)."""
-
-
-def _settings(demand: Demand) -> Gcp:
-    cloud = demand.spec.cloud
-    assert isinstance(cloud, Gcp)
-    return cloud
 
 
 def _quota(answers: Answers) -> Iterator[Remark]:
@@ -143,7 +136,7 @@ def _version(answers: Answers) -> Iterator[Remark]:
     if not answers.demand.new:
         yield ok("the cluster exists, and keeps its version")
         return
-    cloud, wanted = _settings(answers.demand), answers.demand.spec.kubernetes_version
+    cloud, wanted = gcp_rights.settings(answers.demand), answers.demand.spec.kubernetes_version
     running = str((answers.part("cluster") or {}).get("currentMasterVersion") or "")
     if _is(running, wanted):
         yield ok(f"the cluster runs Kubernetes {running} already")

@@ -36,7 +36,8 @@ _OF_PROFILES = ("resourcemanager.projects.get",)
 (docs/storage.md, Rights)."""
 
 
-def _settings(demand: Demand) -> Gcp:
+def settings(demand: Demand) -> Gcp:
+    """Return the settings of the stack's cloud."""
     cloud = demand.spec.cloud
     assert isinstance(cloud, Gcp)
     return cloud
@@ -45,7 +46,7 @@ def _settings(demand: Demand) -> Gcp:
 def permissions(demand: Demand) -> dict[str, tuple[str, ...]]:
     """Return the permissions that whoever deploys the stack needs, by project; the stack's own
     comes first (docs/google-cloud.md, Rights)."""
-    cloud, scheduling = _settings(demand), demand.spec.scheduling
+    cloud, scheduling = settings(demand), demand.spec.scheduling
     wanted: dict[str, dict[str, None]] = {cloud.project: {}}
     for type, project in resources(demand):
         if project != BUCKET:
@@ -62,12 +63,12 @@ def permissions(demand: Demand) -> dict[str, tuple[str, ...]]:
 
 def answer_of(project: str, demand: Demand) -> str:
     """Return the name of the answer with the permissions on a project."""
-    return "granted" if project == _settings(demand).project else f"granted on {project}"
+    return "granted" if project == settings(demand).project else f"granted on {project}"
 
 
 def services(demand: Demand) -> tuple[str, ...]:
     """Return the services that the stack needs in its own project."""
-    cloud = _settings(demand)
+    cloud = settings(demand)
     keys = (cloud.encryption.secrets_key, cloud.encryption.boot_disk_key)
     wanted = {
         _STORAGE: demand.spec.workloads.checkpoints is not None,

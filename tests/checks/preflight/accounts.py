@@ -4,23 +4,66 @@ Rows of `accounts.yaml`: NAME: [CLOUD, FILE, ANSWERS, CHECK, WORDS]. FILE and AN
 and the recorded answers: merge patches, or the names of some; 404 is the answer that there is none. CHECK is the one check
 that finds a defect, or `CHECK: not seen`; empty where nothing is wrong, and WORDS are then of a note.
 
-Answers as the REST pages of learn.microsoft.com and docs.cloud.google.com have them; none came from an account.
+Recorded answers have the form of the REST pages of learn.microsoft.com and docs.cloud.google.com. Each names its page; none came
+from an account: the figures are made up (`about`).
 """
 
 from __future__ import annotations
 
+import copy
+import json
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from checks import stack
 from checks.preflight.answers import Answers
-from checks.preflight.demand import demand
+from checks.preflight.demand import Demand, demand
 from config.stack_file import loader
-from tests.checks.preflight.recorded import PROJECT, STACKS, answers
 from tests.merge_patch import patched
+
+PROJECT = Path(__file__).resolve().parents[3]
+STACKS = {"azure": "dev", "gcp": "staging"}
+
+_LISTS = {"azure": {"skus", "usages", "providers", "permissions"}}
+"""Answers of which the clients return the items."""
+
+
+@cache
+def file(cloud: str) -> dict[str, Any]:
+    """Return the recorded file of a cloud."""
+    content: dict[str, Any] = json.loads((Path(__file__).parent / "recorded" / f"{cloud}.json").read_text())
+    return content
+
+
+@cache
+def wanted(cloud: str) -> Demand:
+    """Return the demand of the checked-in stack of a cloud."""
+    return demand(stack.read_spec(PROJECT, STACKS[cloud]))
+
+
+def answers(cloud: str) -> Answers:
+    """Return a copy of the good answers, to be broken by a test."""
+    recorded = copy.deepcopy(file(cloud))
+    parts: dict[str, Any] = {}
+    for name, entry in recorded["answers"].items():
+        parts[name] = entry["answer"]["value"] if name in _LISTS.get(cloud, ()) else entry["answer"]
+    for kind in ("machineTypes", "acceleratorTypes"):
+        if kind in recorded:
+            parts[kind] = {name: entry["answer"] for name, entry in recorded[kind].items()}
+    return Answers(wanted(cloud), parts)
+
+
+def documents(cloud: str) -> dict[str, Any]:
+    """Return the recorded answers by the path of their request; None where the cloud says 404."""
+    recorded = file(cloud)
+    tables = [recorded[kind] for kind in ("answers", "machineTypes", "acceleratorTypes") if kind in recorded]
+    return {entry["path"].lower(): entry["answer"] for table in tables for entry in table.values()}
+
 
 _TABLE = yaml.safe_load(Path(__file__).with_name("accounts.yaml").read_text())
 
@@ -36,7 +79,7 @@ _AKS_NODES = {"system": ("Standard_D4ds_v5", 2), "general": ("Standard_D8ds_v5",
 
 
 def stack_file(cloud: str, *steps: Step) -> Parts:
-    """The checked-in stack file of a cloud after these steps."""
+    """Return the checked-in stack file of a cloud after these steps."""
     content = yaml.safe_load((PROJECT / f"Pulumi.{STACKS[cloud]}.yaml").read_text())["config"]
     file: Parts = {key.removeprefix("kubeflow-spot:"): value for key, value in content.items()}
     for step in steps:
@@ -45,7 +88,7 @@ def stack_file(cloud: str, *steps: Step) -> Parts:
 
 
 def account(cloud: str, file: Iterable[Step] = (), steps: Iterable[Step] = ()) -> Answers:
-    """The recorded answers after these steps, to the questions of a stack file."""
+    """Return the recorded answers after these steps, to the questions of a stack file."""
     spec, problems = loader.read_stack(stack_file(cloud, *file))
     assert spec, problems
     parts: Parts = dict(answers(cloud).parts)
@@ -91,7 +134,7 @@ def _happened(parts: Parts, cloud: str, step: str) -> None:
 
 
 def up_on_aks(parts: Parts, version: str) -> None:
-    """The stack's own cluster, with nodes in each pool but the twin."""
+    """Add the stack's own cluster, with nodes in each pool but the twin."""
     tags = stack_file("azure")["cluster"]["tags"]
     pools = [{"name": name, "vmSize": size, "count": count} for name, (size, count) in _AKS_NODES.items()]
     pools.append({"name": "t4od", "vmSize": "Standard_NC4as_T4_v3", "count": 1})
@@ -100,7 +143,7 @@ def up_on_aks(parts: Parts, version: str) -> None:
 
 
 def up_on_gke(parts: Parts, zones: str) -> None:
-    """The stack's own cluster, with a node in each of these zones of each pool."""
+    """Add the stack's own cluster, with a node in each of these zones of each pool."""
     pools, sizes = [], {}
     for need in answers("gcp").demand.needs:
         groups = {f"europe-west4-{zone}": f"gke-ml-staging-{need.pool}-{zone}-grp" for zone in zones}

@@ -17,8 +17,7 @@ from checks.preflight import clouds
 from checks.preflight.azure import azure_reading as azure
 from checks.preflight.demand import Demand, demand
 from config.model.workloads import Checkpoints, Workloads
-from tests.checks.preflight.accounts import ACCOUNT, GROUP
-from tests.checks.preflight.recorded import PROJECT, answers, documents, wanted
+from tests.checks.preflight.accounts import ACCOUNT, GROUP, PROJECT, answers, documents, wanted
 from tests.checks.preflight.wire import EVERYTHING, Recorded, Refusal, held
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"

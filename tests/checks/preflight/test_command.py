@@ -16,13 +16,13 @@ from checks.preflight import clouds, preflight_command
 from checks.ready import reader
 from checks.ready import ready_command as ready
 from config.clouds.existing.existing_traits import ExistingCluster
-from tests.checks.preflight.recorded import PROJECT, answers, wanted
-from tests.checks.ready.capture import load
+from tests.checks.preflight.accounts import PROJECT, answers, wanted
+from tests.checks.ready.clusters import load
 
 
 @pytest.fixture(autouse=True)
 def folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The project's folder, and no login: the Azure CLI is not on the path, and the environment has nothing else."""
+    """Go to the project's folder without a login: the Azure CLI is not on the path, and the environment has nothing else."""
     monkeypatch.chdir(PROJECT)
     for name in [name for name in os.environ if name.startswith(("ARM_", "AZURE_", "ACTIONS_ID_"))]:
         monkeypatch.delenv(name)

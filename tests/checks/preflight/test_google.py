@@ -10,19 +10,24 @@ import pytest
 
 from checks.findings import State, Unasked
 from checks.preflight import clouds
+from checks.preflight.demand import Demand
 from checks.preflight.gcp import gcp_reading as gcp
 from config.model.workloads import Checkpoints, ProfileAccess, Workloads
-from tests.checks.preflight.recorded import answers, documents, wanted
+from tests.checks.preflight.accounts import answers, documents, wanted
 from tests.checks.preflight.wire import EVERYTHING, Refusal, held, served
+
+
+def asked_of_google(recorded: dict[str, Any], demanded: Demand | None = None) -> tuple[Any, list[tuple[str, str]]]:
+    from google.auth.credentials import AnonymousCredentials
+
+    with served(recorded) as (endpoint, asked):
+        return gcp.read_account(demanded or wanted("gcp"), None, AnonymousCredentials(), endpoint), asked
 
 
 # The import of Compute Engine's client alone takes four seconds of CPU.
 @pytest.mark.slow
 def test_googles_clients_read_the_recorded_answers_and_only_read() -> None:
-    from google.auth.credentials import AnonymousCredentials
-
-    with served(documents("gcp")) as (endpoint, asked):
-        read = gcp.read_account(wanted("gcp"), None, AnonymousCredentials(), endpoint)
+    read, asked = asked_of_google(documents("gcp"))
     good = answers("gcp").parts
     assert read.unseen == {}
     for name, part in good.items():
@@ -35,8 +40,7 @@ def test_googles_clients_read_the_recorded_answers_and_only_read() -> None:
     workloads = Workloads(checkpoints=Checkpoints(name="kept"))
     demanded = replace(plain, spec=plain.spec.model_copy(update={"workloads": workloads}))
     for answer, part in (({"name": "kept"}, {"name": "kept"}), (None, None), (403, "403")):
-        with served(documents("gcp") | {"/storage/v1/b/kept": answer}) as (endpoint, asked):
-            read = gcp.read_account(demanded, None, AnonymousCredentials(), endpoint)
+        read, asked = asked_of_google(documents("gcp") | {"/storage/v1/b/kept": answer}, demanded)
         assert ("GET", "/storage/v1/b/kept") in asked
         if part == "403":
             assert read.unseen["bucket"].startswith("403")
@@ -50,22 +54,24 @@ def test_googles_clients_read_the_recorded_answers_and_only_read() -> None:
         ]
     }
     live = {"/v1/projects/example-ml-staging/locations/europe-west4/clusters/ml-staging": up}
-    with served(documents("gcp") | live | {f"{compute}s/gke-l4-grp".lower(): {"size": 2}}) as (endpoint, asked):
-        read = gcp.read_account(wanted("gcp"), None, AnonymousCredentials(), endpoint)
+    read, _ = asked_of_google(documents("gcp") | live | {f"{compute}s/gke-l4-grp".lower(): {"size": 2}})
     assert read.parts["groups"] == {"europe-west4-a/gke-l4-grp": {"size": 2}}
     refused = {path: 403 for path in documents("gcp") if path.endswith(("serverconfig", ":batchget"))}
-    with served(documents("gcp") | refused) as (endpoint, _):
-        read = gcp.read_account(wanted("gcp"), None, AnonymousCredentials(), endpoint)
-    with pytest.raises(Unasked, match="does not answer"):
-        gcp.read_account(wanted("gcp"), None, AnonymousCredentials(), "http://127.0.0.1:9")
+    read, _ = asked_of_google(documents("gcp") | refused)
     assert sorted(read.unseen) == ["serverConfig", "services"]
     assert all(why.startswith("403") for why in read.unseen.values())
 
 
 @pytest.mark.slow
-def test_googles_clients_ask_for_reservations_and_an_existing_bucket() -> None:
+def test_google_that_does_not_answer_is_one_sentence() -> None:
     from google.auth.credentials import AnonymousCredentials
 
+    with pytest.raises(Unasked, match="does not answer"):
+        gcp.read_account(wanted("gcp"), None, AnonymousCredentials(), "http://127.0.0.1:9")
+
+
+@pytest.mark.slow
+def test_googles_clients_ask_for_reservations_and_an_existing_bucket() -> None:
     plain, text = wanted("gcp"), "projects/corp/reservations/l4/reservationBlocks/one"
     needs = tuple(replace(need, reservation=text, zones=("europe-west4-a",)) for need in plain.needs)
     workloads = Workloads(checkpoints=Checkpoints(existing="shared"), profiles=(ProfileAccess(namespace="team-a"),))
@@ -75,8 +81,7 @@ def test_googles_clients_ask_for_reservations_and_an_existing_bucket() -> None:
     l4 = {"name": "l4", "specificReservationRequired": True, "specificReservation": {"count": "2"}}
     other = Refusal(403, "", "Permission denied on resource project corp.")
     for answer, found, refused in ((l4, l4, False), (None, None, False), (other, None, True)):
-        with served(documents("gcp") | kept | {path: answer}) as (endpoint, asked):
-            read = gcp.read_account(demanded, None, AnonymousCredentials(), endpoint)
+        read, asked = asked_of_google(documents("gcp") | kept | {path: answer}, demanded)
         assert {asked_path for _, asked_path in asked if "/reservations/" in asked_path} == {path}
         assert (read.parts["reservations"].get(key), key in read.unseen) == (found, refused)
         assert read.parts["bucket"] == {"name": "shared"}
@@ -85,8 +90,7 @@ def test_googles_clients_ask_for_reservations_and_an_existing_bucket() -> None:
             "storage.buckets.setIamPolicy",
         ]
     (said,) = (finding for finding in clouds.findings(read) if finding.check == "reservations")
-    with served(documents("gcp") | dict.fromkeys(kept)) as (endpoint, _):
-        gone = gcp.read_account(replace(demanded, needs=plain.needs), None, AnonymousCredentials(), endpoint)
+    gone, _ = asked_of_google(documents("gcp") | dict.fromkeys(kept), replace(demanded, needs=plain.needs))
     assert (gone.parts["bucket"], gone.parts["bucketGranted"]) == (None, None)
     assert (said.state, "compute.reservations.get" in said.remedy) == (State.UNSEEN, True)
 
@@ -121,11 +125,8 @@ def test_what_no_right_mends_ends_the_asking_of_google_with_one_sentence(answer:
 
 @pytest.mark.slow
 def test_a_region_that_is_not_there_is_a_defect_and_ends_nothing() -> None:
-    from google.auth.credentials import AnonymousCredentials
-
     region = "/compute/v1/projects/example-ml-staging/regions/europe-west4"
-    with served(documents("gcp") | {region: None}) as (endpoint, _):
-        read = gcp.read_account(wanted("gcp"), None, AnonymousCredentials(), endpoint)
+    read, _ = asked_of_google(documents("gcp") | {region: None})
     (wrong,) = (finding for finding in clouds.findings(read) if finding.state == State.WRONG)
     assert (wrong.check, "there is no region europe-west4" in wrong.says) == ("machines", True)
 

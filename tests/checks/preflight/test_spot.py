@@ -15,7 +15,7 @@ from checks.preflight.answers import Answers
 from checks.preflight.azure import placement_scores
 from checks.preflight.demand import Demand, demand
 from checks.preflight.gcp import capacity_advice
-from tests.checks.preflight.recorded import PROJECT, answers, documents
+from tests.checks.preflight.accounts import PROJECT, answers, documents
 from tests.checks.preflight.test_clients import SUBSCRIPTION, asked_of_azure
 from tests.checks.preflight.wire import Refusal
 
@@ -29,7 +29,7 @@ def _prod() -> Demand:
 
 
 def _scored(scores: dict[str, str], zones: tuple[str, ...] = ()) -> Answers:
-    """Prod's answers of Azure: a score by size, or by size and zone."""
+    """Return prod's answers of Azure: a score by size, or by size and zone."""
     wanted = _prod()
     wanted = replace(wanted, needs=tuple(replace(need, zones=zones) for need in wanted.needs))
     rows: list[dict[str, Any]] = [

@@ -62,7 +62,7 @@ class Recorded(BaseAdapter):
         self.waits: dict[str, Any] = {}
 
     def send(self, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
-        """The recorded answer."""
+        """Return the recorded answer."""
         path = urlsplit(str(request.url)).path
         self.asked.append((str(request.method), path))
         self.waits[path.rpartition("/")[2]] = options.get("timeout")
@@ -102,7 +102,7 @@ class _Raw:
 
 @contextmanager
 def served(documents: Documents) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """A server on loopback with these answers: its address, and the requests that it saw."""
+    """Serve these answers on loopback; yield the address, and the requests that the server saw."""
     asked: list[tuple[str, str]] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -135,7 +135,7 @@ def served(documents: Documents) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 
 def held(recorded: Any, read: Any) -> bool:
-    """Whether everything in a recorded answer is in what the client made of it; it may add keys that are empty."""
+    """Return whether everything in a recorded answer is in what the client made of it; it may add keys that are empty."""
     if isinstance(recorded, dict):
         return isinstance(read, dict) and all(
             held(value, read.get(key)) for key, value in recorded.items() if value not in ([], {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,13 +15,18 @@ from checks import stack as stacks
 from checks.check import NotCompared
 from checks.findings import State
 from checks.ready import autoscaler, intent, judge
+from checks.ready.autoscaler import Group, read_status
 from checks.ready.checks.declared import difference
 from checks.ready.cloud_facts import GCP
 from checks.ready.cluster import Cluster, minor, requests
 from checks.ready.quantities import number
+from sandbox.autoscaler.api import Unanswered
+from sandbox.autoscaler.status_map import Status, document
+from sandbox.cloud.node_groups import ScaleRefused
+from sandbox.tests.autoscaler.objects import group, node, sized
+from sandbox.tests.autoscaler.test_loop import Cloud, Scans
 from sandbox.tests.stack import PROJECT
-from tests.checks.ready.capture import load
-from tests.checks.ready.clusters import TAKEN, cluster, plain_nodes
+from tests.checks.ready.clusters import TAKEN, cluster, load, plain_nodes
 from tests.checks.ready.test_findings import bad
 
 
@@ -85,7 +91,7 @@ def test_an_autoscaler_that_starts_for_long_is_stuck() -> None:
 
 
 def _gke_status(pool: str, **group: Any) -> dict[str, Any]:
-    """A status as GKE may write it: the name of a group is an address (kubernetes/autoscaler PR 6375)."""
+    """Return a status as GKE may write it: the name of a group is an address (kubernetes/autoscaler PR 6375)."""
     name = f"https://www.googleapis.com/compute/v1/projects/p/zones/europe-west4-a/instanceGroups/gke-ml-staging-{pool}-40ce0341-grp"
     status = {"autoscalerStatus": "Running", "nodeGroups": [{"name": name, "health": {"status": "Healthy"}, **group}]}
     return {"data": {"status": yaml.safe_dump(status)}}
@@ -128,12 +134,6 @@ def test_a_group_of_gke_whose_name_fits_two_pools_is_not_known() -> None:
     ]
 
 
-def test_a_status_in_googles_own_way_is_a_note_and_one_of_aks_a_defect() -> None:
-    for stack, state in (("staging", State.NOTE), ("dev", State.WRONG)):
-        old = cluster(stack, {"autoscaler": {"data": {"status": "Cluster-autoscaler status at 2026-01-01:"}}})
-        assert [f.state for f in judge.findings(old) if f.check == "autoscaler"] == [state]
-
-
 def test_a_cluster_of_an_unknown_cloud_has_notes_where_nothing_is_known_and_no_defects() -> None:
     unknown = {"nodes": {"each": {"spec": {"providerID": "aws:///node"}}}, "autoscaler": 404}
     found = judge.findings(cluster("dev", unknown))
@@ -153,50 +153,6 @@ def test_room_counts_growth_and_leaves_kubeflows_own_pods_out() -> None:
 
     assert "when the autoscaler has grown them" in room("team-a")
     assert "grown" not in room("kubeflow")
-
-
-@pytest.mark.parametrize(
-    ("stack", "step", "check", "state", "says"),
-    [
-        # Storage for checkpoints is named and never tried.
-        *(
-            ("dev", {"contracts": {0: {"data": {"workloads.json": text}}}}, "checkpoints", State.NOTE, says)
-            for text, says in (
-                ("{}", "names no storage"),
-                ('{"checkpoints": {"url": "gs://lab/"}}', "checkpoints go to gs://lab/;"),
-            )
-        ),
-        ("dev", {"nodes": []}, "nodes", State.WRONG, "the cluster has no node"),
-        # A spot pool for which there are no machines.
-        (
-            "dev",
-            {
-                "autoscaler": {
-                    "data": {"status": {"nodeGroups": {"aks-t4-74281145-vmss": {"scaleUp": {"status": "Backoff"}}}}}
-                }
-            },
-            *("autoscaler", State.NOTE, "aks-t4-"),
-        ),
-        # A Cilium that says nothing of Istio, where the cloud owns it.
-        (
-            "staging",
-            {
-                "daemonSets": {
-                    "+": {
-                        "metadata": {"namespace": "kube-system", "name": "anetd"},
-                        "spec": {"template": {"spec": {"containers": []}}},
-                    }
-                },
-                "cilium": {"data": {"kube-proxy-replacement": "true"}},
-            },
-            *("cilium", State.NOTE, "does not say whether"),
-        ),
-    ],
-)
-def test_what_a_cluster_shows_is_said_in_words(stack: str, step: Any, check: str, state: State, says: str) -> None:
-    found = judge.findings(cluster(stack, step))
-    assert any((f.check, f.state) == (check, state) and says in f.says for f in found), found
-    assert bad(found) == [] or state == State.WRONG
 
 
 def test_the_clouds_own_device_plugins_are_one_however_many_daemon_sets_it_makes_of_it() -> None:
@@ -223,3 +179,61 @@ def test_of_two_stacks_in_a_cluster_the_stack_file_says_which_is_meant() -> None
     with pytest.raises(NotCompared, match=r"kubeflow-spot, kubeflow-spot-other"):
         _ = Cluster(snapshot).contract
     assert Cluster(snapshot, intent.intent_of(stacks.read_spec(PROJECT, "dev"))).contract.instance == "dev"
+
+
+class Server:
+    """The API server's ConfigMaps; silent where the test says so."""
+
+    def __init__(self) -> None:
+        self.writes: list[str] = []
+        self.silent = False
+
+    def create(self, path: str, body: Any) -> None:
+        """Let another process' map stay."""
+
+    def patch(self, path: str, body: Any) -> None:
+        if self.silent:
+            raise Unanswered("no")
+        assert path == "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status"
+        self.writes.append(body["data"]["status"])
+
+
+class Full(Cloud):
+    """A cloud whose quota is used up, while `full`."""
+
+    full = True
+
+    def grow(self, pool_id: str, by: int) -> None:
+        if self.full:
+            raise ScaleRefused("quota")
+        super().grow(pool_id, by)
+
+
+def test_each_change_is_written_once_and_read_as_the_real_ones_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing = group("full", 5)
+    cloud, server = Full(refusing), Server()
+    scans = Scans(cloud, tmp_path, monkeypatch)
+    scans._loop._status = Status(server)  # type: ignore[arg-type]
+    server.silent = True
+    scans.at(0)
+    assert server.writes == []
+    server.silent = False
+    scans.at(1)
+    scans.at(2)
+    (text,) = server.writes
+    assert read_status(text) == (Group("aks-full-12345678-vmss", "Healthy", "Backoff", "", 0, 5),)
+    cloud.full = False
+    scans.at(302)
+    scans.at(303)
+    assert [item.scale_up for item in read_status(server.writes[-1])] == ["InProgress"]
+
+
+def test_groups_without_autoscaling_are_left_out_and_ready_nodes_counted() -> None:
+    of = sized(group("a", 3), 2)
+    nodes = [node(of, of.nodes[0]), node(of, of.nodes[1], ready=False)]
+    content = yaml.safe_load(yaml.safe_dump(document([of, replace(of, name="fixed", most=None)], nodes, set())))
+    (only,) = content["nodeGroups"]
+    assert only["health"]["nodeCounts"] == {"registered": {"total": 2, "ready": 1, "notStarted": 1}}
+    assert (only["health"]["cloudProviderTarget"], only["scaleUp"]["status"]) == (2, "NoActivity")

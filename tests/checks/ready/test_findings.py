@@ -19,12 +19,11 @@ from config.clouds import registry
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import node_pools
 from sandbox.tests.stack import PROJECT
-from tests.checks.ready.capture import load
-from tests.checks.ready.clusters import BOTH, TAKEN, cluster, rows
+from tests.checks.ready.clusters import BOTH, TAKEN, cluster, load, rows
 
 
 def bad(found: list[Finding]) -> list[Finding]:
-    """Defects, and what was not seen."""
+    """Return defects, and what was not seen."""
     return [finding for finding in found if finding.state in (State.WRONG, State.UNSEEN)]
 
 
@@ -37,6 +36,7 @@ def test_a_good_cluster_is_ready_and_every_check_says_something(stack: str) -> N
     ok = {finding.check for finding in found if finding.state == State.OK}
     assert ok >= {"version", "policies-served", "nodes", "volumes", "room", "contract", "policies", "pools"}
     assert ok >= {"device-plugin", "gpus", "order", "cilium"}
+    assert "names no storage" in {finding.check: finding.says for finding in found}["checkpoints"]
 
 
 @pytest.mark.parametrize(("stack", "name", "check", "says", "steps"), rows("broken"))
@@ -103,7 +103,7 @@ def test_a_part_that_may_not_be_read_is_not_seen_and_never_guessed(part: str) ->
 
 
 def as_declared_now(stack: str, spec: ClusterSpec) -> Snapshot:
-    """The recorded cluster with the policies that the program declares today: their text changes more often than a record."""
+    """Return the recorded cluster with the policies of today's program: their text changes more often than a record."""
     snapshot = load(stack)
     for kind, body in declared.objects(
         spec, node_pools(spec, registry.cloud_of(spec.cloud)), stack, snapshot.parts["version"]["gitVersion"]
@@ -126,7 +126,7 @@ def test_a_stack_file_that_says_something_else_is_named(stack: str) -> None:
 
 
 def _swapped(parts: dict[str, Any]) -> None:
-    """The twin before its spot pool."""
+    """Put the twin before its spot pool."""
     if parts["computeClasses"]:
         parts["computeClasses"][0]["spec"]["priorities"].reverse()
     else:

@@ -17,11 +17,11 @@ from checks.ready import judge, kubeconfig, reader, ready_command
 from checks.ready.snapshot import PATHS, Snapshot
 from sandbox.tests.stack import PROJECT
 from tests.checks.preflight.wire import served
-from tests.checks.ready.capture import load
+from tests.checks.ready.clusters import load
 
 
 def documents(cluster: Snapshot) -> dict[str, Any]:
-    """A recorded cluster as its API server answers."""
+    """Return a recorded cluster as its API server answers."""
     answers: dict[str, Any] = {}
     for name, path in PATHS.items():
         part = cluster.parts[name]
@@ -30,7 +30,7 @@ def documents(cluster: Snapshot) -> dict[str, Any]:
 
 
 def opened(address: str) -> Any:
-    """A client of a server without login."""
+    """Return a client of a server without login."""
     return client.ApiClient(client.Configuration(host=address))
 
 
@@ -67,7 +67,7 @@ def test_an_unusable_kubeconfig_is_one_sentence(text: str | None, says: str, tmp
 
 
 def _kubeconfig(path: Path, address: str, **user: Any) -> str:
-    """A kubeconfig of one user; with `missing=True` it lacks the user."""
+    """Write a kubeconfig of one user and return its path; with `missing=True` it lacks the user."""
     users = [] if user.pop("missing", False) else [{"name": "u", "user": user}]
     config = {
         "clusters": [{"name": "c", "cluster": {"server": address}}],
