@@ -4,8 +4,6 @@ Nothing is built here: run `make up` once before. A cold `make up` is measured o
 `time make up`.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import sys

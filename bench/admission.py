@@ -4,8 +4,6 @@ Pods are created in three namespaces in turn: in a profile, where the policies a
 difference of those two is the machine's noise.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

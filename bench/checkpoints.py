@@ -4,8 +4,6 @@ notice: examples/training/train.py as a real process, told to end and killed som
 goodput: draws docs/goodput.svg, and prints the best interval between two checkpoints, by how often spot machines are lost.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -7,8 +7,6 @@ factor: three scenarios by events alone and five times as fast as real time: ver
 large: 500 nodes and 5,000 pods for an hour: seconds and memory.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

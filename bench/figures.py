@@ -1,7 +1,5 @@
 """Figures: median, minimum and maximum of several runs, printed one by one and as a table."""
 
-from __future__ import annotations
-
 import os
 import platform
 import statistics

@@ -3,8 +3,6 @@
 Each has a sandbox of its own, as on a fresh machine: the first update of a stack writes its state while the program starts.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -5,8 +5,6 @@ measured (`drill/world/measurements.py`, AWS), and the gaps between them are str
 The price of spot changes no decision of the autoscaler, whose order is fixed here: one run gives the cost at each price.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor

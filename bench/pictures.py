@@ -1,7 +1,5 @@
 """Pictures of the docs: panels beside each other under a title that says what they show."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

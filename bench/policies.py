@@ -4,8 +4,6 @@ Both sets are in force in one API server, each in namespaces of its own, and pod
 machine. A second pair of namespaces with the revision's set shows the noise.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import random

@@ -5,8 +5,6 @@ thread: the mocks answer in others. The stack's outputs are read here as the tes
 Pulumi's host does with them; the interpreter's start and exit are not in. `bench.whole` measures the real process.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import subprocess

@@ -6,8 +6,6 @@ agreement: drills over the real programs beside drills in memory on the same wor
 Each brings its stacks up in a sandbox of its own.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import sys

@@ -5,8 +5,6 @@ engine's part is played here, in the measuring process, so its time is not in th
 counts, gRPC's too.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource

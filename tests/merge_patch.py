@@ -1,7 +1,5 @@
 """JSON merge patches (RFC 7386), which also reach into lists: the edits of the tables of cases."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -3,8 +3,6 @@
 They have the shape of Pulumi's public examples (pulumi/examples, azure-py-aks and gcp-py-gke) and are written anew here.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

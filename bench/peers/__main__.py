@@ -3,8 +3,6 @@
 Nothing is built here: run `make up` once before.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

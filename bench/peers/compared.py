@@ -1,7 +1,5 @@
 """The program compared with its peers: previews that change nothing, and CPU time."""
 
-from __future__ import annotations
-
 import sys
 from functools import partial
 

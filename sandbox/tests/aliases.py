@@ -4,8 +4,6 @@ Pulumi's SDK makes a URN of each, one by one, which takes 40 ms a resource, and 
 (docs/adr/0012). Tests run the program a thousand times: they leave the URNs out, and under mocks these aliases as well.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

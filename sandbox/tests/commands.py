@@ -5,8 +5,6 @@ command is a fork of it (`multiprocessing`, start method "forkserver"), with its
 trace of earlier commands. Tests that signal a command, or read a terminal's half-written output, start an interpreter.
 """
 
-from __future__ import annotations
-
 import atexit
 import multiprocessing
 import os

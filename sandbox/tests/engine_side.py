@@ -1,7 +1,5 @@
 """The engine's side of an emulated cloud: checks inputs, then creates, updates, refreshes or deletes; and a recording runtime."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from collections.abc import Callable

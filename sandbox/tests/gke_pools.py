@@ -1,7 +1,5 @@
 """Pools of one emulated GKE cluster without the rest of the cloud, and objects for it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Control planes that tests start themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

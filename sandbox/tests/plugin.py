@@ -3,8 +3,6 @@
 `sandbox` is imported first: it turns the bytecode cache on where the environment turns it off.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal

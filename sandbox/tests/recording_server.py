@@ -1,7 +1,5 @@
 """An API server that answers as a test says and records its requests, and a kubeconfig for it."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

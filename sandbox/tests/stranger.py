@@ -5,8 +5,6 @@ call of the resource monitor with its request. Answers, as JSON, with the ports 
 its error, and what the API server says to each kubeconfig among the answers.
 """
 
-from __future__ import annotations
-
 import base64
 import encodings.idna
 import json

@@ -1,7 +1,5 @@
 """Processes of a killed test run."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

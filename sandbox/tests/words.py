@@ -3,8 +3,6 @@
 Only whole texts are replaced, never parts of a text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What became of a pod, and the policies that a kind's pods meet."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass, field
 

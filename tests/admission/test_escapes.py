@@ -1,8 +1,6 @@
 """An editor of a profile can neither bring pods onto spot that must not be evicted, nor take the places of others' pods: each way
 around, and what stops it."""
 
-from __future__ import annotations
-
 import pytest
 
 from sandbox.tests.api import Refused

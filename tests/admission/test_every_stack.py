@@ -1,7 +1,5 @@
 """Policies of stacks with any pools on an API server, which checks expressions when they are written."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Manifests of public projects land where the promise of docs/placement.md says, on both clouds."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Ways in which the pod of a pipeline's step ends, what Argo makes of each, and whether the machine is the reason."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

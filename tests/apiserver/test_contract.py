@@ -1,7 +1,5 @@
 """The contract and the quotas of profiles on a real API server."""
 
-from __future__ import annotations
-
 import subprocess
 from typing import Any
 

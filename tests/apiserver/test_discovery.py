@@ -1,7 +1,5 @@
 """Discovery of the contents of a cluster, on a real API server."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from typing import Any

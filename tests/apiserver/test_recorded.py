@@ -5,8 +5,6 @@ the program declares. A logical name or an input that changed shows as a step. W
 of the commit before it: `python -m tests.recorded.record COMMIT`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

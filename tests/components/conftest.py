@@ -1,7 +1,5 @@
 """Clouds and pools that several of these tests use."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

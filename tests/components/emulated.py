@@ -3,8 +3,6 @@
 `seed` creates the existing resources that a stack file refers to, so that each reference is checked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

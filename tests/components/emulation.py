@@ -1,7 +1,5 @@
 """An emulated cloud behind Pulumi's mocks: a second witness of what the program declares."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The program on stacks of a system pool and one user pool, each with some settings of `cloud`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

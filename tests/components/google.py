@@ -1,7 +1,5 @@
 """Stacks for tests: those of `stacks.yaml`, and plain ones on GKE."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any

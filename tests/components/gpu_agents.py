@@ -1,7 +1,5 @@
 """Pools that share GPUs in every way, and the DaemonSets declared for them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from components.layer.gpu import dcgm, device_plugin, mps

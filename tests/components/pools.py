@@ -1,7 +1,5 @@
 """Node pools of whichever cloud as they were declared, in one form: a second reading of each cloud's own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

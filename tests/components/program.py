@@ -1,7 +1,5 @@
 """Runs the unmodified `__main__.py` under Pulumi's mocks and returns what it declares as plain data."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

@@ -1,7 +1,5 @@
 """Edits of a stack file that remove pools, and the judgement of them with set nodes and pods."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Mapping
 from typing import Any

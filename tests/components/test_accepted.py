@@ -3,8 +3,6 @@
 Storage of checkpoints stays, and the stack file then says `existing` (docs/storage.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The layer in any Kubernetes cluster, which only a kubeconfig or another stack's output describes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

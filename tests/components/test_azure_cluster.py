@@ -1,7 +1,5 @@
 """A new AKS cluster, its network and its monitoring, setting by setting; the emulated Azure accepts each of these stacks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

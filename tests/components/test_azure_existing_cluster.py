@@ -1,7 +1,5 @@
 """An existing AKS cluster: pools in it and refusals, and what the layer leaves to plugins and ConfigMaps of other owners."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Rights of an AKS cluster: of its control plane at subnets and zones, of its kubelets at a registry."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 An edit never replaces a cluster or an on-demand pool.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

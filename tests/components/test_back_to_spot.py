@@ -1,7 +1,5 @@
 """Back to spot: the descheduler's policy, its rights, and the stack's setting."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

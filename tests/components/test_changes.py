@@ -3,8 +3,6 @@
 Decision: docs/adr/0018.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

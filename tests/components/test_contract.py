@@ -1,7 +1,5 @@
 """The ConfigMap that users' tools read: the effect of its lines on a pod, its name, and its readers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 `pytest tests/components --snapshot-update` writes the files anew.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The DaemonSets on GPU nodes: their nodes, GPU sharing, and the effects of a change."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

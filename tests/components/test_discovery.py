@@ -1,7 +1,5 @@
 """Contents of an existing cluster: from a server with set answers, and from a real API server."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The stack files of the tutorials, as their first lines say to run them; and two stacks on one cluster."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The kubeconfig of an existing cluster: from a file, from the settings, from another stack."""
 
-from __future__ import annotations
-
 import base64
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Existing device plugins: how they are recognized, and the pools that they reach."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 The reader is an independent one, with RE2 itself, over drawn stacks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A new GKE cluster: its settings, its network, the identity of its nodes, Google's agents, the way to its API server."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The ComputeClass of a stack on GKE, the pods that get it, and the order in the outputs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pulumi

@@ -1,7 +1,5 @@
 """Pools in an existing GKE cluster: declared resources, and refusals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pulumi

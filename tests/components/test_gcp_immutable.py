@@ -1,7 +1,5 @@
 """Differences of a live GKE pool that are refused, and pools whose differences are not."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Translations of a pool of the stack file to GKE's words: bounds, nodes, GPUs, reservations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

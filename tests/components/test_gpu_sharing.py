@@ -1,7 +1,5 @@
 """A whole stack whose pools share GPUs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The last update that a stack remembers, and a cluster that would move."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Policies of work that is lost, by the stack file: the default of such work, and what the program knows of the cluster."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Nodes that a pod may run on, as https://kubernetes.io/docs/concepts/scheduling-eviction/ says."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Names of objects inside a cluster, from stack names of any form."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Guards of two stacks in one cluster: what one lets in, an update of the other never forbids."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

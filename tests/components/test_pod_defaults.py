@@ -1,7 +1,5 @@
 """Kubeflow's PodDefaults where Kubernetes has no mutating policy, and the messages about them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

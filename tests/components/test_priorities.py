@@ -1,7 +1,5 @@
 """The priority expander's ConfigMap: written text is read back, and an existing map is checked as the autoscaler would."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -3,8 +3,6 @@
 The stack is `workloads.happy.yaml`, or its sister on GKE: team-a, team-ab, and vision with the prefix old/vision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

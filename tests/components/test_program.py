@@ -1,7 +1,5 @@
 """The program under Pulumi's mocks: what every checked-in stack declares."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

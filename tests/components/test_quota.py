@@ -1,8 +1,6 @@
 """Quotas of profiles: a limit of GPUs, and the nets below the guard. That the API server keeps to them: `test_contract.py` and
 `test_neighbours.py`."""
 
-from __future__ import annotations
-
 import pytest
 
 from components.layer.scheduling import quota

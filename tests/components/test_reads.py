@@ -1,7 +1,5 @@
 """Reads of both clouds: the provider that each read uses, and the meaning of an error."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from textwrap import indent

@@ -1,7 +1,5 @@
 """The release of a stack and the one that the cluster was declared with; pins of a stack's own in what is declared."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pulumi

@@ -1,7 +1,5 @@
 """Removed pools on every kind of cluster that a stack has pools in: which are the stack's, and how its pods are read."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Pools that an edit removes: what is refused, what only warns, and what goes; judged from set nodes and pods."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pulumi

@@ -1,7 +1,5 @@
 """The program looks at the text of its stack file for what Pulumi does not pass on."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A third cloud is a folder and one line of `components.clouds`: a drawn one declares one resource, and has a kubeconfig."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pulumi

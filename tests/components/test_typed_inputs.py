@@ -3,8 +3,6 @@
 It reads the SDKs' modules for 25 seconds where `.mypy_cache` does not have them, and else takes one.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

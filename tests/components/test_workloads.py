@@ -1,7 +1,5 @@
 """Checkpoints: what is declared for them on both clouds, what stays, and what users' tools read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Stack files for tests: the smallest good one, and variations of it."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

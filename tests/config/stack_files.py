@@ -1,7 +1,5 @@
 """The stack files of tests/configs: happy files, and error rows, each of which is a happy file with an edit."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Iterable

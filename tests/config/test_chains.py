@@ -1,7 +1,5 @@
 """Warnings of what a chain can lose at once, of the wait that its timers make, and of a quota that is all on-demand GPUs."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The ComputeClass of a GKE stack: its conditions and its pools; twins and bounds of zones on GKE."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The stack files of tests/configs: each happy one is good, each error row is bad for its one reason. The checked-in stacks."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The contract with users' tools, and the values that the kustomize components in `kubeflow/` read: the lines of each placement."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Values that our pages and examples show are refused in a stack that reaches a real cloud, all at once and by their paths."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from ipaddress import IPv4Address, IPv4Network

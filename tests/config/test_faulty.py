@@ -3,8 +3,6 @@
 Values that nothing can hold are refused before anything uses them, each once, with its path.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from functools import cache

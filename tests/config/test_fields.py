@@ -1,7 +1,5 @@
 """Every key is described, and a list with a default loses no entry in silence; every rule is in the list of its subject."""
 
-from __future__ import annotations
-
 import inspect
 import types
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The order in which pools grow: what a useful GPU hour costs, chains, and what an order by hand changes and costs."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

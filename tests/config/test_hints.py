@@ -1,7 +1,5 @@
 """Remedies for keys that stand at the wrong place, or have another tool's name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 Those that need a whole stack file to be seen are in tests/configs/errors.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

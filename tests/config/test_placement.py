@@ -1,7 +1,5 @@
 """What is derived from a pool agrees, for any pools in any order; pods get the tolerations that its taints need, one a key."""
 
-from __future__ import annotations
-
 import random
 import re
 from typing import Any

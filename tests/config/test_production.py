@@ -1,7 +1,5 @@
 """Production stacks are asked for what others leave to defaults, and nothing is decided in their stead."""
 
-from __future__ import annotations
-
 import copy
 import re
 from typing import Any

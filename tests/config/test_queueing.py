@@ -1,7 +1,5 @@
 """The objects of Kueue that a stack's pools become: flavors in the order in which GPUs are bought, and quotas of what they have."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Releases: complete, by digest, never changed once released; a stack overrides a pin in one place, with the reason."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

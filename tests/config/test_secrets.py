@@ -1,7 +1,5 @@
 """Secrets of a stack file: refused in clear text, and in no message. A public key is taken whole or not at all."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

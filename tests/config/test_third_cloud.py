@@ -1,7 +1,5 @@
 """A third cloud is a folder and one line of `config.clouds.registry`: its stack file loads, places pods and gets its errors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

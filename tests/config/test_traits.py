@@ -3,8 +3,6 @@
 Limits of unready nodes: evictions never stop AKS' autoscaler, losing sight of the cluster does.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 What is refused has a row in tests/config/test_mistakes.py or in tests/configs/errors.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

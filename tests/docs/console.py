@@ -4,8 +4,6 @@ A block says above itself where its text is from: `<!-- checked: NAME -->` names
 `<!-- recorded DATE: COMMAND; shown by TEST -->` a command that needs the real engine, with the test that shows the same thing.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile

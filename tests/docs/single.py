@@ -4,8 +4,6 @@ A problem is about one key when the key alone causes it, and when it stays in ev
 is put. With the key goes what says in what kind of object it is: `cloud.provider`, `cloud.existingCluster`, a pool's `capacity`.
 """
 
-from __future__ import annotations
-
 import copy
 from functools import cache
 from typing import Any

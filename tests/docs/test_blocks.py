@@ -1,7 +1,5 @@
 """Blocks of the documentation: a command makes each console block, and stack files and parts of them are good ones."""
 
-from __future__ import annotations
-
 import textwrap
 from typing import Any
 

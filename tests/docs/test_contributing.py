@@ -3,8 +3,6 @@
 `changes.yaml` has one change for each row: a constant or a sentence of a file that the row names.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

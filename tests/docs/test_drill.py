@@ -1,7 +1,5 @@
 """The page on drills is true: its scenarios, keys, options and verdicts are those of the program, and its examples are read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What pages list is what the program has: commands, checks, roles, versions, endings of pods, kinds of jobs."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

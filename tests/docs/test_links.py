@@ -1,7 +1,5 @@
 """Links of the documentation lead somewhere, the front page stays one, and what `docs/seeds.md` names exists."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from functools import cache

@@ -1,7 +1,5 @@
 """The page on outputs lists exactly what stacks export, under Pulumi's mocks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The reference of the stack file is what the models give, and covers every key."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The JSON Schema of the stack file against the loader: it takes what the loader takes, and refuses most mistakes in one key."""
 
-from __future__ import annotations
-
 import copy
 import json
 import os

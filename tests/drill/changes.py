@@ -1,7 +1,5 @@
 """Changes of a good record, each of which turns verdicts red."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Records of drills with GPU work, made by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from drill.world.record import Clock, Node, Pod, Pool, Record, Step, Work

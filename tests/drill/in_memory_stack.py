@@ -1,7 +1,5 @@
 """A stack for drills in memory, made by hand: a general pool, spot T4s, and their twin."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from drill.in_memory.stack import Stack

@@ -1,7 +1,5 @@
 """Machines of a drill over pools of a test, with no emulated cloud, and an API server that takes down what is sent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any

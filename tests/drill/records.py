@@ -1,7 +1,5 @@
 """Records made by hand: no drill ran for them."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Spot capacity over time: steps, traces of the published shape, and scenarios that do not fit a stack."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

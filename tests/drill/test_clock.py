@@ -1,7 +1,5 @@
 """The drill's clock: its events, the autoscaler's scans on it, and what is missing before it may go on."""
 
-from __future__ import annotations
-
 import math
 import time
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """A whole drill with an API server, a cloud and an autoscaler that answer by rote: what it sends and records."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator

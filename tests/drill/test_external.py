@@ -1,7 +1,5 @@
 """The real cluster-autoscaler in the place of the sandbox's own: what it does to nodes. The program is played."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The least cost with hindsight: against all plans of tiny drills, and where it must be what."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

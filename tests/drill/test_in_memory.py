@@ -1,7 +1,5 @@
 """Drills in memory: what the real scheduler and controllers do for a drill's work, and fixed policies on the same work."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The lives of pods by the drill's clock."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

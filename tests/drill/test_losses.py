@@ -1,7 +1,5 @@
 """Where the difference goes between the cost of a drill and the least with hindsight."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """Machines of a drill: spot capacity by zone, refusals, and machines that register late or never."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Nodes of a drill: outages of their kubelets, upgrades, and evictions that a budget refuses."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

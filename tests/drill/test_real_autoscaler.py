@@ -1,7 +1,5 @@
 """The real cluster-autoscaler in a drill: its flags, its process, and why a program is refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The program that `SANDBOX_AUTOSCALER` names, on a control plane of its own."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """What the real cluster-autoscaler reads and writes: pools rendered for its provider, and the log of 1.36.1."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The report as data, text and files."""
 
-from __future__ import annotations
-
 import errno
 import io
 import json

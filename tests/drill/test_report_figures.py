@@ -1,7 +1,5 @@
 """The figures of a report: the timeline, who ran where, the four numbers at its head, the table of policies, units and colours."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """From a stack that is up to a record: its copy, its pools and their orders, machines that share a name."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The sides of a comparison: how their stacks come up, what both have alike, and the folder of a drill's report."""
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Tuning: what a search finds on small drills, and the change of a stack file that it writes."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future

@@ -1,7 +1,5 @@
 """Each verdict, green on a record of a good drill and red on the same record with one thing changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

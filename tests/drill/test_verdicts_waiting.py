@@ -1,7 +1,5 @@
 """Verdicts about pods that never get a node, get a pod late, wait for full pools, or may use several chains."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

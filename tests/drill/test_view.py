@@ -1,7 +1,5 @@
 """What a record shows at a moment, how durations are written, and turns of pools that stay silent."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

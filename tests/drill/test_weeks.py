@@ -1,7 +1,5 @@
 """Drawn weeks of spot capacity against the measurements."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Iterator

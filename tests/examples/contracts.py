@@ -1,7 +1,5 @@
 """The contract of a checked-in stack, as its cluster publishes it."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

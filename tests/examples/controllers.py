@@ -3,8 +3,6 @@
 Each returns golden objects by role, without an expectation: the pod, or the Job for which the cluster makes one.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -4,8 +4,6 @@ The bucket is a server on this machine, which lets the caller do what a profile 
 all else: `python copies_inside.py team-a/` prints the names of the objects, and what was refused, as JSON.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

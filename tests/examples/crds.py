@@ -1,7 +1,5 @@
 """CustomResourceDefinitions of the projects whose objects the examples make, from pinned Go modules in Go's own cache."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import tomllib

@@ -1,7 +1,5 @@
 """The environment of the examples: kfp and the Kubeflow SDKs by examples/uv.lock, in the user's cache, apart from the program's."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

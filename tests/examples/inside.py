@@ -5,8 +5,6 @@ python inside.py bucket | facts | katib JSON | names JSON | parameters JSON | ru
 The last line on stdout is the answer, as JSON.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import json

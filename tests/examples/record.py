@@ -3,8 +3,6 @@
 python -m tests.examples.record    # makes them anew with kfp and the SDKs; a test of `make test-slow` compares
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from functools import cache

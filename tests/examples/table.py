@@ -5,8 +5,6 @@ The golden pod's row in docs/placement.md says where the pod lands.
 python -m tests.examples.table    # writes the table of docs/examples.md
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

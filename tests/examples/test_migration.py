@@ -1,7 +1,5 @@
 """What docs/migration.md says of old and new lines is so."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The package that puts pods where the contract says: what it reads, what it writes, what it refuses."""
 
-from __future__ import annotations
-
 import copy
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """The roles that the package for users' tools moves, by the table that the cluster's policies are made from."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

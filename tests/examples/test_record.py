@@ -1,7 +1,5 @@
 """Pipelines compile, and run to their end with kfp's local runner; SDKs send what is recorded; the page shows what is tested."""
 
-from __future__ import annotations
-
 import ast
 import json
 import shlex

@@ -4,8 +4,6 @@ Under a notice no step is lost where a save fits into it, else at most one inter
 `python -m bench.checkpoints notice` measures more times.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import signal

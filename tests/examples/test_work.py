@@ -1,7 +1,5 @@
 """What the work of the examples says beside its nodes: restarts, the GPU's driver, names, placeholders, images."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`python -m tests.fuzz NUMBER [SEED]`: shows a mutated stack file and what the loader makes of it."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

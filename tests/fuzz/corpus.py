@@ -1,7 +1,5 @@
 """What stack files are made from: the good ones of this project, and the schema of all keys."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Mutated stack files by their number: the same number gives the same file."""
 
-from __future__ import annotations
-
 import copy
 import json
 import traceback

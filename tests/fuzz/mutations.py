@@ -1,7 +1,5 @@
 """Mutations of a stack file's settings, and of its bytes. Gentle ones mostly stay legal; wild ones do not care."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The loader and the emulated clouds, which share no code, take the same files: the two sets of rules against each other."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

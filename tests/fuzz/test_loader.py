@@ -1,7 +1,5 @@
 """The loader ends with a spec or with problems, whatever is in the stack file."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Values for a place: ones that its schema allows, and ones that nobody should survive by luck."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from random import Random

@@ -1,7 +1,5 @@
 """What the loader says of a file, and what is wrong with what it says."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """What the manifests name by an address is fetched, or stands here at the version that they ask for."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The commands of docs/kubeflow.md end, whatever the cluster answers."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

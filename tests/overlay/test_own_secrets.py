@@ -1,7 +1,5 @@
 """Secrets of the platform: none is applied with a public value, the chapter's lines make them, and both sides of one agree."""
 
-from __future__ import annotations
-
 import re
 import sys
 from base64 import urlsafe_b64decode

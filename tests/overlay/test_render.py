@@ -1,7 +1,5 @@
 """Kustomize makes exactly the intended differences, and says what is missing."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

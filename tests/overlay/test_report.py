@@ -1,7 +1,5 @@
 """What the report says of an installation, from objects as an API server holds them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The API server reaches each webhook: through NetworkPolicies over its pods, and on GKE through the firewall."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The stand-in tree, rendered with and without the overlay, and trees that lack one of its objects."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

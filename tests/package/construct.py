@@ -1,7 +1,5 @@
 """Declarations of the package for a program, under Pulumi's mocks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The component as the package constructs it: arguments, errors, unknown values, several in one stack."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Mapping

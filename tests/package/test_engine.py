@@ -4,8 +4,6 @@ The engine finds the package as a plugin of the project file, which runs the pac
 does. The program is the example of docs/library.md, with the SDK that Pulumi generates.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

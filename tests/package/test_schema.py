@@ -1,7 +1,5 @@
 """The package's schema says what the stack file's models say, and the package's folder serves it to the engine."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Values that other resources make: unknown in a preview, and the names and ids that follow from them."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stack files without a cloud, and the settings of each cloud for one."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass
 from typing import Any

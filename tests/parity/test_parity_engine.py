@@ -1,7 +1,5 @@
 """A few drawn stacks on both clouds through the real engine: the scheduler puts the same pods on equivalent nodes."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

@@ -6,8 +6,6 @@ that breaks a rule breaks no other. All go through the rules and, in one stack, 
 `alone` says that it meets the rule in another case of the same type.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pack under the real engine: every rule's resources in one stack, and this repository's own stacks."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

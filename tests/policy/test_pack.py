@@ -1,7 +1,5 @@
 """The rules as the engine and readers see them; docs/cis.md against them, the stack file's keys, and the benchmarks' controls."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

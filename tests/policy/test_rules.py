@@ -1,7 +1,5 @@
 """Each rule on plain inputs."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator

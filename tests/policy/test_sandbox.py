@@ -3,8 +3,6 @@
 The pack runs in a process that has imported Pulumi before, and is otherwise as if the engine had started it itself.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

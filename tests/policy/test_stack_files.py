@@ -1,7 +1,5 @@
 """Stack files of this repository against the rules, without an engine."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

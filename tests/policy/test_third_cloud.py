@@ -1,7 +1,5 @@
 """A third cloud is one folder and one line of `policy.clouds`: no rule is touched."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """A Markdown page as a browser shows it, by a CommonMark parser with GitHub's tables and Python's HTML parser."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """Reports for the tests: one with everything, and hypothesis strategies for any report."""
 
-from __future__ import annotations
-
 import json
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """`sandbox preview --base REV` on a repository with two commits, through the real engine."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

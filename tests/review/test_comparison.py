@@ -1,7 +1,5 @@
 """Stacks that a comparison brings up, and its report on each, with a stand-in for the engine."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

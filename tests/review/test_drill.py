@@ -1,7 +1,5 @@
 """The command that a report names where a pool, a chain or a timer changes."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Excerpts of two long values."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

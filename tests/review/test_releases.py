@@ -1,7 +1,5 @@
 """Explanations of releases from their files, and the pins that Renovate may raise."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -4,8 +4,6 @@ identity that somebody deleted.
 The program declares a profile's storage and rights alone: no cluster has to come up.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Placement by default through the engine: created with Kubernetes 1.36, effective, and removed without a trace."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

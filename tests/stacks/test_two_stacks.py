@@ -3,8 +3,6 @@
 Both add pools and a layer to the cluster of a third stack. Each has profiles of its own (docs/existing-clusters.md).
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Changes of a running stack through the real engine: kept, replaced, refused and completed later."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A Released disk comes back by the lines of docs/kubeflow.md, with the real volume controller."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The end of a stack: died processes, `down`, and a protected stack."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

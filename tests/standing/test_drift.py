@@ -1,7 +1,5 @@
 """Out-of-band changes are detected as the scheduled workflow detects them: `preview --refresh --expect-no-changes`."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

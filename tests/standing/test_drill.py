@@ -1,7 +1,5 @@
 """`sandbox drill` on a stack that is up."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

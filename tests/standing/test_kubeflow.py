@@ -1,7 +1,5 @@
 """`sandbox kubeflow` on a stack that is up, with the small tree of ours that stands for Kubeflow's manifests."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`ready` on a stack that is up: the recorded clusters are like it, and a reader with the documented rights sees all of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

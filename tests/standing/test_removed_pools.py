@@ -1,7 +1,5 @@
 """Pools that an edit removes while pods run there, through the real engine: refused, drained, or gone by the user's word."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

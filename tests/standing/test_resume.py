@@ -1,7 +1,5 @@
 """The training of examples/training in a drill that takes its machine three times."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`sandbox evict` and `sandbox capacity` on a running stack: the cloud takes spot machines back and has no others."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The checked-in stacks through the real engine on the emulated clouds, as a newcomer sees them after `make up`."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -4,8 +4,6 @@ While a command runs, the engine's resource monitor answers them. As root the at
 same user: then the files' modes are what keeps the token, and the rest of the test is the same.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -16,8 +16,6 @@ step is the start of the case, the others are changes and their effects:
     new: true                   the case begins on a new stack, because an existing one could not go back to its first step
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

@@ -16,8 +16,6 @@ names the steps that the engine would show, or the error that the program raises
 `optional` lists the keys of a model, and a test compares them with the cases: a key without a case fails.
 """
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import json

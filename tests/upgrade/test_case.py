@@ -1,7 +1,5 @@
 """Reading of cases and writing of steps: neither may let an unexpected step through."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ The order of an upgrade on AKS (control plane, system pool, on-demand pools, spo
 steps are the releases here.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -6,8 +6,6 @@ that never had the key. pulumi-gcp keeps the old value of a property that a prog
 Computed (sandbox/gcp/bridge.py).
 """
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any

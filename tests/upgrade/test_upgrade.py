@@ -4,8 +4,6 @@
 the running stack, which takes a quarter of the time. `make test-slow` applies every step of every case.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

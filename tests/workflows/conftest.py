@@ -1,7 +1,5 @@
 """Programs that stand in for `gh`, `pulumi` and the project's own command on the PATH of a script."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Rules of the workflows that hold credentials, as functions of the files' data: so a test can plant a fault and see it named."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

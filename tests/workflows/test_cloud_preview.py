@@ -1,7 +1,5 @@
 """The preview of a real cloud: without an answer of the cluster, the layer is left out and named."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess

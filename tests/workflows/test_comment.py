@@ -1,7 +1,5 @@
 """The comment on a pull request: placed by GitHub's answers, drawn from an untrusted artifact."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

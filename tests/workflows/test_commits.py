@@ -3,8 +3,6 @@
 Drift is measured against the commit a stack was brought up from: deploy.yml's own runs on main say which, and nothing else.
 """
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 from typing import Any

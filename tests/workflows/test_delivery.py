@@ -1,7 +1,5 @@
 """Addresses of states and identities come from one reviewed file, in few forms; programs by digests that were reviewed."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from types import ModuleType

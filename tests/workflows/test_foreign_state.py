@@ -1,7 +1,5 @@
 """The real engine on a state that names plugins and where to get them, by the steps and variables of the jobs with credentials."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

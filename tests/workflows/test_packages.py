@@ -5,8 +5,6 @@ Before each program `uv sync --inexact`, at `pulumi install` `uv sync` (pulumi/p
 Packages are a week old before they are locked.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

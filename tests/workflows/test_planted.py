@@ -1,7 +1,5 @@
 """Faults that somebody may plant in the workflows with credentials, or make by mistake: each is named."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Reviews of main: who approves which file, and the rulesets that ask for it."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

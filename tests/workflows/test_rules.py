@@ -1,7 +1,5 @@
 """Rules for the workflow files: those that no linter knows, those that must not depend on one, and two linters."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The scripts that stand in the workflows themselves, run by bash with stand-ins for the programs."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@ As the recordings' README has it: node objects appear with the request and are r
 after at most 10 s; a Job replaces a lost pod after 10 s, a ReplicaSet at once; without its node a pod is collected after 46 s.
 """
 
-from __future__ import annotations
-
 import heapq
 import itertools
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Node groups and pods as the recorded scenarios have them, and scans without a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from random import Random

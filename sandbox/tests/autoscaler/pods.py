@@ -1,7 +1,5 @@
 """Groups, pods and PodDisruptionBudgets of a recording as the autoscaler sees them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from sandbox.autoscaler.fit import selects

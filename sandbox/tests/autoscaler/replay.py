@@ -5,8 +5,6 @@ recorded program draws: where its loop is in its interval when the first pod com
 groups.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

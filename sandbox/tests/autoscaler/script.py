@@ -4,8 +4,6 @@ Faults and steps are sentences. One that is not understood raises: nothing is le
 never read: it is what a replay is compared with.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The dev stack's cluster grows and shrinks by itself: with the real scheduler, the real ConfigMap, and the loops of the cloud."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

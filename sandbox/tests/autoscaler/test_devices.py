@@ -1,7 +1,5 @@
 """GPUs of a node as NVIDIA's device plugin, or GKE's own, reports them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

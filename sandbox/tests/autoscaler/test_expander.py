@@ -1,7 +1,5 @@
 """The expanders' rules beyond the recordings."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """Taints, node selectors, required affinity, pods' requests, and quantities as Kubernetes' own client reads them."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The pool that grows on GKE: the order of a ComputeClass, and the cheapest."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

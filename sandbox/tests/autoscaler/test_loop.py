@@ -1,7 +1,5 @@
 """One scan after the other, with a cluster and a cloud of this test's own, and the log's lines."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

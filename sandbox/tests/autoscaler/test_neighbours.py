@@ -1,7 +1,5 @@
 """Rules between pods: nodes for pods that keep apart, together or evenly spread, and pods that need the same port of a host."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from typing import Any

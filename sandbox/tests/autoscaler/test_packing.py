@@ -1,7 +1,5 @@
 """Pods that cannot be scheduled, free capacity, the nodes they need, and how similar pools share these."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 SANDBOX_RECORDINGS names a folder with other recordings of the same format.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

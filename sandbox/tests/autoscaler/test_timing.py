@@ -1,7 +1,5 @@
 """Timers of requests, back-offs and limits of unready nodes, beyond the recordings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

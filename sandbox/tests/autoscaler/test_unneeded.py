@@ -1,7 +1,5 @@
 """Nodes that go: which and when, and what keeps a node: its pods, their annotations, budgets and use."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Volumes that the clouds' storage drivers create and delete."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

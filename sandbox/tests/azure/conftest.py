@@ -1,7 +1,5 @@
 """A small cloud to make requests to: a recording runtime, and requests in the engine's order (check, then create or update)."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

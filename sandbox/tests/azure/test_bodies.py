@@ -1,7 +1,5 @@
 """Additions of the service to a request, and what an update keeps; reading a resource back changes nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

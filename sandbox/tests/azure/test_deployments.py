@@ -1,7 +1,5 @@
 """Deployments of templates: the changed pools, the state after a refusal, and invalid templates."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Identities, their credentials and roles, and references of clusters and disks: each refusal with a request that is accepted."""
 
-from __future__ import annotations
-
 import pytest
 
 from sandbox.azure import azure_ids

@@ -1,7 +1,5 @@
 """Maintenance windows: each refusal with a near neighbour that is accepted."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

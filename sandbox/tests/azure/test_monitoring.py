@@ -1,7 +1,5 @@
 """Workspaces, data collection and diagnostic settings: each refusal with a near neighbour that is accepted."""
 
-from __future__ import annotations
-
 import pytest
 
 from sandbox.azure.azure_errors import AzureRefused

@@ -1,7 +1,5 @@
 """Networks, subnets, NAT gateways, public addresses and route tables: what is refused, and what goes with what."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

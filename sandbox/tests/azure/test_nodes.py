@@ -1,7 +1,5 @@
 """Node objects against literal expectations, and the pool sizes behind them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -3,8 +3,6 @@
 `sandbox/tests/cloud/test_emulated_cloud.py` has deletions that fail or are killed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

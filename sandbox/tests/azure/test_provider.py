@@ -1,7 +1,5 @@
 """The provider's own part: check, diff, previews, functions, and refusals: the whole body of AKS, the message of ARM."""
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import json

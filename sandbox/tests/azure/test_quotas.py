@@ -1,7 +1,5 @@
 """Quotas: their form, the resources that count against them, and pools that exceed one."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

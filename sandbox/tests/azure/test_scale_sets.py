@@ -1,7 +1,5 @@
 """Machines that a pool keeps when its size changes, and its autoscaler's view of them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

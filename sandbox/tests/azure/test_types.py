@@ -1,7 +1,5 @@
 """Every emulated type accepts a request, refuses an unknown property, and reading back changes nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from sandbox.azure import azure_ids, azure_schema

@@ -1,7 +1,5 @@
 """The sandbox's home: remembered settings, and the cloud of a stack."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Start-up of commands without the engine: they import no heavy package."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

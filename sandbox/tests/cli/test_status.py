@@ -1,7 +1,5 @@
 """What `sandbox status` shows, and what `sandbox up` says of an update."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, cast
 

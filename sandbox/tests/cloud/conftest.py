@@ -1,7 +1,5 @@
 """Both emulated clouds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Callers of a command's servers: only the user who started the command."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

@@ -1,7 +1,5 @@
 """Differences of property values, as Pulumi paths."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The behaviour that all emulated clouds share, on each of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from sandbox.cloud.node_groups import ScaleRefused

@@ -1,7 +1,5 @@
 """The requests of a program that emulated clouds serve, beside those of others."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

@@ -10,8 +10,6 @@ stand in no table (`test_networks`, `test_monitoring`, `test_maintenance`, `test
 refusal of a busy GKE cluster: the provider tries again for two hours (terraform-provider-google-beta, services/container).
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """Shapes from an SDK's classes, written to a file and read again."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

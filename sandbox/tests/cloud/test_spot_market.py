@@ -1,7 +1,5 @@
 """Spot machines that the emulated clouds refuse, take back, or never bring, on each of them."""
 
-from __future__ import annotations
-
 from sandbox.cloud.node_groups import is_silent
 from sandbox.cloud.spot_nodes import Bound
 from sandbox.tests.spot_bed import Bed

@@ -1,7 +1,5 @@
 """Pools whose spot machines are stopped, or not given to a new pool; what each cloud says and does then."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Folders and names of emulated clusters: each has a control plane and a name of its own."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

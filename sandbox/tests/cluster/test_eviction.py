@@ -1,7 +1,5 @@
 """The end of pods on nodes that the cloud takes back, and the conditions of such nodes."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import pytest

@@ -1,7 +1,5 @@
 """GKE's own objects in a cluster, log-in, and scale-up of its pools, on a real API server."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The seam of the clouds: a further cloud is a folder with a plugin, and its name in one list."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Changes of a report from the engine's events."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The cloud file: further resources of the emulated subscription."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

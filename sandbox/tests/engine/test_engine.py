@@ -1,7 +1,5 @@
 """Requests of commands to the engine: no more than necessary."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Commands of the engine, with a script in place of the engine that records its requests."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

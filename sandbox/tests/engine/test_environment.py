@@ -1,7 +1,5 @@
 """The environment of an older revision, from its own lock file."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

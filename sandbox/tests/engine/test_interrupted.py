@@ -1,7 +1,5 @@
 """Creates whose result a killed engine did not record."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

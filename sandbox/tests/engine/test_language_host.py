@@ -1,7 +1,5 @@
 """The host that runs the program, asked as the engine asks it."""
 
-from __future__ import annotations
-
 import runpy
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Contents of a report, steps, and lines that are kept, from the engine's events."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs of the program as under the engine's own host, early imports of the last run's modules, and the worker's output."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Out-of-band requests without a cluster: the merge patches of `edit`, and what `capacity` and `evict` refuse and say."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 

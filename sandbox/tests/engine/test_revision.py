@@ -1,7 +1,5 @@
 """Revisions read from the user's repository, which stays unchanged."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """No token reaches the base's program, nor what installs its packages."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Scratch copies for the engine; the user's files are only read."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

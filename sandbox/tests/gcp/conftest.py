@@ -1,7 +1,5 @@
 """A small project to make requests to: a recording runtime, and requests in the engine's order (check, then create or update)."""
 
-from __future__ import annotations
-
 import dataclasses
 import shutil
 from pathlib import Path

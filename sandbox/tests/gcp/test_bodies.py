@@ -1,7 +1,5 @@
 """Answers of the services: defaults, additions, and the clusters and nodes that follow."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The provider's checks: refused inputs, defaults and automatic names; and the kept shapes."""
 
-from __future__ import annotations
-
 import copy
 import re
 from importlib.metadata import version

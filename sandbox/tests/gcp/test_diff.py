@@ -1,7 +1,5 @@
 """The provider's plans: changes, replacements, and the properties that an update keeps."""
 
-from __future__ import annotations
-
 import pytest
 
 from sandbox.tests.engine_side import Props

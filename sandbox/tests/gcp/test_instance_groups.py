@@ -1,7 +1,5 @@
 """Machines of a pool by zone, and its autoscaler's view of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Node objects of GKE against literal expectations, and the GPUs of their machines."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`gke-gcloud-auth-plugin` of the emulated cloud: who gets a token for what."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The provider's reads, previews, imports, errors and functions."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from typing import Any

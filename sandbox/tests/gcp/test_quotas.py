@@ -1,7 +1,5 @@
 """Quotas: the resources that count against them, and requests that exceed one."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Kubeconfigs of the API client: certificates, log-in programs, credentials and mistakes."""
 
-from __future__ import annotations
-
 import json
 import ssl
 from base64 import b64encode

@@ -1,7 +1,5 @@
 """The client of an API server: requests, errors and connections."""
 
-from __future__ import annotations
-
 import json
 import socket
 import time

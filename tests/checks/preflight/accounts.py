@@ -8,8 +8,6 @@ Recorded answers have the form of the REST pages of learn.microsoft.com and docs
 from an account: the figures are made up (`about`).
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Iterable

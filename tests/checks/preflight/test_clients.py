@@ -1,7 +1,5 @@
 """Azure's own clients on recorded answers: what they parse is what the pure tests judge. No network."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command `preflight`: what a user reads, and its exit status."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 Beyond the rows of `accounts.yaml`, what stack files ask for: first nodes, rights, quotas.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Google's own clients on recorded answers: what they parse is what the pure tests judge. No network but loopback."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs

@@ -1,7 +1,5 @@
 """Who asks: the person that Pulumi's provider is, by the same settings and variables in the same order."""
 
-from __future__ import annotations
-
 import base64
 import json
 from pathlib import Path

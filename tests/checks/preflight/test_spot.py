@@ -1,7 +1,5 @@
 """What clouds say of spot now: shown with the order that would follow, and never an error."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

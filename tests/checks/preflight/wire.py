@@ -1,7 +1,5 @@
 """Recorded answers behind the clouds' own clients: an adapter for Azure's HTTP session, and a server on loopback for Google's."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator, Mapping

@@ -8,8 +8,6 @@ A broken cluster has one defect, which CHECK names with words that match SAYS. A
 note that matches SAYS, or nothing to say where SAYS is empty.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import sys

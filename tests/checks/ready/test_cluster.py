@@ -1,7 +1,5 @@
 """Parts of a cluster as the checks read them: quantities, a pod's requests, the autoscaler's status, clouds that are not known."""
 
-from __future__ import annotations
-
 import copy
 import json
 from dataclasses import replace

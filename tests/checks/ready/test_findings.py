@@ -1,7 +1,5 @@
 """`ready` on recorded clusters: a good one is ready, and each broken one is named by its defect alone."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

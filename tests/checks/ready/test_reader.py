@@ -1,7 +1,5 @@
 """The reader on a server of this test's own, with the official client; and the command `ready`."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

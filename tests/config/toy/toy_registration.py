@@ -1,7 +1,5 @@
 """A drawn cloud, for the test of the seam: its settings, its traits with two machines, and its registration."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Rules about who reaches the API server, and as whom; about keys of one's own, and container logs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sandbox.azure.resources import access_rules

@@ -1,7 +1,5 @@
 """Rules about a cluster: its identity, name, version and pools; its autoscaler's profile, and operations one after the other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sandbox.azure import azure_ids, azure_operations

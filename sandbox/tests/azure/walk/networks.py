@@ -1,7 +1,5 @@
 """Rules about a cluster's network: plugin, policy, ranges, subnets, and the way out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sandbox.azure import allocation

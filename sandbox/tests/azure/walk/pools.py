@@ -1,7 +1,5 @@
 """Rules about a pool: its name, counts, version, immutable properties; spot, labels and taints; machines and reservations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sandbox.azure.resources import azure_machine_rules, azure_pool_rules, cluster_pools_rules, node_rules

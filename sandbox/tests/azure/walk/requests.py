@@ -1,7 +1,5 @@
 """Requests of the walk's rows."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from typing import Any

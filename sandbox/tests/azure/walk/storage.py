@@ -1,7 +1,5 @@
 """Rules about storage accounts, and about who may use what is in them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sandbox.azure.resources import azure_identity, roles, storage

@@ -1,7 +1,5 @@
 """The walk over the rules of AKS: its tables, its rows, and the subscription in which they begin."""
 
-from __future__ import annotations
-
 import json
 
 from sandbox.azure.azure_errors import AzureRefused

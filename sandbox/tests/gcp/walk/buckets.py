@@ -1,7 +1,5 @@
 """Buckets, and who may use what is in them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sandbox.gcp import gcp_cloud

@@ -1,7 +1,5 @@
 """Clusters."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sandbox.gcp import gcp_cloud, gcp_ids

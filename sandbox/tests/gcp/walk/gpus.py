@@ -1,7 +1,5 @@
 """Node pools: GPUs, flex-start, and reservations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sandbox.gcp.resources import flex_rules, gpu_rules

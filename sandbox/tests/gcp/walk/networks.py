@@ -1,7 +1,5 @@
 """Networks, subnets, NAT, accounts and grants."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sandbox.gcp import gcp_cloud

@@ -1,7 +1,5 @@
 """Node pools: names, bounds, zones, upgrades, labels and taints; machine types, disks, prices, identities, versions."""
 
-from __future__ import annotations
-
 from sandbox.gcp import gcp_cloud
 from sandbox.gcp.resources import gcp_identity, gcp_machine_rules, gcp_pool, gcp_pool_rules
 from sandbox.tests.rule_walk import ABSENT, Row

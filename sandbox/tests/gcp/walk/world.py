@@ -1,7 +1,5 @@
 """The walk over the rules of Google Cloud: its tables, its rows, and the project in which they begin."""
 
-from __future__ import annotations
-
 from sandbox.cloud.provider import InitFailed, Refused
 from sandbox.gcp.resources import bucket, gcp_cluster_rules, gcp_identity, gcp_network, gcp_pool_rules, router
 from sandbox.tests.rule_walk import Refusal, Walk, marked

@@ -1,7 +1,5 @@
 """Checks of colours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from config.base.problems import Problem
