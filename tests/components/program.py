@@ -248,6 +248,10 @@ def declare(
 
     try:
         loop.run_until_complete(run_pulumi_func(program))
+    except Exception:
+        # The test has the exception. Every output that waited for it would print it again, hundreds of times.
+        loop.set_exception_handler(lambda loop, context: None)
+        raise
     finally:
         # Else its threads stay, and each has a loop of its own, made by the mocks, with three open files.
         loop.run_until_complete(loop.shutdown_default_executor())
