@@ -87,6 +87,14 @@ class Api:
         query = "?dryRun=All" if dry_run else ""
         return self.request("POST", collection(wanted) + query, wanted, user=user, groups=groups)
 
+    def create_once(self, wanted: Object) -> None:
+        """Create an object unless it is there."""
+        try:
+            self.create(wanted)
+        except Refused as refused:
+            if refused.status != 409:
+                raise
+
     def list(self, api_version: str, kind: str, namespace: str | None = None) -> list[Object]:
         """All objects of a kind, or those in a namespace."""
         metadata = {"namespace": namespace} if namespace else {}
@@ -97,6 +105,15 @@ class Api:
     def get(self, target: Object) -> Object:
         """The current state of an object."""
         return self.request("GET", f"{collection(target)}/{target['metadata']['name']}")
+
+    def exists(self, target: Object) -> bool:
+        """Return whether there is such an object."""
+        try:
+            return bool(self.get(target))
+        except Refused as refused:
+            if refused.status != 404:
+                raise
+            return False
 
     def patch(self, target: Object, change: Object, subresource: str = "", **who: Any) -> Object:
         """Merge a change into an object."""

@@ -153,7 +153,7 @@ def _created(bed: Bed, wanted: Object, user: str | None) -> Object:
 def observe(bed: Bed, manifests: Mapping[str, Manifest]) -> Outcomes:
     """Return what became of every role. Leaves the cluster without GPU nodes and these pods."""
     account = named("v1", "ServiceAccount", "default", NAMESPACE)
-    eventually(partial(_exists, bed, account), "the profile has its service account")
+    eventually(partial(bed.api.exists, account), "the profile has its service account")
     outcomes: Outcomes = defaultdict(Outcome)
     try:
         grown = {name: _Grown(bed, manifest) for name, manifest in manifests.items()}
@@ -177,15 +177,6 @@ def observe(bed: Bed, manifests: Mapping[str, Manifest]) -> Outcomes:
     finally:
         bed.scale(t4=0, t4od=0)
     return dict(outcomes)
-
-
-def _exists(bed: Bed, wanted: Object) -> bool:
-    try:
-        return bool(bed.api.get(wanted))
-    except Refused as refused:
-        if refused.status != 404:
-            raise
-        return False
 
 
 def _complete(bed: Bed, leaves: Sequence[Object]) -> dict[str, list[Object]]:

@@ -42,9 +42,9 @@ def pod_owner(wanted: Object) -> Any:
     return next((o for o in wanted["metadata"].get("ownerReferences", ()) if o["kind"] == "Pod"), None)
 
 
-def owned_by(pod: Object, owner: Object) -> bool:
-    """Whether an object is among a pod's owners."""
-    return any(o["uid"] == owner["metadata"]["uid"] for o in pod["metadata"].get("ownerReferences", ()))
+def owners(body: Object) -> list[str]:
+    """Return the uids of an object's owners."""
+    return [str(owner["uid"]) for owner in body["metadata"].get("ownerReferences", ())]
 
 
 def controller_user(pod: Object) -> str:

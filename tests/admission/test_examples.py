@@ -7,9 +7,8 @@ from kubeflow_spot import Contract, ContractError, manifests
 
 from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
-from tests.admission.corpus import STATES
+from tests.admission.corpus import STATES, Outcome
 from tests.admission.observation import observe
-from tests.admission.outcome import Outcome
 from tests.admission.posting import named
 from tests.examples.table import goldens
 

@@ -6,9 +6,8 @@ import pytest
 
 from tests.admission.additions import SPOT_TOLERATION, Added, added, plain
 from tests.admission.bed import Bed
-from tests.admission.corpus import STATES, Golden, corpus
+from tests.admission.corpus import STATES, Golden, Outcome, corpus
 from tests.admission.observation import observe
-from tests.admission.outcome import Outcome
 from tests.admission.webhook import COLLECTOR, LABEL, VARIABLE, katib
 
 pytestmark = pytest.mark.engine
