@@ -16,17 +16,9 @@ from kubeflow_spot import Contract, manifests
 from sandbox.tests.api import Object, Refused
 from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
+from tests.admission import webhook
 from tests.admission.bed import Bed
-from tests.admission.operators import (
-    NAMESPACE,
-    clear,
-    create_once,
-    job_set_webhook,
-    pods,
-    running,
-    strictly,
-    unfinalized,
-)
+from tests.admission.operators import NAMESPACE, clear, pods, running, strictly, unfinalized
 from tests.admission.posting import bound, decision, landing
 from tests.examples.contracts import config_map
 from tests.examples.environment import EXAMPLES
@@ -96,7 +88,7 @@ def test_the_training_operator_makes_the_pods_of_the_stand_in_and_they_land(
     (job,) = documents(f"jobs/{example}.yaml")
     wanted = {g.object["metadata"]["name"]: g for g in goldens().values() if g.name.startswith(f"{example}-")}
     for body in bound("checkpoints", NAMESPACE):
-        create_once(bed, body)
+        bed.api.create_once(body)
     bed.scale(t4=1, t4od=2)
     try:
         with running(bed, tmp_path, "training"):
@@ -129,10 +121,10 @@ def test_trainer_and_jobset_make_the_pods_of_the_stand_in_and_they_land(example:
         job, name = SENT["llm-sdk"], "trainer-sdk-llm-sdk-node"
     golden = goldens()[name]
     for body in bound("checkpoints", NAMESPACE):
-        create_once(bed, body)
+        bed.api.create_once(body)
     bed.scale(t4=1, t4od=1)
     try:
-        with job_set_webhook(bed, tmp_path) as options, running(bed, tmp_path, "trainer", *options):
+        with webhook.job_set(bed.api, tmp_path) as options, running(bed, tmp_path, "trainer", *options):
             strictly(bed, runtime)
             strictly(bed, job)
             (pod,) = eventually(

@@ -16,7 +16,7 @@ from sandbox.tests.api import Object
 from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
-from tests.admission.posting import named
+from tests.admission.operators import GONE, clear, conditions, phase
 from tests.admission.test_settings import verdict
 
 pytestmark = [
@@ -104,18 +104,7 @@ def outcomes(bed: Bed) -> Iterator[dict[str, tuple[str, bool]]]:
         lost = {name: eventually(lambda body=body: _pods(bed, body), "a pod")[0] for name, body in wanted.items()}
         for body in lost.values():
             # As the kubelet and pod garbage collection leave a pod of a machine that is gone.
-            state = {"terminated": {"exitCode": 143, "reason": "Error"}}
-            container = {
-                "name": "main",
-                "image": "x",
-                "imageID": "x",
-                "ready": False,
-                "restartCount": 0,
-                "state": state,
-            }
-            condition = {"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager"}
-            status = {"phase": "Failed", "containerStatuses": [container], "conditions": [condition]}
-            bed.api.patch(body, {"status": status}, "/status")
+            phase(bed, body, "Failed", code=143, conditions=GONE)
             bed.api.delete(body)
         yield {
             name: (
@@ -125,22 +114,18 @@ def outcomes(bed: Bed) -> Iterator[dict[str, tuple[str, bool]]]:
             for name, body in wanted.items()
         }
     finally:
-        for body in wanted.values():
-            bed.api.delete(body)
-        bed.api.clear("v1", "Pod", "team-a")
-        eventually(lambda: not bed.api.list("v1", "Pod", "team-a"), "the pods are gone")
+        clear(bed)
 
 
 def _pods(bed: Bed, job: Object) -> list[Object]:
     found = bed.api.list("v1", "Pod", "team-a")
     made = [pod for pod in found if pod["metadata"]["labels"].get("job-name") == job["metadata"]["name"]]
-    return [{**named("v1", "Pod", pod["metadata"]["name"], "team-a"), **pod} for pod in made]
+    return [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in made]
 
 
 def _outcome(bed: Bed, job: Object, lost: Object) -> tuple[bool] | None:
     """Return whether the Job has failed; None before it has failed or has another pod."""
-    conditions = bed.api.get(job).get("status", {}).get("conditions", ())
-    failed = any(c["type"] in ("FailureTarget", "Failed") and c["status"] == "True" for c in conditions)
+    failed = bool(conditions(bed, job) & {"FailureTarget", "Failed"})
     again = any(pod["metadata"]["uid"] != lost["metadata"]["uid"] for pod in _pods(bed, job))
     return (failed,) if failed or again else None
 
