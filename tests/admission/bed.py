@@ -30,7 +30,7 @@ from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV, Subject
 from sandbox.tests.words import Words
 from sandbox.toolchain.programs import ensure
-from tests.admission.rights import cluster_role
+from tests.admission.rights import OPERATORS, cluster_role
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.program import PROJECT, Declared, declare, stack_config
@@ -70,16 +70,6 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {
     "unmatched-katib": KATIB,
 }
 """Labels of profiles, of the platform's namespaces of Kubeflow 26.03, and of other namespaces."""
-
-
-OPERATORS = (
-    # kubeflow/trainer 1.9, ClusterRole training-operator, in whatever namespace it runs.
-    *cluster_role("system:serviceaccount:training:training-operator", ("kubeflow.org", "mpijobs/status", "update")),
-    *cluster_role("system:serviceaccount:kubeflow:training-operator", ("kubeflow.org", "mpijobs/status", "update")),
-    # ray-project/kuberay, chart kuberay-operator, templates/_helpers.tpl.
-    *cluster_role("system:serviceaccount:ray-system:kuberay-operator", ("ray.io", "rayclusters/status", "update")),
-)
-"""Rights by which the guard knows the operators of training jobs."""
 
 
 class _Cluster:
@@ -150,6 +140,15 @@ class Bed:
         """Set the numbers of nodes of pools, as the autoscaler would; returns when the nodes are usable."""
         for pool, count in pools.items():
             self.cloud.scale(self.subject.cluster, self.words.write(pool), count)
+
+    @contextmanager
+    def scaled(self, **pools: int) -> Iterator[None]:
+        """Give these pools, which have no nodes otherwise, so many nodes for a while."""
+        self.scale(**pools)
+        try:
+            yield
+        finally:
+            self.scale(**dict.fromkeys(pools, 0))
 
     def pools(self) -> dict[str, str]:
         """The pool of each node, by the name of the node."""

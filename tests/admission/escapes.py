@@ -247,11 +247,8 @@ def on_a_node(bed: Bed, make: Callable[[str], Object], try_it: Callable[[Object]
 @way
 def _on_spot(bed: Bed, body: Object) -> str:
     """Try a DaemonSet while there is a spot node."""
-    bed.scale(t4=1)
-    try:
+    with bed.scaled(t4=1):
         return through_a_controller(body)(bed)
-    finally:
-        bed.scale(t4=0)
 
 
 @way

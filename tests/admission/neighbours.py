@@ -110,12 +110,8 @@ def beside(bed: Bed, body: Object) -> str:
 @way
 def waits(bed: Bed, body: Object, why: str, **pools: int) -> str:
     """Try an admitted pod that finds no node, with the system pool tainted and these pools up."""
-    bed.scale(**pools)
-    try:
-        with system_pool(bed, taints=[TAINT]), gone_afterwards(bed, body):
-            return why if decided(bed, body, EDITOR) == "pending" else "nobody"
-    finally:
-        bed.scale(**dict.fromkeys(pools, 0))
+    with bed.scaled(**pools), system_pool(bed, taints=[TAINT]), gone_afterwards(bed, body):
+        return why if decided(bed, body, EDITOR) == "pending" else "nobody"
 
 
 @way

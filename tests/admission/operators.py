@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -59,9 +59,15 @@ def present(bed: Bed, namespace: str = NAMESPACE) -> list[Object]:
     return [p for p in bed.api.list("v1", "Pod", namespace) if "deletionTimestamp" not in p["metadata"]]
 
 
-def pods(bed: Bed, condition: Callable[[Object], bool]) -> list[Object]:
-    """Pods of the profile that the scheduler has decided about."""
-    return [p for p in bed.api.list("v1", "Pod", NAMESPACE) if condition(p) and decision(p)]
+def pods(bed: Bed, count: int, part: str) -> list[Object]:
+    """Return the profile's pods whose names have this part, once the scheduler has decided about so many."""
+
+    def found() -> list[Object]:
+        named = [p for p in bed.api.list("v1", "Pod", NAMESPACE) if part in p["metadata"]["name"] and decision(p)]
+        return named if len(named) == count else []
+
+    made: list[Object] = eventually(found, f"{count} pods of {part} are made")
+    return made
 
 
 def phase(bed: Bed, pod: Object, now: str, *, restarts: int = 0, code: int = 0, **more: Any) -> None:

@@ -16,3 +16,13 @@ def cluster_role(user: str, *rights: tuple[str, str, str], kind: str = "User") -
         {**base, "kind": "ClusterRole", "rules": rules},
         {**base, "kind": "ClusterRoleBinding", "roleRef": reference, "subjects": [subject]},
     ]
+
+
+OPERATORS = (
+    # kubeflow/trainer 1.9, ClusterRole training-operator, in whatever namespace it runs.
+    *cluster_role("system:serviceaccount:training:training-operator", ("kubeflow.org", "mpijobs/status", "update")),
+    *cluster_role("system:serviceaccount:kubeflow:training-operator", ("kubeflow.org", "mpijobs/status", "update")),
+    # ray-project/kuberay, chart kuberay-operator, templates/_helpers.tpl.
+    *cluster_role("system:serviceaccount:ray-system:kuberay-operator", ("ray.io", "rayclusters/status", "update")),
+)
+"""Rights by which the guard knows the operators of training jobs."""

@@ -14,7 +14,6 @@ import pytest
 from kubeflow_spot import Contract, manifests
 
 from sandbox.tests.api import Object, Refused
-from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
 from tests.admission import webhook
 from tests.admission.bed import Bed
@@ -93,14 +92,7 @@ def test_the_training_operator_makes_the_pods_of_the_stand_in_and_they_land(
     try:
         with running(bed, tmp_path, "training"):
             strictly(bed, job)
-            made = eventually(
-                lambda: (
-                    (found := pods(bed, lambda p: p["metadata"]["name"] in wanted))
-                    and len(found) == len(wanted)
-                    and found
-                ),
-                f"the operator has made {sorted(wanted)}",
-            )
+            made = pods(bed, len(wanted), job["metadata"]["name"])
         pools = bed.pools()
         for pod in made:
             golden = wanted[pod["metadata"]["name"]]
@@ -127,10 +119,7 @@ def test_trainer_and_jobset_make_the_pods_of_the_stand_in_and_they_land(example:
         with webhook.job_set(bed.api, tmp_path) as options, running(bed, tmp_path, "trainer", *options):
             strictly(bed, runtime)
             strictly(bed, job)
-            (pod,) = eventually(
-                lambda: pods(bed, lambda p: golden.object["metadata"]["name"] in p["metadata"]["name"]),
-                "Trainer has made a pod",
-            )
+            (pod,) = pods(bed, 1, golden.object["metadata"]["name"])
         assert landing(decision(pod), bed.pools()) == golden.expect.lands[2]
         stand_in = golden.object["spec"]["template"]
         (owner,) = pod["metadata"]["ownerReferences"]
