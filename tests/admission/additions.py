@@ -9,17 +9,11 @@ from typing import Any
 
 Spec = dict[str, Any]
 
-SPOT_TOLERATION = {
-    "key": "kubernetes.azure.com/scalesetpriority",
-    "operator": "Equal",
-    "value": "spot",
-    "effect": "NoSchedule",
-}
 ON_SPOT = {"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}
 PREFERENCE = {"weight": 100, "preference": {"matchExpressions": [ON_SPOT]}}
 
-_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _DEFAULT_GRACE = 30
 _TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}\b")
 
@@ -61,10 +55,10 @@ def _affinity(before: Spec, after: Spec) -> str:
     nodes = before.get("nodeAffinity", {}), after.get("nodeAffinity", {})
     if {**before, "nodeAffinity": 0} != {**after, "nodeAffinity": 0}:
         raise Overwritten("an affinity to pods was changed")
-    preferred = _appended(*(n.get(_PREFERRED, []) for n in nodes))
+    preferred = _appended(*(n.get(PREFERRED, []) for n in nodes))
     if preferred not in ([], [PREFERENCE]):
         raise Overwritten(f"an unknown preference: {preferred}")
-    old, new = (n.get(_REQUIRED, {}).get("nodeSelectorTerms", []) for n in nodes)
+    old, new = (n.get(REQUIRED, {}).get("nodeSelectorTerms", []) for n in nodes)
     if old == new:
         return "preferred" if preferred else "none"
     narrowed = [{**term, "matchExpressions": [*term.get("matchExpressions", []), ON_SPOT]} for term in old or [{}]]

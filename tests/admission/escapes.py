@@ -9,6 +9,7 @@ from typing import Any, Concatenate, ParamSpec
 
 from sandbox.tests.api import Object, Refused, collection
 from sandbox.tests.stack import eventually
+from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
 
 NAMESPACE = "team-a"
@@ -18,9 +19,7 @@ ADMINISTRATOR = "root@example.com"
 DEPLOYER = "system:serviceaccount:gitops:deployer"
 """May do everything."""
 ARGO = "system:serviceaccount:kubeflow:argo"
-SPOT = {
-    "key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule",
-}  # fmt: skip
+SPOT = DEV.toleration
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists"}
 TOLERANT = {"tolerations": [SPOT]}
 ANYTHING = {"operator": "Exists"}
@@ -133,6 +132,15 @@ def workload(kind: str, name: str, labels: dict[str, str] | None = None, **spec:
     }
     metadata = {"name": name, "namespace": NAMESPACE, "labels": labels or {}}
     return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": described}
+
+
+def verdict(bed: Bed, body: Object, user: str | None = None) -> str:
+    """Return the rule that refuses an object, or the words of another refusal; empty when it is admitted."""
+    try:
+        bed.api.create(body, user=user, dry_run=True)
+    except Refused as refused:
+        return refused.message.partition("kubeflow-spot guard, rule ")[2].partition(":")[0] or refused.message
+    return ""
 
 
 @way

@@ -19,6 +19,7 @@ from tests.admission.bed import Bed
 from tests.admission.operators import NAMESPACE, clear
 from tests.admission.posting import SETTLED, bare, decision, landing, named
 from tests.admission.projects import GPU, Manifest, stem
+from tests.admission.served import definition
 from tests.admission.stand_ins import STAND_INS, makes
 
 STATES = {"both": {"t4": 1, "t4od": 1}, "only on-demand": {"t4": 0, "t4od": 1}}
@@ -27,8 +28,6 @@ _ROOM = {GPU: "500", "pods": "1000", "cpu": "1000"}
 _COUNTED = {"Pod": "", "Job": "parallelism", "Deployment": "replicas", "StatefulSet": "replicas"}
 """The field with the number of pods, by the kinds that Kubernetes' own controllers serve."""
 _MAKERS = (("batch/v1", "CronJob"), ("apps/v1", "Deployment"), ("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet"))
-_OF_KUBERNETES = {"api-approved.kubernetes.io": "unapproved, for a test"}
-"""The API server asks for it in groups that end in k8s.io."""
 
 
 @dataclass
@@ -77,22 +76,7 @@ def definitions(manifests: Sequence[Manifest]) -> list[Object]:
         group, _, number = version.rpartition("/")
         if "." in group:
             versions[group, kind].append(number)
-    return [_definition(group, kind, numbers) for (group, kind), numbers in versions.items()]
-
-
-def _definition(group: str, kind: str, versions: list[str]) -> Object:
-    singular = kind.lower()
-    any_fields = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    base = {"served": True, "schema": {"openAPIV3Schema": any_fields}}
-    served = [{**base, "name": name, "storage": name == versions[0]} for name in versions]
-    names = {"kind": kind, "singular": singular, "plural": f"{singular}s"}
-    scope = "Cluster" if kind.startswith("Cluster") else "Namespaced"
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{singular}s.{group}", "annotations": _OF_KUBERNETES},
-        "spec": {"group": group, "names": names, "scope": scope, "versions": served},
-    }
+    return [definition(group, kind, f"{kind.lower()}s", numbers) for (group, kind), numbers in versions.items()]
 
 
 def unscheduled(part: Any) -> Any:

@@ -14,7 +14,19 @@ from config.model.scheduling import Profile
 from sandbox.tests.api import Object, Refused
 from sandbox.tests.stack import eventually
 from tests.admission.bed import Bed
-from tests.admission.escapes import CLAIMING, EDITOR, NAMESPACE, claim, event, named, pod, posted, way, with_metadata
+from tests.admission.escapes import (
+    CLAIMING,
+    EDITOR,
+    NAMESPACE,
+    claim,
+    event,
+    named,
+    pod,
+    posted,
+    verdict,
+    way,
+    with_metadata,
+)
 from tests.admission.posting import decision
 
 OTHER = "team-b"
@@ -151,16 +163,7 @@ def limited(bed: Bed, *quotas: Object) -> Iterator[None]:
                 eventually(lambda body=body: "hard" in bed.api.get(body).get("status", {}), "the quota is counted")
             yield
     finally:
-        eventually(lambda: _admitted(bed, probe), "the quotas are forgotten")
-
-
-def _admitted(bed: Bed, body: Object) -> bool:
-    """Return whether a dry run passes."""
-    try:
-        bed.api.create(body, dry_run=True)
-    except Refused:
-        return False
-    return True
+        eventually(lambda: not verdict(bed, probe), "the quotas are forgotten")
 
 
 def gpus(most: int) -> list[Object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from config.placement.roles import WORKLOAD_OBJECTS, WorkloadObject
@@ -16,21 +16,20 @@ OF_KUBERNETES = "batch"
 KINDS = {f"{kind.kind}.{kind.group}": kind for kind in WORKLOAD_OBJECTS}
 
 
-def _definition(kind: WorkloadObject) -> Object:
-    names = {"kind": kind.kind, "listKind": f"{kind.kind}List", "plural": kind.resource, "singular": kind.kind.lower()}
-    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+def definition(group: str, kind: str, plural: str, versions: Sequence[str] = ("v1",)) -> Object:
+    """Return the CustomResourceDefinition of a kind, which takes any fields; the first version is stored."""
+    any_fields = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    base = {"served": True, "schema": {"openAPIV3Schema": any_fields}}
+    served = [{**base, "name": name, "storage": name == versions[0]} for name in versions]
+    names = {"kind": kind, "singular": kind.lower(), "plural": plural}
+    scope = "Cluster" if kind in CLUSTER_WIDE else "Namespaced"
     # Without this word the API server takes no kind of Kubernetes' own domain.
     approved = {"api-approved.kubernetes.io": "unapproved, for a test"}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{kind.resource}.{kind.group}", "annotations": approved},
-        "spec": {
-            "group": kind.group,
-            "scope": "Cluster" if kind.kind in CLUSTER_WIDE else "Namespaced",
-            "names": names,
-            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
-        },
+        "metadata": {"name": f"{plural}.{group}", "annotations": approved},
+        "spec": {"group": group, "names": names, "scope": scope, "versions": served},
     }
 
 
@@ -44,21 +43,17 @@ def collection(kind: WorkloadObject) -> str:
 def serving(bed: Bed, *names: str) -> Iterator[None]:
     """Serve kinds by their names in KINDS while the context lasts."""
     kinds = [KINDS[name] for name in names if KINDS[name].group != OF_KUBERNETES]
-    for kind in kinds:
-        eventually(lambda kind=kind: not _defined(bed, kind), "an earlier definition is gone")
-        bed.api.create(_definition(kind))
+    wanted = [definition(kind.group, kind.kind, kind.resource) for kind in kinds]
+    for body in wanted:
+        eventually(lambda body=body: not bed.api.exists(body), "an earlier definition is gone")
+        bed.api.create(body)
     try:
         for kind in kinds:
             eventually(lambda kind=kind: _served(bed, kind), f"{kind.resource} are served")
         yield
     finally:
-        for kind in kinds:
-            bed.api.delete(_definition(kind))
-
-
-def _defined(bed: Bed, kind: WorkloadObject) -> bool:
-    found = bed.api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-    return any(body["metadata"]["name"] == f"{kind.resource}.{kind.group}" for body in found)
+        for body in wanted:
+            bed.api.delete(body)
 
 
 def _served(bed: Bed, kind: WorkloadObject) -> bool:

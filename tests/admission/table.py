@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.admission.corpus import Expect, Golden, corpus
+from tests.admission.corpus import GETS, STATES, Expect, Golden, corpus
 from tests.admission.escapes import ESCAPES, WITH_SETTINGS, Escape
 from tests.admission.intrusions import INTRUSIONS
 from tests.admission.projects import Manifest
@@ -21,13 +21,7 @@ _BEGIN = "<!-- written by {} -->"
 _END = "<!-- end of the table -->"
 
 
-LANDS = {
-    ("CPU node", "CPU node", "CPU node", "CPU node"): "cpu",
-    ("pending", "t4", "t4", "t4od"): "spot",
-    ("pending", "pending", "t4od", "t4od"): "on-demand",
-    ("pending", "t4", "t4", "pending"): "spot-only",
-    ("-", "-", "-", "-"): "-",
-}
+LANDS = {GETS[word]["lands"]: word for word in ("cpu", "spot", "on-demand", "spot-only")} | {("-",) * len(STATES): "-"}
 """Words for a pod's pool in each of STATES; the pages explain them."""
 
 

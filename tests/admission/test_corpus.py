@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from sandbox.tests.subjects import DEV
 from tests.admission import table
-from tests.admission.additions import ON_SPOT, PREFERENCE, SPOT_TOLERATION, Added, Overwritten, added, plain
+from tests.admission.additions import ON_SPOT, PREFERENCE, PREFERRED, REQUIRED, Added, Overwritten, added, plain
 from tests.admission.bed import NAMESPACES
 from tests.admission.corpus import STATES, corpus
 
 KINDS = {"pipelineStep", "trainingWorker", "jobSetNode", "job", "other", "labelled", None}
-PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+SPOT = DEV.toleration
 OWN: dict[str, Any] = {"weight": 1, "preference": {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}}
 TERM: dict[str, Any] = {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}
 
@@ -55,7 +55,7 @@ def test_every_golden_pod_is_unique_and_has_its_source() -> None:
     ("before", "after", "additions"),
     [
         ({}, {}, Added()),
-        ({}, {"tolerations": [SPOT_TOLERATION]}, Added([SPOT_TOLERATION])),
+        ({}, {"tolerations": [SPOT]}, Added([SPOT])),
         ({}, {"affinity": {"nodeAffinity": {PREFERRED: [PREFERENCE]}}}, Added(affinity="preferred")),
         (
             {"affinity": {"nodeAffinity": {PREFERRED: [OWN]}}},
@@ -84,7 +84,7 @@ def test_additions_are_recognised(before: dict[str, Any], after: dict[str, Any],
     ("before", "after"),
     [
         ({"priority": 0}, {"priority": 1}),
-        ({"tolerations": [{"key": "own"}]}, {"tolerations": [SPOT_TOLERATION]}),
+        ({"tolerations": [{"key": "own"}]}, {"tolerations": [SPOT]}),
         ({"affinity": {"nodeAffinity": {PREFERRED: [OWN]}}}, {"affinity": {"nodeAffinity": {PREFERRED: [PREFERENCE]}}}),
         ({"affinity": {"podAffinity": {}}}, {"affinity": {"nodeAffinity": {PREFERRED: [PREFERENCE]}}}),
         (

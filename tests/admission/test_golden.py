@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.admission.additions import SPOT_TOLERATION, Added, added, plain
+from sandbox.tests.subjects import DEV
+from tests.admission.additions import Added, added, plain
 from tests.admission.bed import Bed
 from tests.admission.corpus import STATES, Golden, Outcome, corpus
 from tests.admission.observation import observe
@@ -29,7 +30,7 @@ def outcomes(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ou
 
 
 def expected(golden: Golden, bed: Bed) -> Added:
-    tolerations = {SPOT_TOLERATION["key"]: SPOT_TOLERATION}
+    tolerations = {DEV.toleration["key"]: DEV.toleration}
     expect = golden.expect
     grace = expect.grace and bed.subject.grace
     return Added([tolerations[key] for key in expect.tolerations], expect.affinity, grace)

@@ -16,8 +16,8 @@ from sandbox.tests.api import Object
 from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
+from tests.admission.escapes import verdict
 from tests.admission.operators import GONE, clear, conditions, phase
-from tests.admission.test_settings import verdict
 
 pytestmark = [
     pytest.mark.engine,

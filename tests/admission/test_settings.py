@@ -9,9 +9,22 @@ import pytest
 
 from sandbox.tests.api import Object, Refused
 from sandbox.tests.subjects import DEV
+from tests.admission.additions import PREFERRED
 from tests.admission.bed import Bed
 from tests.admission.corpus import corpus
-from tests.admission.escapes import ARGO, GPU, SETTINGS, SPOT, TOLERANT, WITH_SETTINGS, Escape, claim, claiming, pod
+from tests.admission.escapes import (
+    ARGO,
+    GPU,
+    SETTINGS,
+    SPOT,
+    TOLERANT,
+    WITH_SETTINGS,
+    Escape,
+    claim,
+    claiming,
+    pod,
+    verdict,
+)
 from tests.admission.neighbours import CRITICAL, affinity
 from tests.admission.posting import anew
 
@@ -60,15 +73,6 @@ def stage(bed: Bed, request: pytest.FixtureRequest, tmp_path_factory: pytest.Tem
 def at(name: str) -> pytest.MarkDecorator:
     """The stage of a test."""
     return pytest.mark.parametrize("stage", [name], indirect=True, scope="module")
-
-
-def verdict(bed: Bed, body: Object, user: str | None = None) -> str:
-    """The rule that refuses an object; empty when it is admitted."""
-    try:
-        bed.api.create(body, user=user, dry_run=True)
-    except Refused as refused:
-        return refused.message.partition("kubeflow-spot guard, rule ")[2].partition(":")[0] or refused.message
-    return ""
 
 
 def breaking(bed: Bed, app: str) -> dict[str, Object]:
@@ -131,14 +135,11 @@ def movement(bed: Bed, body: Object) -> str:
     return ", ".join(affinity)
 
 
-_PREFERS = "preferredDuringSchedulingIgnoredDuringExecution"
-
-
 @at("set")
 def test_steps_of_pipelines_in_the_platforms_namespace_may_use_spot(stage: Bed) -> None:
     """The GKE tutorial of 2020 (kubeflow/pipelines, standalone deployment) runs its steps in the namespace `kubeflow`."""
     assert verdict(stage, step(tolerations=[SPOT]), ARGO) == ""
-    assert movement(stage, step()) == _PREFERS
+    assert movement(stage, step()) == PREFERRED
 
 
 @pytest.mark.parametrize("lasting", [{"restartPolicy": "Always"}, {"labels": {}}])
