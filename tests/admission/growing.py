@@ -175,14 +175,15 @@ def _complete(bed: Bed, leaves: Sequence[Object]) -> dict[str, list[Object]]:
             owning_set = sets.get(owner["uid"], {}).get("metadata", {})
             (above,) = owning_set.get("ownerReferences", [owner])
             found[above["uid"]].append(pod)
-    enough = all(len(found[leaf["metadata"]["uid"]]) >= _count(leaf) for leaf in leaves)
+    enough = all(len(found[leaf["metadata"]["uid"]]) >= count(leaf) for leaf in leaves)
     return found if enough else {}
 
 
-def _count(leaf: Object) -> int:
+def count(leaf: Object) -> int:
+    """Return the number of pods that there will be of a pod, or of what makes pods."""
     spec = leaf["spec"]
-    count = int(spec.get(_COUNTED[leaf["kind"]], 1))
-    return min(count, spec.get("completions", count))
+    wanted = int(spec.get(_COUNTED[leaf["kind"]], 1))
+    return min(wanted, spec.get("completions", wanted))
 
 
 def _roomy(bed: Bed, nodes: Mapping[str, int]) -> None:

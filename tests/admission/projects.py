@@ -18,6 +18,7 @@ import yaml
 
 from sandbox.tests.api import Object
 from tests.admission.operators import NAMESPACE
+from tests.admission.served import CLUSTER_WIDE
 
 FOLDER = Path(__file__).parent / "projects"
 GPU = "nvidia.com/gpu"
@@ -31,7 +32,6 @@ LANDS = {
 """The pool with free nodes of both kinds, and with free on-demand nodes alone."""
 REFUSED = "refused: "
 """Begins another word, which ends with the rule of the guard that refuses the manifest."""
-_CLUSTER = {"ClusterTrainingRuntime"}
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _read(path: Path) -> Iterator[Manifest]:
         objects = json.loads(json.dumps(item.get("objects") or [_shortened(item)]))
         objects[-1].setdefault("metadata", {})["name"] = item["name"]
         for body in objects:
-            if body["kind"] not in _CLUSTER:
+            if body["kind"] not in CLUSTER_WIDE:
                 body["metadata"]["namespace"] = NAMESPACE
             _one_gpu(body)
         why = item.get("why", {})

@@ -14,6 +14,8 @@ from config.placement.roles import WorkloadObject
 from sandbox.tests.api import Object, Refused
 from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
+from tests.admission.escapes import workload
+from tests.admission.posting import named
 from tests.admission.served import CLUSTER_WIDE, KINDS, OF_KUBERNETES, collection, serving
 
 pytestmark = [
@@ -125,25 +127,13 @@ def test_a_label_that_comes_later_is_refused_and_one_that_is_there_stops_no_upda
 @pytest.mark.parametrize("value", ["prefer-spot", "on-demand"])
 @pytest.mark.parametrize("path", ["metadata.labels", "spec.template.metadata.labels"])
 def test_a_wish_for_spot_by_what_does_not_end_draws_a_warning(kind: str, value: str, path: str, bed: Bed) -> None:
-    labels = {"app": "web"}
-    template = {
-        "metadata": {"labels": labels},
-        "spec": {"containers": [{"name": "main", "image": "example.com/web:1"}]},
-    }
-    spec = {"selector": {"matchLabels": labels}, "template": template, "replicas": 0, "serviceName": "web"}
-    if kind == "Deployment":
-        del spec["serviceName"]
-    metadata = {"name": "web", "namespace": "team-a"}
-    body: Object = {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec}
-    put(body, path, {**labels, LABEL: value})
+    body = workload(kind, "web")
+    put(body, path, {"app": "web", LABEL: value})
     warned = f"pods of a {kind} do not end by themselves" in "".join(bed.api.warnings(body))
     assert warned == (value == "prefer-spot")
 
 
 def _owner(bed: Bed) -> list[Object]:
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}
-    account = bed.api.get(
-        {**namespace, "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": "team-a"}}
-    )
-    named = {"apiVersion": "v1", "kind": "ServiceAccount", "name": "default"}
-    return [{**named, "uid": account["metadata"]["uid"], "controller": True}]
+    account = bed.api.get(named("v1", "ServiceAccount", "default", "team-a"))
+    owner = {"apiVersion": "v1", "kind": "ServiceAccount", "name": "default"}
+    return [{**owner, "uid": account["metadata"]["uid"], "controller": True}]

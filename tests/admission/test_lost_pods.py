@@ -8,7 +8,6 @@ tests/admission/test_losses.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -16,7 +15,7 @@ from sandbox.tests.api import Object
 from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
-from tests.admission.escapes import verdict
+from tests.admission.escapes import pod, verdict, with_container
 from tests.admission.operators import GONE, clear, conditions, phase
 
 pytestmark = [
@@ -173,11 +172,8 @@ def test_a_job_of_another_job_is_not_judged_by_itself(owner: str, bed: Bed) -> N
     assert bed.api.warnings(body) == []
 
 
-def pod(name: str, labels: dict[str, str], **spec: Any) -> Object:
-    container = {"name": "main", "image": "example.com/train:1", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
-    metadata = {"name": name, "namespace": "team-a", "labels": labels}
-    body = {"restartPolicy": "Never", "containers": [container], **spec}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": body}
+def with_gpu(labels: dict[str, str]) -> Object:
+    return with_container(pod("p", restart="Never", labels=labels), resources={"limits": {"nvidia.com/gpu": "1"}})
 
 
 def prefers(bed: Bed, body: Object) -> bool:
@@ -212,7 +208,7 @@ MASTER = {"training.kubeflow.org/job-role": "master", "training.kubeflow.org/rep
 def test_a_pod_of_a_gpu_prefers_spot_where_somebody_starts_it_again(
     labels: dict[str, str], moves: bool, bed: Bed
 ) -> None:
-    assert prefers(bed, pod("p", labels)) == moves
+    assert prefers(bed, with_gpu(labels)) == moves
 
 
 REQUIRED = {"kubeflow-spot.dev/placement": "require-spot"}
@@ -220,17 +216,17 @@ REQUIRED = {"kubeflow-spot.dev/placement": "require-spot"}
 
 def test_a_pod_that_requires_what_the_stack_has_not_is_refused(bed: Bed) -> None:
     """The stack has spot machines with GPUs alone; such a pod would wait for ever."""
-    without = pod("p", REQUIRED)
+    without = with_gpu(REQUIRED)
     del without["spec"]["containers"][0]["resources"]
     assert verdict(bed, without) == "no-pool"
-    assert verdict(bed, pod("p", REQUIRED)) == ""
+    assert verdict(bed, with_gpu(REQUIRED)) == ""
 
 
 def test_a_namespace_that_requires_spot_does_not_keep_its_other_pods_waiting(bed: Bed) -> None:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}
     bed.api.patch(namespace, {"metadata": {"labels": REQUIRED}})
     try:
-        step = pod("p", {"training.kubeflow.org/replica-type": "worker"})
+        step = with_gpu({"training.kubeflow.org/replica-type": "worker"})
         eventually(lambda: prefers(bed, step), "the namespace's label is heeded")
         del step["spec"]["containers"][0]["resources"]
         assert not prefers(bed, step)

@@ -22,9 +22,9 @@ from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
 from tests.admission import webhook
 from tests.admission.bed import Bed
-from tests.admission.growing import unscheduled
+from tests.admission.growing import count, unscheduled
 from tests.admission.operators import GONE, conditions, phase, present, running, strictly, unfinalized
-from tests.admission.posting import SETTLED
+from tests.admission.posting import SETTLED, owners
 from tests.admission.projects import GPU, Manifest, corpus
 from tests.admission.stand_ins import leaves
 from tests.examples import crds
@@ -71,12 +71,8 @@ def _below(bed: Bed, body: Object) -> list[Object]:
     """Return the pods of an object, or of a Job or JobSet that it controls."""
     names = {body["metadata"]["uid"]}
     for version, kind in (("jobset.x-k8s.io/v1alpha2", "JobSet"), ("batch/v1", "Job")):
-        names |= {o["metadata"]["uid"] for o in bed.api.list(version, kind, SETTLED) if _owner(o) in names}
-    return [pod for pod in present(bed, SETTLED) if _owner(pod) in names]
-
-
-def _owner(body: Object) -> str:
-    return next((str(o["uid"]) for o in body["metadata"].get("ownerReferences", ())), "")
+        names |= {o["metadata"]["uid"] for o in bed.api.list(version, kind, SETTLED) if names & set(owners(o))}
+    return [pod for pod in present(bed, SETTLED) if names & set(owners(pod))]
 
 
 def _role(pod: Object) -> str:
@@ -139,9 +135,11 @@ def posted(bed: Bed, served: None, name: str) -> Iterator[Object]:
     bodies = [strictly(bed, _prepared(body)) for body in manifest.objects]
     kinds = [{"apiVersion": b["apiVersion"], "kind": b["kind"]} for b in manifest.objects]
     stored = bodies[-1] | kinds[-1]
-    count = sum(_count(leaf) for leaf in _leaves(manifest, stored).values())
+    wanted = sum(map(count, _leaves(manifest, stored).values()))
     try:
-        found = eventually(lambda: pods if len(pods := _below(bed, stored)) >= count else [], f"{count} pods of {name}")
+        found = eventually(
+            lambda: pods if len(pods := _below(bed, stored)) >= wanted else [], f"{wanted} pods of {name}"
+        )
         for pod in found:
             phase(bed, pod, "Running")
         yield stored
@@ -151,11 +149,6 @@ def posted(bed: Bed, served: None, name: str) -> Iterator[Object]:
         for job_set in bed.api.list("jobset.x-k8s.io/v1alpha2", "JobSet", SETTLED):
             unfinalized(bed, {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", **job_set})
         _empty(bed)
-
-
-def _count(leaf: Object) -> int:
-    count = int(leaf["spec"].get("parallelism", 1)) if leaf["kind"] == "Job" else 1
-    return min(count, leaf["spec"].get("completions", count))
 
 
 LOST = _manifests(_SERVED - {"batch/v1"}) | {
@@ -237,7 +230,7 @@ def test_the_stand_in_names_the_nodes_of_argos_workflows(bed: Bed) -> None:
                 stored = body | {"kind": "Workflow", "apiVersion": argo.VERSION}
                 uid = body["metadata"]["uid"]
                 pods = eventually(
-                    lambda uid=uid: [p for p in present(bed, SETTLED) if _owner(p) == uid], f"pods of {manifest.name}"
+                    lambda uid=uid: [p for p in present(bed, SETTLED) if uid in owners(p)], f"pods of {manifest.name}"
                 )
                 expected = {_node(pod): pod for pod in _leaves(manifest, stored).values()}
                 for pod in pods:
