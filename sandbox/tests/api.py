@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import urllib3
 
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import read_ports
-from sandbox.tests.subjects import DEV
-from sandbox.tests.words import Words
+from sandbox.tests.subjects import DEV, Words
 
 Object = dict[str, Any]
 
@@ -86,6 +87,15 @@ class Api:
         """Create an object; a dry run returns the object after admission without creating it."""
         query = "?dryRun=All" if dry_run else ""
         return self.request("POST", collection(wanted) + query, wanted, user=user, groups=groups)
+
+    @contextmanager
+    def created(self, *wanted: Object, user: str | None = None) -> Iterator[list[Object]]:
+        """Create objects; yield them as the server has them, and delete them in the end."""
+        try:
+            yield [self.create(body, user=user) for body in wanted]
+        finally:
+            for body in reversed(wanted):
+                self.delete(body)
 
     def create_once(self, wanted: Object) -> None:
         """Create an object unless it is there."""

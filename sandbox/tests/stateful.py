@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 Object = dict[str, Any]
+DATABASE = {"name": "main", "image": "example.com/db:1", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
 
 
 def claim(name: str, mode: str = "ReadWriteOnce", **spec: Any) -> Object:
@@ -15,39 +16,23 @@ def claim(name: str, mode: str = "ReadWriteOnce", **spec: Any) -> Object:
 
 def stateful_set(name: str, replicas: int) -> Object:
     """A StatefulSet with a claim of the default class for each pod, like Kubeflow's datastores."""
-    template = claim("data")
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "StatefulSet",
-        "metadata": _named(name),
-        "spec": {
-            "serviceName": name,
-            "replicas": replicas,
-            "selector": {"matchLabels": {"app": name}},
-            "template": {
-                "metadata": {"labels": {"app": name}},
-                "spec": {
-                    "containers": [
-                        {
-                            "name": "main",
-                            "image": "example.com/db:1",
-                            "volumeMounts": [{"name": "data", "mountPath": "/data"}],
-                        }
-                    ]
-                },
-            },
-            "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": template["spec"]}],
-            # Claims are deleted with the set.
-            "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete"},
-        },
+    labels = {"app": name}
+    spec = {
+        "serviceName": name,
+        "replicas": replicas,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": [DATABASE]}},
+        "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": claim("data")["spec"]}],
+        # Claims are deleted with the set.
+        "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete"},
     }
+    return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": _named(name), "spec": spec}
 
 
 def pod_with(name: str) -> Object:
     """A pod that mounts the claim of its name."""
     volume = {"name": "data", "persistentVolumeClaim": {"claimName": name}}
-    container = {"name": "main", "image": "example.com/db:1", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
-    spec = {"containers": [container], "volumes": [volume]}
+    spec = {"containers": [DATABASE], "volumes": [volume]}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": _named(name), "spec": spec}
 
 

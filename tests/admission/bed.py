@@ -27,8 +27,7 @@ from sandbox.kubernetes.client import Client
 from sandbox.tests import tally
 from sandbox.tests.api import Api, Object, Refused
 from sandbox.tests.stack import eventually
-from sandbox.tests.subjects import DEV, Subject
-from sandbox.tests.words import Words
+from sandbox.tests.subjects import DEV, Subject, Words
 from sandbox.toolchain.programs import ensure
 from tests.admission.rights import OPERATORS, cluster_role
 from tests.components.emulated import EmulatedAzure

@@ -41,11 +41,8 @@ def editor(bed: Bed) -> Iterator[None]:
         *cluster_role(ADMINISTRATOR, ("", "pods", "create"), ("", "nodes", "update")),
         *cluster_role(DEPLOYER, ("*", "*", "*")),
     ]
-    for body in bodies:
-        bed.api.create(body)
-    yield
-    for body in bodies:
-        bed.api.delete(body)
+    with bed.api.created(*bodies):
+        yield
 
 
 @pytest.fixture(scope="module")

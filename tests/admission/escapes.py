@@ -156,15 +156,12 @@ def posted(bed: Bed, body: Object, user: str = EDITOR) -> str:
 @way
 def through_a_controller(bed: Bed, body: Object) -> str:
     """Create the object; its controller creates the pods, and an event says why they are refused."""
-    bed.api.create(body, user=EDITOR)
     name = body["metadata"]["name"]
-    try:
+    with bed.api.created(body, user=EDITOR):
         failed = eventually(lambda: event(bed, name, "FailedCreate"), f"{body['kind']} cannot make pods")
         pods = [created["metadata"]["name"] for created in bed.api.list("v1", "Pod", NAMESPACE)]
         assert not [created for created in pods if created.startswith(name)]
         return named(Refused(403, failed["message"]))
-    finally:
-        bed.api.delete(body)
 
 
 def event(bed: Bed, name: str, reason: str) -> Object | None:
@@ -175,13 +172,11 @@ def event(bed: Bed, name: str, reason: str) -> Object | None:
 
 def _afterwards(bed: Bed, body: Object, attempt: Callable[[Object], str | None]) -> str:
     """Try something with an admitted pod."""
-    created = bed.api.create(body, user=EDITOR)
-    try:
-        return attempt(created) or "nobody"
-    except Refused as refused:
-        return named(refused)
-    finally:
-        bed.api.delete(body)
+    with bed.api.created(body, user=EDITOR) as (created,):
+        try:
+            return attempt(created) or "nobody"
+        except Refused as refused:
+            return named(refused)
 
 
 @way
@@ -225,10 +220,9 @@ def requested(bed: Bed, method: str, path: str, body: Object | None = None) -> s
     return "nobody"
 
 
-def cluster_wide(api_version: str, kind: str, plural: str, **fields: Any) -> Way:
-    """Create an object outside of namespaces."""
-    body = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "mine"}, **fields}
-    return requested("POST", f"/{'apis' if '/' in api_version else 'api'}/{api_version}/{plural}", body)
+def cluster_wide(api_version: str, kind: str, **fields: Any) -> Object:
+    """Return an object outside of namespaces."""
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "mine"}, **fields}
 
 
 def relabelled(label: str, value: str | None) -> Way:
@@ -410,7 +404,7 @@ ESCAPES = escapes(
         RBAC: {
             "pods/binding": _binds,
             "a RuntimeClass that adds the toleration": cluster_wide(
-                "node.k8s.io/v1", "RuntimeClass", "runtimeclasses", handler="runc", scheduling=TOLERANT
+                "node.k8s.io/v1", "RuntimeClass", handler="runc", scheduling=TOLERANT
             ),
             "the toleration through pods/status": patched(pod("status"), {"spec": TOLERANT}, "/status"),
             "the namespace's placement label": relabelled(_PLACEMENT, "require-spot"),
@@ -423,7 +417,7 @@ ESCAPES = escapes(
                 "DELETE", f"{_POLICIES}/validatingadmissionpolicybindings/{_GUARD}"
             ),
             "a policy of one's own": cluster_wide(
-                "admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies", spec={}
+                "admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy", spec={}
             ),
             "being the DaemonSet controller by impersonation": _impersonates,
         },

@@ -156,9 +156,7 @@ def limited(bed: Bed, *quotas: Object) -> Iterator[None]:
     last = {**elsewhere(quotas[0], namespace, "last"), "spec": {"hard": {"count/configmaps": "0"}}}
     probe = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "probe", "namespace": namespace}}
     try:
-        with gone_afterwards(bed, *quotas, last):
-            for body in (*quotas, last):
-                bed.api.create(body)
+        with bed.api.created(last, *quotas):
             for body in (*quotas, last):
                 eventually(lambda body=body: "hard" in bed.api.get(body).get("status", {}), "the quota is counted")
             yield
@@ -201,8 +199,7 @@ def with_class(bed: Bed, body: Object, value: int) -> str:
     """Try the pod while the platform has a PriorityClass of that name with this value."""
     name = {"name": body["spec"]["priorityClassName"]}
     ranked = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": name, "value": value}
-    bed.api.create(ranked)
-    with gone_afterwards(bed, body, ranked):
+    with bed.api.created(ranked), gone_afterwards(bed, body):
         try:
             eventually(lambda: _created(bed, body), "the class is known")
         except Refused as refused:

@@ -42,11 +42,8 @@ def broken(bed: Bed) -> Iterator[Bed]:
 @pytest.mark.parametrize("kind", ["Deployment", "DaemonSet"])
 def test_pods_outside_of_profiles_start(broken: Bed, namespace: str, kind: str) -> None:
     body = with_metadata(workload(kind, "platform"), namespace=namespace)
-    broken.api.create(body)
-    try:
+    with broken.api.created(body):
         eventually(lambda: running(broken, namespace, "platform"), "a pod runs", seconds=20)
-    finally:
-        broken.api.delete(body)
 
 
 def test_a_kubelet_reports_its_own_pods_in_a_profile_as_well(broken: Bed) -> None:

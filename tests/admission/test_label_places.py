@@ -105,22 +105,15 @@ def test_a_profile_alone_is_judged_and_what_a_controller_makes_is_not(bed: Bed) 
 def test_a_label_that_comes_later_is_refused_and_one_that_is_there_stops_no_update(bed: Bed) -> None:
     job = written(KINDS["Job.batch"])
     job["spec"]["suspend"] = True
-    bed.api.create(job)
-    try:
-        with pytest.raises(Refused, match="rule label-place"):
-            bed.api.patch(job, {"metadata": {"labels": {LABEL: "on-demand"}}})
-    finally:
-        bed.api.delete(job)
+    with bed.api.created(job), pytest.raises(Refused, match="rule label-place"):
+        bed.api.patch(job, {"metadata": {"labels": {LABEL: "on-demand"}}})
     with_label = written(KINDS["Job.batch"], "metadata.labels")
     with_label["metadata"] |= {"name": "from-before", "ownerReferences": _owner(bed)}
     with_label["spec"]["suspend"] = True
-    bed.api.create(with_label)
-    try:
+    with bed.api.created(with_label):
         changed = bed.api.patch(with_label, {"metadata": {"ownerReferences": None, "labels": {"team": "a"}}})
         assert changed["metadata"]["labels"][LABEL] == "on-demand"
         bed.api.patch(with_label, {"metadata": {"labels": {LABEL: None}}})
-    finally:
-        bed.api.delete(with_label)
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])

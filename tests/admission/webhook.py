@@ -119,11 +119,8 @@ def job_set(api: Api, folder: Path) -> Iterator[tuple[str, ...]]:
     kind = ("jobset.x-k8s.io", "v1alpha2", "jobsets")
     path = "mutate-jobset-x-k8s-io-v1alpha2-jobset"
     registration = _registration("examples-jobset", kind, folder, f"{port}/{path}", name="jobset.example.com")
-    api.create(registration)
-    try:
+    with api.created(registration):
         yield "--certificates", str(folder), "--port", str(port)
-    finally:
-        api.delete(registration)
 
 
 def _certify(name: str, folder: Path) -> None:
@@ -132,7 +129,7 @@ def _certify(name: str, folder: Path) -> None:
     Authority(folder).issue(name, "webhook", None, names)
 
 
-def _registration(name: str, kind: tuple[str, str, str], folder: Path, address: str, **hook: Any) -> dict[str, Any]:
+def _registration(name: str, kind: tuple[str, str, str], folder: Path, address: str, /, **hook: Any) -> dict[str, Any]:
     """Return the registration of a webhook on this machine, which is asked about new objects of a kind."""
     group, version, resource = kind
     rule = {"apiGroups": [group], "apiVersions": [version], "operations": ["CREATE"], "resources": [resource]}

@@ -108,6 +108,12 @@ class Play:
             return None
         return self.running(found[0]) if run else found[0]
 
+    def pod(self, *, run: bool = True) -> Object:
+        """Return the next pod. Raises AssertionError when the Workflow ends before there is one."""
+        found = self.next(run=run)
+        assert found is not None, f"{self.name} has ended: {self.over}"
+        return found
+
     def running(self, pod: Object) -> Object:
         """Let a pod run; returns when Argo has seen that it does."""
         self._steps.run(pod)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from time import monotonic, sleep
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from config.placement import node_pools
 from config.stack_file import loader
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.tests.api import Api
+from sandbox.tests.stack import eventually
 from tests.components.google import WITH_TWIN, stack
 
 pytestmark = pytest.mark.engine
@@ -30,49 +31,25 @@ DAEMON_SETS = "system:serviceaccount:kube-system:daemon-set-controller"
 @pytest.fixture(scope="module")
 def api(api_server: ControlPlane) -> Iterator[Api]:
     api = Api(api_server)
-    created: list[dict[str, Any]] = []
-    try:
-        settings = {key.removeprefix("kubeflow-spot:"): value for key, value in stack(WITH_TWIN).items()}
-        spec, _ = loader.read_stack(settings)
-        assert spec
-        members = [pool for pool in node_pools.node_pools(spec, Gke()) if pool.gpus]
-        pair = compute_class.policy(ComputeClassPlan(PoolClass(KEY, NAME), tuple(members), by_default=True), "test")
-        policy, binding = (
-            {"apiVersion": "admissionregistration.k8s.io/v1", "kind": f"MutatingAdmissionPolicy{ending}", **wire(body)}
-            for ending, body in zip(("", "Binding"), pair, strict=True)
-        )
-        # The API server checks the types of expressions, and refuses a mistake here.
-        assert api.warnings(policy) == []
-        for body in (policy, binding):
-            api.create(body)
-            created.append(body)
-        account = {
-            "apiVersion": "v1",
-            "kind": "ServiceAccount",
-            "metadata": {"name": "default", "namespace": "default"},
-        }
+    settings = {key.removeprefix("kubeflow-spot:"): value for key, value in stack(WITH_TWIN).items()}
+    spec, _ = loader.read_stack(settings)
+    assert spec
+    members = [pool for pool in node_pools.node_pools(spec, Gke()) if pool.gpus]
+    pair = compute_class.policy(ComputeClassPlan(PoolClass(KEY, NAME), tuple(members), by_default=True), "test")
+    policy, binding = (
+        {"apiVersion": "admissionregistration.k8s.io/v1", "kind": f"MutatingAdmissionPolicy{ending}", **wire(body)}
+        for ending, body in zip(("", "Binding"), pair, strict=True)
+    )
+    # The API server checks the types of expressions, and refuses a mistake here.
+    assert api.warnings(policy) == []
+    with api.created(policy, binding):
         for namespace in ("default", "kube-system"):
-            _eventually(
-                lambda where=namespace: api.get({**account, "metadata": {"name": "default", "namespace": where}})
-            )
-        _eventually(lambda: KEY in (admitted(api, {})["nodeSelector"]))
+            account = {"name": "default", "namespace": namespace}
+            wanted = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account}
+            eventually(partial(api.exists, wanted), f"{namespace} has its service account")
+        eventually(lambda: KEY in admitted(api, {})["nodeSelector"], "the policy is heeded")
         yield api
-    finally:
-        for body in reversed(created):
-            api.delete(body)
-        api.close()
-
-
-def _eventually(check: Any) -> None:
-    until = monotonic() + 60
-    while True:
-        try:
-            if check():
-                return
-        except Exception:
-            assert monotonic() < until
-        assert monotonic() < until
-        sleep(0.05)
+    api.close()
 
 
 def admitted(api: Api, spec: dict[str, Any], *, gpus: str | None = "1", namespace: str = "default", **who: Any) -> Any:

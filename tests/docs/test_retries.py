@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.apiserver.endings import ENDINGS
+from tests.apiserver.steps import ENDINGS
 from tests.docs import pages
 
 PAGE = pages.DOCS / "retries.md"

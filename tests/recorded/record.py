@@ -91,7 +91,9 @@ def restored(name: str, folder: Path, plane: ControlPlane) -> Iterator[Stack]:
     recorded = json.loads(text)
     stack.write(recorded["config"])
     states = home.backend / ".pulumi"
-    _write(states / "stacks" / "kubeflow-spot" / f"{name}.json", _checkpoint(name, recorded))
+    checkpoint = {"stack": f"organization/kubeflow-spot/{name}", "latest": recorded["state"]}
+    state = {"version": recorded["version"], "checkpoint": checkpoint}
+    _write(states / "stacks" / "kubeflow-spot" / f"{name}.json", state)
     (states / "meta.yaml").write_text("version: 1\n")
     for file, memory in recorded["clouds"].items():
         _write(home.cloud / file, memory)
@@ -128,13 +130,6 @@ def _served(client: Client, body: dict[str, Any]) -> bool:
     except ApiError:
         return False
     return True
-
-
-def _checkpoint(name: str, recorded: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "version": recorded["version"],
-        "checkpoint": {"stack": f"organization/kubeflow-spot/{name}", "latest": recorded["state"]},
-    }
 
 
 def _write(path: Path, content: Any) -> None:
