@@ -70,7 +70,7 @@ class Api:
         return result
 
     def warnings(self, wanted: Object) -> list[str]:
-        """Warnings of the API server on a dry run of a create."""
+        """Return the API server's warnings on a dry run of a create."""
         answer = self._pool.request(
             "POST", self.server + collection(wanted) + "?dryRun=All", json=self._words.write(wanted)
         )
@@ -78,7 +78,7 @@ class Api:
         return answer.headers.getlist("Warning")
 
     def text(self, path: str) -> str:
-        """The text of a path that is not JSON, such as /metrics."""
+        """Return the text of a path that is not JSON, such as /metrics."""
         return str(self._pool.request("GET", self.server + path).data.decode())
 
     def create(
@@ -106,14 +106,14 @@ class Api:
                 raise
 
     def list(self, api_version: str, kind: str, namespace: str | None = None) -> list[Object]:
-        """All objects of a kind, or those in a namespace."""
+        """Return all objects of a kind, or those in a namespace."""
         metadata = {"namespace": namespace} if namespace else {}
         example = {"apiVersion": api_version, "kind": kind, "metadata": metadata}
         items: list[Object] = self.request("GET", collection(example))["items"]
         return items
 
     def get(self, target: Object) -> Object:
-        """The current state of an object."""
+        """Return the current state of an object."""
         return self.request("GET", f"{collection(target)}/{target['metadata']['name']}")
 
     def exists(self, target: Object) -> bool:
@@ -151,7 +151,7 @@ class Api:
 
 
 def collection(target: Object) -> str:
-    """The path of the objects of the same kind and namespace; only for kinds of Kubernetes itself."""
+    """Return the path of the objects of the same kind and namespace. The plural follows English rules."""
     group, kind = target["apiVersion"], target["kind"].lower()
     root = f"/api/{group}" if group == "v1" else f"/apis/{group}"
     namespace = target["metadata"].get("namespace")

@@ -9,13 +9,13 @@ DATABASE = {"name": "main", "image": "example.com/db:1", "volumeMounts": [{"name
 
 
 def claim(name: str, mode: str = "ReadWriteOnce", **spec: Any) -> Object:
-    """A claim for one GiB; of the cluster's default class unless `storageClassName` is given."""
+    """Return a claim for one GiB. It is of the cluster's default class unless `storageClassName` is given."""
     fields = {"accessModes": [mode], "resources": {"requests": {"storage": "1Gi"}}, **spec}
     return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": _named(name), "spec": fields}
 
 
 def stateful_set(name: str, replicas: int) -> Object:
-    """A StatefulSet with a claim of the default class for each pod, like Kubeflow's datastores."""
+    """Return a StatefulSet with a claim of the default class for each pod, like Kubeflow's datastores."""
     labels = {"app": name}
     spec = {
         "serviceName": name,
@@ -30,7 +30,7 @@ def stateful_set(name: str, replicas: int) -> Object:
 
 
 def pod_with(name: str) -> Object:
-    """A pod that mounts the claim of its name."""
+    """Return a pod that mounts the claim of its name."""
     volume = {"name": "data", "persistentVolumeClaim": {"claimName": name}}
     spec = {"containers": [DATABASE], "volumes": [volume]}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": _named(name), "spec": spec}

@@ -196,11 +196,11 @@ class Words:
         self._keys, self._values = (corpus_key, key), (corpus_value, value)
 
     def write(self, thing: Any) -> Any:
-        """An object, or a part of one, in the words of the stack under test."""
+        """Return an object, or a part of one, in the words of the stack under test."""
         return self._exchanged(thing, self._written, 0)
 
     def read(self, thing: Any) -> Any:
-        """An object of the stack in the words of the corpus."""
+        """Return an object of the stack in the words of the corpus."""
         return self._exchanged(thing, self._read, 1)
 
     def _exchanged(self, thing: Any, texts: Mapping[str, str], old: int) -> Any:
@@ -212,6 +212,6 @@ class Words:
         return texts.get(thing, thing) if isinstance(thing, str) else thing
 
     def _value(self, item: Mapping[str, Any], old: int) -> dict[str, str]:
-        """The value of the spot taint, in a taint or a toleration of it, and of the spot label in a selector."""
+        """Return the value of the spot taint, in a taint or a toleration of it, and of the spot label in a selector."""
         names = [name for name in item if name in self._keys or (name == "value" and item.get("key") in self._keys)]
         return {name: self._values[1 - old] for name in names if item[name] == self._values[old]}

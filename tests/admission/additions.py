@@ -32,7 +32,7 @@ class Added:
 
 
 def added(before: Spec, after: Spec) -> Added:
-    """Additions of `after` to `before`, both as returned by `plain`. Raises Overwritten."""
+    """Return the additions of `after` to `before`, both as returned by `plain`. Raises Overwritten."""
     differing = {key for key in before | after if before.get(key) != after.get(key)}
     if beyond := differing - {"tolerations", "affinity", "terminationGracePeriodSeconds"}:
         raise Overwritten(f"changed: {', '.join(sorted(beyond))}")
@@ -68,7 +68,7 @@ def _affinity(before: Spec, after: Spec) -> str:
 
 
 def plain(spec: Spec) -> Spec:
-    """A spec without the parts that differ in every pod: the node, and the name of the volume with the token."""
+    """Return a spec without the parts that differ in every pod: the node, and the name of the volume with the token."""
     text = _TOKEN_VOLUME.sub("kube-api-access", json.dumps(spec))
     copy: Spec = json.loads(text)
     copy.pop("nodeName", None)

@@ -76,7 +76,7 @@ def definitions(manifests: Sequence[Manifest]) -> list[Object]:
         group, _, number = version.rpartition("/")
         if "." in group:
             versions[group, kind].append(number)
-    return [definition(group, kind, f"{kind.lower()}s", numbers) for (group, kind), numbers in versions.items()]
+    return [definition(group, kind, numbers) for (group, kind), numbers in versions.items()]
 
 
 def unscheduled(part: Any) -> Any:

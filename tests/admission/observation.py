@@ -39,7 +39,7 @@ _KIND = "kind"
 
 
 def observe(bed: Bed, goldens: Iterable[Golden]) -> dict[str, Outcome]:
-    """The outcome of every golden pod, by its name. Leaves the cluster without GPU nodes and without these pods."""
+    """Return the outcome of every golden pod, by its name. Leave the cluster without GPU nodes and these pods."""
     if policies := _kind_policies(bed):
         for body in policies:
             bed.api.create(body)
@@ -51,7 +51,7 @@ def observe(bed: Bed, goldens: Iterable[Golden]) -> dict[str, Outcome]:
 
 
 def _kind_policies(bed: Bed) -> list[Object]:
-    """The stack's policy with another mutation: it writes the workload kind of a pod into an annotation, in one namespace."""
+    """Return the stack's policy as it writes the workload kind of a pod into an annotation, in one namespace."""
     mutating = [body for body in bed.objects if body["kind"] == "MutatingAdmissionPolicy"]
     policies = [body for body in mutating if body["metadata"]["name"].endswith("-defaults")]
     if not policies:
@@ -163,7 +163,7 @@ class _Observer:
                 self._outcomes[name].landed[state] = landing(decision(pod), pools)
 
     def _settled(self, created: Mapping[tuple[str, bool], Object]) -> dict[tuple[str, bool], Object]:
-        """The pods of these objects, as soon as each has one and the scheduler has decided."""
+        """Return the pods of these objects, as soon as each has one and the scheduler has decided."""
         owned: dict[str, Object] = {}
         sets = {s["metadata"]["uid"]: s for s in self._api.list("apps/v1", "ReplicaSet")}
         for pod in self._api.list("v1", "Pod"):
@@ -232,7 +232,7 @@ class _Observer:
             self._api.clear("v1", "Pod", SETTLED)
 
     def _decisions(self, expected: Collection[str]) -> dict[str, str]:
-        """The node of each pod, or `pending`.
+        """Return the node of each pod, or `pending`.
 
         Pods that are `expected` to land get a second chance.
         """
@@ -269,7 +269,7 @@ class _Observer:
         self._gone(self._agent_pods)
 
     def _complete(self, daemon_set: Object) -> list[Object]:
-        """All pods of a DaemonSet on their nodes; a list with an empty pod when it wants none."""
+        """Return all pods of a DaemonSet on their nodes; a list with an empty pod when it wants none."""
         target = {"apiVersion": "apps/v1", "kind": "DaemonSet", **daemon_set}
         status = self._api.get(target)["status"]
         if status.get("observedGeneration") != daemon_set["metadata"]["generation"]:

@@ -32,7 +32,7 @@ def strictly(bed: Bed, body: Object, **query: str) -> Object:
 
 @contextmanager
 def running(bed: Bed, folder: Path, name: str, *options: str) -> Iterator[None]:
-    """The real controllers of a project, as the service account that its manifests give them."""
+    """Run the real controllers of a project, as the service account that its manifests give them."""
     user = f"system:serviceaccount:kubeflow:{ACCOUNTS[name]}"
     for body in cluster_role(f"{user}:all", ("*", "*", "*")):
         if body["kind"] == "ClusterRoleBinding":

@@ -6,7 +6,7 @@ from sandbox.tests.api import Object
 
 
 def cluster_role(user: str, *rights: tuple[str, str, str], kind: str = "User") -> list[Object]:
-    """A ClusterRole and its binding to a user or group; each right is an API group, a resource and a verb."""
+    """Return a ClusterRole and its binding to a user or group; each right is an API group, a resource and a verb."""
     group = "rbac.authorization.k8s.io"
     base = {"apiVersion": f"{group}/v1", "metadata": {"name": user}}
     rules = [{"apiGroups": [api], "resources": [resource], "verbs": [verb]} for api, resource, verb in rights]

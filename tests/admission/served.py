@@ -16,11 +16,12 @@ OF_KUBERNETES = "batch"
 KINDS = {f"{kind.kind}.{kind.group}": kind for kind in WORKLOAD_OBJECTS}
 
 
-def definition(group: str, kind: str, plural: str, versions: Sequence[str] = ("v1",)) -> Object:
+def definition(group: str, kind: str, versions: Sequence[str] = ("v1",)) -> Object:
     """Return the CustomResourceDefinition of a kind, which takes any fields; the first version is stored."""
     any_fields = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     base = {"served": True, "schema": {"openAPIV3Schema": any_fields}}
     served = [{**base, "name": name, "storage": name == versions[0]} for name in versions]
+    plural = f"{kind.lower()}s"
     names = {"kind": kind, "singular": kind.lower(), "plural": plural}
     scope = "Cluster" if kind in CLUSTER_WIDE else "Namespaced"
     # Without this word the API server takes no kind of Kubernetes' own domain.
@@ -33,17 +34,17 @@ def definition(group: str, kind: str, plural: str, versions: Sequence[str] = ("v
     }
 
 
-def collection(kind: WorkloadObject) -> str:
-    """Return the path of a kind's objects, in the profile where it has namespaces."""
-    namespace = "" if kind.kind in CLUSTER_WIDE else "namespaces/team-a/"
-    return f"/apis/{kind.group}/v1/{namespace}{kind.resource}"
+def an_object(kind: WorkloadObject, **metadata: str) -> Object:
+    """Return the beginning of an object, in the profile where the kind has namespaces."""
+    namespace = {} if kind.kind in CLUSTER_WIDE else {"namespace": "team-a"}
+    return {"apiVersion": f"{kind.group}/v1", "kind": kind.kind, "metadata": {**metadata, **namespace}}
 
 
 @contextmanager
 def serving(bed: Bed, *names: str) -> Iterator[None]:
     """Serve kinds by their names in KINDS while the context lasts."""
     kinds = [KINDS[name] for name in names if KINDS[name].group != OF_KUBERNETES]
-    wanted = [definition(kind.group, kind.kind, kind.resource) for kind in kinds]
+    wanted = [definition(kind.group, kind.kind) for kind in kinds]
     for body in wanted:
         eventually(lambda body=body: not bed.api.exists(body), "an earlier definition is gone")
         bed.api.create(body)
@@ -58,8 +59,7 @@ def serving(bed: Bed, *names: str) -> Iterator[None]:
 
 def _served(bed: Bed, kind: WorkloadObject) -> bool:
     """Return whether a request for such an object is judged; the policies know a kind a little later than the API server."""
-    body = {"apiVersion": f"{kind.group}/v1", "kind": kind.kind, "metadata": {"generateName": "probe-"}}
     try:
-        return bool(bed.api.request("POST", f"{collection(kind)}?dryRun=All", body))
+        return bool(bed.api.create(an_object(kind, generateName="probe-"), dry_run=True))
     except (Refused, json.JSONDecodeError):
         return False

@@ -62,7 +62,7 @@ def projects(tried: Iterable[Manifest]) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """The table of each page."""
+    """Return the table of each page."""
     return {
         DOCS / "placement.md": table(corpus().values()),
         DOCS / "projects.md": projects(manifests().values()),
@@ -71,7 +71,7 @@ def pages() -> dict[Path, str]:
 
 
 def row(*cells: str) -> str:
-    """A row of a table in Markdown."""
+    """Return a row of a table in Markdown."""
     return f"| {' | '.join(cells)} |"
 
 
@@ -85,12 +85,12 @@ def _added(expect: Expect) -> str:
 
 
 def written(page: str, command: str = COMMAND) -> str:
-    """The table in a page, which a command wrote."""
+    """Return the table in a page, which a command wrote."""
     return page.partition(_BEGIN.format(command))[2].partition(_END)[0].strip()
 
 
 def rewritten(page: str, table: str, command: str = COMMAND) -> str:
-    """The page with this table. Raises ValueError for a page without the marks of a table."""
+    """Return the page with this table. Raises ValueError for a page without the marks of a table."""
     head, begin, rest = page.partition(_BEGIN.format(command))
     _, end, tail = rest.partition(_END)
     if not (begin and end):

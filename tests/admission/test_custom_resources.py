@@ -67,7 +67,7 @@ def test_a_field_that_is_misspelt_is_refused(bed: Bed) -> None:
 
 
 def essence(pod: Object, keys: tuple[str, ...]) -> dict[str, Any]:
-    """What placement looks at: labels of the project, owner, restart policy, GPU, and what was written about nodes."""
+    """Return what placement looks at: the project's labels, owner, restart policy, GPU, and an annotation."""
     labels = pod["metadata"].get("labels", {})
     first = next(c for c in pod["spec"]["containers"])
     return {

@@ -16,7 +16,7 @@ from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
 from tests.admission.escapes import workload
 from tests.admission.posting import named
-from tests.admission.served import CLUSTER_WIDE, KINDS, OF_KUBERNETES, collection, serving
+from tests.admission.served import CLUSTER_WIDE, KINDS, OF_KUBERNETES, an_object, serving
 
 pytestmark = [
     pytest.mark.engine,
@@ -50,9 +50,7 @@ def put(body: Object, path: str, labels: dict[str, str]) -> None:
 
 
 def written(kind: WorkloadObject, *paths: str) -> Object:
-    body: Object = {"apiVersion": f"{kind.group}/v1", "kind": kind.kind, "metadata": {"name": "labelled"}}
-    if kind.kind not in CLUSTER_WIDE:
-        body["metadata"]["namespace"] = "team-a"
+    body = an_object(kind, name="labelled")
     if kind.group == OF_KUBERNETES:
         pods = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "example.com/train:1"}]}}
         job = {"spec": {"template": pods}}
@@ -62,9 +60,9 @@ def written(kind: WorkloadObject, *paths: str) -> Object:
     return body
 
 
-def refusal(bed: Bed, kind: WorkloadObject, body: Object) -> str:
+def refusal(bed: Bed, body: Object) -> str:
     try:
-        bed.api.request("POST", f"{collection(kind)}?dryRun=All", body)
+        bed.api.create(body, dry_run=True)
     except Refused as refused:
         return refused.message
     return ""
@@ -78,7 +76,7 @@ def test_a_label_that_reaches_no_pod_is_refused_with_the_right_place(kind: Workl
     shown = f"{kind.kind} {'' if kind.kind in CLUSTER_WIDE else 'team-a/'}labelled has the label {LABEL} "
     assert kind.ignored
     for path in kind.ignored:
-        message = refusal(bed, kind, written(kind, path))
+        message = refusal(bed, written(kind, path))
         assert f"rule label-place: {shown}" in message, path
         assert message.endswith(f"write it in {kind.place}"), path
 
@@ -88,8 +86,8 @@ def test_a_label_that_reaches_pods_passes_beside_any_other(kind: WorkloadObject,
     """As where a tool writes one label everywhere."""
     assert kind.labels
     for path in kind.labels:
-        assert refusal(bed, kind, written(kind, path)) == "", path
-        assert refusal(bed, kind, written(kind, path, *kind.ignored)) == "", path
+        assert refusal(bed, written(kind, path)) == "", path
+        assert refusal(bed, written(kind, path, *kind.ignored)) == "", path
 
 
 def test_a_profile_alone_is_judged_and_what_a_controller_makes_is_not(bed: Bed) -> None:
@@ -99,7 +97,7 @@ def test_a_profile_alone_is_judged_and_what_a_controller_makes_is_not(bed: Bed) 
     assert bed.api.create(elsewhere, dry_run=True)
     owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "nightly", "uid": "1", "controller": True}
     body["metadata"]["ownerReferences"] = [owner]
-    assert refusal(bed, job, body) == ""
+    assert refusal(bed, body) == ""
 
 
 def test_a_label_that_comes_later_is_refused_and_one_that_is_there_stops_no_update(bed: Bed) -> None:

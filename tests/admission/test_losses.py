@@ -55,7 +55,7 @@ def example(name: str) -> Object:
 
 @pytest.fixture
 def started(bed: Bed, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Object, str]]:
-    """A running job of the operator, all of whose pods run, and the role that decides about its end."""
+    """Yield a running job of the operator, all of whose pods run, and the role that decides about its end."""
     job = example(request.param)
     for body in bound("checkpoints", NAMESPACE):
         bed.api.create_once(body)
@@ -118,7 +118,7 @@ def test_a_program_that_fails_again_and_again_fails_the_job_and_leaves_no_pod(
 
 
 def distributed(folder: Path) -> Object:
-    """The runtime torch-distributed with the component `training-runtimes`, and the fields that the small tree leaves out."""
+    """Return the runtime torch-distributed with the component `training-runtimes`, and what the small tree leaves out."""
     rendered = tree.built(folder).objects
     (runtime,) = (body for body in rendered if body["metadata"]["name"] == "torch-distributed")
     runtime["metadata"]["labels"] = {"trainer.kubeflow.org/framework": "torch"}

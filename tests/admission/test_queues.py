@@ -36,7 +36,7 @@ BLOCKS = re.findall(r"```sh\n(.*?)```", (PROJECT / "docs" / "queues.md").read_te
 
 
 def example_queues() -> list[Object]:
-    """Those of the example, with room for one on spot; the on-demand quota of the cohort has two."""
+    """Return those of the example, with room for one on spot; the on-demand quota of the cohort has two."""
     flavors = [body for body in documents("jobs/kueue.yaml") if body["kind"] != "Job"]
     team = next(d for d in flavors if d["kind"] == "ClusterQueue" and d["metadata"]["name"] == "team-a")
     for resource in team["spec"]["resourceGroups"][0]["flavors"][0]["resources"]:
@@ -46,7 +46,7 @@ def example_queues() -> list[Object]:
 
 
 def output_queues() -> list[Object]:
-    """Those of the stack's output, whose spot pool has one node at most, and its twin two."""
+    """Return those of the stack's output, whose spot pool has one node at most, and its twin two."""
     config = stack_config(PROJECT / "Pulumi.dev.yaml")
     spot = next(pool for pool in config["kubeflow-spot:pools"] if pool["name"] == "t4")
     spot |= {"maxNodes": 1, "fallback": [{"onDemand": {"maxNodes": 2}}]}
@@ -58,7 +58,7 @@ def output_queues() -> list[Object]:
 
 
 def queued(queues: Callable[[], list[Object]]) -> Object:
-    """The example's Job, in one of these queues; it asks for room on the node's disk as well."""
+    """Return the example's Job, in one of these queues; it asks for room on the node's disk as well."""
     job = documents("jobs/kueue.yaml")[-1]
     (local,) = (body["metadata"]["name"] for body in queues() if body["kind"] == "LocalQueue")
     job["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": local}
@@ -149,7 +149,7 @@ def shell(bed: Bed, lines: str) -> None:
 
 
 def _workload(bed: Bed, job: str) -> Object | None:
-    """The workload of a Job, once Kueue has admitted it or found no room."""
+    """Return the workload of a Job, once Kueue has admitted it or found no room."""
     for workload in bed.api.list("kueue.x-k8s.io/v1beta1", "Workload", NAMESPACE):
         owned = any(owner["name"] == job for owner in workload["metadata"].get("ownerReferences", ()))
         if owned and any(c["type"] == "QuotaReserved" for c in workload.get("status", {}).get("conditions", ())):
@@ -158,7 +158,7 @@ def _workload(bed: Bed, job: str) -> Object | None:
 
 
 def _flavor(workload: Object) -> str:
-    """The flavor that gives the workload its GPU; empty without one."""
+    """Return the flavor that gives the workload its GPU; empty without one."""
     assignments = workload["status"].get("admission", {}).get("podSetAssignments", ())
     return next((str(assignment["flavors"]["nvidia.com/gpu"]) for assignment in assignments), "")
 
@@ -186,7 +186,7 @@ def test_kueue_gives_the_on_demand_quota_back_to_the_queue_that_owns_it(bed: Bed
 
 
 def _admitted(bed: Bed, job: str) -> str:
-    """The flavor of a Job that Kueue has admitted; empty while it has not."""
+    """Return the flavor of a Job that Kueue has admitted; empty while it has not."""
     workload = _workload(bed, job)
     return _flavor(workload) if workload else ""
 

@@ -33,7 +33,7 @@ _JOB_LABELS = ("batch.kubernetes.io/job-name", "training.kubeflow.org/job-name",
 
 
 def patch(pod: dict[str, Any], trials: frozenset[str]) -> list[dict[str, Any]]:
-    """The JSON patch for a pod; empty for a pod without a trial, or with the label already."""
+    """Return the JSON patch for a pod; empty for a pod without a trial, or with the label already."""
     labels = pod["metadata"].get("labels", {})
     trial = next((labels[key] for key in _JOB_LABELS if labels.get(key) in trials), None)
     if trial is None or LABEL in labels:
@@ -52,7 +52,7 @@ def patch(pod: dict[str, Any], trials: frozenset[str]) -> list[dict[str, Any]]:
 
 @contextmanager
 def katib(api: Api, trials: frozenset[str], folder: Path) -> Iterator[list[str]]:
-    """The served and registered webhook; yields the names of the requested trials as they come."""
+    """Serve and register the webhook; yield the names of the requested trials as they come."""
     requested: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):

@@ -32,7 +32,7 @@ WAITING: State = {"waiting": {"reason": "ContainerCreating"}}
 
 
 def ended(code: int, reason: str = "", finished: str = _AT) -> State:
-    """The state of a container that ended."""
+    """Return the state of a container that ended."""
     reason = reason or ("Error" if code else "Completed")
     return {"terminated": {"exitCode": code, "reason": reason, "startedAt": _AT, "finishedAt": finished}}
 
@@ -46,12 +46,12 @@ class Steps:
     """Whether the executor in the pods reports, as it may where Argo's rights for it are installed."""
 
     def pods(self, workflow: str) -> list[Object]:
-        """The pods of a Workflow that exist, the oldest first."""
+        """Return the pods of a Workflow that exist, the oldest first."""
         found = self.client.list("v1", "Pod", NAMESPACE, f"{_WORKFLOW}={workflow}")
         return sorted(found, key=lambda pod: (pod["metadata"]["creationTimestamp"], pod["metadata"]["name"]))
 
     def run(self, pod: Object) -> Object:
-        """Its containers run."""
+        """Let a pod's containers run."""
         self._running(pod)
         self._report(pod, finished=False)
         return pod
@@ -60,14 +60,14 @@ class Steps:
         self._status(pod, "Running", {"main": RUNNING, "wait": RUNNING})
 
     def succeed(self, pod: Object, outputs: Mapping[str, str] | None = None) -> None:
-        """Its containers end with 0, and it returns these parameters."""
+        """End a pod's containers with 0; it returns these parameters."""
         self._report(pod, finished=True, outputs=outputs)
         self._status(pod, "Succeeded", {"main": ended(0), "wait": ended(0)})
 
     def fail(
         self, pod: Object, code: int, reason: str = "", *, told: bool = True, status_reason: str = "", message: str = ""
     ) -> None:
-        """Its container `main` ends with a code; the executor reports its end, unless it was not `told` to end.
+        """End the container `main` with a code; the executor reports its end, unless it was not `told` to end.
 
         `status_reason` and `message` are the pod's own.
         """
@@ -83,17 +83,17 @@ class Steps:
         )
 
     def reject(self, pod: Object, reason: str, message: str) -> None:
-        """A kubelet fails it, and says why; there is no state of a container."""
+        """Fail a pod as a kubelet does, which says why; there is no state of a container."""
         self._status(pod, "Failed", {}, reason=reason, message=message)
 
     def collect(self, pod: Object, state: State = RUNNING) -> None:
-        """Its node is gone, and the controller manager fails it: nobody is left to change the state of its containers."""
+        """Fail a pod whose node is gone as the controller manager does: nobody changes the state of its containers."""
         self._status(
             pod, "Failed", {"main": state, "wait": state}, conditions=[{**_DISRUPTED, "reason": "DeletionByPodGC"}]
         )
 
     def evict(self, pod: Object) -> None:
-        """Its node is drained: the executor reports its end, and the pod is gone before anybody sees more of it.
+        """Drain a pod's node: the executor reports its end, and the pod is gone before anybody sees more of it.
 
         Argo looks twice in one pass whether there is a pod (3.7.3, podReconciliation in operator.go and podExists in
         workflowpod.go). One that goes in between is made again, of the same name and as the same attempt (once in 80 on a busy
@@ -106,7 +106,7 @@ class Steps:
         eventually(lambda: self._given_up(pod), "Argo gives the pod up", 30, PAUSE)
 
     def _given_up(self, pod: Object) -> bool:
-        """Whether Argo knows that a pod is gone. One that it made again runs first: a pending one would only be made once more."""
+        """Return whether Argo gave a pod up. One made again runs first: a pending one would only be made once more."""
         phase = self._seen(pod).get("phase")
         there = self.client.get("v1", "Pod", pod["metadata"]["name"], NAMESPACE) is not None
         if there and phase == "Pending":
@@ -116,13 +116,13 @@ class Steps:
         return phase == "Error"
 
     def _seen(self, pod: Object) -> Object:
-        """What Argo knows of a pod."""
+        """Return what Argo knows of a pod."""
         workflow = self.client.get(VERSION, "Workflow", pod["metadata"]["labels"][_WORKFLOW], NAMESPACE)
         assert workflow is not None
         return node(workflow, pod)
 
     def delete(self, pod: Object) -> None:
-        """It is gone."""
+        """Delete a pod at once."""
         self.client.delete("v1", "Pod", pod["metadata"]["name"], NAMESPACE, at_once=True)
 
     def _status(self, pod: Object, phase: str, states: Mapping[str, State], **rest: Any) -> None:
@@ -161,19 +161,19 @@ class Steps:
 
 
 def node(workflow: Object, pod: Object) -> Object:
-    """The node of a Workflow that a pod is for; empty before the controller has written it."""
+    """Return the node of a Workflow that a pod is for; empty before the controller has written it."""
     nodes = (workflow.get("status") or {}).get("nodes") or {}
     found: Object = nodes.get(pod["metadata"]["annotations"]["workflows.argoproj.io/node-id"]) or {}
     return found
 
 
 def task(pod: Object) -> str:
-    """The name of the task that a pod of a pipeline is for."""
+    """Return the name of the task that a pod of a pipeline is for."""
     return str(pod["metadata"]["annotations"]["piece"])
 
 
 def counted(pods: Sequence[Object]) -> dict[str, int]:
-    """The number of pods of each task."""
+    """Return the number of pods of each task."""
     found: dict[str, int] = {}
     for pod in pods:
         found[task(pod)] = found.get(task(pod), 0) + 1

@@ -53,7 +53,7 @@ def api(api_server: ControlPlane) -> Iterator[Api]:
 
 
 def admitted(api: Api, spec: dict[str, Any], *, gpus: str | None = "1", namespace: str = "default", **who: Any) -> Any:
-    """The spec of a pod after admission."""
+    """Return the spec of a pod after admission."""
     container: dict[str, Any] = {"name": "main", "image": "example.com/image:1"}
     if gpus:
         container["resources"] = {"limits": {"nvidia.com/gpu": gpus}}

@@ -81,7 +81,7 @@ def test_on_a_real_api_server_only_readers_read_the_contract_its_lines_are_accep
 
 
 def claim(name: str) -> dict[str, Any]:
-    """A ResourceClaim for one GPU."""
+    """Return a ResourceClaim for one GPU."""
     request = {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}
     spec = {"devices": {"requests": [request]}}
     metadata = {"name": name, "namespace": "team-a"}

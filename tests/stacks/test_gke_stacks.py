@@ -122,7 +122,7 @@ def existing_cluster(name: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def added(project: Path) -> Iterator[Stack]:
-    """A pool in the existing cluster of the cloud file."""
+    """Yield a stack with a pool in the existing cluster of the cloud file."""
     folder = project / "added"
     folder.mkdir()
     config = {
