@@ -17,7 +17,7 @@ from sandbox.tests.api import Object, Refused
 from sandbox.tests.stack import eventually
 from tests.admission.bed import Bed
 from tests.admission.operators import NAMESPACE, clear
-from tests.admission.posting import SETTLED, bare, decision, landing, named
+from tests.admission.posting import SETTLED, bare, by_maker, decision, landing, named
 from tests.admission.projects import GPU, Manifest, stem
 from tests.admission.served import definition
 from tests.admission.stand_ins import STAND_INS, makes
@@ -165,16 +165,7 @@ def observe(bed: Bed, manifests: Mapping[str, Manifest]) -> Outcomes:
 
 def _complete(bed: Bed, leaves: Sequence[Object]) -> dict[str, list[Object]]:
     """Return the pods by the uid of what made them, or of their own; nothing until all exist."""
-    found: dict[str, list[Object]] = defaultdict(list)
-    sets = {s["metadata"]["uid"]: s for s in bed.api.list("apps/v1", "ReplicaSet", NAMESPACE)}
-    for pod in bed.api.list("v1", "Pod", NAMESPACE):
-        found[pod["metadata"]["uid"]].append(pod)
-        # An executor of Spark does not count as its driver.
-        owners = [o for o in pod["metadata"].get("ownerReferences", ()) if o["kind"] != "Pod"]
-        for owner in owners:
-            owning_set = sets.get(owner["uid"], {}).get("metadata", {})
-            (above,) = owning_set.get("ownerReferences", [owner])
-            found[above["uid"]].append(pod)
+    found = by_maker(bed.api.list("v1", "Pod", NAMESPACE), bed.api.list("apps/v1", "ReplicaSet", NAMESPACE))
     enough = all(len(found[leaf["metadata"]["uid"]]) >= count(leaf) for leaf in leaves)
     return found if enough else {}
 

@@ -17,6 +17,7 @@ from tests.admission.posting import (
     SETTLED,
     anew,
     bare,
+    by_maker,
     controller_user,
     decision,
     furniture,
@@ -164,17 +165,9 @@ class _Observer:
 
     def _settled(self, created: Mapping[tuple[str, bool], Object]) -> dict[tuple[str, bool], Object]:
         """Return the pods of these objects, as soon as each has one and the scheduler has decided."""
-        owned: dict[str, Object] = {}
-        sets = {s["metadata"]["uid"]: s for s in self._api.list("apps/v1", "ReplicaSet")}
-        for pod in self._api.list("v1", "Pod"):
-            owned[pod["metadata"]["uid"]] = pod
-            for owner in pod["metadata"].get("ownerReferences", ()):
-                # An executor does not count as its driver.
-                owned.setdefault(owner["uid"], pod)
-                for parent in sets.get(owner["uid"], {}).get("metadata", {}).get("ownerReferences", ()):
-                    owned[parent["uid"]] = pod
-        pods = {key: owned.get(body["metadata"]["uid"]) for key, body in created.items()}
-        return {key: pod for key, pod in pods.items() if pod} if all(p and decision(p) for p in pods.values()) else {}
+        found = by_maker(self._api.list("v1", "Pod"), self._api.list("apps/v1", "ReplicaSet"))
+        pods = {key: found[uid][0] for key, body in created.items() if found[uid := body["metadata"]["uid"]]}
+        return pods if len(pods) == len(created) and all(map(decision, pods.values())) else {}
 
     def _second_passes(self) -> None:
         for name, outcome in self._outcomes.items():

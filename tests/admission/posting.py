@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -40,6 +41,19 @@ def unmatched(golden: Golden) -> str:
 def pod_owner(wanted: Object) -> Any:
     """Return the reference to the owning pod, so that its uid can be filled in."""
     return next((o for o in wanted["metadata"].get("ownerReferences", ()) if o["kind"] == "Pod"), None)
+
+
+def by_maker(pods: Iterable[Object], sets: Iterable[Object]) -> dict[str, list[Object]]:
+    """Return pods by their own uid, and by that of what made them: the Deployment of one of these ReplicaSets, say."""
+    above = {each["metadata"]["uid"]: owners(each) for each in sets}
+    found: dict[str, list[Object]] = defaultdict(list)
+    for pod in pods:
+        # An executor of Spark does not count as its driver.
+        made = [o["uid"] for o in pod["metadata"].get("ownerReferences", ()) if o["kind"] != "Pod"]
+        for uid in (pod["metadata"]["uid"], *made):
+            for maker in above.get(uid) or [uid]:
+                found[maker].append(pod)
+    return found
 
 
 def owners(body: Object) -> list[str]:

@@ -88,7 +88,9 @@ def corpus() -> dict[str, Manifest]:
 
 def _read(path: Path) -> Iterator[Manifest]:
     content = yaml.safe_load(path.read_text())
-    for item in content["manifests"]:
+    # What stands beside them holds for all that do not say otherwise.
+    manifests = content.pop("manifests")
+    for item in ({**content, **own} for own in manifests):
         # YAML's anchors would make two objects one.
         objects = json.loads(json.dumps(item.get("objects") or [_shortened(item)]))
         objects[-1].setdefault("metadata", {})["name"] = item["name"]
@@ -100,7 +102,7 @@ def _read(path: Path) -> Iterator[Manifest]:
         yield Manifest(
             name=item["name"],
             file=path.name,
-            project=item.get("project", content["project"]),
+            project=item["project"],
             source=item["source"],
             gpus=item.get("gpus", ""),
             retried=item.get("retried", False),
