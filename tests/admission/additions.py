@@ -67,6 +67,12 @@ def _affinity(before: Spec, after: Spec) -> str:
     return "required"
 
 
+def requiring(*expressions: Spec) -> Spec:
+    """Return the affinity of a pod to nodes that fulfil all these expressions."""
+    terms = {"nodeSelectorTerms": [{"matchExpressions": list(expressions)}]}
+    return {"affinity": {"nodeAffinity": {REQUIRED: terms}}}
+
+
 def plain(spec: Spec) -> Spec:
     """Return a spec without the parts that differ in every pod: the node, and the name of the volume with the token."""
     text = _TOKEN_VOLUME.sub("kube-api-access", json.dumps(spec))

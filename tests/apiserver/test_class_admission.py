@@ -18,6 +18,7 @@ from config.stack_file import loader
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.tests.api import Api
 from sandbox.tests.stack import eventually
+from tests.admission.additions import requiring
 from tests.components.google import WITH_TWIN, stack
 
 pytestmark = pytest.mark.engine
@@ -66,17 +67,12 @@ def admitted(api: Api, spec: dict[str, Any], *, gpus: str | None = "1", namespac
     return {"nodeSelector": {}, **api.create(pod, dry_run=True, **who)["spec"]}
 
 
-def affinity(*expressions: dict[str, Any]) -> dict[str, Any]:
-    terms = {"nodeSelectorTerms": [{"matchExpressions": list(expressions)}]}
-    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}}
-
-
 SENT: dict[str, dict[str, Any]] = {
     "plain": {},
     "with-a-selector": {"nodeSelector": {"disk": "fast"}},
     "with-a-member": {"nodeSelector": {POOL: "l4"}},
-    "with-affinity-to-members": affinity({"key": POOL, "operator": "In", "values": ["l4", "l4od"]}),
-    "with-affinity-to-spot": affinity({"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}),
+    "with-affinity-to-members": requiring({"key": POOL, "operator": "In", "values": ["l4", "l4od"]}),
+    "with-affinity-to-spot": requiring({"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}),
     "with-tolerations": {"tolerations": [{"key": "a", "operator": "Exists"}]},
     "by-an-init-container": {
         "containers": [{"name": "main", "image": "example.com/image:1"}],
@@ -89,10 +85,10 @@ LEFT: dict[str, dict[str, Any]] = {
     "with-another-class": {"nodeSelector": {KEY: "other"}},
     "with-a-pool-of-gke": {"nodeSelector": {NODE_POOL: "default-pool"}},
     "with-a-pool-outside": {"nodeSelector": {POOL: "own"}},
-    "with-affinity-to-a-class": affinity({"key": KEY, "operator": "Exists"}),
-    "with-affinity-to-a-pool-of-gke": affinity({"key": NODE_POOL, "operator": "In", "values": ["a"]}),
-    "with-affinity-beyond-members": affinity({"key": POOL, "operator": "In", "values": ["l4", "own"]}),
-    "with-affinity-off-a-member": affinity({"key": POOL, "operator": "NotIn", "values": ["l4"]}),
+    "with-affinity-to-a-class": requiring({"key": KEY, "operator": "Exists"}),
+    "with-affinity-to-a-pool-of-gke": requiring({"key": NODE_POOL, "operator": "In", "values": ["a"]}),
+    "with-affinity-beyond-members": requiring({"key": POOL, "operator": "In", "values": ["l4", "own"]}),
+    "with-affinity-off-a-member": requiring({"key": POOL, "operator": "NotIn", "values": ["l4"]}),
     "with-a-node": {"nodeName": "node-1"},
 }
 
