@@ -1,7 +1,5 @@
 """Files stay readable in one sitting, and no cloud repeats another."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from itertools import combinations

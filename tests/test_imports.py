@@ -1,7 +1,5 @@
 """Imports go one way (design: config <- components <- __main__; the sandbox knows the program only by running it)."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

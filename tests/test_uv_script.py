@@ -1,7 +1,5 @@
 """`scripts/uv`, which installs uv once for a user, for any number of simultaneous first commands."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The training of examples/training as a real process, which is told to end and killed as a pod's container is."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

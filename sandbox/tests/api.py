@@ -1,7 +1,5 @@
 """Client of the API server for any user: requests as plain JSON, with impersonation and dry run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Killing a command at a moment that its effects show."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

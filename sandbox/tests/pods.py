@@ -1,7 +1,5 @@
 """Pods of the namespace default in a stack's cluster."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

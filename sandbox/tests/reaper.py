@@ -5,8 +5,6 @@ every process that has MARK in its environment or FOLDER in its command line: th
 environment, and a path below the folder in their command.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

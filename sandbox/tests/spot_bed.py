@@ -1,7 +1,5 @@
 """A cluster with a spot pool and an on-demand pool of the same machine, on each emulated cloud."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Workloads with volumes, for tests on a cluster of either cloud."""
 
-from __future__ import annotations
-
 from typing import Any
 
 Object = dict[str, Any]

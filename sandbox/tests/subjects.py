@@ -4,8 +4,6 @@
 files and from the clouds' pages, not from the program.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Numbers of commands and control planes in a test run, printed at its end so that growth is visible."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

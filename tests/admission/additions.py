@@ -1,7 +1,5 @@
 """Additions of an admission policy to a pod: pure comparison of two specs."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass, field

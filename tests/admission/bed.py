@@ -4,8 +4,6 @@ The program runs under Pulumi's mocks, with the emulated cloud behind them. That
 cluster, and creates the nodes of its pools. The Kubernetes objects are applied afterwards as the sandbox's provider does.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

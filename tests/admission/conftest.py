@@ -1,7 +1,5 @@
 """One control plane a stack for all tests of admission."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

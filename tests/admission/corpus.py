@@ -3,8 +3,6 @@
 The files in `pods/` have a base for each controller, and a row for each pod: what it has beyond the base.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Ways around the guard, tried as the editor of a profile, and the rule that stops each of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, wraps

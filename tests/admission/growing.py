@@ -4,8 +4,6 @@ The custom objects are stored under definitions without a schema, so that the pr
 them; stand-ins make of them what their controllers would, and Kubernetes' own controllers the rest.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Ways of a profile's editor to take the places of pods in other namespaces, and what stops each of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sandbox.tests.api import Object

@@ -1,7 +1,5 @@
 """What a pod of one profile does to pods of others, on the real scheduler: where both land, and who waits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

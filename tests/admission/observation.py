@@ -1,7 +1,5 @@
 """Golden pods on a real cluster: each pod after admission, and the node that the scheduler chooses."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress

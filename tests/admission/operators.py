@@ -1,7 +1,5 @@
 """Real controllers of Kubeflow and Kueue on the bed, from tools/kubeflow, and what a test of them needs."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Forms of a golden pod for its creation, and facts read from a created pod: pure functions."""
 
-from __future__ import annotations
-
 import copy
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

@@ -5,8 +5,6 @@ settings, and nothing else of them. What is expected follows from the promise of
 and from the sources of the controllers, never from the policy.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Rights of users and service accounts in a bed."""
 
-from __future__ import annotations
-
 from sandbox.tests.api import Object
 
 

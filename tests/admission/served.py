@@ -1,7 +1,5 @@
 """Kinds of other projects on the bed, by definitions that keep every field: what looks at no schema needs no more."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

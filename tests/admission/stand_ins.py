@@ -1,7 +1,5 @@
 """What controllers make of the manifests of public projects: stand-ins, each with its source."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator, Mapping
 

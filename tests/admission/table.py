@@ -3,8 +3,6 @@
 python -m tests.admission.table
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path

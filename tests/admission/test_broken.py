@@ -1,7 +1,5 @@
 """Broken policies stop neither the platform nor node agents."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The corpus and its table, and the comparison of specs for golden pods."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

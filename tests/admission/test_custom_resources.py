@@ -4,8 +4,6 @@ Real: Training Operator, Kubeflow Trainer with JobSet, Kueue, and the Jobs of Ku
 Argo and KFP, Katib, KubeRay, Spark.
 """
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The pods of the examples land where the golden pods do that they are like, on a real API server and scheduler."""
 
-from __future__ import annotations
-
 import pytest
 from kubeflow_spot import Contract, ContractError, manifests
 

@@ -1,7 +1,5 @@
 """Jobs of pods that need one another, and never fit on demand together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

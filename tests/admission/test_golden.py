@@ -1,7 +1,5 @@
 """Golden pods on a real API server and scheduler, with the objects of the program in force."""
 
-from __future__ import annotations
-
 import pytest
 
 from sandbox.tests.subjects import DEV

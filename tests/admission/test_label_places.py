@@ -3,8 +3,6 @@
 Kinds with their real definitions: tests/admission/test_projects.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

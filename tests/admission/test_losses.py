@@ -3,8 +3,6 @@
 No kubelet runs here: the test writes what a kubelet says of containers that start, restart and end.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from functools import partial

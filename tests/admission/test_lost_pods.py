@@ -5,8 +5,6 @@ Distributed training that ends so and never fits on demand is refused, not split
 tests/admission/test_losses.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

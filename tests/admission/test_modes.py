@@ -1,7 +1,5 @@
 """A guard that only warns, and exceptions from the guard in the stack file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What the rules for pods of others keep away, shown where no rule holds; and the quotas below them, which hold alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

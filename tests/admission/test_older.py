@@ -1,7 +1,5 @@
 """Kubernetes 1.35, which has no MutatingAdmissionPolicy: pods stay unchanged, and the guard is in force."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -5,8 +5,6 @@ stand-ins, and what should prefer spot by default starts a lost pod again, while
 it. No kubelet runs here: the test writes what one says.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Queues of the real Kueue on an API server: those of the example, and those that the stack's output has."""
 
-from __future__ import annotations
-
 import copy
 import os
 import re

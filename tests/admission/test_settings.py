@@ -1,7 +1,5 @@
 """Settings of the guard in force on a real API server: each is set, changed, and taken out again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

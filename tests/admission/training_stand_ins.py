@@ -3,8 +3,6 @@
 Where the real controllers run here, test_projects_lost.py compares their pods with these.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Generator, Mapping

@@ -4,8 +4,6 @@ kubeflow/katib v0.19.0, pkg/webhook/v1beta1/pod/inject_webhook.go: label `katib.
 and on the primary pod a metrics collector. Katib finds the trial by the pod's owners; here the names are given.
 """
 
-from __future__ import annotations
-
 import base64
 import ipaddress
 import json

@@ -1,7 +1,5 @@
 """A control plane for tests that need only an API server and the controllers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

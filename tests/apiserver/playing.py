@@ -1,7 +1,5 @@
 """Workflows of pipelines under Argo's own controller, with the parts that machines and executor play in them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

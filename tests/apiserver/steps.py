@@ -7,8 +7,6 @@ start and a finished one at its end); kubernetes 1.36.2, pkg/kubelet/nodeshutdow
 pkg/controller/podgc (phase, reason and message of a pod that a machine takes with it).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

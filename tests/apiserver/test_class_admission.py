@@ -1,7 +1,5 @@
 """Pods that a real API server sends to the ComputeClass: before admission, and after the policy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The contract, the quotas of profiles, and the discovery of a cluster's contents on a real API server."""
 
-from __future__ import annotations
-
 import subprocess
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Nodes that an emulated cloud removes: their pods are removed with them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The training of examples/training under Argo's own controller: what the retry default and the checkpoints do together."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

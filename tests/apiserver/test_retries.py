@@ -1,7 +1,5 @@
 """Retries of pipelines' steps, by Argo's own controller with the defaults in kubeflow/components/retry."""
 
-from __future__ import annotations
-
 from time import monotonic, sleep
 
 import pytest

@@ -1,7 +1,5 @@
 """The page on retries has the endings that are tried with Argo's controller, with its own words."""
 
-from __future__ import annotations
-
 from tests.apiserver.steps import ENDINGS
 from tests.docs import pages
 

@@ -9,8 +9,6 @@ replaced by a word: the folder, address and authority of its control plane. Secr
 what is declared is meant; then the commit is the one before.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

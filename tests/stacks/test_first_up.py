@@ -1,7 +1,5 @@
 """`up` on a machine with the engine but without the cluster's programs; `go` is a script that builds nothing."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stacks on emulated GKE through the real engine: the tutorials' stack files, and pools in an existing cluster."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 A moment is recognised by the effects of a command, not by seconds.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable

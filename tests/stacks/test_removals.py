@@ -1,7 +1,5 @@
 """Every edit that removes or renames a pool, with a pod on each pool, through the real engine on both clouds."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A stack whose secrets a key service encrypts: the sandbox previews it without that service and keeps its file unchanged."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

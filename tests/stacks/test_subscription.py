@@ -1,7 +1,5 @@
 """A subscription with more than one stack: a cloud file, and two stacks beside each other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
