@@ -43,12 +43,12 @@ def test_a_file_that_is_no_table_is_short() -> None:
 
 
 def code(text: str) -> list[str]:
-    """The lines of a file without indents, imports, comments and brackets that stand alone."""
+    """Return the lines of a file without indents, imports, comments and brackets that stand alone."""
     return [line.strip() for line in text.splitlines() if not _NO_CODE.match(line.strip())]
 
 
 def runs(text: str, other: str) -> list[str]:
-    """The first lines of runs of equal lines in two files."""
+    """Return the first lines of runs of equal lines in two files."""
     other_code = code(other)
     known = {tuple(other_code[start : start + RUN]) for start in range(len(other_code) - RUN + 1)}
     lines = code(text)

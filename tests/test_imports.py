@@ -142,13 +142,13 @@ def test_no_file_imports_one_that_imports_it() -> None:
 
 
 def module(path: Path) -> str:
-    """The name by which a file is imported."""
+    """Return the name by which a file is imported."""
     names = path.relative_to(PROJECT).with_suffix("").parts
     return ".".join(names[:-1] if names[-1] == "__init__" else names)
 
 
 def parts(path: Path, modules: Collection[str]) -> Iterator[str]:
-    """Our modules that a file imports, or from which it imports a name."""
+    """Yield our modules that a file imports, or from which it imports a name."""
     for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)

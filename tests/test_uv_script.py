@@ -29,7 +29,7 @@ esac
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """A machine without uv."""
+    """Return the environment of a machine without uv."""
     programs, waiting = tmp_path / "bin", tmp_path / "waiting"
     programs.mkdir()
     waiting.mkdir()

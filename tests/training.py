@@ -35,12 +35,12 @@ class Training:
         )
 
     def saved(self) -> int:
-        """The steps of the newest checkpoint."""
+        """Return the steps of the newest checkpoint."""
         names = [path.stem for path in self.folder.glob("step-*.json")]
         return max((int(name.removeprefix("step-")) for name in names), default=0)
 
     def lose(self, after: int, *, noticed: bool = True, forwarded: bool = True) -> int:
-        """End the process when so many steps are saved; its exit code, -9 when it was killed.
+        """End the process when so many steps are saved; return its exit code, -9 when it was killed.
 
         With a notice it gets SIGTERM, and SIGKILL if it does not end; without, SIGKILL alone. A notice that is not `forwarded`
         ends the process that started it, and so the container, at once: the launcher of Kubeflow Pipelines does not wait.
@@ -63,19 +63,19 @@ class Training:
             return process.wait()
 
     def finish(self) -> int:
-        """Wait until the process ends by itself; its exit code."""
+        """Wait until the process ends by itself; return its exit code."""
         assert self._process is not None
         return self._process.wait(60)
 
     def result(self) -> dict[str, Any] | None:
-        """The numbers with which the run ended; None before."""
+        """Return the numbers with which the run ended; None before."""
         path = self.folder / "result.json"
         found: dict[str, Any] | None = json.loads(path.read_text()) if path.exists() else None
         return found
 
 
 def undisturbed(folder: Path) -> dict[str, Any]:
-    """The numbers of a run that nothing interrupts."""
+    """Return the numbers of a run that nothing interrupts."""
     training = Training(folder, pace=0.0)
     training.begin()
     assert training.finish() == 0

@@ -1,14 +1,15 @@
 """Client of the API server for any user: requests as plain JSON, with impersonation and dry run."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import urllib3
 
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import read_ports
-from sandbox.tests.subjects import DEV
-from sandbox.tests.words import Words
+from sandbox.tests.subjects import DEV, Words
 
 Object = dict[str, Any]
 
@@ -67,7 +68,7 @@ class Api:
         return result
 
     def warnings(self, wanted: Object) -> list[str]:
-        """Warnings of the API server on a dry run of a create."""
+        """Return the API server's warnings on a dry run of a create."""
         answer = self._pool.request(
             "POST", self.server + collection(wanted) + "?dryRun=All", json=self._words.write(wanted)
         )
@@ -75,7 +76,7 @@ class Api:
         return answer.headers.getlist("Warning")
 
     def text(self, path: str) -> str:
-        """The text of a path that is not JSON, such as /metrics."""
+        """Return the text of a path that is not JSON, such as /metrics."""
         return str(self._pool.request("GET", self.server + path).data.decode())
 
     def create(
@@ -85,16 +86,42 @@ class Api:
         query = "?dryRun=All" if dry_run else ""
         return self.request("POST", collection(wanted) + query, wanted, user=user, groups=groups)
 
+    @contextmanager
+    def created(self, *wanted: Object, user: str | None = None) -> Iterator[list[Object]]:
+        """Create objects; yield them as the server has them, and delete them in the end."""
+        try:
+            yield [self.create(body, user=user) for body in wanted]
+        finally:
+            for body in reversed(wanted):
+                self.delete(body)
+
+    def create_once(self, wanted: Object) -> None:
+        """Create an object unless it is there."""
+        try:
+            self.create(wanted)
+        except Refused as refused:
+            if refused.status != 409:
+                raise
+
     def list(self, api_version: str, kind: str, namespace: str | None = None) -> list[Object]:
-        """All objects of a kind, or those in a namespace."""
+        """Return all objects of a kind, or those in a namespace."""
         metadata = {"namespace": namespace} if namespace else {}
         example = {"apiVersion": api_version, "kind": kind, "metadata": metadata}
         items: list[Object] = self.request("GET", collection(example))["items"]
         return items
 
     def get(self, target: Object) -> Object:
-        """The current state of an object."""
+        """Return the current state of an object."""
         return self.request("GET", f"{collection(target)}/{target['metadata']['name']}")
+
+    def exists(self, target: Object) -> bool:
+        """Return whether there is such an object."""
+        try:
+            return bool(self.get(target))
+        except Refused as refused:
+            if refused.status != 404:
+                raise
+            return False
 
     def patch(self, target: Object, change: Object, subresource: str = "", **who: Any) -> Object:
         """Merge a change into an object."""
@@ -122,7 +149,7 @@ class Api:
 
 
 def collection(target: Object) -> str:
-    """The path of the objects of the same kind and namespace; only for kinds of Kubernetes itself."""
+    """Return the path of the objects of the same kind and namespace. The plural follows English rules."""
     group, kind = target["apiVersion"], target["kind"].lower()
     root = f"/api/{group}" if group == "v1" else f"/apis/{group}"
     namespace = target["metadata"].get("namespace")

@@ -16,7 +16,7 @@ PATIENCE = 120
 
 
 def stored(stack: Stack, memory: str) -> list[dict[str, Any]]:
-    """The resources in the emulated cloud's state, the file of that name."""
+    """Return the resources in the emulated cloud's state, the file of that name."""
     path = stack.home / stack.name / "cloud" / memory
     resources: list[dict[str, Any]] = json.loads(path.read_text())["resources"] if path.exists() else []
     return resources

@@ -13,8 +13,12 @@ def run_pod(stack: Stack, name: str, **spec: Any) -> None:
         "metadata": {"name": name, "namespace": "default"},
         "spec": {"containers": [{"name": "main", "image": "example.com/train:1"}], **spec},
     }
-    path = stack.project.parent / f"{name}.json"
-    path.write_text(json.dumps(pod))
+    _apply(stack, pod)
+
+
+def _apply(stack: Stack, body: dict[str, Any]) -> None:
+    path = stack.project.parent / f"{body['metadata']['name']}.json"
+    path.write_text(json.dumps(body))
     stack.kubectl("apply", "-f", str(path))
 
 
@@ -45,9 +49,7 @@ def notebook(stack: Stack, pool: str) -> str:
             "template": {"metadata": {"labels": labels}, "spec": spec},
         },
     }
-    path = stack.project.parent / f"nb-{pool}.json"
-    path.write_text(json.dumps(made))
-    stack.kubectl("apply", "-f", str(path))
+    _apply(stack, made)
     assert until(lambda: _runs(stack, pool))
     return str(stack.get("pod", f"nb-{pool}-0")["spec"]["nodeName"])
 

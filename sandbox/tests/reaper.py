@@ -32,7 +32,7 @@ def start(mark: str, folder: Path) -> subprocess.Popen[bytes]:
 
 
 def left(mark: str, folder: str) -> list[psutil.Process]:
-    """Running processes of a run."""
+    """Return the running processes of a run."""
     processes = []
     for process in psutil.process_iter():
         if process.pid == os.getpid():
@@ -49,7 +49,7 @@ def left(mark: str, folder: str) -> list[psutil.Process]:
 
 
 def running(pid: int) -> bool:
-    """Whether a process runs; a zombie does not."""
+    """Return whether a process runs; a zombie does not."""
     # One read only: a process can end between two.
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE

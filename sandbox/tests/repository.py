@@ -19,7 +19,7 @@ class Repository:
 
     @classmethod
     def new(cls, folder: Path) -> Repository:
-        """An empty repository."""
+        """Return an empty repository."""
         folder.mkdir()
         repository = cls(folder)
         repository.git("init", "--quiet")
@@ -27,7 +27,7 @@ class Repository:
 
     @classmethod
     def of_the_project(cls, folder: Path) -> Repository:
-        """A repository with the files of the project's work tree, committed."""
+        """Return a repository with the files of the project's work tree, committed."""
         repository = cls.new(folder)
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -52,7 +52,7 @@ class Repository:
         self.git("commit", "--quiet", "--message", "change")
 
     def git(self, *arguments: str) -> str:
-        """Git's output."""
+        """Return git's output."""
         identity = {
             f"GIT_{role}_{field}": "a@example.com" for role in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")
         }

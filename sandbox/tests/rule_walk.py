@@ -35,7 +35,7 @@ _MARK = "(as the sandbox reads it)"
 
 
 def marked(text: str) -> bool:
-    """Whether a refusal, alone or in a provider's list of errors, ends in the mark of an unconfirmed rule."""
+    """Return whether a refusal, alone or in a provider's list of errors, ends in the mark of an unconfirmed rule."""
     return text.rstrip().endswith(_MARK)
 
 

@@ -27,7 +27,7 @@ class Bed:
         return f"{self.cluster}/{self.cloud.folder}/{pool}"
 
     def nodes(self, pool: str = "spot") -> dict[str, dict[str, Any]]:
-        """The Node objects of a pool, by name."""
+        """Return the Node objects of a pool, by name."""
         group = next(group for group in self.cloud.node_groups(self.cluster).groups if group.pool == pool)
         applied = next(iter(self.runtime.nodes.values()))
         return {node["metadata"]["name"]: node for node in applied if node["metadata"]["name"] in group.nodes}

@@ -3,49 +3,34 @@
 from typing import Any
 
 Object = dict[str, Any]
+DATABASE = {"name": "main", "image": "example.com/db:1", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
 
 
 def claim(name: str, mode: str = "ReadWriteOnce", **spec: Any) -> Object:
-    """A claim for one GiB; of the cluster's default class unless `storageClassName` is given."""
+    """Return a claim for one GiB. It is of the cluster's default class unless `storageClassName` is given."""
     fields = {"accessModes": [mode], "resources": {"requests": {"storage": "1Gi"}}, **spec}
     return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": _named(name), "spec": fields}
 
 
 def stateful_set(name: str, replicas: int) -> Object:
-    """A StatefulSet with a claim of the default class for each pod, like Kubeflow's datastores."""
-    template = claim("data")
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "StatefulSet",
-        "metadata": _named(name),
-        "spec": {
-            "serviceName": name,
-            "replicas": replicas,
-            "selector": {"matchLabels": {"app": name}},
-            "template": {
-                "metadata": {"labels": {"app": name}},
-                "spec": {
-                    "containers": [
-                        {
-                            "name": "main",
-                            "image": "example.com/db:1",
-                            "volumeMounts": [{"name": "data", "mountPath": "/data"}],
-                        }
-                    ]
-                },
-            },
-            "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": template["spec"]}],
-            # Claims are deleted with the set.
-            "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete"},
-        },
+    """Return a StatefulSet with a claim of the default class for each pod, like Kubeflow's datastores."""
+    labels = {"app": name}
+    spec = {
+        "serviceName": name,
+        "replicas": replicas,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": [DATABASE]}},
+        "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": claim("data")["spec"]}],
+        # Claims are deleted with the set.
+        "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete"},
     }
+    return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": _named(name), "spec": spec}
 
 
 def pod_with(name: str) -> Object:
-    """A pod that mounts the claim of its name."""
+    """Return a pod that mounts the claim of its name."""
     volume = {"name": "data", "persistentVolumeClaim": {"claimName": name}}
-    container = {"name": "main", "image": "example.com/db:1", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}
-    spec = {"containers": [container], "volumes": [volume]}
+    spec = {"containers": [DATABASE], "volumes": [volume]}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": _named(name), "spec": spec}
 
 

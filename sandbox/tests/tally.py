@@ -29,5 +29,5 @@ def kubectl() -> None:
 
 
 def lines() -> list[str]:
-    """Lines for the end of a run."""
+    """Return lines for the end of a run."""
     return [f"{count:5} {name}{'s' if count != 1 else ''}" for name, count in DONE.most_common()]

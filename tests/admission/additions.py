@@ -7,17 +7,11 @@ from typing import Any
 
 Spec = dict[str, Any]
 
-SPOT_TOLERATION = {
-    "key": "kubernetes.azure.com/scalesetpriority",
-    "operator": "Equal",
-    "value": "spot",
-    "effect": "NoSchedule",
-}
 ON_SPOT = {"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}
 PREFERENCE = {"weight": 100, "preference": {"matchExpressions": [ON_SPOT]}}
 
-_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _DEFAULT_GRACE = 30
 _TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}\b")
 
@@ -36,7 +30,7 @@ class Added:
 
 
 def added(before: Spec, after: Spec) -> Added:
-    """Additions of `after` to `before`, both as returned by `plain`. Raises Overwritten."""
+    """Return the additions of `after` to `before`, both as returned by `plain`. Raises Overwritten."""
     differing = {key for key in before | after if before.get(key) != after.get(key)}
     if beyond := differing - {"tolerations", "affinity", "terminationGracePeriodSeconds"}:
         raise Overwritten(f"changed: {', '.join(sorted(beyond))}")
@@ -59,10 +53,10 @@ def _affinity(before: Spec, after: Spec) -> str:
     nodes = before.get("nodeAffinity", {}), after.get("nodeAffinity", {})
     if {**before, "nodeAffinity": 0} != {**after, "nodeAffinity": 0}:
         raise Overwritten("an affinity to pods was changed")
-    preferred = _appended(*(n.get(_PREFERRED, []) for n in nodes))
+    preferred = _appended(*(n.get(PREFERRED, []) for n in nodes))
     if preferred not in ([], [PREFERENCE]):
         raise Overwritten(f"an unknown preference: {preferred}")
-    old, new = (n.get(_REQUIRED, {}).get("nodeSelectorTerms", []) for n in nodes)
+    old, new = (n.get(REQUIRED, {}).get("nodeSelectorTerms", []) for n in nodes)
     if old == new:
         return "preferred" if preferred else "none"
     narrowed = [{**term, "matchExpressions": [*term.get("matchExpressions", []), ON_SPOT]} for term in old or [{}]]
@@ -71,8 +65,14 @@ def _affinity(before: Spec, after: Spec) -> str:
     return "required"
 
 
+def requiring(*expressions: Spec) -> Spec:
+    """Return the affinity of a pod to nodes that fulfil all these expressions."""
+    terms = {"nodeSelectorTerms": [{"matchExpressions": list(expressions)}]}
+    return {"affinity": {"nodeAffinity": {REQUIRED: terms}}}
+
+
 def plain(spec: Spec) -> Spec:
-    """A spec without the parts that differ in every pod: the node, and the name of the volume with the token."""
+    """Return a spec without the parts that differ in every pod: the node, and the name of the volume with the token."""
     text = _TOKEN_VOLUME.sub("kube-api-access", json.dumps(spec))
     copy: Spec = json.loads(text)
     copy.pop("nodeName", None)

@@ -25,10 +25,9 @@ from sandbox.kubernetes.client import Client
 from sandbox.tests import tally
 from sandbox.tests.api import Api, Object, Refused
 from sandbox.tests.stack import eventually
-from sandbox.tests.subjects import DEV, Subject
-from sandbox.tests.words import Words
+from sandbox.tests.subjects import DEV, Subject, Words
 from sandbox.toolchain.programs import ensure
-from tests.admission.rights import cluster_role
+from tests.admission.rights import OPERATORS, cluster_role
 from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.program import PROJECT, Declared, declare, stack_config
@@ -68,16 +67,6 @@ NAMESPACES: Mapping[str, Mapping[str, str]] = {
     "unmatched-katib": KATIB,
 }
 """Labels of profiles, of the platform's namespaces of Kubeflow 26.03, and of other namespaces."""
-
-
-OPERATORS = (
-    # kubeflow/trainer 1.9, ClusterRole training-operator, in whatever namespace it runs.
-    *cluster_role("system:serviceaccount:training:training-operator", ("kubeflow.org", "mpijobs/status", "update")),
-    *cluster_role("system:serviceaccount:kubeflow:training-operator", ("kubeflow.org", "mpijobs/status", "update")),
-    # ray-project/kuberay, chart kuberay-operator, templates/_helpers.tpl.
-    *cluster_role("system:serviceaccount:ray-system:kuberay-operator", ("ray.io", "rayclusters/status", "update")),
-)
-"""Rights by which the guard knows the operators of training jobs."""
 
 
 class _Cluster:
@@ -128,7 +117,7 @@ class _Cluster:
 
 
 def _usable(node: Object) -> bool:
-    """Whether a node is ready, without the taints of a joining node."""
+    """Return whether a node is ready, without the taints of a joining node."""
     taints = node["spec"].get("taints", [])
     ready = any(c["type"] == "Ready" and c["status"] == "True" for c in node["status"].get("conditions", []))
     return ready and not any(taint["key"].startswith("node.kubernetes.io/") for taint in taints)
@@ -145,12 +134,21 @@ class Bed:
         """The stack's objects inside the cluster."""
 
     def scale(self, **pools: int) -> None:
-        """Set the numbers of nodes of pools, as the autoscaler would; returns when the nodes are usable."""
+        """Set the numbers of nodes of pools, as the autoscaler would; return when the nodes are usable."""
         for pool, count in pools.items():
             self.cloud.scale(self.subject.cluster, self.words.write(pool), count)
 
+    @contextmanager
+    def scaled(self, **pools: int) -> Iterator[None]:
+        """Give these pools, which have no nodes otherwise, so many nodes for a while."""
+        self.scale(**pools)
+        try:
+            yield
+        finally:
+            self.scale(**dict.fromkeys(pools, 0))
+
     def pools(self) -> dict[str, str]:
-        """The pool of each node, by the name of the node."""
+        """Return the pool of each node, by the name of the node."""
         nodes = self.api.list("v1", "Node")
         return {node["metadata"]["name"]: node["metadata"]["labels"]["kubeflow-spot.dev/pool"] for node in nodes}
 
@@ -168,7 +166,7 @@ class Bed:
 
     @contextmanager
     def otherwise(self, directory: Path, **settings: Any) -> Iterator[None]:
-        """The stack with these further top keys in its file; its former objects come back afterwards."""
+        """Put the stack with these further top keys in force; its former objects come back afterwards."""
         stack = _settings(self.subject, "1.36", settings)
         with pytest.MonkeyPatch.context() as monkeypatch:
             objects = inside(declare(stack, monkeypatch, cloud=_emulated(stack, directory)))
@@ -225,7 +223,10 @@ class Bed:
                 self.api.delete(body)
 
     def _judges_probe(self, kind: str, probe: Object) -> bool:
-        """Whether a policy of this kind judges the probe. A deleted policy of the other kind may still do so for a moment."""
+        """Return whether a policy of this kind judges the probe.
+
+        A deleted policy of the other kind may still do so for a moment.
+        """
         try:
             changed = bool(self.api.create(probe, dry_run=True).get("data"))
             return changed and kind == "MutatingAdmissionPolicy"
@@ -233,14 +234,14 @@ class Bed:
             return "heeded" in refused.message and kind == "ValidatingAdmissionPolicy"
 
     def serves_mutating_policies(self) -> bool:
-        """Whether this Kubernetes has MutatingAdmissionPolicy as `v1`."""
+        """Return whether this Kubernetes has MutatingAdmissionPolicy as `v1`."""
         served = self.api.request("GET", "/apis/admissionregistration.k8s.io/v1")["resources"]
         return "mutatingadmissionpolicies" in {resource["name"] for resource in served}
 
 
 @contextmanager
 def standing(directory: Path, version: str = "1.36", subject: Subject = DEV, **settings: Any) -> Iterator[Bed]:
-    """A stack's cluster in a folder, of a Kubernetes version; `settings` are top keys of the stack file."""
+    """Yield a stack's cluster in a folder, of a Kubernetes version; `settings` are top keys of the stack file."""
     stack = _settings(subject, version, settings)
     runtime = _Cluster(directory, stack["kubeflow-spot:cloud"]["provider"])
     emulated = _emulated(stack, directory)
@@ -264,7 +265,7 @@ def standing(directory: Path, version: str = "1.36", subject: Subject = DEV, **s
 
 
 def _settings(subject: Subject, version: str, top: Mapping[str, Any]) -> dict[str, Any]:
-    """A stack file's settings on the release of a Kubernetes version, with further top keys."""
+    """Return a stack file's settings on the release of a Kubernetes version, with further top keys."""
     stack = stack_config(PROJECT / f"Pulumi.{subject.name}.yaml") | {"kubeflow-spot:release": RELEASES[version]}
     for step in (each for pool in stack["kubeflow-spot:pools"] for each in pool.get("fallback", ())):
         step.update({"onDemand": {"maxNodes": 2}} if "onDemand" in step else {})  # gangs of three do not fit
@@ -272,7 +273,7 @@ def _settings(subject: Subject, version: str, top: Mapping[str, Any]) -> dict[st
 
 
 def _emulated(stack: Mapping[str, Any], directory: Path) -> EmulatedAzure | EmulatedGoogle:
-    """The cloud of a stack file's settings; its clusters run nowhere."""
+    """Return the cloud of a stack file's settings; its clusters run nowhere."""
     settled = stack["kubeflow-spot:cloud"]
     if settled["provider"] == "azure":
         return EmulatedAzure(directory / "unused.json", settled["location"])
@@ -280,7 +281,7 @@ def _emulated(stack: Mapping[str, Any], directory: Path) -> EmulatedAzure | Emul
 
 
 def inside(declared: Declared) -> list[Object]:
-    """The objects that the program declares inside the cluster."""
+    """Return the objects that the program declares inside the cluster."""
     return [integers(r.inputs) for r in declared.resources if r.type.startswith("kubernetes:")]
 
 
@@ -289,6 +290,6 @@ def _name(body: Object) -> tuple[str, str, str]:
 
 
 def integers(inputs: Object) -> Object:
-    """Inputs with whole numbers as integers: between Pulumi and its mocks every number is a float."""
+    """Return inputs with whole numbers as integers: between Pulumi and its mocks every number is a float."""
     plain: Object = json.loads(json.dumps(inputs), parse_float=lambda text: int(float(text)))
     return plain

@@ -13,14 +13,14 @@ from tests.examples import crds
 
 @pytest.fixture(scope="session")
 def bed(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
-    """The stack's cluster, Kubernetes 1.36. A test deletes the pods and nodes that it creates."""
+    """Yield the stack's cluster, Kubernetes 1.36. A test deletes the pods and nodes that it creates."""
     with standing(tmp_path_factory.mktemp("bed"), "1.36", subject) as bed:
         yield bed
 
 
 @pytest.fixture(scope="module")
 def editor(bed: Bed) -> Iterator[None]:
-    """The user who tries, with the necessary rights."""
+    """Give the user who tries the necessary rights."""
     group = "rbac.authorization.k8s.io"
     user = {"apiGroup": group, "kind": "User", "name": EDITOR}
     base = {"apiVersion": f"{group}/v1", "metadata": {"name": "editor", "namespace": NAMESPACE}}
@@ -39,16 +39,13 @@ def editor(bed: Bed) -> Iterator[None]:
         *cluster_role(ADMINISTRATOR, ("", "pods", "create"), ("", "nodes", "update")),
         *cluster_role(DEPLOYER, ("*", "*", "*")),
     ]
-    for body in bodies:
-        bed.api.create(body)
-    yield
-    for body in bodies:
-        bed.api.delete(body)
+    with bed.api.created(*bodies):
+        yield
 
 
 @pytest.fixture(scope="module")
 def definitions(bed: Bed) -> Iterator[None]:
-    """The CustomResourceDefinitions of the examples."""
+    """Serve the CustomResourceDefinitions of the examples."""
     crds.install(bed.api)
     yield
     crds.remove(bed.api, list(crds.definitions()))

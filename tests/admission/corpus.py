@@ -5,7 +5,7 @@ The files in `pods/` have a base for each controller, and a row for each pod: wh
 
 import copy
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -98,6 +98,26 @@ class Golden:
         """Whether the pod needs a GPU."""
         containers = [*self.spec["containers"], *self.spec.get("initContainers", ())]
         return any("nvidia.com/gpu" in c.get("resources", {}).get("limits", {}) for c in containers)
+
+
+@dataclass
+class Outcome:
+    """The outcome of one golden pod."""
+
+    pod: dict[str, Any] = field(default_factory=dict)
+    """The pod after admission."""
+    untouched: dict[str, Any] = field(default_factory=dict)
+    """The same pod in a namespace that no policy of the program selects."""
+    refused: str = ""
+    """The message of the API server's refusal."""
+    again: dict[str, Any] = field(default_factory=dict)
+    """The spec of the admitted pod after a second pass."""
+    kind: str | None = None
+    """The workload kind that the policy determines."""
+    asked_by_namespace: dict[str, Any] = field(default_factory=dict)
+    """The spec of the unchanged pod in a profile whose label asks for spot, without a label of its own."""
+    landed: dict[str, str] = field(default_factory=dict)
+    """The pools by state, or the reason for none."""
 
 
 @cache

@@ -7,6 +7,7 @@ from typing import Any, Concatenate, ParamSpec
 
 from sandbox.tests.api import Object, Refused, collection
 from sandbox.tests.stack import eventually
+from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
 
 NAMESPACE = "team-a"
@@ -16,9 +17,7 @@ ADMINISTRATOR = "root@example.com"
 DEPLOYER = "system:serviceaccount:gitops:deployer"
 """May do everything."""
 ARGO = "system:serviceaccount:kubeflow:argo"
-SPOT = {
-    "key": "kubernetes.azure.com/scalesetpriority", "operator": "Equal", "value": "spot", "effect": "NoSchedule",
-}  # fmt: skip
+SPOT = DEV.toleration
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists"}
 TOLERANT = {"tolerations": [SPOT]}
 ANYTHING = {"operator": "Exists"}
@@ -133,6 +132,15 @@ def workload(kind: str, name: str, labels: dict[str, str] | None = None, **spec:
     return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": described}
 
 
+def verdict(bed: Bed, body: Object, user: str | None = None) -> str:
+    """Return the rule that refuses an object, or the words of another refusal; empty when it is admitted."""
+    try:
+        bed.api.create(body, user=user, dry_run=True)
+    except Refused as refused:
+        return refused.message.partition("kubeflow-spot guard, rule ")[2].partition(":")[0] or refused.message
+    return ""
+
+
 @way
 def posted(bed: Bed, body: Object, user: str = EDITOR) -> str:
     try:
@@ -146,15 +154,12 @@ def posted(bed: Bed, body: Object, user: str = EDITOR) -> str:
 @way
 def through_a_controller(bed: Bed, body: Object) -> str:
     """Create the object; its controller creates the pods, and an event says why they are refused."""
-    bed.api.create(body, user=EDITOR)
     name = body["metadata"]["name"]
-    try:
+    with bed.api.created(body, user=EDITOR):
         failed = eventually(lambda: event(bed, name, "FailedCreate"), f"{body['kind']} cannot make pods")
         pods = [created["metadata"]["name"] for created in bed.api.list("v1", "Pod", NAMESPACE)]
         assert not [created for created in pods if created.startswith(name)]
         return named(Refused(403, failed["message"]))
-    finally:
-        bed.api.delete(body)
 
 
 def event(bed: Bed, name: str, reason: str) -> Object | None:
@@ -165,13 +170,11 @@ def event(bed: Bed, name: str, reason: str) -> Object | None:
 
 def _afterwards(bed: Bed, body: Object, attempt: Callable[[Object], str | None]) -> str:
     """Try something with an admitted pod."""
-    created = bed.api.create(body, user=EDITOR)
-    try:
-        return attempt(created) or "nobody"
-    except Refused as refused:
-        return named(refused)
-    finally:
-        bed.api.delete(body)
+    with bed.api.created(body, user=EDITOR) as (created,):
+        try:
+            return attempt(created) or "nobody"
+        except Refused as refused:
+            return named(refused)
 
 
 @way
@@ -215,10 +218,9 @@ def requested(bed: Bed, method: str, path: str, body: Object | None = None) -> s
     return "nobody"
 
 
-def cluster_wide(api_version: str, kind: str, plural: str, **fields: Any) -> Way:
-    """Create an object outside of namespaces."""
-    body = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "mine"}, **fields}
-    return requested("POST", f"/{'apis' if '/' in api_version else 'api'}/{api_version}/{plural}", body)
+def cluster_wide(api_version: str, kind: str, **fields: Any) -> Object:
+    """Return an object outside of namespaces."""
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "mine"}, **fields}
 
 
 def relabelled(label: str, value: str | None) -> Way:
@@ -245,11 +247,8 @@ def on_a_node(bed: Bed, make: Callable[[str], Object], try_it: Callable[[Object]
 @way
 def _on_spot(bed: Bed, body: Object) -> str:
     """Try a DaemonSet while there is a spot node."""
-    bed.scale(t4=1)
-    try:
+    with bed.scaled(t4=1):
         return through_a_controller(body)(bed)
-    finally:
-        bed.scale(t4=0)
 
 
 @way
@@ -403,7 +402,7 @@ ESCAPES = escapes(
         RBAC: {
             "pods/binding": _binds,
             "a RuntimeClass that adds the toleration": cluster_wide(
-                "node.k8s.io/v1", "RuntimeClass", "runtimeclasses", handler="runc", scheduling=TOLERANT
+                "node.k8s.io/v1", "RuntimeClass", handler="runc", scheduling=TOLERANT
             ),
             "the toleration through pods/status": patched(pod("status"), {"spec": TOLERANT}, "/status"),
             "the namespace's placement label": relabelled(_PLACEMENT, "require-spot"),
@@ -416,7 +415,7 @@ ESCAPES = escapes(
                 "DELETE", f"{_POLICIES}/validatingadmissionpolicybindings/{_GUARD}"
             ),
             "a policy of one's own": cluster_wide(
-                "admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies", spec={}
+                "admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy", spec={}
             ),
             "being the DaemonSet controller by impersonation": _impersonates,
         },

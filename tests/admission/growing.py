@@ -15,8 +15,9 @@ from sandbox.tests.api import Object, Refused
 from sandbox.tests.stack import eventually
 from tests.admission.bed import Bed
 from tests.admission.operators import NAMESPACE, clear
-from tests.admission.posting import SETTLED, bare, decision, landing, named
+from tests.admission.posting import SETTLED, bare, by_maker, decision, landing, named
 from tests.admission.projects import GPU, Manifest, stem
+from tests.admission.served import definition
 from tests.admission.stand_ins import STAND_INS, makes
 
 STATES = {"both": {"t4": 1, "t4od": 1}, "only on-demand": {"t4": 0, "t4od": 1}}
@@ -25,8 +26,6 @@ _ROOM = {GPU: "500", "pods": "1000", "cpu": "1000"}
 _COUNTED = {"Pod": "", "Job": "parallelism", "Deployment": "replicas", "StatefulSet": "replicas"}
 """The field with the number of pods, by the kinds that Kubernetes' own controllers serve."""
 _MAKERS = (("batch/v1", "CronJob"), ("apps/v1", "Deployment"), ("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet"))
-_OF_KUBERNETES = {"api-approved.kubernetes.io": "unapproved, for a test"}
-"""The API server asks for it in groups that end in k8s.io."""
 
 
 @dataclass
@@ -75,22 +74,7 @@ def definitions(manifests: Sequence[Manifest]) -> list[Object]:
         group, _, number = version.rpartition("/")
         if "." in group:
             versions[group, kind].append(number)
-    return [_definition(group, kind, numbers) for (group, kind), numbers in versions.items()]
-
-
-def _definition(group: str, kind: str, versions: list[str]) -> Object:
-    singular = kind.lower()
-    any_fields = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    base = {"served": True, "schema": {"openAPIV3Schema": any_fields}}
-    served = [{**base, "name": name, "storage": name == versions[0]} for name in versions]
-    names = {"kind": kind, "singular": singular, "plural": f"{singular}s"}
-    scope = "Cluster" if kind.startswith("Cluster") else "Namespaced"
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{singular}s.{group}", "annotations": _OF_KUBERNETES},
-        "spec": {"group": group, "names": names, "scope": scope, "versions": served},
-    }
+    return [definition(group, kind, numbers) for (group, kind), numbers in versions.items()]
 
 
 def unscheduled(part: Any) -> Any:
@@ -151,7 +135,7 @@ def _created(bed: Bed, wanted: Object, user: str | None) -> Object:
 def observe(bed: Bed, manifests: Mapping[str, Manifest]) -> Outcomes:
     """Return what became of every role. Leaves the cluster without GPU nodes and these pods."""
     account = named("v1", "ServiceAccount", "default", NAMESPACE)
-    eventually(partial(_exists, bed, account), "the profile has its service account")
+    eventually(partial(bed.api.exists, account), "the profile has its service account")
     outcomes: Outcomes = defaultdict(Outcome)
     try:
         grown = {name: _Grown(bed, manifest) for name, manifest in manifests.items()}
@@ -177,35 +161,18 @@ def observe(bed: Bed, manifests: Mapping[str, Manifest]) -> Outcomes:
     return dict(outcomes)
 
 
-def _exists(bed: Bed, wanted: Object) -> bool:
-    try:
-        return bool(bed.api.get(wanted))
-    except Refused as refused:
-        if refused.status != 404:
-            raise
-        return False
-
-
 def _complete(bed: Bed, leaves: Sequence[Object]) -> dict[str, list[Object]]:
     """Return the pods by the uid of what made them, or of their own; nothing until all exist."""
-    found: dict[str, list[Object]] = defaultdict(list)
-    sets = {s["metadata"]["uid"]: s for s in bed.api.list("apps/v1", "ReplicaSet", NAMESPACE)}
-    for pod in bed.api.list("v1", "Pod", NAMESPACE):
-        found[pod["metadata"]["uid"]].append(pod)
-        # An executor of Spark does not count as its driver.
-        owners = [o for o in pod["metadata"].get("ownerReferences", ()) if o["kind"] != "Pod"]
-        for owner in owners:
-            owning_set = sets.get(owner["uid"], {}).get("metadata", {})
-            (above,) = owning_set.get("ownerReferences", [owner])
-            found[above["uid"]].append(pod)
-    enough = all(len(found[leaf["metadata"]["uid"]]) >= _count(leaf) for leaf in leaves)
+    found = by_maker(bed.api.list("v1", "Pod", NAMESPACE), bed.api.list("apps/v1", "ReplicaSet", NAMESPACE))
+    enough = all(len(found[leaf["metadata"]["uid"]]) >= count(leaf) for leaf in leaves)
     return found if enough else {}
 
 
-def _count(leaf: Object) -> int:
+def count(leaf: Object) -> int:
+    """Return the number of pods that there will be of a pod, or of what makes pods."""
     spec = leaf["spec"]
-    count = int(spec.get(_COUNTED[leaf["kind"]], 1))
-    return min(count, spec.get("completions", count))
+    wanted = int(spec.get(_COUNTED[leaf["kind"]], 1))
+    return min(wanted, spec.get("completions", wanted))
 
 
 def _roomy(bed: Bed, nodes: Mapping[str, int]) -> None:

@@ -96,16 +96,14 @@ INTRUSIONS = escapes(
         },
         RANKED: {"a lesser class of the platform's": with_class(pod("p", priorityClassName="lesser"), 999_999_999)},
         RBAC: {
-            "a PriorityClass of one's own": cluster_wide(
-                "scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", value=1
-            ),
+            "a PriorityClass of one's own": cluster_wide("scheduling.k8s.io/v1", "PriorityClass", value=1),
             "taking away one's own quota": requested(
                 "DELETE", f"/api/v1/namespaces/{NAMESPACE}/resourcequotas/kubeflow-spot-test-gpus"
             ),
             "a Pod Security label of one's own on the namespace": relabelled(
                 "pod-security.kubernetes.io/enforce", "privileged"
             ),
-            "a namespace of one's own": cluster_wide("v1", "Namespace", "namespaces"),
+            "a namespace of one's own": cluster_wide("v1", "Namespace"),
         },
         rule("system-pool"): {
             "the system pool's toleration": pod("p", tolerations=[CRITICAL]),

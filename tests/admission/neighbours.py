@@ -12,7 +12,19 @@ from config.model.scheduling import Profile
 from sandbox.tests.api import Object, Refused
 from sandbox.tests.stack import eventually
 from tests.admission.bed import Bed
-from tests.admission.escapes import CLAIMING, EDITOR, NAMESPACE, claim, event, named, pod, posted, way, with_metadata
+from tests.admission.escapes import (
+    CLAIMING,
+    EDITOR,
+    NAMESPACE,
+    claim,
+    event,
+    named,
+    pod,
+    posted,
+    verdict,
+    way,
+    with_metadata,
+)
 from tests.admission.posting import decision
 
 OTHER = "team-b"
@@ -108,12 +120,8 @@ def beside(bed: Bed, body: Object) -> str:
 @way
 def waits(bed: Bed, body: Object, why: str, **pools: int) -> str:
     """Try an admitted pod that finds no node, with the system pool tainted and these pools up."""
-    bed.scale(**pools)
-    try:
-        with system_pool(bed, taints=[TAINT]), gone_afterwards(bed, body):
-            return why if decided(bed, body, EDITOR) == "pending" else "nobody"
-    finally:
-        bed.scale(**dict.fromkeys(pools, 0))
+    with bed.scaled(**pools), system_pool(bed, taints=[TAINT]), gone_afterwards(bed, body):
+        return why if decided(bed, body, EDITOR) == "pending" else "nobody"
 
 
 @way
@@ -146,23 +154,12 @@ def limited(bed: Bed, *quotas: Object) -> Iterator[None]:
     last = {**elsewhere(quotas[0], namespace, "last"), "spec": {"hard": {"count/configmaps": "0"}}}
     probe = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "probe", "namespace": namespace}}
     try:
-        with gone_afterwards(bed, *quotas, last):
-            for body in (*quotas, last):
-                bed.api.create(body)
+        with bed.api.created(last, *quotas):
             for body in (*quotas, last):
                 eventually(lambda body=body: "hard" in bed.api.get(body).get("status", {}), "the quota is counted")
             yield
     finally:
-        eventually(lambda: _admitted(bed, probe), "the quotas are forgotten")
-
-
-def _admitted(bed: Bed, body: Object) -> bool:
-    """Return whether a dry run passes."""
-    try:
-        bed.api.create(body, dry_run=True)
-    except Refused:
-        return False
-    return True
+        eventually(lambda: not verdict(bed, probe), "the quotas are forgotten")
 
 
 def gpus(most: int) -> list[Object]:
@@ -200,8 +197,7 @@ def with_class(bed: Bed, body: Object, value: int) -> str:
     """Try the pod while the platform has a PriorityClass of that name with this value."""
     name = {"name": body["spec"]["priorityClassName"]}
     ranked = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": name, "value": value}
-    bed.api.create(ranked)
-    with gone_afterwards(bed, body, ranked):
+    with bed.api.created(ranked), gone_afterwards(bed, body):
         try:
             eventually(lambda: _created(bed, body), "the class is known")
         except Refused as refused:

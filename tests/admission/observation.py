@@ -9,19 +9,19 @@ from sandbox.tests.api import Object, Refused
 from sandbox.tests.stack import eventually
 from tests.admission.additions import plain
 from tests.admission.bed import NAMESPACES, Bed
-from tests.admission.corpus import STATES, Golden
-from tests.admission.outcome import KIND_ANNOTATION, Outcome, kind_policies
+from tests.admission.corpus import STATES, Golden, Outcome
 from tests.admission.posting import (
     JUDGED,
     SETTLED,
     anew,
     bare,
+    by_maker,
     controller_user,
     decision,
     furniture,
     landing,
     named,
-    owned_by,
+    owners,
     places,
     pod_owner,
     pool_names,
@@ -32,11 +32,14 @@ _LONG = 0.25
 """Seconds between two reads of all pods."""
 _RETRY = 3
 """Seconds; the scheduler waits one second before it tries a pod again."""
+_MADE = (("batch/v1", "Job"), ("apps/v1", "Deployment"), ("apps/v1", "StatefulSet"), ("v1", "Pod"))
+_KIND = "kind"
+"""The annotation with the workload kind."""
 
 
 def observe(bed: Bed, goldens: Iterable[Golden]) -> dict[str, Outcome]:
-    """The outcome of every golden pod, by its name. Leaves the cluster without GPU nodes and without these pods."""
-    if policies := kind_policies(bed):
+    """Return the outcome of every golden pod, by its name. Leave the cluster without GPU nodes and these pods."""
+    if policies := _kind_policies(bed):
         for body in policies:
             bed.api.create(body)
         bed.await_policies()
@@ -44,6 +47,27 @@ def observe(bed: Bed, goldens: Iterable[Golden]) -> dict[str, Outcome]:
     for body in policies:
         bed.api.delete(body)
     return outcomes
+
+
+def _kind_policies(bed: Bed) -> list[Object]:
+    """Return the stack's policy as it writes the workload kind of a pod into an annotation, in one namespace."""
+    mutating = [body for body in bed.objects if body["kind"] == "MutatingAdmissionPolicy"]
+    policies = [body for body in mutating if body["metadata"]["name"].endswith("-defaults")]
+    if not policies:
+        return []
+    base = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": "golden-kinds"}}
+    expression = (
+        "(has(object.metadata.annotations) ? [] : [JSONPatch{op: 'add', path: '/metadata/annotations', value: {}}])"
+        f" + [JSONPatch{{op: 'add', path: '/metadata/annotations/{_KIND}', value: variables.kind}}]"
+    )
+    spec = copy.deepcopy(policies[0]["spec"])
+    spec["matchConstraints"]["namespaceSelector"] = {"matchLabels": {"kubernetes.io/metadata.name": JUDGED}}
+    spec["mutations"] = [{"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}]
+    binding = {"policyName": "golden-kinds"}
+    return [
+        {**base, "kind": "MutatingAdmissionPolicy", "spec": spec},
+        {**base, "kind": "MutatingAdmissionPolicyBinding", "spec": binding},
+    ]
 
 
 def _bound(claim: Object) -> bool:
@@ -86,27 +110,12 @@ class _Observer:
         for golden in self._goldens.values():
             for namespace in places(golden):
                 for body in furniture(golden, namespace):
-                    self._create_once(body)
+                    self._api.create_once(body)
         # The scheduler calls a pod unschedulable while a controller has still to bind its claim.
         eventually(lambda: all(map(_bound, self._api.list("v1", "PersistentVolumeClaim"))), "every claim is bound")
         for namespace in NAMESPACES:
             account = named("v1", "ServiceAccount", "default", namespace)
-            eventually(partial(self._exists, account), f"{namespace} has its service account")
-
-    def _create_once(self, wanted: Object) -> None:
-        try:
-            self._api.create(wanted)
-        except Refused as refused:
-            if refused.status != 409:
-                raise
-
-    def _exists(self, wanted: Object) -> bool:
-        try:
-            return bool(self._api.get(wanted))
-        except Refused as refused:
-            if refused.status != 404:
-                raise
-            return False
+            eventually(partial(self._api.exists, account), f"{namespace} has its service account")
 
     def _refusals(self) -> None:
         for golden in self._goldens.values():
@@ -153,18 +162,10 @@ class _Observer:
                 self._outcomes[name].landed[state] = landing(decision(pod), pools)
 
     def _settled(self, created: Mapping[tuple[str, bool], Object]) -> dict[tuple[str, bool], Object]:
-        """The pods of these objects, as soon as each has one and the scheduler has decided."""
-        owned: dict[str, Object] = {}
-        sets = {s["metadata"]["uid"]: s for s in self._api.list("apps/v1", "ReplicaSet")}
-        for pod in self._api.list("v1", "Pod"):
-            owned[pod["metadata"]["uid"]] = pod
-            for owner in pod["metadata"].get("ownerReferences", ()):
-                # An executor does not count as its driver.
-                owned.setdefault(owner["uid"], pod)
-                for parent in sets.get(owner["uid"], {}).get("metadata", {}).get("ownerReferences", ()):
-                    owned[parent["uid"]] = pod
-        pods = {key: owned.get(body["metadata"]["uid"]) for key, body in created.items()}
-        return {key: pod for key, pod in pods.items() if pod} if all(p and decision(p) for p in pods.values()) else {}
+        """Return the pods of these objects, as soon as each has one and the scheduler has decided."""
+        found = by_maker(self._api.list("v1", "Pod"), self._api.list("apps/v1", "ReplicaSet"))
+        pods = {key: found[uid][0] for key, body in created.items() if found[uid := body["metadata"]["uid"]]}
+        return pods if len(pods) == len(created) and all(map(decision, pods.values())) else {}
 
     def _second_passes(self) -> None:
         for name, outcome in self._outcomes.items():
@@ -180,18 +181,13 @@ class _Observer:
             elsewhere["metadata"].get("labels", {}).pop("kubeflow-spot.dev/placement", None)
             judged = self._api.create(elsewhere, user=user, dry_run=True)
             outcome.asked_by_namespace = judged["spec"]
-            outcome.kind = judged["metadata"].get("annotations", {}).get(KIND_ANNOTATION) or None
+            outcome.kind = judged["metadata"].get("annotations", {}).get(_KIND) or None
 
     def _clear(self) -> None:
-        for namespace in {n for golden in self._goldens.values() for n in (golden.namespace, unmatched(golden))}:
-            for version, kind in (
-                ("batch/v1", "Job"),
-                ("apps/v1", "Deployment"),
-                ("apps/v1", "StatefulSet"),
-                ("v1", "Pod"),
-            ):
-                if namespace != "kube-system":
-                    self._api.clear(version, kind, namespace)
+        used = {n for golden in self._goldens.values() for n in (golden.namespace, unmatched(golden))}
+        for namespace in used - {"kube-system"}:
+            for version, kind in _MADE:
+                self._api.clear(version, kind, namespace)
         self._gone(self._golden_pods)
 
     def _gone(self, pods: Callable[[], Iterator[Object]]) -> None:
@@ -227,7 +223,7 @@ class _Observer:
             self._api.clear("v1", "Pod", SETTLED)
 
     def _decisions(self, expected: Collection[str]) -> dict[str, str]:
-        """The node of each pod, or `pending`.
+        """Return the node of each pod, or `pending`.
 
         Pods that are `expected` to land get a second chance.
         """
@@ -264,13 +260,14 @@ class _Observer:
         self._gone(self._agent_pods)
 
     def _complete(self, daemon_set: Object) -> list[Object]:
-        """All pods of a DaemonSet on their nodes; a list with an empty pod when it wants none."""
+        """Return all pods of a DaemonSet on their nodes; a list with an empty pod when it wants none."""
         target = {"apiVersion": "apps/v1", "kind": "DaemonSet", **daemon_set}
         status = self._api.get(target)["status"]
         if status.get("observedGeneration") != daemon_set["metadata"]["generation"]:
             return []
-        pods = [p for p in self._api.list("v1", "Pod", daemon_set["metadata"]["namespace"]) if owned_by(p, daemon_set)]
-        on_nodes = [p for p in pods if p["spec"].get("nodeName")]
+        pods = self._api.list("v1", "Pod", daemon_set["metadata"]["namespace"])
+        owned = [p for p in pods if daemon_set["metadata"]["uid"] in owners(p)]
+        on_nodes = [p for p in owned if p["spec"].get("nodeName")]
         return (on_nodes or [{}]) if len(on_nodes) == status["desiredNumberScheduled"] else []
 
     def _agent_pods(self) -> Iterator[Object]:

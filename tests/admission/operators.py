@@ -1,18 +1,14 @@
 """Real controllers of Kubeflow and Kueue on the bed, from tools/kubeflow, and what a test of them needs."""
 
-import base64
-import ipaddress
 import json
-import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import yaml
-from cryptography import x509
 
-from sandbox.cluster.control_plane.certificates import Authority
 from sandbox.tests.api import Object, Refused, collection
 from sandbox.tests.stack import eventually
 from sandbox.toolchain.programs import ensure
@@ -21,6 +17,8 @@ from tests.admission.posting import decision
 from tests.admission.rights import cluster_role
 
 NAMESPACE = "team-a"
+GONE = [{"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager"}]
+"""What the API server, the kubelet or the taint manager writes into a pod that goes with its machine."""
 ACCOUNTS = {"training": "training-operator", "trainer": "trainer", "kueue": "kueue"}
 
 
@@ -32,12 +30,12 @@ def strictly(bed: Bed, body: Object, **query: str) -> Object:
 
 @contextmanager
 def running(bed: Bed, folder: Path, name: str, *options: str) -> Iterator[None]:
-    """The real controllers of a project, as the service account that its manifests give them."""
+    """Run the real controllers of a project, as the service account that its manifests give them."""
     user = f"system:serviceaccount:kubeflow:{ACCOUNTS[name]}"
     for body in cluster_role(f"{user}:all", ("*", "*", "*")):
         if body["kind"] == "ClusterRoleBinding":
             body["subjects"] = [{"kind": "ServiceAccount", "name": ACCOUNTS[name], "namespace": "kubeflow"}]
-        create_once(bed, body)
+        bed.api.create_once(body)
     kubeconfig = yaml.safe_load(Path(bed.plane.admin_kubeconfig).read_text())
     for entry in kubeconfig["users"]:
         entry["user"]["as"] = user
@@ -54,17 +52,35 @@ def running(bed: Bed, folder: Path, name: str, *options: str) -> Iterator[None]:
             print((folder / "log").read_text()[-3000:])
 
 
-def create_once(bed: Bed, body: Object) -> None:
-    try:
-        bed.api.create(body)
-    except Refused as refused:
-        if refused.status != 409:
-            raise
+def present(bed: Bed, namespace: str = NAMESPACE) -> list[Object]:
+    """Return the pods of a namespace that are not on their way out."""
+    return [p for p in bed.api.list("v1", "Pod", namespace) if "deletionTimestamp" not in p["metadata"]]
 
 
-def pods(bed: Bed, condition: Callable[[Object], bool]) -> list[Object]:
-    """Pods of the profile that the scheduler has decided about."""
-    return [p for p in bed.api.list("v1", "Pod", NAMESPACE) if condition(p) and decision(p)]
+def pods(bed: Bed, count: int, part: str) -> list[Object]:
+    """Return the profile's pods whose names have this part, once the scheduler has decided about so many."""
+
+    def found() -> list[Object]:
+        named = [p for p in bed.api.list("v1", "Pod", NAMESPACE) if part in p["metadata"]["name"] and decision(p)]
+        return named if len(named) == count else []
+
+    made: list[Object] = eventually(found, f"{count} pods of {part} are made")
+    return made
+
+
+def phase(bed: Bed, pod: Object, now: str, *, restarts: int = 0, code: int = 0, **more: Any) -> None:
+    """Write a pod's phase, the restarts or the exit code of its containers, and more of its status, as a kubelet does."""
+    state: Object = {"running": {}} if now == "Running" else {"terminated": {"exitCode": code}}
+    base = {"image": "x", "imageID": "x", "ready": True, "restartCount": restarts, "state": state}
+    containers = [{"name": container["name"], **base} for container in pod["spec"]["containers"]]
+    target = {"apiVersion": "v1", "kind": "Pod", "metadata": pod["metadata"]}
+    bed.api.patch(target, {"status": {"phase": now, "containerStatuses": containers, **more}}, "/status")
+
+
+def conditions(bed: Bed, body: Object) -> set[str]:
+    """Return the types of an object's conditions that are true."""
+    found = bed.api.get(body).get("status", {}).get("conditions", ())
+    return {condition["type"] for condition in found if condition["status"] == "True"}
 
 
 def clear(bed: Bed, *bodies: Object) -> None:
@@ -80,38 +96,3 @@ def unfinalized(bed: Bed, body: Object) -> None:
     with suppress(Refused):
         bed.api.patch(body, {"metadata": {"finalizers": None}})
     bed.api.delete(body)
-
-
-@contextmanager
-def job_set_webhook(bed: Bed, folder: Path) -> Iterator[tuple[str, ...]]:
-    """The registration of JobSet's webhook, which fills in defaults; yields the options of the program that serves it.
-
-    kubernetes-sigs/jobset v0.10.1, pkg/webhooks/jobset_webhook.go.
-    """
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    Authority(folder).issue("tls", "jobset", None, names)
-    url = f"https://127.0.0.1:{port}/mutate-jobset-x-k8s-io-v1alpha2-jobset"
-    authority = base64.b64encode((folder / "ca.crt").read_bytes()).decode()
-    rule = {
-        "apiGroups": ["jobset.x-k8s.io"],
-        "apiVersions": ["v1alpha2"],
-        "operations": ["CREATE"],
-        "resources": ["jobsets"],
-    }
-    hook = {
-        "name": "jobset.example.com",
-        "clientConfig": {"url": url, "caBundle": authority},
-        "rules": [rule],
-        "sideEffects": "None",
-        "admissionReviewVersions": ["v1"],
-        "failurePolicy": "Fail",
-    }
-    metadata = {"name": "examples-jobset"}
-    registration = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration"}
-    bed.api.create({**registration, "metadata": metadata, "webhooks": [hook]})
-    try:
-        yield "--certificates", str(folder), "--port", str(port)
-    finally:
-        bed.api.delete({**registration, "metadata": metadata})

@@ -16,6 +16,7 @@ import yaml
 
 from sandbox.tests.api import Object
 from tests.admission.operators import NAMESPACE
+from tests.admission.served import CLUSTER_WIDE
 
 FOLDER = Path(__file__).parent / "projects"
 GPU = "nvidia.com/gpu"
@@ -29,7 +30,6 @@ LANDS = {
 """The pool with free nodes of both kinds, and with free on-demand nodes alone."""
 REFUSED = "refused: "
 """Begins another word, which ends with the rule of the guard that refuses the manifest."""
-_CLUSTER = {"ClusterTrainingRuntime"}
 
 
 @dataclass(frozen=True)
@@ -86,19 +86,21 @@ def corpus() -> dict[str, Manifest]:
 
 def _read(path: Path) -> Iterator[Manifest]:
     content = yaml.safe_load(path.read_text())
-    for item in content["manifests"]:
+    # What stands beside them holds for all that do not say otherwise.
+    manifests = content.pop("manifests")
+    for item in ({**content, **own} for own in manifests):
         # YAML's anchors would make two objects one.
         objects = json.loads(json.dumps(item.get("objects") or [_shortened(item)]))
         objects[-1].setdefault("metadata", {})["name"] = item["name"]
         for body in objects:
-            if body["kind"] not in _CLUSTER:
+            if body["kind"] not in CLUSTER_WIDE:
                 body["metadata"]["namespace"] = NAMESPACE
             _one_gpu(body)
         why = item.get("why", {})
         yield Manifest(
             name=item["name"],
             file=path.name,
-            project=item.get("project", content["project"]),
+            project=item["project"],
             source=item["source"],
             gpus=item.get("gpus", ""),
             retried=item.get("retried", False),

@@ -46,7 +46,7 @@ def _nothing() -> Made:
 
 
 def _volcano(body: Object, _: Manifest) -> Made:
-    """volcano-sh/volcano ed72c7c815a9, pkg/controllers/job/job_controller_util.go, createJobPod."""
+    """Follow volcano-sh/volcano ed72c7c815a9, pkg/controllers/job/job_controller_util.go, createJobPod."""
     name = body["metadata"]["name"]
     for task in body["spec"]["tasks"]:
         for index in range(task["replicas"]):
@@ -64,7 +64,7 @@ def _volcano(body: Object, _: Manifest) -> Made:
 
 
 def _ray_cluster(body: Object, _: Manifest) -> Made:
-    """ray-project/kuberay feeaf72facab, ray-operator/controllers/ray/common/pod.go."""
+    """Follow ray-project/kuberay feeaf72facab, ray-operator/controllers/ray/common/pod.go."""
     name, spec = body["metadata"]["name"], body["spec"]
     second = spec.get("autoscalerOptions", {}).get("version") == "v2"
     owners = body["metadata"].get("ownerReferences", ())
@@ -85,7 +85,7 @@ def _ray_cluster(body: Object, _: Manifest) -> Made:
 
 
 def _ray_job(body: Object, _: Manifest) -> Made:
-    """ray-project/kuberay feeaf72facab, ray-operator/controllers/ray/rayjob_controller.go."""
+    """Follow ray-project/kuberay feeaf72facab, ray-operator/controllers/ray/rayjob_controller.go."""
     name = body["metadata"]["name"]
     yield "", child(body, "ray.io/v1", "RayCluster", name, body["spec"]["rayClusterSpec"]), None
     marks = {"ray.io/originated-from-cr-name": name, "ray.io/originated-from-crd": "RayJob"}
@@ -98,12 +98,12 @@ def _ray_job(body: Object, _: Manifest) -> Made:
 
 
 def _ray_service(body: Object, _: Manifest) -> Made:
-    """ray-project/kuberay feeaf72facab, ray-operator/controllers/ray/rayservice_controller.go."""
+    """Follow ray-project/kuberay feeaf72facab, ray-operator/controllers/ray/rayservice_controller.go."""
     yield "", child(body, "ray.io/v1", "RayCluster", body["metadata"]["name"], body["spec"]["rayClusterConfig"]), None
 
 
 def _spark(body: Object, _: Manifest) -> Made:
-    """kubeflow/spark-operator 38082f3318e9, internal/controller/sparkapplication/submission.go.
+    """Follow kubeflow/spark-operator 38082f3318e9, internal/controller/sparkapplication/submission.go.
 
     The driver makes the executors.
     """
@@ -130,7 +130,7 @@ def _spark(body: Object, _: Manifest) -> Made:
 
 
 def _mini_cluster(body: Object, _: Manifest) -> Made:
-    """flux-framework/flux-operator 0d75cef855de, controllers/flux/job.go."""
+    """Follow flux-framework/flux-operator 0d75cef855de, controllers/flux/job.go."""
     size, name = body["spec"]["size"], body["metadata"]["name"]
     template = {"metadata": {"labels": {"app.kubernetes.io/name": name, "hpa-selector": name}}}
     template["spec"] = {"restartPolicy": "OnFailure", "containers": body["spec"]["containers"]}
@@ -140,7 +140,7 @@ def _mini_cluster(body: Object, _: Manifest) -> Made:
 
 
 def _app_wrapper(body: Object, _: Manifest) -> Made:
-    """project-codeflare/appwrapper b47a99ee8e28, internal/controller/appwrapper."""
+    """Follow project-codeflare/appwrapper b47a99ee8e28, internal/controller/appwrapper."""
     mark = {"workload.codeflare.dev/appwrapper": body["metadata"]["name"]}
     for component in body["spec"]["components"]:
         wrapped = component["template"]
@@ -152,7 +152,7 @@ def _app_wrapper(body: Object, _: Manifest) -> Made:
 
 
 def _dask_job(body: Object, _: Manifest) -> Made:
-    """dask/dask-kubernetes 1daa175f3355, dask_kubernetes/operator/controller/controller.py."""
+    """Follow dask/dask-kubernetes 1daa175f3355, dask_kubernetes/operator/controller/controller.py."""
     name, spec = body["metadata"]["name"], body["spec"]
     for role in ("scheduler", "worker"):
         described = spec["cluster"]["spec"][role]
@@ -168,7 +168,7 @@ def _dask_job(body: Object, _: Manifest) -> Made:
 
 
 def _leader_worker_set(body: Object, _: Manifest) -> Made:
-    """kubernetes-sigs/lws 060ab4da17ee, pkg/controllers: StatefulSets of leaders and of workers."""
+    """Follow kubernetes-sigs/lws 060ab4da17ee, pkg/controllers: StatefulSets of leaders and of workers."""
     described, name = body["spec"]["leaderWorkerTemplate"], body["metadata"]["name"]
     for role, count in (("leader", body["spec"]["replicas"]), ("worker", described["size"] - 1)):
         template = copy.deepcopy(described[f"{role}Template"])
@@ -180,7 +180,7 @@ def _leader_worker_set(body: Object, _: Manifest) -> Made:
 
 
 def _inference_service(body: Object, _: Manifest) -> Made:
-    """kserve/kserve aaac4e294dae, pkg/controller/v1beta1/inferenceservice, in its raw mode."""
+    """Follow kserve/kserve aaac4e294dae, pkg/controller/v1beta1/inferenceservice, in its raw mode."""
     ((_, described),) = body["spec"]["predictor"].items()
     name = body["metadata"]["name"]
     labels = {"serving.kserve.io/inferenceservice": name, "component": "predictor"}
@@ -237,13 +237,13 @@ def _nodes(templates: Mapping[str, Object], template: str, name: str) -> Iterato
 
 
 def _cron_workflow(body: Object, _: Manifest) -> Made:
-    """argoproj/argo-workflows v3.7.3, workflow/common/convert.go."""
+    """Follow argoproj/argo-workflows v3.7.3, workflow/common/convert.go."""
     name, spec = f"{body['metadata']['name']}-1", body["spec"]["workflowSpec"]
     yield "", child(body, "argoproj.io/v1alpha1", "Workflow", name, spec), None
 
 
 def _pipeline_run(body: Object, _: Manifest) -> Made:
-    """tektoncd/pipeline 3ee1745ae5b2, pkg/reconciler/pipelinerun/pipelinerun.go."""
+    """Follow tektoncd/pipeline 3ee1745ae5b2, pkg/reconciler/pipelinerun/pipelinerun.go."""
     name = body["metadata"]["name"]
     for task in body["spec"]["pipelineSpec"]["tasks"]:
         labels = {"tekton.dev/pipelineRun": name, "tekton.dev/pipelineTask": task["name"]}
@@ -254,7 +254,7 @@ def _pipeline_run(body: Object, _: Manifest) -> Made:
 
 
 def _task_run(body: Object, _: Manifest) -> Made:
-    """tektoncd/pipeline 3ee1745ae5b2, pkg/pod/pod.go."""
+    """Follow tektoncd/pipeline 3ee1745ae5b2, pkg/pod/pod.go."""
     name = body["metadata"]["name"]
     labels = {"tekton.dev/taskRun": name, "app.kubernetes.io/managed-by": "tekton-pipelines"}
     labels = {**body["metadata"].get("labels", {}), **labels}

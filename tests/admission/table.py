@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.admission.corpus import Expect, Golden, corpus
+from tests.admission.corpus import GETS, STATES, Expect, Golden, corpus
 from tests.admission.escapes import ESCAPES, WITH_SETTINGS, Escape
 from tests.admission.intrusions import INTRUSIONS
 from tests.admission.projects import Manifest
@@ -19,13 +19,7 @@ _BEGIN = "<!-- written by {} -->"
 _END = "<!-- end of the table -->"
 
 
-LANDS = {
-    ("CPU node", "CPU node", "CPU node", "CPU node"): "cpu",
-    ("pending", "t4", "t4", "t4od"): "spot",
-    ("pending", "pending", "t4od", "t4od"): "on-demand",
-    ("pending", "t4", "t4", "pending"): "spot-only",
-    ("-", "-", "-", "-"): "-",
-}
+LANDS = {GETS[word]["lands"]: word for word in ("cpu", "spot", "on-demand", "spot-only")} | {("-",) * len(STATES): "-"}
 """Words for a pod's pool in each of STATES; the pages explain them."""
 
 
@@ -66,7 +60,7 @@ def projects(tried: Iterable[Manifest]) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """The table of each page."""
+    """Return the table of each page."""
     return {
         DOCS / "placement.md": table(corpus().values()),
         DOCS / "projects.md": projects(manifests().values()),
@@ -75,7 +69,7 @@ def pages() -> dict[Path, str]:
 
 
 def row(*cells: str) -> str:
-    """A row of a table in Markdown."""
+    """Return a row of a table in Markdown."""
     return f"| {' | '.join(cells)} |"
 
 
@@ -89,12 +83,12 @@ def _added(expect: Expect) -> str:
 
 
 def written(page: str, command: str = COMMAND) -> str:
-    """The table in a page, which a command wrote."""
+    """Return the table in a page, which a command wrote."""
     return page.partition(_BEGIN.format(command))[2].partition(_END)[0].strip()
 
 
 def rewritten(page: str, table: str, command: str = COMMAND) -> str:
-    """The page with this table. Raises ValueError for a page without the marks of a table."""
+    """Return the page with this table. Raises ValueError for a page without the marks of a table."""
     head, begin, rest = page.partition(_BEGIN.format(command))
     _, end, tail = rest.partition(_END)
     if not (begin and end):

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.tests.api import Object, Refused
 from sandbox.tests.stack import eventually
 from tests.admission.bed import Bed
-from tests.admission.escapes import pod, workload
+from tests.admission.escapes import pod, verdict, with_metadata, workload
 
 pytestmark = pytest.mark.engine
 
@@ -31,7 +30,7 @@ def broken(bed: Bed) -> Iterator[Bed]:
             failing = [{**item, "expression": fails} for item in policy["spec"][part]]
             bed.api.patch({"apiVersion": _API, "kind": kind, **policy}, {"spec": {part: failing}})
         # In profiles a pod that cannot be judged is refused, which shows that the policies are broken.
-        eventually(lambda: "no such key" in refusal(bed), "the broken guard is in force")
+        eventually(lambda: "no such key" in verdict(bed, pod("service")), "the broken guard is in force")
         yield bed
     finally:
         bed.restore()
@@ -40,31 +39,15 @@ def broken(bed: Bed) -> Iterator[Bed]:
 @pytest.mark.parametrize("namespace", ["kubeflow", "istio-system", "kubeflow-system", "unmatched", "kube-system"])
 @pytest.mark.parametrize("kind", ["Deployment", "DaemonSet"])
 def test_pods_outside_of_profiles_start(broken: Bed, namespace: str, kind: str) -> None:
-    starts(broken, workload(kind, "platform"), namespace)
+    body = with_metadata(workload(kind, "platform"), namespace=namespace)
+    with broken.api.created(body):
+        eventually(lambda: running(broken, namespace, "platform"), "a pod runs", seconds=20)
 
 
 def test_a_kubelet_reports_its_own_pods_in_a_profile_as_well(broken: Bed) -> None:
     node = min(broken.pools())
-    mirror = pod("static", nodeName=node)
-    mirror["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
+    mirror = with_metadata(pod("static", nodeName=node), annotations={"kubernetes.io/config.mirror": "x"})
     broken.api.create(mirror, user=f"system:node:{node}", groups=("system:nodes",), dry_run=True)
-
-
-def refusal(bed: Bed) -> str:
-    try:
-        bed.api.create(pod("service"), dry_run=True)
-    except Refused as refused:
-        return refused.message
-    return ""
-
-
-def starts(bed: Bed, body: Object, namespace: str) -> None:
-    placed = {**body, "metadata": {**body["metadata"], "namespace": namespace}}
-    bed.api.create(placed)
-    try:
-        eventually(lambda: running(bed, namespace, body["metadata"]["name"]), "a pod runs", seconds=20)
-    finally:
-        bed.api.delete(placed)
 
 
 def running(bed: Bed, namespace: str, app: str) -> bool:

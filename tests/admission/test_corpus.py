@@ -5,16 +5,20 @@ from typing import Any
 
 import pytest
 
+from sandbox.tests.subjects import DEV
 from tests.admission import table
-from tests.admission.additions import ON_SPOT, PREFERENCE, SPOT_TOLERATION, Added, Overwritten, added, plain
+from tests.admission.additions import ON_SPOT, PREFERENCE, PREFERRED, Added, Overwritten, Spec, added, plain, requiring
 from tests.admission.bed import NAMESPACES
 from tests.admission.corpus import STATES, corpus
 
 KINDS = {"pipelineStep", "trainingWorker", "jobSetNode", "job", "other", "labelled", None}
-PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-OWN: dict[str, Any] = {"weight": 1, "preference": {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}}
-TERM: dict[str, Any] = {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}
+SPOT = DEV.toleration
+ZONE = {"key": "zone", "operator": "Exists"}
+OWN = {"weight": 1, "preference": {"matchExpressions": [ZONE]}}
+
+
+def preferring(*terms: Spec) -> Spec:
+    return {"affinity": {"nodeAffinity": {PREFERRED: list(terms)}}}
 
 
 @pytest.mark.parametrize(("page", "content"), table.pages().items(), ids=lambda item: getattr(item, "stem", ""))
@@ -53,24 +57,10 @@ def test_every_golden_pod_is_unique_and_has_its_source() -> None:
     ("before", "after", "additions"),
     [
         ({}, {}, Added()),
-        ({}, {"tolerations": [SPOT_TOLERATION]}, Added([SPOT_TOLERATION])),
-        ({}, {"affinity": {"nodeAffinity": {PREFERRED: [PREFERENCE]}}}, Added(affinity="preferred")),
-        (
-            {"affinity": {"nodeAffinity": {PREFERRED: [OWN]}}},
-            {"affinity": {"nodeAffinity": {PREFERRED: [OWN, PREFERENCE]}}},
-            Added(affinity="preferred"),
-        ),
-        (
-            {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [TERM]}}}},
-            {
-                "affinity": {
-                    "nodeAffinity": {
-                        REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [*TERM["matchExpressions"], ON_SPOT]}]}
-                    }
-                }
-            },
-            Added(affinity="required"),
-        ),
+        ({}, {"tolerations": [SPOT]}, Added([SPOT])),
+        ({}, preferring(PREFERENCE), Added(affinity="preferred")),
+        (preferring(OWN), preferring(OWN, PREFERENCE), Added(affinity="preferred")),
+        (requiring(ZONE), requiring(ZONE, ON_SPOT), Added(affinity="required")),
         ({"terminationGracePeriodSeconds": 30}, {"terminationGracePeriodSeconds": 25}, Added(grace=25)),
     ],
 )
@@ -82,14 +72,11 @@ def test_additions_are_recognised(before: dict[str, Any], after: dict[str, Any],
     ("before", "after"),
     [
         ({"priority": 0}, {"priority": 1}),
-        ({"tolerations": [{"key": "own"}]}, {"tolerations": [SPOT_TOLERATION]}),
-        ({"affinity": {"nodeAffinity": {PREFERRED: [OWN]}}}, {"affinity": {"nodeAffinity": {PREFERRED: [PREFERENCE]}}}),
-        ({"affinity": {"podAffinity": {}}}, {"affinity": {"nodeAffinity": {PREFERRED: [PREFERENCE]}}}),
-        (
-            {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [TERM]}}}},
-            {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [ON_SPOT]}]}}}},
-        ),
-        ({}, {"affinity": {"nodeAffinity": {PREFERRED: [OWN]}}}),
+        ({"tolerations": [{"key": "own"}]}, {"tolerations": [SPOT]}),
+        (preferring(OWN), preferring(PREFERENCE)),
+        ({"affinity": {"podAffinity": {}}}, preferring(PREFERENCE)),
+        (requiring(ZONE), requiring(ON_SPOT)),
+        ({}, preferring(OWN)),
         ({"terminationGracePeriodSeconds": 60}, {"terminationGracePeriodSeconds": 25}),
     ],
 )

@@ -12,19 +12,10 @@ import pytest
 from kubeflow_spot import Contract, manifests
 
 from sandbox.tests.api import Object, Refused
-from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
+from tests.admission import webhook
 from tests.admission.bed import Bed
-from tests.admission.operators import (
-    NAMESPACE,
-    clear,
-    create_once,
-    job_set_webhook,
-    pods,
-    running,
-    strictly,
-    unfinalized,
-)
+from tests.admission.operators import NAMESPACE, clear, pods, running, strictly, unfinalized
 from tests.admission.posting import bound, decision, landing
 from tests.examples.contracts import config_map
 from tests.examples.environment import EXAMPLES
@@ -74,7 +65,7 @@ def test_a_field_that_is_misspelt_is_refused(bed: Bed) -> None:
 
 
 def essence(pod: Object, keys: tuple[str, ...]) -> dict[str, Any]:
-    """What placement looks at: labels of the project, owner, restart policy, GPU, and what was written about nodes."""
+    """Return what placement looks at: the project's labels, owner, restart policy, GPU, and an annotation."""
     labels = pod["metadata"].get("labels", {})
     first = next(c for c in pod["spec"]["containers"])
     return {
@@ -94,19 +85,12 @@ def test_the_training_operator_makes_the_pods_of_the_stand_in_and_they_land(
     (job,) = documents(f"jobs/{example}.yaml")
     wanted = {g.object["metadata"]["name"]: g for g in goldens().values() if g.name.startswith(f"{example}-")}
     for body in bound("checkpoints", NAMESPACE):
-        create_once(bed, body)
+        bed.api.create_once(body)
     bed.scale(t4=1, t4od=2)
     try:
         with running(bed, tmp_path, "training"):
             strictly(bed, job)
-            made = eventually(
-                lambda: (
-                    (found := pods(bed, lambda p: p["metadata"]["name"] in wanted))
-                    and len(found) == len(wanted)
-                    and found
-                ),
-                f"the operator has made {sorted(wanted)}",
-            )
+            made = pods(bed, len(wanted), job["metadata"]["name"])
         pools = bed.pools()
         for pod in made:
             golden = wanted[pod["metadata"]["name"]]
@@ -127,16 +111,13 @@ def test_trainer_and_jobset_make_the_pods_of_the_stand_in_and_they_land(example:
         job, name = SENT["llm-sdk"], "trainer-sdk-llm-sdk-node"
     golden = goldens()[name]
     for body in bound("checkpoints", NAMESPACE):
-        create_once(bed, body)
+        bed.api.create_once(body)
     bed.scale(t4=1, t4od=1)
     try:
-        with job_set_webhook(bed, tmp_path) as options, running(bed, tmp_path, "trainer", *options):
+        with webhook.job_set(bed.api, tmp_path) as options, running(bed, tmp_path, "trainer", *options):
             strictly(bed, runtime)
             strictly(bed, job)
-            (pod,) = eventually(
-                lambda: pods(bed, lambda p: golden.object["metadata"]["name"] in p["metadata"]["name"]),
-                "Trainer has made a pod",
-            )
+            (pod,) = pods(bed, 1, golden.object["metadata"]["name"])
         assert landing(decision(pod), bed.pools()) == golden.expect.lands[2]
         stand_in = golden.object["spec"]["template"]
         (owner,) = pod["metadata"]["ownerReferences"]

@@ -5,9 +5,8 @@ from kubeflow_spot import Contract, ContractError, manifests
 
 from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
-from tests.admission.corpus import STATES
+from tests.admission.corpus import STATES, Outcome
 from tests.admission.observation import observe
-from tests.admission.outcome import Outcome
 from tests.admission.posting import named
 from tests.examples.table import goldens
 
@@ -30,7 +29,7 @@ NAMES = [pytest.param(name, marks=() if name in OF_THEIR_OWN else pytest.mark.sl
 
 @pytest.fixture(scope="module")
 def outcomes(bed: Bed, request: pytest.FixtureRequest) -> dict[str, Outcome]:
-    """The outcomes of all pods whose tests this run has on this stack."""
+    """Return the outcomes of all pods whose tests this run has on this stack."""
     calls = [getattr(item, "callspec", None) for item in request.session.items if item.path == request.path]
     here = {call.params.get("example") for call in calls if call and call.params.get("subject") == bed.subject}
     return observe(bed, [golden for name, golden in goldens(aks=bed.subject == DEV).items() if name in here])

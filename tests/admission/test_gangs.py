@@ -7,9 +7,9 @@ import pytest
 from sandbox.tests.api import Object
 from tests.admission import test_lost_pods as lost_pods
 from tests.admission.bed import Bed
+from tests.admission.escapes import verdict
 from tests.admission.served import serving
 from tests.admission.test_lost_pods import ONCE, job
-from tests.admission.test_settings import verdict
 
 pytestmark = lost_pods.pytestmark
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.admission.additions import SPOT_TOLERATION, Added, added, plain
+from sandbox.tests.subjects import DEV
+from tests.admission.additions import Added, added, plain
 from tests.admission.bed import Bed
-from tests.admission.corpus import STATES, Golden, corpus
+from tests.admission.corpus import STATES, Golden, Outcome, corpus
 from tests.admission.observation import observe
-from tests.admission.outcome import Outcome
 from tests.admission.webhook import COLLECTOR, LABEL, VARIABLE, katib
 
 pytestmark = pytest.mark.engine
@@ -28,7 +28,7 @@ def outcomes(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ou
 
 
 def expected(golden: Golden, bed: Bed) -> Added:
-    tolerations = {SPOT_TOLERATION["key"]: SPOT_TOLERATION}
+    tolerations = {DEV.toleration["key"]: DEV.toleration}
     expect = golden.expect
     grace = expect.grace and bed.subject.grace
     return Added([tolerations[key] for key in expect.tolerations], expect.affinity, grace)

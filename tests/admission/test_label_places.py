@@ -12,7 +12,9 @@ from config.placement.roles import WorkloadObject
 from sandbox.tests.api import Object, Refused
 from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
-from tests.admission.served import CLUSTER_WIDE, KINDS, OF_KUBERNETES, collection, serving
+from tests.admission.escapes import workload
+from tests.admission.posting import named
+from tests.admission.served import CLUSTER_WIDE, KINDS, OF_KUBERNETES, an_object, serving
 
 pytestmark = [
     pytest.mark.engine,
@@ -46,9 +48,7 @@ def put(body: Object, path: str, labels: dict[str, str]) -> None:
 
 
 def written(kind: WorkloadObject, *paths: str) -> Object:
-    body: Object = {"apiVersion": f"{kind.group}/v1", "kind": kind.kind, "metadata": {"name": "labelled"}}
-    if kind.kind not in CLUSTER_WIDE:
-        body["metadata"]["namespace"] = "team-a"
+    body = an_object(kind, name="labelled")
     if kind.group == OF_KUBERNETES:
         pods = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "example.com/train:1"}]}}
         job = {"spec": {"template": pods}}
@@ -58,9 +58,9 @@ def written(kind: WorkloadObject, *paths: str) -> Object:
     return body
 
 
-def refusal(bed: Bed, kind: WorkloadObject, body: Object) -> str:
+def refusal(bed: Bed, body: Object) -> str:
     try:
-        bed.api.request("POST", f"{collection(kind)}?dryRun=All", body)
+        bed.api.create(body, dry_run=True)
     except Refused as refused:
         return refused.message
     return ""
@@ -74,7 +74,7 @@ def test_a_label_that_reaches_no_pod_is_refused_with_the_right_place(kind: Workl
     shown = f"{kind.kind} {'' if kind.kind in CLUSTER_WIDE else 'team-a/'}labelled has the label {LABEL} "
     assert kind.ignored
     for path in kind.ignored:
-        message = refusal(bed, kind, written(kind, path))
+        message = refusal(bed, written(kind, path))
         assert f"rule label-place: {shown}" in message, path
         assert message.endswith(f"write it in {kind.place}"), path
 
@@ -84,8 +84,8 @@ def test_a_label_that_reaches_pods_passes_beside_any_other(kind: WorkloadObject,
     """As where a tool writes one label everywhere."""
     assert kind.labels
     for path in kind.labels:
-        assert refusal(bed, kind, written(kind, path)) == "", path
-        assert refusal(bed, kind, written(kind, path, *kind.ignored)) == "", path
+        assert refusal(bed, written(kind, path)) == "", path
+        assert refusal(bed, written(kind, path, *kind.ignored)) == "", path
 
 
 def test_a_profile_alone_is_judged_and_what_a_controller_makes_is_not(bed: Bed) -> None:
@@ -95,53 +95,34 @@ def test_a_profile_alone_is_judged_and_what_a_controller_makes_is_not(bed: Bed) 
     assert bed.api.create(elsewhere, dry_run=True)
     owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "nightly", "uid": "1", "controller": True}
     body["metadata"]["ownerReferences"] = [owner]
-    assert refusal(bed, job, body) == ""
+    assert refusal(bed, body) == ""
 
 
 def test_a_label_that_comes_later_is_refused_and_one_that_is_there_stops_no_update(bed: Bed) -> None:
     job = written(KINDS["Job.batch"])
     job["spec"]["suspend"] = True
-    bed.api.create(job)
-    try:
-        with pytest.raises(Refused, match="rule label-place"):
-            bed.api.patch(job, {"metadata": {"labels": {LABEL: "on-demand"}}})
-    finally:
-        bed.api.delete(job)
+    with bed.api.created(job), pytest.raises(Refused, match="rule label-place"):
+        bed.api.patch(job, {"metadata": {"labels": {LABEL: "on-demand"}}})
     with_label = written(KINDS["Job.batch"], "metadata.labels")
     with_label["metadata"] |= {"name": "from-before", "ownerReferences": _owner(bed)}
     with_label["spec"]["suspend"] = True
-    bed.api.create(with_label)
-    try:
+    with bed.api.created(with_label):
         changed = bed.api.patch(with_label, {"metadata": {"ownerReferences": None, "labels": {"team": "a"}}})
         assert changed["metadata"]["labels"][LABEL] == "on-demand"
         bed.api.patch(with_label, {"metadata": {"labels": {LABEL: None}}})
-    finally:
-        bed.api.delete(with_label)
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])
 @pytest.mark.parametrize("value", ["prefer-spot", "on-demand"])
 @pytest.mark.parametrize("path", ["metadata.labels", "spec.template.metadata.labels"])
 def test_a_wish_for_spot_by_what_does_not_end_draws_a_warning(kind: str, value: str, path: str, bed: Bed) -> None:
-    labels = {"app": "web"}
-    template = {
-        "metadata": {"labels": labels},
-        "spec": {"containers": [{"name": "main", "image": "example.com/web:1"}]},
-    }
-    spec = {"selector": {"matchLabels": labels}, "template": template, "replicas": 0, "serviceName": "web"}
-    if kind == "Deployment":
-        del spec["serviceName"]
-    metadata = {"name": "web", "namespace": "team-a"}
-    body: Object = {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec}
-    put(body, path, {**labels, LABEL: value})
+    body = workload(kind, "web")
+    put(body, path, {"app": "web", LABEL: value})
     warned = f"pods of a {kind} do not end by themselves" in "".join(bed.api.warnings(body))
     assert warned == (value == "prefer-spot")
 
 
 def _owner(bed: Bed) -> list[Object]:
-    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}
-    account = bed.api.get(
-        {**namespace, "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": "team-a"}}
-    )
-    named = {"apiVersion": "v1", "kind": "ServiceAccount", "name": "default"}
-    return [{**named, "uid": account["metadata"]["uid"], "controller": True}]
+    account = bed.api.get(named("v1", "ServiceAccount", "default", "team-a"))
+    owner = {"apiVersion": "v1", "kind": "ServiceAccount", "name": "default"}
+    return [{**owner, "uid": account["metadata"]["uid"], "controller": True}]

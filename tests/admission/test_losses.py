@@ -4,7 +4,8 @@ No kubelet runs here: the test writes what a kubelet says of containers that sta
 """
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,19 @@ import pytest
 from sandbox.tests.api import Object
 from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
+from tests.admission import webhook
 from tests.admission.bed import Bed
-from tests.admission.operators import NAMESPACE, clear, create_once, job_set_webhook, running, strictly, unfinalized
+from tests.admission.operators import (
+    GONE,
+    NAMESPACE,
+    clear,
+    conditions,
+    phase,
+    present,
+    running,
+    strictly,
+    unfinalized,
+)
 from tests.admission.posting import bound, named
 from tests.examples.record import documents, recorded
 from tests.overlay import tree
@@ -26,32 +38,10 @@ pytestmark = [
     pytest.mark.parametrize("subject", [DEV], ids=["dev"], indirect=True, scope="session"),
 ]
 
-GONE = [{"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager"}]
-"""What the API server, the kubelet or the taint manager writes into a pod that goes with its machine."""
-
 
 def pods(bed: Bed) -> dict[str, Object]:
-    """The pods of the profile that are not on their way out, by name."""
-    items = bed.api.list("v1", "Pod", NAMESPACE)
-    return {p["metadata"]["name"]: p for p in items if "deletionTimestamp" not in p["metadata"]}
-
-
-def phase(
-    bed: Bed, pod: str, now: str, *, restarts: int = 0, code: int = 0, conditions: list[Object] | None = None
-) -> None:
-    """Write a pod's phase, its container's restarts or exit code, and its conditions."""
-    target = named("v1", "Pod", pod, NAMESPACE)
-    body = bed.api.get(target)
-    state: Object = {"running": {}} if now == "Running" else {"terminated": {"exitCode": code}}
-    name = body["spec"]["containers"][0]["name"]
-    container = {"name": name, "image": "x", "imageID": "x", "ready": True, "restartCount": restarts, "state": state}
-    status = {"phase": now, "containerStatuses": [container], **({"conditions": conditions} if conditions else {})}
-    bed.api.patch(target, {"status": status}, "/status")
-
-
-def conditions(bed: Bed, job: Object) -> set[str]:
-    found = bed.api.get(job).get("status", {}).get("conditions", ())
-    return {condition["type"] for condition in found if condition["status"] == "True"}
+    """Return the pods of the profile that are not on their way out, by name."""
+    return {pod["metadata"]["name"]: pod for pod in present(bed)}
 
 
 def example(name: str) -> Object:
@@ -63,17 +53,17 @@ def example(name: str) -> Object:
 
 @pytest.fixture
 def started(bed: Bed, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Object, str]]:
-    """A running job of the operator, all of whose pods run, and the role that decides about its end."""
+    """Yield a running job of the operator, all of whose pods run, and the role that decides about its end."""
     job = example(request.param)
     for body in bound("checkpoints", NAMESPACE):
-        create_once(bed, body)
+        bed.api.create_once(body)
     (replicas,) = (value for key, value in job["spec"].items() if key.endswith("ReplicaSpecs"))
     try:
         with running(bed, tmp_path, "training"):
             strictly(bed, job)
-            eventually(lambda: len(pods(bed)) == len(replicas), "the operator has made the pods")
-            for name in pods(bed):
-                phase(bed, name, "Running")
+            eventually(lambda: len(present(bed)) == len(replicas), "the operator has made the pods")
+            for pod in present(bed):
+                phase(bed, pod, "Running")
             eventually(lambda: "Running" in conditions(bed, job), "the job runs")
             yield job, "chief" if "Chief" in replicas else "master"
     finally:
@@ -101,9 +91,9 @@ def test_a_worker_that_is_drained_three_times_is_made_again_and_the_rest_is_dele
             lambda lost=lost: (found := pods(bed).get(worker)) and found["metadata"]["uid"] != lost, "a new worker"
         )
         assert "Failed" not in conditions(bed, job)
-        phase(bed, worker, "Running")
+        phase(bed, pods(bed)[worker], "Running")
         eventually(lambda: "Running" in conditions(bed, job), "the job runs again")
-    phase(bed, f"{job['metadata']['name']}-{head}-0", "Succeeded")
+    phase(bed, pods(bed)[f"{job['metadata']['name']}-{head}-0"], "Succeeded")
     eventually(lambda: "Succeeded" in conditions(bed, job), "the job has succeeded")
     # A worker that went on would keep its GPU.
     eventually(lambda: worker not in pods(bed), "the worker is deleted")
@@ -116,17 +106,17 @@ def test_a_program_that_fails_again_and_again_fails_the_job_and_leaves_no_pod(
     """Whatever its exit code: the kubelet restarts the container in place, also when it used too much memory (137)."""
     job, _ = started
     worker, limit = f"{job['metadata']['name']}-worker-0", job["spec"]["runPolicy"]["backoffLimit"]
-    assert {pod["spec"]["restartPolicy"] for pod in pods(bed).values()} == {"OnFailure"}
-    phase(bed, worker, "Running", restarts=limit - 1)
+    assert {pod["spec"]["restartPolicy"] for pod in present(bed)} == {"OnFailure"}
+    phase(bed, pods(bed)[worker], "Running", restarts=limit - 1)
     bed.api.patch(job, {"metadata": {"annotations": {"look": "again"}}})
     assert "Failed" not in conditions(bed, job)
-    phase(bed, worker, "Running", restarts=limit)
+    phase(bed, pods(bed)[worker], "Running", restarts=limit)
     eventually(lambda: "Failed" in conditions(bed, job), "the job has failed")
-    eventually(lambda: not pods(bed), "its pods are deleted")
+    eventually(lambda: not present(bed), "its pods are deleted")
 
 
 def distributed(folder: Path) -> Object:
-    """The runtime torch-distributed with the component `training-runtimes`, and the fields that the small tree leaves out."""
+    """Return the runtime torch-distributed with the component `training-runtimes`, and what the small tree leaves out."""
     rendered = tree.built(folder).objects
     (runtime,) = (body for body in rendered if body["metadata"]["name"] == "torch-distributed")
     runtime["metadata"]["labels"] = {"trainer.kubeflow.org/framework": "torch"}
@@ -143,22 +133,20 @@ def test_a_set_on_two_nodes_starts_again_as_often_as_it_loses_one(bed: Bed, tmp_
     job["spec"]["trainer"] |= {"numNodes": 2, "image": "example.com/trainer:1"}
     job_set = named("jobset.x-k8s.io/v1alpha2", "JobSet", "several", NAMESPACE)
 
-    def attempt(number: int) -> list[str]:
+    def both(number: int) -> list[Object]:
         mark = ("jobset.sigs.k8s.io/restart-attempt", str(number))
-        return [name for name, pod in pods(bed).items() if mark in pod["metadata"]["labels"].items()]
-
-    def both(number: int) -> Callable[[], list[str]]:
-        return lambda: names if len(names := attempt(number)) == 2 else []
+        found = [pod for pod in present(bed) if mark in pod["metadata"]["labels"].items()]
+        return found if len(found) == 2 else []
 
     def status() -> Object:
         return bed.api.get(job_set).get("status", {})
 
     try:
-        with job_set_webhook(bed, tmp_path) as options, running(bed, tmp_path, "trainer", *options):
+        with webhook.job_set(bed.api, tmp_path) as options, running(bed, tmp_path, "trainer", *options):
             strictly(bed, runtime)
             strictly(bed, job)
             for number in range(5):
-                peer, lost = eventually(both(number), f"two pods of attempt {number}")
+                peer, lost = eventually(partial(both, number), f"two pods of attempt {number}")
                 # The peer may end first, when it no longer hears the other one.
                 phase(bed, peer, "Failed", code=1)
                 phase(bed, lost, "Failed", code=143, conditions=GONE)

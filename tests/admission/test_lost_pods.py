@@ -6,7 +6,6 @@ tests/admission/test_losses.py.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -14,8 +13,8 @@ from sandbox.tests.api import Object
 from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
-from tests.admission.posting import named
-from tests.admission.test_settings import verdict
+from tests.admission.escapes import pod, verdict, with_container
+from tests.admission.operators import GONE, clear, conditions, phase
 
 pytestmark = [
     pytest.mark.engine,
@@ -102,18 +101,7 @@ def outcomes(bed: Bed) -> Iterator[dict[str, tuple[str, bool]]]:
         lost = {name: eventually(lambda body=body: _pods(bed, body), "a pod")[0] for name, body in wanted.items()}
         for body in lost.values():
             # As the kubelet and pod garbage collection leave a pod of a machine that is gone.
-            state = {"terminated": {"exitCode": 143, "reason": "Error"}}
-            container = {
-                "name": "main",
-                "image": "x",
-                "imageID": "x",
-                "ready": False,
-                "restartCount": 0,
-                "state": state,
-            }
-            condition = {"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager"}
-            status = {"phase": "Failed", "containerStatuses": [container], "conditions": [condition]}
-            bed.api.patch(body, {"status": status}, "/status")
+            phase(bed, body, "Failed", code=143, conditions=GONE)
             bed.api.delete(body)
         yield {
             name: (
@@ -123,22 +111,18 @@ def outcomes(bed: Bed) -> Iterator[dict[str, tuple[str, bool]]]:
             for name, body in wanted.items()
         }
     finally:
-        for body in wanted.values():
-            bed.api.delete(body)
-        bed.api.clear("v1", "Pod", "team-a")
-        eventually(lambda: not bed.api.list("v1", "Pod", "team-a"), "the pods are gone")
+        clear(bed)
 
 
 def _pods(bed: Bed, job: Object) -> list[Object]:
     found = bed.api.list("v1", "Pod", "team-a")
     made = [pod for pod in found if pod["metadata"]["labels"].get("job-name") == job["metadata"]["name"]]
-    return [{**named("v1", "Pod", pod["metadata"]["name"], "team-a"), **pod} for pod in made]
+    return [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in made]
 
 
 def _outcome(bed: Bed, job: Object, lost: Object) -> tuple[bool] | None:
     """Return whether the Job has failed; None before it has failed or has another pod."""
-    conditions = bed.api.get(job).get("status", {}).get("conditions", ())
-    failed = any(c["type"] in ("FailureTarget", "Failed") and c["status"] == "True" for c in conditions)
+    failed = bool(conditions(bed, job) & {"FailureTarget", "Failed"})
     again = any(pod["metadata"]["uid"] != lost["metadata"]["uid"] for pod in _pods(bed, job))
     return (failed,) if failed or again else None
 
@@ -186,11 +170,8 @@ def test_a_job_of_another_job_is_not_judged_by_itself(owner: str, bed: Bed) -> N
     assert bed.api.warnings(body) == []
 
 
-def pod(name: str, labels: dict[str, str], **spec: Any) -> Object:
-    container = {"name": "main", "image": "example.com/train:1", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
-    metadata = {"name": name, "namespace": "team-a", "labels": labels}
-    body = {"restartPolicy": "Never", "containers": [container], **spec}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": body}
+def with_gpu(labels: dict[str, str]) -> Object:
+    return with_container(pod("p", restart="Never", labels=labels), resources={"limits": {"nvidia.com/gpu": "1"}})
 
 
 def prefers(bed: Bed, body: Object) -> bool:
@@ -225,7 +206,7 @@ MASTER = {"training.kubeflow.org/job-role": "master", "training.kubeflow.org/rep
 def test_a_pod_of_a_gpu_prefers_spot_where_somebody_starts_it_again(
     labels: dict[str, str], moves: bool, bed: Bed
 ) -> None:
-    assert prefers(bed, pod("p", labels)) == moves
+    assert prefers(bed, with_gpu(labels)) == moves
 
 
 REQUIRED = {"kubeflow-spot.dev/placement": "require-spot"}
@@ -233,17 +214,17 @@ REQUIRED = {"kubeflow-spot.dev/placement": "require-spot"}
 
 def test_a_pod_that_requires_what_the_stack_has_not_is_refused(bed: Bed) -> None:
     """The stack has spot machines with GPUs alone; such a pod would wait for ever."""
-    without = pod("p", REQUIRED)
+    without = with_gpu(REQUIRED)
     del without["spec"]["containers"][0]["resources"]
     assert verdict(bed, without) == "no-pool"
-    assert verdict(bed, pod("p", REQUIRED)) == ""
+    assert verdict(bed, with_gpu(REQUIRED)) == ""
 
 
 def test_a_namespace_that_requires_spot_does_not_keep_its_other_pods_waiting(bed: Bed) -> None:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}
     bed.api.patch(namespace, {"metadata": {"labels": REQUIRED}})
     try:
-        step = pod("p", {"training.kubeflow.org/replica-type": "worker"})
+        step = with_gpu({"training.kubeflow.org/replica-type": "worker"})
         eventually(lambda: prefers(bed, step), "the namespace's label is heeded")
         del step["spec"]["containers"][0]["resources"]
         assert not prefers(bed, step)

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.tests.api import Object
 from tests.admission.bed import Bed
-from tests.admission.escapes import TOLERANT, pod
+from tests.admission.escapes import TOLERANT, pod, with_metadata
 
 pytestmark = pytest.mark.engine
 
@@ -19,10 +18,6 @@ def warning(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]
     guard = {"mode": "warn", "exceptions": [EXCEPTION, {**EXCEPTION, "namespace": "kubeflow", "selector": {"a": "b"}}]}
     with bed.otherwise(tmp_path_factory.mktemp("warning"), scheduling={"guard": guard}):
         yield bed
-
-
-def in_namespace(body: Object, namespace: str) -> Object:
-    return {**body, "metadata": {**body["metadata"], "namespace": namespace}}
 
 
 def test_a_warning_has_the_text_of_the_refusal_and_admits_the_pod(warning: Bed) -> None:
@@ -47,5 +42,5 @@ def test_a_warning_has_the_text_of_the_refusal_and_admits_the_pod(warning: Bed) 
 def test_an_exception_applies_to_its_namespace_and_all_its_labels(
     warning: Bed, labels: dict[str, str], namespace: str, passes: bool
 ) -> None:
-    body = in_namespace(pod("scorer-0", labels=labels, **TOLERANT), namespace)
+    body = with_metadata(pod("scorer-0", labels=labels, **TOLERANT), namespace=namespace)
     assert (warning.api.warnings(body) == []) == passes

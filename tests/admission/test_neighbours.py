@@ -26,6 +26,7 @@ from tests.admission.neighbours import (
     quota_body,
     system_pool,
 )
+from tests.admission.operators import present
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("editor")]
 
@@ -106,5 +107,4 @@ def test_the_guard_holds_without_a_net_and_speaks_first_above_one(bed: Bed, tmp_
 def _present(bed: Bed, bodies: list[Object]) -> list[Object]:
     """Return those pods that nobody has deleted."""
     names = {body["metadata"]["name"] for body in bodies}
-    pods = bed.api.list("v1", "Pod", OTHER)
-    return [p for p in pods if p["metadata"]["name"] in names and "deletionTimestamp" not in p["metadata"]]
+    return [pod for pod in present(bed, OTHER) if pod["metadata"]["name"] in names]

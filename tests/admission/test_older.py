@@ -1,7 +1,6 @@
 """Kubernetes 1.35, which has no MutatingAdmissionPolicy: pods stay unchanged, and the guard is in force."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -10,6 +9,7 @@ from sandbox.tests.subjects import Subject
 from tests.admission.additions import Added, added, plain
 from tests.admission.bed import Bed, standing
 from tests.admission.corpus import corpus
+from tests.admission.escapes import pod, with_container, with_metadata
 
 pytestmark = [pytest.mark.engine, pytest.mark.repeats]
 
@@ -27,15 +27,11 @@ def test_no_default_is_declared_and_none_is_applied(older: Bed) -> None:
     kinds = {body["kind"] for body in older.objects}
     assert "ValidatingAdmissionPolicy" in kinds
     assert "MutatingAdmissionPolicy" not in kinds
-    container: dict[str, Any] = {"name": "main", "image": "image", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
-    labels = {"training.kubeflow.org/replica-type": "worker"}
-    specs = []
-    for namespace in ("unmatched", "team-a"):
-        metadata = {"name": "worker", "namespace": namespace, "labels": labels}
-        spec = {"restartPolicy": "Never", "containers": [container]}
-        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
-        specs.append(plain(older.api.create(pod, dry_run=True)["spec"]))
-    assert added(*specs) == Added()
+    worker = pod("worker", restart="Never", labels={"training.kubeflow.org/replica-type": "worker"})
+    worker = with_container(worker, resources={"limits": {"nvidia.com/gpu": "1"}})
+    bodies = [with_metadata(worker, namespace=namespace) for namespace in ("unmatched", "team-a")]
+    before, after = (plain(older.api.create(body, dry_run=True)["spec"]) for body in bodies)
+    assert added(before, after) == Added()
 
 
 @pytest.mark.parametrize("name", REFUSED)

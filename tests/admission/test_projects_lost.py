@@ -9,7 +9,6 @@ import copy
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from time import sleep
-from typing import Any
 
 import pytest
 
@@ -19,10 +18,11 @@ from sandbox.kubernetes.client import Client
 from sandbox.tests.api import Object, Refused
 from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
+from tests.admission import webhook
 from tests.admission.bed import Bed
-from tests.admission.growing import unscheduled
-from tests.admission.operators import job_set_webhook, running, strictly, unfinalized
-from tests.admission.posting import SETTLED
+from tests.admission.growing import count, unscheduled
+from tests.admission.operators import GONE, conditions, phase, present, running, strictly, unfinalized
+from tests.admission.posting import SETTLED, owners
 from tests.admission.projects import GPU, Manifest, corpus
 from tests.admission.stand_ins import leaves
 from tests.examples import crds
@@ -34,7 +34,6 @@ pytestmark = [
     pytest.mark.parametrize("subject", [DEV], ids=["dev"], indirect=True, scope="session"),
 ]
 
-GONE = [{"type": "DisruptionTarget", "status": "True", "reason": "DeletionByTaintManager"}]
 _SERVED = {"batch/v1", "jobset.x-k8s.io/v1alpha2", "kubeflow.org/v1", "trainer.kubeflow.org/v1alpha1"}
 
 
@@ -66,20 +65,12 @@ def _manifests(versions: set[str]) -> dict[str, Manifest]:
     return {n: m for n, m in corpus().items() if m.objects[-1]["apiVersion"] in versions}
 
 
-def _pods(bed: Bed) -> list[Object]:
-    return [p for p in bed.api.list("v1", "Pod", SETTLED) if "deletionTimestamp" not in p["metadata"]]
-
-
 def _below(bed: Bed, body: Object) -> list[Object]:
     """Return the pods of an object, or of a Job or JobSet that it controls."""
     names = {body["metadata"]["uid"]}
     for version, kind in (("jobset.x-k8s.io/v1alpha2", "JobSet"), ("batch/v1", "Job")):
-        names |= {o["metadata"]["uid"] for o in bed.api.list(version, kind, SETTLED) if _owner(o) in names}
-    return [pod for pod in _pods(bed) if _owner(pod) in names]
-
-
-def _owner(body: Object) -> str:
-    return next((str(o["uid"]) for o in body["metadata"].get("ownerReferences", ())), "")
+        names |= {o["metadata"]["uid"] for o in bed.api.list(version, kind, SETTLED) if names & set(owners(o))}
+    return [pod for pod in present(bed, SETTLED) if names & set(owners(pod))]
 
 
 def _role(pod: Object) -> str:
@@ -89,17 +80,7 @@ def _role(pod: Object) -> str:
 
 
 def _failed(bed: Bed, body: Object) -> bool:
-    conditions = bed.api.get(body).get("status", {}).get("conditions", ())
-    return any(c["type"] == "Failed" and c["status"] == "True" for c in conditions)
-
-
-def _phase(bed: Bed, pod: Object, phase: str, **more: Any) -> None:
-    target = {"apiVersion": "v1", "kind": "Pod", "metadata": pod["metadata"]}
-    state = {"running": {}} if phase == "Running" else {"terminated": {"exitCode": 143}}
-    names = [container["name"] for container in pod["spec"]["containers"]]
-    base = {"image": "x", "imageID": "x", "ready": True, "restartCount": 0, "state": state}
-    statuses = [{"name": name, **base} for name in names]
-    bed.api.patch(target, {"status": {"phase": phase, "containerStatuses": statuses, **more}}, "/status")
+    return "Failed" in conditions(bed, body)
 
 
 def _lose(bed: Bed, pod: Object, first: str) -> None:
@@ -111,7 +92,7 @@ def _lose(bed: Bed, pod: Object, first: str) -> None:
         bed.api.delete(target)
     if first == "failed" or own:
         # A pod of a Job is not counted before it has failed, if the Job has rules for that.
-        _phase(bed, pod, "Failed", conditions=GONE)
+        phase(bed, pod, "Failed", code=143, conditions=GONE)
     # A kubelet and an unreachable node leave more time than this.
     sleep(0.5)
     if first == "failed":
@@ -128,7 +109,7 @@ def served(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         stack.callback(crds.remove, bed.api, wanted)
         stack.enter_context(running(bed, tmp_path_factory.mktemp("training"), "training"))
         folder = tmp_path_factory.mktemp("trainer")
-        options = stack.enter_context(job_set_webhook(bed, folder))
+        options = stack.enter_context(webhook.job_set(bed.api, folder))
         stack.enter_context(running(bed, folder, "trainer", *options))
         eventually(lambda: _answers(bed), "JobSet's webhook answers")
         yield
@@ -152,11 +133,13 @@ def posted(bed: Bed, served: None, name: str) -> Iterator[Object]:
     bodies = [strictly(bed, _prepared(body)) for body in manifest.objects]
     kinds = [{"apiVersion": b["apiVersion"], "kind": b["kind"]} for b in manifest.objects]
     stored = bodies[-1] | kinds[-1]
-    count = sum(_count(leaf) for leaf in _leaves(manifest, stored).values())
+    wanted = sum(map(count, _leaves(manifest, stored).values()))
     try:
-        found = eventually(lambda: pods if len(pods := _below(bed, stored)) >= count else [], f"{count} pods of {name}")
+        found = eventually(
+            lambda: pods if len(pods := _below(bed, stored)) >= wanted else [], f"{wanted} pods of {name}"
+        )
         for pod in found:
-            _phase(bed, pod, "Running")
+            phase(bed, pod, "Running")
         yield stored
     finally:
         for kind, body in zip(kinds, bodies, strict=True):
@@ -164,11 +147,6 @@ def posted(bed: Bed, served: None, name: str) -> Iterator[Object]:
         for job_set in bed.api.list("jobset.x-k8s.io/v1alpha2", "JobSet", SETTLED):
             unfinalized(bed, {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", **job_set})
         _empty(bed)
-
-
-def _count(leaf: Object) -> int:
-    count = int(leaf["spec"].get("parallelism", 1)) if leaf["kind"] == "Job" else 1
-    return min(count, leaf["spec"].get("completions", count))
 
 
 LOST = _manifests(_SERVED - {"batch/v1"}) | {
@@ -191,7 +169,7 @@ def test_what_prefers_spot_outlives_a_lost_pod_and_what_ends_with_one_does_not(
         for first in losses:
             known = {pod["metadata"]["uid"] for pod in _below(bed, posted)}
             pod = max((p for p in _below(bed, posted) if _role(p) == role), key=_number)
-            _phase(bed, pod, "Running")
+            phase(bed, pod, "Running")
             _lose(bed, pod, first)
             again = _made_again(bed, posted, role, known, pod)
             condition = f"{name}: {role} is made again, or all ends"
@@ -250,7 +228,7 @@ def test_the_stand_in_names_the_nodes_of_argos_workflows(bed: Bed) -> None:
                 stored = body | {"kind": "Workflow", "apiVersion": argo.VERSION}
                 uid = body["metadata"]["uid"]
                 pods = eventually(
-                    lambda uid=uid: [p for p in _pods(bed) if _owner(p) == uid], f"pods of {manifest.name}"
+                    lambda uid=uid: [p for p in present(bed, SETTLED) if uid in owners(p)], f"pods of {manifest.name}"
                 )
                 expected = {_node(pod): pod for pod in _leaves(manifest, stored).values()}
                 for pod in pods:

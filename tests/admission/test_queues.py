@@ -4,7 +4,8 @@ import copy
 import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
 from sandbox.toolchain.programs import ensure
 from tests.admission.bed import Bed
-from tests.admission.operators import NAMESPACE, clear, pods, running, strictly, unfinalized
+from tests.admission.operators import NAMESPACE, clear, pods, present, running, strictly, unfinalized
 from tests.admission.posting import decision, landing
 from tests.components.program import PROJECT, declare, stack_config
 from tests.examples.record import documents
@@ -33,7 +34,7 @@ BLOCKS = re.findall(r"```sh\n(.*?)```", (PROJECT / "docs" / "queues.md").read_te
 
 
 def example_queues() -> list[Object]:
-    """Those of the example, with room for one on spot; the on-demand quota of the cohort has two."""
+    """Return those of the example, with room for one on spot; the on-demand quota of the cohort has two."""
     flavors = [body for body in documents("jobs/kueue.yaml") if body["kind"] != "Job"]
     team = next(d for d in flavors if d["kind"] == "ClusterQueue" and d["metadata"]["name"] == "team-a")
     for resource in team["spec"]["resourceGroups"][0]["flavors"][0]["resources"]:
@@ -43,7 +44,7 @@ def example_queues() -> list[Object]:
 
 
 def output_queues() -> list[Object]:
-    """Those of the stack's output, whose spot pool has one node at most, and its twin two."""
+    """Return those of the stack's output, whose spot pool has one node at most, and its twin two."""
     config = stack_config(PROJECT / "Pulumi.dev.yaml")
     spot = next(pool for pool in config["kubeflow-spot:pools"] if pool["name"] == "t4")
     spot |= {"maxNodes": 1, "fallback": [{"onDemand": {"maxNodes": 2}}]}
@@ -55,7 +56,7 @@ def output_queues() -> list[Object]:
 
 
 def queued(queues: Callable[[], list[Object]]) -> Object:
-    """The example's Job, in one of these queues; it asks for room on the node's disk as well."""
+    """Return the example's Job, in one of these queues; it asks for room on the node's disk as well."""
     job = documents("jobs/kueue.yaml")[-1]
     (local,) = (body["metadata"]["name"] for body in queues() if body["kind"] == "LocalQueue")
     job["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": local}
@@ -64,31 +65,36 @@ def queued(queues: Callable[[], list[Object]]) -> Object:
     return job
 
 
+@contextmanager
+def queueing(bed: Bed, folder: Path, queues: list[Object], **nodes: int) -> Iterator[None]:
+    """Run Kueue with these queues, beside so many nodes of each pool; take all of it away afterwards."""
+    with bed.scaled(**nodes):
+        try:
+            with running(bed, folder, "kueue"):
+                for body in queues:
+                    strictly(bed, body)
+                yield
+        finally:
+            _emptied(bed, queues)
+
+
 @pytest.mark.parametrize("queues", [example_queues, output_queues])
 def test_kueue_admits_to_spot_first_and_then_to_on_demand(
     queues: Callable[[], list[Object]], bed: Bed, tmp_path: Path
 ) -> None:
-    flavors, job = queues(), queued(queues)
+    job = queued(queues)
     jobs = [{**job, "metadata": {**job["metadata"], "name": f"queued-{number}"}} for number in range(4)]
-    bed.scale(t4=1, t4od=2)
-    try:
-        with running(bed, tmp_path, "kueue"):
-            for body in flavors:
-                strictly(bed, body)
-            admitted = []
-            for number, body in enumerate(jobs):
-                strictly(bed, body)
-                # Before it has seen the queue, Kueue says that there is no room.
-                decided = _admitted if number < 3 else _workload
-                eventually(partial(decided, bed, body["metadata"]["name"]), "Kueue has decided")
-                admitted.append(_admitted(bed, body["metadata"]["name"]).removeprefix("example-"))
-                assert number or admitted == ["spot"]
-            assert admitted == ["spot", "on-demand", "on-demand", ""]
-            made = eventually(
-                lambda: (found := pods(bed, lambda p: "queued" in p["metadata"]["name"])) and len(found) == 3 and found,
-                "the admitted Jobs have pods",
-            )
-        pools = bed.pools()
+    with queueing(bed, tmp_path, queues(), t4=1, t4od=2):
+        admitted = []
+        for number, body in enumerate(jobs):
+            strictly(bed, body)
+            # Before it has seen the queue, Kueue says that there is no room.
+            decided = _admitted if number < 3 else _workload
+            eventually(partial(decided, bed, body["metadata"]["name"]), "Kueue has decided")
+            admitted.append(_admitted(bed, body["metadata"]["name"]).removeprefix("example-"))
+            assert number or admitted == ["spot"]
+        assert admitted == ["spot", "on-demand", "on-demand", ""]
+        made, pools = pods(bed, 3, "queued"), bed.pools()
         assert sorted(landing(decision(pod), pools) for pod in made) == ["t4", "t4od", "t4od"]
         spot = next(pod for pod in made if landing(decision(pod), pools) == "t4")
         golden = next(g for g in goldens().values() if g.name.startswith("kueue"))
@@ -97,62 +103,37 @@ def test_kueue_admits_to_spot_first_and_then_to_on_demand(
         assert {t["key"] for t in golden.spec["tolerations"]} <= set(keys)
         # The policy adds no second toleration of a key.
         assert len(keys) == len(set(keys) | {k for k in keys if k.startswith("node.kubernetes.io/")})
-    finally:
-        _emptied(bed, flavors)
-        bed.scale(t4=0, t4od=0)
 
 
 def test_a_job_that_asks_for_on_demand_passes_over_spot_and_one_without_gpus_runs_where_it_would_without_a_queue(
     bed: Bed, tmp_path: Path
 ) -> None:
-    flavors, job = output_queues(), queued(output_queues)
+    job = queued(output_queues)
     asking, plain = copy.deepcopy(job), copy.deepcopy(job)
     asking["metadata"]["name"], plain["metadata"]["name"] = "queued-asking", "queued-plain"
     asking["spec"]["template"]["spec"]["nodeSelector"] = {"kubeflow-spot.dev/capacity": "on-demand"}
     del plain["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"]
     # Of a distributed job Kueue gives each role a flavor by itself: this is what a parameter server gets.
-    bed.scale(t4=1, t4od=1)
-    try:
-        with running(bed, tmp_path, "kueue"):
-            for body in (*flavors, asking, plain):
-                strictly(bed, body)
-            workload = eventually(partial(_workload, bed, "queued-asking"), "Kueue has decided")
-            assert _flavor(workload) == "on-demand"
-            made = eventually(
-                lambda: (found := pods(bed, lambda p: "queued" in p["metadata"]["name"])) and len(found) == 2 and found,
-                "the admitted Jobs have pods",
-            )
-        pools = bed.pools()
+    with queueing(bed, tmp_path, [*output_queues(), asking, plain], t4=1, t4od=1):
+        workload = eventually(partial(_workload, bed, "queued-asking"), "Kueue has decided")
+        assert _flavor(workload) == "on-demand"
+        made, pools = pods(bed, 2, "queued"), bed.pools()
         landed = {pod["metadata"]["labels"]["job-name"]: landing(decision(pod), pools) for pod in made}
         assert landed == {"queued-asking": "t4od", "queued-plain": "CPU node"}
-    finally:
-        _emptied(bed, flavors)
-        bed.scale(t4=0, t4od=0)
 
 
 def test_the_pages_lines_move_work_that_waits_for_dry_spot_to_on_demand(bed: Bed, tmp_path: Path) -> None:
-    flavors, job = output_queues(), queued(output_queues)
     (lines,) = (block for block in BLOCKS if '"active": false' in block)
     # Spot has quota and no machine.
-    bed.scale(t4=0, t4od=1)
-    try:
-        with running(bed, tmp_path, "kueue"):
-            for body in (*flavors, job):
-                strictly(bed, body)
-            assert eventually(partial(_admitted, bed, "queued"), "Kueue has admitted it") == "spot"
-            (waiting,) = eventually(lambda: pods(bed, lambda p: "queued" in p["metadata"]["name"]), "it has a pod")
-            assert decision(waiting) == "pending"
-            name = (_workload(bed, "queued") or {})["metadata"]["name"]
-            shell(bed, re.sub(r"(?m)^WAITING=\S+", f"WAITING={name}", lines))
-            eventually(lambda: _admitted(bed, "queued") == "on-demand", "the work is admitted to on demand")
-            (moved,) = eventually(
-                lambda: pods(bed, lambda p: "queued" in p["metadata"]["name"] and decision(p) != "pending"),
-                "it has a node",
-            )
+    with queueing(bed, tmp_path, [*output_queues(), queued(output_queues)], t4=0, t4od=1):
+        assert eventually(partial(_admitted, bed, "queued"), "Kueue has admitted it") == "spot"
+        (waiting,) = pods(bed, 1, "queued")
+        assert decision(waiting) == "pending"
+        name = (_workload(bed, "queued") or {})["metadata"]["name"]
+        shell(bed, re.sub(r"(?m)^WAITING=\S+", f"WAITING={name}", lines))
+        eventually(lambda: _admitted(bed, "queued") == "on-demand", "the work is admitted to on demand")
+        (moved,) = eventually(lambda: [p for p in present(bed) if p["spec"].get("nodeName")], "it has a node")
         assert landing(decision(moved), bed.pools()) == "t4od"
-    finally:
-        _emptied(bed, flavors)
-        bed.scale(t4=0, t4od=0)
 
 
 def shell(bed: Bed, lines: str) -> None:
@@ -166,7 +147,7 @@ def shell(bed: Bed, lines: str) -> None:
 
 
 def _workload(bed: Bed, job: str) -> Object | None:
-    """The workload of a Job, once Kueue has admitted it or found no room."""
+    """Return the workload of a Job, once Kueue has admitted it or found no room."""
     for workload in bed.api.list("kueue.x-k8s.io/v1beta1", "Workload", NAMESPACE):
         owned = any(owner["name"] == job for owner in workload["metadata"].get("ownerReferences", ()))
         if owned and any(c["type"] == "QuotaReserved" for c in workload.get("status", {}).get("conditions", ())):
@@ -175,7 +156,7 @@ def _workload(bed: Bed, job: str) -> Object | None:
 
 
 def _flavor(workload: Object) -> str:
-    """The flavor that gives the workload its GPU; empty without one."""
+    """Return the flavor that gives the workload its GPU; empty without one."""
     assignments = workload["status"].get("admission", {}).get("podSetAssignments", ())
     return next((str(assignment["flavors"]["nvidia.com/gpu"]) for assignment in assignments), "")
 
@@ -193,22 +174,17 @@ def test_kueue_gives_the_on_demand_quota_back_to_the_queue_that_owns_it(bed: Bed
     labels = {"kueue.x-k8s.io/queue-name": "owners"}
     jobs = [{**job, "metadata": {**job["metadata"], "name": f"queued-{number}"}} for number in range(2)]
     jobs.append({**job, "metadata": {**job["metadata"], "name": "queued-owner", "labels": labels}})
-    try:
-        with running(bed, tmp_path, "kueue"):
-            for body in (*queues, *jobs):
-                strictly(bed, body)
-                if body["kind"] == "Job":
-                    eventually(
-                        partial(_admitted, bed, body["metadata"]["name"]), f"{body['metadata']['name']} is admitted"
-                    )
-            others = [_admitted(bed, name) for name in ("queued-0", "queued-1")]
-            assert sorted(others) == ["", "example-on-demand"]
-    finally:
-        _emptied(bed, queues)
+    with queueing(bed, tmp_path, queues):
+        for body in jobs:
+            strictly(bed, body)
+            name = body["metadata"]["name"]
+            eventually(partial(_admitted, bed, name), f"{name} is admitted")
+        others = [_admitted(bed, name) for name in ("queued-0", "queued-1")]
+        assert sorted(others) == ["", "example-on-demand"]
 
 
 def _admitted(bed: Bed, job: str) -> str:
-    """The flavor of a Job that Kueue has admitted; empty while it has not."""
+    """Return the flavor of a Job that Kueue has admitted; empty while it has not."""
     workload = _workload(bed, job)
     return _flavor(workload) if workload else ""
 

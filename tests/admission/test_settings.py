@@ -7,9 +7,23 @@ import pytest
 
 from sandbox.tests.api import Object, Refused
 from sandbox.tests.subjects import DEV
+from tests.admission.additions import PREFERRED
 from tests.admission.bed import Bed
 from tests.admission.corpus import corpus
-from tests.admission.escapes import ARGO, GPU, SETTINGS, SPOT, TOLERANT, WITH_SETTINGS, Escape, claim, claiming, pod
+from tests.admission.escapes import (
+    ARGO,
+    GPU,
+    SETTINGS,
+    SPOT,
+    TOLERANT,
+    WITH_SETTINGS,
+    Escape,
+    claim,
+    claiming,
+    pod,
+    verdict,
+    with_metadata,
+)
 from tests.admission.neighbours import CRITICAL, affinity
 from tests.admission.posting import anew
 
@@ -46,7 +60,7 @@ _STAGES: dict[str, dict[str, Any] | None] = {"set": _FIRST, "changed": _CHANGED,
 
 @pytest.fixture(scope="module")
 def stage(bed: Bed, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
-    """The cluster with the settings of a stage in force; `removed` comes after the others."""
+    """Yield the cluster with the settings of a stage in force; `removed` comes after the others."""
     guard = _STAGES[request.param]
     if guard is None:
         yield bed
@@ -56,21 +70,12 @@ def stage(bed: Bed, request: pytest.FixtureRequest, tmp_path_factory: pytest.Tem
 
 
 def at(name: str) -> pytest.MarkDecorator:
-    """The stage of a test."""
+    """Return the mark that sets the stage of a test."""
     return pytest.mark.parametrize("stage", [name], indirect=True, scope="module")
 
 
-def verdict(bed: Bed, body: Object, user: str | None = None) -> str:
-    """The rule that refuses an object; empty when it is admitted."""
-    try:
-        bed.api.create(body, user=user, dry_run=True)
-    except Refused as refused:
-        return refused.message.partition("kubeflow-spot guard, rule ")[2].partition(":")[0] or refused.message
-    return ""
-
-
 def breaking(bed: Bed, app: str) -> dict[str, Object]:
-    """Pods with this label by the rules that they break."""
+    """Return pods with this label by the rules that they break."""
     node = min(bed.pools())
     label = {"app": app}
     spot = {"nodeSelector": {"kubeflow-spot.dev/capacity": "spot"}}
@@ -87,7 +92,7 @@ def breaking(bed: Bed, app: str) -> dict[str, Object]:
 
 
 def refused(bed: Bed, app: str) -> dict[str, str]:
-    """The rule that refuses, by the rules that a pod breaks; without admitted pods."""
+    """Return the rule that refuses, by the rules that a pod breaks; without admitted pods."""
     found = {name: verdict(bed, body) for name, body in breaking(bed, app).items()}
     return {name: rule for name, rule in found.items() if rule}
 
@@ -116,7 +121,7 @@ def test_an_exception_lifts_the_rules_that_it_names_and_no_others(
 
 
 def step(**spec: Any) -> Object:
-    """A step of a single-user Kubeflow Pipelines, with a GPU."""
+    """Return a step of a single-user Kubeflow Pipelines, with a GPU."""
     golden = corpus()["kfp-executor-single-user"]
     body = anew(golden.object, golden.namespace)
     del body["spec"]["serviceAccountName"]
@@ -124,44 +129,36 @@ def step(**spec: Any) -> Object:
 
 
 def movement(bed: Bed, body: Object) -> str:
-    """The node affinity that a pod of Argo's gets."""
+    """Return the node affinity that a pod of Argo's gets."""
     affinity = bed.api.create(body, user=ARGO, dry_run=True)["spec"].get("affinity", {}).get("nodeAffinity", {})
     return ", ".join(affinity)
 
 
-_PREFERS = "preferredDuringSchedulingIgnoredDuringExecution"
+@at("set")
+@pytest.mark.parametrize(
+    ("body", "user", "rule"),
+    [
+        # The GKE tutorial of 2020 (kubeflow/pipelines, standalone deployment) runs its steps in the namespace `kubeflow`.
+        (step(tolerations=[SPOT]), ARGO, ""),
+        (step(tolerations=[SPOT], restartPolicy="Always"), ARGO, "tolerates-spot"),
+        # Of no workflow.
+        (with_metadata(step(tolerations=[SPOT]), labels={}), ARGO, "tolerates-spot"),
+        (step(nodeName="aks-t4"), ARGO, "node-name"),
+        (claim("gpu.nvidia.com"), None, ""),
+        (claim("gpu.nvidia.com", template=True), None, ""),
+        (claiming(), None, ""),
+        (pod("none", restart="Never", tolerations=[GPU]), None, "tolerates-gpu"),
+    ],
+)
+def test_steps_of_pipelines_and_claims_pass_as_the_stack_file_says(
+    stage: Bed, body: Object, user: str | None, rule: str
+) -> None:
+    assert verdict(stage, body, user) == rule
 
 
 @at("set")
-def test_steps_of_pipelines_in_the_platforms_namespace_may_use_spot(stage: Bed) -> None:
-    """The GKE tutorial of 2020 (kubeflow/pipelines, standalone deployment) runs its steps in the namespace `kubeflow`."""
-    assert verdict(stage, step(tolerations=[SPOT]), ARGO) == ""
-    assert movement(stage, step()) == _PREFERS
-
-
-@pytest.mark.parametrize("lasting", [{"restartPolicy": "Always"}, {"labels": {}}])
-@at("set")
-def test_what_lasts_there_and_what_is_of_no_workflow_may_not(stage: Bed, lasting: dict[str, Any]) -> None:
-    body = step(tolerations=[SPOT], **({} if "labels" in lasting else lasting))
-    body["metadata"] |= {key: value for key, value in lasting.items() if key == "labels"}
-    assert verdict(stage, body, ARGO) == "tolerates-spot"
-
-
-@at("set")
-def test_a_step_there_names_no_node(stage: Bed) -> None:
-    assert verdict(stage, step(nodeName=min(stage.pools())), ARGO) == "node-name"
-
-
-@at("set")
-def test_a_claim_passes_as_a_gpu_where_the_stack_file_names_their_classes(stage: Bed) -> None:
-    assert verdict(stage, claiming()) == ""
-    assert verdict(stage, pod("none", restart="Never", tolerations=[GPU])) == "tolerates-gpu"
-
-
-@at("set")
-@pytest.mark.parametrize("template", [False, True])
-def test_there_a_claim_for_a_gpu_is_admitted(stage: Bed, template: bool) -> None:
-    assert verdict(stage, claim("gpu.nvidia.com", template=template)) == ""
+def test_steps_of_pipelines_in_the_platforms_namespace_prefer_spot(stage: Bed) -> None:
+    assert movement(stage, step()) == PREFERRED
 
 
 @at("set")

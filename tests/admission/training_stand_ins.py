@@ -34,7 +34,7 @@ def owned_pod(parent: Object, name: str, template: Object, labels: Mapping[str, 
 
 
 def training(job: Object, _: Manifest) -> Made:
-    """kubeflow/training-operator v1.9.3, pkg/controller.v1: common/pod.go and each kind."""
+    """Follow kubeflow/training-operator v1.9.3, pkg/controller.v1: common/pod.go and each kind."""
     kind, name = job["kind"].lower(), job["metadata"]["name"]
     replicas = next(value for key, value in job["spec"].items() if key.endswith("ReplicaSpecs"))
     default = "OnFailure" if kind in ("pytorchjob", "paddlejob") else "Never"
@@ -97,7 +97,7 @@ def _tf_config(job: Object, replicas: Object, role: str, index: int) -> Object:
 
 
 def mpi(job: Object, _: Manifest) -> Made:
-    """kubeflow/mpi-operator caa3c47fc42e, pkg/controller/mpi_job_controller.go."""
+    """Follow kubeflow/mpi-operator caa3c47fc42e, pkg/controller/mpi_job_controller.go."""
     name, replicas = job["metadata"]["name"], job["spec"]["mpiReplicaSpecs"]
     labels = {f"{_TRAINING}operator-name": "mpi-operator", f"{_TRAINING}job-name": name}
     for index in range(replicas["Worker"]["replicas"]):
@@ -113,7 +113,7 @@ def mpi(job: Object, _: Manifest) -> Made:
 
 
 def job_set(body: Object, _: Manifest) -> Made:
-    """kubernetes-sigs/jobset v0.10.1, pkg/controllers/jobset_controller.go, and pkg/webhooks."""
+    """Follow kubernetes-sigs/jobset v0.10.1, pkg/controllers/jobset_controller.go, and pkg/webhooks."""
     name, spec = body["metadata"]["name"], body["spec"]
     for replicated in spec["replicatedJobs"]:
         for index in range(replicated.get("replicas", 1)):
@@ -142,7 +142,7 @@ def job_set(body: Object, _: Manifest) -> Made:
 
 
 def train_job(job: Object, manifest: Manifest) -> Made:
-    """kubeflow/trainer v2.1.0, pkg/runtime/framework/plugins: jobset/builder.go and mpi/mpi.go."""
+    """Follow kubeflow/trainer v2.1.0, pkg/runtime/framework/plugins: jobset/builder.go and mpi/mpi.go."""
     wanted, trainer = job["spec"]["runtimeRef"]["name"], job["spec"].get("trainer", {})
     runtime = next(body for body in manifest.objects if body["metadata"]["name"] == wanted)
     as_node = runtime["spec"].get("mlPolicy", {}).get("mpi", {}).get("runLauncherAsNode", False)
@@ -167,13 +167,13 @@ def _ancestor(replicated: Object) -> Any:
 
 
 def cron_job(body: Object, _: Manifest) -> Made:
-    """Kubernetes' own controller makes one by the clock: the same Job, at once."""
+    """Make the Job at once that Kubernetes' own controller makes by the clock."""
     name, spec = f"{body['metadata']['name']}-1", body["spec"]["jobTemplate"]["spec"]
     yield "pod", child(body, "batch/v1", "Job", name, spec), None
 
 
 def experiment(body: Object, _: Manifest) -> Made:
-    """kubeflow/katib 33c8ff4e5d18, pkg/controller.v1beta1, experiment and trial."""
+    """Follow kubeflow/katib 33c8ff4e5d18, pkg/controller.v1beta1, experiment and trial."""
     template = body["spec"]["trialTemplate"]
     text = json.dumps(template["trialSpec"])
     for parameter in template.get("trialParameters", ()):

@@ -1,4 +1,4 @@
-"""A mutating webhook like Katib's: it labels the pods of trials, after every MutatingAdmissionPolicy.
+"""Mutating webhooks: one like Katib's, which labels the pods of trials after every MutatingAdmissionPolicy, and JobSet's own.
 
 kubeflow/katib v0.19.0, pkg/webhook/v1beta1/pod/inject_webhook.go: label `katib.kubeflow.org/trial`, variable KATIB_TRIAL_NAME,
 and on the primary pod a metrics collector. Katib finds the trial by the pod's owners; here the names are given.
@@ -7,6 +7,7 @@ and on the primary pod a metrics collector. Katib finds the trial by the pod's o
 import base64
 import ipaddress
 import json
+import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ _JOB_LABELS = ("batch.kubernetes.io/job-name", "training.kubeflow.org/job-name",
 
 
 def patch(pod: dict[str, Any], trials: frozenset[str]) -> list[dict[str, Any]]:
-    """The JSON patch for a pod; empty for a pod without a trial, or with the label already."""
+    """Return the JSON patch for a pod; empty for a pod without a trial, or with the label already."""
     labels = pod["metadata"].get("labels", {})
     trial = next((labels[key] for key in _JOB_LABELS if labels.get(key) in trials), None)
     if trial is None or LABEL in labels:
@@ -49,7 +50,7 @@ def patch(pod: dict[str, Any], trials: frozenset[str]) -> list[dict[str, Any]]:
 
 @contextmanager
 def katib(api: Api, trials: frozenset[str], folder: Path) -> Iterator[list[str]]:
-    """The served and registered webhook; yields the names of the requested trials as they come."""
+    """Serve and register the webhook; yield the names of the requested trials as they come."""
     requested: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -75,8 +76,7 @@ def katib(api: Api, trials: frozenset[str], folder: Path) -> Iterator[list[str]]
     Handler.protocol_version = "HTTP/1.1"
     # Otherwise each answer waits 40 ms for the acknowledgement of its header.
     Handler.disable_nagle_algorithm = True
-    names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    Authority(folder).issue("webhook", "katib-controller", None, names)
+    _certify("webhook", folder)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "webhook.crt", folder / "webhook.key")
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -84,7 +84,11 @@ def katib(api: Api, trials: frozenset[str], folder: Path) -> Iterator[list[str]]
     server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    configuration = _configuration(server.server_address[1], (folder / "ca.crt").read_bytes())
+    # As in kubeflow/manifests 26.03 (applications/katib), with this server in place of the Service.
+    address, selected = f"{server.server_address[1]}/mutate-pod", {"matchLabels": KATIB}
+    configuration = _registration(
+        "katib.kubeflow.org", ("", "v1", "pods"), folder, address, name=NAME, namespaceSelector=selected
+    )
     try:
         api.create(configuration)
         probe = _probe(next(iter(trials)))
@@ -101,28 +105,37 @@ def katib(api: Api, trials: frozenset[str], folder: Path) -> Iterator[list[str]]
         thread.join()
 
 
-def _configuration(port: int, authority: bytes) -> dict[str, Any]:
-    """The registration of kubeflow/manifests 26.03 (applications/katib), with this server in place of the Service."""
-    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
-    return {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "MutatingWebhookConfiguration",
-        "metadata": {"name": "katib.kubeflow.org"},
-        "webhooks": [
-            {
-                "name": NAME,
-                "admissionReviewVersions": ["v1"],
-                "sideEffects": "None",
-                "failurePolicy": "Fail",
-                "clientConfig": {
-                    "url": f"https://127.0.0.1:{port}/mutate-pod",
-                    "caBundle": base64.b64encode(authority).decode(),
-                },
-                "namespaceSelector": {"matchLabels": KATIB},
-                "rules": [rule],
-            }
-        ],
-    }
+@contextmanager
+def job_set(api: Api, folder: Path) -> Iterator[tuple[str, ...]]:
+    """Register JobSet's webhook, which fills in defaults; yield the options of the program that serves it.
+
+    kubernetes-sigs/jobset v0.10.1, pkg/webhooks/jobset_webhook.go.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    _certify("tls", folder)
+    kind = ("jobset.x-k8s.io", "v1alpha2", "jobsets")
+    path = "mutate-jobset-x-k8s-io-v1alpha2-jobset"
+    registration = _registration("examples-jobset", kind, folder, f"{port}/{path}", name="jobset.example.com")
+    with api.created(registration):
+        yield "--certificates", str(folder), "--port", str(port)
+
+
+def _certify(name: str, folder: Path) -> None:
+    """Write a certificate of this name for a server on this machine, and that of its authority."""
+    names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    Authority(folder).issue(name, "webhook", None, names)
+
+
+def _registration(name: str, kind: tuple[str, str, str], folder: Path, address: str, /, **hook: Any) -> dict[str, Any]:
+    """Return the registration of a webhook on this machine, which is asked about new objects of a kind."""
+    group, version, resource = kind
+    rule = {"apiGroups": [group], "apiVersions": [version], "operations": ["CREATE"], "resources": [resource]}
+    authority = base64.b64encode((folder / "ca.crt").read_bytes()).decode()
+    hook |= {"clientConfig": {"url": f"https://127.0.0.1:{address}", "caBundle": authority}, "rules": [rule]}
+    hook |= {"admissionReviewVersions": ["v1"], "sideEffects": "None", "failurePolicy": "Fail"}
+    base = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration"}
+    return {**base, "metadata": {"name": name}, "webhooks": [hook]}
 
 
 def _probe(trial: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from tests.apiserver.steps import Steps
 
 @pytest.fixture(scope="session")
 def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """A cluster without a cloud. A test deletes the objects that it creates."""
+    """Yield a cluster without a cloud. A test deletes the objects that it creates."""
     with planes.running(tmp_path_factory.mktemp("api-server") / "there") as plane:
         yield plane
 
@@ -33,6 +33,6 @@ def argo_client(api_server: ControlPlane) -> Iterator[Client]:
 
 @pytest.fixture(scope="session")
 def controller(api_server: ControlPlane, argo_client: Client, request: pytest.FixtureRequest) -> Iterator[Steps]:
-    """Argo's controller with these workflow defaults, or none; it ends with all Workflows of its tests."""
+    """Run Argo's controller with these workflow defaults, or none; it ends with all Workflows of its tests."""
     with running(api_server, argo_client, request.param):
         yield Steps(argo_client)

@@ -32,7 +32,7 @@ QUICK = {
 
 
 def quick(strategy: Mapping[str, Any]) -> dict[str, Any]:
-    """Workflow defaults with this retry strategy and a short wait."""
+    """Return workflow defaults with this retry strategy and a short wait."""
     backoff = {"backoff": {**strategy["backoff"], "duration": SHORT}} if "backoff" in strategy else {}
     return {"spec": {"templateDefaults": {"retryStrategy": {**strategy, **backoff}}}}
 
@@ -59,7 +59,7 @@ def running(
 
 
 def one_step(name: str, retry: Retry | None = None) -> Object:
-    """A Workflow of a step alone, as a pipeline's, with `set_retry` or without."""
+    """Return a Workflow of a step alone, as a pipeline's, with `set_retry` or without."""
     whole = pipeline(name, NAMESPACE, [Task("step", retry=retry)], of_drivers={"piece": TASK}, of_steps={"piece": TASK})
     step = next(each for each in whole["spec"]["templates"] if each["name"].endswith("container-impl"))
     values = {"piece": "step", "pod-spec-patch": "{}"}
@@ -94,20 +94,26 @@ class Play:
         return phase if phase in ("Succeeded", "Failed", "Error") else ""
 
     def new(self) -> list[Object]:
-        """Pods that were not there before."""
+        """Return the pods that were not there before."""
         found = [pod for pod in self._steps.pods(self.name) if pod["metadata"]["uid"] not in self.seen]
         self.seen |= {pod["metadata"]["uid"]: pod for pod in found}
         return found
 
     def next(self, *, run: bool = True) -> Object | None:
-        """The next pod, which runs by now unless it shall not; None when the Workflow ends before there is one."""
+        """Return the next pod, which runs by now unless it shall not; None when the Workflow ends before."""
         found = eventually(lambda: self.new() or self.over, f"{self.name} goes on or ends", 30, PAUSE)
         if isinstance(found, str):
             return None
         return self.running(found[0]) if run else found[0]
 
+    def pod(self, *, run: bool = True) -> Object:
+        """Return the next pod. Raises AssertionError when the Workflow ends before there is one."""
+        found = self.next(run=run)
+        assert found is not None, f"{self.name} has ended: {self.over}"
+        return found
+
     def running(self, pod: Object) -> Object:
-        """Let a pod run; returns when Argo has seen that it does."""
+        """Let a pod run; return when Argo has seen that it does."""
         self._steps.run(pod)
         eventually(
             lambda: node(self.body(), pod).get("phase") == "Running" or self.over,
@@ -128,7 +134,7 @@ class Play:
 
 
 def _results(pod: Object, attempt: int) -> dict[str, str]:
-    """The parameters that a driver returns: of another value in each attempt."""
+    """Return the parameters that a driver returns: of another value in each attempt."""
     if not task(pod).endswith("-driver"):
         return {}
     result = "execution-id" if task(pod) == "root-driver" else "pod-spec-patch"

@@ -1,11 +1,13 @@
 """The pods of Argo's Workflows, played: what kubelets write into their status, and what the executor in them reports.
 
+ENDINGS are the ways in which such a pod ends, what Argo makes of each, and whether the machine is the reason.
+
 Sources: argo-workflows v3.7.3, cmd/argoexec/commands/wait.go (the container `wait` reports an unfinished WorkflowTaskResult at its
 start and a finished one at its end); kubernetes 1.36.2, pkg/kubelet/nodeshutdown, pkg/kubelet/eviction, pkg/kubelet/lifecycle and
 pkg/controller/podgc (phase, reason and message of a pod that a machine takes with it).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -28,7 +30,7 @@ WAITING: State = {"waiting": {"reason": "ContainerCreating"}}
 
 
 def ended(code: int, reason: str = "", finished: str = _AT) -> State:
-    """The state of a container that ended."""
+    """Return the state of a container that ended."""
     reason = reason or ("Error" if code else "Completed")
     return {"terminated": {"exitCode": code, "reason": reason, "startedAt": _AT, "finishedAt": finished}}
 
@@ -42,12 +44,12 @@ class Steps:
     """Whether the executor in the pods reports, as it may where Argo's rights for it are installed."""
 
     def pods(self, workflow: str) -> list[Object]:
-        """The pods of a Workflow that exist, the oldest first."""
+        """Return the pods of a Workflow that exist, the oldest first."""
         found = self.client.list("v1", "Pod", NAMESPACE, f"{_WORKFLOW}={workflow}")
         return sorted(found, key=lambda pod: (pod["metadata"]["creationTimestamp"], pod["metadata"]["name"]))
 
     def run(self, pod: Object) -> Object:
-        """Its containers run."""
+        """Let a pod's containers run."""
         self._running(pod)
         self._report(pod, finished=False)
         return pod
@@ -56,14 +58,14 @@ class Steps:
         self._status(pod, "Running", {"main": RUNNING, "wait": RUNNING})
 
     def succeed(self, pod: Object, outputs: Mapping[str, str] | None = None) -> None:
-        """Its containers end with 0, and it returns these parameters."""
+        """End a pod's containers with 0; it returns these parameters."""
         self._report(pod, finished=True, outputs=outputs)
         self._status(pod, "Succeeded", {"main": ended(0), "wait": ended(0)})
 
     def fail(
         self, pod: Object, code: int, reason: str = "", *, told: bool = True, status_reason: str = "", message: str = ""
     ) -> None:
-        """Its container `main` ends with a code; the executor reports its end, unless it was not `told` to end.
+        """End the container `main` with a code; the executor reports its end, unless it was not `told` to end.
 
         `status_reason` and `message` are the pod's own.
         """
@@ -79,17 +81,17 @@ class Steps:
         )
 
     def reject(self, pod: Object, reason: str, message: str) -> None:
-        """A kubelet fails it, and says why; there is no state of a container."""
+        """Fail a pod as a kubelet does, which says why; there is no state of a container."""
         self._status(pod, "Failed", {}, reason=reason, message=message)
 
     def collect(self, pod: Object, state: State = RUNNING) -> None:
-        """Its node is gone, and the controller manager fails it: nobody is left to change the state of its containers."""
+        """Fail a pod whose node is gone as the controller manager does: nobody changes the state of its containers."""
         self._status(
             pod, "Failed", {"main": state, "wait": state}, conditions=[{**_DISRUPTED, "reason": "DeletionByPodGC"}]
         )
 
     def evict(self, pod: Object) -> None:
-        """Its node is drained: the executor reports its end, and the pod is gone before anybody sees more of it.
+        """Drain a pod's node: the executor reports its end, and the pod is gone before anybody sees more of it.
 
         Argo looks twice in one pass whether there is a pod (3.7.3, podReconciliation in operator.go and podExists in
         workflowpod.go). One that goes in between is made again, of the same name and as the same attempt (once in 80 on a busy
@@ -102,7 +104,7 @@ class Steps:
         eventually(lambda: self._given_up(pod), "Argo gives the pod up", 30, PAUSE)
 
     def _given_up(self, pod: Object) -> bool:
-        """Whether Argo knows that a pod is gone. One that it made again runs first: a pending one would only be made once more."""
+        """Return whether Argo gave a pod up. One made again runs first: a pending one would only be made once more."""
         phase = self._seen(pod).get("phase")
         there = self.client.get("v1", "Pod", pod["metadata"]["name"], NAMESPACE) is not None
         if there and phase == "Pending":
@@ -112,13 +114,13 @@ class Steps:
         return phase == "Error"
 
     def _seen(self, pod: Object) -> Object:
-        """What Argo knows of a pod."""
+        """Return what Argo knows of a pod."""
         workflow = self.client.get(VERSION, "Workflow", pod["metadata"]["labels"][_WORKFLOW], NAMESPACE)
         assert workflow is not None
         return node(workflow, pod)
 
     def delete(self, pod: Object) -> None:
-        """It is gone."""
+        """Delete a pod at once."""
         self.client.delete("v1", "Pod", pod["metadata"]["name"], NAMESPACE, at_once=True)
 
     def _status(self, pod: Object, phase: str, states: Mapping[str, State], **rest: Any) -> None:
@@ -157,20 +159,77 @@ class Steps:
 
 
 def node(workflow: Object, pod: Object) -> Object:
-    """The node of a Workflow that a pod is for; empty before the controller has written it."""
+    """Return the node of a Workflow that a pod is for; empty before the controller has written it."""
     nodes = (workflow.get("status") or {}).get("nodes") or {}
     found: Object = nodes.get(pod["metadata"]["annotations"]["workflows.argoproj.io/node-id"]) or {}
     return found
 
 
 def task(pod: Object) -> str:
-    """The name of the task that a pod of a pipeline is for."""
+    """Return the name of the task that a pod of a pipeline is for."""
     return str(pod["metadata"]["annotations"]["piece"])
 
 
 def counted(pods: Sequence[Object]) -> dict[str, int]:
-    """The number of pods of each task."""
+    """Return the number of pods of each task."""
     found: dict[str, int] = {}
     for pod in pods:
         found[task(pod)] = found.get(task(pod), 0) + 1
     return found
+
+
+SHUTDOWN = "Pod was terminated in response to imminent node shutdown."
+"""kubernetes 1.36.2, pkg/kubelet/nodeshutdown/nodeshutdown_manager.go."""
+FULL = "The node was low on resource: memory. Threshold quantity: 100Mi, available: 90Mi."
+"""pkg/kubelet/eviction/helpers.go."""
+NO_GPU = "Pod was rejected: Allocate failed due to no healthy devices present; cannot allocate unhealthy devices nvidia.com/gpu"
+"""pkg/kubelet/kubelet.go and pkg/kubelet/cm/devicemanager/manager.go: before the device plugin is back, say."""
+TOO_LONG = "Pod was active on the node longer than the specified deadline"
+"""pkg/kubelet/active_deadline.go."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """One way."""
+
+    end: Callable[[Steps, Object], None]
+    phase: str
+    message: str
+    """Phase and message of Argo's node."""
+    machine: bool
+    """Whether the machine is the reason: then, and only then, the step starts again."""
+    begun: bool = True
+    """Whether its containers ran."""
+
+
+ENDINGS: Mapping[str, Ending] = {
+    "evicted": Ending(lambda steps, pod: steps.evict(pod), "Error", "pod deleted", True),
+    "drained": Ending(lambda steps, pod: steps.fail(pod, 143), "Failed", "main: Error (exit code 143)", True),
+    "killed": Ending(lambda steps, pod: steps.fail(pod, 137), "Failed", "main: Error (exit code 137)", True),
+    "node-shutdown": Ending(
+        lambda steps, pod: steps.fail(pod, 143, status_reason="Terminated", message=SHUTDOWN), "Failed", SHUTDOWN, True
+    ),
+    "node-full": Ending(
+        lambda steps, pod: steps.fail(pod, 137, status_reason="Evicted", message=FULL), "Failed", FULL, True
+    ),
+    "rejected": Ending(
+        lambda steps, pod: steps.reject(pod, "UnexpectedAdmissionError", NO_GPU), "Failed", NO_GPU, True, begun=False
+    ),
+    "not-begun": Ending(
+        lambda steps, pod: steps.collect(pod, WAITING),
+        "Error",
+        "Pod failed before main container starts due to ContainerCreating: ",
+        True,
+        begun=False,
+    ),
+    "fails": Ending(lambda steps, pod: steps.fail(pod, 1), "Failed", "main: Error (exit code 1)", False),
+    "out-of-memory": Ending(
+        lambda steps, pod: steps.fail(pod, 137, "OOMKilled"), "Failed", "main: OOMKilled (exit code 137)", False
+    ),
+    "too-long": Ending(
+        lambda steps, pod: steps.fail(pod, 143, status_reason="DeadlineExceeded", message=TOO_LONG),
+        "Failed",
+        TOO_LONG,
+        False,
+    ),
+}

@@ -1,7 +1,7 @@
 """Pods that a real API server sends to the ComputeClass: before admission, and after the policy."""
 
 from collections.abc import Iterator
-from time import monotonic, sleep
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,6 +15,8 @@ from config.placement import node_pools
 from config.stack_file import loader
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.tests.api import Api
+from sandbox.tests.stack import eventually
+from tests.admission.additions import requiring
 from tests.components.google import WITH_TWIN, stack
 
 pytestmark = pytest.mark.engine
@@ -28,53 +30,29 @@ DAEMON_SETS = "system:serviceaccount:kube-system:daemon-set-controller"
 @pytest.fixture(scope="module")
 def api(api_server: ControlPlane) -> Iterator[Api]:
     api = Api(api_server)
-    created: list[dict[str, Any]] = []
-    try:
-        settings = {key.removeprefix("kubeflow-spot:"): value for key, value in stack(WITH_TWIN).items()}
-        spec, _ = loader.read_stack(settings)
-        assert spec
-        members = [pool for pool in node_pools.node_pools(spec, Gke()) if pool.gpus]
-        pair = compute_class.policy(ComputeClassPlan(PoolClass(KEY, NAME), tuple(members), by_default=True), "test")
-        policy, binding = (
-            {"apiVersion": "admissionregistration.k8s.io/v1", "kind": f"MutatingAdmissionPolicy{ending}", **wire(body)}
-            for ending, body in zip(("", "Binding"), pair, strict=True)
-        )
-        # The API server checks the types of expressions, and refuses a mistake here.
-        assert api.warnings(policy) == []
-        for body in (policy, binding):
-            api.create(body)
-            created.append(body)
-        account = {
-            "apiVersion": "v1",
-            "kind": "ServiceAccount",
-            "metadata": {"name": "default", "namespace": "default"},
-        }
+    settings = {key.removeprefix("kubeflow-spot:"): value for key, value in stack(WITH_TWIN).items()}
+    spec, _ = loader.read_stack(settings)
+    assert spec
+    members = [pool for pool in node_pools.node_pools(spec, Gke()) if pool.gpus]
+    pair = compute_class.policy(ComputeClassPlan(PoolClass(KEY, NAME), tuple(members), by_default=True), "test")
+    policy, binding = (
+        {"apiVersion": "admissionregistration.k8s.io/v1", "kind": f"MutatingAdmissionPolicy{ending}", **wire(body)}
+        for ending, body in zip(("", "Binding"), pair, strict=True)
+    )
+    # The API server checks the types of expressions, and refuses a mistake here.
+    assert api.warnings(policy) == []
+    with api.created(policy, binding):
         for namespace in ("default", "kube-system"):
-            _eventually(
-                lambda where=namespace: api.get({**account, "metadata": {"name": "default", "namespace": where}})
-            )
-        _eventually(lambda: KEY in (admitted(api, {})["nodeSelector"]))
+            account = {"name": "default", "namespace": namespace}
+            wanted = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account}
+            eventually(partial(api.exists, wanted), f"{namespace} has its service account")
+        eventually(lambda: KEY in admitted(api, {})["nodeSelector"], "the policy is heeded")
         yield api
-    finally:
-        for body in reversed(created):
-            api.delete(body)
-        api.close()
-
-
-def _eventually(check: Any) -> None:
-    until = monotonic() + 60
-    while True:
-        try:
-            if check():
-                return
-        except Exception:
-            assert monotonic() < until
-        assert monotonic() < until
-        sleep(0.05)
+    api.close()
 
 
 def admitted(api: Api, spec: dict[str, Any], *, gpus: str | None = "1", namespace: str = "default", **who: Any) -> Any:
-    """The spec of a pod after admission."""
+    """Return the spec of a pod after admission."""
     container: dict[str, Any] = {"name": "main", "image": "example.com/image:1"}
     if gpus:
         container["resources"] = {"limits": {"nvidia.com/gpu": gpus}}
@@ -87,17 +65,12 @@ def admitted(api: Api, spec: dict[str, Any], *, gpus: str | None = "1", namespac
     return {"nodeSelector": {}, **api.create(pod, dry_run=True, **who)["spec"]}
 
 
-def affinity(*expressions: dict[str, Any]) -> dict[str, Any]:
-    terms = {"nodeSelectorTerms": [{"matchExpressions": list(expressions)}]}
-    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}}
-
-
 SENT: dict[str, dict[str, Any]] = {
     "plain": {},
     "with-a-selector": {"nodeSelector": {"disk": "fast"}},
     "with-a-member": {"nodeSelector": {POOL: "l4"}},
-    "with-affinity-to-members": affinity({"key": POOL, "operator": "In", "values": ["l4", "l4od"]}),
-    "with-affinity-to-spot": affinity({"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}),
+    "with-affinity-to-members": requiring({"key": POOL, "operator": "In", "values": ["l4", "l4od"]}),
+    "with-affinity-to-spot": requiring({"key": "kubeflow-spot.dev/capacity", "operator": "In", "values": ["spot"]}),
     "with-tolerations": {"tolerations": [{"key": "a", "operator": "Exists"}]},
     "by-an-init-container": {
         "containers": [{"name": "main", "image": "example.com/image:1"}],
@@ -110,10 +83,10 @@ LEFT: dict[str, dict[str, Any]] = {
     "with-another-class": {"nodeSelector": {KEY: "other"}},
     "with-a-pool-of-gke": {"nodeSelector": {NODE_POOL: "default-pool"}},
     "with-a-pool-outside": {"nodeSelector": {POOL: "own"}},
-    "with-affinity-to-a-class": affinity({"key": KEY, "operator": "Exists"}),
-    "with-affinity-to-a-pool-of-gke": affinity({"key": NODE_POOL, "operator": "In", "values": ["a"]}),
-    "with-affinity-beyond-members": affinity({"key": POOL, "operator": "In", "values": ["l4", "own"]}),
-    "with-affinity-off-a-member": affinity({"key": POOL, "operator": "NotIn", "values": ["l4"]}),
+    "with-affinity-to-a-class": requiring({"key": KEY, "operator": "Exists"}),
+    "with-affinity-to-a-pool-of-gke": requiring({"key": NODE_POOL, "operator": "In", "values": ["a"]}),
+    "with-affinity-beyond-members": requiring({"key": POOL, "operator": "In", "values": ["l4", "own"]}),
+    "with-affinity-off-a-member": requiring({"key": POOL, "operator": "NotIn", "values": ["l4"]}),
     "with-a-node": {"nodeName": "node-1"},
 }
 

@@ -45,6 +45,6 @@ def test_a_new_node_of_the_same_name_has_no_pod_of_the_old_one(api_server: Contr
 
 
 def phase(client: Client, pod: str) -> str:
-    """The phase of a pod; empty for a missing pod."""
+    """Return the phase of a pod; empty for a missing pod."""
     live = client.get("v1", "Pod", pod, "default")
     return live["status"]["phase"] if live else ""

@@ -33,8 +33,7 @@ def test_training_that_loses_three_machines_ends_with_the_numbers_of_one_that_lo
         assert play.over in ("Failed", "Error"), "as Argo saw the pod's end, or only that it is gone"
         assert (training.attempts, training.result()) == (1, None)
         return
-    pod = play.next()
-    assert pod is not None
+    pod = play.pod()
     training.begin()
     assert training.finish() == 0
     controller.succeed(pod)

@@ -8,9 +8,8 @@ from drill.world.pipelines import TASK, Retry, Task, pipeline
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.kubernetes.client import Client, Object
 from sandbox.tests.stack import eventually
-from tests.apiserver.endings import ENDINGS
 from tests.apiserver.playing import Play, both, one_step, quick, running, with_defaults
-from tests.apiserver.steps import NAMESPACE, PAUSE, Steps, counted, node, task
+from tests.apiserver.steps import ENDINGS, NAMESPACE, PAUSE, Steps, counted, node, task
 
 pytestmark = [pytest.mark.engine, pytest.mark.tools]
 
@@ -21,14 +20,13 @@ def test_what_the_machine_ends_starts_again_and_what_fails_does_not(
 ) -> None:
     defaults = request.node.callspec.id == "defaults"
     plays = {name: Play(controller, one_step(name)) for name in ENDINGS}
-    first = {name: play.next(run=ENDINGS[name].begun) for name, play in plays.items()}
+    first = {name: play.pod(run=ENDINGS[name].begun) for name, play in plays.items()}
     for name, pod in first.items():
-        assert pod is not None
         ENDINGS[name].end(controller, pod)
     found, wanted = {}, {}
     for name, play in plays.items():
         eventually(lambda play=play: play.new() or play.over, f"{name} starts again or fails", 30, PAUSE)  # type: ignore[misc]
-        own = node(play.body(), first[name] or {})
+        own = node(play.body(), first[name])
         found[name] = (own.get("phase"), own.get("message"), len(play.seen) == 2)
         ending = ENDINGS[name]
         wanted[name] = (ending.phase, ending.message, ending.machine and defaults)
@@ -42,8 +40,7 @@ def test_set_retry_means_what_it_does_without_the_defaults_and_survives_machines
     """The task's own number counts both: a failure of the step and the loss of its machine."""
     failing, losing = (Play(controller, one_step(name, Retry(1))) for name in ("retry-fails", "retry-evicted"))
     for play, end in ((failing, ENDINGS["fails"]), (losing, ENDINGS["evicted"])):
-        pod = play.next()
-        assert pod is not None
+        pod = play.pod()
         end.end(controller, pod)
     defaults = request.node.callspec.id == "defaults"
     assert (failing.next() is not None, losing.next() is not None) == (True, defaults)
@@ -53,8 +50,7 @@ def test_set_retry_means_what_it_does_without_the_defaults_and_survives_machines
 def test_set_retry_ends_an_hour_after_the_first_start_whatever_the_defaults_say(controller: Steps) -> None:
     """kfp writes an hour at most; here it is a second."""
     play = Play(controller, one_step("retry-long", Retry(5, longest=1)))
-    pod = play.next()
-    assert pod is not None
+    pod = play.pod()
     sleep(1.5)
     controller.evict(pod)
     assert play.next() is None
@@ -132,15 +128,13 @@ def test_a_policy_without_an_expression_repeats_every_dag_around_a_lost_step(con
 def test_a_pod_that_goes_without_a_word_is_made_again_by_argo_itself(controller: Steps) -> None:
     """Of the same name, as the same attempt: the executor has begun to report and not ended, so nothing is decided yet."""
     play = Play(controller, one_step("silent"))
-    pod = play.next()
-    assert pod is not None
+    pod = play.pod()
     # Failed with its node, and gone a moment later: nothing is decided by the first either.
     controller.collect(pod)
     sleep(0.5)
     assert node(play.body(), pod)["phase"] == "Running"
     controller.delete(pod)
-    again = play.next()
-    assert again is not None
+    again = play.pod()
     assert again["metadata"]["name"] == pod["metadata"]["name"]
 
 
@@ -149,8 +143,7 @@ def test_argo_takes_a_step_that_never_reported_for_done_when_its_node_is_gone(co
     """A fault of 3.7.3 (argoproj/argo-workflows 15150): docs/retries.md names it, until Kubeflow has a newer release."""
     silent = Steps(controller.client, reports=False)
     play = Play(silent, one_step("taken-for-done"))
-    pod = play.next()
-    assert pod is not None
+    pod = play.pod()
     silent.collect(pod)
     assert play.next() is None
     assert play.over == "Succeeded"
@@ -164,12 +157,10 @@ def test_argo_makes_a_silent_pod_again_with_its_own_waits_as_well(
     with running(api_server, argo_client, None, {}):
         steps = Steps(argo_client)
         play = Play(steps, one_step("own-waits"))
-        pod = play.next()
-        assert pod is not None
+        pod = play.pod()
         sleep(11)
         steps.delete(pod)
-        again = play.next()
-        assert again is not None
+        again = play.pod()
         assert again["metadata"]["name"] == pod["metadata"]["name"]
         steps.succeed(again)
         eventually(lambda: play.over, "the Workflow ends")

@@ -17,7 +17,7 @@ from config import releases
 from config.placement.roles import WORKLOAD_OBJECTS
 from sandbox.cli.commands import main as sandbox
 from sandbox.cloud.facts import tables as tables_of
-from tests.apiserver.endings import ENDINGS
+from tests.apiserver.steps import ENDINGS
 from tests.docs import pages
 from tests.docs.pages import DOCS, PROJECT, blocks, tables
 

@@ -71,13 +71,13 @@ def _record(stack: Stack) -> dict[str, Any]:
 
 
 def _words(plane: ControlPlane) -> dict[str, str]:
-    """What stands for a control plane's folder, address and authority."""
+    """Return what stands for a control plane's folder, address and authority."""
     return {"@FOLDER@": str(plane.directory), "@ADDRESS@": plane.address(), "@AUTHORITY@": plane.authority()}
 
 
 @contextmanager
 def restored(name: str, folder: Path, plane: ControlPlane) -> Iterator[Stack]:
-    """The recorded stack in a new sandbox, with its objects in this control plane."""
+    """Yield the recorded stack in a new sandbox, with its objects in this control plane."""
     stack = Stack.copy(folder, name)
     home = Home.of(name, stack.project)
     text = (FOLDER / f"{name}.json").read_text()
@@ -89,7 +89,9 @@ def restored(name: str, folder: Path, plane: ControlPlane) -> Iterator[Stack]:
     recorded = json.loads(text)
     stack.write(recorded["config"])
     states = home.backend / ".pulumi"
-    _write(states / "stacks" / "kubeflow-spot" / f"{name}.json", _checkpoint(name, recorded))
+    checkpoint = {"stack": f"organization/kubeflow-spot/{name}", "latest": recorded["state"]}
+    state = {"version": recorded["version"], "checkpoint": checkpoint}
+    _write(states / "stacks" / "kubeflow-spot" / f"{name}.json", state)
     (states / "meta.yaml").write_text("version: 1\n")
     for file, memory in recorded["clouds"].items():
         _write(home.cloud / file, memory)
@@ -111,7 +113,7 @@ def restored(name: str, folder: Path, plane: ControlPlane) -> Iterator[Stack]:
 
 
 def _attached(plane: ControlPlane, folder: Path, cloud: Plugin) -> ControlPlane:
-    """A running control plane as that of a cluster of this cloud, in a folder of its own: its name is in kubeconfigs."""
+    """Return a running control plane as that of a cluster of this cloud. Its folder's name is in kubeconfigs."""
     clusters.note(folder, {"version": plane.version, "cloud": cloud.name})
     for part in ("certificates", "ports.json", "processes", "token"):
         (folder / part).symlink_to(plane.directory / part)
@@ -120,19 +122,12 @@ def _attached(plane: ControlPlane, folder: Path, cloud: Plugin) -> ControlPlane:
 
 
 def _served(client: Client, body: dict[str, Any]) -> bool:
-    """Whether the API server knows the kind of an object: one that was just defined is served a moment later."""
+    """Return whether the API server knows the kind of an object: one just defined is served a moment later."""
     try:
         client.namespaced(body)
     except ApiError:
         return False
     return True
-
-
-def _checkpoint(name: str, recorded: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "version": recorded["version"],
-        "checkpoint": {"stack": f"organization/kubeflow-spot/{name}", "latest": recorded["state"]},
-    }
 
 
 def _write(path: Path, content: Any) -> None:

@@ -26,7 +26,7 @@ esac
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine with the engine on PATH, and an empty cache for programs."""
+    """Return a machine with the engine on PATH, and an empty cache for programs."""
     engine = programs.ensure(["pulumi"], print)["pulumi"]
     (tmp_path / "path").mkdir()
     (tmp_path / "path" / "pulumi").symlink_to(engine)

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
+from sandbox.tests.killing import stored
 from sandbox.tests.pods import node_of, run_pod, unschedulable
 from sandbox.tests.stack import PROJECT, Stack, until
 from sandbox.tests.subjects import STAGING
 
 STACKS = PROJECT / "examples" / "stacks"
 KFP, IMAGING = STACKS / "gke-preemptible-kfp.yaml", STACKS / "aks-engine-on-gke.yaml"
-GPU = {"containers": [{"name": "main", "image": "example.com/train:1", "resources": {"limits": {"nvidia.com/gpu": 4}}}]}
 pytestmark = pytest.mark.engine
 
 
@@ -46,19 +46,10 @@ def imaging(project: Path) -> Iterator[Stack]:
     yield from running(project, "aks-engine-on-gke", IMAGING, IMAGING.with_suffix(".cloud.yaml"))
 
 
-def stored(stack: Stack, token: str, name: str) -> dict[str, Any]:
-    """The body of a resource of the emulated Google Cloud."""
-    (path,) = stack.home.rglob("gcp.json")
-    resources = json.loads(path.read_text())["resources"]
-    (body,) = (
-        resource["body"] for resource in resources if resource["type"] == token and resource["id"].endswith(f"/{name}")
-    )
-    return dict(body)
-
-
 @pytest.mark.slow
 def test_the_tutorials_pool_is_preemptible_with_four_gpus_its_taint_and_the_scope(kfp: Stack) -> None:
-    pool = stored(kfp, "gcp:container/nodePool:NodePool", "preemptible-gpu-pool")
+    pools = [each for each in stored(kfp, "gcp.json") if each["type"] == "gcp:container/nodePool:NodePool"]
+    (pool,) = (each["body"] for each in pools if each["id"].endswith("/preemptible-gpu-pool"))
     node = pool["nodeConfig"]
     assert node["preemptible"] is True
     assert not node.get("spot")
@@ -80,7 +71,7 @@ def test_a_step_with_four_gpus_scales_the_pool_up_from_zero_and_a_pod_with_only_
     metadata = {"name": "train", "namespace": "team-a", "labels": worker}
     pods = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": namespace},
-        {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"restartPolicy": "Never", **GPU}},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"restartPolicy": "Never", **gpus(4)}},
     ]
     path = kfp.project / "train.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}))
@@ -129,7 +120,7 @@ def existing_cluster(name: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def added(project: Path) -> Iterator[Stack]:
-    """A pool in the existing cluster of the cloud file."""
+    """Yield a stack with a pool in the existing cluster of the cloud file."""
     folder = project / "added"
     folder.mkdir()
     config = {
@@ -152,8 +143,8 @@ def test_a_pool_is_added_to_an_existing_cluster_and_nothing_else_of_it_changes(a
     added.run("scale", "l4", "1")
     pools = {node["metadata"]["labels"]["cloud.google.com/gke-nodepool"] for node in added.get("nodes")["items"]}
     assert pools == {"theirs", "l4"}
-    run_pod(added, "tolerant", **one_gpu(), tolerations=[STAGING.toleration])
-    run_pod(added, "without", **one_gpu())
+    run_pod(added, "tolerant", **gpus(1), tolerations=[STAGING.toleration])
+    run_pod(added, "without", **gpus(1))
     assert until(lambda: "-l4-" in node_of(added, "tolerant"))
     assert until(lambda: "untolerated taint" in unschedulable(added, "without"))
 
@@ -171,6 +162,6 @@ def test_a_missing_cluster_is_named_with_its_location(added: Stack, tmp_path: Pa
     assert "Traceback" not in error
 
 
-def one_gpu() -> dict[str, Any]:
-    container = {"name": "main", "image": "example.com/train:1", "resources": {"limits": {"nvidia.com/gpu": 1}}}
+def gpus(number: int) -> dict[str, Any]:
+    container = {"name": "main", "image": "example.com/train:1", "resources": {"limits": {"nvidia.com/gpu": number}}}
     return {"containers": [container]}

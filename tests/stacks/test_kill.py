@@ -115,7 +115,7 @@ class Seen:
         return text in self.printed.read_text()
 
     def cloud(self) -> dict[str, Any]:
-        """The emulated cloud's resources by the end of their ids."""
+        """Return the emulated cloud's resources by the end of their ids."""
         return {
             "/".join(resource["id"].split("/")[-2:]): resource["body"]
             for resource in stored(self.stack, self.words.memory)
@@ -125,7 +125,7 @@ class Seen:
         return bool(self.cloud().get(self.words.cluster, {}).get(self.words.status) == state)
 
     def creation_requested(self, type: str) -> bool:
-        """Whether a provider got the request to create a resource of a type."""
+        """Return whether a provider got the request to create a resource of a type."""
         kept = (self.stack.home / self.stack.name / "creating").glob("[0-9]*.json")
         return any(f"{type}::" in path.read_text() for path in kept)
 
@@ -157,7 +157,7 @@ of_every_stack = pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJE
 
 
 def processes(stack: Stack) -> list[str]:
-    """The running programs with a path below the sandbox's home in their command."""
+    """Return the running programs with a path below the sandbox's home in their command."""
     lines = (process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"]))
     return sorted(
         "autoscaler" if "sandbox.autoscaler" in line else Path(line[0]).name

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def stacks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[Stack, dict[str, str]]]]:
-    """Stacks that are up by their cloud, with the node of the pod on each pool."""
+    """Yield stacks that are up by their cloud, with the node of the pod on each pool."""
     up: dict[str, tuple[Stack, dict[str, str]]] = {}
     yield up
     for stack, _ in up.values():

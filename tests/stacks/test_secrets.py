@@ -34,7 +34,7 @@ PROVIDERS = {
 
 
 def state(folder: Path) -> dict[str, tuple[bytes, int, int]]:
-    """Content, mode and modification time (ns) of every tracked or untracked file."""
+    """Return content, mode and modification time (ns) of every tracked or untracked file."""
     paths = (path for path in folder.iterdir() if path.is_file())
     return {path.name: (path.read_bytes(), path.stat().st_mode, path.stat().st_mtime_ns) for path in paths}
 

@@ -1,7 +1,5 @@
 """A subscription with more than one stack: a cloud file, and two stacks beside each other."""
 
-import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +8,8 @@ import psutil
 import pytest
 import yaml
 
-from sandbox.tests.stack import Stack
+from sandbox.tests.killing import stored
+from sandbox.tests.stack import Stack, until
 
 pytestmark = pytest.mark.engine
 
@@ -56,6 +55,7 @@ CLOUD = {
         },
     ]
 }
+OF_THE_HOST = {"resourceGroups/host", "resourceGroups/shared", "managedClusters/team", "agentPools/agentpool"}
 
 
 @pytest.fixture(scope="module")
@@ -92,17 +92,14 @@ def host(project: Path) -> Iterator[Stack]:
     assert [p for p in running if any(str(stack.home) in part for part in p.info["cmdline"] or [])] == []
 
 
-def bodies(stack: Stack) -> dict[str, dict[str, Any]]:
-    """The resources of the emulated cloud, as the program declares them, by the last two parts of their ids."""
-    stored = json.loads((stack.home / "host" / "cloud" / "azure.json").read_text())["resources"]
-    known = [resource for resource in stored if resource["type"].startswith("azure-native:")]
+def bodies(host: Stack) -> dict[str, dict[str, Any]]:
+    """Return the resources of the emulated cloud, as the program declares them, by the last two parts of their ids."""
+    known = [resource for resource in stored(host, "azure.json") if resource["type"].startswith("azure-native:")]
     return {"/".join(resource["id"].split("/")[-2:]): resource["body"] for resource in known}
 
 
 def test_a_stack_file_from_elsewhere_and_a_cloud_file_are_remembered_and_unchanged(host: Stack) -> None:
-    assert set(bodies(host)) == {
-        "resourceGroups/host", "resourceGroups/shared", "managedClusters/team", "agentPools/agentpool",
-    }  # fmt: skip
+    assert set(bodies(host)) == OF_THE_HOST
     assert host.steps() == []
     assert "nothing changed" in host.run("up").stdout
     (node,) = host.get("nodes")["items"]
@@ -118,13 +115,6 @@ def test_a_stack_file_from_elsewhere_and_a_cloud_file_are_remembered_and_unchang
     ]  # fmt: skip
 
 
-def wait_for_output(text: str, printed: Path) -> None:
-    deadline = time.monotonic() + 60
-    while text not in printed.read_text():
-        assert time.monotonic() < deadline, printed.read_text()
-        time.sleep(0.01)
-
-
 def test_two_stacks_use_one_subscription_at_once_and_each_deletes_its_own_resources(
     host: Stack, tmp_path: Path
 ) -> None:
@@ -134,7 +124,7 @@ def test_two_stacks_use_one_subscription_at_once_and_each_deletes_its_own_resour
     printed = tmp_path / "printed.txt"
     with printed.open("w") as output:
         running = host.start("up", output)
-    wait_for_output("Updating", printed)
+    assert until(lambda: "Updating" in printed.read_text(), 60), printed.read_text()
     guest.run("up", "--config-file", stack_file(guest), "--beside", "host")
     assert running.wait() == 0, printed.read_text()
     file.write_text(file.read_text().replace("owner: both", "owner: host"))
@@ -154,9 +144,7 @@ def test_two_stacks_use_one_subscription_at_once_and_each_deletes_its_own_resour
     assert guest.steps() == [("create", "guest", [])]
     guest.run("up")
     guest.run("down")
-    assert set(bodies(host)) == {
-        "resourceGroups/host", "resourceGroups/shared", "managedClusters/team", "agentPools/agentpool",
-    }  # fmt: skip
+    assert set(bodies(host)) == OF_THE_HOST
     assert host.get("nodes")["items"] != []
 
 
@@ -167,7 +155,7 @@ def test_a_second_simultaneous_up_stops_with_a_reason(host: Stack, tmp_path: Pat
     file.write_text(f"{before}  tiny:pause: 5\n")
     with printed.open("w") as output:
         running = host.start("up", output)
-    wait_for_output("Updating", printed)
+    assert until(lambda: "Updating" in printed.read_text(), 60), printed.read_text()
     second = host.run("up", ok=False)
     file.write_text(before)
     assert second.stderr == (
