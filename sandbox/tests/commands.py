@@ -56,7 +56,7 @@ def run(arguments: Sequence[str], environment: Mapping[str, str] | None = None) 
 
 
 def _command(arguments: list[str], environment: dict[str, str], output: str, errors: str, folder: str) -> None:
-    """The forked process."""
+    """Run a command in the forked process."""
     for stream, path in ((1, output), (2, errors)):
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         os.dup2(file, stream)

@@ -15,7 +15,7 @@ PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager
 
 @contextmanager
 def running(directory: Path, **settings: Any) -> Iterator[ControlPlane]:
-    """A control plane in a folder, by default Kubernetes 1.36 as AKS runs it."""
+    """Run a control plane in a folder, by default Kubernetes 1.36 as AKS runs it."""
     plane = ControlPlane(directory, **({"version": "1.36", "cloud": "azure"} | settings))
     try:
         start(plane, ensure(PROGRAMS, print), tally.report)

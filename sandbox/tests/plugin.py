@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One worker a core; each may run a few control planes of half a gigabyte."""
+    """Return one worker a core; each may run a few control planes of half a gigabyte."""
     return min(4, max(2, os.cpu_count() or 2))
 
 
@@ -85,7 +85,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _order(item: pytest.Item) -> tuple[bool, bool]:
-    """The order of tests: long ones first, so that short ones fill the gaps at the end."""
+    """Put long tests first, so that short ones fill the gaps at the end."""
     return item.get_closest_marker("engine") is None, item.get_closest_marker("restless") is not None
 
 
@@ -109,13 +109,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups:
 
 @pytest.fixture(scope="session", params=SUBJECTS.values(), ids=SUBJECTS)
 def subject(request: pytest.FixtureRequest) -> Subject:
-    """The stack under test."""
+    """Return the stack under test."""
     param: Subject = request.param
     return param
 
 
 def _subject(item: pytest.Item) -> str | None:
-    """The name of the stack that a shared test runs on; None for a test that is not shared."""
+    """Return the name of the stack that a shared test runs on; None for a test that is not shared."""
     call = getattr(item, "callspec", None)
     subject = call.params.get("subject") if call else None
     return subject.name if subject else None

@@ -67,7 +67,7 @@ class Stack:
 
     @classmethod
     def copy(cls, folder: Path, name: str = "dev") -> Stack:
-        """The checked-in stack, copied to a git repository in `folder` so that tests may edit it."""
+        """Copy the checked-in stack to a git repository in `folder` so that tests may edit it."""
         project = folder / "project"
         project.mkdir()
         for file in ("Pulumi.yaml", f"Pulumi.{name}.yaml", "__main__.py", ".gitignore"):
@@ -78,7 +78,7 @@ class Stack:
         return stack
 
     def git(self, *arguments: str) -> str:
-        """The output of git in the project."""
+        """Run git in the project; return its output."""
         return subprocess.run(["git", *arguments], cwd=self.project, capture_output=True, text=True, check=True).stdout
 
     def changed_files(self) -> str:
@@ -139,7 +139,7 @@ class Stack:
         return [(step["op"], step["name"], step["diff"]) for step in printed["steps"]]
 
     def kubectl(self, *arguments: str, ok: bool = True) -> str:
-        """The output of kubectl."""
+        """Run kubectl; return its output."""
         kubectl = ensure(["kubectl"], print)["kubectl"]
         tally.kubectl()
         settings = {**os.environ, "KUBECONFIG": str(self._plane().admin_kubeconfig)}
@@ -150,7 +150,7 @@ class Stack:
         return done.stdout
 
     def get(self, kind: str, *arguments: str) -> dict[str, Any]:
-        """The result of `kubectl get -o json` with these arguments: a name, `-n`, `-A` or `--all-namespaces`, and `-l`."""
+        """Return the result of `kubectl get -o json` with these arguments: a name, `-n`, `-A` or `--all-namespaces`, and `-l`."""
         resources, options = _resources(kind), list(arguments)
         everywhere = resources in _CLUSTERED
         namespace, selector, name = "default", "", ""
@@ -179,7 +179,7 @@ class Stack:
         return clusters.of_stack(Home.of(self.name, self.project))
 
     def outputs(self) -> dict[str, Any]:
-        """The stack's outputs, with secret ones hidden."""
+        """Return the stack's outputs, with secret ones hidden."""
         outputs: dict[str, Any] = json.loads(self.run("outputs", "--json").stdout)
         return outputs
 
@@ -205,7 +205,7 @@ class Standing(Stack):
 
     @contextmanager
     def scaled(self, pool: str, nodes: int) -> Iterator[None]:
-        """The stack with this number of nodes in a pool that has none."""
+        """Give a pool without nodes this number of them, and take them away again."""
         moved = self._moved
         self.run("scale", pool, str(nodes))
         yield
@@ -214,13 +214,13 @@ class Standing(Stack):
 
 
 def _resources(kind: str) -> str:
-    """The plural of a kind: both `node` and `nodes` are known."""
+    """Return the plural of a kind: both `node` and `nodes` are known."""
     known = {name for members in _GROUPS.values() for name in members}
     return next(name for name in (kind, f"{kind}s", f"{kind}es", f"{kind[:-1]}ies") if name in known)
 
 
 def until(condition: Callable[[], bool], seconds: float = 30) -> bool:
-    """Whether the condition becomes true in time."""
+    """Wait for the condition; return whether it became true in time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if condition():
@@ -230,7 +230,7 @@ def until(condition: Callable[[], bool], seconds: float = 30) -> bool:
 
 
 def eventually(check: Callable[[], Any], condition: str, seconds: float = 60, pause: float = 0.02) -> Any:
-    """The first true result of `check`, called with pauses (in seconds). Raises AssertionError when the time is over."""
+    """Call `check` until its result is true, and return that. Raises AssertionError when the time is over."""
     deadline = time.monotonic() + seconds
     while not (answer := check()):
         assert time.monotonic() < deadline, f"not so after {seconds:.0f} s: {condition}"

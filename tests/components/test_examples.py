@@ -26,7 +26,7 @@ def stack(project: Path, name: str) -> Stack:
 
 
 def written(folder: Path, **config: Any) -> str:
-    """A stack file with these settings."""
+    """Write a stack file with these settings; return its path."""
     path = folder / "stack.yaml"
     path.write_text(json.dumps({"config": {f"kubeflow-spot:{key}": value for key, value in config.items()}}))
     return str(path)
@@ -162,7 +162,7 @@ def test_by_a_kubeconfig_alone_the_layer_comes_and_goes(charmed: Stack, tmp_path
 
 
 def reached(stack: Stack) -> dict[str, list[str]]:
-    """The pools whose nodes have a device plugin, by the stack it is of."""
+    """Return the pools whose nodes have a device plugin, by the plugin's stack."""
     pools: dict[str, list[str]] = {}
     for pod in stack.get("pods", "-n", "kube-system")["items"]:
         pool = pod["spec"].get("nodeName", "aks-none-").split("-")[1]

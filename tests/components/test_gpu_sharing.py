@@ -16,7 +16,7 @@ def settings() -> dict[str, Any]:
 
 
 def inside(declared: Declared) -> dict[str, dict[str, Any]]:
-    """The objects of this file in the cluster, as `Kind/name`."""
+    """Return the objects of this file in the cluster, as `Kind/name`."""
     kinds = ("DaemonSet", "Service", "ServiceAccount", "ClusterRole", "ClusterRoleBinding")
     in_cluster = [r for r in declared.resources if r.type.startswith("kubernetes:")]
     return {

@@ -23,7 +23,7 @@ PACK = ("--policy-pack", str(PROJECT / "policy"))
 
 
 def previewed(folder: Path, stack: str, declared: tuple[Case, ...], *arguments: str, ok: bool = True) -> dict[str, Any]:
-    """The findings in a preview of these resources."""
+    """Return the findings in a preview of these resources."""
     project = folder / stack
     shutil.copytree(Path(__file__).parent / "program", project)
     (project / "resources.json").write_text(json.dumps([case.declared() for case in declared]))

@@ -39,7 +39,7 @@ def leftovers(repository: Repository) -> list[str]:
 
 
 def edit(repository: Repository, stack: str, *edits: tuple[str, str]) -> dict[str, str]:
-    """A stack file's text with replacements, each of which must match once."""
+    """Return a stack file's text with replacements, each of which must match once."""
     text = (repository.folder / f"Pulumi.{stack}.yaml").read_text()
     for old, new in edits:
         assert old in text
@@ -56,7 +56,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]
 
 @pytest.fixture
 def report(repository: Repository, tmp_path: Path) -> Any:
-    """The report on a head with another bound and label in dev and another release in prod."""
+    """Return the report on a head with another bound and label in dev and another release in prod."""
     repository.commit(
         edit(repository, "dev", ("maxNodes: 8", "maxNodes: 9"), ('gpu: "true"', 'gpu: "true", team: "vision"'))
     )

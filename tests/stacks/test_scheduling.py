@@ -26,7 +26,7 @@ ALWAYS = {"cluster-autoscaler-priority-expander"}
 
 @pytest.fixture
 def older(subject: Subject, tmp_path: Path) -> Iterator[Stack]:
-    """The stack on the release before Kubernetes 1.36, brought up."""
+    """Yield the stack on the release before Kubernetes 1.36, brought up."""
     stack = Stack.copy(tmp_path, subject.name)
     stack.write({**stack.config, "release": "r2026-09"})
     done = stack.run("up")
@@ -36,7 +36,7 @@ def older(subject: Subject, tmp_path: Path) -> Iterator[Stack]:
 
 
 def own_objects(stack: Stack, *kinds: str) -> set[str]:
-    """Names of the stack's own objects of these kinds."""
+    """Return the names of the stack's own objects of these kinds."""
     return {body["metadata"]["name"] for kind in kinds for body in stack.get(kind, *OURS)["items"]}
 
 
@@ -67,7 +67,7 @@ def next_release_adds_placement_and_replaces_nothing(older: Stack, subject: Subj
 
 
 def chained(stack: Stack, subject: Subject) -> dict[str, Any]:
-    """The stack with a second spot pool before the on-demand twin: four nodes, four more, then two on demand."""
+    """Return the settings with a second spot pool before the on-demand twin: four nodes, four more, then two on demand."""
     config = {**stack.config, "release": "r2026-11"}
     general, spot = (pool for pool in config["pools"] if pool["name"] in ("general", subject.spot))
     spot |= {"maxNodes": 4, "fallback": [{"pool": subject.larger["name"]}, {"onDemand": {"maxNodes": 2}}]}
@@ -113,7 +113,7 @@ def training_scales_up_its_chain_in_order_and_nothing_else(older: Stack, subject
 
 
 def landed(stack: Stack) -> dict[str, str]:
-    """The pool of each pod of the profile, empty for one without a node."""
+    """Return the pool of each pod of the profile, empty for one without a node."""
     pools = {node["metadata"]["name"]: node["metadata"]["labels"][LABEL] for node in stack.get("nodes")["items"]}
     pods = stack.get("pods", "-n", "team-a")["items"]
     return {pod["metadata"]["name"]: pools.get(pod["spec"].get("nodeName", ""), "") for pod in pods}

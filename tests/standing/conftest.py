@@ -10,7 +10,7 @@ from sandbox.tests.subjects import Subject
 
 @pytest.fixture(scope="session")
 def standing(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
-    """The stack in a sandbox of its own, shared by the tests of all files."""
+    """Yield the stack in a sandbox of its own, shared by the tests of all files."""
     stack = Standing.copy(tmp_path_factory.mktemp("stack"), subject.name)
     yield stack
     # A test that failed may have left it protected.
@@ -19,6 +19,6 @@ def standing(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 @pytest.fixture
 def stack(standing: Standing, subject: Subject) -> Standing:
-    """The stack, up as its file is checked in. A test may leave it changed."""
+    """Return the stack, up as its file is checked in. A test may leave it changed."""
     standing.settle(subject.at_first)
     return standing

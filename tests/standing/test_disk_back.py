@@ -31,7 +31,7 @@ CLASS = {
 
 
 def claim(name: str) -> dict[str, Any]:
-    """An empty claim."""
+    """Return an empty claim."""
     spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "kubeflow-retain"}
     asked = {"resources": {"requests": {"storage": "2Gi"}}}
     metadata = {"name": name, "namespace": "kubeflow"}
@@ -39,7 +39,7 @@ def claim(name: str) -> dict[str, Any]:
 
 
 def database(name: str, claim: str, where: dict[str, str] | None = None) -> dict[str, Any]:
-    """What writes to the claim's disk, on nodes with these labels."""
+    """Return what writes to the claim's disk, on nodes with these labels."""
     container = {"name": "main", "image": "example.com/database:1"}
     volume = {"name": "data", "persistentVolumeClaim": {"claimName": claim}}
     pod = {"containers": [container], "volumes": [volume], "nodeSelector": where or {}}
@@ -51,7 +51,7 @@ def database(name: str, claim: str, where: dict[str, str] | None = None) -> dict
 
 @pytest.fixture
 def tidy(stack: Standing, tmp_path: Path) -> Iterator[Standing]:
-    """The stack with a database, which is removed afterwards."""
+    """Yield the stack with a database, which is removed afterwards."""
     driver = stack.outputs()["kubeflowValues"]["disk"]["provisioner"]
     apply(stack, tmp_path, SPACE, {**CLASS, "provisioner": driver}, claim("mysql-pv-claim"))
     apply(stack, tmp_path, database("mysql", "mysql-pv-claim"))
@@ -69,7 +69,7 @@ def apply(stack: Standing, folder: Path, *bodies: dict[str, Any]) -> None:
 
 
 def bound(stack: Standing, name: str) -> str:
-    """The volume of a claim that is Bound; empty otherwise."""
+    """Return the volume of a claim that is Bound; empty otherwise."""
     found = {each["metadata"]["name"]: each for each in stack.get("persistentvolumeclaims", "-n", "kubeflow")["items"]}
     here = found.get(name, {})
     return str(here["spec"]["volumeName"]) if here.get("status", {}).get("phase") == "Bound" else ""

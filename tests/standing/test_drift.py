@@ -14,7 +14,7 @@ SEARCH = ("preview", "--refresh", "--expect-no-changes")
 
 
 def drift(stack: Stack) -> list[tuple[str, str, list[str]]]:
-    """The detected changes: operations, resources, and properties."""
+    """Return the detected changes: operations, resources, and properties."""
     printed = json.loads(stack.run(*SEARCH, "--json", ok=False).stdout)
     assert printed["errors"][0].startswith("no changes were expected: ")
     return sorted((step["op"], step["name"], step["diff"]) for step in printed["steps"])

@@ -32,12 +32,12 @@ PROGRAM = os.environ.get(VARIABLE, "")
 
 @pytest.fixture(autouse=True)
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sandbox's own autoscaler, whatever program the environment names."""
+    """Use the sandbox's own autoscaler, whatever program the environment names."""
     monkeypatch.delenv(VARIABLE, raising=False)
 
 
 def cluster_of(stack: Standing) -> dict[str, str]:
-    """Every node and declared object of the stack's own cluster, with its version."""
+    """Return every node and declared object of the stack's own cluster, with its version."""
     kinds = ("nodes", "configmaps", "validatingadmissionpolicies", "namespaces", "pods")
     return {
         f"{kind} {item['metadata'].get('namespace')} {item['metadata']['name']}": item["metadata"]["uid"]
@@ -123,7 +123,7 @@ def test_the_real_autoscaler_decides_where_it_is_named(
 
 
 def drilled(stack: Standing, folder: Path, change: Callable[[Copy], None], steps: Scenario, seed: int = 1) -> Record:
-    """A drill on a copy of the stack that was changed first."""
+    """Run a drill on a copy of the stack that was changed first."""
     home = Home(stack.name, stack.project, stack.home)
     with source.copied(home, folder, lambda _: None) as copy:
         change(copy)
@@ -160,7 +160,7 @@ def _unbind(copy: Copy, kind: str) -> None:
 
 
 def unsaved(name: str) -> Scenario:
-    """A scenario whose work has no checkpoints."""
+    """Return a scenario whose work has no checkpoints."""
     found = scenario.load_scenario(name)
     work = [each.model_copy(update={"checkpoint_every": None}) for each in found.work]
     return found.model_copy(update={"work": work})

@@ -37,7 +37,7 @@ SPACES = (
 
 @pytest.fixture
 def tidy(stack: Standing) -> Iterator[Standing]:
-    """The stack, from which the installation is removed afterwards."""
+    """Yield the stack; remove the installation afterwards."""
     yield stack
     stack.kubectl("delete", "--ignore-not-found", "--wait=false", "-n", "kube-system", *CLUSTERED)
     stack.kubectl("delete", "namespace", "--wait=true", *SPACES)
@@ -111,7 +111,7 @@ def secrets(stack: Standing) -> dict[str, dict[str, str]]:
 
 
 def notebook(stack: Standing, annotations: dict[str, str]) -> Any:
-    """A notebook's pod in a profile, as the API server would store it."""
+    """Return a notebook's pod in a profile, as the API server would store it."""
     profile = {"app.kubernetes.io/part-of": "kubeflow-profile"}
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a", "labels": profile}}
     metadata = {"name": "nb-0", "namespace": "team-a", "labels": {"notebook-name": "nb"}, "annotations": annotations}

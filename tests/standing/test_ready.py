@@ -26,7 +26,7 @@ READER = "system:serviceaccount:default:ready"
 
 @pytest.fixture
 def as_reader(stack: Standing) -> Iterator[Any]:
-    """A client as a user with the rights of the page and no others."""
+    """Return a client as a user with the rights of the page and no others."""
     (role,) = (yaml.safe_load(block.text) for block in blocks(DOCS / "ready.md") if block.above == "<!-- role -->")
     group = "rbac.authorization.k8s.io"
     binding = {

@@ -51,7 +51,7 @@ class Containers:
 
 
 def drilled(stack: Standing, folder: Path, *, retries: bool) -> tuple[Record, Containers]:
-    """One pipeline in the scenario of three losses; its step is the real training."""
+    """Run one pipeline in the scenario of three losses; its step is the real training."""
     home = Home(stack.name, stack.project, stack.home)
     found = scenario.load_scenario("checkpoints")
     work = [each.model_copy(update={"count": 1}) if each.kind == "Workflow" else each for each in found.work]

@@ -19,13 +19,13 @@ def facts_of(subject: Subject) -> SpotFacts:
 
 
 def nodes_of(stack: Stack, pool: str) -> dict[str, dict[str, Any]]:
-    """The nodes of a pool by name."""
+    """Return the nodes of a pool by name."""
     found = stack.get("nodes", "-l", f"kubeflow-spot.dev/pool={pool}")["items"]
     return {node["metadata"]["name"]: node for node in found}
 
 
 def pod_on(stack: Stack, node: str) -> None:
-    """A pod that runs on a node until somebody ends it."""
+    """Create a pod that runs on a node until somebody ends it."""
     spec = {
         "nodeName": node,
         "tolerations": [{"operator": "Exists"}],
@@ -38,7 +38,7 @@ def pod_on(stack: Stack, node: str) -> None:
 
 
 def phase(stack: Stack) -> str:
-    """The phase of the pod, and why; "gone" without one."""
+    """Return the phase of the pod, and why; "gone" without one."""
     pods = [pod for pod in stack.get("pods")["items"] if pod["metadata"]["name"] == "train"]
     return " ".join(pods[0]["status"].get(key, "") for key in ("phase", "reason")).strip() if pods else "gone"
 

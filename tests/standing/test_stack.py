@@ -18,13 +18,13 @@ pytestmark = pytest.mark.engine
 
 @pytest.fixture
 def edited(stack: Standing) -> dict[str, Any]:
-    """The stack file's settings, to be changed and written."""
+    """Return the stack file's settings, to be changed and written."""
     return stack.config
 
 
 @pytest.fixture
 def gpu_node(stack: Standing, subject: Subject) -> Iterator[str]:
-    """The name of a spot node with a GPU that the cloud adds, as its autoscaler would."""
+    """Yield the name of a spot node with a GPU that the cloud adds, as its autoscaler would."""
     with stack.scaled(subject.spot, 1):
         selector = f"kubeflow-spot.dev/pool={subject.spot}"
         (node,) = (n["metadata"]["name"] for n in stack.get("nodes", "-l", selector)["items"])

@@ -26,7 +26,7 @@ POOLS = ("system", "general", "t4", "t4big", "t4huge")
 
 
 def versions(stack: Stack) -> dict[str, str]:
-    """The Kubernetes versions of the control plane, by the cluster's name, and of the pools."""
+    """Return the Kubernetes versions of the control plane, by the cluster's name, and of the pools."""
     versions = {}
     for resource in stored(stack, "azure.json"):
         *_, type, name = resource["id"].split("/")
@@ -41,7 +41,7 @@ def upgraded(stack: Stack, name: str) -> Callable[[Path], bool]:
 
 @pytest.fixture
 def stack(tmp_path: Path) -> Iterator[Stack]:
-    """A stack of the older release that is up."""
+    """Yield a stack of the older release that is up."""
     stack = Stack(tmp_path, tmp_path / ".sandbox", "upgrade")
     for file in ("Pulumi.yaml", "__main__.py"):
         (tmp_path / file).write_text((PROJECT / file).read_text())
@@ -53,13 +53,13 @@ def stack(tmp_path: Path) -> Iterator[Stack]:
 
 
 def assert_upgraded(stack: Stack) -> None:
-    """The control plane and every pool are upgraded, and no step is left."""
+    """Check that the control plane and every pool are upgraded, and that no step is left."""
     assert versions(stack) == dict.fromkeys((CLUSTER, *POOLS), NEW)
     assert stack.steps() == []
 
 
 def assert_in_order(stack: Stack) -> None:
-    """No pool is newer than one before it, nor than the control plane."""
+    """Check that no pool is newer than one before it, nor than the control plane."""
     reached = [versions(stack)[name] for name in (CLUSTER, *POOLS)]
     assert reached == sorted(reached, reverse=True)
 
