@@ -48,6 +48,11 @@ def choose_ports(file: Path, held: Collection[str], notify: Notify) -> dict[str,
     return ports
 
 
+def taken_ports(file: Path, held: Collection[str]) -> list[int]:
+    """Return the remembered ports that another process has; a process of this control plane listens on those in `held`."""
+    return [port for name, port in read_ports(file).items() if name not in held and not becomes_free(port)]
+
+
 def is_free(port: int) -> bool:
     """Return whether a server may listen on this loopback port."""
     with socket.socket() as probe:

@@ -7,6 +7,7 @@ import socket
 import ssl
 import subprocess
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any
@@ -261,6 +262,23 @@ def test_a_port_taken_meanwhile_is_replaced(cluster: Cluster) -> None:
     with socket.create_server(("127.0.0.1", taken)):
         start(cluster.plane, cluster.programs, lines.append)
     assert f"port {taken} of kube-apiserver is taken by" in lines[0]
+    assert cluster.get("namespace", "kube-system")
+
+
+@engine
+def test_a_port_taken_during_the_start_is_replaced(cluster: Cluster) -> None:
+    cluster.plane.stop()
+    lines: list[str] = []
+    with ExitStack() as others:
+
+        def notify(line: str) -> None:
+            lines.append(line)
+            if "starting" in line and len(lines) == 1:
+                port = read_ports(cluster.plane.directory / "ports.json")["kwok"]
+                others.enter_context(socket.create_server(("127.0.0.1", port)))
+
+        start(cluster.plane, cluster.programs, notify)
+    assert [line for line in lines if " of kwok is taken by" in line]
     assert cluster.get("namespace", "kube-system")
 
 
