@@ -97,34 +97,34 @@ def _touched(stack: str, differing: Iterable[str]) -> bool:
 
 @dataclass
 class _Comparison:
-    _project: Path
-    _base: Path
-    _scratch: Scratch
-    _notify: Notify
-    _cloud: Path | None
-    _revision: Revision
-    _before: Environment = field(default_factory=Environment)
-    _after: Environment = field(default_factory=Environment)
+    project: Path
+    base: Path
+    scratch: Scratch
+    notify: Notify
+    cloud: Path | None
+    revision: Revision
+    before: Environment = field(default_factory=Environment)
+    after: Environment = field(default_factory=Environment)
 
     def prepare(self) -> None:
         """Make the environments, once for all stacks."""
-        folder = self._scratch.folder
-        self._before = environment.environment_of(self._base, folder / "base+packages")
-        self._after = environment.environment_of(self._project, folder / "head+packages")
+        folder = self.scratch.folder
+        self.before = environment.environment_of(self.base, folder / "base+packages")
+        self.after = environment.environment_of(self.project, folder / "head+packages")
 
     def report(self, stack: str) -> StackReport:
         def notify(line: str) -> None:
-            self._notify(f"{stack}: {line}")
+            self.notify(f"{stack}: {line}")
 
         file = f"Pulumi.{stack}.yaml"
         before = Outcome()
         status = Status.PREVIEWED
-        if not (self._project / file).exists():
+        if not (self.project / file).exists():
             notify("its stack file is missing")
             return StackReport(stack=stack, status=Status.REMOVED)
-        if (self._base / file).exists():
+        if (self.base / file).exists():
             notify("bringing the base up")
-            before = self._scratch.run("up", stack, self._base, self._before, notify, self._cloud)
+            before = self.scratch.run("up", stack, self.base, self.before, notify, self.cloud)
             if before.errors:
                 errors = "\n".join(before.errors)
                 raise SandboxError(
@@ -134,9 +134,7 @@ class _Comparison:
             status = Status.NEW
         notify("previewing the work tree")
         try:
-            after = self._scratch.run(
-                "preview", stack, self._project, self._after, notify, self._cloud
-            )
+            after = self.scratch.run("preview", stack, self.project, self.after, notify, self.cloud)
         except SandboxError as died:
             after = Outcome(errors=[str(died)])
         changes = tuple(Change.model_validate(change, strict=False) for change in after.changes)
@@ -160,7 +158,7 @@ class _Comparison:
 
     def _drill(self, stack: str, changes: Iterable[Change], before: Outcome, after: Outcome) -> str:
         """Return the drill commands; they name the revision as the user did, else by its commit."""
-        named = (self._revision.name, self._revision.commit)
+        named = (self.revision.name, self.revision.commit)
         written = (
             drill.command(stack, name, changes, before.outputs, after.outputs) for name in named
         )
@@ -170,7 +168,7 @@ class _Comparison:
         # Prices depend on the location, which the change may move.
         old, new = (
             _place(folder / file) if (folder / file).exists() else ("", "")
-            for folder in (self._base, self._project)
+            for folder in (self.base, self.project)
         )
         # An older program has a system pool without an output for it: priced on one side alone it
         # would look new.
@@ -181,9 +179,7 @@ class _Comparison:
         old, new = before.outputs.get("release"), after.outputs.get("release")
         # Also for one release: the base may have it in another state, as a candidate or against the
         # rules.
-        return (
-            tuple(releases.difference(self._base, old, self._project, new)) if old and new else ()
-        )
+        return tuple(releases.difference(self.base, old, self.project, new)) if old and new else ()
 
 
 def _pools(outcome: Outcome, *, system: bool = True) -> list[dict[str, Any]]:

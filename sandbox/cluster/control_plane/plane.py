@@ -13,7 +13,7 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.notices import Notify
 from sandbox.cluster import plugins
-from sandbox.cluster.control_plane.ports import read_ports
+from sandbox.cluster.control_plane.ports import FILE, read_ports
 from sandbox.cluster.control_plane.process import Process, stop_all
 
 
@@ -110,7 +110,7 @@ class ControlPlane:
 
     def address(self) -> str:
         """Return the API server's host and port. Raises SandboxError before the first start."""
-        ports = read_ports(self.directory / "ports.json")
+        ports = read_ports(self.directory / FILE)
         if not ports:
             raise SandboxError(f"the control plane in {self.directory} was never started")
         return f"127.0.0.1:{ports['kube-apiserver']}"

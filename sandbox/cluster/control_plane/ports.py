@@ -13,6 +13,9 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.notices import Notify
 
+FILE = "ports.json"
+"""The name of the file, in a control plane's folder, that remembers the ports."""
+
 NAMES = ("kube-apiserver", "etcd", "etcd-peer", "kube-scheduler", "kube-controller-manager", "kwok")
 # Below the system's range for outgoing connections (from 32768 on Linux, from 49152 on macOS), which would occupy a remembered
 # port while the control plane is down.
@@ -35,10 +38,10 @@ def choose_ports(file: Path, held: Collection[str], notify: Notify) -> dict[str,
     A running process of this control plane listens on those in `held`. Another port that is taken by now is replaced, with a
     notice. Raises SandboxError when no port is free.
     """
-    ports = read_ports(file)
+    ports, taken = read_ports(file), taken_ports(file, held)
     for name in NAMES:
         old = ports.get(name)
-        if old and (name in held or becomes_free(old)):
+        if old and old not in taken:
             continue
         ports[name] = free_port(set(ports.values()))
         if old:

@@ -16,12 +16,11 @@ from sandbox.base.files import write_private
 from sandbox.base.notices import Notify
 from sandbox.cluster.control_plane.certificates import ensure_certificates
 from sandbox.cluster.control_plane.plane import KUBELETS, LOOPS, SERVERS, USER, ControlPlane
-from sandbox.cluster.control_plane.ports import choose_ports, taken_ports
+from sandbox.cluster.control_plane.ports import FILE, choose_ports, taken_ports
 from sandbox.cluster.control_plane.process import Process, stop_all
 from sandbox.cluster.control_plane.program_flags import Command, Settings, commands, write_inputs
 
 OLDEST_EMULATED = 3  # minor versions behind its own that a 1.36 API server can emulate
-_PORTS = "ports.json"
 START_TIMEOUT = 120.0  # seconds; a start takes about 6, on a machine that builds something else at the time 40
 
 
@@ -38,7 +37,7 @@ def start(plane: ControlPlane, programs: Mapping[str, Path], notify: Notify) -> 
             begun.run()
         except SandboxError:
             # A control plane that starts at the same time may choose the same port; kwok takes its own seconds later.
-            if not taken_ports(plane.directory / _PORTS, begun.held()):
+            if not taken_ports(plane.directory / FILE, begun.held()):
                 raise
             _Start(plane, programs, notify).run()
 
@@ -86,7 +85,7 @@ class _Start:
         emulated = emulated_version(plane.version, binary)
         ensure_certificates(self.certificates, plane.service_cidr)
         write_private(plane.directory / "tokens.csv", f'{plane.token()},{USER},{USER},"system:masters"\n'.encode())
-        ports = choose_ports(plane.directory / _PORTS, self.held(), self.notify)
+        ports = choose_ports(plane.directory / FILE, self.held(), self.notify)
         full = plane.version if plane.version.count(".") > 1 else f"{plane.version}.0"
         kubelet = binary if plane.version == binary.rpartition(".")[0] else full
         return Settings(plane, ports, programs, emulated, kubelet)
