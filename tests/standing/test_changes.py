@@ -36,7 +36,8 @@ def test_a_pool_deleted_out_of_band_is_detected_by_the_refresh_and_created_again
     other_nodes = nodes(stack, "system", "general")
     stack.run("delete", subject.spot)
     assert nodes(stack) == other_nodes
-    assert stack.up() == [("create", f"{subject.cluster}-{subject.spot}", [])]
+    assert stack.steps() == [("create", f"{subject.cluster}-{subject.spot}", [])]
+    stack.run("up")
     assert stack.steps() == []
     assert "there is no pool" not in stack.run("scale", subject.spot, "1").stderr
     assert other_nodes < nodes(stack)

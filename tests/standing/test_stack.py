@@ -226,6 +226,7 @@ def test_an_update_keeps_the_nodes_that_the_autoscaler_added(
             changed
         )
         assert uids() == before, changed
+    assert stack.steps() == []
     # An update of the cluster, which on AKS lists the system pool, keeps all counts.
     edited["cluster"]["tags"]["owner"] = "platform"
     stack.write(edited)
