@@ -88,7 +88,7 @@ def run_in_memory(
     if follow:
         follow(drill)
     drill.run()
-    clock = record.Clock(trial.scenario.length, None, time.monotonic() - began)
+    clock = record.Clock(trial.scenario.length, None, time.monotonic() - began, ())
     return drill.make_record(stack, clock, AUTOSCALER)
 
 

@@ -131,7 +131,7 @@ class Clock:
     length: float
     factor: float | None
     wall: float
-    distortions: tuple[str, ...] = ()
+    distortions: tuple[str, ...]
     """Sentences about what the clock changes."""
 
 

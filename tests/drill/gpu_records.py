@@ -11,7 +11,7 @@ STRONG = Pool("a100", "A100", "spot", gpus=1, least=0, most=4, price=0.9, on_dem
 
 
 def record(length: float, *, pools: Sequence[Pool] = (SPOT, TWIN), capacity: Iterable[Step] = ()) -> Record:
-    head = ("test", "", "dev", "azure", "westeurope", 1, Clock(length, None, 0.0), "stand-in")
+    head = ("test", "", "dev", "azure", "westeurope", 1, Clock(length, None, 0.0, ()), "stand-in")
     return Record(*head, settings={}, pools=list(pools), capacity=list(capacity))  # type: ignore[arg-type]
 
 
