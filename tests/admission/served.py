@@ -8,6 +8,7 @@ from config.placement.roles import WORKLOAD_OBJECTS, WorkloadObject
 from sandbox.tests.api import Object, Refused
 from sandbox.tests.stack import eventually
 from tests.admission.bed import Bed
+from tests.examples import crds
 
 CLUSTER_WIDE = {"ClusterTrainingRuntime", "ClusterWorkflowTemplate"}
 OF_KUBERNETES = "batch"
@@ -44,15 +45,14 @@ def serving(bed: Bed, *names: str) -> Iterator[None]:
     kinds = [KINDS[name] for name in names if KINDS[name].group != OF_KUBERNETES]
     wanted = [definition(kind.group, kind.kind) for kind in kinds]
     for body in wanted:
-        eventually(lambda body=body: not bed.api.exists(body), "an earlier definition is gone")
         bed.api.create(body)
     try:
         for kind in kinds:
             eventually(lambda kind=kind: _served(bed, kind), f"{kind.resource} are served")
         yield
     finally:
-        for body in wanted:
-            bed.api.delete(body)
+        if wanted:
+            crds.remove(bed.api, wanted)
 
 
 def _served(bed: Bed, kind: WorkloadObject) -> bool:

@@ -24,6 +24,7 @@ from tests.examples.table import goldens
 
 pytestmark = [
     pytest.mark.engine,
+    pytest.mark.restless,
     pytest.mark.slow,
     pytest.mark.usefixtures("definitions"),
     # Definitions and controllers are the same on both clouds; what differs, tests/admission/test_examples.py shows.

@@ -11,7 +11,7 @@ from tests.admission.escapes import verdict
 from tests.admission.served import serving
 from tests.admission.test_lost_pods import ONCE, job
 
-pytestmark = lost_pods.pytestmark
+pytestmark = [*lost_pods.pytestmark, pytest.mark.restless]
 
 
 def _gang(pods: int, *, gpus: str = "1", labels: dict[str, str] | None = None) -> Object:

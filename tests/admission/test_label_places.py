@@ -18,6 +18,7 @@ from tests.admission.served import CLUSTER_WIDE, KINDS, OF_KUBERNETES, an_object
 
 pytestmark = [
     pytest.mark.engine,
+    pytest.mark.restless,
     # The policy does not differ between clouds.
     pytest.mark.parametrize("subject", [DEV], ids=["dev"], indirect=True, scope="session"),
 ]

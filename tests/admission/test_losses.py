@@ -32,6 +32,7 @@ from tests.overlay import tree
 
 pytestmark = [
     pytest.mark.engine,
+    pytest.mark.restless,
     pytest.mark.slow,
     pytest.mark.usefixtures("definitions"),
     # The controllers are the same on both clouds.

@@ -12,6 +12,8 @@ from tests.admission.projects import LANDS, REFUSED, corpus, stem
 from tests.examples import crds
 
 MANIFESTS = corpus()
+pytestmark = pytest.mark.restless
+
 SPOT_KEYS = {"kubernetes.azure.com/scalesetpriority", "cloud.google.com/gke-spot"}
 
 

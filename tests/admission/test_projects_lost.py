@@ -29,6 +29,7 @@ from tests.examples import crds
 
 pytestmark = [
     pytest.mark.engine,
+    pytest.mark.restless,
     pytest.mark.slow,
     # The controllers are the same on both clouds.
     pytest.mark.parametrize("subject", [DEV], ids=["dev"], indirect=True, scope="session"),

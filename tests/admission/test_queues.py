@@ -24,6 +24,7 @@ from tests.examples.table import goldens
 
 pytestmark = [
     pytest.mark.engine,
+    pytest.mark.restless,
     pytest.mark.slow,
     pytest.mark.usefixtures("definitions"),
     # Kueue is the same on both clouds.
