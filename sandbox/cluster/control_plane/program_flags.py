@@ -49,7 +49,7 @@ class Settings:
     kubelet_version: str
 
     def collector(self, most: int = 300) -> dict[str, str]:
-        """Return the environment of Go's garbage collector: little memory, or as GOGC says; less work, up to `most` MiB, in a drill."""
+        """Return the settings of Go's garbage collector: little memory, or as GOGC says; in a drill less work, up to `most` MiB."""
         timed = {"GOGC": "400", "GOMEMLIMIT": f"{most}MiB"}
         return timed if self.plane.timed else {"GOGC": os.environ.get("GOGC", "50")}
 
