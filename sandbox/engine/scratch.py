@@ -25,7 +25,8 @@ from sandbox.toolchain import programs
 
 # No stack's name has a plus, so these are no stacks' folders.
 PREVIEW, DRILL = "preview+", "drill+"
-_SECONDS = 30
+_SECONDS = 2
+"""Patience with a command that is told to end. Nothing that it does is kept, and an `up` that starts a cluster takes twenty."""
 
 
 class Scratch:

@@ -1,7 +1,8 @@
-"""The aliases of azure-native's classes: 110 a resource, of API versions that no state of this program has.
+"""What Pulumi's SDK does for each resource and tests leave out, because they run the program a thousand times.
 
-Pulumi's SDK makes a URN of each, one by one, which takes 40 ms a resource, and sends them to an engine of today in another form
-(docs/adr/0012). Tests run the program a thousand times: they leave the URNs out, and under mocks these aliases as well.
+The aliases of azure-native's classes: 110 a resource, of API versions that no state of this program has. The SDK makes a URN of
+each, one by one, which takes 40 ms a resource, and sends them to an engine of today in another form (docs/adr/0012). And the
+place in the program, which it reads from the whole stack of calls; Pulumi's own service alone shows it.
 """
 
 import re
@@ -11,17 +12,19 @@ import pulumi
 import pulumi.resource
 import pytest
 from pulumi.runtime import resource
+from pulumi.runtime.proto import source_pb2
 
 _VERSIONED = re.compile(r"azure-native:\w+/v\d{8}\w*:")
 
 
-def leave_urns_out() -> None:
-    """Make no URNs in this process: they are for engines that know no other form, of before 2022."""
+def leave_urns_and_places_out() -> None:
+    """Make no URNs in this process, which are for engines of before 2022, and send no places."""
     setattr(pulumi.resource, "collapse_alias_to_urn", lambda *_: "")  # noqa: B010
+    setattr(resource, "_get_stack_trace", source_pb2.StackTrace)  # noqa: B010
 
 
 def leave_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Send no aliases of API versions while a test runs."""
+    """Send no aliases of API versions and no places while a test runs."""
     prepare = resource.prepare_aliases
 
     async def without(res: Any, opts: pulumi.ResourceOptions, supports_alias_specs: bool) -> Any:
@@ -31,4 +34,5 @@ def leave_out(monkeypatch: pytest.MonkeyPatch) -> None:
         return await prepare(res, opts, supports_alias_specs)
 
     monkeypatch.setattr(pulumi.resource, "collapse_alias_to_urn", lambda *_: "")
+    monkeypatch.setattr(resource, "_get_stack_trace", source_pb2.StackTrace)
     monkeypatch.setattr(resource, "prepare_aliases", without)

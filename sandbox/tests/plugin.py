@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Tests have sandboxes of their own, wherever the user's sandbox is.
     os.environ.pop("SANDBOX_HOME", None)
     # Memory for time: a third of an API server's work was the collection of garbage.
-    os.environ.setdefault("GOGC", "200")
+    os.environ.setdefault("GOGC", "400")
     # They run packages and programs of all sorts, none of which has a use for the user's accounts.
     for name in os.environ.keys() - without_tokens(os.environ, but="UV_INDEX").keys():
         del os.environ[name]

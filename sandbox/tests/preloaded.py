@@ -26,4 +26,4 @@ LOADED = (
     *(k8s.core.v1.ConfigMap, k8s.apps.v1.DaemonSet, k8s.rbac.v1.Role, k8s.admissionregistration.v1),
     *(k8s.storage.v1.StorageClass, k8s.apiextensions.CustomResource, k8s.Provider),
 )
-aliases.leave_urns_out()
+aliases.leave_urns_and_places_out()
