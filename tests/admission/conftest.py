@@ -11,7 +11,7 @@ from tests.admission.rights import cluster_role
 from tests.examples import crds
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def bed(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     """Yield the stack's cluster, Kubernetes 1.36. A test deletes the pods and nodes that it creates."""
     with standing(tmp_path_factory.mktemp("bed"), "1.36", subject) as bed:

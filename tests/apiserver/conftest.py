@@ -12,14 +12,14 @@ from tests.apiserver.playing import running
 from tests.apiserver.steps import Steps
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """Yield a cluster without a cloud. A test deletes the objects that it creates."""
     with planes.running(tmp_path_factory.mktemp("api-server") / "there") as plane:
         yield plane
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def argo_client(api_server: ControlPlane) -> Iterator[Client]:
     client = Client(api_server.admin_kubeconfig)
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": argo.NAMESPACE}}
@@ -31,7 +31,7 @@ def argo_client(api_server: ControlPlane) -> Iterator[Client]:
     client.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def controller(api_server: ControlPlane, argo_client: Client, request: pytest.FixtureRequest) -> Iterator[Steps]:
     """Run Argo's controller with these workflow defaults, or none; it ends with all Workflows of its tests."""
     with running(api_server, argo_client, request.param):

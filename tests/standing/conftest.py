@@ -8,7 +8,7 @@ from sandbox.tests.stack import Standing
 from sandbox.tests.subjects import Subject
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def standing(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     """Yield the stack in a sandbox of its own, shared by the tests of all files."""
     stack = Standing.copy(tmp_path_factory.mktemp("stack"), subject.name)

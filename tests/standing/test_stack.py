@@ -136,12 +136,14 @@ def test_an_output_that_changes_without_a_resource_is_named(stack: Stack, edited
     assert "nothing changed" not in said
 
 
+@pytest.mark.repeats
 def test_a_changed_bound_is_exactly_one_update(stack: Stack, subject: Subject, edited: dict[str, Any]) -> None:
     edited["pools"][1]["maxNodes"] = 9
     stack.write(edited)
     assert stack.steps() == [("update", f"{subject.cluster}-{subject.spot}", [subject.most])]
 
 
+@pytest.mark.repeats
 def test_another_order_of_pools_changes_nothing(stack: Stack, edited: dict[str, Any]) -> None:
     edited["pools"].reverse()
     stack.write(edited)
@@ -161,6 +163,7 @@ def test_a_new_pool_changes_the_layer_in_place(stack: Stack, subject: Subject, e
     assert stack.get(*contract) == before
 
 
+@pytest.mark.repeats
 def test_wrong_settings_print_every_problem_without_a_traceback_and_declare_nothing(
     stack: Stack, subject: Subject, edited: dict[str, Any]
 ) -> None:
