@@ -64,12 +64,12 @@ def pytest_configure(config: pytest.Config) -> None:
 # pytest-xdist's own answer would come first otherwise.
 @pytest.hookimpl(tryfirst=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Return three workers for two cores: a quarter of the time they wait, for controllers and for machines that boot.
+    """Return two workers a core: a quarter of the time they wait, for controllers and for machines that boot.
 
     Each may run a few control planes of half a gigabyte.
     """
     memory = psutil.virtual_memory().total >> 30
-    return max(2, min((os.cpu_count() or 2) * 3 // 2, memory // 4, 6))
+    return max(2, min((os.cpu_count() or 2) * 2, memory // 4, 6))
 
 
 @pytest.fixture(scope="session", autouse=True)
