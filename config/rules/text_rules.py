@@ -31,11 +31,6 @@ _SETS = {
 """Lists without an order, of which no other rule asks that nothing stands in them twice."""
 
 
-_PASSED = _FREE | _JUDGED
-_HOLDING = (str, Reference, Model, tuple, list, dict)
-"""What is a text or may have one inside: most values are neither, and all are asked three times."""
-
-
 def parts(draft: Draft) -> Iterator[tuple[str, Any]]:
     """Yield the objects of the file with their paths."""
     yield "cluster", draft.cluster
@@ -86,9 +81,8 @@ def texts(parts: Iterable[tuple[str, Any]], name: str = "") -> Iterator[tuple[st
         if isinstance(value, Model):
             for inner, field in type(value).model_fields.items():
                 # Read past `Unreadable`: what can be read of an object is judged.
-                held = value.__dict__.get(inner)
-                if isinstance(held, _HOLDING) and inner not in _PASSED:
-                    yield from texts([(f"{path}.{field.alias}", held)], inner)
+                if inner in value.__dict__ and inner not in _FREE | _JUDGED:
+                    yield from texts([(f"{path}.{field.alias}", value.__dict__[inner])], inner)
         elif isinstance(value, str | Reference):
             yield path, name, value.text if isinstance(value, Reference) else str(value)
         elif isinstance(value, tuple | list):
@@ -140,8 +134,7 @@ def _shortened(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str, li
                     dropped = [str(entry) for entry in default if entry not in inner]
                     if dropped:
                         yield where, known_as, dropped
-                if isinstance(inner, Model | tuple):
-                    yield from _shortened([(where, inner)])
+                yield from _shortened([(where, inner)])
         elif isinstance(value, tuple):
             yield from _shortened((f"{path}[{index}]", item) for index, item in enumerate(value))
 

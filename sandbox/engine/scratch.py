@@ -26,7 +26,7 @@ from sandbox.toolchain import programs
 # No stack's name has a plus, so these are no stacks' folders.
 PREVIEW, DRILL = "preview+", "drill+"
 _SECONDS = 2
-"""Patience with a command that is told to end. Nothing that it does is kept, and an `up` that starts a cluster takes twenty."""
+"""Patience with the processes of a command. Nothing is kept of it, and an API server that lost its store takes twenty to end."""
 
 
 class Scratch:

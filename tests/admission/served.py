@@ -51,8 +51,7 @@ def serving(bed: Bed, *names: str) -> Iterator[None]:
             eventually(lambda kind=kind: _served(bed, kind), f"{kind.resource} are served")
         yield
     finally:
-        if wanted:
-            crds.remove(bed.api, wanted)
+        crds.remove(bed.api, wanted)
 
 
 def _served(bed: Bed, kind: WorkloadObject) -> bool:

@@ -11,9 +11,9 @@ from tests.admission.growing import STATES, Outcome, Outcomes, definitions, obse
 from tests.admission.projects import LANDS, REFUSED, corpus, stem
 from tests.examples import crds
 
-MANIFESTS = corpus()
 pytestmark = pytest.mark.restless
 
+MANIFESTS = corpus()
 SPOT_KEYS = {"kubernetes.azure.com/scalesetpriority", "cloud.google.com/gke-spot"}
 
 

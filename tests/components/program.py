@@ -20,7 +20,7 @@ from pulumi.runtime.settings import get_root_resource
 from pulumi.runtime.stack import run_pulumi_func
 
 from sandbox.azure.resources.azure_table import TYPES
-from sandbox.tests import aliases
+from sandbox.tests import left_out
 from tests.components.google import SUBNET
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -222,7 +222,7 @@ def declare(
         return register(self, request)
 
     monkeypatch.setattr(mocks.MockMonitor, "RegisterResource", recording)
-    aliases.leave_out(monkeypatch)
+    left_out.leave_out(monkeypatch)
     # One loop a run: https://github.com/pulumi/pulumi/issues/24338
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)

@@ -64,8 +64,7 @@ def remove(api: Api, wanted: Sequence[Object]) -> None:
     names = {definition["metadata"]["name"] for definition in wanted}
     for definition in wanted:
         api.delete(definition)
-    version, kind = wanted[0]["apiVersion"], wanted[0]["kind"]
-    left = partial(api.list, version, kind)
+    left = partial(api.list, "apiextensions.k8s.io/v1", "CustomResourceDefinition")
     eventually(lambda: not names & {d["metadata"]["name"] for d in left()}, "the definitions are gone")
 
 

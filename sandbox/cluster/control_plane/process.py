@@ -134,7 +134,7 @@ def fingerprint(command: list[str], inputs: Iterable[Path]) -> str:
 def stop_all(processes: Iterable[Process], grace: float = 3.0) -> None:
     """End processes together and wait for them; SIGKILL after `grace` seconds.
 
-    None loses data by it. An API server that is still starting does not end once its store has: an interrupted `up` waited for it.
+    None loses data by it. An API server that loses its store while it starts would take twenty.
     """
     running = {process.name: alive for process in processes if (alive := process.find())}
     for order, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, 10.0)):

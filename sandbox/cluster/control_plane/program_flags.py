@@ -50,8 +50,9 @@ class Settings:
 
     def collector(self, most: int = 300) -> dict[str, str]:
         """Return the settings of Go's garbage collector: little memory, or as GOGC says; in a drill less work, up to `most` MiB."""
-        timed = {"GOGC": "400", "GOMEMLIMIT": f"{most}MiB"}
-        return timed if self.plane.timed else {"GOGC": os.environ.get("GOGC", "50")}
+        if self.plane.timed:
+            return {"GOGC": "400", "GOMEMLIMIT": f"{most}MiB"}
+        return {"GOGC": os.environ.get("GOGC", "50")}
 
     @property
     def certificates(self) -> Path:

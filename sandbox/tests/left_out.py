@@ -2,7 +2,7 @@
 
 The aliases of azure-native's classes: 110 a resource, of API versions that no state of this program has. The SDK makes a URN of
 each, one by one, which takes 40 ms a resource, and sends them to an engine of today in another form (docs/adr/0012). And the
-place in the program, which it reads from the whole stack of calls; Pulumi's own service alone shows it.
+place in the program, which it reads from the whole stack of calls, and the engine notes in the state.
 """
 
 import re
@@ -17,14 +17,21 @@ from pulumi.runtime.proto import source_pb2
 _VERSIONED = re.compile(r"azure-native:\w+/v\d{8}\w*:")
 
 
-def leave_urns_and_places_out() -> None:
-    """Make no URNs in this process, which are for engines of before 2022, and send no places."""
-    setattr(pulumi.resource, "collapse_alias_to_urn", lambda *_: "")  # noqa: B010
-    setattr(resource, "_get_stack_trace", source_pb2.StackTrace)  # noqa: B010
+_LEFT_OUT = (
+    # For engines of before 2022.
+    (pulumi.resource, "collapse_alias_to_urn", lambda *_: ""),
+    (resource, "_get_stack_trace", source_pb2.StackTrace),
+)
+
+
+def leave_out_for_good() -> None:
+    """Make no URNs and send no places in this process."""
+    for module, name, instead in _LEFT_OUT:
+        setattr(module, name, instead)
 
 
 def leave_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Send no aliases of API versions and no places while a test runs."""
+    """Make no URNs, and send no places and no aliases of API versions, while a test runs."""
     prepare = resource.prepare_aliases
 
     async def without(res: Any, opts: pulumi.ResourceOptions, supports_alias_specs: bool) -> Any:
@@ -33,6 +40,6 @@ def leave_out(monkeypatch: pytest.MonkeyPatch) -> None:
         opts.aliases = [alias for alias in aliases if not _VERSIONED.match(str(getattr(alias, "type_", "")))]
         return await prepare(res, opts, supports_alias_specs)
 
-    monkeypatch.setattr(pulumi.resource, "collapse_alias_to_urn", lambda *_: "")
-    monkeypatch.setattr(resource, "_get_stack_trace", source_pb2.StackTrace)
+    for module, name, instead in _LEFT_OUT:
+        monkeypatch.setattr(module, name, instead)
     monkeypatch.setattr(resource, "prepare_aliases", without)
