@@ -13,6 +13,7 @@ from ruamel.yaml.error import YAMLError
 from checks.findings import Finding, State, Unasked
 from config.model.spec import ClusterSpec
 from config.stack_file import loader
+from config.stack_file.positions import Positions
 
 ENCRYPTED = "[encrypted]"
 """Stands for a setting that Pulumi alone can read."""
@@ -32,11 +33,13 @@ class StackFile:
 
 def load_stack(folder: Path, stack: str) -> StackFile:
     """Read `Pulumi.STACK.yaml`. Raises `Unasked` with every problem of the file."""
-    config = _config(folder, stack)
+    name, text = f"Pulumi.{stack}.yaml", _text(folder, stack)
+    config = _config(name, text)
     spec, problems = loader.read_stack(_settings(config), stack)
+    problems = Positions.of_text(name, text, _own_name).in_order(problems)
     if spec is None:
         lines = "\n".join(f"  {problem}" for problem in problems if not problem.warning)
-        raise Unasked(f"Pulumi.{stack}.yaml is faulty, so nothing was asked:\n{lines}")
+        raise Unasked(f"{name} is faulty, so nothing was asked:\n{lines}")
     notes = tuple(
         Finding(
             "stack-file",
@@ -69,10 +72,10 @@ def _others(config: Mapping[str, Any]) -> dict[str, str]:
     return plain
 
 
-def _config(folder: Path, stack: str) -> Mapping[str, Any]:
+def _text(folder: Path, stack: str) -> str:
     path = folder / f"Pulumi.{stack}.yaml"
     try:
-        content = YAML(typ="safe", pure=True).load(path.read_text())
+        return path.read_text()
     except FileNotFoundError:
         known = (
             ", ".join(sorted(other.name[7:-5] for other in folder.glob("Pulumi.*.yaml"))) or "none"
@@ -80,17 +83,29 @@ def _config(folder: Path, stack: str) -> Mapping[str, Any]:
         raise Unasked(
             f"{path.name}: there is no such stack file here; there are: {known}"
         ) from None
-    except (OSError, UnicodeDecodeError, YAMLError, ValueError):
-        raise Unasked(f"{path.name}: cannot be read as YAML") from None
+    except (OSError, UnicodeDecodeError):
+        raise Unasked(f"{path.name}: cannot be read as text") from None
+
+
+def _config(name: str, text: str) -> Mapping[str, Any]:
+    try:
+        content = YAML(typ="safe", pure=True).load(text)
+    except (YAMLError, ValueError) as broken:
+        mark = getattr(broken, "problem_mark", None)
+        place = f"{name}:{mark.line + 1}" if mark else name
+        raise Unasked(
+            f"{place}: cannot be read as YAML; `make preview STACK={name[7:-5]}` says what is wrong"
+        ) from None
     config = (content or {}).get("config") if isinstance(content, dict) else None
     if not isinstance(config, dict):
-        raise Unasked(f"{path.name}: has no `config`")
+        raise Unasked(f"{name}: has no `config`")
     return config
 
 
+def _own_name(key: str) -> str | None:
+    return key.removeprefix(loader.PREFIX) if key.startswith(loader.PREFIX) else None
+
+
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key.removeprefix(loader.PREFIX): value
-        for key, value in config.items()
-        if isinstance(key, str) and key.startswith(loader.PREFIX)
-    }
+    named = ((_own_name(key), value) for key, value in config.items() if isinstance(key, str))
+    return {name: value for name, value in named if name}

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import pulumi
-
 from components.target import Stack
-from config.base.problems import Problem, report
+from config.base.problems import Problem
 from config.model.pool import Capacity
 from config.placement.node_pools import NodePool
 
@@ -42,20 +40,3 @@ def becomes_spot(stack: Stack, pool: NodePool) -> Problem:
         "write the spot pool beside it under another name; remove the on-demand pool when it is "
         "drained",
     )
-
-
-def refuse_settings(problems: Iterable[Problem]) -> None:
-    """Raise `pulumi.RunError` for any problem of the settings."""
-    wrong = sorted(problems)
-    if wrong:
-        raise pulumi.RunError(report(wrong))
-
-
-def refuse(problems: Iterable[Problem]) -> None:
-    """Raise `pulumi.RunError`, which prints without a traceback, for any problem."""
-    refused = sorted(problems)
-    if refused:
-        head = (
-            f"{len(refused)} change{'s' if len(refused) > 1 else ''} refused; nothing was declared."
-        )
-        raise pulumi.RunError("\n".join([head, *(f"  {problem}" for problem in refused)]))

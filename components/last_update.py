@@ -15,8 +15,9 @@ from typing import Any
 
 import pulumi
 
+from components import refusal
 from components.resources import outputs_of
-from config.base.problems import Problem, report
+from config.base.problems import Problem
 from config.model.fields import Reference
 from config.model.pool import AnyPool
 
@@ -120,9 +121,7 @@ class LastUpdate:
 
         `place` and `existing`: the wanted ones; empty if the stack has none.
         """
-        problems = sorted([*self.moves(place), *self._left(existing)])
-        if problems:
-            raise pulumi.RunError(report(problems))
+        refusal.refuse_settings([*self.moves(place), *self._left(existing)])
 
     def warn_of_missing(self, place: Place, look: str) -> None:
         """Log that the stack's own cluster was not found in `place`: it was deleted, or the login

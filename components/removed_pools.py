@@ -12,6 +12,7 @@ from typing import Any
 
 import pulumi
 
+from components import refusal
 from components.layer import running
 from components.layer.gpu.matching import may_run
 from components.layer.running import Running, name_of
@@ -92,9 +93,7 @@ def problems(
     judged = list(unused(stack, pools))
     for pool in pools:
         judged += judge(stack, pool, work)
-    for problem in judged:
-        if problem.warning:
-            pulumi.log.warn(f"{problem}")
+    refusal.warn(problem for problem in judged if problem.warning)
     return [problem for problem in judged if not problem.warning]
 
 

@@ -15,6 +15,7 @@ from config.base.problems import report
 from config.model import bounds
 from config.model.spec import ClusterSpec
 from config.stack_file import loader, top_keys
+from config.stack_file.positions import Positions
 
 PROJECT = "kubeflow-spot"
 
@@ -38,12 +39,18 @@ def load() -> ClusterSpec:
         outside=file.outside(passed),
         accepts_examples=accepts_examples(),
     )
+    problems = file.positions(passed).in_order(problems) if problems else []
     for problem in problems:
         if problem.warning:
             pulumi.log.warn(f"{problem}")
     if spec is None:
         raise pulumi.RunError(report(problems))
     return spec
+
+
+def positions() -> Positions:
+    """Return the lines of the current stack's settings; none if its file cannot be read."""
+    return StackFile.of_this_stack(PROJECT).positions(raw())
 
 
 def accepts_examples() -> bool:

@@ -8,7 +8,7 @@ as empty.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,9 @@ import yaml
 from pulumi.runtime import settings
 
 from config.stack_file import top_keys
+from config.stack_file.positions import Positions, keys_of
 
 _ROOT_KEY = re.compile(r"""^["']?([\w-]+(?::\w+)*)["']?:(?=\s|$)""", re.MULTILINE)
-_KEYS_OF_A_PATH = re.compile(r"[^\[\].\"]+")
 
 
 class _Loader(yaml.SafeLoader):
@@ -38,15 +38,15 @@ _Loader.yaml_implicit_resolvers = {
 class StackFile:
     """The stack file that lies beside Pulumi.yaml."""
 
-    def __init__(self, text: str, project: str) -> None:
-        self._text, self._project = text, project
+    def __init__(self, text: str, project: str, name: str = "") -> None:
+        self._text, self._project, self._name = text, project, name
 
     @classmethod
     def of_this_stack(cls, project: str) -> StackFile:
         """Return the current stack's file; an empty one if it cannot be read."""
         path = Path(settings.get_root_directory() or ".") / f"Pulumi.{pulumi.get_stack()}.yaml"
         try:
-            return cls(path.read_text(encoding="utf-8"), project)
+            return cls(path.read_text(encoding="utf-8"), project, path.name)
         except (OSError, ValueError):
             return cls("", project)
 
@@ -64,9 +64,19 @@ class StackFile:
 
     def shows(self, path: str, passed: Mapping[str, Any]) -> bool:
         """Return whether the file shows in clear text the setting that Pulumi passed for this path."""
-        keys = _KEYS_OF_A_PATH.findall(path)
+        keys = keys_of(path)
         value = _at(passed, keys)
         return value is not None and _at(self._config, keys) == value
+
+    def positions(self, passed: Iterable[str]) -> Positions:
+        """Return the lines of the settings; none if those that Pulumi passed are from another file."""
+        if self._config.keys() != set(passed):
+            return Positions()
+        return Positions.of_text(self._name, self._text, self._own_name)
+
+    def _own_name(self, key: str) -> str | None:
+        # A key without a namespace is in the project's.
+        return top_keys.own_setting(key if ":" in key else f"{self._project}:{key}", self._project)
 
     @cached_property
     def _content(self) -> dict[Any, Any]:
@@ -81,10 +91,7 @@ class StackFile:
         """The settings below `config`, by their names among the program's own."""
         config = self._content.get("config")
         named = {
-            # A key without a namespace is in the project's.
-            top_keys.own_setting(
-                str(key) if ":" in str(key) else f"{self._project}:{key}", self._project
-            ): value
+            self._own_name(str(key)): value
             for key, value in (config.items() if isinstance(config, dict) else ())
         }
         return {name: value for name, value in named.items() if name}

@@ -13,8 +13,9 @@ from typing import Any
 
 import pulumi
 
+from components import refusal
 from components.last_update import LastUpdate
-from config.base.problems import Problem, report
+from config.base.problems import Problem
 from config.model.spec import ClusterSpec
 from config.model.workloads import ProfileAccess
 
@@ -76,7 +77,7 @@ def refuse_rename(spec: ClusterSpec, last_update: LastUpdate) -> None:
             "then write them with the new "
             f"name: {before} stays, with its objects"
         )
-        raise pulumi.RunError(report([Problem(f"{_PATH}.name", what, remedy)]))
+        refusal.refuse_settings([Problem(f"{_PATH}.name", what, remedy)])
     pulumi.log.warn(
         f"{_PATH}: {before} is no longer this stack's; it stays in the cloud, with its objects "
         "and its bill\n"

@@ -9,7 +9,7 @@ from functools import partial
 import pulumi
 from pulumi_azure_native import containerservice, resources
 
-from components import immutable, references, removed_pools
+from components import references, refusal, removed_pools
 from components.azure import (
     azure_identity,
     azure_immutable_cluster,
@@ -111,7 +111,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
         azure_pools.PlannedPool(pool, profile(pool), path(settings_of(pool.source).subnet))
         for pool in stack.node_pools
     ]
-    immutable.refuse(
+    refusal.refuse_changes(
         [
             *azure_immutable_cluster.problems(cloud, now, stack.last_update),
             *azure_immutable_cluster.subnet_problems(

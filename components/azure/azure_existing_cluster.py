@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components import immutable, pools, references, removed_pools
+from components import pools, references, refusal, removed_pools
 from components.azure import azure_immutable_pools, azure_live, azure_pools
 from components.azure.azure_live import LiveCluster
 from components.pools import STACK_TAG
@@ -128,9 +128,9 @@ def _planned_pools(stack: Stack, cluster: ExistingAks) -> list[azure_pools.Plann
 
 def plan(stack: Stack, cluster: ExistingAks) -> list[azure_pools.PlannedPool]:
     """Return the stack's pools. Raise `pulumi.RunError` for pools that cannot be added."""
-    immutable.refuse_settings(_problems(stack, cluster))
+    refusal.refuse_settings(_problems(stack, cluster))
     planned = _planned_pools(stack, cluster)
-    immutable.refuse(
+    refusal.refuse_changes(
         [
             *removed_pools.problems(
                 stack, cluster.live.user_pools, _WHERE, lambda: cluster.kubeconfig

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pulumi
 from pulumi_azure_native import authorization
 
+from components import refusal
 from components.azure import (
     azure_cluster,
     azure_existing_cluster,
@@ -15,7 +16,7 @@ from components.azure.azure_cluster import AksCluster
 from components.azure.azure_existing_cluster import AksPools
 from components.resources import explain_refusal, reading
 from components.target import CloudCluster, Stack, Target
-from config.base.problems import Problem, report
+from config.base.problems import Problem
 from config.clouds.azure.azure_settings import Azure
 
 SUBSCRIPTION = "subscription"
@@ -92,7 +93,7 @@ class AksTarget(Target):
                 f"`pulumi config set azure-native:subscriptionId {before}`, or `az account set "
                 f"--subscription {before}`"
             )
-            raise pulumi.RunError(report([Problem("cloud", what, remedy)]))
+            refusal.refuse_settings([Problem("cloud", what, remedy)])
         return now
 
     def declare(self, name: str, opts: pulumi.ResourceOptions) -> CloudCluster:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import pulumi
 
+from components import refusal
 from components.existing import existing_credentials
 from components.last_update import NAME
 from components.target import Outputs, Stack, Target
-from config.base.problems import Problem, report
+from config.base.problems import Problem
 from config.clouds.existing.existing_settings import Existing
 from config.placement.node_pools import NodePool
 
@@ -38,15 +39,8 @@ class AnyCluster(Target):
         before = self._last_update.get(NAME)
         if before not in (None, self._name):
             what = f"is {before} and cannot become {self._name}: all objects would be duplicated"
-            raise pulumi.RunError(
-                report(
-                    [
-                        Problem(
-                            "cloud.name", what, "put it back; or `pulumi destroy`, then `pulumi up`"
-                        )
-                    ]
-                )
-            )
+            remedy = "put it back; or `pulumi destroy`, then `pulumi up`"
+            refusal.refuse_settings([Problem("cloud.name", what, remedy)])
         self.kubeconfig = existing_credentials.kubeconfig(self._cloud)
         existing_credentials.warn_of_secrets(self.kubeconfig)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_gcp import container
 
-from components import immutable, removed_pools
+from components import refusal, removed_pools
 from components.gcp import (
     agents,
     gcp_credentials,
@@ -71,7 +71,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
         stack.last_update.warn_of_missing(
             place(spec, cloud), "gcloud config list   shows the login that reads"
         )
-    immutable.refuse(
+    refusal.refuse_changes(
         [
             *gcp_immutable_cluster.problems(cloud, spec.name, now, reading),
             *gcp_immutable_cluster.address_problems(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components import immutable, pools, removed_pools
+from components import pools, refusal, removed_pools
 from components.gcp import (
     agents,
     gcp_credentials,
@@ -134,9 +134,9 @@ def _planned_pools(stack: Stack, cluster: ExistingGke) -> list[gcp_pools.Planned
 
 def plan(stack: Stack, cluster: ExistingGke) -> list[gcp_pools.PlannedPool]:
     """Return the stack's pools. Raise `pulumi.RunError` for pools that cannot be added."""
-    immutable.refuse_settings(_problems(stack, cluster))
+    refusal.refuse_settings(_problems(stack, cluster))
     planned = _planned_pools(stack, cluster)
-    immutable.refuse(
+    refusal.refuse_changes(
         [
             *removed_pools.problems(
                 stack, cluster.live.live_pools, _WHERE, lambda: cluster.kubeconfig

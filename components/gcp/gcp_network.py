@@ -5,9 +5,9 @@ from __future__ import annotations
 import pulumi
 from pulumi_gcp import compute
 
-from components import immutable, references
+from components import references, refusal
 from components.resources import explain_refusal
-from config.base.problems import Problem, report
+from config.base.problems import Problem
 from config.clouds.gcp.gcp_settings import Gcp, GcpExistingNetwork
 
 PODS, SERVICES = "pods", "services"
@@ -38,9 +38,7 @@ def refuse_existing(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> 
                 f"gcloud compute networks subnets list --project {project} --regions "
                 f"{cloud.region}   lists the existing ones"
             )
-            raise pulumi.RunError(
-                report([Problem(f"{_WHERE}.subnet", f"there is no {place}", remedy)])
-            ) from None
+            refusal.refuse_settings([Problem(f"{_WHERE}.subnet", f"there is no {place}", remedy)])
     problems = []
     network = (answer.network or "").rpartition("/")[2]
     if network != existing.name.text:
@@ -60,7 +58,7 @@ def refuse_existing(cloud: Gcp, reading: pulumi.InvokeOptions | None = None) -> 
                 else "it has none; add both ranges to it"
             )
             problems.append(Problem(f"{_WHERE}.{key}", what, remedy))
-    immutable.refuse_settings(problems)
+    refusal.refuse_settings(problems)
 
 
 class Network(pulumi.ComponentResource):

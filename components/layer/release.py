@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pulumi
-
+from components import refusal
 from config import releases
-from config.base.problems import Problem, report
+from config.base.problems import Problem
 
 
 def check_release(wanted: str, config_map: Mapping[str, Any] | None) -> tuple[str, ...]:
@@ -32,7 +31,7 @@ def check_release(wanted: str, config_map: Mapping[str, Any] | None) -> tuple[st
             "update the checkout (git pull, uv sync) to one that has "
             f"config/releases/{current}.toml"
         )
-        raise pulumi.RunError(report([Problem("release", what, remedy)]))
+        refusal.refuse_settings([Problem("release", what, remedy)])
     if not releases.newer(current, wanted):
         return ()
     # The candidate may have become the wanted release unchanged.

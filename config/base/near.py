@@ -26,33 +26,6 @@ def nearest(name: str, known: Iterable[str], likeness: float = NEAR) -> str | No
     return spelled[close[0]] if close else None
 
 
-def alike(name: str, known: Iterable[str]) -> list[str]:
-    """Return all known names that a misspelt one may be, in the order of `known`."""
-    sense, spelled = says_no(name), bare(name)
-    matcher = difflib.SequenceMatcher(b=spelled)
-    found = []
-    for other in known:
-        matcher.set_seq1(bare(other))
-        # The first two are cheap, and never less than the third.
-        if (
-            matcher.real_quick_ratio() >= NEAR
-            and matcher.quick_ratio() >= NEAR
-            and matcher.ratio() >= NEAR
-            and says_no(other) == sense
-        ):
-            found.append(other)
-    return found
-
-
-def likely(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that a wrong one may mean, for a hint only."""
-    known = list(known)
-    same_sense = [other for other in known if says_no(other) == says_no(name)]
-    return nearest(name, known) or next(
-        iter(difflib.get_close_matches(name, same_sense, n=1)), None
-    )
-
-
 @lru_cache(4096)
 def says_no(name: str) -> bool:
     """Return whether a key negates its subject, such as `disableLocalAccounts`."""

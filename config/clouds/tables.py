@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
+from config.base.near import bare
 from config.model.pool import Capacity
 
 
@@ -81,22 +82,25 @@ class ForeignKey(NamedTuple):
     """The key of the stack file that another tool's name means."""
 
     key: str
-    """The key, or its path from the object."""
+    """The key, or its path from the object; empty if there is none."""
     remedy: str = ""
-    """What to write if the two keys differ in meaning, so that the value cannot be taken over."""
+    """What to do if the value cannot be taken over as it is."""
 
 
 ForeignKeys: TypeAlias = Callable[[], Mapping[tuple[str, str], ForeignKey]]
-"""Keys of other tools, by object (`pool`, a path such as `cloud`, "" for the file) and name."""
+"""Keys of other tools, by object (`pool`, a path such as `cloud`, "" for the file) and name, in
+lower case without `_` and `-`."""
 
 
 @cache
 def read_foreign_keys(folder: str) -> Mapping[tuple[str, str], ForeignKey]:
-    """Return the table foreign_keys.csv beside the module with this `__file__`."""
-    table = rows(folder, "foreign_keys")
+    """Return the table foreign_keys.csv beside the module with this `__file__`, and the names of
+    tools for any cloud.
+    """
     return {
-        (row["object"], row["name"]): ForeignKey(row["key"], row.get("remedy") or "")
-        for row in table
+        (row["object"], bare(name)): ForeignKey(row["key"], row["remedy"])
+        for row in [*rows(__file__, "foreign_keys"), *rows(folder, "foreign_keys")]
+        for name in row["names"].split()
     }
 
 

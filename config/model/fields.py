@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -17,9 +18,7 @@ from pydantic import (
     field_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, core_schema
-
-from config.model.bounds import NUMBER
+from pydantic_core import CoreSchema, PydanticKnownError, core_schema
 
 FORMS: dict[str, str] = {}
 """The remedy for a text that does not match, by the pattern."""
@@ -69,9 +68,9 @@ LabelValue = Annotated[
 ]
 """Same page as `LabelKey`: at most 63 characters, may be empty."""
 
-Cidr = Annotated[
-    str, form(r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$", "an IPv4 range, such as 10.8.0.0/16")
-]
+RANGE = r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$"
+
+Cidr = Annotated[str, form(RANGE, "an IPv4 range, such as 10.8.0.0/16")]
 """An IPv4 range such as `10.0.0.0/16`; `config.rules` checks that it is one."""
 
 Namespace = Annotated[
@@ -143,6 +142,9 @@ class Model(BaseModel):
     absent: ClassVar[Mapping[str, str]] = {}
     """Remedies for keys that one may expect here and that do not exist."""
 
+    plain: ClassVar[str] = ""
+    """Remedy for a text, a number, true or false in place of the object; empty: name its keys."""
+
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:
         """Return the object that a text in its place means; None if unknown."""
@@ -156,22 +158,20 @@ class Model(BaseModel):
     @classmethod
     @cache
     def number(cls, name: str) -> Callable[[Any], Any]:
-        """Return a check of a field's value: a number field takes no `true`, which Python counts as
-        1, and a text read as a number keeps the bounds of numbers (`config.model.bounds`).
+        """Return a check of a field's value: true and false are no number, and a text is neither a
+        number nor true or false, as in the published schema.
         """
         annotation = cls.model_fields[name].annotation
-        kinds = {annotation, *get_args(annotation)} & {int, float}
+        kinds = set(_alternatives(annotation))
+        numbers = kinds & {int, float}
 
         def check(value: Any) -> Any:
-            if kinds and isinstance(value, bool):
+            if numbers and isinstance(value, bool):
                 raise PydanticKnownError("float_type" if float in kinds else "int_type")
-            if kinds and isinstance(value, str):
-                try:
-                    beyond = not abs(float(value)) <= NUMBER
-                except ValueError:
-                    return value
-                if beyond:
-                    raise PydanticCustomError("beyond", f"A number from -{NUMBER} to {NUMBER}")
+            if numbers and isinstance(value, str) and str not in kinds:
+                raise PydanticKnownError("float_type" if float in kinds else "int_type")
+            if bool in kinds and value is not None and not isinstance(value, bool):
+                raise PydanticKnownError("bool_type")
             return value
 
         return check
@@ -182,6 +182,17 @@ class Model(BaseModel):
             if name in type(self).model_fields:
                 raise Unreadable(name)
             return super().__getattr__(name)
+
+
+def _alternatives(annotation: Any) -> Iterator[Any]:
+    """Yield the types that a value may have."""
+    if get_origin(annotation) is Annotated:
+        yield from _alternatives(get_args(annotation)[0])
+    elif get_origin(annotation) in (Union, UnionType):
+        for inner in get_args(annotation):
+            yield from _alternatives(inner)
+    else:
+        yield annotation
 
 
 def given(thing: Model, *names: str) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from config.base.near import bare
 from config.model.cluster import CloudSettings, GpuSharing
 from config.model.fields import LabelKey, LabelValue, Model, Some, Unreadable, Zone, optional
 
@@ -88,10 +89,12 @@ class Fallback(Model):
     )
     on_demand: OnDemand | None = optional(None, "The on-demand twin; the last step of a chain.")
 
+    plain: ClassVar[str] = "write `[{onDemand: {maxNodes: 2}}]`, or `[{pool: NAME}]`"
+
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:
         """Read a pool's name."""
-        return {"pool": text} if text else None
+        return {"pool": text} if text and bare(text) != "ondemand" else None
 
 
 class Capacity(StrEnum):
@@ -107,6 +110,8 @@ class Capacity(StrEnum):
 
 class Spot(Model):
     """Purchase of spot machines: a cloud may have settings of it."""
+
+    plain: ClassVar[str] = "write `capacity: spot` in place of `spot`"
 
 
 class OsDisk(Model):

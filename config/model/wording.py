@@ -12,8 +12,12 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from config.base.hiding import hidden, secret_in
+from config.base.near import bare, nearest
 from config.base.problems import Problem, as_path
-from config.model.fields import FORMS, Model
+from config.model.fields import FORMS, RANGE, Model
+
+NOT_A_KEY = "is not a key of this object"
+"""The problem of an unknown key."""
 
 
 def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Problem:
@@ -25,16 +29,16 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
     is_it = f"is {type_in_words(given) if place.secret else shown(given)}"
     match error["type"]:
         case "missing":
-            return Problem(where, "is missing", f"add `{error['loc'][-1]}`")
+            return Problem(where, "is missing", f"add `{error['loc'][-1]}{place.example}`")
         case "model_type" | "model_attributes_type" | "dict_type":
-            return Problem(where, *not_an_object(given, place.keys))
+            return Problem(where, *not_an_object(given, place.keys, place.plain))
         case "tuple_type":
-            return Problem(where, *not_a_list(given))
+            return Problem(where, *not_a_list(given, plain=place.plain))
         case "string_type" if given is None or isinstance(given, dict | list):
+            what = f"is {type_in_words(given)}, not text"
+            form = next((_form(form, place) for form in place.forms), None)
             return Problem(
-                where,
-                f"is {type_in_words(given)}, not text",
-                "write one text; `key: |` goes before several lines",
+                where, what, form or "write one text; `key: |` goes before several lines"
             )
         case "string_type":
             return Problem(
@@ -47,23 +51,54 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
                 f"holds {kind}, which is not shown",
                 f"{form}; make a new one if others may have read it",
             )
+        case "string_pattern_mismatch" if context["pattern"] == RANGE and _is_address(given):
+            return Problem(where, is_it, f"add a length: {given}/32 is this address alone")
         case "string_pattern_mismatch":
             return Problem(where, is_it, _form(context["pattern"], place))
+        case "enum" | "literal_error":
+            return Problem(
+                where, is_it, _one_of(given, re.findall("'([^']*)'", context["expected"]))
+            )
+        case "int_type" | "float_type" if isinstance(given, str) and _NUMBER.fullmatch(given):
+            return Problem(where, f"{is_it}, in quotes", f"write {given}, without quotes")
+        case "int_type" if unit := re.fullmatch(r"(\d+)[a-zA-Z%]+", str(given)):
+            return Problem(where, is_it, f"write a whole number without a unit, such as {unit[1]}")
+        case "bool_type" if str(given).lower() in _YES_OR_NO:
+            wanted = _YES_OR_NO[given.lower()]
+            return Problem(
+                where, f"{is_it}, which YAML reads as text", f"write {wanted}, without quotes"
+            )
         case known if known in _REMEDIES:
             return Problem(where, is_it, _REMEDIES[known].format(**context))
         case _:
             return Problem(where, is_it, error["msg"][:1].lower() + error["msg"][1:])
 
 
-def not_an_object(given: Any, keys: list[str]) -> tuple[str, str]:
-    """Return problem and remedy of a value in place of an object; no `keys`: any are allowed."""
+def not_an_object(given: Any, keys: list[str], plain: str = "") -> tuple[str, str]:
+    """Return problem and remedy of a value in place of an object; no `keys`: any are allowed.
+
+    `plain`: the remedy for a value that is no list.
+    """
+    if plain and not isinstance(given, list):
+        return f"is {shown(given)}, not an object", plain
     remedy = f"write keys: {', '.join(keys)}" if keys else "write `{key: value}`"
     return f"is {type_in_words(given)}, not an object", remedy
 
 
-def not_a_list(given: Any, example: str | None = None) -> tuple[str, str]:
-    """Return problem and remedy of a value in place of a list."""
-    remedy = f"write for example `{example}`" if example else "write `[...]`, or one `- ...` a line"
+def not_a_list(given: Any, example: str | None = None, plain: str = "") -> tuple[str, str]:
+    """Return problem and remedy of a value in place of a list.
+
+    `plain`: the remedy for a value that is no object.
+    """
+    if plain and not isinstance(given, dict):
+        return f"is {shown(given)}, not a list", plain
+    remedy = "write `[...]`, or one `- ...` a line"
+    if isinstance(given, dict) and given:
+        remedy = f"write `- ` before its first key, `{next(iter(given))}`"
+    if isinstance(given, str) and "," in given:
+        remedy = f"write `[{', '.join(part.strip() for part in given.split(','))}]`"
+    if example:
+        remedy = f"write for example `{example}`"
     return f"is {type_in_words(given)}, not a list", remedy
 
 
@@ -85,6 +120,22 @@ def shown(value: Any) -> str:
 
 _LONGEST = 60
 """Characters of a value in a message."""
+
+
+def _one_of(given: Any, allowed: list[str]) -> str:
+    """Return the remedy for a text that is none of those allowed."""
+    written = bare(given) if isinstance(given, str) else ""
+    meant = [
+        name
+        for name in allowed
+        if len(written) > 2 and (bare(name).startswith(written) or written.startswith(bare(name)))
+    ]
+    near = meant[0] if len(meant) == 1 else nearest(written, allowed)
+    return (f"did you mean {near}? " if near else "") + f"one of: {', '.join(allowed)}"
+
+
+def _is_address(given: Any) -> bool:
+    return isinstance(given, str) and re.fullmatch(r"\d{1,3}(\.\d{1,3}){3}", given) is not None
 
 
 def _as_text(given: Any, place: _Place) -> str:
@@ -112,9 +163,12 @@ def _form(pattern: str, place: _Place) -> str:
     )
 
 
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_YES_OR_NO = dict.fromkeys(("true", "yes", "on"), "true") | dict.fromkeys(
+    ("false", "no", "off"), "false"
+)
+
 _REMEDIES = {
-    "enum": "one of: {expected}",
-    "literal_error": "one of: {expected}",
     "greater_than_equal": "{ge:g} or more",
     "greater_than": "more than {gt:g}",
     "less_than_equal": "{le:g} or less",
@@ -125,10 +179,8 @@ _REMEDIES = {
     "int_parsing": "write a whole number",
     "int_from_float": "write a whole number",
     "float_type": "write a number",
-    "float_parsing": "write a number",
     "finite_number": "write a finite number",
     "bool_type": "write true or false",
-    "bool_parsing": "write true or false",
 }
 
 
@@ -142,6 +194,7 @@ class _Place:
         self._annotation: Any = model
         self._field: FieldInfo | None = None
         self.keys = list(by_key(model))
+        self.plain = model.plain
         for part in loc:
             if isinstance(part, int):
                 self.path += f"[{part}]"
@@ -156,11 +209,19 @@ class _Place:
             self._field = field
             inner = next(models(self._annotation), None)
             self.keys = list(by_key(inner)) if inner else []
+            self.plain = inner.plain if inner else ""
 
     @property
     def secret(self) -> bool:
         """Whether the value may be a secret, which no message shows."""
         return holds_secret(self._annotation)
+
+    @property
+    def example(self) -> str:
+        """The example of the value, after its key; empty without one."""
+        # Of several, each is one cloud's.
+        shown = self.examples[0] if len(self.examples) == 1 and not self.secret else None
+        return f": {shown}" if isinstance(shown, str | int) else ""
 
     @property
     def forms(self) -> list[str]:

@@ -91,7 +91,7 @@ def _version(path: str, override: Override, draft: Draft, cloud: Cloud) -> Itera
         return
     if not draft.makes_cluster:
         what = "kubernetesVersion is set for a cluster this stack does not make"
-        yield Problem(f"{path}.pin", what, "remove it: the cluster's owner decides this")
+        yield Problem(f"{path}.pin", what, "remove this entry: the cluster's owner decides this")
     elif draft.cluster and "kubernetes_version" in draft.cluster.model_fields_set:
         what = "kubernetesVersion is set in cluster.kubernetesVersion as well"
         yield Problem(f"{path}.pin", what, "keep one of them")

@@ -149,8 +149,12 @@ def own_machine(pool: AnyPool, cloud: Cloud) -> Machine | None:
 
 
 def has_gpus(pool: Pool, cloud: Cloud) -> bool:
-    """Return whether the pool's machines have GPUs."""
-    own_machine(pool, cloud)
+    """Return whether the pool's machines have GPUs.
+
+    Raise `Unreadable` if the catalogue does not know the machine, and the file not its GPUs.
+    """
+    if own_machine(pool, cloud) is None and pool.gpus is None and cloud.makes_pools:
+        raise Unreadable("gpus")
     return cloud.gpus(pool)[0] > 0
 
 

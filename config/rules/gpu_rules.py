@@ -15,15 +15,9 @@ from config.rules.draft import Draft, has_gpus, own_machine
 
 def _number(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     machine = own_machine(pool, cloud)
-    if machine is None and pool.gpus is None:
-        why = (
-            f"the catalogue does not know {pool.machine!r}"
-            if cloud.makes_pools
-            else "the GPUs of existing nodes are unknown"
-        )
-        yield Problem(
-            f"{path}.gpus", f"is missing: {why}", "write the GPUs of one machine, 0 for none"
-        )
+    if not cloud.makes_pools and pool.gpus is None:
+        what = "is missing: the GPUs of existing nodes are unknown"
+        yield Problem(f"{path}.gpus", what, "write the GPUs of one machine, 0 for none")
     elif machine and not machine.attachable and pool.gpus is not None and pool.gpus != machine.gpus:
         yield Problem(
             f"{path}.gpus",

@@ -1,4 +1,4 @@
-"""Rules of any pool: machine, bounds, zones, reservation, other clouds' keys, system pool."""
+"""Rules of any pool: bounds, zones, reservation, other clouds' keys, system pool."""
 
 from __future__ import annotations
 
@@ -8,67 +8,13 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from config.base import near
 from config.base.problems import Problem
 from config.clouds import registry
-from config.clouds.tables import Machine
 from config.clouds.traits import Cloud
 from config.model.pool import AnyPool, Capacity, Fallback, Pool
 from config.model.reading import part
 from config.placement import object_names
 from config.rules.draft import Draft, each_step, has_gpus
-
-
-def _machine(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not cloud.makes_pools:
-        return
-    machine, maker = cloud.machine(pool.machine), registry.with_machine(pool.machine)
-    if machine is None and maker not in (None, cloud):
-        assert maker is not None
-        yield Problem(
-            f"{path}.machine",
-            f"{pool.machine!r} is a machine of {maker.title}, and cloud.provider is "
-            f"{cloud.provider}",
-            f"use one of {cloud.title}, such as {cloud.cpu_machine} or {cloud.gpu_machine}",
-        )
-    elif machine is None:
-        yield Problem(
-            f"{path}.machine",
-            f"{pool.machine!r} is not in the catalogue",
-            _near(pool.machine, cloud) + "check the spelling; it is passed on as written",
-            warning=True,
-        )
-    elif machine.status == "retired":
-        yield Problem(
-            f"{path}.machine",
-            f"{machine.size} was retired on {machine.retirement_date}",
-            _instead(machine),
-        )
-    elif machine.status == "retiring":
-        yield Problem(
-            f"{path}.machine",
-            f"{machine.size} is retired on {machine.retirement_date}; new subscriptions may lack "
-            "it",
-            _instead(machine),
-            warning=True,
-        )
-
-
-def _near(size: str, cloud: Cloud) -> str:
-    sizes = [machine.size for machine in cloud.machines.values() if machine.status != "retired"]
-    heads = {size.partition("_")[0] + "_" for size in sizes if "_" in size}
-    # The names of Azure's sizes begin with one of two words, which people leave out.
-    tries = (size, *(head + size for head in sorted(heads)))
-    return next(filter(None, (near.did_you_mean(one, sizes) for one in tries)), "")
-
-
-def _instead(machine: Machine) -> str:
-    if not machine.replacement:
-        return "choose another size"
-    cheaper = " or ".join(machine.cheaper)
-    return f"use {machine.replacement}" + (
-        f"; {cheaper} has as many GPUs and costs less" if cheaper else ""
-    )
 
 
 def _least(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -172,18 +118,6 @@ def _on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pr
         )
 
 
-def _system_machine(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not draft.makes_cluster or not draft.system_pool:
-        return
-    machine = cloud.machine(draft.system_pool.machine)
-    if machine and machine.gpus:
-        yield Problem(
-            "systemPool.machine",
-            f"{machine.size} has GPUs, which nothing in this pool uses",
-            "use a size without GPUs",
-        )
-
-
 def _critical_addons_only(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if (
         not draft.makes_cluster
@@ -206,6 +140,6 @@ def _critical_addons_only(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-RULES = (_too_many_pools, _system_machine, _critical_addons_only)
-ANY_POOL_RULES = (_machine, _least, _most, _zones, _other_clouds_keys)
+RULES = (_too_many_pools, _critical_addons_only)
+ANY_POOL_RULES = (_least, _most, _zones, _other_clouds_keys)
 POOL_RULES = (_no_most, _most_of_a_twin, _on_demand)

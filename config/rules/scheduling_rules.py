@@ -206,7 +206,7 @@ def _no_profile(path: str, profile: Profile, draft: Draft, cloud: Cloud) -> Iter
         yield Problem(
             where,
             f"is {namespace}, whose pods the cluster needs: a profile's quotas would refuse them",
-            "remove it, or name the namespace of a Kubeflow profile",
+            "remove this entry, or name the namespace of a Kubeflow profile",
         )
     elif namespace in platform and namespace not in steps:
         yield Problem(

@@ -34,9 +34,9 @@ from config.model.spec import ClusterSpec
 from config.model.workloads import Workloads
 from config.rules.draft import Draft
 from config.stack_file import objects, secrets, top_keys
+from config.stack_file.hints import Hints
 from config.stack_file.mending import Mended
 from config.stack_file.secrets import IsSecret
-from config.stack_file.top_keys import Hints
 
 M = TypeVar("M", bound=Model)
 
@@ -93,7 +93,7 @@ class _File:
         settings = top_keys.read_top_keys(raw, outside, prefix, self.mended)
         self.registration = _registration(settings, self.mended)
         self.types = types = top_keys.top_key_types(self.registration)
-        self.mended.hint = Hints(types)
+        self.mended.hint = Hints(self.registration, types)
         lists = [key for key, type in types.items() if get_origin(type) is tuple]
         self.mended.examples = {key: _example(key, settings) for key in lists}
         self.settings = {
@@ -214,9 +214,7 @@ def _missing(file: _File, draft: Draft) -> Iterator[Problem]:
         yield Problem("config", "holds no settings of this program", f"write for example{example}")
         return
     for key in _REQUIRED + (_REQUIRED_FOR_A_NEW_CLUSTER if draft.makes_cluster else ()):
-        written = file.mended.written.get(key)
-        misspelt = written is not None and written in file.raw and ":" not in written
-        if key not in file.settings or misspelt:
+        if key not in file.settings:
             example = f"`{prefix}{key}: {_example(key, file.settings)}`"
             yield Problem(key, "is missing", f"write for example {example}")
 

@@ -8,35 +8,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from config.base.near import likely, nearest
+from config.base.near import nearest
 from config.base.problems import MOST, Problem, as_path
 from config.model.fields import Model
-from config.model.wording import by_key, not_a_list, not_an_object, shown
+from config.model.wording import NOT_A_KEY, by_key, not_a_list, not_an_object, shown
+from config.stack_file.hints import keys_here
 
 Hint = Callable[[str, type[Model], str], tuple[str, str | None]]
 """Key, model and path -> the remedy for an unknown key, and the model's key that it means."""
 
 
-def instead(key: str, known: Iterable[str]) -> str:
-    """Return a remedy for an unknown key."""
-    known = list(known)
-    close = likely(key, known)
-    return (f"did you mean `{close}`? " if close else "") + keys_here(known)
-
-
-def keys_here(known: Iterable[str]) -> str:
-    """Return a remedy that names all keys of an object."""
-    return f"keys here: {', '.join(known)}"
-
-
 def without_hints(key: str, model: type[Model], path: str) -> tuple[str, str | None]:
     """Return a `Hint` by likeness alone."""
-    return instead(key, by_key(model)), nearest(key, by_key(model))
+    near = nearest(key, by_key(model))
+    return (f"did you mean `{near}`?" if near else keys_here(by_key(model))), near
 
 
 @dataclass
@@ -94,12 +84,12 @@ class Mended:
                 remedy, meant_key = (
                     self.hint(str(key), model, path) if hinted else (keys_here(fields), None)
                 )
-                self._add(path + as_path(str(key)), "is not a key of this object", remedy)
+                if meant_key and (meant_key in value or meant_key in mended):
+                    remedy = f"remove it: `{meant_key}` stands there already"
+                self._add(path + as_path(str(key)), NOT_A_KEY, remedy)
                 if meant_key is None or meant_key in value or meant_key in mended:
                     continue
                 target = meant_key
-                if fields[target].is_required():
-                    self._add(path + as_path(target), "is missing", f"add `{target}`")
                 self.written[path + as_path(target)] = self.as_written(path) + as_path(str(key))
             mended[target] = self.value(item, fields[target].annotation, path + as_path(target))
         return mended
@@ -110,11 +100,10 @@ class Mended:
         structure = _structure(inner)
         model: type[Model] | None = structure if isinstance(structure, type) else None
         if isinstance(value, dict) and model:
-            self._add(path, *not_a_list(value, self.examples.get(path)))
             return self._items(value, model, path)
         plain = model is None or (isinstance(value, str) and model.meant_by(value))
         if plain and isinstance(value, str | int | float) and not isinstance(value, bool):
-            self._add(path, *not_a_list(value))
+            self._add(path, *not_a_list(value, plain=model.plain if model else ""))
             self.written[f"{path}[0]"] = self.as_written(path)
             return [self.value(value, inner, f"{path}[0]")]
         return value
@@ -124,9 +113,13 @@ class Mended:
         fields = by_key(model)
         by_name = "name" in fields and all(isinstance(item, dict) for item in value.values())
         if not by_name or any(nearest(str(key), fields) for key in value):
+            self._add(path, *not_a_list(value, self.examples.get(path)))
             self.written[f"{path}[0]"] = self.as_written(path)
             self.guessed.add(f"{path}[0]")
             return [self.value(value, model, f"{path}[0]")]
+        first = next(iter(value), "t4")
+        remedy = f"write each of them as `- name: {first}`, its other keys below `name`"
+        self._add(path, not_a_list(value)[0], remedy)
         items = []
         for index, (name, item) in enumerate(value.items()):
             self.guessed.add(f"{path}[{index}]")

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from config.base.problems import Problem, as_path
 from config.model.fields import Model, Some
-from config.model.wording import models, problem_of_error
+from config.model.wording import NOT_A_KEY, models, problem_of_error
 from config.stack_file.mending import Mended, respelled
 
 M = TypeVar("M", bound=Model)
@@ -145,11 +145,13 @@ def _empty(model: type[Model]) -> Model:
 
 
 def _combined(same: list[Problem]) -> Problem:
-    """Join the errors of a value that fits none of several forms."""
+    """Join the errors of a value that fits none of several forms, or of a wrong key with a wrong
+    value.
+    """
+    first, *others = dict.fromkeys(found.remedy for found in same)
+    between = "; its value: " if same[0].what == NOT_A_KEY else "; or "
     return Problem(
-        same[0].path,
-        same[0].what,
-        "; or ".join(dict.fromkeys(problem_of_error.remedy for problem_of_error in same)),
+        same[0].path, same[0].what, between.join([first, "; or ".join(others)][: 1 + bool(others)])
     )
 
 

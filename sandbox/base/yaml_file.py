@@ -36,7 +36,9 @@ def parsed(text: str, title: str) -> dict[str, Any]:
     except RecursionError:
         raise _too_deep(title) from None
     except YAMLError as broken:
-        raise SandboxError(f"{title} is not YAML: {_in_words(broken)}") from None
+        mark = getattr(broken, "problem_mark", None)
+        place = f"{title}:{mark.line + 1}" if mark else title
+        raise SandboxError(f"{place}: is not YAML: {_in_words(broken)}") from None
     except ValueError as broken:
         # A date without such a day, or a number of more digits than Python reads.
         raise SandboxError(f"{title} is not YAML: {broken}") from None
@@ -48,15 +50,38 @@ def parsed(text: str, title: str) -> dict[str, Any]:
     return content
 
 
+_WORDS = {
+    r"found character '\\t'": "a tab indents this line; indent with spaces",
+    r"found character '(.)' that cannot start": "a text that begins with {0} needs quotes",
+    "mapping values are not allowed": "a `:` stands where no key can; indent the line as its neighbours, or quote "
+    "a text with `: `",
+    "sequence entries are not allowed": "a list begins on the line below its key; write `- ...` there",
+    "could not find expected ':'": "the line before has no `:`; write `key: value`",
+    r"expected <block end>, but found '(?:<block mapping start>|<block sequence start>|-|\?)'": "the line is not "
+    "indented as those above it; give all keys of an object, and all `-` of a list, the same indent",
+    "expected <block end>": "text follows where the value has ended; put the whole value in quotes",
+    r"expected ',' or '(.)'": "a comma is missing, or the list or object is not closed with {0}",
+    'found duplicate key "(.*?)"': "the key `{0}` stands twice in one object; leave one",
+    r"found undefined alias '(.*)'": "no anchor `&{0}` stands above; a text that begins with * needs quotes",
+    "found unexpected end of stream": "a quote is not closed",
+    "found unknown escape character": "write the text with a backslash in single quotes",
+    "could not determine a constructor for the tag '(.*)'": "{0} is a tag of another tool; write the value itself",
+    "found unhashable key": "an object or list stands as a key; put a text that begins with {{ in quotes",
+    "expected the node content": "a value is missing, or a bracket is closed that is not open; put a text with brackets in quotes",
+    "but found another document": "a second document begins with `---`; leave one",
+}
+"""What the parser reports, as a regular expression, in words. A repeated key comes with both values, which are not shown."""
+
+
 def _in_words(broken: YAMLError) -> str:
-    """Return problem and place; the library also quotes the lines, which may hold a password, and says how to switch it off."""
-    mark = getattr(broken, "problem_mark", None)
-    problem = str(getattr(broken, "problem", None) or "it cannot be parsed")
-    # A key that is there twice comes with both values.
-    problem = problem.partition(" with value ")[0]
-    place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-    context, first = getattr(broken, "context", None), getattr(broken, "context_mark", None)
-    return f"{place}{problem}" + (f" ({context} of line {first.line + 1})" if context and first else "")
+    """Return problem and remedy; the library also quotes the lines, which may hold a password."""
+    problem = str(getattr(broken, "problem", None) or "a character stands here that YAML does not allow")
+    for pattern, words in _WORDS.items():
+        if found := re.match(pattern, problem):
+            first = getattr(broken, "context_mark", None)
+            begin = f" (it begins in line {first.line + 1})" if first and "not closed" in words else ""
+            return words.format(*found.groups()) + begin
+    return problem.partition(" with value ")[0]
 
 
 def _check(content: dict[Any, Any], title: str) -> None:

@@ -85,7 +85,7 @@ MISTAKES = {
     "pools[1].gcp: is set, but Toybox has no such setting": toy(gcp={}),
     "pools[1].subnet: is set, but Toybox has no such setting": toy(subnet="gpu"),
     "pools[1].spot.maxPrice: is set, but Toybox has no such setting": toy(spot={"maxPrice": 1}),
-    "pools[1].machine: 'g2-standard-8' is a machine of GKE, and cloud.provider is toy": toy(machine="g2-standard-8"),
+    "pools[1].machine: 'g2-standard-8' is a machine of GKE, not of Toybox": toy(machine="g2-standard-8"),
     "pools[1].capacity: is preemptible, which Toybox does not have": toy(capacity="preemptible"),
 }  # fmt: skip
 
@@ -99,7 +99,7 @@ def test_the_other_clouds_know_of_it() -> None:
     raw = edited(good(), {"pools[0].toy": {"colour": "red"}, "systemPool.machine": "toy-cpu"})
     assert errors(raw) == [
         "pools[0].toy: is set, but AKS has no such setting",
-        "systemPool.machine: 'toy-cpu' is a machine of Toybox, and cloud.provider is azure",
+        "systemPool.machine: 'toy-cpu' is a machine of Toybox, not of AKS",
     ]
 
 

@@ -150,9 +150,7 @@ DOUBTFUL = [
     (on_gke(registries=[{"location": "europe-west44", "repository": "images"}]), "cloud.registries[0].location", "did you mean europe-west4"),
     # Machines that no catalogue has.
     (with_pool(machine="Standard_NC4as_T4_v2", gpus=1), "pools[1].machine", "did you mean Standard_NC4as_T4_v3"),
-    (with_pool(machine="NC4as_T4_v3", gpus=1), "pools[1].machine", "did you mean Standard_NC4as_T4_v3"),
     (gke_pool(CPU, machine="n2-standart-8", gpus=0), "pools[0].machine", "did you mean n2-standard-8"),
-    (with_pool(machine="p3.2xlarge", gpus=1), "pools[1].machine", "check the spelling"),
     # What stands twice, and what is too much.
     (azure(access={"authorizedRanges": ["20.61.10.0/28", "20.82.3.7/32", "20.61.10.0/28"]}), "cloud.access.authorizedRanges[2]", "remove one of them"),
     (azure(access={"adminGroups": [ADMINS, ADMINS.upper()]}), "cloud.access.adminGroups[1]", "remove one of them"),

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import pulumi
 from pydantic import ValidationError
 
+from components import refusal
 from components.layer import names
-from config.base.problems import Problem, report
+from config.base.problems import Problem
 from config.model.scheduling import GuardException, Scheduling
 
 KEY = "guard.json"
@@ -76,8 +76,7 @@ def check_neighbours(
                 f"scheduling.guard: {pods} stay forbidden by the guard of stack {stack!r} in the "
                 "same cluster"
             )
-    if problems:
-        raise pulumi.RunError(report(problems))
+    refusal.refuse_settings(problems)
     return tuple(warnings)
 
 

@@ -68,11 +68,13 @@ def test_a_faulty_stack_file_is_refused_with_its_problems_before_anything_is_ask
     text = (PROJECT / "Pulumi.dev.yaml").read_text().replace("maxNodes: 8", "maxNodes: many")
     (tmp_path / "Pulumi.dev.yaml").write_text(text)
     (tmp_path / "Pulumi.list.yaml").write_text("[]")
+    (tmp_path / "Pulumi.broken.yaml").write_text("a: 1\n\tb: 2\n")
     monkeypatch.chdir(tmp_path)
     for stack, words in {
-        "dev": "pools[1].maxNodes",
+        "dev": "Pulumi.dev.yaml:28: pools[1] \"t4\": maxNodes: is 'many'",
+        "broken": "Pulumi.broken.yaml:2: cannot be read as YAML",
         "list": "has no `config`",
-        "other": "there are: dev, list",
+        "other": "there are: broken, dev, list",
     }.items():
         done = CliRunner().invoke(preflight_command.main, ["--stack", stack])
         assert (done.exit_code, "Traceback" in done.output) == (Exit.UNASKED, False)
@@ -120,9 +122,11 @@ def test_what_the_program_warns_of_in_a_stack_file_is_printed_first(monkeypatch:
     monkeypatch.setattr(clouds, "read_account", lambda demand, account: answers("azure"))
     monkeypatch.setattr(reader, "open_snapshot", lambda *arguments: load("dev"))
     for command in (preflight_command.main, ready.main):
-        first = json.loads(CliRunner().invoke(command, ["--stack", "prod", "--json"]).output)["findings"][0]
+        findings = json.loads(CliRunner().invoke(command, ["--stack", "prod", "--json"]).output)["findings"]
+        first = next(each for each in findings if "authorizedRanges" in each["says"])
+        assert findings.index(first) < 3
         assert (first["check"], first["state"], first["source"]) == ("stack-file", "note", "docs/stack-file.md")
         assert first["says"].startswith(
-            "cloud.access.authorizedRanges[0]: has 203.0.113.0/24 in it, which examples show"
+            "Pulumi.prod.yaml:16: cloud.access.authorizedRanges[0]: has 203.0.113.0/24 in it, which examples show"
         )
         assert first["remedy"] == "write the public addresses of your callers"

@@ -72,7 +72,7 @@ def _zone(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             f"{_PATH}.privateDnsZone",
             f"{name} is not a zone that AKS takes in {region}",
-            f"use privatelink.{region}.azmk8s.io, or a zone below it",
+            f"use the id of privatelink.{region}.azmk8s.io, or of a zone below it",
         )
 
 

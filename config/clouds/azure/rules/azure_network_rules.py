@@ -70,7 +70,7 @@ def _subnet(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pr
             yield Problem(
                 f"{path}.subnet",
                 "is an id: all pools of a cluster are in one network, so its name is enough",
-                f"write {subnet.rpartition('/')[2]}",
+                "write the name of the subnet, which stands under `cloud.network`",
             )
     elif not re.fullmatch(NETWORK_NAME, subnet):
         yield Problem(

@@ -201,7 +201,7 @@ def _pool_upgrade(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator
         yield Problem(
             f"{path}.upgrade",
             "leaves no way to exchange a node: maxSurge and maxUnavailable are both 0",
-            'write `maxSurge: "1"`, or `maxUnavailable: "1"` if quota is short, or leave it out',
+            'write `upgrade: {maxSurge: "1"}`, or `maxUnavailable: "1"` if quota is short, or leave it out',
         )
     elif "0" not in (surge, unavailable):
         yield Problem(

@@ -27,7 +27,7 @@ def _ends(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
     yield Problem(
         f"{path}.gpuModel",
         f"is {pool.gpu_model}, which Google {'retired' if retired else 'ends'} on {gpu.end}",
-        f"use {gpu.replacement}",
+        f"use the machine {gpu.replacement}, and leave out `gpus` and `gpuModel`",
         warning=not retired,
     )
 

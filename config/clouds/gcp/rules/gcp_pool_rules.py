@@ -233,7 +233,7 @@ def _no_way(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pr
         yield Problem(
             f"{path}.upgrade",
             "leaves no way to exchange a node: maxSurge and maxUnavailable are both 0",
-            'write `maxSurge: "1"`, or `maxUnavailable: "1"` if quota is short, or leave it out',
+            'write `upgrade: {maxSurge: "1"}`, or `maxUnavailable: "1"` if quota is short, or leave it out',
         )
 
 

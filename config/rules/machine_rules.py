@@ -1,0 +1,128 @@
+"""Rules of a pool's machine: whether its cloud has it, and what to write instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from config.base import near
+from config.base.problems import Problem
+from config.clouds import registry
+from config.clouds.tables import Machine
+from config.clouds.traits import Cloud
+from config.model.pool import AnyPool, Pool
+from config.rules.draft import Draft
+
+_AWS = re.compile(r"([a-z]+\d[a-z\d-]*)\.(\d*x?large|medium|small|micro|nano|metal[-\w]*)")
+_GPUS_OF_AWS = {
+    "g4dn": "nvidia-t4",
+    "g5": "nvidia-a10",
+    "g6": "nvidia-l4",
+    "g6e": "nvidia-l40s",
+    "p3": "nvidia-v100",
+    "p3dn": "nvidia-v100",
+    "p4d": "nvidia-a100",
+    "p4de": "nvidia-a100-80gb",
+    "p5": "nvidia-h100",
+    "p5e": "nvidia-h200",
+    "p5en": "nvidia-h200",
+}
+"""GPUs of AWS' families (aws.amazon.com/ec2/instance-types, read 2026-11-27)."""
+
+_ARM = re.compile(r"(?i)standard_[a-z]+\d+[a-z-]*p[a-z]*_v\d+|(t2a|c4a|n4a)-.+")
+"""Machines with Arm CPUs: the letter p (learn.microsoft.com/azure/virtual-machines/
+vm-naming-conventions); docs.cloud.google.com/compute/docs/instances/arm-on-compute."""
+
+
+def _machine(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # White space around the name is another rule's problem.
+    if not cloud.makes_pools or pool.machine != pool.machine.strip():
+        return
+    where, size = f"{path}.machine", pool.machine
+    machine = cloud.machine(size)
+    if machine is None:
+        yield _unknown(where, pool, cloud)
+    elif machine.status == "retired":
+        what = f"{machine.size} was retired on {machine.retirement_date}"
+        yield Problem(where, what, _instead(machine))
+    elif machine.status == "retiring":
+        what = (
+            f"{machine.size} is retired on {machine.retirement_date}; new subscriptions may lack it"
+        )
+        yield Problem(where, what, _instead(machine), warning=True)
+
+
+def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
+    """Return the problem of a machine that the catalogue of the cloud does not have."""
+    size, maker = pool.machine, registry.with_machine(pool.machine)
+    sizes = [machine.size for machine in cloud.machines.values() if machine.status == "current"]
+    meant = _did_you_mean(size, sizes)
+    example = f"use one of {cloud.title}, such as {cloud.cpu_machine} or {cloud.gpu_machine}"
+    if aws := _AWS.fullmatch(size):
+        gpu = _GPUS_OF_AWS.get(aws[1], "")
+        what = f"{size!r} is a machine of AWS" + (f" with {gpu}" if gpu else "")
+        same = _with_gpu(gpu, cloud)
+        return Problem(where, what, f"{cloud.title} has {same} with it" if same else example)
+    if maker not in (None, cloud):
+        assert maker is not None
+        return Problem(
+            where, f"{size!r} is a machine of {maker.title}, not of {cloud.title}", example
+        )
+    if _ARM.fullmatch(size):
+        # github.com/kubeflow/pipelines/issues/12705: "exec format error".
+        what = f"{size!r} is an Arm machine, and images of Kubeflow are for amd64"
+        return Problem(where, what, meant.strip() or example)
+    if maker is None:
+        return Problem(
+            where, f"{size!r} is not a machine of {cloud.title}", meant.strip() or example
+        )
+    known = {near.bare(other): other for other in sizes}.get(near.bare(size))
+    if known:
+        return Problem(where, f"{size!r} is not in the catalogue", f"write {known}")
+    if not isinstance(pool, Pool) or pool.gpus is not None:
+        remedy = f"{meant}check the spelling; it is passed on as written"
+        return Problem(where, f"{size!r} is not in the catalogue", remedy, warning=True)
+    remedy = f"{meant}if {cloud.title} has it, write `gpus`: the GPUs of one machine, 0 for none"
+    return Problem(where, f"{size!r} is not in the catalogue", remedy)
+
+
+def _did_you_mean(size: str, sizes: list[str]) -> str:
+    # The names of Azure's sizes begin with one of two words, which people leave out.
+    heads = {known.partition("_")[0] + "_" for known in sizes if "_" in known}
+    tries = (size, *(head + size for head in sorted(heads)))
+    return next(filter(None, (near.did_you_mean(each, sizes) for each in tries)), "")
+
+
+def _with_gpu(model: str, cloud: Cloud) -> str | None:
+    """Return the smallest machine of the cloud with this GPU model built in; None if it has none."""
+    found = [
+        machine
+        for machine in cloud.machines.values()
+        if model and machine.gpu_model == model and machine.status == "current"
+    ]
+    return min(found, key=lambda machine: (machine.gpus, machine.vcpus)).size if found else None
+
+
+def _instead(machine: Machine) -> str:
+    if not machine.replacement:
+        return "choose another size"
+    cheaper = " or ".join(machine.cheaper)
+    return f"use {machine.replacement}" + (
+        f"; {cheaper} has as many GPUs and costs less" if cheaper else ""
+    )
+
+
+def _system_machine(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if not draft.makes_cluster or not draft.system_pool:
+        return
+    machine = cloud.machine(draft.system_pool.machine)
+    if machine and machine.gpus:
+        yield Problem(
+            "systemPool.machine",
+            f"{machine.size} has GPUs, which nothing in this pool uses",
+            f"use a size without GPUs, such as {cloud.cpu_machine}",
+        )
+
+
+RULES = (_system_machine,)
+ANY_POOL_RULES = (_machine,)

@@ -1,0 +1,157 @@
+"""Remedies for unknown keys: what the key means here, on this cloud, at this place.
+
+In this order: another spelling of a key that is valid here, another tool's name for one
+(`foreign_keys.csv`), a key that is nearly the same, the same key at another place of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic.alias_generators import to_camel
+
+from config.base.near import bare, nearest, opposite
+from config.clouds import registry
+from config.clouds.registry import Registration
+from config.clouds.tables import ForeignKey
+from config.model.fields import Model
+from config.model.wording import by_key, models
+
+_MOST = 2
+"""Places that a remedy names."""
+
+_HINT = 0.7
+"""The likeness (`difflib`) from which a key is named; from `near.NEAR` on its value is checked."""
+
+_POOL = re.compile(r"pools\[\d+\]|systemPool")
+
+
+class Hints:
+    """Remedies for unknown keys of a file: `Hints(registration, types)`.
+
+    `registration` is the file's cloud, None if unknown: then keys of all clouds are valid. `types`
+    are those of the top keys.
+    """
+
+    def __init__(self, registration: Registration | None, types: Mapping[str, Any]) -> None:
+        self._registration, self._types = registration, types
+
+    def __call__(self, key: str, model: type[Model], path: str) -> tuple[str, str | None]:
+        """Return the remedy for an unknown key of the object at `path`, and the key it means."""
+        fields = self.valid_keys(model, path)
+        if same := _same(key, fields):
+            return _in_its_place(same), same
+        foreign = self._foreign(key, path)
+        own = foreign.key if foreign else ""
+        if absent := model.absent.get(key) or model.absent.get(own):
+            return absent, None
+        if foreign:
+            remedy = foreign.remedy or _in_its_place(own)
+            return remedy, own if own in fields and not foreign.remedy else None
+        if near := nearest(key, fields, _HINT):
+            return f"did you mean `{near}`?", near if nearest(key, fields) else None
+        if other := opposite(key, fields):
+            remedy = f"write `{other}: false` for `{key}: true`: the meaning is the other way round"
+            return remedy, None
+        if elsewhere := self._of_another_cloud(key, model, path):
+            return elsewhere, None
+        places = _shallowest(key, _places(model, "")) or _shallowest(key, self._everywhere)
+        return _move_it(places) if places else keys_here(fields), None
+
+    def of_the_file(self, key: str, prefix: str) -> tuple[str, str | None]:
+        """Return the remedy for an unknown top key, and the top key that it means."""
+        foreign = None if _same(key, self._types) else self._foreign(key, "")
+        if foreign and foreign.remedy:
+            return foreign.remedy, None
+        near = foreign.key if foreign else nearest(key, self._types)
+        if near in self._types:
+            return f"did you mean `{near}`? write `{prefix}{near}`", near
+        places = [near] if near else _shallowest(key, self._everywhere)
+        return _move_it(places) if places else keys_here(self._types), None
+
+    def valid_keys(self, model: type[Model], path: str) -> list[str]:
+        """Return the keys of the object at `path` that the file's cloud has."""
+        pool = _POOL.match(path)
+        if not pool or not self._registration:
+            return list(by_key(model))
+        inside = path[pool.end() + 1 :]
+        others = {
+            ".".join(map(to_camel, key.split(".")))
+            for key in registry.keys_of_other_clouds(self._registration.provider)
+        }
+        prefix = f"{inside}." if inside else ""
+        return [key for key in by_key(model) if f"{prefix}{key}" not in others]
+
+    def _foreign(self, key: str, path: str) -> ForeignKey | None:
+        """Return the meaning of another tool's key of the object at `path`."""
+        place = _POOL.sub("pool", path, count=1)
+        clouds = [self._registration] if self._registration else registry.registrations()
+        found = (cloud.foreign_keys().get((place, bare(key))) for cloud in clouds)
+        return next(filter(None, found), None)
+
+    def _of_another_cloud(self, key: str, model: type[Model], path: str) -> str | None:
+        """Return the remedy for a key that the same object has on another cloud."""
+        mine = self._registration
+        for cloud in registry.registrations() if mine and model is mine.settings else ():
+            if cloud is not mine and key in by_key(cloud.settings):
+                return (
+                    f"remove it: {mine.traits.title if mine else ''} has no such setting; it is "
+                    f"one of `provider: {cloud.provider}`"
+                )
+        return None
+
+    @cached_property
+    def _everywhere(self) -> list[str]:
+        return [
+            place
+            for top, annotation in self._types.items()
+            for model in models(annotation)
+            for place in _places(
+                model, f"{top}[]." if get_origin(annotation) is tuple else f"{top}."
+            )
+        ]
+
+
+def keys_here(known: Iterable[str]) -> str:
+    """Return a remedy that names all keys of an object."""
+    return f"keys here: {', '.join(known)}"
+
+
+def _in_its_place(key: str) -> str:
+    return f"write `{key}` in its place"
+
+
+def _move_it(places: Iterable[str]) -> str:
+    return f"its place is {' or '.join(f'`{place}`' for place in places)}"
+
+
+def _same(key: str, known: Iterable[str]) -> str | None:
+    """Return the known key that differs in capitals, `_` and `-` alone."""
+    return next((each for each in known if bare(each) == bare(key)), None)
+
+
+def _places(model: type[Model], path: str) -> Iterator[str]:
+    """Yield the paths of all keys in an object and in the objects inside it."""
+    for key, field in by_key(model).items():
+        yield f"{path}{key}"
+        for inner in models(field.annotation):
+            yield from _places(inner, f"{path}{key}{'[]' if _is_list(field.annotation) else ''}.")
+
+
+def _is_list(annotation: Any) -> bool:
+    several = (
+        get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    )
+    return any(get_origin(one) is tuple for one in several)
+
+
+def _shallowest(key: str, places: Iterable[str]) -> list[str]:
+    """Return the least deep places of a key; none if there are more than a remedy names."""
+    found = [place for place in places if bare(place.rpartition(".")[2]) == bare(key)]
+    least = min((place.count(".") for place in found), default=0)
+    shallow = list(dict.fromkeys(place for place in found if place.count(".") == least))
+    return shallow if len(shallow) <= _MOST else []
