@@ -60,7 +60,12 @@ def schema() -> Node:
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "A stack file of kubeflow-spot",
-        "description": "Written by python -m config.reference; the keys are explained in docs/stack-file.md.",
+        "description": (
+            "Written by python -m config.reference; the keys are explained in docs/stack-file.md. "
+            "It checks one key at a time. `pulumi preview` also checks what several keys make "
+            "together (address ranges, fallback chains, bounds, names used twice), machines and "
+            "GPUs against the catalogue, and values that examples show."
+        ),
         "type": "object",
         "properties": {
             "config": _config(keys),

@@ -22,10 +22,6 @@ from config.model.reading import of_each, where
 from config.placement import object_names
 from config.rules.draft import Draft, has_gpus
 
-GAPS = (
-    "the median gap of spot GPUs measured on AWS is 12 to 48 minutes, one in ten over 1 to 24 hours"
-)
-
 _ACCEPT = "`growth.acceptedWait: 24h` where the work can wait"
 
 _LONGEST_GAP = 24 * 3600
@@ -83,12 +79,9 @@ def _at_once(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
     zone = ", ".join(sorted(zones.pop()))
     yield Problem(
         f"{path}.fallback",
-        f"ends on spot, and {', '.join(other.name for other in members)} are one family of "
-        f"machines{f' in {zone}' if zone else ''}: such machines go together (in 92 % of "
-        "co-interruptions those of one type and zone within three minutes), and all their pods "
-        f"wait until spot is back; {GAPS}",
-        "end it with `{onDemand: {maxNodes: N}}`, or name a pool of another family or other zones; "
-        + _ACCEPT,
+        f"ends on spot of one family ({', '.join(other.name for other in members)}"
+        f"{f' in {zone}' if zone else ''}), whose machines are lost together: all pods then wait",
+        f"end it with `{{onDemand: {{maxNodes: N}}}}`, or with another family or zones; or {_ACCEPT}",
         warning=True,
     )
 
@@ -113,9 +106,8 @@ def _small_twin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[P
         yield Problem(
             f"{path}.fallback",
             f"has on-demand GPUs for {on_demand} of {spot} on spot: without spot, pods of "
-            f"{spot - on_demand} GPUs wait until it is back; {GAPS}",
-            f"give the twin maxNodes {enough} or more, which cost nothing while spot is "
-            f"available; {_ACCEPT}",
+            f"{spot - on_demand} GPUs wait for hours",
+            f"give the twin maxNodes {enough} or more; or {_ACCEPT}",
             warning=True,
         )
 
@@ -133,10 +125,9 @@ def _one_zone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if len(named) == 1 and len(zones := named.pop()) == 1 and offered > 1:
         yield Problem(
             f"pools[{spot[0][0]}].zones",
-            f"leaves all spot GPUs to zone {zones[0]}, one of {offered}: measured on AWS, a spot "
-            "GPU was available 12 to 90 % of the time, by zone, and zones lost theirs at "
+            f"leaves all spot GPUs to zone {zones[0]}, one of {offered}; zones lose spot at "
             "different hours",
-            f"name more zones, or a fallback in another zone; {_ACCEPT}",
+            f"name more zones, or a fallback in another zone; or {_ACCEPT}",
             warning=True,
         )
 

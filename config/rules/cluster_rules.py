@@ -106,7 +106,7 @@ _BEHIND = 9
 checks new clusters and upgrades (hashicorp/terraform-provider-azurerm #8147, ansible/ansible PR
 54090)."""
 
-KEPT = "a new cluster cannot have it, an existing one may keep it"
+KEPT = "an existing cluster may keep it"
 """The reason why a version that a cloud dropped only draws a warning."""
 
 

@@ -150,8 +150,7 @@ def _other_kind(where: str, pool: Pool, other: Pool, cloud: Cloud) -> Iterator[P
                 f"{other.name!r} has {here} GPU{'s' if here > 1 else ''} a machine, and "
                 f"{pool.name!r} has {most}: a pod that asks for more than {here} has no fallback "
                 "here",
-                f"name a pool whose machines have {most} GPUs, or leave it if no pod asks for "
-                f"more than {here}",
+                f"name a pool whose machines have {most} GPUs, or leave it if no pod asks for more",
                 warning=True,
             )
 

@@ -266,7 +266,7 @@ def test_a_doubtful_setting_is_a_warning_and_no_error(raw: dict[str, Any], paths
     assert [warning.path for warning in reported] == paths.split(" ")
     assert all(warning.remedy for warning in reported)
     assert any(what in warning.what and remedy in warning.remedy for warning in reported)
-    kept = any("an existing one may keep it" in warning.what for warning in reported)
+    kept = any("an existing cluster may keep it" in warning.what for warning in reported)
     assert kept == any(raw is row[0] for row in KEPT)
 
 

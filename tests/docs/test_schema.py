@@ -18,8 +18,9 @@ from hypothesis import given
 from config.reference.__main__ import SCHEMA
 from config.stack_file import loader
 from sandbox.toolchain.programs import ensure
-from tests.config.stack_files import ERRORS, HAPPY, places_of_keys, settings, without
+from tests.config.stack_files import ERRORS, HAPPY, places_of_keys, replaced, settings, without
 from tests.docs import pages, single
+from tests.fuzz.corpus import places
 from tests.parity.drawn import neutral, on_aks, on_gke
 
 SCHEMA_OF_FILES = json.loads(SCHEMA.read_text())
@@ -94,6 +95,16 @@ def test_it_refuses_four_of_five_error_rows_that_are_about_one_key(capsys: pytes
         )
     assert len(rows) > len(ERRORS) / 3
     assert len(seen) / len(rows) >= 0.8
+
+
+@pytest.mark.parametrize("path", HAPPY[::4], ids=lambda path: path.name)
+def test_a_number_and_a_switch_in_quotes_are_refused_by_both(path: Path) -> None:
+    raw = settings(path)
+    for place, value in places(raw):
+        if isinstance(value, bool | int):
+            quoted = replaced(raw, place, str(value).lower())
+            spec, schema = loader.read_stack(quoted)[0], refused(file_of(quoted))
+            assert (spec is None) == bool(schema), (place, schema)
 
 
 @pytest.mark.parametrize(

@@ -134,15 +134,12 @@ def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
     ]
     yield _warning(
         "maxNodeProvisionTime",
-        f"is {timers.provision}{' by the release' if timers.pinned else ''}: where machines are "
-        f"granted and never come up, pods of {steps[0]} "
+        f"is {timers.provision}{' by the release' if timers.pinned else ''}: if no machine "
+        f"comes, pods of {steps[0]} "
         f"{f'wait {_words(wait)} for' if wait < _ENDLESS else 'never get'} {steps[-1]} "
-        f"({timers.first(gpus)} s, then {timers.provision} and a look every {timers.scan} for "
-        f"{_listed(silent)}{_rounds(timers, silent)}), and longer while requests go on, each of "
-        f"which starts the pool's time again; growth.acceptedWait is {accepted}",
-        f"at most {enough[-1]}, if machines come as fast, or {_LONGER}"
-        if enough
-        else f"a shorter chain, or {_LONGER}",
+        f"({timers.first(gpus)} s, then {timers.provision} for {_requests(timers, silent)}); "
+        f"growth.acceptedWait is {accepted}",
+        f"at most {enough[-1]}, or {_LONGER}" if enough else f"a shorter chain, or {_LONGER}",
     )
 
 
@@ -161,12 +158,11 @@ def _too_short(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _rounds(timers: _Timers, silent: Sequence[str]) -> str:
+def _requests(timers: _Timers, silent: Sequence[str]) -> str:
+    # A pool is asked again, before later ones, after its back-off.
     count = timers.requests(len(silent))
-    if count == len(silent):
-        return ""
-    often = f"{count} requests" if count * timers.step < _ENDLESS else "in turn, without an end"
-    return f": {often}, because a pool is asked again, before later ones, after its back-off"
+    often = "endless" if count * timers.step >= _ENDLESS else str(count)
+    return f"{often} request{'' if count == 1 else 's'} to {', '.join(silent)}"
 
 
 def _steps(pool: Pool, kept: Set[str], order: Sequence[str], cloud: Cloud) -> list[str]:
@@ -182,10 +178,6 @@ def _steps(pool: Pool, kept: Set[str], order: Sequence[str], cloud: Cloud) -> li
         *(name for name in steps if name in before or name not in order),
         *([twin] if twin else []),
     ]
-
-
-def _listed(pools: Sequence[str]) -> str:
-    return f"each of {', '.join(pools)}" if len(pools) > 1 else pools[0]
 
 
 def _words(wait: int) -> str:
@@ -223,10 +215,9 @@ def _unready(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield _warning(
             "maxTotalUnreadyPercentage",
             f"is {limits.percentage}: {loss.lost} unready nodes ({', '.join(loss.pools)}) can be "
-            f"{loss.percentage} % of all; the autoscaler then stops for every pool, fallback "
-            "included, until they are ready or gone",
-            f"leave it and okTotalUnreadyCount out, or set that to {loss.lost}, so that a pool "
-            f"of up to {loss.lost} dead nodes is asked again after every back-off",
+            f"{loss.percentage} % of all; the autoscaler then stops for every pool until they are "
+            "ready or gone",
+            f"leave it and okTotalUnreadyCount out, or set that to {loss.lost}",
         )
 
 

@@ -103,11 +103,10 @@ def _control_plane(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         # kubernetes/kubernetes issue 79739.
         yield Problem(
             f"{PATH}.controlPlaneCidr",
-            "is where webhooks are called from, and GKE opens only ports 443 and 10250 of nodes "
-            "to it",
+            "is where webhooks are called from; GKE opens only ports 443 and 10250 to it",
             f"gcloud compute firewall-rules create {name}-webhooks --project {host} --network "
             f"{name} --direction INGRESS --source-ranges {network.control_plane_cidr} --allow "
-            f"tcp:{WEBHOOKS}   or leave it out of a new cluster",
+            f"tcp:{WEBHOOKS}   or leave it out",
             warning=True,
         )
 
