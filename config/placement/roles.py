@@ -6,7 +6,9 @@ of a map.
 
 - `leader`: a regular expression of the roles whose loss ends a job, or that hold no GPU.
 - `pods`: the pod templates of a kind. Their role is `role`, else the key in a map or the `name` of
-  the item in a list.
+  the item in a list. Where they name `labels`, the fields that place a pod stand beside these; `defaults`
+  holds paths of the same fields for all of them, and only those with one of the fields `some` run pods.
+- `write`: what the package for users' tools answers where it cannot place pods.
 - `labels`: further paths of labels that reach pods.
 - `ignored`: paths of labels that reach no worker.
 - `within`: the path of another object that this one makes.

@@ -4,7 +4,6 @@ import copy
 import json
 import subprocess
 import sys
-import zipfile
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kubeflow_spot import Contract, ContractError, Lines, manifests, models, pipelines
 from kubeflow_spot.quantities import amount
-from kubernetes.client import ApiClient
+from kubernetes.client import ApiClient, V1PodSpec, V1PodTemplateSpec
 from kubernetes.utils.quantity import parse_quantity
 
 from components.layer.gpu.matching import may_run
@@ -195,8 +194,18 @@ def test_only_pods_that_may_lose_their_node_are_moved(file: str) -> None:
 
 
 def test_manifests_that_are_not_known_are_refused() -> None:
-    with pytest.raises(ContractError, match=r"Workflow etl: the pods of this kind are not known here; use place\(\)"):
-        manifests.placed({"kind": "Workflow", "metadata": {"name": "etl"}, "spec": {}}, DEV.lines("require-spot"))
+    for kind, message in {
+        "Notebook": r"Notebook etl: the pods of this kind are not known here. Use place\(\) on each spec of a pod",
+        "TrainJob": r"TrainJob etl: .*spec.runtimePatches = manifests.train_job_patches\(lines, MANAGER\)",
+        "MiniCluster": r"MiniCluster etl: .*lines.as_spec\(\) into spec.pod",
+    }.items():
+        with pytest.raises(ContractError, match=message):
+            manifests.placed({"kind": kind, "metadata": {"name": "etl"}, "spec": {}}, DEV.lines("require-spot"))
+    for whole in ({"kind": "Job"}, V1PodTemplateSpec(spec=V1PodSpec(containers=[]))):
+        with pytest.raises(ContractError, match=r"place\(\) takes the spec of a pod; use placed\(\)"):
+            manifests.place(whole, DEV.lines("require-spot"))
+    with pytest.raises(ContractError, match="str: this is no manifest; give a dict"):
+        manifests.placed("job.yaml", DEV.lines("require-spot"))
     job = yaml.safe_load((EXAMPLES / "jobs" / "tfjob.yaml").read_text())
     with pytest.raises(ContractError, match="TFJob mnist has no pods of such roles; its roles: chief, ps, worker"):
         manifests.placed(job, DEV.lines("require-spot"), roles=["evaluator"])
@@ -218,20 +227,6 @@ def test_the_official_clients_objects_say_the_same(placement: str) -> None:
     assert ApiClient().sanitize_for_serialization(objects) == lines.as_spec()
     assert models.affinity(Lines()) is None
     assert models.node_selector(Lines(node_selector={"a": "b"})) == {"a": "b"}
-
-
-@pytest.mark.slow
-@pytest.mark.process
-def test_a_wheel_of_the_package_has_its_modules_and_says_that_it_is_typed(tmp_path: Path) -> None:
-    project = EXAMPLES.parent
-    command = [str(project / "scripts" / "uv"), "build", "--quiet", "--wheel", "--out-dir", str(tmp_path)]
-    subprocess.run([*command, str(project / "kubeflow" / "python")], check=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    with zipfile.ZipFile(wheel) as packed:
-        names = {name for name in packed.namelist() if name.startswith("kubeflow_spot/")}
-    sources = project / "kubeflow" / "python" / "kubeflow_spot"
-    assert names == {f"kubeflow_spot/{path.name}" for path in sources.iterdir() if path.is_file()}
-    assert "kubeflow_spot/py.typed" in names
 
 
 @pytest.mark.process

@@ -4,6 +4,7 @@
 of jobs and sweeps, and `models` turns it into objects of the official Kubernetes client.
 """
 
-from kubeflow_spot.contract import Contract, ContractError, Lines, Pool
+from kubeflow_spot.contract import Contract, Lines, Pool
+from kubeflow_spot.errors import ContractError
 
 __all__ = ["Contract", "ContractError", "Lines", "Pool"]

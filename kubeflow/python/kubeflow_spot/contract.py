@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kubeflow_spot import cluster_config_map
+from kubeflow_spot.errors import ContractError
 from kubeflow_spot.quantities import amount
 
 VARIABLE = "KUBEFLOW_SPOT_CONTRACT"
@@ -27,14 +29,13 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _NO_PARTS = {"placements", "pools"}
 
 
-class ContractError(Exception):
-    """The contract cannot be read, or holds nothing for what is asked; the message says what to
-    do."""
-
-
 @dataclass(frozen=True)
 class Lines:
-    """Parts of a pod's spec that choose its nodes, as Kubernetes writes them."""
+    """Placement of a pod: the parts of its spec that choose its nodes, as Kubernetes writes them.
+
+    A contract has them ready; lines of one's own are written like this:
+    `Lines(node_selector={"kubeflow-spot.dev/pool": "t4"})`.
+    """
 
     tolerations: Sequence[Mapping[str, Any]] = ()
     node_selector: Mapping[str, str] = field(default_factory=dict)
@@ -83,7 +84,10 @@ class Pool:
 
 @dataclass(frozen=True)
 class Contract:
-    """What the cluster promises to users' tools."""
+    """What the cluster promises to users' tools.
+
+    `Contract.from_cluster().lines("require-spot")` are the lines of a GPU pod.
+    """
 
     placement_label: str
     """The label of pods and namespaces that chooses a placement."""
@@ -101,22 +105,7 @@ class Contract:
         `name` differs where another stack has the ConfigMap of that name; the stack's `up` says so.
         Raises ContractError.
         """
-        from kubernetes import client, config
-
-        loader: Any = config
-        try:
-            loader.load_incluster_config()
-        except config.ConfigException:
-            loader.load_kube_config()
-        try:
-            found = client.CoreV1Api().read_namespaced_config_map(name, namespace)
-        except client.ApiException as error:
-            raise ContractError(
-                f"ConfigMap {namespace}/{name}: {error.reason}. Every service account may read"
-                " it; a user must be in a group"
-                " of the stack's scheduling.contract.readers"
-            ) from error
-        return cls.from_config_map({"data": found.data})
+        return cls.from_config_map({"data": cluster_config_map.data(name, namespace)})
 
     @classmethod
     def find(cls) -> Contract:

@@ -1,6 +1,7 @@
 """Placement in manifests: plain objects as YAML or JSON holds them.
 
-The given manifest is never changed.
+A manifest is a dict, or an object of the official Kubernetes client or of a Kubeflow SDK. It is
+never changed; the answer is a dict, which all `create` calls take.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
-from kubeflow_spot.contract import PREFERRED, REQUIRED, Contract, ContractError, Lines
+from kubeflow_spot.contract import PREFERRED, REQUIRED, Contract, Lines
+from kubeflow_spot.errors import ContractError
+from kubeflow_spot.plain_objects import plain
 
 Manifest = dict[str, Any]
 
@@ -22,23 +25,23 @@ _TABLE: Mapping[str, Any] = json.loads(
 """Kinds of objects with their pod templates, and the roles that lead: the cluster's policies are
 made from the same file."""
 
+_FIELDS = {"affinity", "nodeSelector", "tolerations"}
 
-def placed(
-    manifest: Mapping[str, Any], lines: Lines, roles: Collection[str] | None = None
-) -> Manifest:
+
+def placed(manifest: Any, lines: Lines, roles: Collection[str] | None = None) -> Manifest:
     """Return the manifest with these lines in the pods that may move: a Job's, the workers of the
     others.
 
     A lost node does not end a job by its workers; its chief, master, launcher and parameter servers
     stay on demand, unless there is no other role. `roles`: names of the roles to move instead, in
-    any case. Raises ContractError for a kind that is unknown here, or for a pod that asks for other
-    nodes already.
+    any case; an Argo Workflow with several templates that run containers needs them. Raises
+    ContractError for a kind that is unknown here, or for a pod that asks for other nodes already.
     """
-    return _changed(manifest, roles, lambda template: _place(template.spec, lines))
+    return _changed(manifest, roles, lambda template: template.place(lines))
 
 
 def labelled(
-    manifest: Mapping[str, Any],
+    manifest: Any,
     contract: Contract,
     placement: str,
     roles: Collection[str] | None = None,
@@ -53,9 +56,10 @@ def labelled(
 
 
 def train_job_overrides(lines: Lines, job: str = "node") -> list[Manifest]:
-    """Return `podTemplateOverrides` of a TrainJob, for Kubeflow Trainer up to 2.1 (Kubeflow 26.03).
+    """Return `podTemplateOverrides` of a TrainJob, for Kubeflow Trainer 2.1 (Kubeflow 26.03).
 
-    Later ones have `runtimePatches`: `train_job_patches`.
+    Trainer 2.0 has `podSpecOverrides`, without affinity: use a TrainingRuntime. Later ones have
+    `runtimePatches`: `train_job_patches`. Source: kubeflow-trainer-api 2.0.0, 2.1.0 and 2.2.0.
     """
     return [{"targetJobs": [{"name": job}], "spec": lines.as_spec()}]
 
@@ -74,9 +78,16 @@ def train_job_patches(lines: Lines, manager: str, job: str = "node") -> list[Man
     ]
 
 
-def place(pod_spec: Mapping[str, Any], lines: Lines) -> Manifest:
-    """Return a pod's spec with these lines. Raises ContractError if it asks for other nodes."""
-    spec: Manifest = _copied(pod_spec)
+def place(pod_spec: Any, lines: Lines) -> Manifest:
+    """Return a pod's spec with these lines.
+
+    Raises ContractError if it asks for other nodes, or is a whole manifest.
+    """
+    spec = plain(pod_spec)
+    if "kind" in spec or "spec" in spec:
+        raise ContractError(
+            f"{_name(spec)}: place() takes the spec of a pod; use placed() for a whole manifest"
+        )
     _place(spec, lines)
     return spec
 
@@ -91,6 +102,16 @@ class _Template:
     role: str = ""
     metadata: bool = True
     """Whether the labels stand under `metadata`."""
+    inherited: Mapping[str, Any] = field(default_factory=dict)
+    """Fields that hold where the spec has none of its own: a template's replaces the workflow's, also
+    those of the steps or dag around it, which are not read here (argo-workflows 3.7.3,
+    workflow/controller/workflowpod.go, addSchedulingConstraints)."""
+    chosen: bool = False
+    """Whether users name the templates that move: steps of a workflow are not alike."""
+
+    def place(self, lines: Lines) -> None:
+        self.spec.update(plain({**self.inherited, **self.spec}))
+        _place(self.spec, lines)
 
     def label(self, labels: Mapping[str, str]) -> None:
         holder = self.owner
@@ -100,10 +121,16 @@ class _Template:
 
 
 def _changed(
-    manifest: Mapping[str, Any], roles: Collection[str] | None, change: Callable[[_Template], None]
+    manifest: Any, roles: Collection[str] | None, change: Callable[[_Template], None]
 ) -> Manifest:
-    changed: Manifest = _copied(manifest)
+    changed = plain(manifest)
     templates = list(_templates(changed))
+    found = ", ".join(sorted(template.role for template in templates)) or "none"
+    if roles is None and len(templates) > 1 and any(template.chosen for template in templates):
+        raise ContractError(
+            f"{_name(changed)} has several templates that run containers: name those to move as"
+            f" roles=[...]; there is: {found}"
+        )
     if roles is None:
         chosen = [
             template for template in templates if not re.match(_TABLE["leader"], template.role)
@@ -117,8 +144,7 @@ def _changed(
             if template.role in {"", *(role.lower() for role in roles)}
         ]
     if not chosen:
-        found = ", ".join(sorted(template.role for template in templates)) or "none"
-        raise ContractError(f"{_name(manifest)} has no pods of such roles; its roles: {found}")
+        raise ContractError(f"{_name(changed)} has no pods of such roles; its roles: {found}")
     for template in chosen:
         change(template)
     return changed
@@ -126,7 +152,7 @@ def _changed(
 
 def _templates(manifest: Manifest) -> Iterator[_Template]:
     """Yield the pod templates of a manifest, with their roles in lower case; a Pod is its own."""
-    group, _, _ = manifest.get("apiVersion", "").rpartition("/")
+    group, _, _ = (manifest.get("apiVersion") or "").rpartition("/")
     entries = [
         e
         for e in _TABLE["kinds"]
@@ -139,16 +165,26 @@ def _templates(manifest: Manifest) -> Iterator[_Template]:
         for _, inner in _found(manifest, entry["within"]):
             yield from _templates(inner)
     elif "pods" not in entry:
-        raise ContractError(
-            f"{_name(manifest)}: the pods of this kind are not known here; use place() on their"
-            " specs"
+        unknown = (
+            "the pods of this kind are not known here. Use place() on each spec of a pod in it"
         )
+        raise ContractError(f"{_name(manifest)}: {entry.get('write', unknown)}")
     for pods in entry.get("pods", ()):
         for role, template in _found(manifest, pods["at"], pods.get("role", "")):
-            # Spark's driver and executor have the fields of a pod's spec that place it, and labels,
-            # beside their own.
+            if "some" in pods and not any(field in template for field in pods["some"]):
+                continue
+            # Spark's driver and executor, and Argo's templates, have the fields of a pod's spec
+            # that place it, and labels, beside their own.
             spec = template if "labels" in pods else template["spec"]
-            yield _Template(spec, template, role.lower(), metadata="labels" not in pods)
+            inherited: Manifest = {}
+            for path in pods.get("defaults", ()):
+                for _, above in _found(manifest, path):
+                    fields = _FIELDS & above.keys() - inherited.keys()
+                    inherited |= {name: above[name] for name in fields}
+            metadata = pods.get("labels") != "labels"
+            yield _Template(
+                spec, template, role.lower(), metadata, inherited, chosen="some" in pods
+            )
 
 
 def _found(within: Any, path: str, role: str = "") -> Iterator[tuple[str, Manifest]]:
@@ -165,14 +201,6 @@ def _found(within: Any, path: str, role: str = "") -> Iterator[tuple[str, Manife
             yield from _found(item, rest, key)
     elif value is not None:
         yield from _found(value, rest, role)
-
-
-def _copied(part: Any) -> Any:
-    """Copy without shared parts: roles with one YAML anchor are one object, and only one may
-    move."""
-    if isinstance(part, Mapping):
-        return {key: _copied(value) for key, value in part.items()}
-    return [_copied(item) for item in part] if isinstance(part, list) else part
 
 
 def _place(spec: Manifest, lines: Lines) -> None:
@@ -199,7 +227,7 @@ def _place(spec: Manifest, lines: Lines) -> None:
 
 def _joined(own: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
     """Join node affinities. One required term of a list suffices, so each gets the additions."""
-    joined: Manifest = _copied(own)
+    joined = plain(own)
     if preferred := added.get(PREFERRED):
         present = joined.get(PREFERRED) or []
         joined[PREFERRED] = [*present, *(term for term in preferred if term not in present)]
@@ -218,7 +246,7 @@ def _both(term: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     added = [
         expression for expression in more.get("matchExpressions", ()) if expression not in present
     ]
-    return {**term, "matchExpressions": [*present, *_copied(added)]}
+    return {**term, "matchExpressions": [*present, *(plain(expression) for expression in added)]}
 
 
 def _name(manifest: Mapping[str, Any]) -> str:

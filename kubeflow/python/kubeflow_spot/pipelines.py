@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubeflow_spot.contract import PREFERRED, REQUIRED, Contract, ContractError, Lines
+from kubeflow_spot.contract import PREFERRED, REQUIRED, Contract, Lines
+from kubeflow_spot.errors import ContractError
 
 
 def place(task: Any, lines: Lines) -> Any:
