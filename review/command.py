@@ -42,6 +42,10 @@ def preview(
         (directory / "report.json").write_text(report.model_dump_json(indent=2), encoding="utf-8")
         (directory / "report.md").write_text(markdown.render(report), encoding="utf-8")
         notify(f"wrote report.json and report.md to {directory}")
+        # A workflow shows each at its line of the stack file (.github/stack-file-problems.json).
+        for failed in report.stacks:
+            for error in failed.errors:
+                notify(f"{failed.stack}: {error}")
     elif as_json:
         click.echo(report.model_dump_json(indent=2))
     else:
@@ -54,7 +58,7 @@ def preview(
 
 
 _NOTICES = {
-    "failed": "a stack cannot be previewed: see its errors",
+    "failed": "a stack cannot be previewed: see its errors in the report",
     "replace": "--fail-on replace: a resource is replaced",
     "delete": "--fail-on delete: a resource is deleted",
     "policy": "--fail-on policy: a mandatory policy is broken",

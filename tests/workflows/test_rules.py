@@ -1,5 +1,6 @@
 """Rules for the workflow files: those that no linter knows, those that must not depend on one, and two linters."""
 
+import json
 import os
 import re
 import shlex
@@ -11,6 +12,8 @@ from pathlib import Path
 import click
 import pytest
 
+from config.base.problems import Problem, report
+from config.stack_file.positions import Positions
 from sandbox.cli.commands import main as sandbox
 from sandbox.toolchain.programs import ensure
 from tests.workflows import faults
@@ -191,6 +194,30 @@ def test_actionlint_reports_a_fault(checkout: Path) -> None:
     done = actionlint(checkout)
     assert done.returncode == 1
     assert 'property "stak" is not defined' in done.stdout
+
+
+def test_problems_are_shown_at_their_lines_of_the_stack_file() -> None:
+    """https://github.com/actions/toolkit/blob/main/docs/problem-matchers.md"""
+    (matcher,) = json.loads((FOLDER / "stack-file-problems.json").read_text())["problemMatcher"]
+    (pattern,) = matcher["pattern"]
+    text = (PROJECT / "Pulumi.dev.yaml").read_text()
+    positions = Positions.of_text("Pulumi.dev.yaml", text, lambda key: key.removeprefix("kubeflow-spot:"))
+    shown = report([positions.located(Problem("pools[1].maxNodes", "is '8', in quotes", "write 8"))])
+    heading, line, remedy = shown.splitlines()
+    found = re.fullmatch(pattern["regexp"], f"    {line}")
+    assert found
+    assert found[pattern["file"]] == "Pulumi.dev.yaml"
+    assert text.splitlines()[int(found[pattern["line"]]) - 1] == "      maxNodes: 8"
+    assert found[pattern["message"]].endswith("is '8', in quotes")
+    warned = re.fullmatch(pattern["regexp"], f"    warning: {line.strip()}")
+    assert warned
+    assert warned[pattern["severity"]] == "warning"
+    assert not any(re.fullmatch(pattern["regexp"], other) for other in (heading, remedy))
+    for name in ("preview", "read", "up"):
+        commands = [str(step.get("run")) for step in steps(read(FOLDER / "workflows" / f"{name}.yml"))]
+        (added,) = [number for number, run in enumerate(commands) if "::add-matcher::" in run]
+        assert ".github/stack-file-problems.json" in commands[added]
+        assert any("preview" in run or "pulumi up" in run for run in commands[added + 1 :])
 
 
 @pytest.mark.process
