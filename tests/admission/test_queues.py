@@ -31,7 +31,7 @@ pytestmark = [
     pytest.mark.parametrize("subject", [DEV], ids=["dev"], indirect=True, scope="session"),
 ]
 
-BLOCKS = re.findall(r"```sh\n(.*?)```", (PROJECT / "docs" / "queues.md").read_text(), re.DOTALL)
+BLOCKS = re.findall(r"```sh\n(.*?)```", (PROJECT / "docs" / "kubeflow.md").read_text(), re.DOTALL)
 
 
 def example_queues() -> list[Object]:
