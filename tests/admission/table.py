@@ -51,8 +51,10 @@ def escapes(tried: Iterable[Escape]) -> str:
             rules[escape.by.removeprefix("guard, rule ")] += 1
         else:
             by[escape.by].append(escape.name)
-    ways = {"the guard": [", ".join(f"{rule} {number} ways" for rule, number in rules.items())]} | by
-    return "\n".join([row("stopped by", "tried"), "|---|---|", *(row(end, "; ".join(ways[end])) for end in ways)])
+    ends = {"the guard": [", ".join(f"{rule} {number} ways" for rule, number in rules.items())]} if rules else {}
+    return "\n".join(
+        [row("stopped by", "tried"), "|---|---|", *(row(end, "; ".join(names)) for end, names in (ends | by).items())]
+    )
 
 
 def projects(tried: Iterable[Manifest]) -> str:
@@ -76,9 +78,10 @@ def projects(tried: Iterable[Manifest]) -> str:
     return "\n".join(rows)
 
 
-def ways() -> str:
-    """Return the table of the page."""
-    return escapes((*ESCAPES, *INTRUSIONS, *WITH_SETTINGS))
+def ways(*, through: bool = False) -> str:
+    """Return the ways around the guard, or those that nothing stops: the table of the page."""
+    tried = (*ESCAPES, *INTRUSIONS, *WITH_SETTINGS)
+    return escapes([each for each in tried if not through or each.by.startswith("let through")])
 
 
 def row(*cells: str) -> str:
@@ -108,5 +111,5 @@ def rewritten(page: str, table: str, command: str = COMMAND) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(rewritten(PAGE.read_text(), ways()))
-    print(table(corpus().values()), projects(manifests().values()), sep="\n\n")
+    PAGE.write_text(rewritten(PAGE.read_text(), ways(through=True)))
+    print(table(corpus().values()), projects(manifests().values()), ways(), sep="\n\n")

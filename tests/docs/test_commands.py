@@ -1,4 +1,4 @@
-"""Shell blocks of the pages for users: bash runs them beside programs that only record, and each command is one that its tool knows."""
+"""Shell blocks of the pages for users: bash runs them beside programs that only record, and tools know each command."""
 
 import os
 import subprocess
