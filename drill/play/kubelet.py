@@ -2,7 +2,7 @@
 
 Images arrive after a few seconds. A Job's pod works for as long as its annotation says, less what
 an earlier pod of the same work has saved: at its checkpoints, and after SIGTERM if its grace is
-long enough for a save (docs/checkpoints.md).
+long enough for a save (docs/workloads.md).
 """
 
 from collections.abc import Callable

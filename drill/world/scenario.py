@@ -58,7 +58,7 @@ class _Strict(BaseModel):
 
 SAVE = 2.0
 """Seconds of `saveTakes` by default. Assumed: a step and a small model. examples/training saves in
-less (docs/checkpoints.md)."""
+less (docs/workloads.md)."""
 
 ENDING = ("Job", "Workflow")
 """Kinds of work that end."""

@@ -54,7 +54,7 @@ def workload(
         annotations[RUN_FOR] = f"{run_for:.10g}"
     if work.checkpoint_every:
         annotations[CHECKPOINT] = f"{work.checkpoint_every:.10g}"
-        # A pipeline's step and its launcher end at once at SIGTERM (docs/retries.md).
+        # A pipeline's step and its launcher end at once at SIGTERM (docs/workloads.md).
         if work.kind == "Job" and work.role != "pipeline":
             annotations[SAVE] = f"{work.save_takes:.10g}"
     if work.kind == "Workflow":

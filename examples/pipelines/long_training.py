@@ -3,7 +3,7 @@
     kfp dsl compile --py long_training.py --output long_training.yaml
 
 The step `train` may lose its node as often as it likes. A retry is a new pod, which reads the newest checkpoint; a step that
-has finished answers at once. A lost pod is retried only with the component `retry` over Kubeflow's manifests (docs/retries.md).
+has finished answers at once. A lost pod is retried only with the component `retry` over Kubeflow's manifests (docs/workloads.md).
 """
 
 from pathlib import Path
@@ -140,7 +140,7 @@ def long_training(
         gpu=gpu,
     )
     pipelines.find_driver(pipelines.gpus(trained))
-    # No `set_retry` here: what kfp writes for it ends an hour after the first start (docs/retries.md). The cluster's default, the
+    # No `set_retry` here: what kfp writes for it ends an hour after the first start (docs/workloads.md). The cluster's default, the
     # component `retry` over Kubeflow's manifests, starts a step ten times again when its machine is lost.
     served = serve(result=trained.output, name=name, image=IMAGE, deploy=deploy)
     return served.output

@@ -29,7 +29,7 @@ def on_spot(task: dsl.PipelineTask, weight: int | None = None) -> dsl.PipelineTa
 def gpu(task: dsl.PipelineTask) -> dsl.PipelineTask:
     """Was: task.set_gpu_limit(1). The type is needed: without it no GPU is asked for.
 
-    The variable is for GKE, where a slim image does not look for the driver's libraries (docs/gpus.md).
+    The variable is for GKE, where a slim image does not look for the driver's libraries (docs/workloads.md).
     """
     task.set_env_variable("LD_LIBRARY_PATH", "/usr/local/nvidia/lib64")
     return task.set_accelerator_type("nvidia.com/gpu").set_accelerator_limit(1)
@@ -39,7 +39,7 @@ def gpu(task: dsl.PipelineTask) -> dsl.PipelineTask:
 def required(url: str = "") -> float:
     table = merge(archive=fetch(url=url).outputs["archive"]).outputs["table"]
     # Was: set_retry(num_retries=5, backoff_dureation="5m"). With kfp's own factor of 2 there would
-    # be three: Argo gives up when the next pause would pass an hour from the first start (docs/retries.md).
+    # be three: Argo gives up when the next pause would pass an hour from the first start (docs/workloads.md).
     trained = fit(table=table).set_retry(num_retries=5, backoff_duration="5m", backoff_factor=1)
     on_spot(tolerate_spot(gpu(trained)))
     return trained.outputs["Output"]

@@ -19,7 +19,7 @@ def template(container: str) -> dict[str, Any]:
         "image": "python:3.12.14-slim-bookworm@sha256:0f5b26b9518d002b6173fd61daad821fa340635ebfec5bba471013f9ca114579",
         "command": ["python", "/code/train.py", "--gpu", "--checkpoints", "/tmp/trial"],
         "args": ["--learning-rate", "${trialParameters.learningRate}"],
-        # The driver's libraries on GKE (../../docs/gpus.md).
+        # The driver's libraries on GKE (../../docs/workloads.md).
         "env": [{"name": "LD_LIBRARY_PATH", "value": "/usr/local/nvidia/lib64"}],
         "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"nvidia.com/gpu": "1"}},
         "volumeMounts": [{"name": "code", "mountPath": "/code"}],

@@ -36,7 +36,7 @@ def replica(container: str, job: str, lines: Lines, *, gpu: bool = True) -> Kube
         name=container,
         image="python:3.12.14-slim-bookworm@sha256:0f5b26b9518d002b6173fd61daad821fa340635ebfec5bba471013f9ca114579",
         command=["python", "/code/train.py", *(["--gpu"] if gpu else []), "--checkpoints", f"/tmp/{job}"],
-        # The driver's libraries on GKE (../../docs/gpus.md).
+        # The driver's libraries on GKE (../../docs/workloads.md).
         env=[V1EnvVar(name="LD_LIBRARY_PATH", value="/usr/local/nvidia/lib64")] if gpu else None,
         resources=V1ResourceRequirements(
             requests={"cpu": "500m", "memory": "1Gi"}, limits={"nvidia.com/gpu": "1"} if gpu else None

@@ -11,7 +11,7 @@ was not. Put a model of your own in place of `batch`, `gradient` and `State.weig
 - step k reads nothing but the state and k, so that a step done twice is the same step;
 - a finished run writes its result last: started again, it answers at once;
 - SIGTERM ends the step, writes a checkpoint and exits with 143. A node gives 30 seconds on AKS, and pods 15 of them on GKE. A
-  step of a Kubeflow pipeline gets none: its launcher ends at once, and only the checkpoints at intervals count (docs/retries.md).
+  step of a Kubeflow pipeline gets none: its launcher ends at once, and only the checkpoints at intervals count (docs/workloads.md).
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ def main(arguments: list[str] | None = None) -> int:
             ctypes.CDLL("libcuda.so.1")
         except OSError as missing:
             # Frameworks would train on the CPU and say so in one line of their logs, while the GPU is paid for.
-            raise SystemExit(f"error: no driver of a GPU: {missing}; docs/gpus.md has the remedy") from None
+            raise SystemExit(f"error: no driver of a GPU: {missing}; docs/workloads.md has the remedy") from None
     settings = Settings(chosen.steps, chosen.learning_rate, chosen.seed)
     files = store(chosen.checkpoints)
     told_to_end: list[int] = []

@@ -1,6 +1,7 @@
 """Real controllers of Kubeflow and Kueue on the bed, from tools/kubeflow, and what a test of them needs."""
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -96,3 +97,13 @@ def unfinalized(bed: Bed, body: Object) -> None:
     with suppress(Refused):
         bed.api.patch(body, {"metadata": {"finalizers": None}})
     bed.api.delete(body)
+
+
+def shell(bed: Bed, lines: str) -> None:
+    """Run lines of the documentation against the bed."""
+    folder = ensure(["kubectl"], print)["kubectl"].parent
+    settings = {**os.environ, "KUBECONFIG": str(bed.plane.admin_kubeconfig), "PATH": f"{folder}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-ec", lines], env=settings, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

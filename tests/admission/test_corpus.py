@@ -1,6 +1,5 @@
 """The corpus and its table, and the comparison of specs for golden pods."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,18 +20,24 @@ def preferring(*terms: Spec) -> Spec:
     return {"affinity": {"nodeAffinity": {PREFERRED: list(terms)}}}
 
 
-@pytest.mark.parametrize(("page", "content"), table.pages().items(), ids=lambda item: getattr(item, "stem", ""))
-def test_the_tables_of_the_pages_are_up_to_date(page: Path, content: str) -> None:
-    assert table.written(page.read_text()) == content, f"run `{table.COMMAND}`"
+def test_the_table_of_the_page_is_up_to_date() -> None:
+    assert table.written(table.PAGE.read_text()) == table.ways(through=True), f"run `{table.COMMAND}`"
 
 
 def test_a_page_keeps_the_text_around_its_table() -> None:
-    (page, content), *_ = ((path.read_text(), content) for path, content in table.pages().items())
-    stale = page.replace("| pipelineStep |", "| old |")
+    page = table.PAGE.read_text()
+    stale = page.replace("| let through: ", "| stopped: ")
     assert stale != page
-    assert table.rewritten(stale, content) == page
+    assert table.rewritten(stale, table.ways(through=True)) == page
     with pytest.raises(ValueError, match="no lines"):
-        table.rewritten("# Placement\n", content)
+        table.rewritten("# Placement\n", "")
+
+
+def test_where_pods_and_manifests_land_is_printed_once_for_each() -> None:
+    pods, manifests = table.table(corpus().values()), table.projects(table.manifests().values())
+    assert [name for name in corpus() if name.removeprefix("refused-") not in pods] == []
+    named = [each for each in table.manifests().values() if {*map(str, each.expect.values())} != {"cpu"}]
+    assert [each.name for each in named if each.name not in manifests] == []
 
 
 def test_every_golden_pod_is_unique_and_has_its_source() -> None:

@@ -7,7 +7,9 @@ from sandbox.tests.subjects import DEV
 from tests.admission.bed import Bed
 from tests.admission.corpus import STATES, Outcome
 from tests.admission.observation import observe
+from tests.admission.operators import shell
 from tests.admission.posting import named
+from tests.docs.pages import DOCS, blocks
 from tests.examples.table import goldens
 
 pytestmark = [pytest.mark.engine, pytest.mark.repeats]
@@ -72,3 +74,13 @@ def test_a_pod_with_the_contracts_lines_can_be_updated_afterwards(bed: Bed, monk
             ]
             bed.api.delete(pod)
             assert keys.count("nvidia.com/gpu") == 1
+
+
+def test_the_pages_lines_start_training(bed: Bed) -> None:
+    (text,) = [block.text for block in blocks(DOCS / "workloads.md") if "create configmap train" in block.text]
+    lines = [line for line in text.splitlines() if line.startswith("kubectl ")]
+    assert len(lines) == 2
+    try:
+        shell(bed, "\n".join([*lines, "kubectl get -n team-a configmap/train job/train pvc/checkpoints"]))
+    finally:
+        shell(bed, "kubectl delete -n team-a configmap/train job/train pvc/checkpoints")

@@ -1,9 +1,7 @@
 """Queues of the real Kueue on an API server: those of the example, and those that the stack's output has."""
 
 import copy
-import os
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -14,9 +12,8 @@ import pytest
 from sandbox.tests.api import Object
 from sandbox.tests.stack import eventually
 from sandbox.tests.subjects import DEV
-from sandbox.toolchain.programs import ensure
 from tests.admission.bed import Bed
-from tests.admission.operators import NAMESPACE, clear, pods, present, running, strictly, unfinalized
+from tests.admission.operators import NAMESPACE, clear, pods, present, running, shell, strictly, unfinalized
 from tests.admission.posting import decision, landing
 from tests.components.program import PROJECT, declare, stack_config
 from tests.examples.record import documents
@@ -31,7 +28,7 @@ pytestmark = [
     pytest.mark.parametrize("subject", [DEV], ids=["dev"], indirect=True, scope="session"),
 ]
 
-BLOCKS = re.findall(r"```sh\n(.*?)```", (PROJECT / "docs" / "queues.md").read_text(), re.DOTALL)
+BLOCKS = re.findall(r"```sh\n(.*?)```", (PROJECT / "docs" / "kubeflow.md").read_text(), re.DOTALL)
 
 
 def example_queues() -> list[Object]:
@@ -135,16 +132,6 @@ def test_the_pages_lines_move_work_that_waits_for_dry_spot_to_on_demand(bed: Bed
         eventually(lambda: _admitted(bed, "queued") == "on-demand", "the work is admitted to on demand")
         (moved,) = eventually(lambda: [p for p in present(bed) if p["spec"].get("nodeName")], "it has a node")
         assert landing(decision(moved), bed.pools()) == "t4od"
-
-
-def shell(bed: Bed, lines: str) -> None:
-    """Run lines of the documentation against the bed."""
-    folder = ensure(["kubectl"], print)["kubectl"].parent
-    settings = {**os.environ, "KUBECONFIG": str(bed.plane.admin_kubeconfig), "PATH": f"{folder}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "-ec", lines], env=settings, capture_output=True, text=True, check=False, timeout=120
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def _workload(bed: Bed, job: str) -> Object | None:

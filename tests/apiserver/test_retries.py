@@ -140,7 +140,7 @@ def test_a_pod_that_goes_without_a_word_is_made_again_by_argo_itself(controller:
 
 @with_defaults
 def test_argo_takes_a_step_that_never_reported_for_done_when_its_node_is_gone(controller: Steps) -> None:
-    """A fault of 3.7.3 (argoproj/argo-workflows 15150): docs/retries.md names it, until Kubeflow has a newer release."""
+    """A fault of 3.7.3 (argoproj/argo-workflows 15150): docs/workloads.md names it, until Kubeflow has a newer release."""
     silent = Steps(controller.client, reports=False)
     play = Play(silent, one_step("taken-for-done"))
     pod = play.pod()

@@ -1,6 +1,6 @@
 """Every happy stack is accepted by its emulated cloud, which does not know our rules, and again after `destroy`.
 
-Storage of checkpoints stays, and the stack file then says `existing` (docs/storage.md).
+Storage of checkpoints stays, and the stack file then says `existing` (docs/workloads.md).
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -113,7 +113,7 @@ def test_flex_start_stands_between_spot_and_on_demand() -> None:
 
 @pytest.mark.parametrize("raw", [aks(GENERAL, WITH_TWIN), on_gke(pools=[L4])], ids=["AKS", "GKE"])
 def test_the_page_takes_the_quota_of_spots_gpus_by_its_place_in_the_list(raw: dict[str, Any]) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "queues.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "kubeflow.md").read_text()
     (text,) = re.findall(r"kubectl patch clusterqueue gpus --type json -p '(.*?)'", page, re.DOTALL)
     (queue,) = of_kind(listed(raw), "ClusterQueue").values()
     *tests, change = json.loads(text)

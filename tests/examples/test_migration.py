@@ -71,7 +71,7 @@ PAUSES = re.compile(r"pauses of ([\d, ]+ and \d+) minutes")
 
 @pytest.mark.parametrize("path", ["docs/migration.md", "kubeflow/python/kubeflow_spot/pipelines.py"])
 def test_pauses_of_factor_two_are_those_that_fit_into_argos_hour(path: str) -> None:
-    """Argo gives up when the next pause would pass backoffMaxDuration, which kfp limits to an hour (docs/retries.md)."""
+    """Argo gives up when the next pause would pass backoffMaxDuration, which kfp limits to an hour (docs/workloads.md)."""
     text = " ".join((DOCS.parent / path).read_text().split())
     fitting, pause = [], 5
     while sum(fitting) + pause <= 60:

@@ -2,19 +2,23 @@
 
 import ast
 import json
+import os
 import shlex
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.admission.table import DOCS, written
+from tests.docs.pages import blocks
 from tests.examples import contracts
-from tests.examples.environment import EXAMPLES, inside
+from tests.examples.environment import EXAMPLES, PACKAGE, inside, python
 from tests.examples.record import documents, make, recorded
 from tests.examples.table import COMMAND, Example, bodies, goldens, table
 from tests.examples.table import EXAMPLES as EVERY
 
+BLOCKS = list(blocks(DOCS / "workloads.md"))
 RUNS: dict[str, dict[str, Any]] = {
     "long_training:long_training": {"steps": 200, "checkpoint_every": 20, "gpu": False},
     # No GPU here: another command.
@@ -24,7 +28,7 @@ RUNS: dict[str, dict[str, Any]] = {
 
 
 def test_the_table_of_examples_is_up_to_date() -> None:
-    assert written((DOCS / "examples.md").read_text(), COMMAND) == table(), f"run: {COMMAND}"
+    assert written((DOCS / "workloads.md").read_text(), COMMAND) == table(), f"run: {COMMAND}"
 
 
 def test_every_file_of_work_is_in_the_table() -> None:
@@ -202,3 +206,39 @@ def test_the_data_of_the_long_training_are_copied_with_the_rights_of_a_profile(t
     program = Path(__file__).with_name("copies_inside.py")
     copied = inside(contracts.written(tmp_path), "team-a/", program=program)
     assert copied == {"objects": ["team-a/run-1/data/settings.json"], "refused": []}
+
+
+SHOWN = {block.language: [each.text for each in BLOCKS if each.language == block.language] for block in BLOCKS}
+TYPED = '.set_accelerator_type("nvidia.com/gpu").set_accelerator_limit(1)'
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_the_pages_step_asks_for_a_gpu_and_set_gpu_limit_alone_for_none(tmp_path: Path) -> None:
+    (text,) = SHOWN["python"]
+    asked = {}
+    for name, asks in {"page": TYPED, "alone": ".set_gpu_limit(1)"}.items():
+        assert TYPED in text
+        (tmp_path / f"{name}.py").write_text(text.replace(TYPED, asks))
+        facts = inside(contracts.written(tmp_path), "page", str(tmp_path / f"{name}.py"))
+        asked[name] = facts["fit"]["resources"]["accelerator"]
+    number = {"count": "1", "resourceCount": "1"}
+    assert asked == {"page": {**number, "type": "nvidia.com/gpu", "resourceType": "nvidia.com/gpu"}, "alone": number}
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_the_pages_lines_compile_pipelines(tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(EXAMPLES)
+    here = {"uv": 'shift 3; exec "$@"', "kubectl": f'[ "$1" != get ] || exec cat "{contracts.written(tmp_path)}"'}
+    for name, body in here.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    path = os.pathsep.join([str(tmp_path), str(Path(python()).parent), os.environ["PATH"]])
+    settings = {**os.environ, "PATH": path, "PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1"}
+    lines = [text for text in SHOWN["sh"] if "kfp dsl compile" in text]
+    assert len(lines) == 2
+    for text in lines:
+        subprocess.run(["bash", "-ec", text], env=settings, cwd=tmp_path, check=True)
+    assert json.loads((tmp_path / "contract.json").read_text()) == contracts.config_map("dev")
+    assert {file.name for file in tmp_path.glob("*.yaml")} == {"base.yaml", "by_contract.yaml"}

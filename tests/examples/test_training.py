@@ -177,7 +177,7 @@ def test_a_gpu_without_a_driver_ends_the_program_at_once(tmp_path: Path, monkeyp
     monkeypatch.setattr(train.ctypes, "CDLL", lambda name: (_ for _ in ()).throw(OSError(f"{name}: no such file")))
     assert train.main(command) == 0
     # Also where the run is done already, so that a smoke test says it.
-    with pytest.raises(SystemExit, match=r"^error: no driver of a GPU: libcuda.so.1: no such file; docs/gpus.md"):
+    with pytest.raises(SystemExit, match=r"^error: no driver of a GPU: libcuda.so.1: no such file; docs/workloads.md"):
         train.main([*command, "--gpu"])
 
 

@@ -116,7 +116,7 @@ def bucket(answers: Answers) -> Iterator[Remark]:
 
 
 def _mine(answers: Answers, name: str, id: str) -> Remark:
-    """Judge an existing account of the wanted name, which outlives its stack (docs/storage.md)."""
+    """Judge an existing account of the wanted name, which outlives its stack (docs/workloads.md)."""
     existing = f"`workloads.checkpoints.existing: {id}`"
     if _nothing(answers):
         return wrong(
@@ -136,7 +136,7 @@ def _nothing(answers: Answers) -> bool:
 
 
 def _existing(answers: Answers, account: str) -> Iterator[Remark]:
-    # The owner of the account makes the container (docs/storage.md).
+    # The owner of the account makes the container (docs/workloads.md).
     name = account.rpartition("/")[2]
     if answers.part("container") is None:
         yield wrong(

@@ -38,7 +38,7 @@ class Place:
 
 
 def places(demand: Demand) -> list[Place]:
-    """Return where a stack makes what, with the actions for it (docs/azure.md and docs/storage.md,
+    """Return where a stack makes what, with the actions for it (docs/azure.md and docs/workloads.md,
     Rights)."""
     cloud, name, account = demand.spec.cloud, group(demand), demand.existing_bucket
     assert isinstance(cloud, Azure)
@@ -88,7 +88,7 @@ def permissions_held(answers: Answers) -> Iterator[Remark]:
                 fine = False
                 yield wrong(
                     f"whoever deploys may not {action} on {where}",
-                    "ask for a role that has it (docs/azure.md and docs/storage.md, Rights)",
+                    "ask for a role that has it (docs/azure.md and docs/workloads.md, Rights)",
                 )
     if fine:
         yield ok(f"whoever deploys has {count} of {count} rights")

@@ -56,7 +56,7 @@ def bucket(answers: Answers) -> Iterator[Remark]:
 
 
 def _readable(answers: Answers, name: str) -> Remark:
-    """Judge an existing bucket of the wanted name, which outlives its stack (docs/storage.md)."""
+    """Judge an existing bucket of the wanted name, which outlives its stack (docs/workloads.md)."""
     says, existing = (
         f"there is a bucket {name}, which these credentials may read",
         f"`existing: {name}`",

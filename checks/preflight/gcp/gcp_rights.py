@@ -33,7 +33,7 @@ _INSIDE = (*_OF_A_CONTRACT, *_OF_BACK_TO_SPOT)
 is yet to be made (docs.cloud.google.com/kubernetes-engine/docs/how-to/iam)."""
 _OF_PROFILES = ("resourcemanager.projects.get",)
 """For the project's number, which the members of its workload identity pool have in their names
-(docs/storage.md, Rights)."""
+(docs/workloads.md, Rights)."""
 
 
 def settings(demand: Demand) -> Gcp:
@@ -115,7 +115,7 @@ def _may_be_on_itself(permissions: Iterable[str], where: str) -> Remark:
     return note(
         f"whoever deploys lacks {', '.join(permissions)} on {where}; a role on the bucket, key,"
         " registry or subnet may give it",
-        "ask its owner (docs/google-cloud.md and docs/storage.md, Rights)",
+        "ask its owner (docs/google-cloud.md and docs/workloads.md, Rights)",
     )
 
 
@@ -160,7 +160,7 @@ def permissions_held(answers: Answers) -> Iterator[Remark]:
             missing.append(permission)
             yield wrong(
                 f"whoever deploys lacks {permission} on bucket {answers.demand.existing_bucket}",
-                "ask its owner for Storage Admin on it (docs/storage.md, Rights)",
+                "ask its owner for Storage Admin on it (docs/workloads.md, Rights)",
             )
     if not missing:
         yield ok(f"whoever deploys has {len(wanted)} of {len(wanted)} permissions on the project")

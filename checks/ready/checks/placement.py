@@ -142,6 +142,6 @@ def _checkpoints(cluster: Cluster) -> Iterator[Remark]:
 
 CHECKS = (
     Check("contract", _contract, "docs/placement.md"),
-    Check("policies", _policies, "docs/guard.md"),
+    Check("policies", _policies, "docs/placement.md"),
     Check("checkpoints", _checkpoints),
 )

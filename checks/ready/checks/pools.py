@@ -166,6 +166,6 @@ def _gpus(cluster: Cluster) -> Iterator[Remark]:
 
 CHECKS = (
     Check("pools", _pools, "docs/placement.md"),
-    Check("device-plugin", _device_plugin, "docs/gpus.md; Azure/AKS issue 4418"),
+    Check("device-plugin", _device_plugin, "docs/workloads.md; Azure/AKS issue 4418"),
     Check("gpus", _gpus, "kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus"),
 )

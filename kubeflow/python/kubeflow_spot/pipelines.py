@@ -82,6 +82,6 @@ def retry(task: Any, times: int = 5, minutes: int = 5) -> Any:
     For work that ends within an hour: Argo gives up when the next pause would pass an hour from the
     first start. kfp's own factor of 2 makes pauses of 5, 10 and 20 minutes, and gives up at the one
     of 40. A pod that is lost with its node is retried only with the component `retry` over
-    Kubeflow's manifests: docs/retries.md.
+    Kubeflow's manifests: docs/workloads.md.
     """
     return task.set_retry(num_retries=times, backoff_duration=f"{minutes}m", backoff_factor=1)
