@@ -108,7 +108,7 @@ DEV = Subject(
     another={"name": "a100", "machine": "Standard_NC24ads_A100_v4", "capacity": "spot", "maxNodes": 1},
     changed_by_further_pool=("contract", "device-plugin", "expander", "guard-platform", "guard-profiles"),
     mistake=lambda config: _spot_pool(config).update(machine="Standard_NC6s_v3"),
-    mistake_messages=("pools[1].machine: Standard_NC6s_v3 was retired on 2025-09-30", "use Standard_NC40ads_H100_v5"),
+    mistake_messages=('pools[1] "t4": machine: Standard_NC6s_v3 was retired on 2025-09-30', "use Standard_NC40ads_H100_v5"),
     refused=lambda config: config["cluster"].update(kubernetesVersion="1.34", reason="asking for a downgrade"),
     refusal='Status=400 Code="',
     order=("t4", "t4od"),
@@ -148,8 +148,8 @@ STAGING = Subject(
     changed_by_further_pool=("compute-class", "compute-class-policy", "contract", "guard-platform", "guard-profiles"),
     mistake=lambda config: _spot_pool(config).update(machine="n1-standard-8", gpus=1, gpuModel="nvidia-tesla-k80"),
     mistake_messages=(
-        "pools[1].gpuModel: is nvidia-tesla-k80, which Google retired on 2024-05-01",
-        "use g2-standard-8 (nvidia-l4)",
+        'pools[1] "l4": gpuModel: is nvidia-tesla-k80, which Google retired on 2024-05-01',
+        "use the machine g2-standard-8 (nvidia-l4)",
     ),
     # That zone has no A100.
     refused=lambda config: config["pools"].append({**_A100, "zones": ["europe-west4-c"]}),

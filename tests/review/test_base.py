@@ -122,8 +122,8 @@ def test_a_head_with_wrong_settings_reports_all_errors_and_fails(repository: Rep
     (stack,) = [stack for stack in json.loads(done.stdout)["stacks"] if stack["status"] != "unchanged"]
     assert (stack["stack"], stack["status"], stack["changes"]) == ("dev", "failed", [])
     errors = "\n".join(stack["errors"])
-    assert "pools[0].name" in errors
-    assert "pools[1].machine" in errors
+    assert 'Pulumi.dev.yaml:21: pools[0] "General": name: ' in errors
+    assert 'Pulumi.dev.yaml:26: pools[1] "t4": machine: ' in errors
     assert "Traceback" not in errors + done.stderr
 
 
