@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
+from config.base import near
 from config.base.problems import Problem
 from config.clouds.traits import Cloud
 from config.model.pool import Fallback, Pool
@@ -121,11 +122,12 @@ def _fallback_pools(
         yield from _other_kind(where, pool, pools[step.pool], cloud)
     elif draft.names_are_known():
         others = sorted(other.name for other in draft.spot_pools() if other.name != pool.name)
-        yield Problem(
-            where,
-            f"there is no pool {step.pool!r}",
-            f"one of: {', '.join(others) or '(no other spot pool)'}",
+        remedy = near.did_you_mean(step.pool, others) + (
+            f"one of: {', '.join(others)}"
+            if others
+            else "write that pool, or `{onDemand: {maxNodes: 2}}` in place of `pool`"
         )
+        yield Problem(where, f"there is no pool {step.pool!r}", remedy)
 
 
 def _other_kind(where: str, pool: Pool, other: Pool, cloud: Cloud) -> Iterator[Problem]:

@@ -100,6 +100,15 @@ def read_top_keys(
         namespace, _, name = key.rpartition(":")
         if key in settings and key not in outside:
             continue
+        if isinstance(value, dict) and f"{key}:" == prefix:
+            remedy = (
+                f"write each with the prefix, such as `{prefix}release: ...`, beside the others"
+            )
+            mended.problems.append(Problem(key, "is an object around the settings", remedy))
+            inside = {name: value[name] for name in EXAMPLES.keys() & value.keys()}
+            settings |= inside
+            mended.written |= {name: f"{key}.{name}" for name in inside}
+            continue
         remedy, target = (
             (f"write `{prefix}{name}`", name)
             if name in EXAMPLES

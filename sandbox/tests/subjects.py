@@ -108,7 +108,10 @@ DEV = Subject(
     another={"name": "a100", "machine": "Standard_NC24ads_A100_v4", "capacity": "spot", "maxNodes": 1},
     changed_by_further_pool=("contract", "device-plugin", "expander", "guard-platform", "guard-profiles"),
     mistake=lambda config: _spot_pool(config).update(machine="Standard_NC6s_v3"),
-    mistake_messages=('pools[1] "t4": machine: Standard_NC6s_v3 was retired on 2025-09-30', "use Standard_NC40ads_H100_v5"),
+    mistake_messages=(
+        'pools[1] "t4": machine: Standard_NC6s_v3 was retired on 2025-09-30',
+        "use Standard_NC40ads_H100_v5",
+    ),
     refused=lambda config: config["cluster"].update(kubernetesVersion="1.34", reason="asking for a downgrade"),
     refusal='Status=400 Code="',
     order=("t4", "t4od"),

@@ -61,6 +61,7 @@ HINTS = [
     (good(scheduling={"guard": "warn"}), "scheduling.guard", "`{mode: warn}`"),
     (azure(autoscaler={"scanInterval": 60}), "cloud.autoscaler.scanInterval", "whole seconds"),
     (azure(upgrades={"clusterWindow": {"day": "Sunday", "startTime": "02:00", "utcOffset": 1}}), "cloud.upgrades.clusterWindow.utcOffset", 'such as "+02:00"'),
+    ({"kubeflow-spot": good()}, "kubeflow-spot", "write each with the prefix, such as `kubeflow-spot:release: ...`"),
     # Quotes alone would not do.
     ({**on_gke([]), "cloud": {"provider": "gcp", "location": "europe-west4", "project": 123456789012}}, "cloud.project", "not its number"),
 ]  # fmt: skip
