@@ -60,7 +60,7 @@ def schema() -> Node:
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "A stack file of kubeflow-spot",
-        "description": "Written by python -m config.reference; the keys are explained in docs/stack-file.md.",
+        "description": "Written by python -m config.reference; the keys are explained in docs/reference/stack-file.md.",
         "type": "object",
         "properties": {
             "config": _config(keys),

@@ -27,7 +27,7 @@ READER = "system:serviceaccount:default:ready"
 @pytest.fixture
 def as_reader(stack: Standing) -> Iterator[Any]:
     """Return a client as a user with the rights of the page and no others."""
-    (role,) = (yaml.safe_load(block.text) for block in blocks(DOCS / "ready.md") if block.above == "<!-- role -->")
+    (role,) = (yaml.safe_load(block.text) for block in blocks(DOCS / "operate.md") if block.above == "<!-- role -->")
     group = "rbac.authorization.k8s.io"
     binding = {
         "apiVersion": f"{group}/v1",

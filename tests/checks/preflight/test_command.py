@@ -121,7 +121,11 @@ def test_what_the_program_warns_of_in_a_stack_file_is_printed_first(monkeypatch:
     monkeypatch.setattr(reader, "open_snapshot", lambda *arguments: load("dev"))
     for command in (preflight_command.main, ready.main):
         first = json.loads(CliRunner().invoke(command, ["--stack", "prod", "--json"]).output)["findings"][0]
-        assert (first["check"], first["state"], first["source"]) == ("stack-file", "note", "docs/stack-file.md")
+        assert (first["check"], first["state"], first["source"]) == (
+            "stack-file",
+            "note",
+            "docs/reference/stack-file.md",
+        )
         assert first["says"].startswith(
             "cloud.access.authorizedRanges[0]: has 203.0.113.0/24 in it, which examples show"
         )
