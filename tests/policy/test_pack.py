@@ -1,4 +1,4 @@
-"""The rules as the engine and readers see them; docs/reference/cis.md against them, the stack file's keys, and the benchmarks' controls."""
+"""The rules as the engine and readers see them; the page on CIS against them, keys of stack files and the benchmarks."""
 
 import inspect
 import json

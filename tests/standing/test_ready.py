@@ -127,3 +127,11 @@ def test_the_documented_rights_show_everything_and_no_rights_show_nothing(as_rea
     assert unseen.keys() >= PATHS.keys() - {"version", "admission"}
     assert set(unseen.values()) == {"403 Forbidden"}
     assert isinstance(as_reader, client.ApiClient)
+
+
+def test_the_role_of_the_pages_reader_is_taken(stack: Standing) -> None:
+    (role,) = (yaml.safe_load(block.text) for block in blocks(DOCS / "delivery.md") if block.language == "yaml")
+    api = Api(stack._plane())
+    api.create(role)
+    api.delete(role)
+    api.close()
