@@ -164,6 +164,8 @@ def _with_default(words: str, info: FieldInfo) -> str:
     """Return the allowed values, the default in bold among them or after them."""
     if info.is_required() or info.default in (None, PydanticUndefined, (), {}):
         return words
+    if isinstance(info.default, bool):
+        return words.replace(_yaml(info.default), f"**{_yaml(info.default)}**")
     default = f"`{_yaml(info.default)}`"
     marked = re.sub(rf"(?<![\w`]){re.escape(default)}(?![\w`])", f"**{default}**", words, count=1)
     return marked if marked != words else f"{words}; **{default}**"
@@ -180,7 +182,8 @@ def _shows_itself(info: FieldInfo, words: str) -> bool:
     default = not info.is_required() and info.default not in (None, PydanticUndefined, (), {})
     return bool(
         default
-        or re.search(r"^(list of )?`|such as|^whole number|@|^a key of ", words)
+        or info.alias == "reason"
+        or re.search(r"^(list of )?`|^true|such as|^number|@|^a key of ", words)
         or "such as" in str(info.description)
     )
 
@@ -216,8 +219,8 @@ def _words(node: Any) -> str:
         values = [*node.get("patternProperties", {}).values(), node.get("additionalProperties")]
         return "map of " + next(_words(value) for value in values if isinstance(value, dict))
     if kind in ("integer", "number"):
-        return ("whole number" if kind == "integer" else "number") + _bounds(node)
-    return "`true`, `false`" if kind == "boolean" else _text(node)
+        return ("number" if kind == "integer" else "decimal number") + _bounds(node)
+    return "true, false" if kind == "boolean" else _text(node)
 
 
 def _text(node: Node) -> str:
@@ -234,10 +237,10 @@ def _secret(node: Node) -> bool:
 def _bounds(node: Node) -> str:
     low, high = node.get("minimum", node.get("exclusiveMinimum")), node.get("maximum")
     if low is not None and high is not None:
-        return f", {low:g} to {high:g}"
+        return f" {low:g} to {high:g}"
     if low is not None:
-        return f", {low:g} or more" if "minimum" in node else f", more than {low:g}"
-    return f", {high:g} or less" if high is not None else ""
+        return f" ≥ {low:g}" if "minimum" in node else f" > {low:g}"
+    return f" ≤ {high:g}" if high is not None else ""
 
 
 def _example(section: Section, info: FieldInfo, node: Node) -> Any:

@@ -72,7 +72,7 @@ def test_every_key_has_a_meaning_and_says_what_to_write() -> None:
                 below_it = [other for other in rows if other.startswith((f"{key}.", f"{key}[]."))]
                 assert (
                     below_it
-                    or re.search(r"`|such as|\]\(#|number|^(list: each )?(a|an|whole) ", cells["value"])
+                    or re.search(r"`|such as|\]\(#|number|true|^(list: each )?(a|an|whole) ", cells["value"])
                     or cells["value"].startswith(("list", "text", "map", "the ", "at most", "lower-case", "letters"))
                 ), (
                     heading,
@@ -144,14 +144,14 @@ def test_the_top_keys_are_those_that_the_loader_takes() -> None:
 @pytest.mark.parametrize(
     ("heading", "key", "cell", "shown"),
     [
-        ("`pools[]`", "spot.maxPrice", "value", "number; **`-1`**"),
+        ("`pools[]`", "spot.maxPrice", "value", "decimal number; **`-1`**"),
         ("`pools[]`", "machine", "required", "True"),
         ("`pools[]`", "azure", "meaning", "AKS only. Secure Boot and virtual TPM of the nodes."),
         ("`cloud` (GKE)", "project", "required", "True"),
         ("`cloud` (AKS)", "tier", "value", "**`Free`**, `Standard`, `Premium`"),
         ("`imagePullSecrets[]`", "password", "value", 'secret text, such as `{secure: "v1:..."}`'),
         ("`scheduling`", "guard.mode", "value", "**`enforce`**, `warn`, `audit`"),
-        ("`pools[]`", "gcp.secureBoot", "value", "`true`, **`false`**"),
+        ("`pools[]`", "gcp.secureBoot", "value", "true, **false**"),
     ],
 )
 def test_a_row_says_value_default_and_cloud(heading: str, key: str, cell: str, shown: str) -> None:
