@@ -13,11 +13,12 @@ from pydantic_core import PydanticUndefined
 
 from config.clouds import registry
 from config.clouds.registry import Registration
-from config.model.fields import FORMS, Model
+from config.model.fields import Model
 from config.model.wording import models
 from config.reference import keys
 from config.reference.keys import Section, other_clouds_keys
-from config.reference.schema import Node, any_case, schema
+from config.reference.schema import Node
+from config.reference.value_words import definitions, in_words, is_secret, resolved
 
 _PLAIN = re.compile(r"[0-9]+[smh]|[A-Za-z_./<>@-][^:#{}\[\],&*!|>'\"%`]*")
 _WORDS = ("true", "false", "yes", "no", "on", "off", "null")
@@ -189,7 +190,7 @@ def _shows_itself(info: FieldInfo, words: str) -> bool:
 
 
 def _node(model: type[Model], info: FieldInfo) -> Node:
-    found: Node = _definitions()[model.__name__]["properties"][str(info.alias)]
+    found: Node = definitions()[model.__name__]["properties"][str(info.alias)]
     return found
 
 
@@ -198,61 +199,20 @@ def _type(section: Section, info: FieldInfo) -> str:
     if tuple(models(info.annotation)):
         return ""
     (model,) = {model for _, model, field in fields(section) if field is info}
-    words = _words(_node(model, info))
+    words = in_words(_node(model, info))
     return re.sub(r"(list|map) of text: ", r"\1: each ", words).replace("text: ", "")
-
-
-def _words(node: Any) -> str:
-    if "allOf" in node or "$ref" in node:
-        return _words(_resolved(node))
-    if "anyOf" in node:
-        if _secret(node):
-            return "secret text"
-        parts = [_words(part) for part in node["anyOf"] if part.get("type") != "null"]
-        return " or ".join(dict.fromkeys(parts))
-    if "enum" in node or "const" in node:
-        return ", ".join(f"`{value}`" for value in node.get("enum", [node.get("const")]))
-    kind = node.get("type")
-    if kind == "array":
-        return f"list of {_words(node['items'])}"
-    if kind == "object":
-        values = [*node.get("patternProperties", {}).values(), node.get("additionalProperties")]
-        return "map of " + next(_words(value) for value in values if isinstance(value, dict))
-    if kind in ("integer", "number"):
-        return ("number" if kind == "integer" else "decimal number") + _bounds(node)
-    return "true, false" if kind == "boolean" else _text(node)
-
-
-def _text(node: Node) -> str:
-    forms = {any_case(pattern): words for pattern, words in FORMS.items()}
-    shown = forms.get(node.get("pattern", ""))
-    return f"text: {shown}" if shown else "text"
-
-
-def _secret(node: Node) -> bool:
-    forms = [form for part in node.get("anyOf", []) for form in (part, *part.get("anyOf", []))]
-    return any("secure" in form.get("properties", {}) for form in forms)
-
-
-def _bounds(node: Node) -> str:
-    low, high = node.get("minimum", node.get("exclusiveMinimum")), node.get("maximum")
-    if low is not None and high is not None:
-        return f" {low:g} to {high:g}"
-    if low is not None:
-        return f" ≥ {low:g}" if "minimum" in node else f" > {low:g}"
-    return f" ≤ {high:g}" if high is not None else ""
 
 
 def _example(section: Section, info: FieldInfo, node: Node) -> Any:
     """Return a value to show: the field's example, else its default or least value."""
-    if _secret(node):
+    if is_secret(node):
         return {"secure": "v1:..."}
     if section.paths == ["systemPool"] and info.alias == "machine":
         return _SYSTEM_MACHINE
     if info.examples:
         shown = info.examples[0]
         return _BEFORE_PROVIDER.sub(".../", shown) if isinstance(shown, str) else shown
-    return _resolved(node).get("minimum") if info.default is None else info.default
+    return resolved(node).get("minimum") if info.default is None else info.default
 
 
 def _all_clouds(section: Section) -> str:
@@ -309,20 +269,6 @@ def _sections(of: tuple[type[Model], ...]) -> list[Section]:
 @cache
 def _all_sections() -> list[Section]:
     return keys.sections()
-
-
-@cache
-def _definitions() -> Node:
-    definitions: Node = schema()["definitions"]
-    return definitions
-
-
-def _resolved(node: Node) -> Node:
-    """Return a node behind references, and the first of several forms."""
-    reference = node.get("$ref") or node.get("allOf", [{}])[0].get("$ref")
-    if reference:
-        return _resolved(_definitions()[reference.rpartition("/")[2]])
-    return _resolved(node["anyOf"][0]) if "anyOf" in node else node
 
 
 def _summary(model: type[Model]) -> str:
