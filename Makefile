@@ -58,5 +58,5 @@ check: ## Format, lint and type-check
 	@$(RUN) mypy --config-file= --cache-dir=.mypy_cache --strict .github/scripts/*.py
 	@$(RUN) mypy --config-file= --cache-dir=.mypy_cache --strict kubeflow/python/kubeflow_spot examples/training/train.py
 
-bench: ## Measure the times and sizes of docs/figures.md
+bench: ## Measure the times and sizes of docs/reference/figures.md
 	@$(RUN) python -m bench

@@ -1,1 +1,1 @@
-"""Measures the times and sizes of docs/figures.md; asserts nothing."""
+"""Measures the times and sizes of docs/reference/figures.md; asserts nothing."""

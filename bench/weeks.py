@@ -98,7 +98,7 @@ def judged(stack: Stack, signal: str, seed: int) -> Week:
 
 
 def table(*names: str) -> None:
-    """Print the table of docs/figures.md."""
+    """Print the table of docs/reference/figures.md."""
     print(f"| {' | '.join(COLUMNS)} |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     chosen = names or STACKS

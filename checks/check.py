@@ -52,7 +52,7 @@ class Check(Generic[S]):
     name: str
     judge: Callable[[S], Iterable[Remark]]
     source: str = ""
-    right: str = "docs/ready.md lists the rights"
+    right: str = "examples/roles/ready.yaml lists the rights"
     """Where to look when the user may not read something."""
 
     def findings(self, subject: S) -> Iterator[Finding]:

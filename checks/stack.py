@@ -46,7 +46,7 @@ def load_stack(folder: Path, stack: str) -> StackFile:
             State.NOTE,
             f"{problem.path}: {problem.what}",
             problem.remedy,
-            "docs/stack-file.md",
+            "docs/reference/stack-file.md",
         )
         for problem in problems
     )

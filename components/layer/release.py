@@ -39,7 +39,7 @@ def check_release(wanted: str, config_map: Mapping[str, Any] | None) -> tuple[st
     return (
         f"release: the cluster was declared with {current}; {wanted} {older}. Images go back, and "
         f"objects that only {current}"
-        " declares are removed; Kubernetes stays as it is (docs/releases.md, Going back)",
+        " declares are removed; Kubernetes stays as it is (docs/operate.md, Go back)",
     )
 
 

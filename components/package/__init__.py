@@ -1,1 +1,1 @@
-"""The component package: `KubeflowCluster` for programs in any language (docs/library.md)."""
+"""The component package: `KubeflowCluster` for programs in any language (docs/reference/library.md)."""

@@ -140,7 +140,7 @@ class _Reader:
         reference = self._reference(path)
         if reference is None or source is None:
             what = "is not known before the update, and the settings are checked before it"
-            remedy = "write the value itself; docs/library.md lists what another resource may make"
+            remedy = "write the value itself; docs/reference/library.md lists what another resource may make"
             self.arguments.problems.append(Problem(property_path(path), what, remedy))
             return None
         before = self._remembered.get(property_path(path))

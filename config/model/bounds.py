@@ -56,7 +56,8 @@ class Unusable:
 
 
 _TOO_DEEP = Unusable(
-    f"is nested more than {DEPTH} deep", "write the keys of docs/stack-file.md; none is so deep"
+    f"is nested more than {DEPTH} deep",
+    "write the keys of docs/reference/stack-file.md; none is so deep",
 )
 _TOO_LARGE = Unusable(f"is a number beyond {NUMBER:,}", f"a number from -{NUMBER} to {NUMBER}")
 _NO_NUMBER = Unusable("is not a finite number", "write a finite number")
@@ -152,7 +153,7 @@ def _keys(
         )
         inner = path + as_path(shown) if path else shown or '""'
         if not path and key == "":
-            fault = Unusable("is empty", "write one of the keys of docs/stack-file.md")
+            fault = Unusable("is empty", "write one of the keys of docs/reference/stack-file.md")
         if fault:
             problems.append(Problem(inner, f"as a key {fault.what}", fault.remedy))
         else:

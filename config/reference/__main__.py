@@ -9,7 +9,7 @@ from config.reference.page import page
 from config.reference.schema import schema
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGE = DOCS / "stack-file.md"
+PAGE = DOCS / "reference" / "stack-file.md"
 SCHEMA = DOCS / "stack-file.schema.json"
 BEGIN = "<!-- begin: written by python -m config.reference -->"
 END = "<!-- end -->"

@@ -1,4 +1,4 @@
-"""The tables of docs/stack-file.md: one for each object of the stack file, from the models."""
+"""The tables of docs/reference/stack-file.md: one for each object of the stack file, from the models."""
 
 from __future__ import annotations
 
@@ -13,31 +13,89 @@ from pydantic_core import PydanticUndefined
 
 from config.clouds import registry
 from config.clouds.registry import Registration
-from config.model.fields import FORMS, Model
+from config.model.fields import Model
 from config.model.wording import models
 from config.reference import keys
 from config.reference.keys import Section, other_clouds_keys
-from config.reference.schema import Node, any_case, schema
+from config.reference.schema import Node
+from config.reference.value_words import definitions, in_words, is_secret, resolved
 
-_REQUIRED = {
-    "release": "yes",
-    "cloud": "yes",
-    "cluster": "new clusters",
-    "systemPool": "new clusters",
-}
 _PLAIN = re.compile(r"[0-9]+[smh]|[A-Za-z_./<>@-][^:#{}\[\],&*!|>'\"%`]*")
 _WORDS = ("true", "false", "yes", "no", "on", "off", "null")
 """Texts that YAML reads as something else."""
+_BEFORE_PROVIDER = re.compile(r"^/subscriptions/.*/providers/")
+_SYSTEM_MACHINE = "Standard_D4ds_v5"
+"""The example of a pool's machine has a GPU, which a system pool may not have."""
+_EACH = re.compile(r"^(list|map): each ")
+_FORM = re.compile(r", such as |, no |, (?=[/A-Z]|projects/)|: |; ")
+"""What ends a form's short name."""
+_NAMES = {
+    "at most 63 letters, digits, -, _ and ., first and last a letter or digit": "a label's value",
+    "a whole number of at most six digits with a unit, such as 30s, 5m or 1h": "a duration",
+    "whole minutes of at most six digits, such as 10m": "whole minutes",
+}
+"""Short names of forms that begin with what they may contain."""
+_TIMES = 3
+"""A form that stands so often is explained once, in the section Forms."""
 
 
 def page() -> str:
-    """Return the generated part of the page."""
-    text = ["## Top keys", "", *_table(("key", "type", "required", "meaning"), _top_rows())]
-    for section in keys.sections():
-        rows = [_row(section, info) for info in section.model.model_fields.values()]
-        text += ["", f"## {heading(section)}", "", _summary(section.model), ""]
-        text += _table(("key", "type", "default", "meaning", "example"), rows)
+    """Return the generated part of the page: a table for each top key, and one for the forms.
+
+    An object has its keys in its parent's table, as `parent.key`; one that stands at several places
+    has a table of its own.
+    """
+    forms: dict[str, int] = {}
+    sections = [section for section in keys.sections() if is_root(section)]
+    for section in sections:
+        for _, _, info in fields(section):
+            words = _EACH.sub("", _type(section, info))
+            forms[words] = forms.get(words, 0) + 1
+    often = [
+        words
+        for words, count in forms.items()
+        if count >= _TIMES and (words in _NAMES or _FORM.search(words))
+    ]
+    text = ["## Top keys", "", *_table(("key", "meaning"), _top_rows())]
+    before: dict[tuple[str, ...], Section] = {}
+    for section in sections:
+        rows, same = [], []
+        for field in fields(section):
+            row = _row(section, *field, often)
+            of = before.setdefault(_without_clouds(row), section)
+            if of is section or of.paths != ["systemPool"] or section.paths != ["pools[]"]:
+                rows.append(row)
+            else:
+                same.append(row[0])
+        text += ["", f"## {heading(section)}", ""]
+        text += [_summary(section.model), ""] if len(section.paths) > 1 else []
+        text += _table(("key", "value", "meaning"), rows)
+        if same:
+            (system,) = (other for other in sections if other.paths == ["systemPool"])
+            text += ["", f"As in [{heading(system)}](#{anchor(system)}): {', '.join(same)}."]
+    rows = [[_short(words), words.removeprefix(_short(words)).lstrip(":,; ")] for words in often]
+    text += ["", "## Forms", "", *_table(("in the tables", "means"), sorted(rows))]
     return "\n".join(text)
+
+
+def _without_clouds(row: list[str]) -> tuple[str, ...]:
+    """Return what a row says of a key, whatever other clouds have it."""
+    return row[0], row[1], re.sub(r"^[A-Z, ]+ only\. ", "", row[2])
+
+
+def is_root(section: Section) -> bool:
+    """Return whether an object has a table of its own: a top key's, or one at several places."""
+    return len(section.paths) > 1 or "." not in section.paths[0].removesuffix(_note(section))
+
+
+def fields(section: Section, prefix: str = "") -> Iterator[tuple[str, type[Model], FieldInfo]]:
+    """Yield the rows of a table: the key, dotted below the section, its object and its field."""
+    for info in section.model.model_fields.values():
+        yield f"{prefix}{info.alias}", section.model, info
+        for inner in _sections(tuple(models(info.annotation))):
+            if not is_root(inner):
+                many = "[]" if inner.paths[0].removesuffix(_note(inner)).endswith("[]") else ""
+                yield from fields(inner, f"{prefix}{info.alias}{many}.")
 
 
 def heading(section: Section) -> str:
@@ -45,9 +103,8 @@ def heading(section: Section) -> str:
     places = [*dict.fromkeys(path.removesuffix(_note(section)) for path in section.paths)]
     parents = {place.rpartition(".")[0] for place in places}
     shown = [f"{parents.pop()}.*"] if len(places) > 2 and len(parents) == 1 else places
-    clouds = {_clouds(section, info) for info in section.model.model_fields.values()}
-    only = f" ({clouds.pop()})" if len(clouds) == 1 and clouds != {""} else ""
-    return ", ".join(f"`{place}`" for place in shown) + only
+    clouds = _all_clouds(section)
+    return ", ".join(f"`{place}`" for place in shown) + (f" ({clouds})" if clouds else "")
 
 
 def anchor(section: Section) -> str:
@@ -57,100 +114,115 @@ def anchor(section: Section) -> str:
 
 def _top_rows() -> Iterator[list[str]]:
     for key in keys.top_keys():
-        links = [
-            f"[{_provider(section) or 'object'}](#{anchor(section)})"
-            for section in _sections(key.models)
-        ]
-        shown = " or ".join(links) or "text"
-        required = _REQUIRED.get(key.name, "no")
-        yield [f"`{key.name}`", f"list of {shown}" if key.many else shown, required, key.meaning]
+        links = [(_provider(section), anchor(section)) for section in _sections(key.models)]
+        shown, meaning = f"`{key.name}`", key.meaning
+        if len(links) == 1:
+            shown = f"[{shown}](#{links[0][1]})"
+            meaning = _together(meaning, _summary(key.models[0]))
+        elif links:
+            shown += " " + ", ".join(f"[{name}](#{to})" for name, to in links)
+        yield [shown, meaning + (" A list." if key.many else "")]
 
 
-def _row(section: Section, info: FieldInfo) -> list[str]:
-    node = _definitions()[section.model.__name__]["properties"][str(info.alias)]
-    clouds = _clouds(section, info)
-    only = f"{clouds} only. " if clouds and not heading(section).endswith(f" ({clouds})") else ""
-    return [
-        f"`{info.alias}`",
-        _type(info, node).removeprefix("text: "),
-        _default(info),
-        f"{only}{info.description}",
-        "" if _shows_itself(info, node) else f"`{info.alias}: {_yaml(_shown(info, node))}`",
-    ]
-
-
-def _shows_itself(info: FieldInfo, node: Node) -> bool:
-    """Return whether type or default show what to write: values, an example, a link to a table."""
-    default = not info.is_required() and _default(info)
-    return bool(default or re.search(r"^(list of )?(`|\[object)|such as", _type(info, node)))
-
-
-def _type(info: FieldInfo, node: Node) -> str:
-    """Return the allowed values in words; for an object, a link to its table."""
-    inner = tuple(models(info.annotation))
+def _row(
+    section: Section, key: str, model: type[Model], info: FieldInfo, often: list[str]
+) -> list[str]:
+    node = _node(model, info)
+    (own,) = _sections((model,))
+    clouds = _clouds(own, info)
+    said = (_all_clouds(section), "" if model is section.model else _all_clouds(own))
+    only = f"{clouds} only. " if clouds and clouds not in said else ""
+    inner = _sections(tuple(models(info.annotation)))
     if inner:
-        (section,) = _sections(inner)
-        link = f"[object](#{anchor(section)})"
-        return f"list of {link}" if "array" in json.dumps(node) else link
-    return _words(node)
+        value = "list" if "array" in json.dumps(node) else ""
+        if is_root(inner[0]):
+            value = f"[object](#{anchor(inner[0])})"
+    else:
+        words = _type(section, info)
+        base = _EACH.sub("", words)
+        shown = words.removesuffix(base) + _short(base) if base in often else words
+        value = _with_default(shown, info)
+        if not _shows_itself(info, words):
+            value += f", such as `{_yaml(_example(section, info, node))}`"
+    shown_key = f"**`{key}`**" if info.is_required() else f"`{key}`"
+    meaning = info.description or ""
+    if inner and not is_root(inner[0]):
+        meaning = _together(meaning, _summary(inner[0].model))
+    return [shown_key, value, f"{only}{meaning}"]
 
 
-def _words(node: Any) -> str:
-    if "allOf" in node or "$ref" in node:
-        return _words(_resolved(node))
-    if "anyOf" in node:
-        if _secret(node):
-            return "secret text"
-        parts = [_words(part) for part in node["anyOf"] if part.get("type") != "null"]
-        return " or ".join(dict.fromkeys(parts))
-    if "enum" in node or "const" in node:
-        return ", ".join(f"`{value}`" for value in node.get("enum", [node.get("const")]))
-    kind = node.get("type")
-    if kind == "array":
-        return f"list of {_words(node['items'])}"
-    if kind == "object":
-        values = [*node.get("patternProperties", {}).values(), node.get("additionalProperties")]
-        return "map of " + next(_words(value) for value in values if isinstance(value, dict))
-    if kind in ("integer", "number"):
-        return ("whole number" if kind == "integer" else "number") + _bounds(node)
-    return "`true`, `false`" if kind == "boolean" else _text(node)
+def _together(description: str, summary: str) -> str:
+    """Return what a field and its object say; the longer of two first sentences that are alike."""
+    first, _, rest = description.partition(". ")
+    words, others = (set(re.findall(r"[a-z]{4,}", text.lower())) for text in (first, summary))
+    detail = "`" in first or ("order" in first and "order" not in summary)
+    if detail or len(words & others) < min(len(words), len(others)) / 2:
+        return f"{description} {summary}"
+    return f"{summary} {rest}".strip() if len(summary) >= len(first) else description
 
 
-def _text(node: Node) -> str:
-    forms = {any_case(pattern): words for pattern, words in FORMS.items()}
-    shown = forms.get(node.get("pattern", ""))
-    return f"text: {shown}" if shown else "text"
+def _with_default(words: str, info: FieldInfo) -> str:
+    """Return the allowed values, the default in bold among them or after them."""
+    if info.is_required() or info.default in (None, PydanticUndefined, (), {}):
+        return words
+    if isinstance(info.default, bool):
+        return words.replace(_yaml(info.default), f"**{_yaml(info.default)}**")
+    default = f"`{_yaml(info.default)}`"
+    marked = re.sub(rf"(?<![\w`]){re.escape(default)}(?![\w`])", f"**{default}**", words, count=1)
+    return marked if marked != words else f"{words}; **{default}**"
 
 
-def _secret(node: Node) -> bool:
-    forms = [form for part in node.get("anyOf", []) for form in (part, *part.get("anyOf", []))]
-    return any("secure" in form.get("properties", {}) for form in forms)
+def _short(words: str) -> str:
+    """Return the name of a form, without what it may contain."""
+    found = _FORM.search(words)
+    return _NAMES.get(words, words[: found.start()] if found else words)
 
 
-def _bounds(node: Node) -> str:
-    low, high = node.get("minimum", node.get("exclusiveMinimum")), node.get("maximum")
-    if low is not None and high is not None:
-        return f", {low:g} to {high:g}"
-    if low is not None:
-        return f", {low:g} or more" if "minimum" in node else f", more than {low:g}"
-    return f", {high:g} or less" if high is not None else ""
+def _shows_itself(info: FieldInfo, words: str) -> bool:
+    """Return whether values or default show what to write."""
+    default = not info.is_required() and info.default not in (None, PydanticUndefined, (), {})
+    return bool(
+        default
+        or info.alias == "reason"
+        or re.search(r"^(list of )?`|^true|such as|^number|@|^a key of ", words)
+        or "such as" in str(info.description)
+    )
 
 
-def _default(info: FieldInfo) -> str:
-    if info.is_required():
-        return "**required**"
-    if info.default in (None, PydanticUndefined, (), {}) or isinstance(info.default, Model):
+def _node(model: type[Model], info: FieldInfo) -> Node:
+    found: Node = definitions()[model.__name__]["properties"][str(info.alias)]
+    return found
+
+
+def _type(section: Section, info: FieldInfo) -> str:
+    """Return the allowed values in words; empty for an object."""
+    if tuple(models(info.annotation)):
         return ""
-    return f"`{_yaml(info.default)}`"
+    (model,) = {model for _, model, field in fields(section) if field is info}
+    words = in_words(_node(model, info))
+    return re.sub(r"(list|map) of text: ", r"\1: each ", words).replace("text: ", "")
 
 
-def _shown(info: FieldInfo, node: Node) -> Any:
+def _example(section: Section, info: FieldInfo, node: Node) -> Any:
     """Return a value to show: the field's example, else its default or least value."""
-    if _secret(node):
+    if is_secret(node):
         return {"secure": "v1:..."}
+    if section.paths == ["systemPool"] and info.alias == "machine":
+        return _SYSTEM_MACHINE
     if info.examples:
-        return info.examples[0]
-    return _resolved(node).get("minimum") if info.default is None else info.default
+        shown = info.examples[0]
+        return _BEFORE_PROVIDER.sub(".../", shown) if isinstance(shown, str) else shown
+    return resolved(node).get("minimum") if info.default is None else info.default
+
+
+def _all_clouds(section: Section) -> str:
+    """Return the titles of the clouds that have any key of an object; empty for all."""
+    named = [_clouds(section, info) for info in section.model.model_fields.values()]
+    if "" in named:
+        return ""
+    titles = [cloud.traits.title for cloud in registry.registrations()]
+    having = {title for clouds in named for title in clouds.split(", ")}
+    return "" if having == {*titles} else ", ".join(title for title in titles if title in having)
 
 
 def _clouds(section: Section, info: FieldInfo) -> str:
@@ -197,20 +269,6 @@ def _sections(of: tuple[type[Model], ...]) -> list[Section]:
 @cache
 def _all_sections() -> list[Section]:
     return keys.sections()
-
-
-@cache
-def _definitions() -> Node:
-    definitions: Node = schema()["definitions"]
-    return definitions
-
-
-def _resolved(node: Node) -> Node:
-    """Return a node behind references, and the first of several forms."""
-    reference = node.get("$ref") or node.get("allOf", [{}])[0].get("$ref")
-    if reference:
-        return _resolved(_definitions()[reference.rpartition("/")[2]])
-    return _resolved(node["anyOf"][0]) if "anyOf" in node else node
 
 
 def _summary(model: type[Model]) -> str:

@@ -61,7 +61,7 @@ def schema() -> Node:
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "A stack file of kubeflow-spot",
         "description": (
-            "Written by python -m config.reference; the keys are explained in docs/stack-file.md. "
+            "Written by python -m config.reference; the keys are explained in docs/reference/stack-file.md. "
             "It checks one key at a time. `pulumi preview` also checks what several keys make "
             "together (address ranges, fallback chains, bounds, names used twice), machines and "
             "GPUs against the catalogue, and values that examples show."

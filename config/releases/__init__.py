@@ -1,4 +1,4 @@
-"""The releases: one TOML file each, named after it; docs/releases.md says how one is made.
+"""The releases: one TOML file each, named after it; docs/operate.md says how one is made.
 
 A released file never changes: its digest is in released.sha256 (`sha256sum --check`), and a file
 that differs is refused.
@@ -86,7 +86,7 @@ def load(name: str, directory: Path = DIRECTORY) -> Release:
     if release.released and not recorded:
         raise Refused(
             f"config/releases/{file} says it is released, but released.sha256 has no digest of it",
-            "record it as docs/releases.md says, or write `released = false`",
+            "record it as docs/operate.md says, or write `released = false`",
         )
     return release
 

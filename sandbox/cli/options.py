@@ -34,14 +34,23 @@ def require_running(home: Home) -> None:
 
 
 def command_line(home: Home, command: str) -> str:
-    """Return a command for the same stack as the user would type it: through uv where that is on the PATH."""
-    program = "uv run sandbox" if shutil.which("uv") else os.path.relpath(PROJECT / ".venv" / "bin" / "sandbox")
+    """Return a command for the same stack as the user would type it: by make, by uv, or by the program's path.
+
+    make sets MAKELEVEL (gnu.org/software/make/manual, Recursion), uv sets UV (docs.astral.sh/uv/reference/environment).
+    """
     name, _, rest = command.partition(" ")
-    stack = [] if home.stack == DEFAULT_STACK else ["--stack", home.stack]
+    default = home.stack == DEFAULT_STACK
+    if os.environ.get("MAKELEVEL") and command in _TARGETS and home.project == PROJECT:
+        return f"make {name}" if default else f"make {name} STACK={home.stack}"
+    by_uv = os.environ.get("UV") and shutil.which("uv")
+    program = "uv run sandbox" if by_uv else os.path.relpath(PROJECT / ".venv" / "bin" / "sandbox")
+    stack = [] if default else ["--stack", home.stack]
     cwd = [] if home.project == PROJECT else ["--cwd", str(home.project)]
     return " ".join([program, name, *stack, *cwd, *([rest] if rest else [])])
 
 
+_TARGETS = ("up", "preview", "down", "status", "drill")
+"""Commands that the Makefile has as targets."""
 DEFAULT_STACK = "dev"
 FILE = click.Path(exists=True, dir_okay=False, resolve_path=True, path_type=Path)
 FOLDER = click.Path(file_okay=False, resolve_path=True, path_type=Path)

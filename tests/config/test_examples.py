@@ -17,7 +17,7 @@ from tests.config.test_fields import fields
 from tests.config.test_secrets import WHOLE
 
 PROJECT = Path(__file__).parents[2]
-PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
+PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 STACKS = sorted([*PROJECT.glob("Pulumi.*.yaml"), *(PROJECT / "examples" / "stacks").glob("*.yaml")])
 ZERO = "00000000-0000-0000-0000-000000000000"
 IMAGE = f"registry.example.com/plugin:v1@sha256:{'0123456789abcdef' * 4}"

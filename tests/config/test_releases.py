@@ -56,7 +56,7 @@ def test_every_released_file_is_recorded_and_none_has_changed_since() -> None:
 
 
 def test_the_schema_is_the_models() -> None:
-    """Write it anew as docs/releases.md says."""
+    """Write it anew as docs/operate.md says."""
     schema = json.loads((releases.DIRECTORY / "schema.json").read_text())
     assert schema == FILE.model_json_schema()
     parts = [schema["properties"], *(part["properties"] for part in schema["$defs"].values())]
@@ -162,8 +162,8 @@ def spoil(folder: Path, edits: Edits) -> None:
         ([(RELEASE, "released = true", "released = false")], CHANGED, "write a new release instead"),
         ([(RELEASE, "# NVIDIA/", "# From NVIDIA/")], CHANGED, "git checkout"),
         (ON_WINDOWS + RAISED, CHANGED, "git checkout"),
-        (UNRECORDED, NO_DIGEST, "docs/releases.md"),
-        (None, NO_DIGEST, "docs/releases.md"),
+        (UNRECORDED, NO_DIGEST, "docs/operate.md"),
+        (None, NO_DIGEST, "docs/operate.md"),
         ([*UNRECORDED, (RELEASE, "released = true", "released true")], "is not TOML", "correct it"),
         (
             [*UNRECORDED, (RELEASE, "released = true", "released = false"), (RELEASE, "@sha256:[0-9a-f]+", "")],

@@ -64,8 +64,13 @@ def anchors(page: Path) -> set[str]:
 
 def tables(page: Path) -> Iterator[list[list[str]]]:
     """Yield the tables of a page, each as rows of cells, the heading row first."""
+    return tables_of(page.read_text())
+
+
+def tables_of(text: str) -> Iterator[list[list[str]]]:
+    """Yield the tables of a text."""
     rows: list[list[str]] = []
-    for line in [*_FENCE.sub("", page.read_text()).splitlines(), ""]:
+    for line in [*_FENCE.sub("", text).splitlines(), ""]:
         if line.startswith("|"):
             rows.append([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]])
         elif rows:

@@ -23,18 +23,18 @@ assert isinstance(sandbox, click.Group)
 
 @pytest.mark.parametrize("command", sandbox.list_commands(click.Context(sandbox)))
 def test_the_page_on_the_sandbox_names_the_command(command: str) -> None:
-    assert re.search(rf"`[^`]*\b{command}\b[^`]*`", (DOCS / "sandbox.md").read_text())
+    assert re.search(rf"`[^`]*\b{command}\b[^`]*`", (DOCS / "reference" / "sandbox.md").read_text())
 
 
 def test_the_page_on_ready_has_a_row_for_every_check() -> None:
-    rows = {cell for table in tables(DOCS / "ready.md") for row in table for cell in row[:1]}
+    rows = {name for table in tables(DOCS / "operate.md") for row in table for name in re.findall(r"`[^`]+`", row[0])}
     checks = [*judge.CHECKS, *azure.CHECKS, *gcp.CHECKS]
     assert {f"`{check.name}`" for check in checks} <= rows
 
 
 def test_every_make_target_that_a_page_names_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):.*##", (PROJECT / "Makefile").read_text(), re.MULTILINE))
-    pages = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *DOCS.glob("*.md")]
+    pages = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *DOCS.rglob("*.md")]
     named = {
         target for page in pages for target in re.findall(r"(?:`|^\$ )make ([a-z-]+)", page.read_text(), re.MULTILINE)
     }
@@ -60,7 +60,7 @@ def test_commands_on_blobs_log_in_because_keys_are_off() -> None:
     assert [line for line in commands if "--auth-mode login" not in line] == []
 
 
-TEXT = (DOCS / "supported.md").read_text()
+TEXT = (DOCS / "reference" / "supported.md").read_text()
 PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text())
 
 

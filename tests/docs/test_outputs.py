@@ -33,7 +33,7 @@ def exported(stack: str, monkeypatch: pytest.MonkeyPatch) -> Declared:
 
 def rows() -> dict[str, list[str]]:
     """Return type, stacks, secret and example of each output, by its name."""
-    (table,) = pages.tables(pages.DOCS / "outputs.md")
+    (table,) = pages.tables(pages.DOCS / "reference" / "outputs.md")
     assert table[0] == ["output", "type", "which stacks", "secret", "example"]
     return {row[0].strip("`"): row[1:] for row in table[1:]}
 

@@ -1,4 +1,4 @@
-"""What docs/migration.md says of old and new lines is so."""
+"""What docs/operate.md says of old and new lines is so."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from tests.docs.pages import DOCS
 from tests.examples.contracts import written
 from tests.examples.environment import inside
 
-PAGE = (DOCS / "migration.md").read_text()
+PAGE = (DOCS / "operate.md").read_text().partition("## Replace old lines of tutorials")[2]
 
 GONE = {
     "ContainerOp": "kfp.dsl.ContainerOp",
@@ -69,7 +69,7 @@ def test_no_text_joins_a_placeholder_of_kfp_with_something_else(folder: str) -> 
 PAUSES = re.compile(r"pauses of ([\d, ]+ and \d+) minutes")
 
 
-@pytest.mark.parametrize("path", ["docs/migration.md", "kubeflow/python/kubeflow_spot/pipelines.py"])
+@pytest.mark.parametrize("path", ["docs/operate.md", "kubeflow/python/kubeflow_spot/pipelines.py"])
 def test_pauses_of_factor_two_are_those_that_fit_into_argos_hour(path: str) -> None:
     """Argo gives up when the next pause would pass backoffMaxDuration, which kfp limits to an hour (docs/workloads.md)."""
     text = " ".join((DOCS.parent / path).read_text().split())

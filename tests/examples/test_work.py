@@ -140,7 +140,7 @@ def images() -> Iterator[str]:
         for file in sorted((EXAMPLES / folder).iterdir()):
             yield from inside(documents(f"{folder}/{file.name}"), "image")
     yield from inside(recorded(), "image")
-    for page in ("azure.md", "google-cloud.md"):
+    for page in ("azure.md", "gke.md"):
         (image,) = re.findall(r"kubectl run gpu-smoke .*--image=(\S+)", (PROJECT / "docs" / page).read_text())
         yield image
 

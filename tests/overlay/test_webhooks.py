@@ -130,7 +130,7 @@ def test_a_webhook_whose_policy_goes_by_a_sidecars_label_is_shut_off_without_the
 def test_the_firewall_rule_for_gke_names_the_port_of_each_webhook(objects: list[Object]) -> None:
     ports = {server.port for server in servers(objects)} - BY_GKE
     assert ports == {int(port) for port in WEBHOOKS.split(",")}
-    text = (tree.PROJECT / "docs" / "google-cloud.md").read_text()
+    text = (tree.PROJECT / "docs" / "gke.md").read_text()
     (said,) = (part for part in text.split("\n## ") if part.startswith("Webhooks on private nodes"))
     assert all(str(port) in said for port in ports)
 

@@ -208,7 +208,7 @@ def test_another_type_is_not_in_the_package(tmp_path: Path) -> None:
 
 
 def test_the_yaml_example_of_the_docs_is_right() -> None:
-    text = (PROJECT / "docs" / "library.md").read_text().rpartition("```yaml\n")[2].partition("```")[0]
+    text = (PROJECT / "docs" / "reference" / "library.md").read_text().rpartition("```yaml\n")[2].partition("```")[0]
     example = yaml.safe_load(text)
     cluster = example["resources"]["cluster"]
     assert cluster["type"] == "kubeflow-spot:index:KubeflowCluster"

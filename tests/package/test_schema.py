@@ -23,7 +23,7 @@ from config.stack_file import loader
 SCHEMA = json.loads(Package().schema or "")
 TYPES = SCHEMA["types"]
 COMPONENT = SCHEMA["resources"]["kubeflow-spot:index:KubeflowCluster"]
-LIBRARY = (Path(__file__).resolve().parents[2] / "docs" / "library.md").read_text()
+LIBRARY = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "library.md").read_text()
 
 
 def models(annotation: Any) -> Iterator[type[Model]]:

@@ -67,7 +67,7 @@ def test_outside_production_violations_are_advisory_and_the_update_continues(tmp
 
 
 def test_the_pages_configuration_makes_a_production_stack_of_another_name(tmp_path: Path) -> None:
-    *_, example = re.findall(r"```json\n(.*?)```", (PROJECT / "docs" / "policy.md").read_text(), re.DOTALL)
+    *_, example = re.findall(r"```json\n(.*?)```", (PROJECT / "docs" / "delivery.md").read_text(), re.DOTALL)
     config = tmp_path / "config.json"
     config.write_text(example)
     preview = previewed(tmp_path, "live", BREAKING, "--policy-pack-config", str(config), ok=False)

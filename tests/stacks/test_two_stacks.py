@@ -1,6 +1,6 @@
 """Two stacks in one cluster: one is brought up, changed, renamed and destroyed in any order, and the other notices nothing.
 
-Both add pools and a layer to the cluster of a third stack. Each has profiles of its own (docs/existing-clusters.md).
+Both add pools and a layer to the cluster of a third stack. Each has profiles of its own (docs/existing.md).
 """
 
 import itertools

@@ -17,17 +17,17 @@ from sandbox.tests.stack import PROJECT, Standing, until
 from sandbox.tests.subjects import Subject
 from tests.checks.ready.clusters import load, snapshot
 from tests.checks.ready.test_findings import bad
-from tests.docs.pages import DOCS, blocks
 
 pytestmark = pytest.mark.engine
 
+ROLES = PROJECT / "examples" / "roles"
 READER = "system:serviceaccount:default:ready"
 
 
 @pytest.fixture
 def as_reader(stack: Standing) -> Iterator[Any]:
-    """Return a client as a user with the rights of the page and no others."""
-    (role,) = (yaml.safe_load(block.text) for block in blocks(DOCS / "ready.md") if block.above == "<!-- role -->")
+    """Return a client as a user with the rights of the example and no others."""
+    role = yaml.safe_load((ROLES / "ready.yaml").read_text())
     group = "rbac.authorization.k8s.io"
     binding = {
         "apiVersion": f"{group}/v1",
@@ -127,3 +127,11 @@ def test_the_documented_rights_show_everything_and_no_rights_show_nothing(as_rea
     assert unseen.keys() >= PATHS.keys() - {"version", "admission"}
     assert set(unseen.values()) == {"403 Forbidden"}
     assert isinstance(as_reader, client.ApiClient)
+
+
+def test_the_readers_role_is_taken(stack: Standing) -> None:
+    role = yaml.safe_load((ROLES / "reader.yaml").read_text())
+    api = Api(stack._plane())
+    api.create(role)
+    api.delete(role)
+    api.close()

@@ -18,7 +18,7 @@ from checks.preflight.spot import Level, Score, advice_of, judge, spot_pools
 from config.clouds.gcp.gcp_tables import accelerator
 
 PART = "capacityAdvice"
-_ROLE = "the role Compute Viewer on the project (docs/ready.md), or leave it: it is advice alone"
+_ROLE = "the role Compute Viewer on the project (docs/operate.md), or leave it: it is advice alone"
 _ENOUGH, _MIDDLE = 0.7, 0.4
 """From these on the chance is high, and medium (page view-vm-availability, "obtainability
 score")."""

@@ -72,7 +72,7 @@ def _quota(answers: Answers) -> Iterator[Remark]:
             parts,
             of_unit,
             unit,
-            "ask for more quota (docs/google-cloud.md, Quotas), or lower `maxNodes`",
+            "ask for more quota (docs/gke.md, Quotas), or lower `maxNodes`",
         )
     yield from reserved(need.pool for need in answers.demand.needs if need.reserved)
 
@@ -172,7 +172,7 @@ def _is(version: str, wanted: str) -> bool:
 
 
 _PAGES = "docs.cloud.google.com/"
-_RIGHT = "the role Viewer on the project (docs/google-cloud.md, Rights)"
+_RIGHT = "the role Viewer on the project (docs/gke.md, Rights)"
 
 _RESERVATION = (
     "compute.reservations.get in the reservation's project, which Compute Viewer there has"

@@ -45,7 +45,7 @@ def settings(demand: Demand) -> Gcp:
 
 def permissions(demand: Demand) -> dict[str, tuple[str, ...]]:
     """Return the permissions that whoever deploys the stack needs, by project; the stack's own
-    comes first (docs/google-cloud.md, Rights)."""
+    comes first (docs/gke.md, Rights)."""
     cloud, scheduling = settings(demand), demand.spec.scheduling
     wanted: dict[str, dict[str, None]] = {cloud.project: {}}
     for type, project in resources(demand):
@@ -115,7 +115,7 @@ def _may_be_on_itself(permissions: Iterable[str], where: str) -> Remark:
     return note(
         f"whoever deploys lacks {', '.join(permissions)} on {where}; a role on the bucket, key,"
         " registry or subnet may give it",
-        "ask its owner (docs/google-cloud.md and docs/workloads.md, Rights)",
+        "ask its owner (docs/gke.md and docs/workloads.md, Rights)",
     )
 
 
@@ -144,7 +144,7 @@ def permissions_held(answers: Answers) -> Iterator[Remark]:
     for permission in missing:
         yield wrong(
             f"whoever deploys lacks {permission} on the project",
-            "ask for a role that has it (docs/google-cloud.md, Rights)",
+            "ask for a role that has it (docs/gke.md, Rights)",
         )
     for project, names in elsewhere:
         held_there = (answers.part(answer_of(project, answers.demand)) or {}).get(

@@ -10,7 +10,7 @@ from checks.ready.cluster import PLATFORM, Cluster
 from checks.ready.quantities import GI, number
 
 BARE = (3.9, 9.2)
-"""CPUs and GiB that the pods of Kubeflow 26.03 request (docs/ready.md says how that was
+"""CPUs and GiB that the pods of Kubeflow 26.03 request (docs/operate.md says how that was
 counted)."""
 
 MESHED = (7.4, 14.0)

@@ -125,7 +125,11 @@ def test_what_the_program_warns_of_in_a_stack_file_is_printed_first(monkeypatch:
         findings = json.loads(CliRunner().invoke(command, ["--stack", "prod", "--json"]).output)["findings"]
         first = next(each for each in findings if "authorizedRanges" in each["says"])
         assert findings.index(first) < 3
-        assert (first["check"], first["state"], first["source"]) == ("stack-file", "note", "docs/stack-file.md")
+        assert (first["check"], first["state"], first["source"]) == (
+            "stack-file",
+            "note",
+            "docs/reference/stack-file.md",
+        )
         assert first["says"].startswith(
             "Pulumi.prod.yaml:16: cloud.access.authorizedRanges[0]: has 203.0.113.0/24 in it, which examples show"
         )
