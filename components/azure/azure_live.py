@@ -174,6 +174,17 @@ def access_outputs(name: pulumi.Input[str], group: pulumi.Input[str], entra: boo
     }
 
 
+def kubeconfig(
+    group: pulumi.Input[str], name: pulumi.Input[str], entra: bool, reading: pulumi.InvokeOptions
+) -> pulumi.Output[str]:
+    """Return the secret kubeconfig of a cluster that this update may create."""
+    # The SDK's function for outputs raises errors that cannot be caught.
+    read = pulumi.Output.all(group, name).apply(
+        lambda known: read_kubeconfig(known[0], known[1], entra, reading)
+    )
+    return pulumi.Output.secret(read)
+
+
 def read_kubeconfig(
     group: str, name: str, entra: bool, reading: pulumi.InvokeOptions | None = None
 ) -> str:

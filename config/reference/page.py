@@ -110,7 +110,10 @@ def _words(node: Any) -> str:
         return f"list of {_words(node['items'])}"
     if kind == "object":
         values = [*node.get("patternProperties", {}).values(), node.get("additionalProperties")]
-        return "map of " + next(_words(value) for value in values if isinstance(value, dict))
+        return "map of " + next(
+            (_words(value) for value in values if isinstance(value, dict)),
+            "the provider's properties",
+        )
     if kind in ("integer", "number"):
         return ("whole number" if kind == "integer" else "number") + _bounds(node)
     return "`true`, `false`" if kind == "boolean" else _text(node)
