@@ -120,6 +120,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
             ),
             *azure_immutable_pools.key_problems(cloud.encryption, now),
             *azure_immutable_pools.upgrade_problems(spec, now),
+            *azure_immutable_cluster.property_problems(cloud, now, stack.last_update),
             *azure_immutable_pools.system_problems(
                 first, wire(system) | subnet, now, stack.last_update
             ),

@@ -13,7 +13,8 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import network
 
-from components.azure.azure_live import LiveCluster
+from components import property_edits
+from components.azure.azure_live import LiveCluster, at
 from components.last_update import LOSE_IT, LastUpdate
 from components.resources import explain_refusal
 from config.base.problems import Problem
@@ -52,6 +53,16 @@ def problems(cloud: Azure, live: LiveCluster, last_update: LastUpdate) -> Iterat
                 "cluster would replace it"
             )
             yield Problem(path, what, KEPT_BY_HAND if path in _BY_HAND else LOSE_IT)
+
+
+def property_problems(
+    cloud: Azure, live: LiveCluster, last_update: LastUpdate
+) -> Iterator[Problem]:
+    """Yield a problem for each edit of `cloud.properties` that needs another cluster."""
+    if answer := live.answer:
+        yield from property_edits.of_cluster(
+            "azure", cloud.properties, last_update, lambda place: at(answer, place)
+        )
 
 
 def subnet_problems(

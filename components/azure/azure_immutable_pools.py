@@ -12,8 +12,8 @@ from typing import Any
 
 from pulumi_azure_native import containerservice
 
-from components import immutable
-from components.azure.azure_live import LiveCluster, plain
+from components import immutable, property_edits
+from components.azure.azure_live import LiveCluster, at, holds, plain
 from components.immutable import Change
 from components.last_update import LastUpdate, lasting_settings
 from components.target import Stack
@@ -39,6 +39,8 @@ class Immutable:
     key: str = ""
     unset: Any = _CHOSEN_BY_AKS
     """The meaning of an unset property; by default AKS' own choice, equal to any value."""
+    given: bool = False
+    """Whether only `azure.properties` can set it; `components.property_edits` refuses its edit."""
 
 
 PROPERTIES = (
@@ -57,6 +59,16 @@ PROPERTIES = (
     Immutable("enableEncryptionAtHost", "cloud.encryption.atHost", unset=False),
     Immutable(_SECURITY, "azure"),
     Immutable(_RESERVATION, "reservation", unset=""),
+    # Set at creation only: terraform-provider-azurerm makes such a pool again
+    # (kubernetes_cluster_node_pool_resource.go; pages use-ultra-disks, custom-node-configuration).
+    *(
+        Immutable(name, given=True)
+        for name in (
+            *("creationData", "enableNodePublicIP", "enableUltraSSD", "hostGroupID"),
+            *("kubeletConfig", "kubeletDiskType", "linuxOSConfig", "nodePublicIPPrefixID"),
+            *("podSubnetID", "proximityPlacementGroupID", "windowsProfile"),
+        )
+    ),
 )
 """azure-native replaces a pool for `vmSize` and `gpuInstanceProfile` only. For the others it
 previews an update, which Azure refuses with PropertyChangeNotAllowed (pulumi-azure-native issue
@@ -106,6 +118,10 @@ def _differences(
                 yield property, False, True
             continue
         is_now, is_declared = live.get(property.wire), declared.get(property.wire)
+        if property.given:
+            if is_declared is not None and not holds(property.wire, is_now, is_declared):
+                yield property, is_now, is_declared
+            continue
         if property.unset is not _CHOSEN_BY_AKS:
             is_now, is_declared = is_now or property.unset, is_declared or property.unset
         elif is_declared is None or is_now is None:
@@ -179,7 +195,10 @@ def pool_problems(
     `declared`: the wanted entry.
     """
     profile = live.profiles.get(pool.name)
-    if profile is None or profile.get("scaleSetPriority") == "Spot":
+    if profile is None:
+        return
+    if profile.get("scaleSetPriority") == "Spot":
+        yield from _edits(stack.path(pool), pool, profile, stack.last_update, None)
         return
     if pool.spot:
         yield immutable.becomes_spot(stack, pool)
@@ -189,6 +208,25 @@ def pool_problems(
     remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
     yield from differences(path, declared, profile, remedy)
     yield from _dropped(path, pool.name, pool.source, stack.last_update, remedy)
+    yield from _edits(path, pool, profile, stack.last_update, remedy)
+
+
+def _edits(
+    path: str,
+    pool: NodePool,
+    profile: Mapping[str, Any],
+    last_update: LastUpdate,
+    remedy: str | None,
+) -> Iterator[Problem]:
+    yield from property_edits.of_pool(
+        "azure",
+        f"{path}.azure.properties",
+        pool.name,
+        nodes_of(pool.source).properties,
+        last_update,
+        lambda place: at(profile, place),
+        remedy,
+    )
 
 
 def _not_associated(path: str, name: str, group: str, remedy: str) -> Problem:
@@ -250,6 +288,7 @@ def system_problems(
         return
     yield from differences("systemPool", declared, profile, BY_HAND)
     yield from _dropped("systemPool", pool.name, pool.source, last_update, BY_HAND)
+    yield from _edits("systemPool", pool, profile, last_update, BY_HAND)
 
 
 def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:

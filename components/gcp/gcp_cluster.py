@@ -79,7 +79,10 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
                 spec, cloud, (pool.pool.name for pool in (system, *others)), now
             ),
             *gcp_immutable_pools.cluster_problems(spec.name, cloud, now),
-            *gcp_immutable_pools.system_problems(cloud, system.request, now),
+            *gcp_immutable_pools.system_problems(
+                cloud, system.pool, system.request, now, stack.last_update
+            ),
+            *gcp_immutable_cluster.property_problems(cloud, now, stack.last_update),
             *(
                 problem
                 for pool in others

@@ -23,7 +23,7 @@ from components.gcp import gcp_nodes
 from components.gcp.gcp_live import LiveCluster
 from components.laid_over import laid_over
 from components.resources import wire
-from config.clouds.gcp.gcp_pool import GcpNodes, GcpPool, nodes_of, options_of
+from config.clouds.gcp.gcp_pool import GcpPool, options_of, properties_of
 from config.clouds.gcp.gcp_settings import Gcp
 from config.clouds.gcp.gcp_tables import accelerator
 from config.clouds.gcp.gcp_traits import NO_DEFAULT_PLUGIN
@@ -99,7 +99,7 @@ def planned(
         else _upgrade(shared_pools.upgrade_of_pool(pool, _SURGE, full=bool(pool.reservation))),
     )
     nodes = gcp_nodes.node_config(pool, cloud, account, tags, live, workload_identity)
-    given = dict((nodes_of(source) or GcpNodes()).properties)
+    given = dict(properties_of(source))
     of_nodes = given.pop(_NODES, {})
     return PlannedPool(pool, laid_over(args, given), laid_over(nodes, of_nodes))
 

@@ -169,3 +169,61 @@ def leaves(given: Properties, place: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(value, path)
         else:
             yield path, value
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A property that the stack file now has otherwise; None stands for one that it lacks."""
+
+    path: str
+    before: Any
+    now: Any
+    fixed: bool
+    """Whether the cloud never changes it."""
+    kept: bool
+    """Whether its value stays when the file drops it, since a request then says nothing of it."""
+
+
+def edits(provider: str, of: Of, before: Properties, now: Properties) -> Iterator[Edit]:
+    """Yield the edits of properties since the last update, by `lasting.csv` of the cloud's folder.
+
+    With a property that is fixed all below it is, but for a property with a row of its own.
+    """
+    table = _lasting(provider, of)
+    was, has = dict(leaves(before)), dict(leaves(now))
+    for path in sorted(was.keys() | has.keys()):
+        if was.get(path) != has.get(path):
+            yield Edit(
+                path,
+                was.get(path),
+                has.get(path),
+                fixed=bool(_row(table, path)["fixed"]),
+                kept=path not in has and _is_kept(table, path, has),
+            )
+
+
+@cache
+def _lasting(provider: str, of: Of) -> Mapping[str, Mapping[str, str]]:
+    """Return the rows of properties that are fixed or kept, by property; `*` is any other."""
+    table = rows(str(_FOLDER / provider / "-"), "lasting")
+    return {row["property"]: row for row in table if row["of"] == of}
+
+
+def _row(table: Mapping[str, Mapping[str, str]], path: str) -> Mapping[str, str]:
+    """Return the row of a property, or of the nearest object that it is in."""
+    parts = path.split(".")
+    above = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+    nothing = {"fixed": "", "kept": ""}
+    return next((table[place] for place in above if place in table), table.get("*", nothing))
+
+
+def _is_kept(table: Mapping[str, Mapping[str, str]], path: str, has: Mapping[str, Any]) -> bool:
+    """Return whether the outermost object that the file drops, or the property itself, is kept."""
+    if "*" in table:
+        return bool(_row(table, path)["kept"])
+    parts = path.split(".")
+    for length in range(1, len(parts) + 1):
+        place = ".".join(parts[:length])
+        if not any(f"{other}.".startswith(f"{place}.") for other in has):
+            return bool(table.get(place, {}).get("kept"))
+    return False

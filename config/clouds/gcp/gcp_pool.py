@@ -105,3 +105,8 @@ def nodes_of(pool: AnyPool) -> GcpNodes | None:
 def options_of(pool: AnyPool) -> GcpPool | None:
     """Return the key `gcp` of a pool."""
     return pool.gcp if isinstance(pool, GkePool) else None
+
+
+def properties_of(pool: AnyPool) -> Properties:
+    """Return the properties that a pool, or the system pool, names in the provider's words."""
+    return (nodes_of(pool) or GcpNodes()).properties

@@ -7,27 +7,23 @@ from typing import Any
 
 from config.base.problems import Problem, as_path
 from config.clouds import provider_properties
-from config.clouds.gcp.gcp_pool import GcpNodes, nodes_of
+from config.clouds.gcp.gcp_pool import properties_of
 from config.clouds.gcp.gcp_settings import Gcp
 from config.clouds.traits import Cloud
 from config.model.pool import AnyPool
 from config.rules.draft import Draft
 
 
-def _given(pool: AnyPool) -> provider_properties.Properties:
-    return (nodes_of(pool) or GcpNodes()).properties
-
-
 def _inside(pool: AnyPool, name: str, inner: str = "") -> Any:
     """Return a property's object, or one inside it; empty if it is none."""
-    value = _given(pool).get(name)
+    value = properties_of(pool).get(name)
     value = value.get(inner) if inner and isinstance(value, dict) else value
     return value if isinstance(value, dict) else {}
 
 
 def _of_pool(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     where = f"{path}.gcp.properties"
-    yield from provider_properties.problems(cloud.provider, "pool", _given(pool), where)
+    yield from provider_properties.problems(cloud.provider, "pool", properties_of(pool), where)
 
 
 def _tags(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
