@@ -13,7 +13,7 @@ import pulumi
 from components import immutable
 from components.last_update import LOSE_IT, LastUpdate
 from config.base.problems import Problem
-from config.clouds.provider_properties import Edit, Of, Properties, edits
+from config.clouds.provider_properties import Edit, Properties, edits
 from config.model.pool import AnyPool
 from config.placement.node_pools import NodePool
 
@@ -40,17 +40,20 @@ def of_pool(
     path: str,
     pool: str,
     given: Properties,
+    declared: Mapping[str, Any],
     last_update: LastUpdate,
     live: Callable[[str], Any],
     remedy: str | None,
 ) -> Iterator[Problem]:
     """Yield a problem for each edit that a live pool cannot take; log what it keeps.
 
-    `path`: of the pool's properties in the stack file; `live` returns the value of a property in
+    `path`: of the pool's properties in the stack file; `declared`: all that the program declares of
+    the pool, by the cloud's names; `live` returns the value of a property in
     the cluster; `remedy`: of a pool that is not replaced.
     """
     before = _before(last_update, _POOLS).get(pool, {})
-    changes = list(_changes(provider, "pool", path, before, given, live, replaced=remedy is None))
+    found = edits(provider, "pool", before, given, dict(declared))
+    changes = list(_changes(path, found, live))
     if remedy is not None:
         yield from immutable.change_problems(path, pool, changes, remedy)
 
@@ -60,36 +63,31 @@ def of_cluster(
 ) -> Iterator[Problem]:
     """Yield a problem for each edit that needs another cluster, likewise."""
     before, path = _before(last_update, _CLUSTER), "cloud.properties"
-    for key, now, declared in _changes(provider, "cluster", path, before, given, live):
+    found = edits(provider, "cluster", before, given)
+    for key, now, declared in _changes(path, found, live):
         what = (
             f"is {now} in the cluster and cannot become {declared}: a new cluster would replace it"
         )
         yield Problem(f"{path}.{key}", what, LOSE_IT)
 
 
-def _before(last_update: LastUpdate, key: str) -> Mapping[str, Any]:
-    before: Mapping[str, Any] = (last_update.get(OUTPUT) or {}).get(key) or {}
+def _before(last_update: LastUpdate, key: str) -> Properties:
+    before: Properties = dict((last_update.get(OUTPUT) or {}).get(key) or {})
     return before
 
 
 def _changes(
-    provider: str,
-    of: Of,
-    path: str,
-    before: Mapping[str, Any],
-    given: Properties,
-    live: Callable[[str], Any],
-    *,
-    replaced: bool = False,
+    path: str, found: Iterable[Edit], live: Callable[[str], Any]
 ) -> Iterator[immutable.Change]:
-    for edit in edits(provider, of, dict(before), given):
-        now = live(edit.path)
-        if edit.fixed and not replaced:
+    """Yield the edits of what is fixed; log those after which the cloud keeps its value."""
+    for edit in found:
+        if edit.kept:
+            pulumi.log.warn(str(_left(path, edit)))
+        elif edit.fixed:
+            now = live(edit.path)
             if edit.now is None or not _same(now, edit.now):
                 was = now if edit.before is None else edit.before
                 yield edit.path, _shown(was), _shown(edit.now)
-        elif edit.kept and not (edit.fixed and replaced):
-            pulumi.log.warn(str(_left(path, edit)))
 
 
 def _left(path: str, edit: Edit) -> Problem:
@@ -104,8 +102,12 @@ def _same(live: Any, wanted: Any) -> bool:
     """Return whether a live value is the wanted one, but for order, case and missing zeros."""
     if isinstance(wanted, list) and isinstance(live, list):
         return sorted(map(str, live)) == sorted(map(str, wanted))
-    return str(live or "").lower() == str(wanted or "").lower()
+    return live == wanted or str(live or "").lower() == str(wanted or "").lower()
 
 
 def _shown(value: Any) -> str:
-    return "unset" if value in (None, "", [], {}) else immutable.as_written(value)
+    if value in (None, "", [], {}):
+        return "unset"
+    # The engine has floats only.
+    whole = isinstance(value, float) and value.is_integer()
+    return immutable.as_written(int(value) if whole else value)

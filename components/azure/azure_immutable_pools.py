@@ -74,6 +74,9 @@ PROPERTIES = (
 previews an update, which Azure refuses with PropertyChangeNotAllowed (pulumi-azure-native issue
 959)."""
 
+_TAGGED: Mapping[str, Any] = {"tags": {}}
+"""Every request of a user pool has tags; that of the system pool only those of the stack file."""
+
 BY_HAND = (
     "put it back; or add a second system pool by hand (az aks nodepool add --mode System), write "
     "its name and settings "
@@ -198,7 +201,9 @@ def pool_problems(
     if profile is None:
         return
     if profile.get("scaleSetPriority") == "Spot":
-        yield from _edits(stack.path(pool), pool, profile, stack.last_update, None)
+        yield from _edits(
+            stack.path(pool), pool, {**_TAGGED, **declared}, profile, stack.last_update, None
+        )
         return
     if pool.spot:
         yield immutable.becomes_spot(stack, pool)
@@ -208,12 +213,13 @@ def pool_problems(
     remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
     yield from differences(path, declared, profile, remedy)
     yield from _dropped(path, pool.name, pool.source, stack.last_update, remedy)
-    yield from _edits(path, pool, profile, stack.last_update, remedy)
+    yield from _edits(path, pool, {**_TAGGED, **declared}, profile, stack.last_update, remedy)
 
 
 def _edits(
     path: str,
     pool: NodePool,
+    declared: Mapping[str, Any],
     profile: Mapping[str, Any],
     last_update: LastUpdate,
     remedy: str | None,
@@ -223,6 +229,7 @@ def _edits(
         f"{path}.azure.properties",
         pool.name,
         nodes_of(pool.source).properties,
+        declared,
         last_update,
         lambda place: at(profile, place),
         remedy,
@@ -288,7 +295,7 @@ def system_problems(
         return
     yield from differences("systemPool", declared, profile, BY_HAND)
     yield from _dropped("systemPool", pool.name, pool.source, last_update, BY_HAND)
-    yield from _edits("systemPool", pool, profile, last_update, BY_HAND)
+    yield from _edits("systemPool", pool, declared, profile, last_update, BY_HAND)
 
 
 def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:

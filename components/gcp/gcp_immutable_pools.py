@@ -236,7 +236,7 @@ def pool_problems(
     if _is_reclaimable(live_pool):
         yield from _kept_gpus(path, args, live_pool)
         yield from _kept_disk(path, args, live_pool)
-        yield from _edits(path, pool, live_pool, stack.last_update, None)
+        yield from _edits(path, pool, args, live_pool, stack.last_update, None)
         return
     if pool.capacity != Capacity.ON_DEMAND:
         yield immutable.becomes_spot(stack, pool)
@@ -246,12 +246,13 @@ def pool_problems(
     assert isinstance(stack.spec.cloud, Gcp)
     yield from differences(path, args, live_pool, remedy, unknown(stack.spec.cloud))
     yield from _kept_disk(path, args, live_pool)
-    yield from _edits(path, pool, live_pool, stack.last_update, remedy)
+    yield from _edits(path, pool, args, live_pool, stack.last_update, remedy)
 
 
 def _edits(
     path: str,
     pool: NodePool,
+    args: Mapping[str, Any],
     live_pool: Mapping[str, Any],
     last_update: LastUpdate,
     remedy: str | None,
@@ -261,6 +262,7 @@ def _edits(
         f"{path}.gcp.properties",
         pool.name,
         properties_of(pool.source),
+        args,
         last_update,
         lambda place: at(live_pool, place),
         remedy,
@@ -282,7 +284,7 @@ def system_problems(
         remedy = "give it another name as well: the new pool is made before the old one goes"
         yield from differences("systemPool", args, live_pool, remedy, unknown(cloud))
         yield from _kept_disk("systemPool", args, live_pool)
-        yield from _edits("systemPool", pool, live_pool, last_update, remedy)
+        yield from _edits("systemPool", pool, args, live_pool, last_update, remedy)
 
 
 def _is_reclaimable(live: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ that the program sets itself, with the key to write instead.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -184,22 +184,26 @@ class Edit:
     """Whether its value stays when the file drops it, since a request then says nothing of it."""
 
 
-def edits(provider: str, of: Of, before: Properties, now: Properties) -> Iterator[Edit]:
+def edits(
+    provider: str,
+    of: Of,
+    before: Properties,
+    now: Properties,
+    declared: Properties | None = None,
+) -> Iterator[Edit]:
     """Yield the edits of properties since the last update, by `lasting.csv` of the cloud's folder.
 
     With a property that is fixed all below it is, but for a property with a row of its own.
+    `declared`: all that the program declares, which may have a value of its own for a dropped one.
     """
     table = _lasting(provider, of)
-    was, has = dict(leaves(before)), dict(leaves(now))
+    was, has, all_now = (dict(leaves(each or {})) for each in (before, now, declared or now))
+    partly = () if declared else derived(provider, of)
     for path in sorted(was.keys() | has.keys()):
-        if was.get(path) != has.get(path):
-            yield Edit(
-                path,
-                was.get(path),
-                has.get(path),
-                fixed=bool(_row(table, path)["fixed"]),
-                kept=path not in has and _is_kept(table, path, has),
-            )
+        value = has.get(path, all_now.get(path))
+        if was.get(path) != value:
+            kept = value is None and _is_kept(table, path, {*all_now, *partly})
+            yield Edit(path, was.get(path), value, bool(_row(table, path)["fixed"]), kept)
 
 
 @cache
@@ -217,13 +221,17 @@ def _row(table: Mapping[str, Mapping[str, str]], path: str) -> Mapping[str, str]
     return next((table[place] for place in above if place in table), table.get("*", nothing))
 
 
-def _is_kept(table: Mapping[str, Mapping[str, str]], path: str, has: Mapping[str, Any]) -> bool:
-    """Return whether the outermost object that the file drops, or the property itself, is kept."""
-    if "*" in table:
-        return bool(_row(table, path)["kept"])
+def _is_kept(table: Mapping[str, Mapping[str, str]], path: str, has: Collection[str]) -> bool:
+    """Return whether the outermost object that is dropped, or the property itself, is kept.
+
+    A `map` is kept while no request has it, and else sent whole.
+    """
     parts = path.split(".")
-    for length in range(1, len(parts) + 1):
-        place = ".".join(parts[:length])
-        if not any(f"{other}.".startswith(f"{place}.") for other in has):
-            return bool(table.get(place, {}).get("kept"))
-    return False
+    places = [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
+    missing = [
+        place for place in places if not any(f"{other}.".startswith(f"{place}.") for other in has)
+    ]
+    if "*" not in table:
+        return bool(missing and table.get(missing[0], {}).get("kept"))
+    kept = _row(table, path)["kept"]
+    return kept == "yes" or (kept == "map" and missing[:1] == places[:1])
