@@ -8,13 +8,14 @@ that the program sets itself, with the key to write instead.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from config.base.near import likely
+from config.base.near import bare, likely
 from config.base.problems import Problem, as_path
 from config.clouds.tables import rows
 from config.model.wording import shown, type_in_words
@@ -159,6 +160,40 @@ def _hint(name: Any, fields: Mapping[str, Any]) -> str:
     few = f"names here: {', '.join(sorted(fields))}" if len(fields) <= _FEW else ""
     guess = f"did you mean `{close}`? " if close else ""
     return f"{guess}{few}".strip() or "write the provider's name, as its API reference has it"
+
+
+def place_of(key: str, path: str) -> str | None:
+    """Return where in `properties` a provider's property goes that a file has at `path` itself,
+    relative to the object there; None if no provider knows it, or the program sets it.
+    """
+    top, _, inside = path.partition(".")
+    if not re.fullmatch(r"cloud|systemPool|pools\[\d+\]", top):
+        return None
+    of: Of = "cluster" if top == "cloud" else "pool"
+    for provider in sorted(file.parent.name for file in _FOLDER.glob("*/properties.json")):
+        place = _found(_content(provider), of, bare(key)) if inside in ("", provider) else None
+        if place and not any(f"{place}.".startswith(f"{own}.") for own in derived(provider, of)):
+            folder = "" if of == "cluster" or inside else f"{provider}."
+            return f"{folder}properties.{place}"
+    return None
+
+
+def _found(content: Mapping[str, Any], of: Of, name: str) -> str | None:
+    """Return the shortest path that ends in a name, outside of lists."""
+    level: list[tuple[str, int]] = [("", content["inputs"][of])]
+    seen = {level[0][1]}
+    while level:
+        below = []
+        for place, number in level:
+            for key, shape in content["shapes"][number].items():
+                path = f"{place}.{key.removesuffix('!')}".removeprefix(".")
+                if bare(path.rpartition(".")[2]) == name:
+                    return path
+                if isinstance(shape, int) and shape not in seen:
+                    seen.add(shape)
+                    below.append((path, shape))
+        level = below
+    return None
 
 
 def leaves(given: Properties, place: str = "") -> Iterator[tuple[str, Any]]:

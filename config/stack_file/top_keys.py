@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, Union, get_args, get_origin
 from config.base.near import alike, bare, nearest, opposite
 from config.base.problems import Problem
 from config.clouds import registry
+from config.clouds.provider_properties import place_of
 from config.clouds.registry import Registration
 from config.clouds.tables import ForeignKey
 from config.model.cluster import (
@@ -66,6 +67,8 @@ class Hints:
         if inside := [own] if own else _shallowest(key, _by_name(model)):
             return _meant(inside), None
         places = _shallowest(key, self._everywhere)
+        if not places and (place := place_of(key, path)):
+            return _meant([place]), None
         return (f"{_meant(places)} {keys}" if places else instead(key, fields)), None
 
     def of_the_file(self, key: str, prefix: str) -> tuple[str, str | None]:

@@ -51,6 +51,11 @@ HINTS = [
     (azure(access={"disableRunCommand": True}), "cloud.access.disableRunCommand", "write `runCommand: false` for `disableRunCommand: true`"),
     (azure(access={"localAccountsDisabled": True}), "cloud.access.localAccountsDisabled", "write `localAccounts: false` for `localAccountsDisabled: true`"),
     (good(dcgmExporter={"disabled": True}), "dcgmExporter.disabled", "write `enabled: false` for `disabled: true`"),
+    # Of the cloud, without a key of their own.
+    (with_pool(enableFIPS=True), "pools[1].enableFIPS", "did you mean `azure.properties.enableFIPS`?"),
+    (with_pool(azure={"kubelet_config": {}}), "pools[1].azure.kubelet_config", "did you mean `properties.kubeletConfig`?"),
+    (azure(storageProfile={}), "cloud.storageProfile", "did you mean `properties.storageProfile`?"),
+    (gke_pool(L4, gcp={"gvnic": {}}), "pools[0].gcp.gvnic", "did you mean `properties.nodeConfig.gvnic`?"),
     # Of a pool that the system pool is not.
     (system(capacity="spot"), "systemPool.capacity", "always bought on demand"),
     (system(scaleSetPriority="Spot"), "systemPool.scaleSetPriority", "always bought on demand"),
