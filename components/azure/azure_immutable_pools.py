@@ -29,6 +29,7 @@ from config.placement.object_names import next_generation
 _CHOSEN_BY_AKS = object()
 _RESERVATION = "capacityReservationGroupID"
 _SECURITY = "securityProfile"
+_KUBELETS_DISK = "OS"
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,11 @@ def _differences(
             continue
         is_now, is_declared = live.get(property.wire), declared.get(property.wire)
         if property.given:
-            if is_declared is not None and not holds(property.wire, is_now, is_declared):
+            # A dropped one is replaced as well; AKS shows these defaults of its own.
+            dropped = is_declared is None and is_now not in (None, False, _KUBELETS_DISK)
+            if dropped or (
+                is_declared is not None and not holds(property.wire, is_now, is_declared)
+            ):
                 yield property, is_now, is_declared
             continue
         if property.unset is not _CHOSEN_BY_AKS:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from components import property_edits
+from components.azure import azure_immutable_pools
 from components.last_update import LastUpdate
 from config.clouds.provider_properties import Properties
 
@@ -89,3 +90,22 @@ def test_tags_are_kept_by_a_pool_whose_request_has_none(warnings: list[str]) -> 
     tags = {"tags": {"cost": "batch"}}
     assert said("azure", tags, {}, warnings, declared={"tags": {}}) == ([], [])
     assert said("azure", tags, {}, warnings) == ([], ["P.tags.cost"])
+
+
+@pytest.mark.parametrize(
+    ("declared", "live", "replaced"),
+    [
+        (KUBELET, KUBELET, False),
+        (KUBELET, {"kubeletConfig": {"cpuManagerPolicy": "static", "failSwapOn": True}}, False),
+        (KUBELET, {}, True),
+        ({}, KUBELET, True),
+        ({"enableUltraSSD": False}, {}, False),
+        ({"enableUltraSSD": False}, {"enableUltraSSD": True}, True),
+        ({}, {"enableUltraSSD": False, "kubeletDiskType": "OS"}, False),
+    ],
+)
+def test_a_spot_pool_is_known_to_be_replaced_so_that_the_next_one_waits(
+    declared: dict[str, Any], live: dict[str, Any], replaced: bool
+) -> None:
+    """AKS makes one pool of a network at a time (components.azure.azure_pools.Turns)."""
+    assert azure_immutable_pools.differs({"name": "t4", **declared}, live) == replaced
