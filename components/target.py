@@ -35,6 +35,11 @@ class Stack:
     """The stack's name in labels and names of objects (`components.layer.names`)."""
     last_update: LastUpdate
 
+    @property
+    def pools(self) -> tuple[NodePool, ...]:
+        """All pools, the system pool of a new cluster among them."""
+        return (*((self.system_pool,) if self.system_pool else ()), *self.node_pools)
+
     def path(self, pool: NodePool) -> str:
         """Return a pool's path in the file, such as `pools[1]`; of a twin, its spot pool's."""
         if not isinstance(pool.source, Pool):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from review import cost, drill, pools, releases
+from review import cost, drill, own_properties, pools, releases
 from review.model import Cost, Report, StackReport, Status
 from sandbox.base.errors import SandboxError
 from sandbox.base.notices import Notify
@@ -145,6 +145,7 @@ class _Comparison:
             release_changes=self._release_changes(before, after),
             changes=changes,
             replaced_pools=pools.replaced(changes, _pools(before)),
+            own_properties=own_properties.compared(self.base / file, self.project / file),
             violations=tuple(
                 Violation.model_validate(broken, strict=False) for broken in after.violations
             ),

@@ -6,7 +6,7 @@ whole parts, and texts are cut before they are made harmless: no tag and no row 
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from review.detail import Detail, details
 from review.excerpt import differing
 from review.harmless import block, code, text
 from review.model import Cost, ReplacedPool, Report, StackReport, Status
+from review.pieces import folded, joined, short, table
 from review.summary import LOUD, STATUS, count, has_details, policy, urgency
 from sandbox.engine.changes import Change, Level, Op, Property, Violation
 
@@ -72,7 +73,7 @@ class _Page:
             self._summary(stacks),
             *(self._stack(stack) for stack in stacks[: self.detail.stacks] if has_details(stack)),
         ]
-        return _joined(*parts) + "\n"
+        return joined(*parts) + "\n"
 
     # Every stack in one line
 
@@ -88,7 +89,7 @@ class _Page:
             for stack in stacks[: self.detail.stacks]
         ]
         heads = ["stack", "", "create:", "update:", "replace:", "delete:", "policy", "cost a month"]
-        return _joined(_table(heads, rows), self._more(len(stacks) - len(rows), "stacks"))
+        return joined(table(heads, rows), self._more(len(stacks) - len(rows), "stacks"))
 
     # One stack
 
@@ -97,7 +98,7 @@ class _Page:
             f"### {self._code(stack.stack)}",
             self._alarm(stack),
             *(
-                self._spent(block(_short(error, self.detail.error)))
+                self._spent(block(short(error, self.detail.error)))
                 for error in stack.errors[: self.detail.loud]
             ),
             self._more(len(stack.errors) - self.detail.loud, "errors"),
@@ -105,12 +106,13 @@ class _Page:
             self._pools(stack.replaced_pools),
             self._changes(stack.changes),
             self._values(stack.changes),
+            self._own(stack.own_properties),
             self._violations(stack.violations),
             self._cost(stack),
             self._drill(stack.drill),
             self._warnings(stack.warnings),
         ]
-        return _joined(*parts)
+        return joined(*parts)
 
     def _alarm(self, stack: StackReport) -> str:
         """Return a GitHub alert (docs.github.com "Basic writing and formatting syntax",
@@ -152,11 +154,11 @@ class _Page:
             "**Pools that lose all their nodes**",
             "\n".join(map(self._pool, shown)),
             self._more(len(replaced) - len(shown), "pools"),
-            _folded("Commands that list what really runs there", block("\n".join(looks)))
+            folded("Commands that list what really runs there", block("\n".join(looks)))
             if looks
             else "",
         ]
-        return _joined(*parts)
+        return joined(*parts)
 
     def _pool(self, pool: ReplacedPool) -> str:
         because = f", because of {self._listed(pool.why, self._code)}" if pool.why else ""
@@ -177,7 +179,7 @@ class _Page:
             ]
             for change in rows
         ]
-        return _joined(_table(heads, drawn), self._more(len(changes) - len(rows), "resources"))
+        return joined(table(heads, drawn), self._more(len(changes) - len(rows), "resources"))
 
     def _kept(self, changes: Sequence[Change]) -> list[Change]:
         ordered = sorted(changes, key=lambda change: _ORDER.index(change.op))
@@ -208,12 +210,32 @@ class _Page:
         ]
         if not rows:
             return ""
-        return _folded(
-            "Values before and after", _table(["resource", "property", "before", "after"], rows)
+        return folded(
+            "Values before and after", table(["resource", "property", "before", "after"], rows)
         )
 
+    def _own(self, properties: Sequence[Property]) -> str:
+        """Return what the stack file says in its cloud's own words, the edits first."""
+        if not properties or not self.detail.value:
+            return ""
+        edits = [each for each in properties if each.before != each.after]
+        same = [each for each in properties if each.before == each.after]
+        rows = [
+            [
+                f"**{self._code(each.path)}**" if each in edits else self._code(each.path),
+                *map(self._value, (each.before, each.after)),
+            ]
+            for each in [*edits, *same][: self.detail.rows]
+        ]
+        title = f"Properties in the cloud's own words: {len(properties):,}, {len(edits):,} changed"
+        drawn = joined(
+            table(["property", "before", "after"], rows),
+            self._more(len(properties) - len(rows), "properties"),
+        )
+        return joined(f"**{title}**", drawn) if edits else folded(title, drawn)
+
     def _value(self, value: str | None) -> str:
-        return "" if value is None else self._spent(code(_short(value, self.detail.value)))
+        return "" if value is None else self._spent(code(short(value, self.detail.value)))
 
     def _violations(self, violations: Sequence[Violation]) -> str:
         if not violations:
@@ -230,8 +252,8 @@ class _Page:
             ]
             for broken in first[: self.detail.rows]
         ]
-        table = _table(["policy", "", "resource", "what is wrong, and the remedy"], rows)
-        return _joined(table, self._more(len(first) - len(rows), "broken policies"))
+        drawn = table(["policy", "", "resource", "what is wrong, and the remedy"], rows)
+        return joined(drawn, self._more(len(first) - len(rows), "broken policies"))
 
     def _cost(self, stack: StackReport) -> str:
         if stack.cost is None:
@@ -248,13 +270,13 @@ class _Page:
         ]
         heads = ["machines of", "machine", "capacity", "before, an hour:", "after, an hour:"]
         drawn = [
-            _table(heads, [*rows, ["**all**", "", "", *cost.total(priced)]]),
+            table(heads, [*rows, ["**all**", "", "", *cost.total(priced)]]),
             self._more(len(priced.pools) - len(kept), "pools"),
             f"In {self._text(priced.currency)}, from each pool's fewest to its most nodes."
             f" {cost.CAVEAT}",
             "\n".join(self._items(priced.sources, self._text)),
         ]
-        return _folded(f"Cost a month: {self._monthly(priced)}", _joined(*drawn))
+        return folded(f"Cost a month: {self._monthly(priced)}", joined(*drawn))
 
     def _drill(self, command: str) -> str:
         # A reviewer will paste it, as above.
@@ -272,7 +294,7 @@ class _Page:
     def _warnings(self, warnings: Sequence[str]) -> str:
         if not warnings:
             return ""
-        return _folded("Warnings", "\n".join(self._items(warnings, self._text)))
+        return folded("Warnings", "\n".join(self._items(warnings, self._text)))
 
     # Pieces
 
@@ -296,10 +318,10 @@ class _Page:
         return f"all of it is in {linked}"
 
     def _code(self, name: str) -> str:
-        return self._spent(code(_short(name, self.detail.name)))
+        return self._spent(code(short(name, self.detail.name)))
 
     def _text(self, sentence: str) -> str:
-        return self._spent(text(_short(sentence, self.detail.sentence)))
+        return self._spent(text(short(sentence, self.detail.sentence)))
 
     def _spent(self, drawn: str) -> str:
         # A report of many megabytes then takes no longer than one that fits.
@@ -307,29 +329,3 @@ class _Page:
         if self.left < 0:
             raise _TooLongError
         return drawn
-
-
-def _joined(*parts: str) -> str:
-    """Return the parts that have a text, as paragraphs."""
-    return "\n\n".join(filter(None, parts))
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of cells without line breaks and bars; a head that ends in a colon stands over
-    numbers."""
-    lines = [
-        [head.removesuffix(":") for head in heads],
-        ["--:" if head.endswith(":") else "---" for head in heads],
-        *rows,
-    ]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-def _folded(summary: str, inner: str) -> str:
-    # Blank lines: the text between the tags is Markdown again (CommonMark, "HTML blocks", condition
-    # 6).
-    return f"<details><summary>{summary}</summary>\n\n{inner}\n\n</details>"
-
-
-def _short(value: str, most: int) -> str:
-    return value if len(value) <= most else value[:most] + "…"

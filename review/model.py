@@ -8,7 +8,7 @@ Every text may come from a fork's branch: it is bounded here and made harmless w
 from enum import StrEnum
 from typing import Literal
 
-from sandbox.engine.changes import Change, Line, Many, Part, Text, Violation
+from sandbox.engine.changes import Change, Line, Many, Part, Property, Text, Violation
 
 FORMAT: Literal[1] = 1
 """The format of the file. A reader of another format refuses it instead of guessing."""
@@ -74,6 +74,8 @@ class StackReport(Part):
     """The differences of the releases, one sentence each."""
     changes: Many[Change] = ()
     replaced_pools: Many[ReplacedPool] = ()
+    own_properties: Many[Property] = ()
+    """All properties that the stack file names in its cloud's own words, changed or not."""
     violations: Many[Violation] = ()
     cost: Cost | None = None
     drill: Line = ""

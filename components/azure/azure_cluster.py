@@ -25,6 +25,7 @@ from components.azure.azure_network import Network, subnet_path
 from components.azure.monitoring import Monitoring
 from components.azure.placed import Placed
 from components.azure.system_pool import system_pool
+from components.laid_over import laid_over
 from components.last_update import Place
 from components.resources import wire
 from components.target import CloudCluster, Stack
@@ -117,8 +118,9 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
             *azure_immutable_cluster.subnet_problems(
                 cloud.network, group.text, spec.name, now, reading
             ),
-            *azure_immutable_pools.key_problems(cloud.encryption, now),
-            *azure_immutable_pools.upgrade_problems(spec, now),
+            *azure_immutable_cluster.key_problems(cloud.encryption, now),
+            *azure_immutable_cluster.upgrade_problems(spec, now),
+            *azure_immutable_cluster.property_problems(cloud, now, stack.last_update),
             *azure_immutable_pools.system_problems(
                 first, wire(system) | subnet, now, stack.last_update
             ),
@@ -184,7 +186,9 @@ class AksCluster(CloudCluster):
 
         # Outputs
         self.outputs = azure_live.access_outputs(cluster.name, group, cloud.access.entra)
-        self.kubeconfig = self._kubeconfig(cluster)
+        self.kubeconfig = azure_live.kubeconfig(
+            group, cluster.name, cloud.access.entra, pulumi.InvokeOptions(parent=self)
+        )
         self.register_outputs({"name": cluster.name, "resourceGroup": group})
 
     def _resource_group(self) -> pulumi.Input[str]:
@@ -219,9 +223,7 @@ class AksCluster(CloudCluster):
             enabled=cloud.monitoring.metrics is not None
         )
         disks = cloud.encryption.disk_encryption_set
-        return containerservice.ManagedCluster(
-            self._name,
-            resource_name_=spec.name,
+        args = containerservice.ManagedClusterArgs(
             resource_group_name=self._placed.resource_group,
             location=cloud.location,
             tags=spec.cluster.tags | retries(answer),
@@ -236,7 +238,8 @@ class AksCluster(CloudCluster):
             oidc_issuer_profile=containerservice.ManagedClusterOIDCIssuerProfileArgs(enabled=True),
             security_profile=azure_profiles.security(cloud.encryption),
             disk_encryption_set_id=references.output(disks) if disks else None,
-            network_profile=azure_profiles.network(cloud.network),
+            # The resource takes plain data here, its class of arguments says otherwise.
+            network_profile=azure_profiles.network(cloud.network),  # type: ignore[arg-type]
             api_server_access_profile=azure_profiles.api_server(cloud.access),
             aad_profile=azure_profiles.entra(cloud.access),
             disable_local_accounts=not cloud.access.local_accounts,
@@ -250,6 +253,12 @@ class AksCluster(CloudCluster):
             agent_pool_profiles=azure_pools.listed(plan.live)
             if plan.lists_pools
             else [self._system_profile()],
+        )
+        return containerservice.ManagedCluster(
+            self._name,
+            # The class of arguments calls it `resource_name`, like the resource's own name.
+            resource_name_=spec.name,
+            **vars(laid_over(args, cloud.properties)),
             opts=pulumi.ResourceOptions(
                 parent=self,
                 protect=spec.cluster.protect or None,
@@ -327,13 +336,3 @@ class AksCluster(CloudCluster):
                 issuer=azure_identity.token_issuer(cluster, self._plan.live),
                 opts=pulumi.ResourceOptions(parent=self),
             ).published
-
-    def _kubeconfig(self, cluster: containerservice.ManagedCluster) -> pulumi.Output[str]:
-        entra, reading = self._cloud.access.entra, pulumi.InvokeOptions(parent=self)
-        names = pulumi.Output.all(self._placed.resource_group, cluster.name)
-        # The SDK's function for outputs raises errors that cannot be caught.
-        return pulumi.Output.secret(
-            names.apply(
-                lambda known: azure_live.read_kubeconfig(known[0], known[1], entra, reading)
-            )
-        )

@@ -13,12 +13,14 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import network
 
-from components.azure.azure_live import LiveCluster
+from components import property_edits
+from components.azure.azure_live import LiveCluster, at
 from components.last_update import LOSE_IT, LastUpdate
 from components.resources import explain_refusal
 from config.base.problems import Problem
 from config.clouds.azure.azure_network import NODE_SUBNET, AzureNetwork
-from config.clouds.azure.azure_settings import Azure
+from config.clouds.azure.azure_settings import Azure, AzureEncryption
+from config.model.spec import ClusterSpec
 
 _UNKNOWN = object()
 
@@ -52,6 +54,16 @@ def problems(cloud: Azure, live: LiveCluster, last_update: LastUpdate) -> Iterat
                 "cluster would replace it"
             )
             yield Problem(path, what, KEPT_BY_HAND if path in _BY_HAND else LOSE_IT)
+
+
+def property_problems(
+    cloud: Azure, live: LiveCluster, last_update: LastUpdate
+) -> Iterator[Problem]:
+    """Yield a problem for each edit of `cloud.properties` that needs another cluster."""
+    if answer := live.answer:
+        yield from property_edits.of_cluster(
+            "azure", cloud.properties, last_update, lambda place: at(answer, place)
+        )
 
 
 def subnet_problems(
@@ -160,3 +172,41 @@ def _shown(value: Any) -> str:
             return f"{user} with the key ...{key[:60].rpartition(' ')[2][-8:]}"
         case _:
             return str(value or "unset")
+
+
+def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:
+    """Yield a problem if the key of etcd is dropped while it encrypts Secrets (page
+    use-kms-etcd-encryption).
+    """
+    profile = (live.answer or {}).get("securityProfile") or {}
+    kms = profile.get("azureKeyVaultKms") or {}
+    if kms.get("enabled") and not spec.kms:
+        yield Problem(
+            "cloud.encryption.kms",
+            f"encrypts the cluster's Secrets with {kms.get('keyId')} and cannot be dropped",
+            "put it back; or run `az aks update --disable-azure-keyvault-kms`, then write every "
+            "Secret again "
+            "(kubectl get secrets -A -o json | kubectl replace -f -), then remove it here",
+        )
+
+
+def upgrade_problems(spec: ClusterSpec, live: LiveCluster) -> Iterator[Problem]:
+    """Yield a problem for an upgrade while a channel is set.
+
+    AKS then upgrades all pools at once, which it refuses with spot pools (pages
+    auto-upgrade-cluster and spot-node-pool).
+    """
+    answer, version = live.answer or {}, spec.kubernetes_version
+    channel = (answer.get("autoUpgradeProfile") or {}).get("upgradeChannel") or "none"
+    now = str(answer.get("currentKubernetesVersion") or answer.get("kubernetesVersion") or version)
+    if channel == "none" or f"{now}.".startswith(f"{version}."):
+        return
+    yield Problem(
+        "cluster.kubernetesVersion" if spec.cluster.kubernetes_version else "release",
+        f"{now} cannot become {version} while the cluster's upgrade channel is {channel}: AKS "
+        "then upgrades all pools at once, "
+        "which it refuses with spot pools",
+        f"first keep {now.rpartition('.')[0]}, set `cloud.upgrades.channel: none` and run `pulumi "
+        "up`; then upgrade; then set "
+        "the channel again",
+    )

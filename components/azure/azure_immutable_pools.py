@@ -12,23 +12,22 @@ from typing import Any
 
 from pulumi_azure_native import containerservice
 
-from components import immutable
-from components.azure.azure_live import LiveCluster, plain
+from components import immutable, property_edits
+from components.azure.azure_live import LiveCluster, at, holds, plain
 from components.immutable import Change
 from components.last_update import LastUpdate, lasting_settings
 from components.target import Stack
 from config.base.problems import Problem
 from config.clouds import registry
 from config.clouds.azure.azure_pool import nodes_of
-from config.clouds.azure.azure_settings import AzureEncryption
 from config.model.pool import AnyPool
-from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 from config.placement.object_names import next_generation
 
 _CHOSEN_BY_AKS = object()
 _RESERVATION = "capacityReservationGroupID"
 _SECURITY = "securityProfile"
+_KUBELETS_DISK = "OS"
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,8 @@ class Immutable:
     key: str = ""
     unset: Any = _CHOSEN_BY_AKS
     """The meaning of an unset property; by default AKS' own choice, equal to any value."""
+    given: bool = False
+    """Whether only `azure.properties` can set it; `components.property_edits` refuses its edit."""
 
 
 PROPERTIES = (
@@ -57,10 +58,23 @@ PROPERTIES = (
     Immutable("enableEncryptionAtHost", "cloud.encryption.atHost", unset=False),
     Immutable(_SECURITY, "azure"),
     Immutable(_RESERVATION, "reservation", unset=""),
+    # Set at creation only: terraform-provider-azurerm makes such a pool again
+    # (kubernetes_cluster_node_pool_resource.go; pages use-ultra-disks, custom-node-configuration).
+    *(
+        Immutable(name, given=True)
+        for name in (
+            *("creationData", "enableNodePublicIP", "enableUltraSSD", "hostGroupID"),
+            *("kubeletConfig", "kubeletDiskType", "linuxOSConfig", "nodePublicIPPrefixID"),
+            *("podSubnetID", "proximityPlacementGroupID", "windowsProfile"),
+        )
+    ),
 )
 """azure-native replaces a pool for `vmSize` and `gpuInstanceProfile` only. For the others it
 previews an update, which Azure refuses with PropertyChangeNotAllowed (pulumi-azure-native issue
 959)."""
+
+_TAGGED: Mapping[str, Any] = {"tags": {}}
+"""Every request of a user pool has tags; that of the system pool only those of the stack file."""
 
 BY_HAND = (
     "put it back; or add a second system pool by hand (az aks nodepool add --mode System), write "
@@ -106,6 +120,14 @@ def _differences(
                 yield property, False, True
             continue
         is_now, is_declared = live.get(property.wire), declared.get(property.wire)
+        if property.given:
+            # A dropped one is replaced as well; AKS shows these defaults of its own.
+            dropped = is_declared is None and is_now not in (None, False, _KUBELETS_DISK)
+            if dropped or (
+                is_declared is not None and not holds(property.wire, is_now, is_declared)
+            ):
+                yield property, is_now, is_declared
+            continue
         if property.unset is not _CHOSEN_BY_AKS:
             is_now, is_declared = is_now or property.unset, is_declared or property.unset
         elif is_declared is None or is_now is None:
@@ -179,7 +201,12 @@ def pool_problems(
     `declared`: the wanted entry.
     """
     profile = live.profiles.get(pool.name)
-    if profile is None or profile.get("scaleSetPriority") == "Spot":
+    if profile is None:
+        return
+    if profile.get("scaleSetPriority") == "Spot":
+        yield from _edits(
+            stack.path(pool), pool, {**_TAGGED, **declared}, profile, stack.last_update, None
+        )
         return
     if pool.spot:
         yield immutable.becomes_spot(stack, pool)
@@ -189,6 +216,27 @@ def pool_problems(
     remedy = f"add `generation: {letter}`: a new pool is made before the old one goes"
     yield from differences(path, declared, profile, remedy)
     yield from _dropped(path, pool.name, pool.source, stack.last_update, remedy)
+    yield from _edits(path, pool, {**_TAGGED, **declared}, profile, stack.last_update, remedy)
+
+
+def _edits(
+    path: str,
+    pool: NodePool,
+    declared: Mapping[str, Any],
+    profile: Mapping[str, Any],
+    last_update: LastUpdate,
+    remedy: str | None,
+) -> Iterator[Problem]:
+    yield from property_edits.of_pool(
+        "azure",
+        f"{path}.azure.properties",
+        pool.name,
+        nodes_of(pool.source).properties,
+        declared,
+        last_update,
+        lambda place: at(profile, place),
+        remedy,
+    )
 
 
 def _not_associated(path: str, name: str, group: str, remedy: str) -> Problem:
@@ -250,41 +298,4 @@ def system_problems(
         return
     yield from differences("systemPool", declared, profile, BY_HAND)
     yield from _dropped("systemPool", pool.name, pool.source, last_update, BY_HAND)
-
-
-def key_problems(spec: AzureEncryption, live: LiveCluster) -> Iterator[Problem]:
-    """Yield a problem if the key of etcd is dropped while it encrypts Secrets (page
-    use-kms-etcd-encryption).
-    """
-    profile = (live.answer or {}).get("securityProfile") or {}
-    kms = profile.get("azureKeyVaultKms") or {}
-    if kms.get("enabled") and not spec.kms:
-        yield Problem(
-            "cloud.encryption.kms",
-            f"encrypts the cluster's Secrets with {kms.get('keyId')} and cannot be dropped",
-            "put it back; or run `az aks update --disable-azure-keyvault-kms`, then write every "
-            "Secret again "
-            "(kubectl get secrets -A -o json | kubectl replace -f -), then remove it here",
-        )
-
-
-def upgrade_problems(spec: ClusterSpec, live: LiveCluster) -> Iterator[Problem]:
-    """Yield a problem for an upgrade while a channel is set.
-
-    AKS then upgrades all pools at once, which it refuses with spot pools (pages
-    auto-upgrade-cluster and spot-node-pool).
-    """
-    answer, version = live.answer or {}, spec.kubernetes_version
-    channel = (answer.get("autoUpgradeProfile") or {}).get("upgradeChannel") or "none"
-    now = str(answer.get("currentKubernetesVersion") or answer.get("kubernetesVersion") or version)
-    if channel == "none" or f"{now}.".startswith(f"{version}."):
-        return
-    yield Problem(
-        "cluster.kubernetesVersion" if spec.cluster.kubernetes_version else "release",
-        f"{now} cannot become {version} while the cluster's upgrade channel is {channel}: AKS "
-        "then upgrades all pools at once, "
-        "which it refuses with spot pools",
-        f"first keep {now.rpartition('.')[0]}, set `cloud.upgrades.channel: none` and run `pulumi "
-        "up`; then upgrade; then set "
-        "the channel again",
-    )
+    yield from _edits("systemPool", pool, declared, profile, last_update, BY_HAND)

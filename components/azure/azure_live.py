@@ -105,7 +105,7 @@ class LiveCluster:
         changed = {
             key: live.get(key)
             for key, value in profile.items()
-            if not _is_as(key, live.get(key), value)
+            if not holds(key, live.get(key), value)
         }
         return changed | ({"provisioningState": state} if state in _ENDED_BADLY else {})
 
@@ -125,10 +125,19 @@ def retries(resource: Mapping[str, Any] | None) -> dict[str, str]:
     return {RETRIED: str(count)} if count else {}
 
 
-def _is_as(key: str, live: Any, expected: Any) -> bool:
+def at(profile: Mapping[str, Any], path: str) -> Any:
+    """Return the value of a property path; None without."""
+    value: Any = profile
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def holds(key: str, live: Any, expected: Any) -> bool:
+    """Return whether the live value of a property is, or as an object has, what is expected."""
     if isinstance(expected, dict) and isinstance(live, Mapping) and key != _LABELS:
         # Properties that the service adds to an object do not count.
-        return all(_is_as(name, live.get(name), value) for name, value in expected.items())
+        return all(holds(name, live.get(name), value) for name, value in expected.items())
     exact = key in (_LABELS, "nodeTaints")
     return bool(plain(live or None, exact=exact) == plain(expected or None, exact=exact))
 
@@ -172,6 +181,17 @@ def access_outputs(name: pulumi.Input[str], group: pulumi.Input[str], entra: boo
         "resourceGroup": group,
         "kubeconfigCommand": pulumi.Output.format(command, group, name),
     }
+
+
+def kubeconfig(
+    group: pulumi.Input[str], name: pulumi.Input[str], entra: bool, reading: pulumi.InvokeOptions
+) -> pulumi.Output[str]:
+    """Return the secret kubeconfig of a cluster that this update may create."""
+    # The SDK's function for outputs raises errors that cannot be caught.
+    read = pulumi.Output.all(group, name).apply(
+        lambda known: read_kubeconfig(known[0], known[1], entra, reading)
+    )
+    return pulumi.Output.secret(read)
 
 
 def read_kubeconfig(

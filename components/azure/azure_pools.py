@@ -13,8 +13,9 @@ from pulumi_azure_native import containerservice
 from components import pools as shared_pools
 from components.azure import azure_immutable_pools
 from components.azure.azure_live import LiveCluster, retries
+from components.laid_over import laid_over
 from components.resources import from_wire, wire
-from config.clouds.azure.azure_pool import settings_of, spot_of
+from config.clouds.azure.azure_pool import nodes_of, settings_of, spot_of
 from config.model.fields import Reference
 from config.model.pool import Upgrade
 from config.placement.node_pools import NodePool, Role
@@ -35,13 +36,13 @@ _MODES = {Role.SYSTEM: "System", Role.USER: "User"}
 def profile(
     pool: NodePool, version: str | None, live: LiveCluster, *, at_host: bool = False
 ) -> containerservice.ManagedClusterAgentPoolProfileArgs:
-    """Return a pool of any role, without its subnet and tags.
+    """Return a pool of any role, without its subnet and the tags of all pools.
 
     `version`: the stack file's, without which a pool would keep its first version; None in an
     existing cluster, which its owner upgrades.
     """
     source, spot = settings_of(pool.source), spot_of(pool.source) if pool.spot else None
-    return containerservice.ManagedClusterAgentPoolProfileArgs(
+    derived = containerservice.ManagedClusterAgentPoolProfileArgs(
         name=pool.name,
         mode=_MODES[pool.role],
         vm_size=pool.machine,
@@ -75,6 +76,7 @@ def profile(
         # that it cannot drain.
         upgrade_settings=None if spot else _upgrade_settings(pool),
     )
+    return laid_over(derived, nodes_of(pool.source).properties)
 
 
 def _upgrade_settings(pool: NodePool) -> containerservice.AgentPoolUpgradeSettingsArgs:
@@ -204,13 +206,14 @@ def _agent_pool(
     # AKS gives a pool the same properties in the cluster's list and by itself, but for the name
     # (REST API 2025-09-01).
     properties = {key: value for key, value in vars(planned.profile).items() if key != "name"}
+    own_tags = properties.pop("tags", None) or {}
     return containerservice.AgentPool(
         f"{name}-{pool.name}",
         agent_pool_name=pool.name,
         resource_group_name=cluster.resource_group,
         resource_name_=cluster.name,
         vnet_subnet_id=cluster.subnet_id(settings_of(pool.source).subnet),
-        tags=cluster.tags | retries(live.profiles.get(pool.name)),
+        tags=cluster.tags | own_tags | retries(live.profiles.get(pool.name)),
         **properties,
         opts=pulumi.ResourceOptions(
             parent=parent,

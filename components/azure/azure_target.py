@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 from pulumi_azure_native import authorization
 
-from components import refusal
+from components import property_edits, refusal
 from components.azure import (
     azure_cluster,
     azure_existing_cluster,
@@ -17,6 +17,7 @@ from components.azure.azure_existing_cluster import AksPools
 from components.resources import explain_refusal, reading
 from components.target import CloudCluster, Stack, Target
 from config.base.problems import Problem
+from config.clouds.azure.azure_pool import nodes_of
 from config.clouds.azure.azure_settings import Azure
 
 SUBSCRIPTION = "subscription"
@@ -72,7 +73,15 @@ class AksTarget(Target):
                 self._cloud.autoscaler.expander,
                 "cloud.autoscaler.expander: priority makes it so",
             )
-        self.remembered = {**self.remembered, SUBSCRIPTION: subscription}
+        self.remembered = {
+            **self.remembered,
+            SUBSCRIPTION: subscription,
+            **property_edits.remembered(
+                self._cloud.properties,
+                self._stack.pools,
+                lambda source: nodes_of(source).properties,
+            ),
+        }
         self.not_by_priority = (
             None if expander == "priority" else f"the cluster's expander is {expander}; {remedy}"
         )

@@ -24,6 +24,7 @@ from components.gcp.gcp_checkpoints import Checkpoints
 from components.gcp.gcp_identity import NodeIdentity
 from components.gcp.gcp_live import LiveCluster, read_cluster
 from components.gcp.gcp_network import Network, refuse_existing
+from components.laid_over import laid_over
 from components.last_update import Place
 from components.target import CloudCluster, Stack
 from config.clouds.gcp.gcp_autoscaler import pinned_autoscaler
@@ -78,7 +79,10 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
                 spec, cloud, (pool.pool.name for pool in (system, *others)), now
             ),
             *gcp_immutable_pools.cluster_problems(spec.name, cloud, now),
-            *gcp_immutable_pools.system_problems(cloud, system.request, now),
+            *gcp_immutable_pools.system_problems(
+                cloud, system.pool, system.request, now, stack.last_update
+            ),
+            *gcp_immutable_cluster.property_problems(cloud, now, stack.last_update),
             *(
                 problem
                 for pool in others
@@ -142,8 +146,7 @@ class GkeCluster(CloudCluster):
     ) -> container.Cluster:
         spec, cloud, live = self._plan.stack.spec, self._plan.cloud, self._plan.live
         protect = bool(spec.cluster.protect)
-        return container.Cluster(
-            self._name,
+        args = container.ClusterArgs(
             project=cloud.project,
             location=cloud.location,
             name=spec.name,
@@ -183,6 +186,10 @@ class GkeCluster(CloudCluster):
             logging_config=gcp_profiles.logging(cloud.logging),
             monitoring_config=gcp_profiles.monitoring(cloud.monitoring),
             maintenance_policy=gcp_profiles.maintenance(cloud.maintenance),
+        )
+        return container.Cluster(
+            self._name,
+            laid_over(args, cloud.properties),
             opts=pulumi.ResourceOptions(
                 parent=self,
                 protect=protect or None,

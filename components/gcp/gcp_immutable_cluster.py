@@ -15,9 +15,10 @@ from typing import Any
 import pulumi
 from pulumi_gcp import compute
 
+from components import property_edits
 from components.gcp import gcp_profiles
-from components.gcp.gcp_live import LiveCluster, block
-from components.last_update import LOSE_IT
+from components.gcp.gcp_live import LiveCluster, at, block
+from components.last_update import LOSE_IT, LastUpdate
 from components.resources import explain_refusal
 from config.base.problems import Problem
 from config.clouds.gcp.gcp_settings import Gcp
@@ -39,6 +40,14 @@ def problems(
                 "replace it"
             )
             yield Problem(path, what, LOSE_IT)
+
+
+def property_problems(cloud: Gcp, live: LiveCluster, last_update: LastUpdate) -> Iterator[Problem]:
+    """Yield a problem for each edit of `cloud.properties` that needs another cluster."""
+    if live.answer:
+        yield from property_edits.of_cluster(
+            "gcp", cloud.properties, last_update, lambda place: at(live.answer, place)
+        )
 
 
 def address_problems(

@@ -13,13 +13,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components import immutable
+from components import immutable, property_edits
 from components.gcp import gcp_nodes
-from components.gcp.gcp_live import LiveCluster, block, config
+from components.gcp.gcp_live import LiveCluster, at, block, config
 from components.immutable import Change
+from components.last_update import LastUpdate
 from components.target import Stack
 from config.base.problems import Problem
 from config.clouds import registry
+from config.clouds.gcp.gcp_pool import properties_of
 from config.clouds.gcp.gcp_settings import Gcp
 from config.model.pool import Capacity
 from config.placement.node_pools import NodePool
@@ -234,6 +236,7 @@ def pool_problems(
     if _is_reclaimable(live_pool):
         yield from _kept_gpus(path, args, live_pool)
         yield from _kept_disk(path, args, live_pool)
+        yield from _edits(path, pool, args, live_pool, stack.last_update, None)
         return
     if pool.capacity != Capacity.ON_DEMAND:
         yield immutable.becomes_spot(stack, pool)
@@ -243,9 +246,36 @@ def pool_problems(
     assert isinstance(stack.spec.cloud, Gcp)
     yield from differences(path, args, live_pool, remedy, unknown(stack.spec.cloud))
     yield from _kept_disk(path, args, live_pool)
+    yield from _edits(path, pool, args, live_pool, stack.last_update, remedy)
 
 
-def system_problems(cloud: Gcp, args: Mapping[str, Any], live: LiveCluster) -> Iterator[Problem]:
+def _edits(
+    path: str,
+    pool: NodePool,
+    args: Mapping[str, Any],
+    live_pool: Mapping[str, Any],
+    last_update: LastUpdate,
+    remedy: str | None,
+) -> Iterator[Problem]:
+    yield from property_edits.of_pool(
+        "gcp",
+        f"{path}.gcp.properties",
+        pool.name,
+        properties_of(pool.source),
+        args,
+        last_update,
+        lambda place: at(live_pool, place),
+        remedy,
+    )
+
+
+def system_problems(
+    cloud: Gcp,
+    pool: NodePool,
+    args: Mapping[str, Any],
+    live: LiveCluster,
+    last_update: LastUpdate,
+) -> Iterator[Problem]:
     """Yield the problems of the system pool, as `pool_problems`. It has no generations: another
     name makes another pool.
     """
@@ -254,6 +284,7 @@ def system_problems(cloud: Gcp, args: Mapping[str, Any], live: LiveCluster) -> I
         remedy = "give it another name as well: the new pool is made before the old one goes"
         yield from differences("systemPool", args, live_pool, remedy, unknown(cloud))
         yield from _kept_disk("systemPool", args, live_pool)
+        yield from _edits("systemPool", pool, args, live_pool, last_update, remedy)
 
 
 def _is_reclaimable(live: Mapping[str, Any]) -> bool:

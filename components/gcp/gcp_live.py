@@ -112,6 +112,17 @@ def block(of: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return first
 
 
+def at(of: Mapping[str, Any], path: str) -> Any:
+    """Return the value of a property path, whose blocks are lists in the plural; None without."""
+    value: Any = of
+    for name in path.split("."):
+        value = value[0] if isinstance(value, list) and value else value
+        value = value if isinstance(value, Mapping) else {}
+        plurals = (name, f"{name}s", f"{name}es", f"{name.removesuffix('y')}ies")
+        value = next((value[known] for known in plurals if known in value), None)
+    return value
+
+
 def config(pool: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the settings of a pool's nodes."""
     return block(pool, "nodeConfigs")

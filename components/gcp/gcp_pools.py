@@ -21,8 +21,9 @@ from components import pools as shared_pools
 from components import references
 from components.gcp import gcp_nodes
 from components.gcp.gcp_live import LiveCluster
+from components.laid_over import laid_over
 from components.resources import wire
-from config.clouds.gcp.gcp_pool import GcpPool, options_of
+from config.clouds.gcp.gcp_pool import GcpPool, options_of, properties_of
 from config.clouds.gcp.gcp_settings import Gcp
 from config.clouds.gcp.gcp_tables import accelerator
 from config.clouds.gcp.gcp_traits import NO_DEFAULT_PLUGIN
@@ -32,6 +33,8 @@ from config.placement.node_pools import NodePool
 _PODS = 110
 """Most pods of a node in a VPC-native cluster by default (page flexible-pod-cidr)."""
 
+
+_NODES = "nodeConfig"
 
 _SURGE = Upgrade(maxSurge="1", maxUnavailable="0")
 """GKE's default (page node-pool-upgrade-strategies)."""
@@ -49,7 +52,7 @@ class PlannedPool:
     @cached_property
     def request(self) -> dict[str, Any]:
         """The properties to compare with a live pool, keyed by Google property name."""
-        return {**wire(self.args), "nodeConfig": wire(self.nodes)}
+        return {**wire(self.args), _NODES: wire(self.nodes)}
 
 
 def planned(
@@ -95,9 +98,10 @@ def planned(
         if flex
         else _upgrade(shared_pools.upgrade_of_pool(pool, _SURGE, full=bool(pool.reservation))),
     )
-    return PlannedPool(
-        pool, args, gcp_nodes.node_config(pool, cloud, account, tags, live, workload_identity)
-    )
+    nodes = gcp_nodes.node_config(pool, cloud, account, tags, live, workload_identity)
+    given = dict(properties_of(source))
+    of_nodes = given.pop(_NODES, {})
+    return PlannedPool(pool, laid_over(args, given), laid_over(nodes, of_nodes))
 
 
 def _clusters_zones(name: str, live: LiveCluster) -> list[str] | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pulumi
 
+from components import property_edits
 from components.gcp import gcp_cluster, gcp_existing_cluster, gcp_pools
 from components.gcp.gcp_cluster import GkeCluster
 from components.gcp.gcp_existing_cluster import GkePools
 from components.resources import reading
 from components.target import CloudCluster, Stack, Target
+from config.clouds.gcp.gcp_pool import properties_of
 from config.clouds.gcp.gcp_settings import Gcp
 
 _BY_PRICE = "GKE takes what is cheapest among pools that fit, and has no priority expander"
@@ -57,6 +59,9 @@ class GkeTarget(Target):
         else:
             self._plan = gcp_cluster.plan(self._stack, self._reading)
             self.pool_names = self._plan.live.pools.keys()
+        self.remembered = property_edits.remembered(
+            self._cloud.properties, self._stack.pools, properties_of
+        )
 
     def declare(self, name: str, opts: pulumi.ResourceOptions) -> CloudCluster:
         """Declare the cluster, or the stack's pools in it."""

@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+HINT = 0.7
+"""The likeness (`difflib`) from which a message names a known name."""
 NEAR = 0.8
-"""The likeness (`difflib`) from which a misspelt name is read as a known one; hints need less.
+"""The likeness from which a misspelt name is read as a known one, and its value is checked.
 
 It allows one wrong letter in five; at difflib's own 0.6 half of a catalogue is near."""
 

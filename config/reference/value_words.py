@@ -25,7 +25,10 @@ def in_words(node: Any) -> str:
         return f"list of {in_words(node['items'])}"
     if kind == "object":
         values = [*node.get("patternProperties", {}).values(), node.get("additionalProperties")]
-        return "map of " + next(in_words(value) for value in values if isinstance(value, dict))
+        return "map of " + next(
+            (in_words(value) for value in values if isinstance(value, dict)),
+            "the provider's properties",
+        )
     if kind in ("integer", "number"):
         return ("number" if kind == "integer" else "decimal number") + _bounds(node)
     return "true, false" if kind == "boolean" else _text(node)

@@ -14,8 +14,9 @@ from typing import Any, Union, get_args, get_origin
 
 from pydantic.alias_generators import to_camel
 
-from config.base.near import bare, nearest, opposite
+from config.base.near import HINT, bare, nearest, opposite
 from config.clouds import registry
+from config.clouds.provider_properties import place_of
 from config.clouds.registry import Registration
 from config.clouds.tables import ForeignKey
 from config.model.fields import Model
@@ -23,9 +24,6 @@ from config.model.wording import by_key, models
 
 _MOST = 2
 """Places that a remedy names."""
-
-_HINT = 0.7
-"""The likeness (`difflib`) from which a key is named; from `near.NEAR` on its value is checked."""
 
 _POOL = re.compile(r"pools\[\d+\]|systemPool")
 
@@ -39,6 +37,7 @@ class Hints:
 
     def __init__(self, registration: Registration | None, types: Mapping[str, Any]) -> None:
         self._registration, self._types = registration, types
+        self._clouds = [registration] if registration else registry.registrations()
 
     def __call__(self, key: str, model: type[Model], path: str) -> tuple[str, str | None]:
         """Return the remedy for an unknown key of the object at `path`, and the key it means."""
@@ -52,7 +51,7 @@ class Hints:
         if foreign:
             remedy = foreign.remedy or _in_its_place(own)
             return remedy, own if own in fields and not foreign.remedy else None
-        if near := nearest(key, fields, _HINT):
+        if near := nearest(key, fields, HINT):
             return f"did you mean `{near}`?", near if nearest(key, fields) else None
         if other := opposite(key, fields):
             remedy = f"write `{other}: false` for `{key}: true`: the meaning is the other way round"
@@ -60,6 +59,10 @@ class Hints:
         if elsewhere := self._of_another_cloud(key, model, path):
             return elsewhere, None
         places = _shallowest(key, _places(model, "")) or _shallowest(key, self._everywhere)
+        if not places and (
+            place := place_of(key, path, [cloud.provider for cloud in self._clouds])
+        ):
+            places = [place]
         return _move_it(places) if places else keys_here(fields), None
 
     def of_the_file(self, key: str, prefix: str) -> tuple[str, str | None]:
@@ -89,8 +92,7 @@ class Hints:
     def _foreign(self, key: str, path: str) -> ForeignKey | None:
         """Return the meaning of another tool's key of the object at `path`."""
         place = _POOL.sub("pool", path, count=1)
-        clouds = [self._registration] if self._registration else registry.registrations()
-        found = (cloud.foreign_keys().get((place, bare(key))) for cloud in clouds)
+        found = (cloud.foreign_keys().get((place, bare(key))) for cloud in self._clouds)
         return next(filter(None, found), None)
 
     def _of_another_cloud(self, key: str, model: type[Model], path: str) -> str | None:

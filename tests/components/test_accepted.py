@@ -17,6 +17,7 @@ from tests.components.emulated import EmulatedAzure
 from tests.components.emulated_google import EmulatedGoogle
 from tests.components.emulation import Emulated
 from tests.components.gpu_agents import spec_of
+from tests.components.own_properties import not_refused
 from tests.components.pools import pools
 from tests.components.program import PROJECT, Declared, Registration, declare, stack_config
 
@@ -82,6 +83,7 @@ def test_a_happy_stack_is_accepted_by_its_cloud_and_again_after_destroy(path: Pa
     declared = declare(settings, cloud=cloud)
     assert {pool["name"] for pool in declared.outputs["pools"]} == set(pools(declared))
     assert by_preflight(settings, cloud) == {r.type for r in declared.resources if r.type.startswith(cloud.prefix)}
+    assert not_refused(declared, settings) == set()
     destroy(declared, cloud)
     with_kept_storage(settings, cloud)
     again = declare(settings, cloud=cloud)

@@ -43,6 +43,15 @@ def test_only_pools_and_the_layer_are_declared_in_an_existing_cluster(run: Run) 
         assert "replaceWith" not in resource.options
 
 
+def test_a_pools_own_properties_are_beside_the_stacks_tags(run: Run) -> None:
+    own = {"tags": {"cost": "batch"}, "linuxOSConfig": {"swapFileSizeMB": 1500}}
+    declared = run({**AKS, "kubeflow-spot:pools": [{**SPOTPOOL, "azure": {"properties": own}}]})
+    for pool in declared.of(POOL).values():
+        assert pool.inputs["tags"] == {"kubeflow-spot-stack": "test", "cost": "batch"}
+        assert pool.inputs["linuxOSConfig"] == {"swapFileSizeMB": 1500}
+    assert declared.outputs["remembered"]["properties"] == {"pools": {"spotpool": own, "spotpoolod": own}}
+
+
 def test_outputs_tell_how_to_reach_the_cluster_and_what_is_decided(run: Run) -> None:
     declared = run(AKS)
     outputs = declared.outputs

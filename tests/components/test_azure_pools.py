@@ -212,16 +212,16 @@ def test_a_system_pool_that_was_added_by_hand_is_taken() -> None:
 
 def test_a_missing_cluster_has_no_differences() -> None:
     assert system("system") == []
-    assert list(azure_immutable_pools.key_problems(AzureEncryption(), LiveCluster({}))) == []
+    assert list(azure_immutable_cluster.key_problems(AzureEncryption(), LiveCluster({}))) == []
 
 
 def test_the_key_of_secrets_that_are_encrypted_cannot_be_removed() -> None:
     kms = {"enabled": True, "keyId": "https://keys.vault.azure.net/keys/etcd/1"}
     properties = {"securityProfile": {"azureKeyVaultKms": kms}}
-    (problem,) = azure_immutable_pools.key_problems(AzureEncryption(), LiveCluster({}, properties))
+    (problem,) = azure_immutable_cluster.key_problems(AzureEncryption(), LiveCluster({}, properties))
     assert problem.path == "cloud.encryption.kms"
     kms["enabled"] = False
-    assert list(azure_immutable_pools.key_problems(AzureEncryption(), LiveCluster({}, properties))) == []
+    assert list(azure_immutable_cluster.key_problems(AzureEncryption(), LiveCluster({}, properties))) == []
 
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIUdLiferxCbbskouGVZQY/ELHjuAdXpjo1/s5u2Qeck"

@@ -236,3 +236,12 @@ def test_a_spot_pool_that_somebody_added_without_a_taint_is_named(warnings: list
     declare(stack(L4), live=[{"name": "cheap", "nodeConfigs": [{"spot": True}]}])
     wanted = "gcloud container node-pools update cheap --cluster lab --location "
     assert [wanted in text for text in warnings if "'cheap'" in text] == [True]
+
+
+def test_a_pools_own_properties_are_merged_with_those_that_are_derived() -> None:
+    own = {"management": {"autoUpgrade": False}, "nodeConfig": {"resourceLabels": {"cost": "batch"}, "tags": ["ssh"]}}
+    (pool,) = run({**GENERAL, "gcp": {"properties": own}}).of(GKE_POOL).values()
+    assert pool.inputs["management"] == {"autoRepair": True, "autoUpgrade": False}
+    nodes = pool.inputs["nodeConfig"]
+    assert nodes["resourceLabels"].items() >= {"cost": "batch", "kubeflow-spot-stack": "test"}.items()
+    assert (nodes["tags"], nodes["machineType"]) == (["ssh"], GENERAL["machine"])

@@ -52,6 +52,11 @@ HINTS = [
     (azure(access={"disableRunCommand": True}), "cloud.access.disableRunCommand", "write `runCommand: false` for `disableRunCommand: true`"),
     (azure(access={"localAccountsDisabled": True}), "cloud.access.localAccountsDisabled", "write `localAccounts: false` and `adminGroups` where it is true"),
     (good(dcgmExporter={"disabled": True}), "dcgmExporter.disabled", "write `enabled: false` for `disabled: true`"),
+    # Of the cloud, without a key of their own.
+    (with_pool(enableFIPS=True), "pools[1].enableFIPS", "its place is `azure.properties.enableFIPS`"),
+    (with_pool(azure={"kubelet_config": {}}), "pools[1].azure.kubelet_config", "its place is `properties.kubeletConfig`"),
+    (azure(storageProfile={}), "cloud.storageProfile", "its place is `properties.storageProfile`"),
+    (gke_pool(L4, gcp={"gvnic": {}}), "pools[0].gcp.gvnic", "its place is `properties.nodeConfig.gvnic`"),
     # Of a pool that the system pool is not.
     (system(capacity="spot"), "systemPool.capacity", "always bought on demand"),
     (system(scaleSetPriority="Spot"), "systemPool.scaleSetPriority", "always bought on demand"),

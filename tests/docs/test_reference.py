@@ -146,7 +146,12 @@ def test_the_top_keys_are_those_that_the_loader_takes() -> None:
     [
         ("`pools[]`", "spot.maxPrice", "value", "decimal number; **`-1`**"),
         ("`pools[]`", "machine", "required", "True"),
-        ("`pools[]`", "azure", "meaning", "AKS only. Secure Boot and virtual TPM of the nodes."),
+        (
+            "`pools[]`",
+            "azure",
+            "meaning",
+            "AKS only. Secure Boot and virtual TPM of the nodes, and further properties of the pool.",
+        ),
         ("`cloud` (GKE)", "project", "required", "True"),
         ("`cloud` (AKS)", "tier", "value", "**`Free`**, `Standard`, `Premium`"),
         ("`imagePullSecrets[]`", "password", "value", 'secret text, such as `{secure: "v1:..."}`'),

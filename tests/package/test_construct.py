@@ -97,6 +97,13 @@ def test_whole_numbers_arrive_as_floats(tmp_path: Path, monkeypatch: pytest.Monk
     assert declared.outputs["systemPool"]["maxNodes"] == 4
 
 
+def test_a_clouds_own_properties_reach_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"upgradeSettings": {"drainTimeoutInMinutes": 60.0}}
+    declared = construct(lambda: changed("systemPool.azure.properties", settings), tmp_path, monkeypatch)
+    (cluster,) = declared.of("azure-native:containerservice:ManagedCluster").values()
+    assert cluster.inputs["agentPoolProfiles"][0]["upgradeSettings"]["drainTimeoutInMinutes"] == 60
+
+
 def test_a_known_value_of_another_resource_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = lambda: changed("cloud.registry.id", pulumi.Output.from_input("registry"))  # noqa: E731
     with pytest.raises(pulumi.InputPropertiesError) as wrong:

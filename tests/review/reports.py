@@ -71,6 +71,7 @@ _STACK = st.builds(
     release_changes=_some(_TEXT),
     changes=_some(_CHANGE, 5),
     replaced_pools=_some(_POOL),
+    own_properties=_some(_PROPERTY),
     violations=_some(_VIOLATION),
     cost=st.none() | st.builds(Cost, currency=_TEXT, pools=_some(_PRICED), sources=_some(_TEXT)),
     drill=_TEXT,

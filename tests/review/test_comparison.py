@@ -159,6 +159,26 @@ def test_a_moved_stack_has_its_old_cost_at_the_old_location(repository: Reposito
     assert priced.before != priced.after
 
 
+OWN = """
+config:
+  a:cloud: {{provider: azure, properties: {{publicNetworkAccess: Enabled}}}}
+  a:systemPool: {{azure: {{properties: {system}}}}}
+  a:pools: [{{name: t4, azure: {{vtpm: true, properties: {{kubeletConfig: {{cpuManagerPolicy: {policy}}}}}}}}}, 5]
+"""
+
+
+def test_a_stacks_own_properties_are_all_listed_with_their_edits(repository: Repository, tmp_path: Path) -> None:
+    repository.commit({"Pulumi.dev.yaml": OWN.format(system="{enableFIPS: true}", policy="none")})
+    repository.commit({"Pulumi.dev.yaml": OWN.format(system="[broken]", policy="static")})
+    (dev, *_) = compared(repository, Engine(tmp_path / "scratch")).stacks
+    assert [(each.path, each.before, each.after) for each in dev.own_properties] == [
+        ("cloud.properties.publicNetworkAccess", '"Enabled"', '"Enabled"'),
+        ("pools[t4].azure.properties.kubeletConfig.cpuManagerPolicy", '"none"', '"static"'),
+        ("systemPool.azure.properties", None, '["broken"]'),
+        ("systemPool.azure.properties.enableFIPS", "true", None),
+    ]
+
+
 def test_a_system_pool_missing_in_the_base_s_outputs_is_no_new_cost(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"Pulumi.dev.yaml": "config: {'a:cloud': {provider: azure, location: westeurope}}\n"})
     system = {**POOL, "name": "system"}

@@ -194,3 +194,13 @@ def test_a_pointer_that_is_no_plain_url_is_not_drawn(pointer: str) -> None:
     assert "the artifact" not in rendered.text
     assert "a" not in [tag for tag, _ in rendered.tags]
     assert "octocat" not in rendered.text
+
+
+def test_a_stacks_own_properties_are_folded_unless_one_changes() -> None:
+    kept, edited = changed("cloud.properties.a", 1, 1), changed("pools[t4].azure.properties.b", "x", "y")
+    change = Change(op=Op.UPDATE, type=AGENT_POOL, name="ml-dev-t4")
+    rendered = page(report(stack(changes=(change,), own_properties=(kept, edited))))
+    assert "Properties in the cloud's own words: 2, 1 changed" in rendered.text
+    assert rendered.source.index("azure.properties.b") < rendered.source.index("cloud.properties.a")
+    folded = page(report(stack(changes=(change,), own_properties=(kept,))))
+    assert "<summary>Properties in the cloud's own words: 1, 0 changed</summary>" in folded.source

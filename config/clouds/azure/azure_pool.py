@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
+from config.clouds.provider_properties import Properties
 from config.model import pool as any_cloud
 from config.model.fields import Model, Reference, Text, optional
 from config.model.pool import AnyPool
@@ -48,6 +49,12 @@ class AzureNodes(Model):
         False,
         "A virtual TPM of Trusted Launch, which measures the boot. Generation 2 machines only.",
     )
+    # https://learn.microsoft.com/azure/templates/microsoft.containerservice/managedclusters/agentpools
+    properties: Properties = optional(
+        {},
+        "Further properties of the agent pool, in Azure's names: those that no key here sets.",
+        {"osSKU": "AzureLinux", "upgradeSettings": {"drainTimeoutInMinutes": 60}},
+    )
 
 
 class AksNodes(Model):
@@ -62,7 +69,9 @@ class AksNodes(Model):
             "gpu",
         )
     )
-    azure: AzureNodes | None = optional(None, "Secure Boot and virtual TPM of the nodes.")
+    azure: AzureNodes | None = optional(
+        None, "Secure Boot and virtual TPM of the nodes, and further properties of the pool."
+    )
 
 
 class AksPool(AksNodes):

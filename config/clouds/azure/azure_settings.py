@@ -20,6 +20,7 @@ from config.clouds.azure.azure_forms import (
     ResourceGroupReference,
 )
 from config.clouds.azure.azure_network import AzureNetwork
+from config.clouds.provider_properties import Properties
 from config.model.cluster import CloudSettings
 from config.model.fields import Cidr, Model, Reference, optional, worded
 
@@ -273,6 +274,12 @@ class Azure(CloudSettings):
     )
     autoscaler: AzureAutoscaler = optional(
         AzureAutoscaler(), "The cluster autoscaler's settings where they differ from the release's."
+    )
+    # https://learn.microsoft.com/azure/templates/microsoft.containerservice/managedclusters
+    properties: Properties = optional(
+        {},
+        "Further properties of the managed cluster, in Azure's names: those that no key here sets.",
+        {"workloadAutoScalerProfile": {"verticalPodAutoscaler": {"enabled": True}}},
     )
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from config.clouds.provider_properties import Properties
 from config.model.fields import Duration, Model, optional
 from config.model.pool import AnyPool
 
@@ -24,6 +25,13 @@ class GcpNodes(Model):
         False, "Secure Boot of Shielded nodes; it refuses drivers that Google has not signed."
     )
     integrity_monitoring: bool = optional(True, "Integrity monitoring of Shielded nodes.")
+    # https://www.pulumi.com/registry/packages/gcp/api-docs/container/nodepool/
+    properties: Properties = optional(
+        {},
+        "Further properties of the node pool, in the names of Pulumi's `NodePool`: those that no "
+        "key here sets.",
+        {"nodeConfig": {"gvnic": {"enabled": True}, "tags": ["gpu"]}},
+    )
 
 
 class GcpPool(GcpNodes):
@@ -97,3 +105,8 @@ def nodes_of(pool: AnyPool) -> GcpNodes | None:
 def options_of(pool: AnyPool) -> GcpPool | None:
     """Return the key `gcp` of a pool."""
     return pool.gcp if isinstance(pool, GkePool) else None
+
+
+def properties_of(pool: AnyPool) -> Properties:
+    """Return the properties that a pool, or the system pool, names in the provider's words."""
+    return (nodes_of(pool) or GcpNodes()).properties

@@ -23,6 +23,7 @@ from config.clouds.gcp.gcp_forms import (
     ResourceReference,
     ServiceAccountReference,
 )
+from config.clouds.provider_properties import Properties
 from config.model.cluster import CloudSettings
 from config.model.fields import Cidr, Model, Some, Unreadable, optional, worded
 
@@ -282,6 +283,13 @@ class Gcp(CloudSettings):
     fallback: GcpFallback = optional(GcpFallback(), "The order in which GPU pools are tried.")
     logging: GcpLogging = optional(GcpLogging(), "Logs that Cloud Logging keeps.")
     monitoring: GcpMonitoring = optional(GcpMonitoring(), "Metrics that Cloud Monitoring keeps.")
+    # https://www.pulumi.com/registry/packages/gcp/api-docs/container/cluster/
+    properties: Properties = optional(
+        {},
+        "Further properties of the cluster, in the names of Pulumi's `Cluster`: those that no key "
+        "here sets.",
+        {"verticalPodAutoscaling": {"enabled": True}},
+    )
 
     @property
     def existing_name(self) -> str | None:

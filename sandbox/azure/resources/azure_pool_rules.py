@@ -19,9 +19,13 @@ _IMPLIED = {"scaleSetPriority": "Regular", "scaleSetEvictionPolicy": "Delete", "
 # AKS pages spot-node-pool, create-node-pools, gpu-multi-instance, enable-host-encryption, and azure-native #959: the provider
 # does not replace a pool for these, and the service refuses the update.
 _IMMUTABLE = (
-    *("scaleSetEvictionPolicy", "spotMaxPrice", "maxPods", "osDiskType", "osDiskSizeGB", "osType", "osSKU"),
+    *("scaleSetEvictionPolicy", "spotMaxPrice", "maxPods", "osDiskType", "osDiskSizeGB", "osType"),
     *("type", "vnetSubnetID", "podSubnetID", "availabilityZones", "enableEncryptionAtHost", "gpuProfile"),
     "gpuInstanceProfile",
+    # Terraform makes a pool again for these (terraform-provider-azurerm, kubernetes_cluster_node_pool_resource.go); page
+    # use-ultra-disks: at creation only. Not for FIPS, which changes with the image (page enable-fips-nodes).
+    *("creationData", "enableNodePublicIP", "enableUltraSSD", "hostGroupID", "kubeletConfig", "kubeletDiskType"),
+    *("linuxOSConfig", "nodePublicIPPrefixID", "proximityPlacementGroupID", "windowsProfile"),
     # AKS release notes of 2026-08-07 (Azure/AKS PR 5913): a group for an existing pool needs a preview API.
     "capacityReservationGroupID",
 )
@@ -69,10 +73,24 @@ def immutable_change(request: PoolRequest) -> AzureRefused | None:
         return None
     for field in _IMMUTABLE:
         current = request.current.get(field, _IMPLIED.get(field))
+        if isinstance(request.wanted.get(field), dict) and current == request.body.get(field):
+            # What a request leaves out of an object stays.
+            continue
         if field in request.wanted and _comparable(field, request.wanted[field]) != _comparable(field, current):
             target = f"properties.{field}"
             return aks("PropertyChangeNotAllowed", f"Changing property '{target}' is not allowed.", target)
     return None
+
+
+@rules.as_read
+def system_change(request: PoolRequest) -> AzureRefused | None:
+    # terraform-provider-azurerm, the same file: Ubuntu and Azure Linux become each other in place, no other does. Words as above.
+    current, requested = (request.current or {}).get("osSKU"), request.wanted.get("osSKU")
+    if current in (None, requested) or requested is None:
+        return None
+    if all(system.startswith(("Ubuntu", "AzureLinux")) for system in (current, requested)):
+        return None
+    return aks("PropertyChangeNotAllowed", "Changing property 'properties.osSKU' is not allowed.", "properties.osSKU")
 
 
 def _comparable(field: str, value: Any) -> Any:
@@ -112,7 +130,7 @@ def services_subnet(request: PoolRequest) -> AzureRefused | None:
 
 SENT: tuple[PoolRule, ...] = (
     *(name, node_rules.count_present, azure_machine_rules.size_known, size_change, priority_change),
-    *(immutable_change, azure_machine_rules.trusted_launch, node_rules.labels, node_rules.taints),
+    *(immutable_change, system_change, azure_machine_rules.trusted_launch, node_rules.labels, node_rules.taints),
     *(node_rules.spot_upgrade, node_rules.nodes_at_once, node_rules.minutes, azure_machine_rules.disk_size),
 )
 """Rules on the body that was sent, before defaults are added."""

@@ -15,6 +15,8 @@ _D4DS = {**REGULAR, "vmSize": "Standard_D4ds_v5"}
 _A100 = {**REGULAR, "vmSize": "Standard_NC24ads_A100_v4", "count": 0}
 _RESERVED = f"{GROUP}/providers/Microsoft.Compute/capacityReservationGroups/gpus"
 _CONTRIBUTOR = granted("b24988ac-6180-42a0-ab88-20f7382dd24c", _RESERVED)
+_KUBELET = {"cpuManagerPolicy": "static", "failSwapOn": False}
+_SWAP = {"swapFileSizeMB": 1500}
 _READY = (_CONTRIBUTOR, cluster(identity=OWN))
 
 
@@ -109,11 +111,19 @@ ROWS = [
             ("spotMaxPrice", SPOT, 0.5, -1),
             ("maxPods", REGULAR, 100, 250),
             ("osDiskType", {**REGULAR, "vmSize": "Standard_D4ds_v5"}, "Managed", "Ephemeral"),
-            ("osSKU", REGULAR, "AzureLinux", "Ubuntu"),
+            # Of an object, what a request leaves out stays.
+            ("kubeletConfig", {**REGULAR, "kubeletConfig": _KUBELET}, {"failSwapOn": True}, {"failSwapOn": False}),
+            ("linuxOSConfig", {**REGULAR, "linuxOSConfig": _SWAP}, {"swapFileSizeMB": 1}, _SWAP),
+            ("enableUltraSSD", REGULAR, True, False),
+            ("kubeletDiskType", REGULAR, "Temporary", "OS"),
             ("availabilityZones", {**REGULAR, "availabilityZones": ["1"]}, ["1", "2"], ["1"]),
             ("enableEncryptionAtHost", REGULAR, True, False),
         )
     ),
+    Row("osSKU changes", azure_pool_rules.system_change, "azurerm os_sku")
+    .assumes("PropertyChangeNotAllowed", "Changing property 'properties.osSKU' is not allowed.")
+    .given(pool(REGULAR))
+    .tries(pool, REGULAR, osSKU=("CBLMariner", "AzureLinux")),
     Row("pool version not offered", azure_pool_rules.version, "2.1")
     .says("AgentPoolK8sVersionNotSupported", "Version 1.30 is not supported in this region.")
     .tries(pool, REGULAR, orchestratorVersion=("1.30", "1.35.5")),
