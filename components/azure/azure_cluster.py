@@ -246,6 +246,7 @@ class AksCluster(CloudCluster):
             azure_monitor_profile=containerservice.ManagedClusterAzureMonitorProfileArgs(
                 metrics=metrics
             ),
+            storage_profile=azure_profiles.storage_drivers(cloud.storage_drivers),
             auto_scaler_profile=azure_profiles.autoscaler(spec, plan.stack.node_pools),
             agent_pool_profiles=azure_pools.listed(plan.live)
             if plan.lists_pools

@@ -24,6 +24,7 @@ from config.clouds.azure.azure_settings import (
     AzureUpgrades,
     AzureWindow,
 )
+from config.clouds.azure.azure_storage_drivers import AzureStorageDrivers
 from config.clouds.azure.unready import Bounds
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
@@ -182,3 +183,23 @@ def addons(
     return {
         "omsagent": containerservice.ManagedClusterAddonProfileArgs(enabled=True, config=config)
     }
+
+
+def storage_drivers(
+    spec: AzureStorageDrivers,
+) -> containerservice.ManagedClusterStorageProfileArgs:
+    """Return the CSI drivers, each with its switch: AKS keeps what a request leaves out."""
+    return containerservice.ManagedClusterStorageProfileArgs(
+        blob_csi_driver=containerservice.ManagedClusterStorageProfileBlobCSIDriverArgs(
+            enabled=spec.blob
+        ),
+        disk_csi_driver=containerservice.ManagedClusterStorageProfileDiskCSIDriverArgs(
+            enabled=True
+        ),
+        file_csi_driver=containerservice.ManagedClusterStorageProfileFileCSIDriverArgs(
+            enabled=spec.file
+        ),
+        snapshot_controller=containerservice.ManagedClusterStorageProfileSnapshotControllerArgs(
+            enabled=spec.snapshots
+        ),
+    )

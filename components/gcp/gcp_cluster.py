@@ -11,6 +11,7 @@ from pulumi_gcp import container
 from components import immutable, removed_pools
 from components.gcp import (
     agents,
+    gcp_addons,
     gcp_credentials,
     gcp_identity,
     gcp_immutable_cluster,
@@ -183,6 +184,7 @@ class GkeCluster(CloudCluster):
             logging_config=gcp_profiles.logging(cloud.logging),
             monitoring_config=gcp_profiles.monitoring(cloud.monitoring),
             maintenance_policy=gcp_profiles.maintenance(cloud.maintenance),
+            addons_config=gcp_addons.storage_drivers(cloud.storage_drivers, live),
             opts=pulumi.ResourceOptions(
                 parent=self,
                 protect=protect or None,

@@ -28,6 +28,13 @@ def test_a_plain_cluster_sends_what_can_be_switched_off_and_no_fixed_default(azu
     assert sent["autoUpgradeProfile"] == {"upgradeChannel": "none", "nodeOSUpgradeChannel": "NodeImage"}
     assert sent["addonProfiles"] == {"omsagent": {"enabled": False}}
     assert sent["azureMonitorProfile"] == {"metrics": {"enabled": False}}
+    on, off = {"enabled": True}, {"enabled": False}
+    assert sent["storageProfile"] == {
+        "blobCSIDriver": off,
+        "diskCSIDriver": on,
+        "fileCSIDriver": on,
+        "snapshotController": on,
+    }
     assert {"aadProfile", "linuxProfile", "diskEncryptionSetID"} & sent.keys() == set()
     assert {"networkDataplane", "networkPolicy", "outboundType"} & sent["networkProfile"].keys() == set()
     assert not {"monitor", "operationalinsights"} & {r.type.split(":")[1] for r in declared.resources}

@@ -20,6 +20,7 @@ from config.clouds.azure.azure_forms import (
     ResourceGroupReference,
 )
 from config.clouds.azure.azure_network import AzureNetwork
+from config.clouds.azure.azure_storage_drivers import AzureStorageDrivers
 from config.model.cluster import CloudSettings
 from config.model.fields import Cidr, Model, Reference, optional, worded
 
@@ -270,6 +271,9 @@ class Azure(CloudSettings):
     encryption: AzureEncryption = optional(AzureEncryption(), "Your own keys in place of Azure's.")
     monitoring: AzureMonitoring = optional(
         AzureMonitoring(), "Logs and metrics that outlive a node."
+    )
+    storage_drivers: AzureStorageDrivers = optional(
+        AzureStorageDrivers(), "CSI drivers of volumes that AKS runs."
     )
     autoscaler: AzureAutoscaler = optional(
         AzureAutoscaler(), "The cluster autoscaler's settings where they differ from the release's."

@@ -23,6 +23,7 @@ from config.clouds.gcp.gcp_forms import (
     ResourceReference,
     ServiceAccountReference,
 )
+from config.clouds.gcp.gcp_storage_drivers import GcpStorageDrivers
 from config.model.cluster import CloudSettings
 from config.model.fields import Cidr, Model, Some, Unreadable, optional, worded
 
@@ -275,6 +276,9 @@ class Gcp(CloudSettings):
     encryption: GcpEncryption = optional(GcpEncryption(), "Your own keys in place of Google's.")
     maintenance: GcpMaintenance | None = optional(
         None, "The daily time at which GKE may upgrade. Default: at any time."
+    )
+    storage_drivers: GcpStorageDrivers = optional(
+        GcpStorageDrivers(), "CSI drivers of volumes that GKE runs."
     )
     autoscaler: GcpAutoscaler = optional(
         GcpAutoscaler(), "The cluster autoscaler's settings where they differ from the release's."
