@@ -16,6 +16,7 @@ from components.gcp import (
     gcp_identity,
     gcp_immutable_cluster,
     gcp_immutable_pools,
+    gcp_maintenance,
     gcp_nodes,
     gcp_pools,
     gcp_profiles,
@@ -183,7 +184,7 @@ class GkeCluster(CloudCluster):
             ),
             logging_config=gcp_profiles.logging(cloud.logging),
             monitoring_config=gcp_profiles.monitoring(cloud.monitoring),
-            maintenance_policy=gcp_profiles.maintenance(cloud.maintenance),
+            maintenance_policy=gcp_maintenance.policy(cloud.maintenance, live),
             addons_config=gcp_addons.storage_drivers(cloud.storage_drivers, live),
             opts=pulumi.ResourceOptions(
                 parent=self,
