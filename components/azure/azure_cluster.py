@@ -9,7 +9,7 @@ from functools import partial
 import pulumi
 from pulumi_azure_native import containerservice, resources
 
-from components import immutable, references, removed_pools
+from components import immutable, past_exclusions, references, removed_pools
 from components.azure import (
     azure_identity,
     azure_immutable_cluster,
@@ -93,6 +93,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
     assert first
     if cloud.network.policy is None:
         pulumi.log.warn(_UNENFORCED)
+    past_exclusions.warn(cloud.upgrades.ends)
     group = cloud.group(spec.name)
     now = azure_live.read_cluster(group.text, spec.name, reading)
     if now.answer is None:

@@ -21,10 +21,9 @@ from config.clouds.azure.azure_settings import (
     AzureAccess,
     AzureEncryption,
     AzureSsh,
-    AzureUpgrades,
-    AzureWindow,
 )
 from config.clouds.azure.azure_storage_drivers import AzureStorageDrivers
+from config.clouds.azure.azure_upgrades import AzureUpgrades, AzureWindow
 from config.clouds.azure.unready import Bounds
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
@@ -144,6 +143,11 @@ def maintenance_window(spec: AzureWindow) -> containerservice.MaintenanceWindowA
         start_time=spec.start_time,
         utc_offset=spec.utc_offset,
         duration_hours=spec.duration_hours,
+        not_allowed_dates=[
+            containerservice.DateSpanArgs(start=each.start, end=each.end)
+            for each in spec.exclusions
+        ]
+        or None,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_gcp import container
 
-from components import immutable, removed_pools
+from components import immutable, past_exclusions, removed_pools
 from components.gcp import (
     agents,
     gcp_addons,
@@ -63,6 +63,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
     assert cloud.location
     assert stack.system_pool
     refuse_existing(cloud, reading)
+    past_exclusions.warn(cloud.maintenance.ends if cloud.maintenance else ())
     now = read_cluster(cloud.project, cloud.location, spec.name, reading)
     account, tags = gcp_identity.node_account(cloud, spec.name), spec.cluster.tags
     system, *others = (

@@ -87,6 +87,15 @@ class GcpMaintenance(Model):
     )
 
     @property
+    def ends(self) -> list[tuple[str, datetime]]:
+        """When each exclusion with a set end is over, by its path."""
+        return [
+            (f"cloud.maintenance.exclusions[{index}]", moment(each.end))
+            for index, each in enumerate(self.exclusions)
+            if each.end
+        ]
+
+    @property
     def opens(self) -> tuple[datetime, ...]:
         """When the window opens in the week of `ANCHOR`, in UTC, in order."""
         sign, (hours, minutes) = self.utc_offset[0], self.utc_offset[1:].split(":")

@@ -8,6 +8,26 @@ from config.model.fields import Duration, Model, optional
 from config.model.pool import AnyPool
 
 
+class GcpLocalSsd(Model):
+    """Disks inside the machine, of 375 GB each (3 TB on A4X): fast, and lost with the node (page
+    local-ssd).
+    """
+
+    count: int | None = optional(
+        None,
+        "How many a node has. Required where the machine type leaves the choice; others always "
+        "have the same number.",
+        1,
+        ge=1,
+        le=48,
+    )
+    use: Literal["ephemeral", "block"] = optional(
+        "ephemeral",
+        "`ephemeral`: emptyDir volumes, images and logs; `block`: raw devices for volumes of the "
+        "kind `local`.",
+    )
+
+
 class GcpNodes(Model):
     """Settings of a pool's nodes that only GKE has."""
 
@@ -24,6 +44,9 @@ class GcpNodes(Model):
         False, "Secure Boot of Shielded nodes; it refuses drivers that Google has not signed."
     )
     integrity_monitoring: bool = optional(True, "Integrity monitoring of Shielded nodes.")
+    local_ssd: GcpLocalSsd | None = optional(
+        None, "Local SSDs of the nodes; immutable. Default: those that the machine always has."
+    )
 
 
 class GcpPool(GcpNodes):
