@@ -220,6 +220,7 @@ class AksCluster(CloudCluster):
             enabled=cloud.monitoring.metrics is not None
         )
         disks = cloud.encryption.disk_encryption_set
+        drivers = azure_profiles.storage_drivers(cloud.storage_drivers, answer)
         return containerservice.ManagedCluster(
             self._name,
             resource_name_=spec.name,
@@ -247,7 +248,7 @@ class AksCluster(CloudCluster):
             azure_monitor_profile=containerservice.ManagedClusterAzureMonitorProfileArgs(
                 metrics=metrics
             ),
-            storage_profile=azure_profiles.storage_drivers(cloud.storage_drivers),
+            storage_profile=drivers,
             auto_scaler_profile=azure_profiles.autoscaler(spec, plan.stack.node_pools),
             agent_pool_profiles=azure_pools.listed(plan.live)
             if plan.lists_pools
@@ -257,8 +258,11 @@ class AksCluster(CloudCluster):
                 protect=spec.cluster.protect or None,
                 depends_on=control_plane.access,
                 # The list is for a new cluster. Later requests repeat every pool as the refresh has
-                # read it.
-                ignore_changes=["agentPoolProfiles"] if answer and not plan.lists_pools else [],
+                # read it. Drivers that an earlier update set to AKS' defaults stay so.
+                ignore_changes=[
+                    *(["agentPoolProfiles"] if answer and not plan.lists_pools else []),
+                    *([] if drivers else ["storageProfile"]),
+                ],
                 replace_on_changes=list(_REPLACED),
                 delete_before_replace=True,
             ),

@@ -7,12 +7,14 @@ differs from AKS' default: azure-native replaces a cluster when such a property 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Network
+from typing import Any
 
 import pulumi
 from pulumi_azure_native import containerservice
 
+from components.resources import wire
 from config.clouds.azure import unready
 from config.clouds.azure.azure_autoscaler import pinned_autoscaler
 from config.clouds.azure.azure_network import AzureNetwork
@@ -25,6 +27,7 @@ from config.clouds.azure.azure_settings import (
 from config.clouds.azure.azure_storage_drivers import AzureStorageDrivers
 from config.clouds.azure.azure_upgrades import AzureUpgrades, AzureWindow
 from config.clouds.azure.unready import Bounds
+from config.model.fields import given
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
@@ -190,10 +193,12 @@ def addons(
 
 
 def storage_drivers(
-    spec: AzureStorageDrivers,
-) -> containerservice.ManagedClusterStorageProfileArgs:
-    """Return the CSI drivers, each with its switch: AKS keeps what a request leaves out."""
-    return containerservice.ManagedClusterStorageProfileArgs(
+    spec: AzureStorageDrivers, live: Mapping[str, Any] | None
+) -> containerservice.ManagedClusterStorageProfileArgs | None:
+    """Return all CSI drivers, each with its switch: AKS keeps what a request leaves out. None if
+    the file sets none and the live cluster has AKS' defaults.
+    """
+    args = containerservice.ManagedClusterStorageProfileArgs(
         blob_csi_driver=containerservice.ManagedClusterStorageProfileBlobCSIDriverArgs(
             enabled=spec.blob
         ),
@@ -207,3 +212,11 @@ def storage_drivers(
             enabled=spec.snapshots
         ),
     )
+    if given(spec, "blob", "file", "snapshots"):
+        return args
+    now = (live or {}).get("storageProfile") or {}
+    differs = any(
+        now.get(driver, wanted).get("enabled", wanted["enabled"]) != wanted["enabled"]
+        for driver, wanted in wire(args).items()
+    )
+    return args if differs else None
