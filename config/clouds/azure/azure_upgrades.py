@@ -9,7 +9,9 @@ from pydantic import Field
 
 from config.model.fields import Model, optional, worded
 
-_DATE = worded(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", 'a date in quotes, such as "2026-12-18"')
+_DATE = worded(
+    r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$", 'a date in quotes, such as "2026-12-18"'
+)
 
 
 class AzureExclusion(Model):

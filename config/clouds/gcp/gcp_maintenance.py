@@ -15,7 +15,8 @@ ANCHOR = datetime(2026, 1, 5, tzinfo=UTC)
 """The Monday from which windows are counted: a date that never moves, so that nothing differs."""
 
 _MOMENT = worded(
-    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2}:[0-9]{2})$",
+    r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
+    r"T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?(Z|[+-][0-9]{2}:[0-9]{2})$",
     'a time by RFC 3339 in quotes, such as "2026-12-18T00:00:00Z"',
 )
 
