@@ -216,11 +216,13 @@ class AksCluster(CloudCluster):
     ) -> containerservice.ManagedCluster:
         plan, spec, cloud = self._plan, self._plan.stack.spec, self._cloud
         answer = plan.live.answer
-        metrics = containerservice.ManagedClusterAzureMonitorProfileMetricsArgs(
-            enabled=cloud.monitoring.metrics is not None
-        )
         disks = cloud.encryption.disk_encryption_set
         drivers = azure_profiles.storage_drivers(cloud.storage_drivers, answer)
+        # Drivers that an earlier update set to AKS' defaults stay so. The list of pools is for a new
+        # cluster: later requests repeat every pool as the refresh has read it.
+        ignored = [] if drivers else ["storageProfile"]
+        if answer and not plan.lists_pools:
+            ignored.append("agentPoolProfiles")
         return containerservice.ManagedCluster(
             self._name,
             resource_name_=spec.name,
@@ -245,9 +247,7 @@ class AksCluster(CloudCluster):
             auto_upgrade_profile=azure_profiles.upgrades(cloud.upgrades),
             linux_profile=azure_profiles.linux(cloud.ssh),
             addon_profiles=azure_profiles.addons(monitoring.log_workspace if monitoring else None),
-            azure_monitor_profile=containerservice.ManagedClusterAzureMonitorProfileArgs(
-                metrics=metrics
-            ),
+            azure_monitor_profile=azure_profiles.azure_monitor(cloud.monitoring),
             storage_profile=drivers,
             auto_scaler_profile=azure_profiles.autoscaler(spec, plan.stack.node_pools),
             agent_pool_profiles=azure_pools.listed(plan.live)
@@ -257,12 +257,7 @@ class AksCluster(CloudCluster):
                 parent=self,
                 protect=spec.cluster.protect or None,
                 depends_on=control_plane.access,
-                # The list is for a new cluster. Later requests repeat every pool as the refresh has
-                # read it. Drivers that an earlier update set to AKS' defaults stay so.
-                ignore_changes=[
-                    *(["agentPoolProfiles"] if answer and not plan.lists_pools else []),
-                    *([] if drivers else ["storageProfile"]),
-                ],
+                ignore_changes=ignored,
                 replace_on_changes=list(_REPLACED),
                 delete_before_replace=True,
             ),

@@ -22,6 +22,7 @@ from config.clouds.azure.azure_settings import (
     Azure,
     AzureAccess,
     AzureEncryption,
+    AzureMonitoring,
     AzureSsh,
 )
 from config.clouds.azure.azure_storage_drivers import AzureStorageDrivers
@@ -190,6 +191,17 @@ def addons(
     return {
         "omsagent": containerservice.ManagedClusterAddonProfileArgs(enabled=True, config=config)
     }
+
+
+def azure_monitor(
+    spec: AzureMonitoring,
+) -> containerservice.ManagedClusterAzureMonitorProfileArgs:
+    """Return managed Prometheus."""
+    return containerservice.ManagedClusterAzureMonitorProfileArgs(
+        metrics=containerservice.ManagedClusterAzureMonitorProfileMetricsArgs(
+            enabled=spec.metrics is not None
+        )
+    )
 
 
 def storage_drivers(
