@@ -9,7 +9,7 @@ the output remembers nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ import pulumi
 from components import refusal
 from components.resources import outputs_of
 from config.base.problems import Problem
-from config.model.fields import Reference
+from config.model.fields import Model, Reference, given
 from config.model.pool import AnyPool
 
 OUTPUT = "remembered"
@@ -48,6 +48,10 @@ EXISTING = "existingCluster"
 
 POOLS = "pools"
 """Key of the stack's pools."""
+
+RESET = "reset"
+"""Key of the settings that go back to the cloud's default when the stack file no longer has them.
+The same settings made by hand stay as they are."""
 
 _KEYS = {
     "clusterName": "cluster.name",
@@ -111,6 +115,12 @@ class LastUpdate:
         settings: Mapping[str, Any] = self.content.get("asked", {}).get(pool) or {}
         return settings
 
+    @property
+    def reset(self) -> Collection[str]:
+        """The paths of such settings at the last update, below `cloud`."""
+        paths: Collection[str] = self.content.get(RESET) or ()
+        return paths
+
     def get(self, key: str) -> Any:
         """Return a value of the cloud's own; None when it is missing."""
         return self.content.get(key)
@@ -166,6 +176,13 @@ class LastUpdate:
                     "it"
                 )
                 yield Problem(_KEYS[part], what, LOSE_IT)
+
+
+def remember_reset(drivers: Model, *paths: str) -> dict[str, Any]:
+    """Return the `RESET` settings of this update: the storage drivers that it sets, and `paths`."""
+    fields = type(drivers).model_fields
+    set_drivers = [f"storageDrivers.{fields[name].alias}" for name in given(drivers, *fields)]
+    return {RESET: [*set_drivers, *paths]} if set_drivers or paths else {}
 
 
 def _shown_pools(outputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from functools import partial
 import pulumi
 from pulumi_azure_native import containerservice, resources
 
-from components import references, refusal, removed_pools
+from components import past_exclusions, references, refusal, removed_pools
 from components.azure import (
     azure_identity,
     azure_immutable_cluster,
@@ -94,6 +94,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
     assert first
     if cloud.network.policy is None:
         pulumi.log.warn(_UNENFORCED)
+    past_exclusions.warn(cloud.upgrades.ends)
     group = cloud.group(spec.name)
     now = azure_live.read_cluster(group.text, spec.name, reading)
     if now.answer is None:
@@ -219,10 +220,14 @@ class AksCluster(CloudCluster):
     ) -> containerservice.ManagedCluster:
         plan, spec, cloud = self._plan, self._plan.stack.spec, self._cloud
         answer = plan.live.answer
-        metrics = containerservice.ManagedClusterAzureMonitorProfileMetricsArgs(
-            enabled=cloud.monitoring.metrics is not None
-        )
         disks = cloud.encryption.disk_encryption_set
+        reset = plan.stack.last_update.reset
+        drivers = azure_profiles.storage_drivers(cloud.storage_drivers, answer, reset)
+        # Drivers that an earlier update set to AKS' defaults stay so. The list of pools is for a new
+        # cluster: later requests repeat every pool as the refresh has read it.
+        ignored = [] if drivers else ["storageProfile"]
+        if answer and not plan.lists_pools:
+            ignored.append("agentPoolProfiles")
         args = containerservice.ManagedClusterArgs(
             resource_group_name=self._placed.resource_group,
             location=cloud.location,
@@ -246,9 +251,8 @@ class AksCluster(CloudCluster):
             auto_upgrade_profile=azure_profiles.upgrades(cloud.upgrades),
             linux_profile=azure_profiles.linux(cloud.ssh),
             addon_profiles=azure_profiles.addons(monitoring.log_workspace if monitoring else None),
-            azure_monitor_profile=containerservice.ManagedClusterAzureMonitorProfileArgs(
-                metrics=metrics
-            ),
+            azure_monitor_profile=azure_profiles.azure_monitor(cloud.monitoring),
+            storage_profile=drivers,
             auto_scaler_profile=azure_profiles.autoscaler(spec, plan.stack.node_pools),
             agent_pool_profiles=azure_pools.listed(plan.live)
             if plan.lists_pools
@@ -263,9 +267,7 @@ class AksCluster(CloudCluster):
                 parent=self,
                 protect=spec.cluster.protect or None,
                 depends_on=control_plane.access,
-                # The list is for a new cluster. Later requests repeat every pool as the refresh has
-                # read it.
-                ignore_changes=["agentPoolProfiles"] if answer and not plan.lists_pools else [],
+                ignore_changes=ignored,
                 replace_on_changes=list(_REPLACED),
                 delete_before_replace=True,
             ),

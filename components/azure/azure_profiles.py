@@ -7,8 +7,9 @@ differs from AKS' default: azure-native replaces a cluster when such a property 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from ipaddress import IPv4Network
+from typing import Any
 
 import pulumi
 from pulumi_azure_native import containerservice
@@ -20,11 +21,13 @@ from config.clouds.azure.azure_settings import (
     Azure,
     AzureAccess,
     AzureEncryption,
+    AzureMonitoring,
     AzureSsh,
-    AzureUpgrades,
-    AzureWindow,
 )
+from config.clouds.azure.azure_storage_drivers import AzureStorageDrivers
+from config.clouds.azure.azure_upgrades import AzureUpgrades, AzureWindow
 from config.clouds.azure.unready import Bounds
+from config.model.fields import given
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
@@ -143,6 +146,11 @@ def maintenance_window(spec: AzureWindow) -> containerservice.MaintenanceWindowA
         start_time=spec.start_time,
         utc_offset=spec.utc_offset,
         duration_hours=spec.duration_hours,
+        not_allowed_dates=[
+            containerservice.DateSpanArgs(start=each.start, end=each.end)
+            for each in spec.exclusions
+        ]
+        or None,
     )
 
 
@@ -182,3 +190,49 @@ def addons(
     return {
         "omsagent": containerservice.ManagedClusterAddonProfileArgs(enabled=True, config=config)
     }
+
+
+def azure_monitor(
+    spec: AzureMonitoring,
+) -> containerservice.ManagedClusterAzureMonitorProfileArgs:
+    """Return managed Prometheus."""
+    return containerservice.ManagedClusterAzureMonitorProfileArgs(
+        metrics=containerservice.ManagedClusterAzureMonitorProfileMetricsArgs(
+            enabled=spec.metrics is not None
+        )
+    )
+
+
+def storage_drivers(
+    spec: AzureStorageDrivers, live: Mapping[str, Any] | None, reset: Collection[str]
+) -> containerservice.ManagedClusterStorageProfileArgs | None:
+    """Return all CSI drivers, each with its switch: AKS keeps what a request leaves out. None if
+    neither the file sets one nor the last update did (`reset`).
+
+    One that was switched by hand keeps its switch.
+    """
+    now = (live or {}).get("storageProfile") or {}
+
+    def enabled(field: str, name: str) -> bool:
+        wanted = bool(getattr(spec, field))
+        ours = given(spec, field) or f"storageDrivers.{field}" in reset
+        return wanted if ours else bool((now.get(name) or {}).get("enabled", wanted))
+
+    if not given(spec, "blob", "file", "snapshots") and not any(
+        path.startswith("storageDrivers.") for path in reset
+    ):
+        return None
+    return containerservice.ManagedClusterStorageProfileArgs(
+        blob_csi_driver=containerservice.ManagedClusterStorageProfileBlobCSIDriverArgs(
+            enabled=enabled("blob", "blobCSIDriver")
+        ),
+        disk_csi_driver=containerservice.ManagedClusterStorageProfileDiskCSIDriverArgs(
+            enabled=True
+        ),
+        file_csi_driver=containerservice.ManagedClusterStorageProfileFileCSIDriverArgs(
+            enabled=enabled("file", "fileCSIDriver")
+        ),
+        snapshot_controller=containerservice.ManagedClusterStorageProfileSnapshotControllerArgs(
+            enabled=enabled("snapshots", "snapshotController")
+        ),
+    )

@@ -14,6 +14,7 @@ from components.azure import (
 )
 from components.azure.azure_cluster import AksCluster
 from components.azure.azure_existing_cluster import AksPools
+from components.last_update import remember_reset
 from components.resources import explain_refusal, reading
 from components.target import CloudCluster, Stack, Target
 from config.base.problems import Problem
@@ -81,6 +82,7 @@ class AksTarget(Target):
                 self._stack.pools,
                 lambda source: nodes_of(source).properties,
             ),
+            **remember_reset(self._cloud.storage_drivers),
         }
         self.not_by_priority = (
             None if expander == "priority" else f"the cluster's expander is {expander}; {remedy}"

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_gcp import container
 
-from components import refusal, removed_pools
+from components import past_exclusions, refusal, removed_pools
 from components.gcp import (
     agents,
+    gcp_addons,
     gcp_credentials,
     gcp_identity,
     gcp_immutable_cluster,
     gcp_immutable_pools,
+    gcp_maintenance,
     gcp_nodes,
     gcp_pools,
     gcp_profiles,
@@ -62,6 +64,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
     assert cloud.location
     assert stack.system_pool
     refuse_existing(cloud, reading)
+    past_exclusions.warn(cloud.maintenance.ends if cloud.maintenance else ())
     now = read_cluster(cloud.project, cloud.location, spec.name, reading)
     account, tags = gcp_identity.node_account(cloud, spec.name), spec.cluster.tags
     system, *others = (
@@ -145,7 +148,7 @@ class GkeCluster(CloudCluster):
         self, network: Network, account: pulumi.Input[str], access: Sequence[pulumi.Resource]
     ) -> container.Cluster:
         spec, cloud, live = self._plan.stack.spec, self._plan.cloud, self._plan.live
-        protect = bool(spec.cluster.protect)
+        protect, reset = bool(spec.cluster.protect), self._plan.stack.last_update.reset
         args = container.ClusterArgs(
             project=cloud.project,
             location=cloud.location,
@@ -185,7 +188,8 @@ class GkeCluster(CloudCluster):
             ),
             logging_config=gcp_profiles.logging(cloud.logging),
             monitoring_config=gcp_profiles.monitoring(cloud.monitoring),
-            maintenance_policy=gcp_profiles.maintenance(cloud.maintenance),
+            maintenance_policy=gcp_maintenance.policy(cloud.maintenance, live, reset),
+            addons_config=gcp_addons.storage_drivers(cloud.storage_drivers, reset),
         )
         return container.Cluster(
             self._name,

@@ -23,6 +23,7 @@ from config.base.problems import Problem
 from config.clouds import registry
 from config.clouds.gcp.gcp_pool import properties_of
 from config.clouds.gcp.gcp_settings import Gcp
+from config.clouds.gcp.gcp_tables import local_ssds
 from config.model.pool import Capacity
 from config.placement.node_pools import NodePool
 from config.placement.object_names import next_generation
@@ -103,6 +104,26 @@ def _reservation(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
     ) or "unset"
 
 
+def _local_ssd(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
+    then, now = _node_config(args), config(live)
+    declared = _ssds(
+        then.get("ephemeralStorageLocalSsdConfig"), then.get("localNvmeSsdBlockConfig")
+    )
+    machine = local_ssds(then["machineType"])
+    if declared == "unset" and machine and machine.fixed:
+        return None, None  # GKE shows the disks that the machine always has
+    return _ssds(
+        block(now, "ephemeralStorageLocalSsdConfigs"), block(now, "localNvmeSsdBlockConfigs")
+    ), declared
+
+
+def _ssds(ephemeral: Mapping[str, Any] | None, raw: Mapping[str, Any] | None) -> str:
+    for use, disks in (("ephemeral", ephemeral), ("block", raw)):
+        if disks and disks.get("localSsdCount"):
+            return f"{int(disks['localSsdCount'])} {use}"
+    return "unset"
+
+
 def _max_pods(live: Mapping[str, Any], args: Mapping[str, Any]) -> Pair:
     declared = args.get("maxPodsPerNode")
     now = live.get("maxPodsPerNode")
@@ -130,6 +151,7 @@ PROPERTIES = (
     Immutable("gpuSharing", _sharing),
     Immutable("gcp.secureBoot", _shielded("enableSecureBoot")),
     Immutable("gcp.integrityMonitoring", _shielded("enableIntegrityMonitoring")),
+    Immutable("gcp.localSsd", _local_ssd),
     Immutable("maxPods", _max_pods),
     Immutable("reservation", _reservation),
     Immutable("cloud.encryption.bootDiskKey", _plain("bootDiskKmsKey")),

@@ -13,7 +13,7 @@ from components.gcp.gcp_live import LiveCluster, block, config
 from config.clouds import registry
 from config.clouds.gcp.gcp_pool import GcpNodes, GcpPool, nodes_of, options_of
 from config.clouds.gcp.gcp_settings import Gcp
-from config.clouds.gcp.gcp_tables import accelerator
+from config.clouds.gcp.gcp_tables import accelerator, local_ssds
 from config.clouds.gcp.gcp_traits import NO_DEFAULT_PLUGIN, default_boot_disk, partition_size
 from config.model.cluster import seconds
 from config.model.pool import Capacity, Effect
@@ -65,6 +65,7 @@ def node_config(
         labels[NO_DEFAULT_PLUGIN] = "true"
     flex = pool.capacity == Capacity.FLEX_START
     key = cloud.encryption.boot_disk_key
+    ssds = _local_ssds(nodes, pool.machine)
     return container.NodePoolNodeConfigArgs(
         machine_type=pool.machine,
         disk_size_gb=pool.source.os_disk.size_gb or _DISK_GB,
@@ -98,7 +99,25 @@ def node_config(
         ],
         guest_accelerators=_guest_accelerators(pool),
         kubelet_config=_kubelet(pool, options, live),
+        ephemeral_storage_local_ssd_config=container.NodePoolNodeConfigEphemeralStorageLocalSsdConfigArgs(
+            local_ssd_count=ssds
+        )
+        if ssds and nodes.local_ssd and nodes.local_ssd.use == "ephemeral"
+        else None,
+        local_nvme_ssd_block_config=container.NodePoolNodeConfigLocalNvmeSsdBlockConfigArgs(
+            local_ssd_count=ssds
+        )
+        if ssds and nodes.local_ssd and nodes.local_ssd.use == "block"
+        else None,
     )
+
+
+def _local_ssds(nodes: GcpNodes, machine: str) -> int | None:
+    """Return the number of local SSDs to declare; None without the key."""
+    if nodes.local_ssd is None:
+        return None
+    of_machine = local_ssds(machine)
+    return nodes.local_ssd.count or (of_machine.fixed if of_machine else None)
 
 
 def _affinity(

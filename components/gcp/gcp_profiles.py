@@ -17,7 +17,6 @@ from config.clouds.gcp.gcp_settings import (
     GcpAccess,
     GcpEncryption,
     GcpLogging,
-    GcpMaintenance,
     GcpMonitoring,
     GcpNetwork,
 )
@@ -116,17 +115,6 @@ def etcd(spec: GcpEncryption) -> container.ClusterDatabaseEncryptionArgs:
         return container.ClusterDatabaseEncryptionArgs(state="DECRYPTED")
     return container.ClusterDatabaseEncryptionArgs(
         state="ENCRYPTED", key_name=references.output(spec.secrets_key)
-    )
-
-
-def maintenance(spec: GcpMaintenance | None) -> container.ClusterMaintenancePolicyArgs | None:
-    """Return the window in which GKE may upgrade; None: at any time."""
-    if spec is None:
-        return None
-    return container.ClusterMaintenancePolicyArgs(
-        daily_maintenance_window=container.ClusterMaintenancePolicyDailyMaintenanceWindowArgs(
-            start_time=spec.start_time
-        )
     )
 
 

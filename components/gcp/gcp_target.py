@@ -8,6 +8,7 @@ from components import property_edits
 from components.gcp import gcp_cluster, gcp_existing_cluster, gcp_pools
 from components.gcp.gcp_cluster import GkeCluster
 from components.gcp.gcp_existing_cluster import GkePools
+from components.last_update import remember_reset
 from components.resources import reading
 from components.target import CloudCluster, Stack, Target
 from config.clouds.gcp.gcp_pool import properties_of
@@ -59,9 +60,11 @@ class GkeTarget(Target):
         else:
             self._plan = gcp_cluster.plan(self._stack, self._reading)
             self.pool_names = self._plan.live.pools.keys()
-        self.remembered = property_edits.remembered(
-            self._cloud.properties, self._stack.pools, properties_of
-        )
+        maintenance = ("maintenance",) if self._cloud.maintenance else ()
+        self.remembered = {
+            **property_edits.remembered(self._cloud.properties, self._stack.pools, properties_of),
+            **remember_reset(self._cloud.storage_drivers, *maintenance),
+        }
 
     def declare(self, name: str, opts: pulumi.ResourceOptions) -> CloudCluster:
         """Declare the cluster, or the stack's pools in it."""

@@ -1,5 +1,6 @@
 """Machine types, GKE versions, regions and zones of Google Cloud, and which zones have which GPU."""
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -78,6 +79,13 @@ def _machine(row: dict[str, str]) -> Machine:
         attachable={model: tuple(int(n) for n in counts.split("|")) for model, counts in attachable},
         spot=row["spot"] != "no",
     )
+
+
+def local_ssds(machine: str) -> tuple[int, ...] | None:
+    """Return the numbers of local SSDs that a type can have; empty for none, None if the catalogue does not name it."""
+    rows = (row for row in catalogue("gcp", "local-ssds") if re.fullmatch(row["machine"], machine))
+    row = next(rows, None)
+    return tuple(int(count) for count in row["counts"].split("|") if count) if row else None
 
 
 _VERSIONS = tables("gcp")["versions"]

@@ -28,9 +28,20 @@ def test_a_plain_cluster_sends_what_can_be_switched_off_and_no_fixed_default(azu
     assert sent["autoUpgradeProfile"] == {"upgradeChannel": "none", "nodeOSUpgradeChannel": "NodeImage"}
     assert sent["addonProfiles"] == {"omsagent": {"enabled": False}}
     assert sent["azureMonitorProfile"] == {"metrics": {"enabled": False}}
+    assert "storageProfile" not in sent
     assert {"aadProfile", "linuxProfile", "diskEncryptionSetID"} & sent.keys() == set()
     assert {"networkDataplane", "networkPolicy", "outboundType"} & sent["networkProfile"].keys() == set()
     assert not {"monitor", "operationalinsights"} & {r.type.split(":")[1] for r in declared.resources}
+
+
+def test_a_storage_driver_that_is_set_sends_them_all(azure: Azure) -> None:
+    on, off = {"enabled": True}, {"enabled": False}
+    assert cluster(azure({"storageDrivers": {"blob": True, "snapshots": False}}))["storageProfile"] == {
+        "blobCSIDriver": on,
+        "diskCSIDriver": on,
+        "fileCSIDriver": on,
+        "snapshotController": off,
+    }
 
 
 def test_entra_logins_without_local_accounts_and_a_kubeconfig_for_kubelogin(azure: Azure) -> None:

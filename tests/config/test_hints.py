@@ -55,7 +55,7 @@ HINTS = [
     # Of the cloud, without a key of their own.
     (with_pool(enableFIPS=True), "pools[1].enableFIPS", "its place is `azure.properties.enableFIPS`"),
     (with_pool(azure={"kubelet_config": {}}), "pools[1].azure.kubelet_config", "its place is `properties.kubeletConfig`"),
-    (azure(storageProfile={}), "cloud.storageProfile", "its place is `properties.storageProfile`"),
+    (azure(storageProfile={}), "cloud.storageProfile", "write `storageDrivers` in its place"),
     (gke_pool(L4, gcp={"gvnic": {}}), "pools[0].gcp.gvnic", "its place is `properties.nodeConfig.gvnic`"),
     # Of a pool that the system pool is not.
     (system(capacity="spot"), "systemPool.capacity", "always bought on demand"),

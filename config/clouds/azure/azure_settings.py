@@ -20,6 +20,8 @@ from config.clouds.azure.azure_forms import (
     ResourceGroupReference,
 )
 from config.clouds.azure.azure_network import AzureNetwork
+from config.clouds.azure.azure_storage_drivers import AzureStorageDrivers
+from config.clouds.azure.azure_upgrades import AzureUpgrades
 from config.clouds.provider_properties import Properties
 from config.model.cluster import CloudSettings
 from config.model.fields import Cidr, Model, Reference, optional, worded
@@ -59,53 +61,6 @@ class AzureAccess(Model):
     def entra(self) -> bool:
         """Whether logins go through Microsoft Entra."""
         return bool(self.admin_groups) or self.azure_rbac
-
-
-class AzureWindow(Model):
-    """A weekly maintenance window (page planned-maintenance)."""
-
-    day: Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"] = (
-        Field(description="The day on which the window opens.")
-    )
-    start_time: str = Field(
-        pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$",
-        description="The time it opens, in quotes.",
-        examples=["02:00"],
-    )
-    duration_hours: int = optional(4, "Hours it stays open.", ge=4, le=24)
-    utc_offset: str = optional(
-        "+00:00",
-        "The time zone of `startTime`, as an offset from UTC.",
-        "+02:00",
-        pattern=worded(
-            r"^[+-](0[0-9]|1[0-4]):[0-5][0-9]$",
-            'the offset from UTC in quotes, such as "+02:00"',
-        ),
-    )
-    every_weeks: int = optional(1, "Weeks from one window to the next.", ge=1, le=4)
-
-
-class AzureUpgrades(Model):
-    """Upgrades that AKS starts (pages auto-upgrade-cluster, auto-upgrade-node-os-image).
-
-    The channels rapid and stable are missing: they change the minor version, which the release
-    pins.
-    """
-
-    channel: Literal["none", "patch", "node-image"] = optional(
-        "none", "Whether AKS installs patches of the Kubernetes version (`patch`) by itself."
-    )
-    node_os_channel: Literal["None", "Unmanaged", "SecurityPatch", "NodeImage"] = optional(
-        "NodeImage",
-        "How nodes get security updates: `NodeImage` new images weekly, `SecurityPatch` patches "
-        "only, `Unmanaged` the operating system's own updates, `None` none.",
-    )
-    cluster_window: AzureWindow | None = optional(
-        None, "When AKS may upgrade the cluster. Default: at any time."
-    )
-    node_os_window: AzureWindow | None = optional(
-        None, "When AKS may replace node images. Default: at any time."
-    )
 
 
 class AzureRegistry(Model):
@@ -271,6 +226,9 @@ class Azure(CloudSettings):
     encryption: AzureEncryption = optional(AzureEncryption(), "Your own keys in place of Azure's.")
     monitoring: AzureMonitoring = optional(
         AzureMonitoring(), "Logs and metrics that outlive a node."
+    )
+    storage_drivers: AzureStorageDrivers = optional(
+        AzureStorageDrivers(), "CSI drivers of volumes that AKS runs."
     )
     autoscaler: AzureAutoscaler = optional(
         AzureAutoscaler(), "The cluster autoscaler's settings where they differ from the release's."

@@ -9,6 +9,26 @@ from config.model.fields import Duration, Model, optional
 from config.model.pool import AnyPool
 
 
+class GcpLocalSsd(Model):
+    """Disks inside the machine, of 375 GB each (3 TB on A4X): fast, and lost with the node (page
+    local-ssd).
+    """
+
+    count: int | None = optional(
+        None,
+        "How many a node has. Required where the machine type leaves the choice; others always "
+        "have the same number.",
+        1,
+        ge=1,
+        le=48,
+    )
+    use: Literal["ephemeral", "block"] = optional(
+        "ephemeral",
+        "`ephemeral`: emptyDir volumes, images and logs; `block`: raw devices for volumes of the "
+        "kind `local`.",
+    )
+
+
 class GcpNodes(Model):
     """Settings of a pool's nodes that only GKE has."""
 
@@ -31,6 +51,9 @@ class GcpNodes(Model):
         "Further properties of the node pool, in the names of Pulumi's `NodePool`: those that no "
         "key here sets.",
         {"nodeConfig": {"gvnic": {"enabled": True}, "tags": ["gpu"]}},
+    )
+    local_ssd: GcpLocalSsd | None = optional(
+        None, "Local SSDs of the nodes; immutable. Default: those that the machine always has."
     )
 
 

@@ -23,6 +23,8 @@ from config.clouds.gcp.gcp_forms import (
     ResourceReference,
     ServiceAccountReference,
 )
+from config.clouds.gcp.gcp_maintenance import GcpMaintenance
+from config.clouds.gcp.gcp_storage_drivers import GcpStorageDrivers
 from config.clouds.provider_properties import Properties
 from config.model.cluster import CloudSettings
 from config.model.fields import Cidr, Model, Some, Unreadable, optional, worded
@@ -222,16 +224,6 @@ class GcpEncryption(Model):
     )
 
 
-class GcpMaintenance(Model):
-    """The daily time at which GKE may upgrade (page maintenance-windows-and-exclusions)."""
-
-    start_time: str = Field(
-        pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$",
-        description="The time in UTC, in quotes, at which a daily window of four hours opens.",
-        examples=["02:00"],
-    )
-
-
 class GcpExistingCluster(Model):
     """An existing GKE cluster: the stack only adds pools and the layer inside."""
 
@@ -275,7 +267,10 @@ class Gcp(CloudSettings):
     registries: tuple[GcpRegistry, ...] = optional((), "Repositories that nodes may pull from.")
     encryption: GcpEncryption = optional(GcpEncryption(), "Your own keys in place of Google's.")
     maintenance: GcpMaintenance | None = optional(
-        None, "The daily time at which GKE may upgrade. Default: at any time."
+        None, "When GKE may upgrade, and when not. Default: at any time."
+    )
+    storage_drivers: GcpStorageDrivers = optional(
+        GcpStorageDrivers(), "CSI drivers of volumes that GKE runs."
     )
     autoscaler: GcpAutoscaler = optional(
         GcpAutoscaler(), "The cluster autoscaler's settings where they differ from the release's."

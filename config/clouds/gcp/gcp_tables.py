@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 
 from config.clouds.tables import Attachable, Machine, Versions, minor_number, rows
@@ -124,3 +126,22 @@ def all_channels() -> Versions:
         max((each.last for each in every), key=minor_number),
     )
     return Versions(first, last, max(each.read for each in every))
+
+
+@dataclass(frozen=True)
+class LocalSsds:
+    """The local SSDs of a machine type."""
+
+    fixed: int | None
+    """How many it always has; None if the number is chosen."""
+    counts: tuple[int, ...]
+    """The numbers that it can have; empty for none."""
+
+
+def local_ssds(machine: str) -> LocalSsds | None:
+    """Return the local SSDs of a machine type; None if no source names it."""
+    for row in rows(__file__, "local-ssds"):
+        if re.fullmatch(row["machine"], machine):
+            counts = tuple(int(count) for count in row["counts"].split("|") if count)
+            return LocalSsds(counts[0] if row["kind"] == "fixed" else None, counts)
+    return None

@@ -14,7 +14,7 @@ from sandbox.gcp import gcp_catalogue, gcp_ids
 from sandbox.gcp.resources import gcp_cluster_rules, gcp_pool
 from sandbox.gcp.resources.gcp_network import ranges
 from sandbox.gcp.resources.gcp_requests import CLUSTER, POOL, ClusterRequest, pools_of
-from sandbox.gcp.resources.gcp_resource_type import GcpType
+from sandbox.gcp.resources.gcp_resource_type import GcpType, type_named
 
 DEFAULT_POOL = "default-pool"
 
@@ -100,6 +100,7 @@ def _with_defaults(resources: Resources, id: str, wanted: Body) -> Body:
         "nodeLocations": wanted.get("nodeLocations")
         or [z for z in gcp_catalogue.default_zones(location) if z not in own_zone],
         "ipAllocationPolicy": {**policy, "clusterIpv4CidrBlock": pods, "servicesIpv4CidrBlock": services},
+        "addonsConfig": {**type_named(CLUSTER).service["addonsConfig"], **(wanted.get("addonsConfig") or {})},
         "clusterIpv4Cidr": pods,
         "servicesIpv4Cidr": services,
         "masterVersion": version,

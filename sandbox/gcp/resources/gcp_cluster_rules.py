@@ -4,7 +4,7 @@ from sandbox.cloud import rules
 from sandbox.cloud.provider import Refused
 from sandbox.gcp import gcp_catalogue, gcp_ids
 from sandbox.gcp.gcp_errors import GcpRefused, bad_request
-from sandbox.gcp.resources import gcp_identity, gcp_machine_rules, gcp_range_rules
+from sandbox.gcp.resources import gcp_identity, gcp_machine_rules, gcp_maintenance_rules, gcp_range_rules
 from sandbox.gcp.resources.gcp_network import NETWORK
 from sandbox.gcp.resources.gcp_requests import ClusterRequest, ClusterRule
 
@@ -184,5 +184,6 @@ RESULT: tuple[ClusterRule, ...] = (
     *(gcp_range_rules.service_range_size, gcp_range_rules.pod_range_size, zones, workload_pool),
     *(policy_on_dataplane, autoscaling_limits, encryption, gcp_identity.secrets_key, gcp_identity.shared_vpc),
     *(groups, some_endpoint, resource_labels, upgrade),
+    *gcp_maintenance_rules.RULES,
 )
 """Rules on the resulting body: defaults and kept values included."""

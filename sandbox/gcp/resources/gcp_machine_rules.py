@@ -213,3 +213,20 @@ def taints(request: PoolRequest) -> GcpRefused | None:
             return bad_request(f"Taints must be unique by key and effect: {taint['key']} has {taint['effect']} twice.")
         seen.add((taint["key"], taint["effect"]))
     return None
+
+
+@rules.as_read
+def local_ssds(request: PoolRequest) -> GcpRefused | None:
+    # docs.cloud.google.com/compute/docs/disks/local-ssd, the two tables; zero means the machine's own number (NodeConfig's
+    # EphemeralStorageLocalSsdConfig). Words UNCONFIRMED.
+    uses = ("ephemeralStorageLocalSsdConfig", "localNvmeSsdBlockConfig")
+    counts = [(request.config.get(use) or {}).get("localSsdCount") or 0 for use in uses]
+    if not any(counts):
+        return None
+    name = request.machine.name
+    if all(counts):
+        return bad_request("Local SSDs are either for ephemeral storage or raw block devices.")
+    allowed = gcp_catalogue.local_ssds(name)
+    if allowed is not None and sum(counts) not in allowed:
+        return bad_request(f"Machine type {name} does not support {sum(counts)} local SSDs.")
+    return None

@@ -164,4 +164,5 @@ RESULT: tuple[PoolRule, ...] = (
     *(gcp_machine_rules.image, gcp_machine_rules.shutdown_grace, gcp_machine_rules.service_account),
     *(gcp_machine_rules.scopes, gcp_machine_rules.workload_metadata, gcp_machine_rules.version),
     *(gcp_machine_rules.resource_labels, gcp_machine_rules.labels, gcp_machine_rules.taints),
+    gcp_machine_rules.local_ssds,
 )

@@ -7,6 +7,7 @@ import ipaddress
 import json
 import re
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 Check = Callable[[str, Any], str | None]
@@ -115,6 +116,16 @@ def time_of_day(path: str, value: str) -> str | None:
     if re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", value):
         return None
     return f'"{path}" ("{value}") must be in the format HH:mm (RFC3399)'
+
+
+def moment(path: str, value: str) -> str | None:
+    """Validate as verify.ValidateRFC3339Date: Go's time.Parse. Words are UNCONFIRMED."""
+    form = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"
+    try:
+        datetime.fromisoformat(value if re.fullmatch(form, value) else "")
+    except ValueError:
+        return f'"{path}" ("{value}") is not a valid RFC3339 date'
+    return None
 
 
 def named_check(rule: list[str] | int | str) -> Check:

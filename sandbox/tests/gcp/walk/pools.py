@@ -214,4 +214,20 @@ ROWS = [
     Row("machines' label in capitals", gcp_machine_rules.resource_labels, "labeling-resources")
     .assumes("Invalid resource label team=ML")
     .tries(nodes, REGULAR, resourceLabels={"team": ("ML", "ml")}),
+    Row("SSDs that a machine does not take", gcp_machine_rules.local_ssds, "page disks/local-ssd")
+    .assumes("Machine type n2-standard-8 does not support 3 local SSDs.")
+    .tries(
+        *(pool, REGULAR),
+        nodeConfig={"machineType": "n2-standard-8", "ephemeralStorageLocalSsdConfig": {"localSsdCount": (3, 2)}},
+    ),
+    Row("SSDs of two uses", gcp_machine_rules.local_ssds, "page local-ssd")
+    .assumes("either for ephemeral storage or raw block devices")
+    .tries(
+        *(pool, REGULAR),
+        nodeConfig={
+            "machineType": "n2-standard-8",
+            "ephemeralStorageLocalSsdConfig": {"localSsdCount": 1},
+            "localNvmeSsdBlockConfig": ({"localSsdCount": 1}, ABSENT),
+        },
+    ),
 ]

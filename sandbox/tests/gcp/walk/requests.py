@@ -14,10 +14,11 @@ from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, PROJECT, Project, with_con
 
 @dataclass(frozen=True)
 class Make:
-    """A create of a resource, or an update where it exists."""
+    """A create of a resource, or an update where it exists; `last` are the earlier inputs if a key was removed."""
 
     token: str
     inputs: Props
+    last: Props | None = None
 
     def __call__(self, project: Project) -> None:
         inputs = project.check(self.token, self.inputs)
@@ -25,11 +26,12 @@ class Make:
         if project.cloud.get(id) is None or TYPES[self.token].shared:
             project.provider.create(Resource(self.token, "it", "urn:it", inputs=inputs))
             return
-        resource = project.refresh(Resource(self.token, "it", "urn:it", id, old_inputs=inputs))
+        last = inputs if self.last is None else project.check(self.token, self.last)
+        resource = project.refresh(Resource(self.token, "it", "urn:it", id, old_inputs=last))
         # The provider's own outputs are not in the cloud; only the pool's cluster stays as it was sent.
         own = TYPES[self.token].virtual - {"cluster"}
         outputs = {name: value for name, value in resource.old_outputs.items() if name not in own}
-        project.provider.update(dataclasses.replace(resource, inputs=inputs, old_inputs=inputs, old_outputs=outputs))
+        project.provider.update(dataclasses.replace(resource, inputs=inputs, old_inputs=last, old_outputs=outputs))
 
 
 @dataclass(frozen=True)

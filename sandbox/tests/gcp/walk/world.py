@@ -5,9 +5,9 @@ from sandbox.gcp.resources import bucket, gcp_cluster_rules, gcp_identity, gcp_n
 from sandbox.tests.rule_walk import Refusal, Walk, marked
 
 from ..conftest import ACCOUNT, NAT, NAT_INPUTS, POOL, REGULAR, ROUTER, ROUTER_INPUTS, Project
-from . import buckets, clusters, gpus, networks, pools
+from . import buckets, clusters, gpus, maintenance, networks, pools
 
-MODULES = (networks, clusters, pools, gpus, buckets)
+MODULES = (networks, clusters, maintenance, pools, gpus, buckets)
 TABLES = [
     *((module, table) for module in (gcp_cluster_rules, gcp_pool_rules) for table in ("SENT", "RESULT")),
     (gcp_network, "SUBNET_RULES"),
