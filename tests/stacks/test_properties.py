@@ -1,4 +1,4 @@
-"""A cloud's own properties in a stack file through the real engine: ten are written, changed and taken out again.
+"""A cloud's own properties in a stack file through the real engine: ten are written, changed and taken out again, and keys beside them.
 
 `properties.yaml` has the properties of each cloud, and what the cloud has in the end.
 """
@@ -36,6 +36,8 @@ def written(cloud: str, which: int | None) -> dict[str, Any]:
         provider = config["cloud"]["provider"]
         place = config["cloud"] if row["at"] == "cluster" else pools[row["at"]].setdefault(provider, {})
         laid(place.setdefault("properties", {}), row["property"], row["values"][which])
+    for row in TABLE[cloud]["keys"] if which is not None else ():
+        laid(config["cloud"] if row["at"] == "cluster" else pools[row["at"]], row["key"], row["values"][which])
     return config
 
 
@@ -51,7 +53,10 @@ def found(stack: Stack, cloud: str, row: dict[str, Any]) -> Any:
         and record.token.rpartition(":")[2] in ("AgentPool", "NodePool", "ManagedCluster", "Cluster")
     )
     for key in row["property"].split("."):
-        value = value.get(key) if isinstance(value, dict) else None
+        if isinstance(value, list):
+            value = value[int(key)] if int(key) < len(value) else None
+        else:
+            value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
@@ -66,13 +71,13 @@ def stack(tmp_path: Path) -> Iterator[Stack]:
 
 @pytest.mark.parametrize("cloud", sorted(TABLE))
 def test_ten_properties_are_set_changed_and_taken_out_again(cloud: str, stack: Stack) -> None:
-    rows = TABLE[cloud]["rows"]
-    assert len(rows) == 10
+    assert len(TABLE[cloud]["rows"]) == 10
+    rows = [*TABLE[cloud]["rows"], *TABLE[cloud]["keys"]]
     replaced = {row["at"] for row in rows if row.get("replaced")}
     for which in (0, 1, None):
         stack.write(written(cloud, which))
         steps = stack.up()
-        wanted = [row["then"] if which is None else row["values"][which] for row in rows]
+        wanted = [row["then"] if which is None else row.get("has", row["values"])[which] for row in rows]
         assert [found(stack, cloud, row) for row in rows] == wanted
         ours = {name.removeprefix("ml-own-"): op for op, name, _ in steps if op == "replace"}
         assert set(ours) == (set() if which == 0 else replaced)
