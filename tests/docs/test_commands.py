@@ -16,10 +16,13 @@ PAGES = ("get-started", "kubeflow", "placement", "workloads")
 BLOCKS = [block for page in PAGES for block in blocks(DOCS / f"{page}.md") if block.language in ("sh", "bash")]
 PROGRAMS = ("az", "htpasswd", "kubectl", "openssl", "pulumi", "sleep", "uv")
 STUB = """#!/bin/sh
-for word in "$(basename "$0")" "$@"; do printf '%s\\036' "$word"; done >>"$RECORD"; printf '\\035' >>"$RECORD"
+words=$(printf '%s\\036' "$(basename "$0")" "$@"); printf '%s\\035' "$words" >>"$RECORD"
 echo e30=
 """
-"""A record of a command ends with \\035, each of its words with \\036: words have line breaks."""
+"""A record of a command ends with \\035, each of its words with \\036: words have line breaks.
+
+It is written at once: both programs of a pipe write.
+"""
 
 
 def commands(block: Block, folder: Path) -> list[list[str]]:
