@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import create_model
 
-from config.base.near import nearest
+from config.base.near import bare, nearest
 from config.clouds.tables import ForeignKeys
 from config.clouds.traits import Cloud
 from config.model.cluster import CloudSettings
@@ -29,6 +29,11 @@ CLOUDS = (
 )
 """Packages with a module `<name>_registration`. A file that names no cloud gets the first."""
 
+
+_OTHERS = frozenset(
+    {"aws", "amazon", "eks", "ec2", "digitalocean", "hetzner", "openstack", "vsphere"}
+)
+"""Clouds that this program makes no cluster in: none is a misspelt one of ours."""
 
 _ALIKE = 0.75
 """The likeness (`difflib`) from which a wrong provider is read as the cloud that it resembles."""
@@ -93,11 +98,18 @@ def likely_cloud(sizes: Iterable[str]) -> Cloud:
     ).traits
 
 
+def is_another(provider: object) -> bool:
+    """Return whether a provider is a cloud that this program makes no cluster in."""
+    return isinstance(provider, str) and bare(provider) in _OTHERS
+
+
 def named_like(provider: str) -> Registration | None:
     """Return the cloud that a wrong provider means; None if none is like it."""
     names = {
         name: cloud for cloud in registrations() for name in (cloud.provider, *cloud.also_called)
     }
+    if is_another(provider):
+        return None
     close = nearest(provider, names, _ALIKE)
     return names[close] if close else None
 

@@ -111,7 +111,7 @@ Duration = Annotated[
     str,
     form(
         r"^(0|[1-9][0-9]{0,5})(s|m|h)$",
-        "a whole number of at most six digits with a unit, such as 30s, 5m or 1h",
+        "a whole number with a unit of s, m or h, such as 30s, 5m or 24h (a day)",
     ),
 ]
 """Such as `30s`, `5m` or `1h`."""
@@ -162,7 +162,7 @@ class Model(BaseModel):
         number nor true or false, as in the published schema.
         """
         annotation = cls.model_fields[name].annotation
-        kinds = set(_alternatives(annotation))
+        kinds = set(alternatives(annotation))
         numbers = kinds & {int, float}
 
         def check(value: Any) -> Any:
@@ -184,13 +184,13 @@ class Model(BaseModel):
             return super().__getattr__(name)
 
 
-def _alternatives(annotation: Any) -> Iterator[Any]:
+def alternatives(annotation: Any) -> Iterator[Any]:
     """Yield the types that a value may have."""
     if get_origin(annotation) is Annotated:
-        yield from _alternatives(get_args(annotation)[0])
+        yield from alternatives(get_args(annotation)[0])
     elif get_origin(annotation) in (Union, UnionType):
         for inner in get_args(annotation):
-            yield from _alternatives(inner)
+            yield from alternatives(inner)
     else:
         yield annotation
 

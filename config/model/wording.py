@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
@@ -14,7 +15,7 @@ from pydantic_core import ErrorDetails
 from config.base.hiding import hidden, secret_in
 from config.base.near import bare, nearest
 from config.base.problems import Problem, as_path
-from config.model.fields import FORMS, RANGE, Model
+from config.model.fields import FORMS, RANGE, Model, alternatives
 
 NOT_A_KEY = "is not a key of this object"
 """The problem of an unknown key."""
@@ -31,9 +32,9 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
         case "missing":
             return Problem(where, "is missing", f"add `{error['loc'][-1]}{place.example}`")
         case "model_type" | "model_attributes_type" | "dict_type":
-            return Problem(where, *not_an_object(given, place.keys, place.plain))
+            return Problem(where, *not_an_object(given, place.model))
         case "tuple_type":
-            return Problem(where, *not_a_list(given, plain=place.plain))
+            return Problem(where, *not_a_list(given, model=place.model))
         case "string_type" if given is None or isinstance(given, dict | list):
             what = f"is {type_in_words(given)}, not text"
             form = next((_form(form, place) for form in place.forms), None)
@@ -61,6 +62,11 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             )
         case "int_type" | "float_type" if isinstance(given, str) and _NUMBER.fullmatch(given):
             return Problem(where, f"{is_it}, in quotes", f"write {given}, without quotes")
+        case "float_type" if share := re.fullmatch(r"(\d+(?:\.\d+)?) ?%", str(given)):
+            return Problem(where, is_it, f"write {float(share[1]) / 100:g}, a share of 1")
+        case "greater_than_equal" if given == 0 and where.endswith(".maxNodes"):
+            remedy = "1 or more; to have no such pool, remove its entry"
+            return Problem(where, is_it, remedy)
         case "int_type" if unit := re.fullmatch(r"(\d+)[a-zA-Z%]+", str(given)):
             return Problem(where, is_it, f"write a whole number without a unit, such as {unit[1]}")
         case "bool_type" if str(given).lower() in _YES_OR_NO:
@@ -74,32 +80,65 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(where, is_it, error["msg"][:1].lower() + error["msg"][1:])
 
 
-def not_an_object(given: Any, keys: list[str], plain: str = "") -> tuple[str, str]:
-    """Return problem and remedy of a value in place of an object; no `keys`: any are allowed.
+def not_an_object(given: Any, model: type[Model] | None) -> tuple[str, str]:
+    """Return problem and remedy of a value in place of an object; None: one with any keys."""
+    what = f"is {type_in_words(given)}, not an object"
+    if model is None:
+        return what, "write `{key: value}`"
+    if isinstance(given, list) and len(given) == 1 and isinstance(given[0], dict) and given[0]:
+        return what, f"take away the `- ` before `{next(iter(given[0]))}`"
+    keys = f"keys: {', '.join(by_key(model))}"
+    if model.plain and not isinstance(given, list):
+        return f"is {shown(given)}, not an object", model.plain
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        return f"{what}: it stands in quotes", f"take the quotes away; {keys}"
+    if any(len(field.examples or ()) > 1 for field in by_key(model).values()):
+        return what, f"write {keys}"  # each example is one cloud's
+    return what, f"write for example `{_example(model)}`; {keys}"
 
-    `plain`: the remedy for a value that is no list.
-    """
-    if plain and not isinstance(given, list):
-        return f"is {shown(given)}, not an object", plain
-    remedy = f"write keys: {', '.join(keys)}" if keys else "write `{key: value}`"
-    return f"is {type_in_words(given)}, not an object", remedy
 
-
-def not_a_list(given: Any, example: str | None = None, plain: str = "") -> tuple[str, str]:
-    """Return problem and remedy of a value in place of a list.
-
-    `plain`: the remedy for a value that is no object.
-    """
-    if plain and not isinstance(given, dict):
-        return f"is {shown(given)}, not a list", plain
-    remedy = "write `[...]`, or one `- ...` a line"
-    if isinstance(given, dict) and given:
-        remedy = f"write `- ` before its first key, `{next(iter(given))}`"
-    if isinstance(given, str) and "," in given:
-        remedy = f"write `[{', '.join(part.strip() for part in given.split(','))}]`"
+def not_a_list(
+    given: Any, example: str | None = None, model: type[Model] | None = None
+) -> tuple[str, str]:
+    """Return problem and remedy of a value in place of a list of objects of a `model`, if any."""
+    what = f"is {type_in_words(given)}, not a list"
+    if model and model.plain and not isinstance(given, dict):
+        return f"is {shown(given)}, not a list", model.plain
+    if isinstance(given, str) and given.lstrip().startswith("["):
+        return f"{what}: it stands in quotes", "take the quotes away"
     if example:
-        remedy = f"write for example `{example}`"
-    return f"is {type_in_words(given)}, not a list", remedy
+        return what, f"write for example `{example}`"
+    if isinstance(given, dict) and given:
+        if model:
+            return what, f"write `- ` before its first key, `{next(iter(given))}`"
+        return what, f"write `[{', '.join(map(str, given))}]`"
+    if isinstance(given, str) and "," in given:
+        return what, f"write `[{', '.join(part.strip() for part in given.split(','))}]`"
+    return what, "write `[...]`, or one `- ...` a line"
+
+
+def _example(model: type[Model]) -> str:
+    """Return an example of an object: its required keys, or else its first two."""
+    fields = by_key(model)
+    required = [key for key, field in fields.items() if field.is_required()]
+    values = {key: _example_of(fields[key]) for key in required or list(fields)[:2]}
+    return "{" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}"
+
+
+def _example_of(field: FieldInfo) -> str:
+    for annotation in alternatives(field.annotation):
+        if isinstance(annotation, type) and issubclass(annotation, Model):
+            return _example(annotation)
+        if annotation is bool:
+            return "true"
+        if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+            return str(next(iter(annotation)))
+        if get_origin(annotation) is Literal:
+            return str(get_args(annotation)[0])
+    if isinstance(field.default, tuple) and field.default and not field.examples:
+        return f"[{', '.join(map(str, field.default))}]"
+    example = field.examples[0] if field.examples and not holds_secret(field.annotation) else "..."
+    return f"[{', '.join(map(str, example))}]" if isinstance(example, list) else str(example)
 
 
 def type_in_words(value: Any) -> str:
@@ -194,7 +233,7 @@ class _Place:
         self._annotation: Any = model
         self._field: FieldInfo | None = None
         self.keys = list(by_key(model))
-        self.plain = model.plain
+        self.model: type[Model] | None = model
         for part in loc:
             if isinstance(part, int):
                 self.path += f"[{part}]"
@@ -209,7 +248,7 @@ class _Place:
             self._field = field
             inner = next(models(self._annotation), None)
             self.keys = list(by_key(inner)) if inner else []
-            self.plain = inner.plain if inner else ""
+            self.model = inner
 
     @property
     def secret(self) -> bool:

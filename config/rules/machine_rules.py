@@ -68,7 +68,12 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
         return Problem(
             where, f"{size!r} is a machine of {maker.title}, not of {cloud.title}", example
         )
+    if "tpu" in size:
+        what = f"{size!r} has TPUs, and this program makes pools of GPUs and CPUs"
+        return Problem(where, what, example)
     if _ARM.fullmatch(size):
+        plain = [machine.size for machine in cloud.machines.values() if not machine.gpus]
+        meant = _did_you_mean(size, plain)
         # github.com/kubeflow/pipelines/issues/12705: "exec format error".
         what = f"{size!r} is an Arm machine, and images of Kubeflow are for amd64"
         return Problem(where, what, meant.strip() or example)
@@ -106,7 +111,7 @@ def _with_gpu(model: str, cloud: Cloud) -> str | None:
 def _instead(machine: Machine) -> str:
     if not machine.replacement:
         return "choose another size"
-    cheaper = " or ".join(machine.cheaper)
+    cheaper = next(iter(machine.cheaper), "")
     return f"use {machine.replacement}" + (
         f"; {cheaper} has as many GPUs and costs less" if cheaper else ""
     )

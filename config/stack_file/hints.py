@@ -7,14 +7,14 @@ In this order: another spelling of a key that is valid here, another tool's name
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
 from pydantic.alias_generators import to_camel
 
-from config.base.near import HINT, bare, nearest, opposite
+from config.base.near import HINT, NEAR, bare, nearest, opposite
 from config.clouds import registry
 from config.clouds.provider_properties import place_of
 from config.clouds.registry import Registration
@@ -24,6 +24,9 @@ from config.model.wording import by_key, models
 
 _MOST = 2
 """Places that a remedy names."""
+
+_SURELY = 0.9
+"""The likeness that counts more than the same key at another place."""
 
 _POOL = re.compile(r"pools\[\d+\]|systemPool")
 
@@ -35,8 +38,10 @@ class Hints:
     are those of the top keys.
     """
 
-    def __init__(self, registration: Registration | None, types: Mapping[str, Any]) -> None:
-        self._registration, self._types = registration, types
+    def __init__(
+        self, registration: Registration | None, types: Mapping[str, Any], prefix: str = ""
+    ) -> None:
+        self._registration, self._types, self._prefix = registration, types, prefix
         self._clouds = [registration] if registration else registry.registrations()
 
     def __call__(self, key: str, model: type[Model], path: str) -> tuple[str, str | None]:
@@ -51,8 +56,11 @@ class Hints:
         if foreign:
             remedy = foreign.remedy or _in_its_place(own)
             return remedy, own if own in fields and not foreign.remedy else None
-        if near := nearest(key, fields, HINT):
-            return f"did you mean `{near}`?", near if nearest(key, fields) else None
+        places = _shallowest(key, _places(model, "")) or _shallowest(key, self._everywhere)
+        if near := nearest(key, fields, _SURELY if places else NEAR):
+            return f"did you mean `{near}`?", near
+        if key in self._types:
+            return f"its place is `{self._prefix}{key}`, beside the others", None
         if other := opposite(key, fields):
             remedy = f"write `{other}: false` for `{key}: true`: the meaning is the other way round"
             return remedy, None
@@ -63,16 +71,24 @@ class Hints:
             place := place_of(key, path, [cloud.provider for cloud in self._clouds])
         ):
             places = [place]
+        if not places and (near := nearest(key, fields, HINT)):
+            return f"did you mean `{near}`? {keys_here(fields)}", None
         return _move_it(places) if places else keys_here(fields), None
 
-    def of_the_file(self, key: str, prefix: str) -> tuple[str, str | None]:
-        """Return the remedy for an unknown top key, and the top key that it means."""
+    def of_the_file(self, key: str, given: Container[str]) -> tuple[str, str | None]:
+        """Return the remedy for an unknown top key, and the top key that it means. `given`: the
+        right top keys of the file.
+        """
+        if key.startswith("x-"):
+            return "remove it: define an anchor where its value is used first", None
         foreign = None if _same(key, self._types) else self._foreign(key, "")
         if foreign and foreign.remedy:
             return foreign.remedy, None
         near = foreign.key if foreign else nearest(key, self._types)
         if near in self._types:
-            return f"did you mean `{near}`? write `{prefix}{near}`", near
+            if near in given:
+                return f"remove it: `{self._prefix}{near}` stands there already", None
+            return f"did you mean `{near}`? write `{self._prefix}{near}`", near
         places = [near] if near else _shallowest(key, self._everywhere)
         return _move_it(places) if places else keys_here(self._types), None
 
@@ -97,12 +113,18 @@ class Hints:
 
     def _of_another_cloud(self, key: str, model: type[Model], path: str) -> str | None:
         """Return the remedy for a key that the same object has on another cloud."""
-        mine = self._registration
-        for cloud in registry.registrations() if mine and model is mine.settings else ():
-            if cloud is not mine and key in by_key(cloud.settings):
+        mine, (top, *inside) = self._registration, path.split(".")
+        if mine is None or top != "cloud":
+            return None
+        for cloud in registry.registrations():
+            there: type[Model] | None = cloud.settings
+            for part in inside:
+                field = by_key(there).get(part) if there else None
+                there = next(models(field.annotation), None) if field else None
+            if cloud is not mine and there and key in by_key(there):
                 return (
-                    f"remove it: {mine.traits.title if mine else ''} has no such setting; it is "
-                    f"one of `provider: {cloud.provider}`"
+                    f"remove it: {mine.traits.title} has no such setting; it is one of `provider: "
+                    f"{cloud.provider}`"
                 )
         return None
 

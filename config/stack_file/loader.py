@@ -71,11 +71,14 @@ def read_stack(
     outside, beyond_outside = bounds.drop_out_of_bounds(outside)
     file = _File(raw, outside, prefix)
     draft = file.draft(is_production(stack), accepts_examples)
-    problems = [*file.problems, *_missing(file, draft)]
+    # For another cloud neither rules nor required keys are known.
+    of_ours = not registry.is_another(_provider(file.settings))
+    problems = [*file.problems, *(_missing(file, draft) if of_ours else ())]
     problems += secrets.secret_problems(
         file.settings, file.types, is_secret, prefix, file.mended.as_written
     )
-    problems = _joined(problems + file.reading.problems(), _rule_problems(file, draft))
+    by_rules = _rule_problems(file, draft) if of_ours else []
+    problems = _joined(problems + file.reading.problems(), by_rules)
     problems = _shown(bounds.drop_repeats(problems, beyond + beyond_outside))
     if any(not problem.warning for problem in problems):
         return None, problems
@@ -93,7 +96,7 @@ class _File:
         settings = top_keys.read_top_keys(raw, outside, prefix, self.mended)
         self.registration = _registration(settings, self.mended)
         self.types = types = top_keys.top_key_types(self.registration)
-        self.mended.hint = Hints(self.registration, types)
+        self.mended.hint = Hints(self.registration, types, prefix)
         lists = [key for key, type in types.items() if get_origin(type) is tuple]
         self.mended.examples = {key: _example(key, settings) for key in lists}
         self.settings = {
@@ -170,6 +173,12 @@ class _File:
         return None
 
 
+def _provider(settings: Mapping[str, Any]) -> object:
+    """Return the provider as written; None without one."""
+    cloud = settings.get("cloud")
+    return cloud.get("provider") if isinstance(cloud, dict) else None
+
+
 def _registration(settings: dict[str, Any], mended: Mended) -> Registration | None:
     """Return the file's cloud; after a wrong provider the likely one, which `settings` then has."""
     if "cloud" not in settings:
@@ -191,6 +200,8 @@ def _registration(settings: dict[str, Any], mended: Mended) -> Registration | No
         registration = top_keys.likely_provider(cloud, settings)
         guess = f"did you mean `{registration.provider}`? " if registration else ""
         remedy = f"{guess}one of: {', '.join(each.provider for each in clouds)}"
+        if registry.is_another(written):
+            remedy += "; `existing` takes the kubeconfig of any cluster, the others make one"
         mended.problems.append(Problem(mended.as_written(f"{path}.provider"), what, remedy))
         if registration:
             guessed = {**cloud, "provider": registration.provider}

@@ -57,7 +57,7 @@ class Mended:
 
     def _object(self, value: Any, model: type[Model], path: str) -> Any:
         if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
-            self._add(path, *not_an_object(value, list(by_key(model))))
+            self._add(path, *not_an_object(value, model))
             self.guessed.add(path)
             self.written[path] = f"{self.as_written(path)}[0]"
             return self._object(value[0], model, path)
@@ -103,7 +103,7 @@ class Mended:
             return self._items(value, model, path)
         plain = model is None or (isinstance(value, str) and model.meant_by(value))
         if plain and isinstance(value, str | int | float) and not isinstance(value, bool):
-            self._add(path, *not_a_list(value, plain=model.plain if model else ""))
+            self._add(path, *not_a_list(value, model=model))
             self.written[f"{path}[0]"] = self.as_written(path)
             return [self.value(value, inner, f"{path}[0]")]
         return value
@@ -113,7 +113,9 @@ class Mended:
         fields = by_key(model)
         by_name = "name" in fields and all(isinstance(item, dict) for item in value.values())
         if not by_name or any(nearest(str(key), fields) for key in value):
-            self._add(path, *not_a_list(value, self.examples.get(path)))
+            self._add(path, *not_a_list(value, self.examples.get(path), model))
+            if not any(nearest(str(key), fields) for key in value):
+                return []
             self.written[f"{path}[0]"] = self.as_written(path)
             self.guessed.add(f"{path}[0]")
             return [self.value(value, model, f"{path}[0]")]

@@ -95,7 +95,7 @@ def read_top_keys(
 ) -> dict[str, Any]:
     """Return the settings by their right keys; read a wrong key as the one that it means."""
     settings = {key: value for key, value in raw.items() if key in EXAMPLES}
-    hints = Hints(None, top_key_types(None))
+    hints = Hints(None, top_key_types(None), prefix)
     for key, value in [*raw.items(), *outside.items()]:
         namespace, _, name = key.rpartition(":")
         if key in settings and key not in outside:
@@ -112,7 +112,7 @@ def read_top_keys(
         remedy, target = (
             (f"write `{prefix}{name}`", name)
             if name in EXAMPLES
-            else hints.of_the_file(name, prefix)
+            else hints.of_the_file(name, settings)
         )
         what = "is not a setting of this program"
         if key in outside:
@@ -141,4 +141,6 @@ def likely_provider(cloud: Mapping[str, Any], settings: Mapping[str, Any]) -> Re
         for pool in listed
         if isinstance(pool, dict) and isinstance(pool.get("machine"), str)
     ]
+    if isinstance(written, str) and registry.is_another(written):
+        return None
     return named or registry.most_alike(sizes)

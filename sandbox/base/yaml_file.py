@@ -36,9 +36,9 @@ def parsed(text: str, title: str) -> dict[str, Any]:
     except RecursionError:
         raise _too_deep(title) from None
     except YAMLError as broken:
-        mark = getattr(broken, "problem_mark", None)
-        place = f"{title}:{mark.line + 1}" if mark else title
-        raise SandboxError(f"{place}: is not YAML: {_in_words(broken)}") from None
+        line, words = _fault(text, broken)
+        place = f"{title}:{line}" if line else title
+        raise SandboxError(f"{place}: is not YAML: {words}") from None
     except ValueError as broken:
         # A date without such a day, or a number of more digits than Python reads.
         raise SandboxError(f"{title} is not YAML: {broken}") from None
@@ -56,12 +56,12 @@ _WORDS = {
     "mapping values are not allowed": "a `:` stands where no key can; indent the line as its neighbours, or quote "
     "a text with `: `",
     "sequence entries are not allowed": "a list begins on the line below its key; write `- ...` there",
-    "could not find expected ':'": "the line before has no `:`; write `key: value`",
+    "could not find expected ':'": "the line has no `:`; write `key: value`",
     r"expected <block end>, but found '(?:<block mapping start>|<block sequence start>|-|\?)'": "the line is not "
     "indented as those above it; give all keys of an object, and all `-` of a list, the same indent",
     "expected <block end>": "text follows where the value has ended; put the whole value in quotes",
     r"expected ',' or '(.)'": "a comma is missing, or the list or object is not closed with {0}",
-    'found duplicate key "(.*?)"': "the key `{0}` stands twice in one object; leave one",
+    'found duplicate key "(.*?)"': "the key `{0}` stands twice in one object; put all that is below it under the first",
     r"found undefined alias '(.*)'": "no anchor `&{0}` stands above; a text that begins with * needs quotes",
     "found unexpected end of stream": "a quote is not closed",
     "found unknown escape character": "write the text with a backslash in single quotes",
@@ -71,6 +71,32 @@ _WORDS = {
     "but found another document": "a second document begins with `---`; leave one",
 }
 """What the parser reports, as a regular expression, in words. A repeated key comes with both values, which are not shown."""
+
+
+def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
+    """Return the line of a fault, from 1 on, and the fault in words. The parser stops later than some faults stand."""
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if re.match(r"(<{7}|={7}|>{7})( |$)", line):
+            return number, "a conflict marker of git; keep one of the two sides, and delete the three markers"
+    mark = getattr(broken, "problem_mark", None)
+    if mark is None:
+        return None, _in_words(broken)
+    stopped, problem = mark.line + 1, str(getattr(broken, "problem", ""))
+    begin = getattr(broken, "context_mark", None)
+    if problem.startswith("could not find expected ':'") and begin:
+        stopped = begin.line + 1
+    for number in (stopped, stopped - 1):
+        line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+        if re.match(r'\w+( "[^"]*")+ *\{', line):
+            return number, "a block of Terraform's language; write `key: value` lines"
+        if re.match(r"-[A-Za-z\"'{\[]", line):
+            return number, "a `-` of a list needs a space after it"
+        if problem.startswith(("mapping values", "could not find")) and re.fullmatch(
+            r"(- )?[\w.\"'-]+( [^:#]+)?", line
+        ):
+            return number, "the line has no `:`; write `key: value`"
+    return stopped, _in_words(broken)
 
 
 def _in_words(broken: YAMLError) -> str:

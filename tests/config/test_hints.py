@@ -45,7 +45,7 @@ HINTS = [
     (gke_pool(L4, total_max_node_count=3), "pools[0].total_max_node_count", "remove it: `maxNodes` stands there already"),
     (gke_pool(L4, resourceLabels={"team": "vision"}), "pools[0].resourceLabels", "write `cluster.tags` in its place"),
     (gke_pool(L4, resource_labels={"team": "vision"}), "pools[0].resource_labels", "write `cluster.tags` in its place"),
-    (good(agentPoolProfiles=[]), "agentPoolProfiles", "`pools`? write `kubeflow-spot:pools`"),
+    (good(agentPoolProfiles=[]), "agentPoolProfiles", "remove it: `kubeflow-spot:pools` stands there already"),
     # What the other tool switches off is switched on here: never the same value.
     (azure(disableLocalAccounts=True), "cloud.disableLocalAccounts", "write `access.localAccounts: false` and `access.adminGroups` where it is true: the meaning is the other way round"),
     (azure(local_account_disabled=True), "cloud.local_account_disabled", "write `access.localAccounts: false` and `access.adminGroups` where it is true: the meaning is the other way round"),

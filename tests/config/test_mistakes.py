@@ -37,7 +37,7 @@ OLD = {"name": "ml", "kubernetesVersion": "1.31", "reason": "waits for Istio"}
 
 # ruff: noqa: E501  (one mistake a line)
 MISTAKES = [
-    (good(relese="r2026-09"), "relese", "did you mean `release`"),
+    (edited({**good(), "relese": "r2026-09"}, {}, ["release"]), "relese", "did you mean `release`"),
     (edited(good(), {}, ["cluster"]), "cluster", "name: ml-dev"),
     (edited(good(), {}, ["cloud"]), "cloud", "provider: azure"),
     (good(cluster="ml"), "cluster", "name, tags"),
@@ -144,7 +144,7 @@ MISTAKES = [
     (gke_cluster(tags={"a" * 64: ""}), f"cluster.tags.{'a' * 64}", "at most 63"),
     (gke_cluster(tags={"a.b": ""}), 'cluster.tags["a.b"]', "_ and -"),
     (gke_cluster(tags={"a": "b" * 64}), "cluster.tags.a", "at most 63"),
-    ({**on_gke(), "systemPool": None}, "systemPool", "write keys"),
+    ({**on_gke(), "systemPool": None}, "systemPool", "write keys: name, machine"),
     (edited(on_gke(), {}, ["systemPool"]), "systemPool", "e2-standard-4"),
     (on_gke() | {"pools": "l4"}, "pools", "g2-standard-8"),
     (on_gke(project="My Project"), "cloud.project", "not its number"),
@@ -186,7 +186,7 @@ MISTAKES = [
     (gke_pool(L4, taints=[{"key": "cloud.google.com/gke-preemptible", "value": "true"}]), "pools[0].taints[0]", "remove it"),
     (gke_pool(FLEX, taints=[{"key": "cloud.google.com/gke-spot", "value": "true"}]), "pools[0].taints[0]", "remove it"),
     (gke_pool(FLEX, gcp={"maxRunDuration": "9m"}), "pools[0].gcp.maxRunDuration", "10m to 168h"),
-    (gke_pool(FLEX, gcp={"maxRunDuration": "7d"}), "pools[0].gcp.maxRunDuration", "such as 30s, 5m or 1h"),
+    (gke_pool(FLEX, gcp={"maxRunDuration": "7d"}), "pools[0].gcp.maxRunDuration", "such as 30s, 5m or 24h"),
     (on_gke([FLEX], releaseChannel="EXTENDED") | {"cluster": OLD}, "pools[0].capacity", "another release"),
     (gke_pool(RESERVED, reservation="L4"), "pools[0].reservation", "is 'L4', which names no reservation -> projects/PROJECT/reservations/NAME"),
     (gke_system(reservation="l4"), "systemPool.reservation", "always bought on demand"),
@@ -312,9 +312,9 @@ def test_a_variable_in_a_path_leads_to_the_tilde_and_a_line_end_goes(path: str) 
 
 
 SUCCESSORS = {
-    "Standard_NC6s_v3": "use Standard_NC40ads_H100_v5; Standard_NC8as_T4_v3 or Standard_NV36ads_A10_v5 has as many GPUs",
+    "Standard_NC6s_v3": "use Standard_NC40ads_H100_v5; Standard_NC8as_T4_v3 has as many GPUs",
     "Standard_NC24s_v3": "use Standard_NC80adis_H100_v5; Standard_NC64as_T4_v3 has as many GPUs",
-    "Standard_NC6": "use Standard_NC4as_T4_v3; Standard_NC8as_T4_v3 or",
+    "Standard_NC6": "use Standard_NC4as_T4_v3; Standard_NC8as_T4_v3 has",
 }
 
 

@@ -70,5 +70,6 @@ def test_no_remedy_is_refused_by_the_next_check() -> None:
                 left = [problem for problem in loader.read_stack(after)[1] if not problem.warning]
                 new = [p for p in left if place_of(p.path)[: len(place)] == place and (p not in before or p == found)]
                 refused += [f"{found}\n  => {problem}" for problem in new]
+
     assert refused == []
     assert tried > 150

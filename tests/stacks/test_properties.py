@@ -1,4 +1,4 @@
-"""A cloud's own properties in a stack file through the real engine: ten are written, changed and taken out again, and keys beside them.
+"""A cloud's own properties, and new keys, through the real engine: they are written, changed and taken out again.
 
 `properties.yaml` has the properties of each cloud, and what the cloud has in the end.
 """

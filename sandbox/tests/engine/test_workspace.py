@@ -180,7 +180,17 @@ def test_a_file_without_a_yaml_object_is_an_error_that_names_it(home: Home, text
         ("config:\n  a: [geheim\n  b: c\n", "is not closed with ] (it begins in line 2)"),
         ("config:\n\ta: 1\n", "dev.yaml:2: is not YAML: a tab indents this line"),
         ("config:\n  a: 1\n   b: geheim\n", "dev.yaml:3: is not YAML: a `:` stands where no key can"),
-        ("config:\n  a: 1\n  geheim\n  c: 1\n", "dev.yaml:4: is not YAML: the line before has no `:`"),
+        ("config:\n  a: 1\n  geheim\n  c: 1\n", "dev.yaml:3: is not YAML: the line has no `:`; write `key: value`"),
+        ("config:\n  - name geheim\n    b: 1\n", "dev.yaml:2: is not YAML: the line has no `:`"),
+        ("config:\n  a:\n    - b\n    -c\n  d: 1\n", "dev.yaml:4: is not YAML: a `-` of a list needs a space after it"),
+        (
+            "config:\n<<<<<<< HEAD\n  a: 1\n=======\n  a: 2\n>>>>>>> b\n",
+            "dev.yaml:2: is not YAML: a conflict marker of git",
+        ),
+        (
+            'config:\n  a: 1\nresource "x" "y" {\n  b = "geheim"\n}\n',
+            "dev.yaml:3: is not YAML: a block of Terraform's language",
+        ),
         ("config:\n  a:\n    b: 1\n   c: 1\n", "dev.yaml:4: is not YAML: the line is not indented as those above it"),
         ("config:\n  a: 'it's'\n", "dev.yaml:2: is not YAML: text follows where the value has ended"),
         ("config:\n  a: *b\n", "dev.yaml:2: is not YAML: no anchor `&b` stands above"),

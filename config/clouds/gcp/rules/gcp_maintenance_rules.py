@@ -41,7 +41,9 @@ def _window(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             return
     if not given(window, "exclusions"):
         yield Problem(
-            _PATH, "says nothing", 'add `startTime: "02:00"` or `exclusions`, or remove the key'
+            _PATH,
+            "says nothing",
+            'write `maintenance: {startTime: "02:00"}` or its `exclusions`, or remove it',
         )
 
 

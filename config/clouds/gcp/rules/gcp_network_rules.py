@@ -48,7 +48,7 @@ def _way_out(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             f"{PATH}.outboundType",
             f"is {network.outbound_type}, but privateNodes is false: such nodes have own addresses",
-            "remove it, or `privateNodes: false`",
+            "remove it, or write `privateNodes: true`",
         )
     elif network.existing and network.outbound_type == "cloudNat":
         yield Problem(
