@@ -35,7 +35,7 @@ _NAMES = {
     "whole minutes of at most six digits, such as 10m": "whole minutes",
 }
 """Short names of forms that begin with what they may contain."""
-_TIMES = 3
+_TIMES = 2
 """A form that stands so often is explained once, in the section Forms."""
 
 
@@ -51,11 +51,11 @@ def page() -> str:
         for _, _, info in fields(section):
             words = _EACH.sub("", _type(section, info))
             forms[words] = forms.get(words, 0) + 1
-    often = [
-        words
-        for words, count in forms.items()
-        if count >= _TIMES and (words in _NAMES or _FORM.search(words))
-    ]
+    often: list[str] = []
+    for words in sorted(forms, key=lambda words: -forms[words]):
+        named = words in _NAMES or _FORM.search(words)
+        if forms[words] >= _TIMES and named and _short(words) not in map(_short, often):
+            often.append(words)
     text = ["## Top keys", "", *_table(("key", "meaning"), _top_rows())]
     before: dict[tuple[str, ...], Section] = {}
     for section in sections:
@@ -143,7 +143,10 @@ def _row(
         shown = words.removesuffix(base) + _short(base) if base in often else words
         value = _with_default(shown, info)
         if not _shows_itself(info, words):
-            value += f", such as `{_yaml(_example(section, info, node))}`"
+            example = _yaml(_example(section, info, node))
+            # What a plain word looks like stands in the section Forms.
+            if base not in often or not re.fullmatch(r"[\w-]+", example):
+                value += f", such as `{example}`"
     shown_key = f"**`{key}`**" if info.is_required() else f"`{key}`"
     meaning = info.description or ""
     if inner and not is_root(inner[0]):
@@ -152,12 +155,12 @@ def _row(
 
 
 def _together(description: str, summary: str) -> str:
-    """Return what a field and its object say; the longer of two first sentences that are alike."""
+    """Return what a field says; its object's longer first sentence where both say the same."""
     first, _, rest = description.partition(". ")
     words, others = (set(re.findall(r"[a-z]{4,}", text.lower())) for text in (first, summary))
     detail = "`" in first or ("order" in first and "order" not in summary)
     if detail or len(words & others) < min(len(words), len(others)) / 2:
-        return f"{description} {summary}"
+        return description or summary
     return f"{summary} {rest}".strip() if len(summary) >= len(first) else description
 
 

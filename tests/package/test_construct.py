@@ -214,8 +214,8 @@ def test_another_type_is_not_in_the_package(tmp_path: Path) -> None:
         Package().construct("ml", "kubeflow-spot:index:Other", {})
 
 
-def test_the_yaml_example_of_the_docs_is_right() -> None:
-    text = (PROJECT / "docs" / "reference" / "library.md").read_text().rpartition("```yaml\n")[2].partition("```")[0]
+def test_the_yaml_example_is_right() -> None:
+    text = (PROJECT / "examples" / "library" / "Pulumi.yaml").read_text()
     example = yaml.safe_load(text)
     cluster = example["resources"]["cluster"]
     assert cluster["type"] == "kubeflow-spot:index:KubeflowCluster"

@@ -1,7 +1,7 @@
 """The package under the real engine: its schema, and a cluster that a second program constructs.
 
 The engine finds the package as a plugin of the project file, which runs the package's folder as Pulumi's language host for Python
-does. The program is the example of docs/reference/library.md, with the SDK that Pulumi generates.
+does. The program is the example of examples/library/ml.py, with the SDK that Pulumi generates.
 """
 
 import json
@@ -27,10 +27,8 @@ pytestmark = [pytest.mark.engine, pytest.mark.tools]
 
 PROJECT = Path(__file__).resolve().parents[2]
 PACKAGE = PROJECT / "components" / "package"
-EXAMPLE, TRANSFORM = (
-    part.partition("```")[0]
-    for part in (PROJECT / "docs" / "reference" / "library.md").read_text().split("```python\n")[1:]
-)
+EXAMPLE = (PROJECT / "examples" / "library" / "ml.py").read_text()
+TRANSFORM = (PROJECT / "docs" / "reference" / "library.md").read_text().split("```python\n")[1].partition("```")[0]
 
 SUBSCRIPTION = "11111111-2222-4333-8444-555555555555"
 OWN = f"""\
