@@ -19,7 +19,7 @@ _SECRETS = {
         # docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github
         r"|(?<![A-Za-z0-9])(gh[pousr]_|github_pat_)[A-Za-z0-9_]{16,}"
         # docs.cloud.google.com/docs/authentication/token-types: access tokens; API keys.
-        r"|(?<![A-Za-z0-9])ya29\.[A-Za-z0-9_-]{10,}|(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{35}"
+        r"|(?<![A-Za-z0-9])ya29\.[A-Za-z0-9_-]{10,}|(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{30,}"
         # www.pulumi.com/docs/administration/access-identity/access-tokens
         r"|(?<![A-Za-z0-9])pul-[0-9a-f]{40}"
     ),

@@ -78,6 +78,10 @@ class OnDemand(Model):
     )
 
 
+_NO_POOL = ("ondemand", "none", "null", "no", "off")
+"""Texts in place of a fallback that are no pool's name."""
+
+
 class Fallback(Model):
     """One step of the chain that is tried if a spot pool cannot grow: another pool or the twin."""
 
@@ -89,12 +93,14 @@ class Fallback(Model):
     )
     on_demand: OnDemand | None = optional(None, "The on-demand twin; the last step of a chain.")
 
-    plain: ClassVar[str] = "write `[{onDemand: {maxNodes: 2}}]`, or `[{pool: NAME}]`"
+    plain: ClassVar[str] = (
+        "write `[{onDemand: {maxNodes: 2}}]`, or `[{pool: NAME}]`, or leave it out for none"
+    )
 
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:
         """Read a pool's name."""
-        return {"pool": text} if text and bare(text) != "ondemand" else None
+        return {"pool": text} if text and bare(text) not in _NO_POOL else None
 
 
 class Capacity(StrEnum):

@@ -38,9 +38,7 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
         case "string_type" if given is None or isinstance(given, dict | list):
             what = f"is {type_in_words(given)}, not text"
             form = next((_form(form, place) for form in place.forms), None)
-            return Problem(
-                where, what, form or "write one text; `key: |` goes before several lines"
-            )
+            return Problem(where, what, form or "write one value, without [ ] or { } around it")
         case "string_type":
             return Problem(
                 where, f"{is_it}, which YAML does not read as text", _as_text(given, place)
@@ -260,7 +258,9 @@ class _Place:
         """The example of the value, after its key; empty without one."""
         # Of several, each is one cloud's.
         shown = self.examples[0] if len(self.examples) == 1 and not self.secret else None
-        return f": {shown}" if isinstance(shown, str | int) else ""
+        # Some examples are refused as values of a stack: they would be copied.
+        made_up = re.search(r"my-project|example|0{8}", str(shown))
+        return f": {shown}" if isinstance(shown, str | int) and not made_up else ""
 
     @property
     def forms(self) -> list[str]:

@@ -64,7 +64,8 @@ class Hints:
         if other := opposite(key, fields):
             remedy = f"write `{other}: false` for `{key}: true`: the meaning is the other way round"
             return remedy, None
-        if elsewhere := self._of_another_cloud(key, model, path):
+        elsewhere = self._of_another_cloud(key, model, path)
+        if elsewhere and not nearest(key, fields, HINT):
             return elsewhere, None
         places = _shallowest(key, _places(model, "")) or _shallowest(key, self._everywhere)
         if not places and (

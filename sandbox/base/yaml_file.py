@@ -52,6 +52,7 @@ def parsed(text: str, title: str) -> dict[str, Any]:
 
 _WORDS = {
     r"found character '\\t'": "a tab indents this line; indent with spaces",
+    "found character '`'": "take the backticks away; a text may stand without quotes",
     r"found character '(.)' that cannot start": "a text that begins with {0} needs quotes",
     "mapping values are not allowed": "a `:` stands where no key can; indent the line as its neighbours, or quote "
     "a text with `: `",
@@ -59,6 +60,7 @@ _WORDS = {
     "could not find expected ':'": "the line has no `:`; write `key: value`",
     r"expected <block end>, but found '(?:<block mapping start>|<block sequence start>|-|\?)'": "the line is not "
     "indented as those above it; give all keys of an object, and all `-` of a list, the same indent",
+    r"expected <block end>, but found '([}\]])'": "a {0} closes what is not open; take it away",
     "expected <block end>": "text follows where the value has ended; put the whole value in quotes",
     r"expected ',' or '(.)'": "a comma is missing, or the list or object is not closed with {0}",
     'found duplicate key "(.*?)"': "the key `{0}` stands twice in one object; put all that is below it under the first",
@@ -83,11 +85,18 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
     if mark is None:
         return None, _in_words(broken)
     stopped, problem = mark.line + 1, str(getattr(broken, "problem", ""))
+    if twice := re.match('found duplicate key "(.*?)"', problem):
+        indent = re.match(r"[ -]*", lines[mark.line])
+        same = [n for n, line in enumerate(lines[: mark.line], 1) if line.lstrip(" -").startswith(f"{twice[1]}:")]
+        first = next((n for n in reversed(same) if indent and re.match(r"[ -]*", lines[n - 1])[0] == indent[0]), None)  # type: ignore[index]
+        return stopped, _in_words(broken) + (f", in line {first}" if first else "")
     begin = getattr(broken, "context_mark", None)
     if problem.startswith("could not find expected ':'") and begin:
         stopped = begin.line + 1
     for number in (stopped, stopped - 1):
         line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+        if " //" in line:
+            return number, "`//` begins no comment; a comment begins with #"
         if re.match(r'\w+( "[^"]*")+ *\{', line):
             return number, "a block of Terraform's language; write `key: value` lines"
         if re.match(r"-[A-Za-z\"'{\[]", line):
