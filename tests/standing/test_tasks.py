@@ -6,6 +6,7 @@ before its `pulumi up`.
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -38,7 +39,7 @@ SHOWN = {
     "pending-pod": [
         "FailedScheduling",
         "Insufficient nvidia.com/gpu",
-        "NotTriggerScaleUp",
+        "nodeGroups",
         "largestRequest",
         "general",
     ],
@@ -49,7 +50,7 @@ SHOWN = {
     "remove-pool": ["nb-t4od-0", "evicted"],
     "second-region": ["ml-north"],
     "secrets": ["serviceaccount/pulls patched", "example"],
-    "upgrade-kubernetes": ["Kubernetes version: 1.35 -> 1.36", "ALLOWED DISRUPTIONS", "nothing changed"],
+    "upgrade-kubernetes": ["Kubernetes version: 1.35 -> 1.36", "44 unchanged", "v1.36"],
     "workload-identity": ["pod/reads created", "reader"],
 }
 """Texts that a page's commands print."""
@@ -125,8 +126,8 @@ def team(stack: Standing) -> Iterator[Standing]:
     stack._moved, stack._applied = True, None
 
 
-def run(stack: Standing, block: Block, programs: Path) -> str:
-    """Return what a block prints. Raises AssertionError if one of its commands fails."""
+def run(stack: Standing, block: Block, programs: Path, variables: str) -> str:
+    """Return what a block prints, with the `variables` of earlier blocks. Raises AssertionError if one of its commands fails."""
     text = textwrap.dedent(block.text).replace(".venv/bin/sandbox", "sandbox")
     environment = {
         "PATH": f"{programs}:{os.environ['PATH']}",
@@ -138,7 +139,7 @@ def run(stack: Standing, block: Block, programs: Path) -> str:
         "PICK": "import json, sys; print(json.dumps(json.load(sys.stdin)[sys.argv[1]]))",
     }
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", text],
+        ["bash", "-euo", "pipefail", "-c", variables + text],
         cwd=stack.project, env={**os.environ, **environment}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{block}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
@@ -189,18 +190,19 @@ BEFORE: dict[tuple[str, int], Callable[[Standing], object]] = {
 
 @pytest.mark.parametrize("page", RUN, ids=[page.stem for page in RUN])
 def test_the_commands_of_a_page_work(team: Standing, subject: Subject, programs: Path, page: Path) -> None:
-    printed, number = "", 0
+    printed, number, variables = "", 0, ""
     if page.stem == "ray-and-spark":
         crds.install(Api(team._plane()))
     if page.stem == "pending-pod":
-        # The autoscaler has looked at the pod.
-        assert until(lambda: "NotTriggerScaleUp" in team.kubectl("get", "events", "-n", "team-a"))
+        # The scheduler has looked at the pod.
+        assert until(lambda: "FailedScheduling" in team.kubectl("get", "events", "-n", "team-a"))
     for block in blocks(page):
         if tasks.is_stack_file(block) and tasks.base_of(block) == team.name:
             team.write(tasks.merged(team.config, tasks.part(block)))
         elif tasks.runner(block) == tasks.RUNNER:
             BEFORE.get((page.stem, number), lambda _: None)(team)
-            printed += run(team, block, programs)
+            printed += run(team, block, programs, variables)
+            variables += "".join(f"{line}\n" for line in block.text.splitlines() if re.match(r"[A-Z]+=\w", line))
             number += 1
     assert [text for text in SHOWN.get(page.stem, []) if text not in printed] == [], printed
     if page.stem in PROVEN:
