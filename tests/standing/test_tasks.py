@@ -1,0 +1,230 @@
+"""The commands of docs/tasks, page by page as a reader runs them, on a stack that is up: the autoscaler and API server are real.
+
+`kubectl` is real, `pulumi` is the sandbox's engine by a few lines of shell, and a page's parts of a stack file are in the file
+before its `pulumi up`.
+"""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.tests.api import Api
+from sandbox.tests.pods import notebook
+from sandbox.tests.stack import PROJECT, Standing, until
+from sandbox.tests.subjects import DEV, Subject
+from sandbox.toolchain.programs import ensure
+from tests.docs import tasks
+from tests.docs.pages import Block, blocks
+from tests.examples import crds
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.parametrize("subject", [DEV], ids=["dev"], indirect=True, scope="session"),
+]
+
+RUN = [page for page in tasks.PAGES if any(tasks.runner(block) == tasks.RUNNER for block in blocks(page))]
+
+SHOWN = {
+    "cost-now": ["Standard_D4ds_v5", "report"],
+    "new-team": ["app.kubernetes.io/part-of=kubeflow-profile", "requests.nvidia.com/gpu", "team-a/", "labeled"],
+    "pending-pod": [
+        "FailedScheduling",
+        "Insufficient nvidia.com/gpu",
+        "nodeGroups",
+        "largestRequest",
+        "general",
+    ],
+    "ray-and-spark": [
+        "rayjob.ray.io/tune created (server dry run)",
+        "sparkapplication.sparkoperator.k8s.io/pi created",
+    ],
+    "remove-pool": ["nb-t4od-0", "evicted"],
+    "second-region": ["ml-north"],
+    "secrets": ["serviceaccount/pulls patched", "example"],
+    "upgrade-kubernetes": ["Kubernetes version: 1.35 -> 1.36", "44 unchanged", "v1.36"],
+    "workload-identity": ["pod/reads created", "reader"],
+}
+"""Texts that a page's commands print."""
+
+PROGRAMS = {
+    "sandbox": """
+        command=$1; shift
+        case "$command" in diff-release) exec "$PYTHON" -m sandbox "$command" "$@";; esac
+        case " $* " in *" --stack "*) ;; *) set -- --stack "$STACK" "$@";; esac
+        exec "$PYTHON" -m sandbox "$command" --cwd "$FOLDER" "$@" """,
+    "pulumi": """
+        case "$1" in
+          up | preview) exec sandbox "$1";;
+          stack) sandbox outputs --json | "$PYTHON" -c "$PICK" "$3";;
+          *) exit 9;;
+        esac""",
+}
+"""What stands for a program on the PATH, in shell."""
+
+KINDS = {"profiles": ("Profile", "Cluster"), "notebooks": ("Notebook", "Namespaced")}
+GPUS = {"limits": {"nvidia.com/gpu": "1"}}
+
+
+def definition(plural: str) -> dict[str, Any]:
+    """Return a definition of a kind of Kubeflow's that takes every field."""
+    kind, scope = KINDS[plural]
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.kubeflow.org"},
+        "spec": {
+            "group": "kubeflow.org",
+            "scope": scope,
+            "names": {"kind": kind, "plural": plural, "singular": kind.lower()},
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
+        },
+    }
+
+
+def pod(name: str, gpus: str) -> dict[str, Any]:
+    container = {"name": "main", "image": "example.com/train:1", "resources": {"limits": {"nvidia.com/gpu": gpus}}}
+    spec = {"restartPolicy": "Never", "containers": [container]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "team-a"}, "spec": spec}
+
+
+@pytest.fixture
+def team(stack: Standing) -> Iterator[Standing]:
+    """Yield the stack with a profile, a pod that no node can take, and a notebook; Kubeflow's controllers are missing."""
+    api = Api(stack._plane())
+    namespace = {"name": "team-a", "labels": {"app.kubernetes.io/part-of": "kubeflow-profile"}}
+    crds.install(api, [definition(plural) for plural in KINDS])
+    template = {"spec": {"containers": [{"name": "cheap", "image": "example.com/notebook:1", "resources": GPUS}]}}
+    made = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "Notebook",
+        "metadata": {"name": "cheap", "namespace": "team-a"},
+        "spec": {"template": template},
+    }
+    api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": namespace})
+    for body in (pod("stuck", "99"), made):
+        api.create(body)
+    (stack.project / "examples").symlink_to(PROJECT / "examples")
+    before = set(stack.project.iterdir())
+    stack.git(*shlex.split("-c user.name=test -c user.email=test@example.com commit --quiet --allow-empty -m base"))
+    yield stack
+    for path in {*stack.project.iterdir()} - before | {stack.project / "examples"}:
+        if path.is_symlink() or path.is_file():
+            path.unlink()
+    stack.kubectl("delete", "namespace", "team-a")
+    crds.remove(api, [definition(plural) for plural in KINDS])
+    api.close()
+    stack._moved, stack._applied = True, None
+
+
+def run(stack: Standing, block: Block, programs: Path, variables: str) -> str:
+    """Return what a block prints, with the `variables` of earlier blocks. Raises AssertionError if one of its commands fails."""
+    text = textwrap.dedent(block.text).replace(".venv/bin/sandbox", "sandbox")
+    environment = {
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "KUBECONFIG": str(stack._plane().admin_kubeconfig),
+        "PYTHON": sys.executable,
+        "PYTHONPATH": str(PROJECT),
+        "STACK": stack.name,
+        "FOLDER": str(stack.project),
+        "PICK": "import json, sys; print(json.dumps(json.load(sys.stdin)[sys.argv[1]]))",
+    }
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", variables + text],
+        cwd=stack.project, env={**os.environ, **environment}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{block}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """Return a folder with the programs of the pages."""
+    for name, body in PROGRAMS.items():
+        (tmp_path / name).write_text(f"#!/bin/bash\n{textwrap.dedent(body)}\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "kubectl").symlink_to(ensure(["kubectl"], print)["kubectl"])
+    return tmp_path
+
+
+def without_twin(stack: Standing) -> None:
+    settings = stack.config
+    del settings["pools"][1]["fallback"]
+    stack.write(settings)
+
+
+def pool_in_use(stack: Standing) -> None:
+    stack.run("scale", "t4od", "1")
+    notebook(stack, "t4od")
+
+
+def refused_and_put_back(stack: Standing) -> None:
+    kept = stack.file.read_text()
+    without_twin(stack)
+    assert "would go with what runs there" in stack.run("up", ok=False).stdout
+    stack.file.write_text(kept)
+
+
+def drained(stack: Standing) -> None:
+    # Its pod would keep asking for the pool by name.
+    stack.kubectl("delete", "statefulset", "nb-t4od")
+    without_twin(stack)
+
+
+BEFORE: dict[tuple[str, int], Callable[[Standing], object]] = {
+    ("remove-pool", 0): pool_in_use,
+    ("remove-pool", 1): refused_and_put_back,
+    ("remove-pool", 2): drained,
+}
+"""What happens before a block of a page that is run, by its number: what the page says in words."""
+
+
+@pytest.mark.parametrize("page", RUN, ids=[page.stem for page in RUN])
+def test_the_commands_of_a_page_work(team: Standing, subject: Subject, programs: Path, page: Path) -> None:
+    printed, number, variables = "", 0, ""
+    if page.stem == "ray-and-spark":
+        crds.install(Api(team._plane()))
+    if page.stem == "pending-pod":
+        # The scheduler has looked at the pod.
+        assert until(lambda: "FailedScheduling" in team.kubectl("get", "events", "-n", "team-a"))
+    for block in blocks(page):
+        if tasks.is_stack_file(block) and tasks.base_of(block) == team.name:
+            team.write(tasks.merged(team.config, tasks.part(block)))
+        elif tasks.runner(block) == tasks.RUNNER:
+            BEFORE.get((page.stem, number), lambda _: None)(team)
+            printed += run(team, block, programs, variables)
+            variables += "".join(f"{line}\n" for line in block.text.splitlines() if re.match(r"[A-Z]+=\w", line))
+            number += 1
+    assert [text for text in SHOWN.get(page.stem, []) if text not in printed] == [], printed
+    if page.stem in PROVEN:
+        PROVEN[page.stem](team)
+
+
+def notebook_runs_on_spot(stack: Standing) -> None:
+    """Show that the notebook's pod, as its controller makes it, is refused without the label of the exception."""
+    template = json.loads(stack.kubectl("get", "notebook", "-n", "team-a", "cheap", "-o", "json"))["spec"]["template"]
+    stack.run("scale", "t4", "1")
+    for name, refused in (("cheap", False), ("other", True)):
+        body = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": "team-a", "labels": {"notebook-name": name}},
+            "spec": template["spec"],
+        }
+        path = stack.project.parent / "notebook.json"
+        path.write_text(json.dumps(body))
+        stack.kubectl(*shlex.split(f"create -f {path}"), ok=not refused)
+    assert until(lambda: "-t4-" in stack.get("pod", "cheap", "-n", "team-a")["spec"].get("nodeName", ""))
+
+
+PROVEN: dict[str, Callable[[Standing], object]] = {"notebook-on-spot": notebook_runs_on_spot}
+"""What a page promises and its own commands do not show."""
