@@ -86,9 +86,8 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
         return None, _in_words(broken)
     stopped, problem = mark.line + 1, str(getattr(broken, "problem", ""))
     if twice := re.match('found duplicate key "(.*?)"', problem):
-        indent = re.match(r"[ -]*", lines[mark.line])
-        same = [n for n, line in enumerate(lines[: mark.line], 1) if line.lstrip(" -").startswith(f"{twice[1]}:")]
-        first = next((n for n in reversed(same) if indent and re.match(r"[ -]*", lines[n - 1])[0] == indent[0]), None)  # type: ignore[index]
+        above = (n for n in range(mark.line, 0, -1) if lines[n - 1][mark.column :].startswith(f"{twice[1]}:"))
+        first = next(above, None)
         return stopped, _in_words(broken) + (f", in line {first}" if first else "")
     begin = getattr(broken, "context_mark", None)
     if problem.startswith("could not find expected ':'") and begin:
