@@ -46,7 +46,8 @@ class StackFile:
         """Return the current stack's file; an empty one if it cannot be read."""
         path = Path(settings.get_root_directory() or ".") / f"Pulumi.{pulumi.get_stack()}.yaml"
         try:
-            return cls(path.read_text(encoding="utf-8"), project, path.name)
+            # The sandbox links to a file of another name (`--config-file`).
+            return cls(path.read_text(encoding="utf-8"), project, path.resolve().name)
         except (OSError, ValueError):
             return cls("", project)
 

@@ -58,7 +58,8 @@ def test_a_pod_with_the_contracts_lines_can_be_updated_afterwards(bed: Bed, monk
     monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", kubeconfig)
     monkeypatch.delenv("KUBEFLOW_SPOT_CONTRACT", raising=False)
     with pytest.raises(
-        ContractError, match=r"ConfigMap kube-public/another: Not Found\. Every service account may read it"
+        ContractError,
+        match=r"ConfigMap kube-public/another: it does not exist\. Check the kubeconfig's current context",
     ):
         Contract.from_cluster("another")
     contract = Contract.find()

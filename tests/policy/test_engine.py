@@ -105,7 +105,7 @@ def test_the_production_stack_on_gke_comes_up_without_a_word_of_the_pack_or_the_
         assert "✅ kubeflow-spot@" in done.stdout
         assert not re.search("advisory|mandatory", done.stdout)
         # The file is an example: its project and its key are nobody's.
-        warned = re.findall(r"warning: (\S+): (.+)", done.stdout)
+        warned = re.findall(r"warning: gke-prod\.yaml:\d+: (\S+): (.+)", done.stdout)
         assert {path for path, _ in warned} == {"cloud.project", "cloud.encryption.secretsKey"}
         assert all("which examples show and nobody has" in what for _, what in warned)
         preview = json.loads(stack.run("preview", "--json", *files, *PACK).stdout)
