@@ -187,7 +187,7 @@ def _shows_itself(info: FieldInfo, words: str) -> bool:
     return bool(
         default
         or info.alias in ("reason", "name", "username", "server", "publicKey", "keyId")
-        or re.search(r"^(list of )?`|^true|such as|^number|@|^a key of ", words)
+        or re.search(r"^(list of )?`|^true|such as|^number|@|^a key of |^an Azure res", words)
         or "such as" in str(info.description)
     )
 
