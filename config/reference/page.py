@@ -121,7 +121,7 @@ def _top_rows() -> Iterator[list[str]]:
             meaning = _together(meaning, _summary(key.models[0]))
         elif links:
             shown += " " + ", ".join(f"[{name}](#{to})" for name, to in links)
-        yield [shown, meaning + (" A list." if key.many else "")]
+        yield [shown, meaning]
 
 
 def _row(
@@ -186,8 +186,8 @@ def _shows_itself(info: FieldInfo, words: str) -> bool:
     default = not info.is_required() and info.default not in (None, PydanticUndefined, (), {})
     return bool(
         default
-        or info.alias == "reason"
-        or re.search(r"^(list of )?`|^true|such as|^number|@|^a key of ", words)
+        or info.alias in ("reason", "name", "username", "server", "publicKey", "keyId")
+        or re.search(r"^(list of )?`|^true|such as|^number|@|^a key of |^an Azure res", words)
         or "such as" in str(info.description)
     )
 
