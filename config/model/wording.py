@@ -92,7 +92,7 @@ def not_an_object(given: Any, model: type[Model] | None) -> tuple[str, str]:
         return f"{what}: it stands in quotes", f"take the quotes away; {keys}"
     if any(len(field.examples or ()) > 1 for field in by_key(model).values()):
         return what, f"write {keys}"  # each example is one cloud's
-    return what, f"write for example `{_example(model)}`; {keys}"
+    return what, f"write for example `{_example(model, given)}`; {keys}"
 
 
 def not_a_list(
@@ -115,20 +115,24 @@ def not_a_list(
     return what, "write `[...]`, or one `- ...` a line"
 
 
-def _example(model: type[Model]) -> str:
-    """Return an example of an object: its required keys, or else its first two."""
+def _example(model: type[Model], switch: Any = None) -> str:
+    """Return an example of an object: its required keys, or else its first two; `switch` is what
+    stands in its place, perhaps false.
+    """
     fields = by_key(model)
     required = [key for key, field in fields.items() if field.is_required()]
-    values = {key: _example_of(fields[key]) for key in required or list(fields)[:2]}
+    values = {
+        key: _example_of(fields[key], switch is not False) for key in required or list(fields)[:2]
+    }
     return "{" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}"
 
 
-def _example_of(field: FieldInfo) -> str:
+def _example_of(field: FieldInfo, on: bool) -> str:
     for annotation in alternatives(field.annotation):
         if isinstance(annotation, type) and issubclass(annotation, Model):
             return _example(annotation)
         if annotation is bool:
-            return "true"
+            return str(on).lower()
         if isinstance(annotation, type) and issubclass(annotation, StrEnum):
             return str(next(iter(annotation)))
         if get_origin(annotation) is Literal:

@@ -117,6 +117,19 @@ def test_every_such_name_says_where_it_is_from_and_stands_once(table: str) -> No
     folder = __import__(f"config.clouds{table}", fromlist=["x"]).__file__
     found = rows(folder, "foreign_keys")
     tools = {tool for row in found for tool in row["source"].split()}
-    assert tools <= {"azurerm", "ARM", "az", "google", "API", "gcloud", "eksctl", "aws", "CAPI", "helm", "Karpenter"}
+    assert tools <= {
+        "azurerm",
+        "ARM",
+        "az",
+        "google",
+        "API",
+        "gcloud",
+        "eksctl",
+        "aws",
+        "CAPI",
+        "helm",
+        "Karpenter",
+        "gcp",
+    }
     names = [(row["object"], near.bare(name)) for row in found for name in row["names"].split()]
     assert [name for name in names if names.count(name) > 1] == []
