@@ -90,7 +90,7 @@ def _text(folder: Path, stack: str) -> str:
 def _config(name: str, text: str) -> Mapping[str, Any]:
     try:
         content = YAML(typ="safe", pure=True).load(text)
-    except (YAMLError, ValueError) as broken:
+    except (YAMLError, ValueError, TypeError) as broken:
         mark = getattr(broken, "problem_mark", None)
         place = f"{name}:{mark.line + 1}" if mark else name
         raise Unasked(

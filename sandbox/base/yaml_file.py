@@ -39,6 +39,9 @@ def parsed(text: str, title: str) -> dict[str, Any]:
         line, words = _fault(text, broken)
         place = f"{title}:{line}" if line else title
         raise SandboxError(f"{place}: is not YAML: {words}") from None
+    except TypeError:
+        # Of a list with an object in it as a key, the library asks for a hash.
+        raise SandboxError(f"{title} is not YAML: an object or list stands as a key") from None
     except ValueError as broken:
         # A date without such a day, or a number of more digits than Python reads.
         raise SandboxError(f"{title} is not YAML: {broken}") from None

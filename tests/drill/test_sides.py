@@ -104,7 +104,7 @@ def test_the_second_side_has_the_basis_and_the_lengths_of_the_first(
     assert "counted from Pulumi.dev.yaml: shares of the 2 GPUs on demand" in " ".join(output.split())
 
 
-@pytest.mark.parametrize(("text", "said"), [("", "is empty"), ("config: [", "is not YAML")])
+@pytest.mark.parametrize(("text", "said"), [("", " is empty"), ("config: [", ":1: is not YAML")])
 def test_the_second_file_is_checked_before_the_first_drill_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
 ) -> None:
@@ -114,7 +114,7 @@ def test_the_second_file_is_checked_before_the_first_drill_begins(
     monkeypatch.setattr(command, "_drill_side", lambda *others: pytest.fail("a drill began"))
     done = CliRunner().invoke(main, ["drill", "--against", str(other), "--report-dir", str(tmp_path / "report")])
     assert done.exit_code == 1
-    assert f"other.yaml {said}" in done.output
+    assert f"other.yaml{said}" in done.output
 
 
 def test_a_second_file_that_the_program_refuses_is_said_before_the_first_drill(
