@@ -42,6 +42,8 @@ def _machine(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[P
     machine = cloud.machine(size)
     if machine is None:
         yield _unknown(where, pool, cloud)
+    elif machine.gpu_model.startswith("amd-"):
+        return  # its replacement has an AMD GPU too, which `gpu_rules` refuses
     elif machine.status == "retired":
         what = f"{machine.size} was retired on {machine.retirement_date}"
         yield Problem(where, what, _instead(machine))

@@ -72,7 +72,10 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                     f"{claim.made_up} is called {claim.name!r}, which is the name of "
                     f"{other.path} already"
                 )
-            yield Problem(claim.path, what, "give it another name")
+            remedy = "give it another name"
+            if claim.made_up:
+                remedy += f", or remove {other.path.removesuffix('.name')}: the twin is declared"
+            yield Problem(claim.path, what, remedy)
 
 
 def _removed(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -196,7 +199,7 @@ def _controllers_taints(
         yield Problem(
             f"{path}.key",
             f"is {taint.key}, which Kubernetes' controllers add to nodes and remove",
-            "use a domain of your own, such as example.com/",
+            "remove this taint; one of your own has your own domain, such as example.com/",
         )
     elif any(prefix == kept or prefix.endswith(f".{kept}") for kept in _OF_KUBERNETES):
         yield Problem(

@@ -28,6 +28,11 @@ _MOST = 2
 _SURELY = 0.9
 """The likeness that counts more than the same key at another place."""
 
+_POOL_OBJECT = re.compile(r"^pool\b")
+
+_TELLING = 6
+"""Letters of another tool's key that means the same at every place; `min` does not."""
+
 _POOL = re.compile(r"pools\[\d+\]|systemPool")
 
 
@@ -72,8 +77,12 @@ class Hints:
             place := place_of(key, path, [cloud.provider for cloud in self._clouds])
         ):
             places = [place]
+        if path.startswith("pools["):
+            places = [place for place in places if place.startswith("pools[")] or places
         if not places and (near := nearest(key, fields, HINT)):
             return f"did you mean `{near}`? {keys_here(fields)}", None
+        if not places and (remedy := self._foreign_elsewhere(key, path)):
+            return remedy, None
         return _move_it(places) if places else keys_here(fields), None
 
     def of_the_file(self, key: str, given: Container[str]) -> tuple[str, str | None]:
@@ -108,9 +117,27 @@ class Hints:
 
     def _foreign(self, key: str, path: str) -> ForeignKey | None:
         """Return the meaning of another tool's key of the object at `path`."""
-        place = _POOL.sub("pool", path, count=1)
+        place = re.sub(r"\[\d+\]", "", _POOL.sub("pool", path, count=1))
         found = (cloud.foreign_keys().get((place, bare(key))) for cloud in self._clouds)
         return next(filter(None, found), None)
+
+    def _foreign_elsewhere(self, key: str, path: str) -> str | None:
+        """Return the remedy for another tool's key that belongs to another object."""
+        if len(bare(key)) < _TELLING:
+            return None
+        for cloud in self._clouds:
+            for (place, name), foreign in cloud.foreign_keys().items():
+                if name != bare(key) or not place:
+                    continue
+                if foreign.remedy.startswith("remove it") or " under `" in foreign.remedy:
+                    return foreign.remedy
+                there = _POOL_OBJECT.sub("pools[]", place)
+                if foreign.remedy:
+                    return f"remove it here, and under `{there}` {foreign.remedy}"
+                if f"{there}.{foreign.key}" == path:
+                    return "take the key away, and write what it holds one level higher"
+                return _move_it([f"{there}.{foreign.key}"])
+        return None
 
     def _of_another_cloud(self, key: str, model: type[Model], path: str) -> str | None:
         """Return the remedy for a key that the same object has on another cloud."""

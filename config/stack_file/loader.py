@@ -7,6 +7,7 @@ One problem must not hide another: each top key and each pool is read by itself
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar, get_origin
@@ -242,7 +243,26 @@ def _example(key: str, settings: Mapping[str, Any]) -> str:
 def _rule_problems(file: _File, draft: Draft) -> list[Problem]:
     found = rules.run_rules(draft)
     reading = file.reading
-    return [reading.of_rule(problem) for problem in found if not reading.follows_a_guess(problem)]
+    chains_unclear = any(
+        _OF_A_CHAIN.match(problem.path)
+        for problem in [*reading.problems(), *(each for each in found if not each.warning)]
+    )
+    return [
+        reading.of_rule(problem)
+        for problem in found
+        if not reading.follows_a_guess(problem)
+        and not (chains_unclear and problem.warning and _FROM_CHAINS.match(problem.path))
+    ]
+
+
+_OF_A_CHAIN = re.compile(
+    r"pools(\[\d+\])?(\.(gcp\.)?(fallback|machine|gpus|gpuModel|capacity|maxNodes)\b.*)?$"
+)
+_FROM_CHAINS = re.compile(
+    r"(pools\[\d+\]\.fallback$|growth|cloud\.fallback|cloud\.autoscaler\.maxNodeProvisionTime"
+    r"|scheduling\.profiles)"
+)
+"""Warnings that follow from all pools: false while one of them cannot be read."""
 
 
 def _joined(of_reading: list[Problem], of_rules: list[Problem]) -> list[Problem]:

@@ -46,6 +46,8 @@ class Reading:
             return model.model_validate(value)
         except ValidationError as invalid:
             for error in invalid.errors():
+                if error["type"] == "too_short" and error["input"]:
+                    continue  # its entries are wrong, and each is a problem
                 found = problem_of_error(error, model, path)
                 if self.follows_a_guess(found):
                     continue

@@ -133,6 +133,18 @@ def test_a_chain_that_goes_at_once_or_has_a_small_twin_is_warned_of(
     assert warning.remedy.startswith(remedy)
 
 
+def test_no_such_warning_stands_beside_a_fault_that_may_be_its_cause() -> None:
+    def paths(raw: dict[str, Any]) -> list[str]:
+        return [problem.path for problem in loader.read_stack(raw)[1]]
+
+    raw = aks(*FOUR, acceptedWait="23h")
+    assert paths(raw) == [CHAIN]
+    assert paths({**raw, "expander": {"install": True}}) == ["expander.install", CHAIN]
+    twin = raw["pools"][1]["fallback"][1]
+    twin["maxNodes"] = twin["onDemand"].pop("maxNodes")
+    assert paths(raw) == [f"{CHAIN}[1].maxNodes", f"{CHAIN}[1].onDemand.maxNodes"]
+
+
 @pytest.mark.parametrize(
     "pools",
     [
