@@ -191,6 +191,11 @@ class ClusterOutputs(TypedDict):
         Mapping[str, Any],
         "For the kustomize components in `kubeflow/`: an object that kustomize reads.",
     ]
+    alerts: NotRequired[
+        Annotated[
+            Mapping[str, Any], "With `alerts`: the rule group, as a file of rules for Prometheus."
+        ]
+    ]
     queueing: NotRequired[
         Annotated[
             Mapping[str, Any],

@@ -9,6 +9,7 @@ from components.layer.layer_plan import LayerPlan
 from components.layer.scheduling import contract
 from components.output_types import PodToleration, SystemPoolOutput
 from components.target import Cluster, Outputs, Stack, Target
+from config.alerts import alert_rules
 from config.clouds.traits import Cloud
 from config.model.pool import Toleration
 from config.placement import pods, queue_objects
@@ -34,9 +35,14 @@ def outputs(
         "kubeflowValues": kubeflow_values(
             stack.node_pools, cloud, spec.cloud, _whose(stack, plan, cluster)
         ),
+        **({"alerts": {"groups": [_rules(stack, cloud)]}} if spec.alerts else {}),
         **({"queueing": queues} if (queues := _queues(stack)) else {}),
         last_update.OUTPUT: _remembered(stack, target, plan),
     }
+
+
+def _rules(stack: Stack, cloud: Cloud) -> dict[str, Any]:
+    return alert_rules.rule_group(stack.spec, stack.node_pools, cloud)
 
 
 def _queues(stack: Stack) -> dict[str, Any] | None:

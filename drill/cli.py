@@ -63,6 +63,11 @@ Progress = Callable[[float, float], None]
     help="Search the settings that cost least within the accepted wait, in memory.",
 )
 @click.option(
+    "--metrics",
+    is_flag=True,
+    help="Run kube-state-metrics beside it, and tell which of the stack's alerts fire.",
+)
+@click.option(
     "--report-dir", type=FOLDER, help="Write the report there instead of the stack's folder."
 )
 @click.option(

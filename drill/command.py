@@ -19,6 +19,8 @@ from drill.judge.hindsight import hindsight
 from drill.judge.losses import losses_of
 from drill.judge.outcome import Row
 from drill.judge.verdicts import failed
+from drill.metrics.alert_times import write_metrics
+from drill.metrics.sampling import Sampling
 from drill.play.external import checked_program
 from drill.play.real_autoscaler import named_program
 from drill.play.run import RunOptions, run_drill
@@ -36,6 +38,7 @@ from sandbox.base.home import Home
 from sandbox.base.notices import Notify
 from sandbox.engine.scratch import DRILL
 from sandbox.engine.scratch import opened as opened_scratch
+from sandbox.toolchain import programs
 
 MOST_PODS = 3000
 """The most pods of a drill that is compared with fixed policies: more take a minute each."""
@@ -60,6 +63,8 @@ class Request:
     """Another cluster of the emulated cloud."""
     shortage: Shortage | None = None
     """The signal of a shortage, in place of the scenario's own."""
+    metrics: bool = False
+    """Whether the cluster's metrics are sampled, and the stack's alerts judged by them."""
     cloud: Path | None = None
     """The cloud file of stacks that come up anew; by default the stack's own entries."""
 
@@ -130,11 +135,7 @@ def _alone(home: Home) -> Iterator[None]:
 def _drill_side(work: Work, side: Side, same: Basis | None, progress: Progress) -> Drilled:
     """Drill one side, on the basis of the first side (`same`) or on its own."""
     home, request, notify = work.home, work.request, work.notify
-    options = RunOptions(
-        *(request.factor, named_program(os.environ)),
-        progress=progress(side.name),
-        notify=notify,
-    )
+    built = programs.ensure(["kube-state-metrics", "promtool"], notify) if request.metrics else {}
     with opened_scratch(home.root, notify, DRILL) as scratch:
         source = home if side.live else bring_up(home, side, scratch, request.cloud, notify)
 
@@ -144,7 +145,20 @@ def _drill_side(work: Work, side: Side, same: Basis | None, progress: Progress) 
         with copied(source, scratch.folder / "copy", notify, check, request.cluster) as copy:
             own = basis_of_cloud(copy.cloud, copy.cluster)
             trial = _trial(work, own, same or own)
+            sampling = (
+                Sampling(built["kube-state-metrics"], copy.plane, scratch.folder / "metrics")
+                if built
+                else None
+            )
+            options = RunOptions(
+                *(request.factor, named_program(os.environ), sampling),
+                progress=progress(side.name),
+                notify=notify,
+            )
             record = run_drill(home.stack, copy, trial, options)
+            if sampling:
+                folder = request.directory / "metrics" / side.name
+                write_metrics(sampling.samples, copy.outputs, built["promtool"], folder)
             stack = read_stack(home.stack, copy, copy.client)
             return Drilled(record, same or own, _policies(stack, trial, record, notify))
 

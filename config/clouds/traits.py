@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from config.clouds.tables import Attachable, Machine
 from config.model.cluster import CloudSettings
 from config.model.pool import Capacity, Pool, Taint
 from config.model.spec import ClusterSpec
+
+if TYPE_CHECKING:
+    from config.placement.node_pools import NodePool
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,19 @@ class PoolClass:
     def taint(self) -> Taint:
         """The taint that keeps pods which do not ask for the class off its pools."""
         return Taint(key=self.key, value=self.name)
+
+
+@dataclass(frozen=True)
+class AutoscalerTimers:
+    """What alerts know of the cluster autoscaler; the defaults are upstream's.
+
+    github.com/kubernetes/autoscaler, cluster-autoscaler/FAQ.md, "What are the parameters to CA?"
+    """
+
+    unready_count: int = 3
+    unready_percentage: int = 45
+    scale_down: int = 20 * 60
+    """Seconds after a scale-up, at most, until an unneeded node goes."""
 
 
 class Cloud(Protocol):
@@ -100,6 +116,10 @@ class Cloud(Protocol):
     """Remedies for other clouds' keys of a pool, as attributes, beyond removing them."""
     keys_of_added_pools: frozenset[str] = frozenset()
     """Keys of `cloud`, as attributes, that matter when the stack only adds pools to a cluster."""
+
+    def autoscaler_timers(self, spec: ClusterSpec, pools: Sequence[NodePool]) -> AutoscalerTimers:
+        """Return the limits and timers of the stack's autoscaler."""
+        return AutoscalerTimers()
 
     @property
     def machines(self) -> Mapping[str, Machine]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, SerializeAsAny
 
+from config.model.alerts import Alerts
 from config.model.cluster import (
     CloudSettings,
     Cluster,
@@ -60,6 +61,7 @@ class ClusterSpec(Model):
         Workloads(), "Storage for users' work, and the profiles' access to it."
     )
     queueing: Queueing = optional(Queueing(), "Queues of Kueue for work that waits for GPUs.")
+    alerts: Alerts | None = optional(None, "Alerts of the stack's pools. Default: none.")
 
     @property
     def name(self) -> str:

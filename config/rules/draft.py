@@ -12,6 +12,7 @@ from config.base.problems import Problem
 from config.clouds import registry
 from config.clouds.tables import Machine
 from config.clouds.traits import Cloud
+from config.model.alerts import Alerts
 from config.model.cluster import (
     CloudSettings,
     Cluster,
@@ -59,6 +60,7 @@ class Draft:
     scheduling: Scheduling | None = None
     workloads: Workloads | None = None
     queueing: Queueing | None = None
+    alerts: Alerts | None = None
     overrides: dict[int, Override] = field(default_factory=dict)
     """By index in the file."""
     production: bool = False

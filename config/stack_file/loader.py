@@ -18,6 +18,7 @@ from config.base.problems import Problem
 from config.clouds import registry
 from config.clouds.registry import Registration
 from config.model import bounds, wording
+from config.model.alerts import Alerts
 from config.model.cluster import (
     Cluster,
     DcgmExporter,
@@ -131,6 +132,7 @@ class _File:
             scheduling=self._object("scheduling", Scheduling),
             workloads=self._object("workloads", Workloads),
             queueing=self._object("queueing", Queueing),
+            alerts=self._object("alerts", Alerts),
             overrides=self._items("overrides", Override),
             production=production,
             accepts_examples=accepts_examples,
@@ -310,6 +312,7 @@ def _spec(draft: Draft) -> ClusterSpec:
         scheduling=draft.scheduling or Scheduling(),
         workloads=draft.workloads or Workloads(),
         queueing=draft.queueing or Queueing(),
+        alerts=draft.alerts,
     )
 
 

@@ -10,6 +10,7 @@ from config.base.near import bare, nearest
 from config.base.problems import Problem
 from config.clouds import registry
 from config.clouds.registry import Registration
+from config.model.alerts import Alerts
 from config.model.cluster import (
     Cluster,
     DcgmExporter,
@@ -39,6 +40,7 @@ EXAMPLES = {
     "scheduling": "{guard: {mode: warn}}",
     "workloads": "{checkpoints: {name: mldevcheckpoints}, profiles: [{namespace: team-a}]}",
     "queueing": "{enabled: true, namespaces: [team-a]}",
+    "alerts": "{hourlyBudget: 12.5}",
     "overrides": '[{pin: kubernetesVersion, value: "1.35", reason: our Istio is tested up to 1.35}]',
 }
 """Every top key and its example; `{latest}` is the newest release, "" each cloud's own."""
@@ -65,6 +67,7 @@ def top_key_types(cloud: Registration | None) -> dict[str, Any]:
         "scheduling": Scheduling,
         "workloads": Workloads,
         "queueing": Queueing,
+        "alerts": Alerts,
         "overrides": tuple[Override, ...],
     }
 

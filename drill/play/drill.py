@@ -19,7 +19,7 @@ from drill.play.source import Captured
 from drill.play.stack_facts import StackFacts
 from drill.world import record, workloads
 from drill.world.basis import Trial, basis_of_cloud
-from drill.world.scenario import ENDING, Workload
+from drill.world.scenario import ENDING, Fault, Workload
 from sandbox.autoscaler import expander
 from sandbox.autoscaler.api import ApiServer
 from sandbox.cloud.spot_nodes import SpotFacts
@@ -82,7 +82,7 @@ class Drill:
         self.kubelets = self.nodes.kubelets
         self.faults = Faults(
             *(clock, self.machines, self.nodes, self.random, self._restart, self.event),
-            self.basis.nodes,
+            *(self._edit, self.basis.nodes),
         )
         self.hands = Hands(clock, self.observed, self.machines, self.nodes, self.event)
         self._changed = True
@@ -151,6 +151,20 @@ class Drill:
             "priorities": (config_map.get("data") or {}).get("priorities"),
             "classes": classes.get("items", []),
         }
+
+    def _edit(self, fault: Fault) -> str:
+        """Apply or delete an object as somebody would with kubectl."""
+        gone, body = fault.delete, fault.apply or {}
+        if gone:
+            self.client.delete(gone.api_version, gone.kind, gone.name, gone.namespace)
+            text = f"{gone.kind} {gone.name} is deleted"
+        else:
+            self.client.apply(body, "kubectl", force=True)
+            text = f"{body['kind']} {body['metadata']['name']} is applied"
+        self._read_unchanging()
+        self.observed.changes += 1
+        self._changed = True
+        return text
 
     def _failure_known(self) -> None:
         self._changed = True

@@ -25,7 +25,8 @@ Report = Callable[[record.EventKind, str, str, int], None]
 class Faults:
     """The faults of one drill: `faults.plan(steps, scenario.faults)`.
 
-    `restart` restarts the autoscaler, `report` adds to the timeline. `sizes` are the nodes of a
+    `restart` restarts the autoscaler, `report` adds to the timeline, `edit` applies or deletes an
+    object and names it. `sizes` are the nodes of a
     machine in a zone from which shares are counted.
     """
 
@@ -37,10 +38,12 @@ class Faults:
         random: Random,
         restart: Callable[[], None],
         report: Report,
+        edit: Callable[[Fault], str],
         sizes: Mapping[tuple[str, str], int] | None = None,
     ) -> None:
         self._clock, self._machines, self._nodes, self._random = clock, machines, nodes, random
         self._restart, self._report, self._sizes = restart, report, sizes or {}
+        self._edited = edit
         self.capacity: list[record.Step] = []
         """The spot capacity as it changed."""
 
@@ -62,6 +65,8 @@ class Faults:
             running = [node for node in found if node.noticed is None]
             count = len(running) if evict.nodes == "all" else evict.nodes
             self._evict_all(running[:count], evict.within, notice=evict.notice)
+        elif fault.apply or fault.delete:
+            self._report("fault", "", self._edited(fault), 0)
         elif fault.restart_autoscaler:
             self._restart()
             self._report("fault", "", "the autoscaler is restarted", 0)

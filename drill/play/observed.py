@@ -55,6 +55,8 @@ class Observed:
         self._requests: list[tuple[Request, bool]] = []
         self._in_turn: list[tuple[Request, bool]] = []
         self._closed = False
+        self.changes = 0
+        """Changes so far, of any kind."""
 
     def start(self) -> None:
         """List everything, then watch in threads."""
@@ -140,12 +142,14 @@ class Observed:
         if uid in self._gone or known >= int(metadata["resourceVersion"]):
             return
         self.objects[kind][uid] = item
+        self.changes += 1
         self._listener(kind, before, item)
 
     def _remove(self, kind: str, item: Object) -> None:
         uid = item["metadata"]["uid"]
         self._gone.add(uid)
         if before := self.objects[kind].pop(uid, None):
+            self.changes += 1
             self._listener(kind, before, None)
 
     def _watch(self, kind: str, path: str, version: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from drill.metrics.sampling import Sampling
 from drill.play.clock import Clock
 from drill.play.drill import Cluster, Drill
 from drill.play.external import CAVEAT, DISTORTIONS, External
@@ -52,6 +53,8 @@ class RunOptions:
     """Time passes at most so many times as fast as real time; None for a clock that never waits."""
     program: Path | None = None
     """A real cluster-autoscaler in place of the sandbox's own; it runs in real time."""
+    metrics: Sampling | None = None
+    """Samples the cluster's metrics by the drill's clock."""
     executor: Executor = field(default_factory=Nothing)
     progress: Callable[[float, float], None] = lambda now, length: None
     """Called with the seconds that have passed and those of the whole scenario."""
@@ -86,10 +89,14 @@ def run_drill(
             )
         )
     try:
+        if options.metrics:
+            options.metrics.plan(clock, drill.observed, drill.events, trial.scenario.length)
         drill.run()
     finally:
         for each in external:
             each.stop()
+        if options.metrics:
+            options.metrics.stop()
     wall = time.monotonic() - began
     return drill.make_record(
         facts,

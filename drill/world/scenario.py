@@ -168,6 +168,15 @@ class Place(_Strict):
         return given
 
 
+class KubernetesObject(_Strict):
+    """An object by its name."""
+
+    api_version: str
+    kind: str
+    name: str
+    namespace: str | None = None
+
+
 class Fault(_Strict):
     """One event at a time: exactly one of the other keys is set."""
 
@@ -190,6 +199,10 @@ class Fault(_Strict):
     scan_before_cordon: Place | None = None
     """The autoscaler scans between the taint of an eviction's notice and the cordon."""
     restart_autoscaler: bool = False
+    apply: dict[str, Any] | None = None
+    """Somebody applies an object of Kubernetes."""
+    delete: KubernetesObject | None = None
+    """Somebody deletes an object of Kubernetes."""
 
     @model_validator(mode="after")
     def _one(self) -> Fault:
@@ -225,7 +238,7 @@ def _require_keys(fault: str, place: Place) -> None:
 
 
 _LASTING = ("refuse", "silent", "slow", "late_plugin", "unready", "scan_before_cordon")
-FAULTS = ("capacity", "evict", *_LASTING, "upgrade", "restart_autoscaler")
+FAULTS = ("capacity", "evict", *_LASTING, "upgrade", "restart_autoscaler", "apply", "delete")
 _DELAYED = ("slow", "late_plugin")
 """Faults that need `seconds`."""
 _COUNTED = ("unready", "upgrade")

@@ -113,6 +113,17 @@ MODULES = (
     Module("actionlint", {"actionlint": "github.com/rhysd/actionlint/cmd/actionlint"}, "github.com/rhysd/actionlint"),
     # Nor this: the tests of examples/ try its controllers.
     Module("kubeflow", {"kubeflow-controllers": "kubeflow-spot.dev/tools/kubeflow"}, "sigs.k8s.io/kueue"),
+    # Nor these: `drill --metrics` and its tests build them.
+    Module(
+        "kube-state-metrics",
+        {"kube-state-metrics": "k8s.io/kube-state-metrics/v2"},
+        "k8s.io/kube-state-metrics/v2",
+    ),
+    Module(
+        "promtool",
+        {"promtool": "github.com/prometheus/prometheus/cmd/promtool"},
+        "github.com/prometheus/prometheus",
+    ),
     # The release in kubeflow/manifests 26.03 (applications/pipeline/upstream/third-party/argo/base). Only drills with pipelines and
     # the tests of their retries build it.
     Module(

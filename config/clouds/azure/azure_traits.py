@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
+from config.clouds.azure import unready
+from config.clouds.azure.azure_autoscaler import pinned_autoscaler
 from config.clouds.azure.azure_settings import Azure
 from config.clouds.azure.azure_tables import machines, regions
 from config.clouds.tables import Machine
-from config.clouds.traits import Added, Cloud
-from config.model.cluster import CloudSettings
+from config.clouds.traits import Added, AutoscalerTimers, Cloud
+from config.model.cluster import CloudSettings, seconds
 from config.model.pool import Capacity, Pool, Taint
+from config.model.spec import ClusterSpec
+
+if TYPE_CHECKING:
+    from config.placement.node_pools import NodePool
 
 _PRIORITY = "kubernetes.azure.com/scalesetpriority"
 
@@ -20,6 +27,8 @@ _MIG = ("nvidia-a100", "nvidia-a100-80gb", "nvidia-h100", "nvidia-h100-nvl", "nv
 
 _CPU = ((1, 60), (2, 100), (4, 140), (8, 180), (16, 260), (32, 420), (64, 740))
 _VISIBLE = 0.96
+_TIMER = "10m"
+"""AKS' own scale-down timers (page cluster-autoscaler, the autoscaler profile)."""
 _PODS = 250
 
 
@@ -94,6 +103,18 @@ class Aks(Cloud):
         nominal = machine.memory_gib * 1024
         memory = nominal * _VISIBLE - min(20 * (max_pods or _PODS) + 50, nominal / 4) - 100
         return int(cores * 1000 - kept), int(memory)
+
+    def autoscaler_timers(self, spec: ClusterSpec, pools: Sequence[NodePool]) -> AutoscalerTimers:
+        """Return those that the stack sets; upstream's in a cluster that it does not make."""
+        if not isinstance(spec.cloud, Azure) or spec.system_pool is None:
+            return AutoscalerTimers()
+        own, release = spec.cloud.autoscaler, pinned_autoscaler(spec.release)
+        bounds = [unready.Bounds(p.name, p.min_nodes, p.max_nodes, p.spot) for p in pools]
+        tolerant = unready.chosen(own, release, bounds, spec.system_pool.min_nodes)
+        chosen = release.model_copy(update=own.model_dump(exclude_none=True))
+        unneeded, after_add = chosen.scale_down_unneeded_time, chosen.scale_down_delay_after_add
+        idle = sum(seconds(timer or _TIMER) for timer in (unneeded, after_add))
+        return AutoscalerTimers(tolerant.count, tolerant.percentage, idle)
 
     def pool_zones(self, settings: CloudSettings | None, pool: Pool) -> tuple[tuple[str, ...], int]:
         """Return the pool's zones; a region with zones has three

@@ -1,0 +1,68 @@
+"""Series by the drill's time: a value a minute, kept as runs of equal values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from drill.metrics.kube_state import labels_of
+
+_GAP = None
+START = 1_800_000_000
+"""The second of 1970 at which an exported drill begins; the drill's clock has no date."""
+
+
+@dataclass
+class Samples:
+    """All series of a drill: `samples.add({'up{job="x"}': 1.0})` once an interval."""
+
+    interval: int = 60
+    """Seconds between two samples."""
+    count: int = 0
+    """Samples so far."""
+    series: dict[str, list[tuple[float | None, int]]] = field(default_factory=dict)
+    """Runs of a value and its length by series; None: no sample."""
+
+    def add(self, values: Mapping[str, float]) -> None:
+        """Add the next sample."""
+        for name in values.keys() - self.series.keys():
+            self.series[name] = [(_GAP, self.count)] if self.count else []
+        for name, runs in self.series.items():
+            value = values.get(name)
+            if runs and runs[-1][0] == value:
+                runs[-1] = (value, runs[-1][1] + 1)
+            else:
+                runs.append((value, 1))
+        self.count += 1
+
+    def notation(self, name: str) -> str:
+        """Return a series in promtool's notation, such as `_x3 1x4`."""
+        return " ".join(
+            f"_x{length}" if value is None else f"{value:g}x{length - 1}"
+            for value, length in self.series[name]
+        )
+
+    def write_open_metrics(self, file: TextIO) -> None:
+        """Write all samples as OpenMetrics, for `promtool tsdb create-blocks-from openmetrics`."""
+        by_metric: dict[str, list[str]] = {}
+        for name in sorted(self.series):
+            by_metric.setdefault(name.partition("{")[0], []).append(name)
+        for metric, names in by_metric.items():
+            file.write(f"# TYPE {metric} gauge\n")
+            for name in names:
+                for number, value in self._values(name):
+                    file.write(f"{name} {value:g} {START + number * self.interval}\n")
+        file.write("# EOF\n")
+
+    def _values(self, name: str) -> Iterator[tuple[int, float]]:
+        number = 0
+        for value, length in self.series[name]:
+            if value is not None:
+                yield from ((number + each, value) for each in range(length))
+            number += length
+
+
+def of_metric(values: Mapping[str, float], metric: str) -> list[Mapping[str, str]]:
+    """Return the labels of each series of a metric."""
+    return [labels_of(name) for name in values if name.startswith(f"{metric}{{")]
