@@ -19,7 +19,7 @@ from drill.judge.hindsight import hindsight
 from drill.judge.losses import losses_of
 from drill.judge.outcome import Row
 from drill.judge.verdicts import failed
-from drill.metrics.alert_times import write_metrics
+from drill.metrics.alert_times import Fired, alert_table, write_metrics
 from drill.metrics.sampling import Sampling
 from drill.play.external import checked_program
 from drill.play.real_autoscaler import named_program
@@ -87,26 +87,34 @@ class Drilled:
     record: Record
     basis: Basis
     policies: list[Row]
+    alerts: list[Fired] | None = None
+    """The stack's alerts that fired; None if nobody asked."""
 
 
 def drill(home: Home, request: Request, notify: Notify, progress: Progress) -> bool:
     """Run the drill and write its report; return whether no verdict is red. Raises SandboxError."""
     work = _read_work(home, request, notify)
     sides = compared_sides(home, request.against, request.config_file)
+    drilled = []
     with _alone(home), writable(request.directory):
         for side in sides[1:]:
             check_side(home, side, request.cloud, notify)
         first = _drill_side(work, sides[0], None, progress)
-        reports = [_report(first)]
+        drilled.append(first)
         for side in sides[1:]:
             same = first.basis.worked(first.record)
-            reports.append(_report(_drill_side(work, side, same, progress)))
+            drilled.append(_drill_side(work, side, same, progress))
+    reports = [_report(each) for each in drilled]
     if len(reports) == 1:
         _show(request, reports[0], notify)
     else:
         names = (sides[0].name, sides[1].name)
         sentence = same_work_sentence(work.scenario, first.basis, names[0])
         _show(request, report.compare_reports(reports[0], reports[1], names, sentence), notify)
+    if not request.as_json:
+        for side, each in zip(sides, drilled, strict=True):
+            if each.alerts is not None:
+                Console().print(alert_table(side.name, each.alerts))
     return not failed(reports[-1].verdicts)
 
 
@@ -146,7 +154,9 @@ def _drill_side(work: Work, side: Side, same: Basis | None, progress: Progress) 
             own = basis_of_cloud(copy.cloud, copy.cluster)
             trial = _trial(work, own, same or own)
             sampling = (
-                Sampling(built["kube-state-metrics"], copy.plane, scratch.folder / "metrics")
+                Sampling(
+                    built["kube-state-metrics"], copy.plane, copy.api, scratch.folder / "metrics"
+                )
                 if built
                 else None
             )
@@ -156,11 +166,15 @@ def _drill_side(work: Work, side: Side, same: Basis | None, progress: Progress) 
                 notify=notify,
             )
             record = run_drill(home.stack, copy, trial, options)
+            alerts = None
             if sampling:
-                folder = request.directory / "metrics" / side.name
-                write_metrics(sampling.samples, copy.outputs, built["promtool"], folder)
+                notify("the stack's alerts, by promtool")
+                folder = request.directory / "metrics" / side.name.replace("/", "-")
+                alerts = write_metrics(sampling.samples, copy.outputs, built["promtool"], folder)
             stack = read_stack(home.stack, copy, copy.client)
-            return Drilled(record, same or own, _policies(stack, trial, record, notify))
+            # Hours of a shortage take long in memory, and no alert depends on them.
+            policies = [] if sampling else _policies(stack, trial, record, notify)
+            return Drilled(record, same or own, policies, alerts)
 
 
 def _check_cloud(work: Work, cloud: CopiedCloud) -> None:

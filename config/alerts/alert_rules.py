@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from config.alerts import series
@@ -16,6 +17,7 @@ from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
 _HOUR = 3600
+_SIXTY_DAYS = 60 * 24 * _HOUR
 _FEW = 3
 """Spot nodes that may be lost in an hour without an alert."""
 
@@ -51,6 +53,8 @@ def alert_rules(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> I
         yield from _evictions(pools)
         yield _platform_on_spot(spec)
     yield _near_the_stop(spec, cloud, pools)
+    if cloud.support_ends:
+        yield _version_ends(cloud)
     if cloud.priority_expander and with_gpus:
         yield _growth_order()
     if any(pool.spot for pool in pools):
@@ -61,7 +65,7 @@ def chains(pools: Sequence[NodePool]) -> list[Chain]:
     """Return the chains of spot pools with GPUs."""
     spot = {pool.label: pool for pool in pools if pool.spot}
     twins = {pool.source.name: pool.label for pool in pools if pool.twin}
-    found = []
+    found: list[Chain] = []
     for name, pool in sorted(spot.items()):
         source = pool.source
         assert isinstance(source, Pool)
@@ -267,6 +271,23 @@ def _near_the_stop(spec: ClusterSpec, cloud: Cloud, pools: Sequence[NodePool]) -
     )
 
 
+def _version_ends(cloud: Cloud) -> Alert:
+    ends = []
+    for minor, day in sorted(cloud.support_ends.items()):
+        nodes = f'kube_node_info{{kubelet_version=~"v{minor.replace(".", "[.]")}[.].*"}}'
+        warned = datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp() - _SIXTY_DAYS
+        ends.append(f"(count({nodes}) > 0 and on () vector(time()) > {warned:.0f})")
+    return Alert(
+        name="KubernetesSupportEnds",
+        expr=" or ".join(ends),
+        seconds=_HOUR,
+        severity="warning",
+        summary=f"{{{{ $value }}}} nodes run a Kubernetes version that {cloud.title} soon gives up",
+        meaning="Sixty days are left, or fewer; after them no fix comes, and the cloud may upgrade "
+        "by itself.",
+    )
+
+
 def _growth_order() -> Alert:
     one = '{namespace="kube-system",configmap="cluster-autoscaler-priority-expander"}'
     changed = f"changes(kube_configmap_metadata_resource_version{one}[30m]) > 0"
@@ -288,13 +309,14 @@ def _guard(spec: ClusterSpec, cloud: Cloud) -> Iterator[Alert]:
     guarded = [name for name in guard.guarded_namespaces if name not in excepted]
     if guard.mode != "enforce" or not guarded:
         return
-    key = "|".join(sorted({taint.key for taint in cloud.spot_taints}))
+    tolerating = (
+        f'max by (namespace, pod) (kube_pod_tolerations{{namespace=~"{_any(guarded)}",'
+        f'key=~"{series.spot_keys(cloud)}"}})'
+    )
+    agents = 'kube_pod_info{created_by_kind="DaemonSet"}'
     yield Alert(
         name="GuardBypassed",
-        expr=(
-            f'max by (namespace, pod) (kube_pod_tolerations{{namespace=~"{_any(guarded)}",'
-            f'key=~"{key}"}})'
-        ),
+        expr=f"{tolerating} unless on (namespace, pod) {agents}",
         seconds=60,
         severity="critical",
         summary="{{ $labels.namespace }}/{{ $labels.pod }} tolerates spot, which the guard refuses",

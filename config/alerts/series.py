@@ -56,9 +56,12 @@ def recordings(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> It
     yield Recording(GPUS, f"sum by ({_POD}, node) ({requests}) and on ({_POD}) ({living})")
     unschedulable = "kube_pod_status_unschedulable == 1"
     yield Recording(WAITING, f"sum by ({_POD}) ({GPUS}) and on ({_POD}) ({unschedulable})")
-    keys = "|".join(sorted({taint.key for taint in cloud.spot_taints}))
-    yield Recording(SPOT_POD, f'max by ({_POD}) (kube_pod_tolerations{{key=~"{keys}"}})')
-    before = f'({READY}{{capacity="spot"}} offset 1m) and on (node) ({GPUS} offset 1m)'
+    spot = f'kube_pod_tolerations{{key=~"{spot_keys(cloud)}"}}'
+    yield Recording(SPOT_POD, f"max by ({_POD}) ({spot})")
+    # An evicted node's pods go seconds before it, an idle node goes after minutes without any.
+    before = (
+        f'({READY}{{capacity="spot"}} offset 1m) and on (node) max_over_time({GPUS}[2m] offset 1m)'
+    )
     yield Recording(LOST, f"({before}) unless on (node) {READY}")
     for pool in pools:
         count = f'(sum({NODES}{{pool="{pool.label}"}}) or vector(0))'
@@ -69,6 +72,11 @@ def recordings(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> It
         if paid is not None and dear is not None:
             yield Recording(DOLLARS, f"{count} * {paid:g}", labelled)
             yield Recording(ON_DEMAND_DOLLARS, f"{count} * {dear:g}", labelled)
+
+
+def spot_keys(cloud: Cloud) -> str:
+    """Return the expression of keys that tolerate a spot node; no key tolerates every taint."""
+    return "|".join((*sorted({taint.key for taint in cloud.spot_taints}), ""))
 
 
 def prices(pool: NodePool, spec: ClusterSpec, cloud: Cloud) -> tuple[float | None, float | None]:

@@ -109,6 +109,8 @@ class Cloud(Protocol):
     """Whether the cluster autoscaler reads an order of node groups from a ConfigMap."""
     order_key: str = ""
     """The key of the stack file that says how pools are ordered instead."""
+    support_ends: Mapping[str, str] = {}
+    """The day after which a minor version of Kubernetes gets no more fixes, as far as announced."""
     cpu_machine: str = ""
     """A size to show in remedies."""
     gpu_machine: str = ""

@@ -9,7 +9,7 @@ from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from drill.play.observed import Observed
+from sandbox.autoscaler.api import ApiServer
 from sandbox.base.errors import SandboxError
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import free_port
@@ -25,6 +25,7 @@ METRICS = (
     *("kube_node_status_allocatable", "kube_pod_container_resource_requests", "kube_pod_info"),
     *("kube_pod_status_phase", "kube_pod_status_unschedulable", "kube_pod_tolerations"),
 )
+_LISTS = ("/api/v1/nodes", "/api/v1/pods")
 _SECONDS = 20.0
 """The longest wait for a change to show; it takes milliseconds."""
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
@@ -59,21 +60,23 @@ class KubeStateMetrics:
         """End the program."""
         stop_all([self._process])
 
-    def read(self, observed: Observed) -> dict[str, float]:
-        """Return the value of each series, once it shows what the drill knows.
+    def read(self, api: ApiServer) -> dict[str, float]:
+        """Return the value of each series, once it shows the API server's nodes and pods.
 
         Raises SandboxError if it does not in time.
         """
-        wanted = _state(observed)
         deadline = time.monotonic() + _SECONDS
         while True:
+            # Listed anew each time: controllers go on beside the drill.
+            wanted = _state(*(api.get(path) or {"items": []} for path in _LISTS))
             series = self._scrape()
             if series is not None and _shown(series) == wanted:
                 return series
             if time.monotonic() > deadline:
+                differ = sorted(wanted ^ (_shown(series) if series else set()))
                 raise SandboxError(
-                    f"{NAME} does not show the drill's nodes and pods after {_SECONDS:.0f} s;"
-                    f" its log is {self._process.log}"
+                    f"{NAME} does not show the cluster's nodes and pods after {_SECONDS:.0f} s:"
+                    f" {differ[:3]}; its log is {self._process.log}"
                 )
             time.sleep(0.01)
 
@@ -85,7 +88,17 @@ class KubeStateMetrics:
         except (OSError, HTTPException):
             return None  # it starts
         lines = (line.rpartition(" ") for line in text.splitlines() if line and line[0] != "#")
-        return {name: float(value) for name, _, value in lines}
+        series = {name: float(value) for name, _, value in lines}
+        return {name: value for name, value in series.items() if value or _tells_by_zero(name)}
+
+
+def _tells_by_zero(series: str) -> bool:
+    """Return whether a rule reads a series that is 0. Most are the phases and conditions that an
+    object is not in: nine of ten.
+    """
+    if series.startswith("kube_node_status_condition{"):
+        return 'condition="Ready"' in series and 'status="true"' in series
+    return not series.startswith("kube_pod_status_phase{")
 
 
 def labels_of(series: str) -> Mapping[str, str]:
@@ -93,11 +106,10 @@ def labels_of(series: str) -> Mapping[str, str]:
     return dict(_LABEL.findall(series))
 
 
-def _state(observed: Observed) -> set[tuple[str, ...]]:
-    """Return nodes, and pods with phase and node, as the drill knows them."""
+def _state(node_list: Object, pod_list: Object) -> set[tuple[str, ...]]:
+    """Return nodes, and pods with phase and node, as the API server has them."""
     nodes = {
-        ("node", body["metadata"]["name"], str(_is_ready(body)))
-        for body in observed.objects["Node"].values()
+        ("node", body["metadata"]["name"], str(_is_ready(body))) for body in node_list["items"]
     }
     pods = {
         (
@@ -105,7 +117,7 @@ def _state(observed: Observed) -> set[tuple[str, ...]]:
             (body.get("spec") or {}).get("nodeName", ""),
             str(_is_unschedulable(body)),
         )
-        for body in observed.objects["Pod"].values()
+        for body in pod_list["items"]
     }
     return nodes | pods
 

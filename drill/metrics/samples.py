@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TextIO
 
 from drill.metrics.kube_state import labels_of
 
 _GAP = None
-START = 1_800_000_000
-"""The second of 1970 at which an exported drill begins; the drill's clock has no date."""
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+"""The moment at which a drill's samples begin; its own clock has no date."""
 
 
 @dataclass
@@ -37,22 +38,36 @@ class Samples:
         self.count += 1
 
     def notation(self, name: str) -> str:
-        """Return a series in promtool's notation, such as `_x3 1x4`."""
-        return " ".join(
-            f"_x{length}" if value is None else f"{value:g}x{length - 1}"
-            for value, length in self.series[name]
-        )
+        """Return a series in promtool's notation, such as `_x2 1x4 stale _x3`: two without a
+        sample, five of 1, four without.
+
+        Prometheus marks a series that its target no longer shows as stale; without the mark it
+        would be read for five minutes more.
+        """
+        return " ".join(self._runs(name))
+
+    def _runs(self, name: str) -> Iterator[str]:
+        seen = False
+        for value, length in self.series[name]:
+            if value is not None:
+                yield f"{value:g}x{length - 1}"
+            elif not seen:
+                yield f"_x{length}"
+            else:
+                yield "stale" if length == 1 else f"stale _x{length - 1}"
+            seen = seen or value is not None
 
     def write_open_metrics(self, file: TextIO) -> None:
         """Write all samples as OpenMetrics, for `promtool tsdb create-blocks-from openmetrics`."""
         by_metric: dict[str, list[str]] = {}
         for name in sorted(self.series):
             by_metric.setdefault(name.partition("{")[0], []).append(name)
+        start = int(BEGIN.timestamp())
         for metric, names in by_metric.items():
             file.write(f"# TYPE {metric} gauge\n")
             for name in names:
                 for number, value in self._values(name):
-                    file.write(f"{name} {value:g} {START + number * self.interval}\n")
+                    file.write(f"{name} {value:g} {start + number * self.interval}\n")
         file.write("# EOF\n")
 
     def _values(self, name: str) -> Iterator[tuple[int, float]]:

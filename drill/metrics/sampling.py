@@ -10,6 +10,7 @@ from drill.metrics.samples import Samples
 from drill.play.clock import Clock
 from drill.play.observed import Observed
 from drill.world import record
+from sandbox.autoscaler.api import ApiServer
 from sandbox.cluster.control_plane import ControlPlane
 
 _AFTER = 0.031
@@ -17,10 +18,11 @@ _AFTER = 0.031
 
 
 class Sampling:
-    """`Sampling(program, plane, folder)`; `plan` before the drill runs, `stop` after it."""
+    """`Sampling(program, plane, api, folder)`; `plan` before the drill runs, `stop` after it."""
 
-    def __init__(self, program: Path, plane: ControlPlane, folder: Path) -> None:
+    def __init__(self, program: Path, plane: ControlPlane, api: ApiServer, folder: Path) -> None:
         self.samples = Samples()
+        self._api = api
         self._metrics = KubeStateMetrics(program, plane, folder)
         self._values: dict[str, float] = {}
         self._seen = -1
@@ -40,7 +42,7 @@ class Sampling:
 
     def _sample(self, observed: Observed, events: Sequence[record.Event]) -> None:
         if observed.changes != self._seen:
-            self._values = self._metrics.read(observed)
+            self._values = self._metrics.read(self._api)
             self._seen = observed.changes
         self.samples.add({**self._values, **_of_the_autoscaler(events)})
 

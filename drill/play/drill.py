@@ -1,6 +1,7 @@
 """One drill: a scenario's work and faults in a copy of a stack's cluster, by a clock of its own."""
 
 import random
+import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,10 @@ from sandbox.autoscaler.api import ApiServer
 from sandbox.cloud.spot_nodes import SpotFacts
 from sandbox.kubernetes.client import ApiError, Client, Object
 
+IN_FORCE = 2.0
+"""Real seconds until a changed admission policy is in force: the API server reads them once a
+second."""
+
 
 @dataclass(frozen=True)
 class Cluster:
@@ -38,6 +43,8 @@ class Cluster:
     client: Client
     api: ApiServer
     pause: Pause
+    version: str = ""
+    """Kubernetes' version, such as 1.36.2."""
 
 
 @dataclass
@@ -77,7 +84,10 @@ class Drill:
             *(cluster.cloud, cluster.name, clock, cluster.captured, self.scenario.boot),
             *(facts, self.scenario.shortage),
         )
-        self.nodes = Nodes(clock, self.observed, self.client, self.machines, self.settling, facts)
+        self.nodes = Nodes(
+            *(clock, self.observed, self.client, self.machines, self.settling, facts),
+            cluster.version,
+        )
         self.machines.told, self.machines.join = self._failure_known, self.nodes.join
         self.kubelets = self.nodes.kubelets
         self.faults = Faults(
@@ -161,6 +171,8 @@ class Drill:
         else:
             self.client.apply(body, "kubectl", force=True)
             text = f"{body['kind']} {body['metadata']['name']} is applied"
+        if (gone.api_version if gone else body["apiVersion"]).startswith("admissionregistration"):
+            time.sleep(IN_FORCE)
         self._read_unchanging()
         self.observed.changes += 1
         self._changed = True

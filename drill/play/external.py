@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from drill.play.clock import Clock
+from drill.play.drill import IN_FORCE
 from drill.play.machines import Machines
 from drill.play.nodes import Nodes
 from drill.play.observed import Observed
@@ -45,8 +46,6 @@ DISTORTIONS = (
 _LOOK = 0.5
 """Seconds between two looks at the program's actions."""
 _MANAGER = "sandbox-drill"
-_IN_FORCE = 2.0
-"""Seconds until a new admission policy is in force: the API server reads them once a second."""
 _ASKS_AGAIN = 60.0
 """Seconds for which a group is refused after a request that was refused too late."""
 
@@ -179,7 +178,7 @@ class External:
             new = sorted(name for name in unknown if _group_of(own[name]) == group.name)
             asked = self._asked.get(group.name)
             wanted = asked.after - asked.before if asked else 0
-            coming = asked is not None and len(new) < wanted and now < asked.at + _IN_FORCE
+            coming = asked is not None and len(new) < wanted and now < asked.at + IN_FORCE
             if new and not coming:
                 self._known.update(new)
                 self._request(now, group, [own[name] for name in new])
@@ -205,7 +204,7 @@ class External:
             self._events.append(record.Event(now, "refused", group.pool, text, len(names)))
             for name in names:
                 # The program would ask again at once if they went before the refusal holds.
-                self._clock.after(_IN_FORCE, partial(self._delete, name))
+                self._clock.after(IN_FORCE, partial(self._delete, name))
             return
         for body, place in zip(bodies, places, strict=True):
             name = body["metadata"]["name"]

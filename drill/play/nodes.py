@@ -42,7 +42,10 @@ class Nodes:
         machines: Machines,
         settling: Settling,
         facts: SpotFacts,
+        version: str = "",
     ) -> None:
+        """`version` is the kubelets', such as 1.36.2."""
+        self._version = version
         self._clock, self._observed, self._client = clock, observed, client
         self._machines, self._settling, self._facts = machines, settling, facts
         self._pools: dict[str, str] = {}
@@ -64,7 +67,7 @@ class Nodes:
         node = self._registered(name)
         if not self._machines.group(node.pool).gpus:
             self._is_ready(name)
-        status = body["status"]
+        status = {"nodeInfo": {"kubeletVersion": f"v{self._version}"}, **body["status"]}
         whole = {**body, "status": {**status, "conditions": [*status.get("conditions", []), READY]}}
 
         def send(client: Client) -> Object:

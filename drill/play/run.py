@@ -112,7 +112,7 @@ def _cluster(copy: Copy) -> Cluster:
     facts, scheduler = plugins.plugin(copy.provider).spot, copy.plane.processes["kube-scheduler"]
     return Cluster(
         *(copy.cluster, copy.cloud, copy.captured, facts),
-        *(copy.client, copy.api, scheduler.paused),
+        *(copy.client, copy.api, scheduler.paused, copy.version),
     )
 
 

@@ -22,13 +22,16 @@ SPOT_ALONE, GREEDY, UNIFORM = "spot alone", "greedy", "uniform progress"
 
 
 def without_real_programs(scenario: Scenario) -> Scenario:
-    """Return a scenario for memory: pipelines are Jobs, work for the guard is left out."""
+    """Return a scenario for memory: pipelines are Jobs, and work for the guard and edits of objects
+    are left out.
+    """
     work = [
         each.model_copy(update={"kind": "Job"}) if each.kind == "Workflow" else each
         for each in scenario.work
         if not each.greedy
     ]
-    return scenario.model_copy(update={"work": work})
+    faults = [each for each in scenario.faults if not (each.apply or each.delete)]
+    return scenario.model_copy(update={"work": work, "faults": faults})
 
 
 def run_policy(stack: Stack, trial: Trial, policy: str = OURS) -> record.Record:

@@ -73,6 +73,13 @@ class Aks(Cloud):
             *("azurefile", "azurefile-csi", "azurefile-premium", "azurefile-csi-premium"),
         )
     )
+    # Page supported-kubernetes-versions, release calendar; it names months.
+    support_ends: Mapping[str, str] = {
+        "1.34": "2026-11-30",
+        "1.35": "2027-03-31",
+        "1.36": "2027-06-30",
+        "1.37": "2027-10-31",
+    }
     cpu_machine = "Standard_D4ds_v5"
     gpu_machine = "Standard_NC4as_T4_v3"
     keys_of_added_pools = frozenset({"provider", "existing_cluster", "encryption.at_host"})

@@ -216,6 +216,9 @@ class Gke(Cloud):
     storage_classes = frozenset(("standard", "standard-rwo", "premium-rwo"))
     priority_expander = False
     order_key = "cloud.fallback"
+    # Google's release schedule by way of endoflife.date, April 2026: estimates of the end of
+    # standard support.
+    support_ends: Mapping[str, str] = {"1.34": "2026-10-01", "1.35": "2027-04-11"}
     cpu_machine = "e2-standard-4"
     gpu_machine = "g2-standard-8"
     instead: Mapping[str, str] = {

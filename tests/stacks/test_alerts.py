@@ -1,0 +1,137 @@
+"""Each alert of a stack: fired by the drill that makes it true, silent in a quiet week.
+
+The cluster's metrics come from the real kube-state-metrics, and Prometheus' own promtool judges them.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from drill.metrics.alert_times import ALERTS, RULES, run_rules
+from drill.metrics.samples import BEGIN
+from sandbox.base.notices import to_stderr
+from sandbox.tests.stack import Stack
+from sandbox.toolchain import programs
+
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
+
+FOLDER = Path(__file__).parent / "alerts"
+LATER = datetime(2027, 5, 10, tzinfo=UTC)
+"""Within sixty days of the end of Kubernetes 1.36 on AKS, and after that of 1.35 on GKE."""
+
+SCENARIOS = {
+    "gone": {"SpotGone", "FallbackLasts", "NoSpotForHours", "GpuBudgetExceeded", "GpuPodWaitsNoCapacity", "GpuPodFitsNoPool"},
+    "quota": {"GpuPodWaitsQuota"},
+    "full": {"GpuPodWaitsPoolsFull"},
+    "plugin": {"DevicePluginMissing"},
+    "idle": {"GpuNodeIdle"},
+    "storm": {"SpotNodesLost"},
+    "unready": {"UnreadyNodesNearTheStop"},
+    "bypass": {"GuardBypassed", "PlatformPodOnSpot"},
+    "order": {"GrowthOrderChanged"},
+}  # fmt: skip
+"""What must fire in each scenario."""
+
+CLOUDS = ("dev", "staging")
+
+
+class Recorded:
+    """The drills of a stack: the folder of each scenario's rules and samples."""
+
+    def __init__(self, stack: Stack, folder: Path, promtool: Path) -> None:
+        self.stack, self.folder, self.promtool = stack, folder, promtool
+
+    def metrics(self, scenario: str) -> Path:
+        report = self.folder / scenario
+        if not report.exists():
+            file = report.with_suffix(".yaml")
+            text = (FOLDER / f"{scenario}.yaml").read_text()
+            file.write_text(text.replace("POOL", self.stack_pool).replace("STACK", self.stack.name))
+            more = ["--cloud", str(FOLDER / f"quota-{self.stack.name}.cloud.yaml")] if scenario == "quota" else []
+            more += ["--config-file", str(self.stack.file)] if more else []
+            self.stack.run("drill", str(file), "--metrics", "--json", "--report-dir", str(report), *more, ok=None)
+        return next((report / "metrics").iterdir())
+
+    @property
+    def stack_pool(self) -> str:
+        return "t4" if self.stack.name == "dev" else "l4"
+
+    def fired(self, scenario: str) -> dict[str, int]:
+        """Return the minute in which each alert first fired."""
+        found = json.loads((self.metrics(scenario) / ALERTS).read_text())
+        return {each["alert"]: min(e["first"] for e in found if e["alert"] == each["alert"]) for each in found}
+
+    def with_rules(self, scenario: str, rules: Any, folder: Path, begin: datetime = BEGIN) -> set[str]:
+        """Return the alerts that fire on the same samples by other rules."""
+        for path in self.metrics(scenario).iterdir():
+            text = path.read_text()
+            (folder / path.name).write_text(text.replace(BEGIN.isoformat(), begin.isoformat()))
+        (folder / RULES).write_text(yaml.safe_dump(rules))
+        return {each.alert for each in run_rules(self.promtool, folder, begin)}
+
+
+@pytest.fixture(scope="module", params=CLOUDS)
+def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+    stack = Stack.copy(tmp_path_factory.mktemp("alerts"), request.param)
+    config = stack.config
+    # In staging a day's wait is accepted.
+    config = config | {"alerts": {}, "growth": {"acceptedWait": "20m"}}
+    stack.write(config)
+    stack.up()
+    promtool = programs.ensure(["promtool"], to_stderr)["promtool"]
+    yield Recorded(stack, tmp_path_factory.mktemp("drills"), promtool)
+    stack.run("down", "--force")
+
+
+def test_each_alert_fires_in_the_drill_that_makes_it_true(recorded: Recorded) -> None:
+    rules = yaml.safe_load((recorded.metrics("gone") / RULES).read_text())
+    has = {rule["alert"] for rule in rules["groups"][0]["rules"] if "alert" in rule}
+    for scenario, alerts in SCENARIOS.items():
+        fired = recorded.fired(scenario)
+        print(recorded.stack.name, scenario, fired)
+        assert alerts & has <= fired.keys(), scenario
+    tried = {alert for alerts in SCENARIOS.values() for alert in alerts}
+    assert has - tried == {"KubernetesSupportEnds"}
+
+
+def test_the_end_of_a_version_is_told_in_its_last_sixty_days(recorded: Recorded, tmp_path: Path) -> None:
+    rules = yaml.safe_load((recorded.metrics("order") / RULES).read_text())
+    assert "KubernetesSupportEnds" in recorded.with_rules("order", rules, tmp_path, LATER)
+    assert "KubernetesSupportEnds" not in recorded.fired("order")
+
+
+def test_nothing_fires_in_a_quiet_week(recorded: Recorded) -> None:
+    assert recorded.fired("quiet-week") == {}
+
+
+def altered(rule: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the rule with its expression emptied, its thresholds moved tenfold and its label misspelt."""
+    yield "emptied", {**rule, "expr": "vector(1) > 2"}
+    longer = {**rule, "for": f"{10 * int(rule['for'].removesuffix('s'))}s"}
+    moved = re.sub(r"(>=?|==|<=?) (\d+(?:\.\d+)?)", lambda found: f"{found[1]} {10 * float(found[2]):g}", rule["expr"])
+    yield "moved tenfold", {**longer, "expr": moved}
+    label = re.search(r"[{,(](\w+)(?==|\))", rule["expr"])
+    if label:
+        yield "misspelt", {**rule, "expr": rule["expr"].replace(label[1], f"{label[1]}x")}
+
+
+def test_an_alert_that_is_altered_fires_no_more(recorded: Recorded, tmp_path: Path) -> None:
+    silent: dict[str, list[str]] = {}
+    for scenario, alerts in SCENARIOS.items():
+        rules = yaml.safe_load((recorded.metrics(scenario) / RULES).read_text())
+        for place, rule in enumerate(rules["groups"][0]["rules"]):
+            if rule.get("alert") not in alerts:
+                continue
+            for what, other in altered(rule):
+                changed = deepcopy(rules)
+                changed["groups"][0]["rules"][place] = other
+                if rule["alert"] in recorded.with_rules(scenario, changed, tmp_path):
+                    silent.setdefault(rule["alert"], []).append(what)
+    assert silent == {}
