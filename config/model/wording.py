@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -30,6 +31,9 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
     is_it = f"is {type_in_words(given) if place.secret else shown(given)}"
     match error["type"]:
         case "missing":
+            if place.secret:
+                remedy = f"set it: `pulumi config set --secret --path 'kubeflow-spot:{where}'`"
+                return Problem(where, "is missing", remedy)
             return Problem(where, "is missing", f"add `{error['loc'][-1]}{place.example}`")
         case "model_type" | "model_attributes_type" | "dict_type":
             return Problem(where, *not_an_object(given, place.model))
@@ -43,6 +47,8 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(
                 where, f"{is_it}, which YAML does not read as text", _as_text(given, place)
             )
+        case "string_pattern_mismatch" if repaired := _repaired(given, context["pattern"]):
+            return Problem(where, is_it, f'write "{repaired}"')
         case "string_pattern_mismatch" if kind := secret_in(given):
             form = _form(context["pattern"], place)
             return Problem(
@@ -60,11 +66,21 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             )
         case "int_type" | "float_type" if isinstance(given, str) and _NUMBER.fullmatch(given):
             return Problem(where, f"{is_it}, in quotes", f"write {given}, without quotes")
+        case "float_type" if price := _CURRENCY.fullmatch(str(given).strip()):
+            return Problem(where, is_it, f"write {price[1].replace(',', '.')}")
         case "float_type" if share := re.fullmatch(r"(\d+(?:\.\d+)?) ?%", str(given)):
             return Problem(where, is_it, f"write {float(share[1]) / 100:g}, a share of 1")
         case "greater_than_equal" if given == 0 and where.endswith(".maxNodes"):
             remedy = "1 or more; to have no such pool, remove its entry"
             return Problem(where, is_it, remedy)
+        case "int_type" if (
+            isinstance(given, str)
+            and given not in (number := given.translate(_LETTERS))
+            and number.isdigit()
+        ):
+            return Problem(
+                where, f"{is_it}, with a letter that looks like a digit", f"write {number}"
+            )
         case "int_type" if unit := re.fullmatch(r"(\d+)[a-zA-Z%]+", str(given)):
             return Problem(where, is_it, f"write a whole number without a unit, such as {unit[1]}")
         case "bool_type" if str(given).lower() in _YES_OR_NO:
@@ -111,7 +127,9 @@ def not_a_list(
             return what, f"write `- ` before its first key, `{next(iter(given))}`"
         return what, f"write `[{', '.join(map(str, given))}]`"
     if isinstance(given, str) and "," in given:
-        return what, f"write `[{', '.join(part.strip() for part in given.split(','))}]`"
+        parts = [part.strip() for part in given.split(",")]
+        # A text of digits stands for a text: a zone such as "1".
+        return what, f"write `[{', '.join(json.dumps(p) if p.isdigit() else p for p in parts)}]`"
     return what, "write `[...]`, or one `- ...` a line"
 
 
@@ -169,10 +187,40 @@ def _one_of(given: Any, allowed: list[str]) -> str:
     meant = [
         name
         for name in allowed
-        if len(written) > 2 and (bare(name).startswith(written) or written.startswith(bare(name)))
+        if len(written) > 2
+        and (
+            bare(name).startswith(written) or written.startswith(bare(name)) or _ends(written, name)
+        )
     ]
+    if isinstance(given, list):
+        return f"write one value, without [ ]: {', '.join(allowed)}"
     near = meant[0] if len(meant) == 1 else nearest(written, allowed)
     return (f"did you mean {near}? " if near else "") + f"one of: {', '.join(allowed)}"
+
+
+def _ends(written: str, name: str) -> bool:
+    """Return whether a text such as `mig1g` ends with an allowed `1g`."""
+    return len(bare(name)) > 1 and written.endswith(bare(name))
+
+
+_TYPOGRAPHIC = "\u201c\u201d\u201e\u2018\u2019"
+"""Quotes of word processors."""
+_UNITS = {"min": "m", "mins": "m", "minute": "m", "minutes": "m", "sec": "s", "secs": "s"}
+_UNITS |= {"second": "s", "seconds": "s", "hour": "h", "hours": "h", "hrs": "h", "hr": "h"}
+_CURRENCY = re.compile(r"(?:[$€£]|USD|EUR)?\s*(\d+(?:[.,]\d+)?)\s*(?:[$€£]|USD|EUR)?(?:/h|/hour)?")
+
+
+def _repaired(given: Any, pattern: str) -> str | None:
+    """Return the text as it was meant, if it then has the form: a version without its v, a time
+    with a short unit, straight quotes, no white space.
+    """
+    if not isinstance(given, str) or secret_in(given):
+        return None
+    plain = given.strip().strip(_TYPOGRAPHIC).strip()
+    tries = [plain, plain[1:] if re.match(r"[vV]\d", plain) else plain]
+    if time := re.fullmatch(r"(\d+)\s*([a-z]+)", plain.lower()):
+        tries.append(time[1] + _UNITS.get(time[2], time[2]))
+    return next((each for each in tries if each != given and re.search(pattern, each)), None)
 
 
 def _is_address(given: Any) -> bool:
@@ -205,6 +253,8 @@ def _form(pattern: str, place: _Place) -> str:
 
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_LETTERS = str.maketrans("OoIl", "0011")
+"""Letters that are taken for digits."""
 _YES_OR_NO = dict.fromkeys(("true", "yes", "on"), "true") | dict.fromkeys(
     ("false", "no", "off"), "false"
 )

@@ -67,8 +67,10 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
         return Problem(where, what, f"{cloud.title} has {same} with it" if same else example)
     if maker not in (None, cloud):
         assert maker is not None
+        what = f"{size!r} is a machine of {maker.title}, not of {cloud.title}"
+        alike = _alike(maker.machine(size), cloud)
         return Problem(
-            where, f"{size!r} is a machine of {maker.title}, not of {cloud.title}", example
+            where, what, f"use one of {cloud.title}, such as {alike}" if alike else example
         )
     if "tpu" in size:
         what = f"{size!r} has TPUs, and this program makes pools of GPUs and CPUs"
@@ -98,6 +100,27 @@ def _did_you_mean(size: str, sizes: list[str]) -> str:
     heads = {known.partition("_")[0] + "_" for known in sizes if "_" in known}
     tries = (size, *(head + size for head in sorted(heads)))
     return next(filter(None, (near.did_you_mean(each, sizes) for each in tries)), "")
+
+
+def _alike(other: Machine | None, cloud: Cloud) -> str | None:
+    """Return the cloud's machine that is most like another cloud's; None if it has none."""
+    if other is None:
+        return None
+    if other.gpu_model:
+        return _with_gpu(other.gpu_model, cloud)
+    family = cloud.machine(cloud.cpu_machine)
+    return next(
+        (
+            machine.size
+            for machine in cloud.machines.values()
+            if family
+            and not machine.gpus
+            and machine.family == family.family
+            and machine.status == "current"
+            and (machine.vcpus, round(machine.memory_gib)) == (other.vcpus, round(other.memory_gib))
+        ),
+        None,
+    )
 
 
 def _with_gpu(model: str, cloud: Cloud) -> str | None:

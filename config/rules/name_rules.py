@@ -36,6 +36,14 @@ def _claims(draft: Draft, cloud: Cloud) -> Iterator[_Claim]:
                 yield from known(partial(derived, path, pool, cloud), [])
 
 
+def _valid_name(name: str, cloud: Cloud) -> str:
+    """Return the beginning of a remedy: a valid name like this one, if there is one."""
+    lower = name.lower()
+    tries = (re.sub(r"[^a-z0-9]+", filler, lower).strip("-") for filler in ("-", ""))
+    near = next((each for each in tries if re.fullmatch(cloud.pool_name, each)), None)
+    return f"write for example {near}; " if near else ""
+
+
 def _generation(path: str, pool: Pool, cloud: Cloud) -> list[_Claim]:
     if not pool.generation or pool.reclaimable:
         return []
@@ -62,7 +70,7 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(
                 claim.path,
                 f"{claim.name!r} is not a valid name for {cloud.article} {cloud.title} pool",
-                cloud.pool_name_words,
+                _valid_name(claim.name, cloud) + cloud.pool_name_words,
             )
         other = seen.setdefault(claim.name, claim)
         if other is not claim:

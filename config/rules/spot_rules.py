@@ -134,8 +134,8 @@ def _other_kind(where: str, pool: Pool, other: Pool, cloud: Cloud) -> Iterator[P
     if not other.reclaimable and not other.reservation:
         yield Problem(
             where,
-            f"{other.name!r} is not a spot pool, nor one with a `reservation`",
-            "name such a pool, or write `{onDemand: {maxNodes: N}}` for a twin",
+            f"{other.name!r} is on-demand: a step is a spot pool, or one with a `reservation`",
+            "write `{onDemand: {maxNodes: N}}`: the program declares that pool itself",
         )
     elif has_gpus(other, cloud) != has_gpus(pool, cloud):
         yield Problem(

@@ -54,6 +54,9 @@ class Hints:
         fields = self.valid_keys(model, path)
         if same := _same(key, fields):
             return _in_its_place(same), same
+        name, colon, value = key.partition(":")
+        if colon and name in fields:
+            return f"write `{name}: {value}`, with a space after the colon", None
         foreign = self._foreign(key, path)
         own = foreign.key if foreign else ""
         if absent := model.absent.get(key) or model.absent.get(own):

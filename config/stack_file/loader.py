@@ -170,6 +170,8 @@ class _File:
             remedy = f"update the checkout (git pull, uv sync), or write {remedy}"
         elif isinstance(value, str | int | float):
             what = f"there is no release {value!r}"
+            if (meant := f"r{value}") in names or (meant := str(value).lower()) in names:
+                remedy = f"did you mean {meant}? {remedy}"
         else:
             what = f"is {wording.type_in_words(value)}"
         self.problems.append(Problem("release", what, remedy))

@@ -15,7 +15,7 @@ from config.clouds.traits import Cloud
 from config.model.pool import AnyPool, Pool
 from config.model.reading import known, of_each
 from config.rules.draft import Draft, has_gpus, most_with_twin
-from config.rules.network_rules import PATH, readable_ranges, refuse_non_ranges
+from config.rules.network_rules import PATH, free_range, readable_ranges, refuse_non_ranges
 
 # learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of
 # these.
@@ -67,8 +67,14 @@ def _subnets_inside(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
             yield Problem(
                 f"{PATH}.{key}",
                 f"{subnet} is not inside addressSpace {space}",
-                "choose a part of it",
+                _part(space, subnet),
             )
+
+
+def _part(space: IPv4Network, subnet: IPv4Network) -> str:
+    if subnet.prefixlen < space.prefixlen:
+        return "choose a part of it"
+    return f"choose a part of it, such as {next(space.subnets(new_prefix=subnet.prefixlen))}"
 
 
 def _overlaps(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -84,7 +90,9 @@ def _overlaps(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(
                 f"{PATH}.{first}",
                 f"{ranges[first]} overlaps {second} {ranges[second]}",
-                "choose ranges that share no address",
+                "choose a part of addressSpace that no other subnet has"
+                if first in _subnets(azure)
+                else free_range(ranges.values(), ranges[first]),
             )
 
 

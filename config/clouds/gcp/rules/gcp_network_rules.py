@@ -15,6 +15,7 @@ from config.model.reading import known, of_each
 from config.rules.draft import Draft, most_with_twin
 from config.rules.network_rules import (
     PATH,
+    free_range,
     readable_ranges,
     refuse_beside_existing,
     refuse_non_ranges,
@@ -158,7 +159,7 @@ def _overlaps(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(
                 f"{PATH}.{second}",
                 f"{later} overlaps {first} {earlier}",
-                "choose ranges that share no address",
+                free_range(_ranges(gcp).values(), later),
             )
 
 
