@@ -52,6 +52,16 @@ def opposite(name: str, known: Iterable[str]) -> str | None:
     return others[close[0]] if close else None
 
 
+def with_form(name: str, form: str) -> str:
+    """Return `write for example NAME; `, with a name like this one that has the form; empty if
+    there is none.
+    """
+    lower = name.lower()
+    tries = (re.sub(r"[^a-z0-9]+", filler, lower).strip("-") for filler in ("-", ""))
+    near = next((each for each in tries if re.fullmatch(form, each)), None)
+    return f"write for example {near}; " if near else ""
+
+
 def did_you_mean(written: str, known: Iterable[str], most: int = 3) -> str:
     """Return `did you mean a or b? `, the nearest first; empty if no name is near. Ignore case."""
     spelled = {name.lower(): name for name in known}

@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 from typing import Any
 
 from config.base.problems import Problem, as_path
@@ -128,6 +129,10 @@ class _Values:
             if isinstance(value, float) and not math.isfinite(value):
                 return _NO_NUMBER
             return _TOO_LARGE if abs(value) > NUMBER else None
+        elif isinstance(value, date):
+            text = value.isoformat().replace("+00:00", "Z")
+            times = "" if "T" in text else f', or with a time, "{text}T00:00:00Z"'
+            return Unusable("is a date without quotes", f'put it in quotes: "{text}"{times}')
         elif value is not None and not isinstance(value, bool):
             return Unusable(
                 "is a value that no stack file has",

@@ -42,10 +42,22 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
         case "string_type" if given is None or isinstance(given, dict | list):
             what = f"is {type_in_words(given)}, not text"
             form = next((_form(form, place) for form in place.forms), None)
+            held = (
+                [each for each in given.values() if _fits(each, place)]
+                if isinstance(given, dict)
+                else []
+            )
+            if len(held) == 1:
+                return Problem(where, what, f"write {held[0]} alone, without its key")
             return Problem(where, what, form or "write one value, without [ ] or { } around it")
         case "string_type":
             return Problem(
                 where, f"{is_it}, which YAML does not read as text", _as_text(given, place)
+            )
+        case "string_pattern_mismatch" if _PLACEHOLDER.search(str(given)):
+            form = _form(context["pattern"], place)
+            return Problem(
+                where, f"{is_it}, which nothing replaces here", f"write the value: {form}"
             )
         case "string_pattern_mismatch" if repaired := _repaired(given, context["pattern"]):
             return Problem(where, is_it, f'write "{repaired}"')
@@ -198,11 +210,20 @@ def _one_of(given: Any, allowed: list[str]) -> str:
     return (f"did you mean {near}? " if near else "") + f"one of: {', '.join(allowed)}"
 
 
+def _fits(value: Any, place: _Place) -> bool:
+    if not isinstance(value, str) or place.secret or secret_in(value):
+        return False
+    forms = place.forms or [r"^\d{1,3}(\.\d{1,3}){3}(/\d+)?$"]
+    return all(re.search(form, value) for form in forms)
+
+
 def _ends(written: str, name: str) -> bool:
     """Return whether a text such as `mig1g` ends with an allowed `1g`."""
     return len(bare(name)) > 1 and written.endswith(bare(name))
 
 
+_PLACEHOLDER = re.compile(r"\{\{|\$[({]|^<.*>$")
+"""Beginnings of what templates and shells replace."""
 _TYPOGRAPHIC = "\u201c\u201d\u201e\u2018\u2019"
 """Quotes of word processors."""
 _UNITS = {"min": "m", "mins": "m", "minute": "m", "minutes": "m", "sec": "s", "secs": "s"}
@@ -218,6 +239,7 @@ def _repaired(given: Any, pattern: str) -> str | None:
         return None
     plain = given.strip().strip(_TYPOGRAPHIC).strip()
     tries = [plain, plain[1:] if re.match(r"[vV]\d", plain) else plain]
+    tries += [re.sub(r"-gke\.\d+$|/cryptoKeyVersions/\d+$", "", plain)]
     if time := re.fullmatch(r"(\d+)\s*([a-z]+)", plain.lower()):
         tries.append(time[1] + _UNITS.get(time[2], time[2]))
     return next((each for each in tries if each != given and re.search(pattern, each)), None)

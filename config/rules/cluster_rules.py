@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from config.base.near import with_form
 from config.base.problems import Problem
 from config.clouds.tables import Versions, minor_number
 from config.clouds.traits import Cloud
@@ -50,7 +51,7 @@ def _name(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             "cluster.name",
             f"{name!r} is not a valid name for {cloud.article} {cloud.title} cluster",
-            cloud.cluster_name_words,
+            with_form(name, cloud.cluster_name) + cloud.cluster_name_words,
         )
 
 

@@ -93,12 +93,13 @@ def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
 def _shared_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     known = own_machine(pool, cloud) or pool.gpus is not None
     if pool.gpu_sharing and known and not has_gpus(pool, cloud):
-        with_gpus = [
-            other
-            for _, other in draft.written_pools()
-            if isinstance(other, Pool) and has_gpus(other, cloud)
-        ]
-        names = of_each(with_gpus, lambda other: other.name)
+        names = of_each(
+            draft.written_pools(),
+            lambda pair: (
+                pair[1].name if isinstance(pair[1], Pool) and has_gpus(pair[1], cloud) else ""
+            ),
+        )
+        names = [name for name in names if name]
         where = f"move it to a pool with GPUs, such as {names[0]}" if names else "remove it"
         yield Problem(f"{path}.gpuSharing", f"is set, but {pool.machine} has no GPU", where)
 

@@ -76,7 +76,12 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
         what = f"{size!r} has TPUs, and this program makes pools of GPUs and CPUs"
         return Problem(where, what, example)
     if _ARM.fullmatch(size):
-        plain = [machine.size for machine in cloud.machines.values() if not machine.gpus]
+        cpus = re.search(r"\d+", size.rpartition("-")[2] or size)
+        plain = [
+            machine.size
+            for machine in cloud.machines.values()
+            if not machine.gpus and cpus and machine.vcpus == int(cpus[0])
+        ]
         meant = _did_you_mean(size, plain)
         # github.com/kubeflow/pipelines/issues/12705: "exec format error".
         what = f"{size!r} is an Arm machine, and images of Kubeflow are for amd64"
@@ -85,6 +90,13 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
         return Problem(
             where, f"{size!r} is not a machine of {cloud.title}", meant.strip() or example
         )
+    family = size.rpartition("-")[0]
+    if (
+        len(siblings := [each for each in sizes if family and each.rpartition("-")[0] == family])
+        > 1
+    ):
+        whole = ", ".join(sorted(siblings, key=lambda each: (len(each), each)))
+        return Problem(where, f"{size!r} is not a machine of {cloud.title}", f"one of: {whole}")
     known = {near.bare(other): other for other in sizes}.get(near.bare(size))
     if known:
         return Problem(where, f"{size!r} is not in the catalogue", f"write {known}")
@@ -145,6 +157,14 @@ def _instead(machine: Machine) -> str:
 def _system_machine(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not draft.makes_cluster or not draft.system_pool:
         return
+    if re.fullmatch(r"(e2-(micro|small|medium)|[fg]1-(micro|small))", draft.system_pool.machine):
+        # docs.cloud.google.com/compute/docs/general-purpose-machines: a share of a core, 4 GB at most
+        yield Problem(
+            "systemPool.machine",
+            f"{draft.system_pool.machine} has a share of a core: the cluster's own pods do not fit",
+            f"use {cloud.cpu_machine}",
+            warning=True,
+        )
     machine = cloud.machine(draft.system_pool.machine)
     if machine and machine.gpus:
         yield Problem(

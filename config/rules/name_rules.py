@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from config.base.near import with_form
 from config.base.problems import Problem
 from config.clouds.traits import Added, Cloud
 from config.model.pool import Pool, Taint
@@ -36,14 +37,6 @@ def _claims(draft: Draft, cloud: Cloud) -> Iterator[_Claim]:
                 yield from known(partial(derived, path, pool, cloud), [])
 
 
-def _valid_name(name: str, cloud: Cloud) -> str:
-    """Return the beginning of a remedy: a valid name like this one, if there is one."""
-    lower = name.lower()
-    tries = (re.sub(r"[^a-z0-9]+", filler, lower).strip("-") for filler in ("-", ""))
-    near = next((each for each in tries if re.fullmatch(cloud.pool_name, each)), None)
-    return f"write for example {near}; " if near else ""
-
-
 def _generation(path: str, pool: Pool, cloud: Cloud) -> list[_Claim]:
     if not pool.generation or pool.reclaimable:
         return []
@@ -70,7 +63,7 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(
                 claim.path,
                 f"{claim.name!r} is not a valid name for {cloud.article} {cloud.title} pool",
-                _valid_name(claim.name, cloud) + cloud.pool_name_words,
+                with_form(claim.name, cloud.pool_name) + cloud.pool_name_words,
             )
         other = seen.setdefault(claim.name, claim)
         if other is not claim:
@@ -147,7 +140,7 @@ def _labels(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
             yield Problem(
                 where,
                 f"{cloud.title} keeps this key for itself",
-                "use a domain of your own, such as example.com/",
+                "remove it, or use a domain of your own, such as example.com/",
             )
         elif cloud.own_beginning and key.startswith(cloud.own_beginning):
             yield of_the_cloud(where, cloud)

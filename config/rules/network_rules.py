@@ -35,16 +35,16 @@ def readable_ranges(written: Mapping[str, str]) -> dict[str, IPv4Network]:
 
 def free_range(taken: Iterable[IPv4Network], like: IPv4Network) -> str:
     """Return a remedy with a range of the same size that none of those taken overlaps."""
-    size = max(like.prefixlen, 16)
-    for place in (*_PRIVATE, IPv4Network("172.16.0.0/12")):
-        for free in place.subnets(new_prefix=size):
+    places = _PRIVATE if like.prefixlen >= 16 else (IPv4Network("10.0.0.0/8"),)
+    for place in places:
+        for free in place.subnets(new_prefix=max(like.prefixlen, place.prefixlen)):
             if not any(free.overlaps(other) for other in taken):
                 return f"write a free range, such as {free}"
     return "choose ranges that share no address"
 
 
 _PRIVATE = tuple(IPv4Network(f"10.{block}.0.0/16") for block in range(100, 250, 10))
-"""RFC 1918; the first are seldom those of an office or a cloud's default."""
+"""RFC 1918: blocks that are seldom those of an office, or a cloud's default."""
 
 
 def refuse_open_to_all(path: str, ranges: Sequence[str]) -> Iterator[Problem]:

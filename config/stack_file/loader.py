@@ -33,6 +33,7 @@ from config.model.fields import Model
 from config.model.release import Overridden, Override, Release, changed, pinned
 from config.model.scheduling import Scheduling
 from config.model.spec import ClusterSpec
+from config.model.wording import NOT_A_KEY
 from config.model.workloads import Workloads
 from config.rules.draft import Draft
 from config.stack_file import objects, secrets, top_keys
@@ -247,6 +248,7 @@ def _example(key: str, settings: Mapping[str, Any]) -> str:
 def _rule_problems(file: _File, draft: Draft) -> list[Problem]:
     found = rules.run_rules(draft)
     reading = file.reading
+    unknown = " ".join(each.path for each in reading.problems() if each.what == NOT_A_KEY)
     chains_unclear = any(
         _OF_A_CHAIN.match(problem.path)
         for problem in [*reading.problems(), *(each for each in found if not each.warning)]
@@ -255,6 +257,7 @@ def _rule_problems(file: _File, draft: Draft) -> list[Problem]:
         reading.of_rule(problem)
         for problem in found
         if not reading.follows_a_guess(problem)
+        and not (problem.what == "says nothing" and f"{problem.path}." in unknown)
         and not (chains_unclear and problem.warning and _FROM_CHAINS.match(problem.path))
     ]
 
@@ -279,6 +282,8 @@ def _joined(of_reading: list[Problem], of_rules: list[Problem]) -> list[Problem]
             others.append(problem)
         else:
             what, remedy = f"{first.what}, and {problem.what}", f"{first.remedy}; {problem.remedy}"
+            if problem.remedy.startswith("remove it"):
+                what, remedy = problem.what, problem.remedy  # its value does not matter
             known[problem.path] = Problem(problem.path, what, remedy)
     return [*known.values(), *others]
 

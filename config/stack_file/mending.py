@@ -111,8 +111,17 @@ class Mended:
     def _items(self, value: dict[Any, Any], model: type[Model], path: str) -> list[Any]:
         """Read an object in place of a list: as its only item, or as several by their names."""
         fields = by_key(model)
-        by_name = "name" in fields and all(isinstance(item, dict) for item in value.values())
+        identity = next((key for key in ("name", "namespace") if key in fields), None)
+        by_name = identity and all(isinstance(item, dict) for item in value.values())
         if not by_name or any(nearest(str(key), fields) for key in value):
+            plain = [key for key in fields if key != identity]
+            if identity and len(plain) == 1 and not any(nearest(str(key), fields) for key in value):
+                first, item = next(iter(value.items()), ("team-a", 1))
+                what = not_a_list(value)[0]
+                self._add(
+                    path, what, f"write `- {{{identity}: {first}, {plain[0]}: {item}}}`, one a line"
+                )
+                return []
             self._add(path, *not_a_list(value, self.examples.get(path), model))
             if not any(nearest(str(key), fields) for key in value):
                 return []
@@ -120,13 +129,13 @@ class Mended:
             self.guessed.add(f"{path}[0]")
             return [self.value(value, model, f"{path}[0]")]
         first = next(iter(value), "t4")
-        remedy = f"write each of them as `- name: {first}`, its other keys below `name`"
+        remedy = f"write each of them as `- {identity}: {first}`, its other keys below `{identity}`"
         self._add(path, not_a_list(value)[0], remedy)
         items = []
         for index, (name, item) in enumerate(value.items()):
             self.guessed.add(f"{path}[{index}]")
             self.written[f"{path}[{index}]"] = self.as_written(path) + as_path(str(name))
-            items.append(self.value({"name": str(name), **item}, model, f"{path}[{index}]"))
+            items.append(self.value({identity: str(name), **item}, model, f"{path}[{index}]"))
         return items
 
     def _add(self, path: str, what: str, remedy: str) -> None:

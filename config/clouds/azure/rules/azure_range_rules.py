@@ -131,7 +131,7 @@ def _subnet_sizes(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]
         name, room = key.partition(".")[2] or NODE_SUBNET, subnet.num_addresses - _TAKEN
         pools = [pool for its_subnet, pool in placed if its_subnet == name]
         if room > 0:
-            yield from _room(key, f"{subnet} has room", room, pools, draft, cloud)
+            yield from _room(key, f"{subnet} has room", room, pools, draft, cloud, 32)
         else:
             what = f"{subnet} has room for no node: Azure takes {_TAKEN} addresses of a subnet"
             yield Problem(f"{PATH}.{key}", what, "at least a /29")
@@ -151,27 +151,32 @@ def _pod_size(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             pools,
             draft,
             cloud,
+            _NODE_PREFIX,
         )
 
 
 def _room(
-    key: str, has: str, room: int, pools: list[AnyPool], draft: Draft, cloud: Cloud
+    key: str, has: str, room: int, pools: list[AnyPool], draft: Draft, cloud: Cloud, each: int
 ) -> Iterator[Problem]:
+    """Refuse a range with fewer places than nodes; a place is a /`each`."""
     # Azure counts every pool at its largest: InsufficientSubnetSize, Azure/AKS-Construction issue
     # 701.
     nodes = sum(most_with_twin(pool, draft) for pool in pools)
     # Pools are upgraded one by one (page auto-upgrade-cluster). No source says that AKS refuses for
     # this.
     surge = max(of_each(pools, lambda pool: _surge(pool, draft, cloud)), default=0)
+    taken = _TAKEN if each == 32 else 0
+    prefix = each - (nodes + surge + taken - 1).bit_length()
+    remedy = f"a range of /{max(prefix, 0)} or larger, or smaller maxNodes"
     if room < nodes:
         what = f"{has} for {room} nodes; the pools may grow to {nodes} together"
-        yield Problem(f"{PATH}.{key}", what, "a larger range, or smaller maxNodes")
+        yield Problem(f"{PATH}.{key}", what, remedy)
     elif room < nodes + surge:
         what = (
             f"{has} for {room} nodes: for {nodes} of the pools at their largest, but not for "
             f"{surge} more in an upgrade"
         )
-        yield Problem(f"{PATH}.{key}", what, "a larger range, or smaller maxNodes", warning=True)
+        yield Problem(f"{PATH}.{key}", what, remedy, warning=True)
 
 
 def _surge(pool: AnyPool, draft: Draft, cloud: Cloud) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from config.base import near
+from config.base.near import with_form
 from config.base.problems import Problem, as_path
 from config.clouds.gcp.gcp_settings import Gcp
 from config.clouds.gcp.gcp_tables import READ, all_channels, channels, zones
@@ -153,7 +154,8 @@ def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(
                 path,
                 f"{name!r} is not a valid key of a Google label",
-                "at most 63 lower-case letters, digits, _ and -, a letter first",
+                with_form(name, r"[a-z][-a-z0-9]{0,62}")
+                + "at most 63 lower-case letters, digits, _ and -, a letter first",
             )
         elif name.startswith(cloud.own_beginning):
             yield of_the_cloud(path, cloud)
@@ -161,7 +163,8 @@ def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(
                 path,
                 f"is {value!r}, not a valid value of a Google label",
-                "at most 63 lower-case letters, digits, _ and -",
+                with_form(value, r"[-a-z0-9]{1,63}")
+                + "at most 63 lower-case letters, digits, _ and -",
             )
 
 
@@ -238,7 +241,7 @@ def _name(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not re.fullmatch(_BUCKET, name):
         what = f"{name!r} is not a valid name for a bucket"
         remedy = "3 to 63 lower-case letters, digits, - and _, first and last a letter or digit"
-        yield Problem(path, what, remedy)
+        yield Problem(path, what, with_form(name.removeprefix("gs://"), _BUCKET) + remedy)
     # Same page. Spellings near `google` are refused as well, which the page does not list.
     elif name.startswith("goog") or "google" in name:
         yield Problem(

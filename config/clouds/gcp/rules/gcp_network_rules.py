@@ -228,7 +228,9 @@ def _surge_of(pool: AnyPool) -> int:
 def _room(
     key: str, has: str, room: int, needed: int, surge: int, of: str = ""
 ) -> Iterator[Problem]:
-    remedy = "a larger range, or smaller maxNodes"
+    # Of a range, GKE takes four addresses of nodes, and none of pods.
+    prefix = 32 - (needed + surge + _TAKEN - 1).bit_length()
+    remedy = f"a range of /{max(prefix, 0)} or larger, or smaller maxNodes"
     if room < needed:
         what = f"{has}{of}; the pools may grow to need {needed} together"
         yield Problem(f"{PATH}.{key}", what, remedy)
