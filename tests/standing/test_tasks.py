@@ -34,7 +34,7 @@ pytestmark = [
 RUN = [page for page in tasks.PAGES if any(tasks.runner(block) == tasks.RUNNER for block in blocks(page))]
 
 SHOWN = {
-    "change-machine": ["generalb"],
+    "change-machine": ["generalb", "+ 1 to create", "- 1 to delete"],
     "cost-now": ["Standard_D4ds_v5", "report"],
     "new-team": ["app.kubernetes.io/part-of=kubeflow-profile", "requests.nvidia.com/gpu", "team-a/", "labeled"],
     "pending-pod": [
@@ -48,7 +48,7 @@ SHOWN = {
         "rayjob.ray.io/tune created (server dry run)",
         "sparkapplication.sparkoperator.k8s.io/pi created",
     ],
-    "rehearse-loss": ["1 node of pool t4"],
+    "rehearse-loss": ["pool t4: 1 node evicted and deleted"],
     "remove-pool": ["nb-t4od-0", "evicted"],
     "second-region": ["ml-north"],
     "secrets": ["serviceaccount/pulls patched", "example"],
