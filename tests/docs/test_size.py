@@ -4,7 +4,7 @@ import subprocess
 
 from tests.docs.pages import PROJECT
 
-ALL_PAGES, FRONT_PAGE = 350 * 1024, 10_000
+ALL_PAGES, FRONT_PAGE = 364 * 1024, 10_000
 """Bytes at most, decisions and changelog included."""
 
 

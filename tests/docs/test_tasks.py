@@ -13,6 +13,7 @@ from config.stack_file import loader
 from sandbox.toolchain.programs import ensure
 from tests.docs import pages, tasks
 from tests.docs.pages import DOCS, Block, blocks
+from tests.docs.test_commands import problem
 
 BLOCKS = [block for page in tasks.PAGES for block in blocks(page)]
 KNOWN = yaml.safe_load((pages.PROJECT / "tests" / "docs" / "cloud_commands.yaml").read_text())
@@ -42,8 +43,15 @@ def unknown(words: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("block", NOT_RUN, ids=str)
 def test_a_command_that_is_not_run_exists(block: Block) -> None:
-    found = [words for words in tasks.commands(textwrap.dedent(block.text)) if words[0] != "pulumi"]
+    found = [words for words in tasks.commands(textwrap.dedent(block.text)) if words[0] not in ("pulumi", "kubectl")]
     assert [problem for words in found for problem in unknown(words)] == []
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("block", [block for block in NOT_RUN if "kubectl " in block.text], ids=str)
+def test_a_command_of_kubectl_that_is_not_run_exists(block: Block) -> None:
+    found = [words for words in tasks.commands(textwrap.dedent(block.text)) if words[0] == "kubectl"]
+    assert [said for words in found if (said := problem(*words))] == []
 
 
 @cache
@@ -79,11 +87,11 @@ def test_every_block_has_a_test_and_the_pages_are_short() -> None:
         runners.setdefault(block.page.stem, set()).add(tasks.runner(block))
     assert set(runners) == {page.stem for page in tasks.PAGES}
     sizes: dict[str, Any] = {page.stem: page.stat().st_size for page in tasks.PAGES}
-    assert sum(sizes.values()) <= 28_000, sizes
+    assert sum(sizes.values()) <= 44_000, sizes
 
 
 def test_the_index_leads_to_every_page() -> None:
     index = DOCS / "README.md"
-    assert len(index.read_text().splitlines()) <= 40
+    assert len(index.read_text().splitlines()) <= 60
     linked = {link.partition("#")[0] for link in pages.links(index)}
     assert {f"tasks/{page.name}" for page in tasks.PAGES} <= linked

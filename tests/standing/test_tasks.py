@@ -34,6 +34,7 @@ pytestmark = [
 RUN = [page for page in tasks.PAGES if any(tasks.runner(block) == tasks.RUNNER for block in blocks(page))]
 
 SHOWN = {
+    "change-machine": ["generalb", "+ 1 to create", "- 1 to delete"],
     "cost-now": ["Standard_D4ds_v5", "report"],
     "new-team": ["app.kubernetes.io/part-of=kubeflow-profile", "requests.nvidia.com/gpu", "team-a/", "labeled"],
     "pending-pod": [
@@ -47,10 +48,13 @@ SHOWN = {
         "rayjob.ray.io/tune created (server dry run)",
         "sparkapplication.sparkoperator.k8s.io/pi created",
     ],
+    "rehearse-loss": ["pool t4: 1 node evicted and deleted"],
     "remove-pool": ["nb-t4od-0", "evicted"],
     "second-region": ["ml-north"],
     "secrets": ["serviceaccount/pulls patched", "example"],
+    "tear-down": ["none"],
     "upgrade-kubernetes": ["Kubernetes version: 1.35 -> 1.36", "44 unchanged", "v1.36"],
+    "warm-node": ["cronjob.batch/warm created", "job.batch/now created"],
     "workload-identity": ["pod/reads created", "reader"],
 }
 """Texts that a page's commands print."""
@@ -226,5 +230,33 @@ def notebook_runs_on_spot(stack: Standing) -> None:
     assert until(lambda: "-t4-" in stack.get("pod", "cheap", "-n", "team-a")["spec"].get("nodeName", ""))
 
 
-PROVEN: dict[str, Callable[[Standing], object]] = {"notebook-on-spot": notebook_runs_on_spot}
+def work_displaces_the_placeholder(stack: Standing) -> None:
+    """Show that the placeholder holds a spot node, that work takes it at once, and that another node comes."""
+
+    def node(namespace: str) -> str:
+        return stack.kubectl("get", "pods", "-n", namespace, "-o", "jsonpath={.items[*].spec.nodeName}", *WAITS)
+
+    try:
+        assert until(lambda: "-t4-" in node("warm"), 60)
+        held = node("warm")
+        assert "Failed" not in stack.kubectl("get", "pods", "-n", "warm")
+        work = pod("work", "1")
+        work["metadata"]["labels"] = {"kubeflow-spot.dev/placement": "prefer-spot"}
+        path = stack.project.parent / "work.json"
+        path.write_text(json.dumps(work))
+        stack.kubectl("create", "-f", str(path))
+        assert until(lambda: stack.get("pod", "work", "-n", "team-a")["spec"].get("nodeName") == held)
+        assert until(lambda: "-t4-" in node("warm") and node("warm") != held, 60)
+    finally:
+        stack.kubectl("delete", "namespace", "warm")
+        stack.kubectl("delete", "priorityclass", "placeholder")
+
+
+WAITS = ("--field-selector", "status.phase!=Failed")
+"""A displaced pod stays as Failed."""
+
+PROVEN: dict[str, Callable[[Standing], object]] = {
+    "notebook-on-spot": notebook_runs_on_spot,
+    "warm-node": work_displaces_the_placeholder,
+}
 """What a page promises and its own commands do not show."""

@@ -11,7 +11,7 @@ from config.model.release import Release, all_of
 
 
 class AzureAutoscaler(Model):
-    """Settings of AKS' cluster autoscaler, for all pools; unset: the release's, else AKS' own.
+    """Settings of AKS' cluster autoscaler, for all pools; unset: the release's (tasks/idle-gpu-nodes.md).
 
     All twenty fields of the page cluster-autoscaler, section on the autoscaler profile.
     """
