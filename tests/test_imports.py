@@ -36,7 +36,7 @@ FLOORS = {
         {"cli"},
         {"tests"},
     ),
-    "drill": ({"world"}, {"play"}, {"in_memory"}, {"judge"}, {"tune", "report"}),
+    "drill": ({"world"}, {"play"}, {"in_memory", "metrics"}, {"judge"}, {"tune", "report"}),
     "checks": ({"ready", "preflight"},),
 }
 """The folders of a package from the ground up (design, sections 3 and 5)."""

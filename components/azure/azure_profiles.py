@@ -26,7 +26,7 @@ from config.clouds.azure.azure_settings import (
 )
 from config.clouds.azure.azure_storage_drivers import AzureStorageDrivers
 from config.clouds.azure.azure_upgrades import AzureUpgrades, AzureWindow
-from config.clouds.azure.unready import Bounds
+from config.clouds.traits import PoolBounds
 from config.model.fields import given
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
@@ -45,7 +45,7 @@ def autoscaler(
     assert spec.system_pool
     release, own = pinned_autoscaler(spec.release), spec.cloud.autoscaler
     bounds = [
-        Bounds(pool.name, pool.min_nodes, pool.max_nodes, pool.capacity == Capacity.SPOT)
+        PoolBounds(pool.name, pool.min_nodes, pool.max_nodes, pool.capacity == Capacity.SPOT)
         for pool in node_pools
     ]
     tolerant = unready.chosen(own, release, bounds, spec.system_pool.min_nodes)

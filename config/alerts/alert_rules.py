@@ -9,7 +9,7 @@ from typing import Any
 
 from config.alerts import series
 from config.alerts.rule import Alert, group
-from config.clouds.traits import Cloud
+from config.clouds.traits import Cloud, PoolBounds
 from config.model.alerts import Alerts
 from config.model.cluster import seconds
 from config.model.pool import Pool
@@ -213,7 +213,7 @@ def _nodes(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> Iterat
     )
     idle = [pool.label for pool in pools if not pool.min_nodes]
     if idle:
-        timers = cloud.autoscaler_timers(spec, pools)
+        timers = cloud.autoscaler_timers(spec, _bounds(pools))
         yield Alert(
             name="GpuNodeIdle",
             expr=(
@@ -254,7 +254,7 @@ def _platform_on_spot(spec: ClusterSpec) -> Alert:
 
 
 def _near_the_stop(spec: ClusterSpec, cloud: Cloud, pools: Sequence[NodePool]) -> Alert:
-    timers = cloud.autoscaler_timers(spec, pools)
+    timers = cloud.autoscaler_timers(spec, _bounds(pools))
     unready = 'count(kube_node_status_condition{condition="Ready",status="true"} == 0)'
     every = "count(kube_node_info)"
     share = timers.unready_percentage * 0.8
@@ -323,6 +323,10 @@ def _guard(spec: ClusterSpec, cloud: Cloud) -> Iterator[Alert]:
         meaning="The guard is unbound or was, or an old pod outlived it: databases and notebooks "
         "can land on spot nodes.",
     )
+
+
+def _bounds(pools: Sequence[NodePool]) -> list[PoolBounds]:
+    return [PoolBounds(each.name, each.min_nodes, each.max_nodes, each.spot) for each in pools]
 
 
 def _any(names: Iterator[str] | Sequence[str] | Mapping[str, Any]) -> str:

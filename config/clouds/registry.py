@@ -18,7 +18,7 @@ from config.model.cluster import CloudSettings
 from config.model.fields import Model
 from config.model.pool import Pool, SystemPool
 from config.model.release import Release, ReleaseFile
-from config.model.wording import models
+from config.model.structure import models
 
 M = TypeVar("M", bound=Model)
 

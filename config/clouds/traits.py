@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import NamedTuple, Protocol
 
 from config.clouds.tables import Attachable, Machine
 from config.model.cluster import CloudSettings
 from config.model.pool import Capacity, Pool, Taint
 from config.model.spec import ClusterSpec
-
-if TYPE_CHECKING:
-    from config.placement.node_pools import NodePool
 
 
 @dataclass(frozen=True)
@@ -42,6 +39,15 @@ class PoolClass:
     def taint(self) -> Taint:
         """The taint that keeps pods which do not ask for the class off its pools."""
         return Taint(key=self.key, value=self.name)
+
+
+class PoolBounds(NamedTuple):
+    """The bounds of a pool, in nodes."""
+
+    name: str
+    least: int
+    most: int
+    reclaimable: bool
 
 
 @dataclass(frozen=True)
@@ -119,7 +125,7 @@ class Cloud(Protocol):
     keys_of_added_pools: frozenset[str] = frozenset()
     """Keys of `cloud`, as attributes, that matter when the stack only adds pools to a cluster."""
 
-    def autoscaler_timers(self, spec: ClusterSpec, pools: Sequence[NodePool]) -> AutoscalerTimers:
+    def autoscaler_timers(self, spec: ClusterSpec, pools: Sequence[PoolBounds]) -> AutoscalerTimers:
         """Return the limits and timers of the stack's autoscaler."""
         return AutoscalerTimers()
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
-from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from config.base.hiding import hidden, secret_in
 from config.base.near import bare, nearest
-from config.base.problems import Problem, as_path
+from config.base.problems import Problem
+from config.model import repairs
 from config.model.fields import FORMS, RANGE, Model, alternatives
+from config.model.structure import Place, by_key, holds_secret
 
 NOT_A_KEY = "is not a key of this object"
 """The problem of an unknown key."""
@@ -24,7 +23,7 @@ NOT_A_KEY = "is not a key of this object"
 
 def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Problem:
     """Return the problem of one error in the object of this model at `path`."""
-    place = _Place(model, error["loc"])
+    place = Place(model, error["loc"])
     where = path + place.path
     given = error["input"]
     context = error.get("ctx", {})
@@ -54,12 +53,12 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(
                 where, f"{is_it}, which YAML does not read as text", _as_text(given, place)
             )
-        case "string_pattern_mismatch" if _PLACEHOLDER.search(str(given)):
+        case "string_pattern_mismatch" if repairs.is_placeholder(given):
             form = _form(context["pattern"], place)
             return Problem(
                 where, f"{is_it}, which nothing replaces here", f"write the value: {form}"
             )
-        case "string_pattern_mismatch" if repaired := _repaired(given, context["pattern"]):
+        case "string_pattern_mismatch" if repaired := repairs.repaired(given, context["pattern"]):
             return Problem(where, is_it, f'write "{repaired}"')
         case "string_pattern_mismatch" if kind := secret_in(given):
             form = _form(context["pattern"], place)
@@ -78,18 +77,14 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             )
         case "int_type" | "float_type" if isinstance(given, str) and _NUMBER.fullmatch(given):
             return Problem(where, f"{is_it}, in quotes", f"write {given}, without quotes")
-        case "float_type" if price := _CURRENCY.fullmatch(str(given).strip()):
-            return Problem(where, is_it, f"write {price[1].replace(',', '.')}")
+        case "float_type" if price := repairs.price(given):
+            return Problem(where, is_it, f"write {price}")
         case "float_type" if share := re.fullmatch(r"(\d+(?:\.\d+)?) ?%", str(given)):
             return Problem(where, is_it, f"write {float(share[1]) / 100:g}, a share of 1")
         case "greater_than_equal" if given == 0 and where.endswith(".maxNodes"):
             remedy = "1 or more; to have no such pool, remove its entry"
             return Problem(where, is_it, remedy)
-        case "int_type" if (
-            isinstance(given, str)
-            and given not in (number := given.translate(_LETTERS))
-            and number.isdigit()
-        ):
+        case "int_type" if number := repairs.without_letters(given):
             return Problem(
                 where, f"{is_it}, with a letter that looks like a digit", f"write {number}"
             )
@@ -210,7 +205,7 @@ def _one_of(given: Any, allowed: list[str]) -> str:
     return (f"did you mean {near}? " if near else "") + f"one of: {', '.join(allowed)}"
 
 
-def _fits(value: Any, place: _Place) -> bool:
+def _fits(value: Any, place: Place) -> bool:
     if not isinstance(value, str) or place.secret or secret_in(value):
         return False
     forms = place.forms or [r"^\d{1,3}(\.\d{1,3}){3}(/\d+)?$"]
@@ -222,34 +217,11 @@ def _ends(written: str, name: str) -> bool:
     return len(bare(name)) > 1 and written.endswith(bare(name))
 
 
-_PLACEHOLDER = re.compile(r"\{\{|\$[({]|^<.*>$")
-"""Beginnings of what templates and shells replace."""
-_TYPOGRAPHIC = "\u201c\u201d\u201e\u2018\u2019"
-"""Quotes of word processors."""
-_UNITS = {"min": "m", "mins": "m", "minute": "m", "minutes": "m", "sec": "s", "secs": "s"}
-_UNITS |= {"second": "s", "seconds": "s", "hour": "h", "hours": "h", "hrs": "h", "hr": "h"}
-_CURRENCY = re.compile(r"(?:[$€£]|USD|EUR)?\s*(\d+(?:[.,]\d+)?)\s*(?:[$€£]|USD|EUR)?(?:/h|/hour)?")
-
-
-def _repaired(given: Any, pattern: str) -> str | None:
-    """Return the text as it was meant, if it then has the form: a version without its v, a time
-    with a short unit, straight quotes, no white space.
-    """
-    if not isinstance(given, str) or secret_in(given):
-        return None
-    plain = given.strip().strip(_TYPOGRAPHIC).strip()
-    tries = [plain, plain[1:] if re.match(r"[vV]\d", plain) else plain]
-    tries += [re.sub(r"-gke\.\d+$|/cryptoKeyVersions/\d+$", "", plain)]
-    if time := re.fullmatch(r"(\d+)\s*([a-z]+)", plain.lower()):
-        tries.append(time[1] + _UNITS.get(time[2], time[2]))
-    return next((each for each in tries if each != given and re.search(pattern, each)), None)
-
-
 def _is_address(given: Any) -> bool:
     return isinstance(given, str) and re.fullmatch(r"\d{1,3}(\.\d{1,3}){3}", given) is not None
 
 
-def _as_text(given: Any, place: _Place) -> str:
+def _as_text(given: Any, place: Place) -> str:
     """Return the remedy for a number, true or false in place of a text."""
     quoted = "put it in quotes" + ("" if place.secret else f': "{shown(given)}"')
     form = next((form for form in place.forms if not re.search(form, str(given))), None)
@@ -257,7 +229,7 @@ def _as_text(given: Any, place: _Place) -> str:
     return quoted if form is None or place.secret else _form(form, place)
 
 
-def _form(pattern: str, place: _Place) -> str:
+def _form(pattern: str, place: Place) -> str:
     """Return the remedy for a text that does not match."""
     if pattern in FORMS:
         return FORMS[pattern]
@@ -275,8 +247,6 @@ def _form(pattern: str, place: _Place) -> str:
 
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
-_LETTERS = str.maketrans("OoIl", "0011")
-"""Letters that are taken for digits."""
 _YES_OR_NO = dict.fromkeys(("true", "yes", "on"), "true") | dict.fromkeys(
     ("false", "no", "off"), "false"
 )
@@ -295,84 +265,3 @@ _REMEDIES = {
     "finite_number": "write a finite number",
     "bool_type": "write true or false",
 }
-
-
-class _Place:
-    """The place of a value in an object of a model."""
-
-    def __init__(self, model: type[Model], loc: tuple[int | str, ...]) -> None:
-        self.path = ""
-        self.description: str | None = None
-        self.examples: list[Any] = []
-        self._annotation: Any = model
-        self._field: FieldInfo | None = None
-        self.keys = list(by_key(model))
-        self.model: type[Model] | None = model
-        for part in loc:
-            if isinstance(part, int):
-                self.path += f"[{part}]"
-                continue
-            field = by_key(next(models(self._annotation))).get(part) if self.keys else None
-            if field is None and not self.keys and get_origin(self._annotation) is not dict:
-                return  # pydantic's name for one of several forms
-            self.path += as_path(part)
-            self.description = field.description if field else None
-            self.examples = (field.examples or []) if field else []
-            self._annotation = field.annotation if field else None
-            self._field = field
-            inner = next(models(self._annotation), None)
-            self.keys = list(by_key(inner)) if inner else []
-            self.model = inner
-
-    @property
-    def secret(self) -> bool:
-        """Whether the value may be a secret, which no message shows."""
-        return holds_secret(self._annotation)
-
-    @property
-    def example(self) -> str:
-        """The example of the value, after its key; empty without one."""
-        # Of several, each is one cloud's.
-        shown = self.examples[0] if len(self.examples) == 1 and not self.secret else None
-        # Some examples are refused as values of a stack: they would be copied.
-        made_up = re.search(r"my-project|example|0{8}", str(shown))
-        return f": {shown}" if isinstance(shown, str | int) and not made_up else ""
-
-    @property
-    def forms(self) -> list[str]:
-        """The patterns of the text."""
-        parts = [*(self._field.metadata if self._field else ()), *_metadata(self._annotation)]
-        return [str(part.pattern) for part in parts if getattr(part, "pattern", None)]
-
-
-def _metadata(annotation: Any) -> Iterator[Any]:
-    if get_origin(annotation) is Annotated:
-        yield from annotation.__metadata__
-    elif get_origin(annotation) in (Union, UnionType):
-        # One of several forms may match.
-        several = [inner for inner in get_args(annotation) if inner is not type(None)]
-        if len(several) == 1:
-            yield from _metadata(several[0])
-
-
-def by_key(model: type[Model]) -> Mapping[str, FieldInfo]:
-    """Return the fields of a model by their keys in a stack file."""
-    return {str(field.alias): field for field in model.model_fields.values()}
-
-
-def models(annotation: Any) -> Iterator[type[Model]]:
-    """Yield the models in an annotation, not those inside of models."""
-    if isinstance(annotation, type) and issubclass(annotation, Model):
-        yield annotation
-    for argument in getattr(annotation, "__args__", ()):
-        yield from models(argument)
-
-
-def holds_secret(annotation: Any) -> bool:
-    """Return whether a value of this type is or holds a secret."""
-    if annotation is SecretStr:
-        return True
-    inside = [
-        field.annotation for model in models(annotation) for field in model.model_fields.values()
-    ]
-    return any(map(holds_secret, (*inside, *getattr(annotation, "__args__", ()))))

@@ -12,7 +12,7 @@ from config.clouds.registry import Registration
 from config.model.fields import Model
 from config.model.release import Override
 from config.model.spec import ClusterSpec
-from config.model.wording import models
+from config.model.structure import models
 from config.rules import existing_rules
 
 

@@ -14,7 +14,7 @@ from pydantic_core import PydanticUndefined
 from config.clouds import registry
 from config.clouds.registry import Registration
 from config.model.fields import Model
-from config.model.wording import models
+from config.model.structure import models
 from config.reference import keys
 from config.reference.keys import Section, other_clouds_keys
 from config.reference.schema import Node

@@ -22,7 +22,7 @@ from config.clouds import registry
 from config.clouds.registry import Registration
 from config.clouds.traits import Cloud
 from config.model.fields import Model
-from config.model.wording import models
+from config.model.structure import models
 from config.reference.keys import Key, other_clouds_keys, top_keys
 from config.rules import existing_rules
 

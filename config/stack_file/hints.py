@@ -20,7 +20,7 @@ from config.clouds.provider_properties import place_of
 from config.clouds.registry import Registration
 from config.clouds.tables import ForeignKey
 from config.model.fields import Model
-from config.model.wording import by_key, models
+from config.model.structure import by_key, models
 
 _MOST = 2
 """Places that a remedy names."""

@@ -7,7 +7,6 @@ One problem must not hide another: each top key and each pool is read by itself
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar, get_origin
@@ -33,10 +32,10 @@ from config.model.fields import Model
 from config.model.release import Overridden, Override, Release, changed, pinned
 from config.model.scheduling import Scheduling
 from config.model.spec import ClusterSpec
-from config.model.wording import NOT_A_KEY
 from config.model.workloads import Workloads
 from config.rules.draft import Draft
 from config.stack_file import objects, secrets, top_keys
+from config.stack_file.follow_ups import independent
 from config.stack_file.hints import Hints
 from config.stack_file.mending import Mended
 from config.stack_file.secrets import IsSecret
@@ -246,30 +245,8 @@ def _example(key: str, settings: Mapping[str, Any]) -> str:
 
 
 def _rule_problems(file: _File, draft: Draft) -> list[Problem]:
-    found = rules.run_rules(draft)
-    reading = file.reading
-    unknown = " ".join(each.path for each in reading.problems() if each.what == NOT_A_KEY)
-    chains_unclear = any(
-        _OF_A_CHAIN.match(problem.path)
-        for problem in [*reading.problems(), *(each for each in found if not each.warning)]
-    )
-    return [
-        reading.of_rule(problem)
-        for problem in found
-        if not reading.follows_a_guess(problem)
-        and not (problem.what == "says nothing" and f"{problem.path}." in unknown)
-        and not (chains_unclear and problem.warning and _FROM_CHAINS.match(problem.path))
-    ]
-
-
-_OF_A_CHAIN = re.compile(
-    r"pools(\[\d+\])?(\.(gcp\.)?(fallback|machine|gpus|gpuModel|capacity|maxNodes)\b.*)?$"
-)
-_FROM_CHAINS = re.compile(
-    r"(pools\[\d+\]\.fallback$|growth|cloud\.fallback|cloud\.autoscaler\.maxNodeProvisionTime"
-    r"|scheduling\.profiles)"
-)
-"""Warnings that follow from all pools: false while one of them cannot be read."""
+    found, reading = rules.run_rules(draft), file.reading
+    return [reading.of_rule(each) for each in independent(found, reading)]
 
 
 def _joined(of_reading: list[Problem], of_rules: list[Problem]) -> list[Problem]:

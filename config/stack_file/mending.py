@@ -16,7 +16,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from config.base.near import nearest
 from config.base.problems import MOST, Problem, as_path
 from config.model.fields import Model
-from config.model.wording import NOT_A_KEY, by_key, not_a_list, not_an_object, shown
+from config.model.structure import by_key
+from config.model.wording import NOT_A_KEY, not_a_list, not_an_object, shown
 from config.stack_file.hints import keys_here
 
 Hint = Callable[[str, type[Model], str], tuple[str, str | None]]

@@ -16,7 +16,8 @@ from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from config.base.problems import Problem, as_path
 from config.model.fields import Model, Some
-from config.model.wording import NOT_A_KEY, models, problem_of_error
+from config.model.structure import models
+from config.model.wording import NOT_A_KEY, problem_of_error
 from config.stack_file.mending import Mended, respelled
 
 M = TypeVar("M", bound=Model)

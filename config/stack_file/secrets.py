@@ -12,7 +12,7 @@ from config.base import hiding
 from config.base.hiding import LOGIN, LOGIN_FIELDS, secret_in
 from config.base.problems import Problem, as_path
 from config.model.fields import Model
-from config.model.wording import by_key, holds_secret
+from config.model.structure import by_key, holds_secret
 
 _LONGEST = 1 << 16
 """Characters of a kubeconfig that is parsed; a longer one is searched as text, for YAML of a

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
-from drill.metrics.sampling import Sampling
 from drill.play.clock import Clock
 from drill.play.drill import Cluster, Drill
 from drill.play.external import CAVEAT, DISTORTIONS, External
+from drill.play.observed import Observed
 from drill.play.pod_life import Executor, Nothing
 from drill.play.real_autoscaler import RealAutoscaler
 from drill.play.source import Copy
@@ -45,6 +45,15 @@ _BARE = (
 )
 
 
+class Sampler(Protocol):
+    """The calls of `drill.metrics.sampling.Sampling`."""
+
+    def plan(
+        self, clock: Clock, observed: Observed, events: Sequence[record.Event], length: float
+    ) -> None: ...
+    def stop(self) -> None: ...
+
+
 @dataclass(frozen=True)
 class RunOptions:
     """How a drill is run: `RunOptions(factor=5)`."""
@@ -53,7 +62,7 @@ class RunOptions:
     """Time passes at most so many times as fast as real time; None for a clock that never waits."""
     program: Path | None = None
     """A real cluster-autoscaler in place of the sandbox's own; it runs in real time."""
-    metrics: Sampling | None = None
+    metrics: Sampler | None = None
     """Samples the cluster's metrics by the drill's clock."""
     executor: Executor = field(default_factory=Nothing)
     progress: Callable[[float, float], None] = lambda now, length: None

@@ -71,7 +71,7 @@ _WORDS = {
     "found unexpected end of stream": "a quote is not closed",
     "found unknown escape character": "write the text with a backslash in single quotes",
     "could not determine a constructor for the tag '(.*)'": "{0} is a tag of another tool; write the value itself",
-    "found unhashable key": "an object or list stands as a key; nothing replaces a template such as {{{{ .Values.x }}}} here: write the value",
+    "found unhashable key": "an object or list stands as a key; nothing replaces templates here: write the value",
     "expected the node content": "a value is missing, or a bracket is closed that is not open; put a text with brackets in quotes",
     "but found another document": "a second document begins with `---`; leave one",
 }

@@ -210,10 +210,12 @@ def test_a_pool_without_one_of_its_fields_hides_no_problem(field: str) -> None:
 
 
 ITEMS_FROM_ABSENCE = re.compile(
-    FROM_ABSENCE.pattern + r"|pools.*\.gcp\.computeClass|scheduling\.guard\.(platformNamespaces|exceptions.*\.rules)|cloud\.maintenance\..*"
+    FROM_ABSENCE.pattern
+    + r"|pools.*\.gcp\.computeClass|scheduling\.guard\.(platformNamespaces|exceptions.*\.rules)|cloud\.maintenance\..*"
 )
 """Also: an unreadable step of a chain may be the pool in which the chain leaves the class, an unreadable namespace one of the
-default's, an unreadable rule the only one of an exception, and an unreadable exclusion leaves the whole of the maintenance unknown."""
+default's, an unreadable rule the only one of an exception, and an unreadable exclusion leaves
+the whole of the maintenance unknown."""
 
 
 @pytest.mark.parametrize("row", ERRORS, ids=str)

@@ -9,7 +9,7 @@ from config.base.problems import MOST
 from config.clouds import registry
 from config.clouds.tables import rows
 from config.model.fields import Model
-from config.model.wording import by_key, models
+from config.model.structure import by_key, models
 from config.stack_file import loader, top_keys
 from config.stack_file.mending import Mended
 from tests.config.stack import L4, azure, gke_pool, good, on_gke, system, with_pool

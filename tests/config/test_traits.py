@@ -16,13 +16,13 @@ from config.clouds import registry, tables
 from config.clouds.azure.azure_autoscaler import AzureAutoscaler
 from config.clouds.azure.azure_tables import machines as sizes
 from config.clouds.azure.azure_traits import Aks
-from config.clouds.azure.unready import Bounds, Limits, chosen, limits
+from config.clouds.azure.unready import Limits, chosen, limits
 from config.clouds.existing.existing_traits import ExistingCluster
 from config.clouds.gcp import gcp_tables
 from config.clouds.gcp.gcp_tables import ATTACHABLE, accelerator
 from config.clouds.gcp.gcp_tables import machines as types
 from config.clouds.gcp.gcp_traits import Gke, boot_disks, partition_size, partitions
-from config.clouds.traits import Cloud
+from config.clouds.traits import Cloud, PoolBounds
 from config.model.pool import Pool
 from config.placement import node_pools
 from tests.config.stack import CPU, L4, good, on_gke, spec, with_pool
@@ -210,12 +210,12 @@ def stops(unready: int, nodes: int, bounds: Limits) -> bool:
     return unready > bounds.count and unready > bounds.percentage / 100 * nodes
 
 
-def bounded(name: str, least: int, most: int, reclaimable: bool = False) -> Bounds:
-    return Bounds(name, least, most, reclaimable)
+def bounded(name: str, least: int, most: int, reclaimable: bool = False) -> PoolBounds:
+    return PoolBounds(name, least, most, reclaimable)
 
 
 @st.composite
-def clusters(draw: st.DrawFn) -> list[Bounds]:
+def clusters(draw: st.DrawFn) -> list[PoolBounds]:
     most = st.integers(1, 80)
     return [
         bounded(f"p{number}", draw(st.integers(0, (high := draw(most)))), high, draw(st.booleans()))
@@ -225,7 +225,7 @@ def clusters(draw: st.DrawFn) -> list[Bounds]:
 
 @given(clusters(), st.integers(1, 5), st.data())
 def test_losing_all_spot_or_one_on_demand_pool_never_stops_the_autoscaler(
-    pools: list[Bounds], system: int, data: st.DataObject
+    pools: list[PoolBounds], system: int, data: st.DataObject
 ) -> None:
     bounds = limits(pools, system, PINNED)
     for gone in (
@@ -238,7 +238,7 @@ def test_losing_all_spot_or_one_on_demand_pool_never_stops_the_autoscaler(
 
 
 @given(clusters(), st.integers(1, 5))
-def test_losing_sight_of_the_whole_cluster_stops_it(pools: list[Bounds], system: int) -> None:
+def test_losing_sight_of_the_whole_cluster_stops_it(pools: list[PoolBounds], system: int) -> None:
     bounds = limits(pools, system, PINNED)
     everything = system + sum(member.most for member in pools)
     assert bounds.percentage < 100

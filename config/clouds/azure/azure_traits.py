@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from config.clouds.azure import unready
 from config.clouds.azure.azure_autoscaler import pinned_autoscaler
 from config.clouds.azure.azure_settings import Azure
 from config.clouds.azure.azure_tables import machines, regions
 from config.clouds.tables import Machine
-from config.clouds.traits import Added, AutoscalerTimers, Cloud
+from config.clouds.traits import Added, AutoscalerTimers, Cloud, PoolBounds
 from config.model.cluster import CloudSettings, seconds
 from config.model.pool import Capacity, Pool, Taint
 from config.model.spec import ClusterSpec
-
-if TYPE_CHECKING:
-    from config.placement.node_pools import NodePool
 
 _PRIORITY = "kubernetes.azure.com/scalesetpriority"
 
@@ -111,13 +107,12 @@ class Aks(Cloud):
         memory = nominal * _VISIBLE - min(20 * (max_pods or _PODS) + 50, nominal / 4) - 100
         return int(cores * 1000 - kept), int(memory)
 
-    def autoscaler_timers(self, spec: ClusterSpec, pools: Sequence[NodePool]) -> AutoscalerTimers:
+    def autoscaler_timers(self, spec: ClusterSpec, pools: Sequence[PoolBounds]) -> AutoscalerTimers:
         """Return those that the stack sets; upstream's in a cluster that it does not make."""
         if not isinstance(spec.cloud, Azure) or spec.system_pool is None:
             return AutoscalerTimers()
         own, release = spec.cloud.autoscaler, pinned_autoscaler(spec.release)
-        bounds = [unready.Bounds(p.name, p.min_nodes, p.max_nodes, p.spot) for p in pools]
-        tolerant = unready.chosen(own, release, bounds, spec.system_pool.min_nodes)
+        tolerant = unready.chosen(own, release, pools, spec.system_pool.min_nodes)
         chosen = release.model_copy(update=own.model_dump(exclude_none=True))
         unneeded, after_add = chosen.scale_down_unneeded_time, chosen.scale_down_delay_after_add
         idle = sum(seconds(timer or _TIMER) for timer in (unneeded, after_add))

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from config.clouds.azure.azure_autoscaler import AzureAutoscaler
+from config.clouds.traits import PoolBounds
 
 STEPS = (60, 75, 90)
 """Percentages beside the release's. Few, so that a changed bound of a pool seldom updates the
@@ -28,16 +29,6 @@ cluster; none above 90, where an outage that leaves a few nodes would go unnotic
 
 _COUNTS = tuple(digit * 10**power for power in range(1, 6) for digit in (1, 2, 5))
 """Few for the same reason."""
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """The bounds of a pool, in nodes."""
-
-    name: str
-    least: int
-    most: int
-    reclaimable: bool
 
 
 @dataclass(frozen=True)
@@ -68,7 +59,7 @@ class Limits:
         return loss.lost > self.count and loss.percentage > self.percentage
 
 
-def losses(pools: Sequence[Bounds], system: int) -> Iterator[Loss]:
+def losses(pools: Sequence[PoolBounds], system: int) -> Iterator[Loss]:
     """Yield all spot pools together, as a region may lack every size, and each on-demand pool."""
     together = [pool for pool in pools if pool.reclaimable]
     for gone in (together, *([pool] for pool in pools if not pool.reclaimable)):
@@ -79,7 +70,7 @@ def losses(pools: Sequence[Bounds], system: int) -> Iterator[Loss]:
             )
 
 
-def limits(pools: Sequence[Bounds], system: int, pinned: Limits) -> Limits:
+def limits(pools: Sequence[PoolBounds], system: int, pinned: Limits) -> Limits:
     """Return the release's limits, raised until no loss stops the autoscaler.
 
     First the percentage, which also holds in a small cluster, then the count.
@@ -97,7 +88,7 @@ def limits(pools: Sequence[Bounds], system: int, pinned: Limits) -> Limits:
 
 
 def chosen(
-    own: AzureAutoscaler, release: AzureAutoscaler, pools: Sequence[Bounds], system: int
+    own: AzureAutoscaler, release: AzureAutoscaler, pools: Sequence[PoolBounds], system: int
 ) -> Limits:
     """Return the stack file's limits; derive missing ones from the bounds."""
     assert release.ok_total_unready_count is not None

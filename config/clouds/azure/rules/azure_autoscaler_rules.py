@@ -14,8 +14,7 @@ from config.clouds.azure import unready
 from config.clouds.azure.azure_autoscaler import AzureAutoscaler, pinned_autoscaler
 from config.clouds.azure.azure_settings import Azure
 from config.clouds.azure.rules.azure_expander_rules import grown
-from config.clouds.azure.unready import Bounds
-from config.clouds.traits import Cloud
+from config.clouds.traits import Cloud, PoolBounds
 from config.model.cluster import seconds
 from config.model.pool import Pool
 from config.placement import object_names
@@ -221,15 +220,15 @@ def _unready(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _bounds(draft: Draft, cloud: Cloud) -> Iterator[Bounds]:
+def _bounds(draft: Draft, cloud: Cloud) -> Iterator[PoolBounds]:
     for pool in draft.pools.values():
         least = pool.least_nodes(draft.cloud)
         if least is None:
             least = 0 if pool.reclaimable or cloud.gpus(pool)[0] else 1
-        yield Bounds(pool.name, least, pool.most_nodes(draft.cloud), pool.reclaimable)
+        yield PoolBounds(pool.name, least, pool.most_nodes(draft.cloud), pool.reclaimable)
         if twin := object_names.twin_name(pool, cloud):
             steps = (step.on_demand for step in pool.fallback if step.on_demand)
-            yield Bounds(twin, 0, next(steps).max_nodes, reclaimable=False)
+            yield PoolBounds(twin, 0, next(steps).max_nodes, reclaimable=False)
 
 
 def _unread_order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

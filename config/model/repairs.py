@@ -1,0 +1,51 @@
+"""What a value means that is nearly right: a price with its currency, a time in words."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from config.base.hiding import secret_in
+
+_PLACEHOLDER = re.compile(r"\{\{|\$[({]|^<.*>$")
+"""Beginnings of what templates and shells replace."""
+_TYPOGRAPHIC = "\u201c\u201d\u201e\u2018\u2019"
+"""Quotes of word processors."""
+_UNITS = {"min": "m", "mins": "m", "minute": "m", "minutes": "m", "sec": "s", "secs": "s"}
+_UNITS |= {"second": "s", "seconds": "s", "hour": "h", "hours": "h", "hrs": "h", "hr": "h"}
+_CURRENCY = re.compile(r"(?:[$€£]|USD|EUR)?\s*(\d+(?:[.,]\d+)?)\s*(?:[$€£]|USD|EUR)?(?:/h|/hour)?")
+
+
+def repaired(given: Any, pattern: str) -> str | None:
+    """Return the text as it was meant, if it then has the form: a version without its v, a time
+    with a short unit, straight quotes, no white space.
+    """
+    if not isinstance(given, str) or secret_in(given):
+        return None
+    plain = given.strip().strip(_TYPOGRAPHIC).strip()
+    tries = [plain, plain[1:] if re.match(r"[vV]\d", plain) else plain]
+    tries += [re.sub(r"-gke\.\d+$|/cryptoKeyVersions/\d+$", "", plain)]
+    if time := re.fullmatch(r"(\d+)\s*([a-z]+)", plain.lower()):
+        tries.append(time[1] + _UNITS.get(time[2], time[2]))
+    return next((each for each in tries if each != given and re.search(pattern, each)), None)
+
+
+def is_placeholder(given: Any) -> bool:
+    """Return whether a template or a shell should have replaced a text."""
+    return _PLACEHOLDER.search(str(given)) is not None
+
+
+def price(given: Any) -> str | None:
+    """Return a price as a number; None if the text is none."""
+    found = _CURRENCY.fullmatch(str(given).strip())
+    return found[1].replace(",", ".") if found else None
+
+
+def without_letters(given: Any) -> str | None:
+    """Return a number for a text with letters that look like digits; None for others."""
+    number = given.translate(_LETTERS) if isinstance(given, str) else ""
+    return number if number != given and number.isdigit() else None
+
+
+_LETTERS = str.maketrans("OoIl", "0011")
+"""Letters that are taken for digits."""
