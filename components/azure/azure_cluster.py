@@ -183,6 +183,8 @@ class AksCluster(CloudCluster):
         self._image_pull(cluster)
         if monitoring:
             monitoring.watch(cluster)
+            if spec.alerts_in_cloud:
+                monitoring.alert(cluster, plan.stack)
         self._checkpoints(cluster)
 
         # Outputs
@@ -226,6 +228,9 @@ class AksCluster(CloudCluster):
         # Drivers that an earlier update set to AKS' defaults stay so. The list of pools is for a new
         # cluster: later requests repeat every pool as the refresh has read it.
         ignored = [] if drivers else ["storageProfile"]
+        labels = azure_profiles.alert_labels(spec, reset)
+        if labels is None and "azureMonitorProfile" not in cloud.properties:
+            ignored.append("azureMonitorProfile.metrics.kubeStateMetrics")
         if answer and not plan.lists_pools:
             ignored.append("agentPoolProfiles")
         args = containerservice.ManagedClusterArgs(
@@ -251,7 +256,7 @@ class AksCluster(CloudCluster):
             auto_upgrade_profile=azure_profiles.upgrades(cloud.upgrades),
             linux_profile=azure_profiles.linux(cloud.ssh),
             addon_profiles=azure_profiles.addons(monitoring.log_workspace if monitoring else None),
-            azure_monitor_profile=azure_profiles.azure_monitor(cloud.monitoring),
+            azure_monitor_profile=azure_profiles.azure_monitor(cloud.monitoring, labels),
             storage_profile=drivers,
             auto_scaler_profile=azure_profiles.autoscaler(spec, plan.stack.node_pools),
             agent_pool_profiles=azure_pools.listed(plan.live)

@@ -61,7 +61,7 @@ def chains(pools: Sequence[NodePool]) -> list[Chain]:
     """Return the chains of spot pools with GPUs."""
     spot = {pool.label: pool for pool in pools if pool.spot}
     twins = {pool.source.name: pool.label for pool in pools if pool.twin}
-    found = []
+    found: list[Chain] = []
     for name, pool in sorted(spot.items()):
         source = pool.source
         assert isinstance(source, Pool)

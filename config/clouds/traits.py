@@ -57,6 +57,17 @@ class AutoscalerTimers:
     """Seconds after a scale-up, at most, until an unneeded node goes."""
 
 
+@dataclass(frozen=True)
+class RulesKind:
+    """A kind of Kubernetes objects that hold rules of Prometheus."""
+
+    api_version: str
+    kind: str
+    plural: str
+    remedy: str
+    """What to do in a cluster without the kind."""
+
+
 class Cloud(Protocol):
     """The traits of a cloud for placement and rules; each cloud overrides what differs."""
 
@@ -109,6 +120,8 @@ class Cloud(Protocol):
     """Whether the cluster autoscaler reads an order of node groups from a ConfigMap."""
     order_key: str = ""
     """The key of the stack file that says how pools are ordered instead."""
+    rules_kind: RulesKind | None = None
+    """What the cloud's own Prometheus reads rules from; None if they are no objects in a cluster."""
     cpu_machine: str = ""
     """A size to show in remedies."""
     gpu_machine: str = ""

@@ -81,8 +81,8 @@ class Hints:
             places = [place for place in places if place.startswith("pools[")] or places
         if not places and (near := nearest(key, fields, HINT)):
             return f"did you mean `{near}`? {keys_here(fields)}", None
-        if not places and (remedy := self._foreign_elsewhere(key, path)):
-            return remedy, None
+        if not places and (elsewhere := self._foreign_elsewhere(key, path)):
+            return elsewhere, None
         return _move_it(places) if places else keys_here(fields), None
 
     def of_the_file(self, key: str, given: Container[str]) -> tuple[str, str | None]:

@@ -168,7 +168,9 @@ def test_the_second_side_has_the_shares_of_the_first_and_its_own_in_further_zone
 def shared(bed: Bed, share: int, sizes: Any = None) -> list[tuple[str, int | None]]:
     """Return the nodes of each zone after a fault that leaves a share."""
     nothing = SimpleNamespace()
-    faults = Faults(bed.clock, bed.machines, nothing, Random(1), lambda: None, lambda *event: None, lambda fault: "", sizes)  # type: ignore[arg-type]
+    faults = Faults(
+        bed.clock, bed.machines, nothing, Random(1), lambda: None, lambda *event: None, lambda fault: "", sizes
+    )  # type: ignore[arg-type]
     faults.plan([], [Fault(at="10s", capacity=CapacityChange(share=share))])
     bed.until(20)
     return [(step.zone, step.nodes) for step in faults.capacity]
