@@ -101,7 +101,7 @@ def serves(kubeconfig: str, key: str, kind: RulesKind, namespace: str | None) ->
         read, place = custom.list_cluster_custom_object, [group, version]
         if namespace:
             read, place = custom.list_namespaced_custom_object, [*place, namespace]
-        return get(key, kind.kind, read, *place, kind.plural, rights=rights, limit="1") is not None
+        return get(key, kind.kind, read, *place, kind.plural, rights=rights, limit=1) is not None
 
 
 def _version(answer: Mapping[str, Any]) -> str:
@@ -137,7 +137,7 @@ def get(
     call: Callable[..., Any],
     *arguments: str,
     rights: str = _RIGHTS,
-    **query: str,
+    **query: str | int,
 ) -> dict[str, Any] | None:
     """Return the answer as plain data; None when no object has that name.
 

@@ -134,7 +134,7 @@ class _File:
             queueing=self._object("queueing", Queueing),
             # A key of `cloud` is judged by it: an unreadable object is no missing one.
             alerts=self._object("alerts", Alerts)
-            or (unreadable(Alerts) if "alerts" in self.settings else None),
+            or (objects.unreadable(Alerts) if "alerts" in self.settings else None),
             overrides=self._items("overrides", Override),
             production=production,
             accepts_examples=accepts_examples,

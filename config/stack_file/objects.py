@@ -140,7 +140,7 @@ class Reading:
 
 def unreadable(model: type[M]) -> M:
     """Return an object without any readable field."""
-    empty = model.model_construct(_fields_set=set(model.model_fields))
+    empty = cast(M, model.model_construct(_fields_set=set(model.model_fields)))
     for name in model.model_fields:
         empty.__dict__.pop(name, None)
     return empty
