@@ -182,9 +182,7 @@ class AksCluster(CloudCluster):
         self._maintenance_configurations(cluster)
         self._image_pull(cluster)
         if monitoring:
-            monitoring.watch(cluster)
-            if spec.alerts_in_cloud:
-                monitoring.alert(cluster, plan.stack)
+            monitoring.watch(cluster, plan.stack)
         self._checkpoints(cluster)
 
         # Outputs
@@ -225,12 +223,9 @@ class AksCluster(CloudCluster):
         disks = cloud.encryption.disk_encryption_set
         reset = plan.stack.last_update.reset
         drivers = azure_profiles.storage_drivers(cloud.storage_drivers, answer, reset)
-        # Drivers that an earlier update set to AKS' defaults stay so. The list of pools is for a new
-        # cluster: later requests repeat every pool as the refresh has read it.
-        ignored = [] if drivers else ["storageProfile"]
         labels = azure_profiles.alert_labels(spec, reset)
-        if labels is None and "azureMonitorProfile" not in cloud.properties:
-            ignored.append("azureMonitorProfile.metrics.kubeStateMetrics")
+        # The list is for a new cluster: later requests repeat every pool as the refresh has read it.
+        ignored = azure_profiles.left_alone(drivers, labels, cloud.properties)
         if answer and not plan.lists_pools:
             ignored.append("agentPoolProfiles")
         args = containerservice.ManagedClusterArgs(

@@ -218,6 +218,17 @@ def alert_labels(spec: ClusterSpec, reset: Collection[str]) -> str | None:
     return "" if ALERTS in reset else None
 
 
+def left_alone(
+    drivers: object | None, labels: str | None, properties: Mapping[str, Any]
+) -> list[str]:
+    """Return the properties that the update does not set: what an earlier one reset stays so."""
+    own_labels = labels is not None or "azureMonitorProfile" in properties
+    return [
+        *([] if drivers else ["storageProfile"]),
+        *([] if own_labels else ["azureMonitorProfile.metrics.kubeStateMetrics"]),
+    ]
+
+
 def storage_drivers(
     spec: AzureStorageDrivers, live: Mapping[str, Any] | None, reset: Collection[str]
 ) -> containerservice.ManagedClusterStorageProfileArgs | None:

@@ -60,8 +60,8 @@ class Monitoring(pulumi.ComponentResource):
         )
         self.register_outputs({"logWorkspace": self.log_workspace})
 
-    def watch(self, cluster: containerservice.ManagedCluster) -> None:
-        """Declare the collection of logs and metrics from the cluster."""
+    def watch(self, cluster: containerservice.ManagedCluster, stack: Stack) -> None:
+        """Declare the collection of logs and metrics from the cluster, and the stack's alerts."""
         if self._spec.logs and self.log_workspace:
             # The agent looks for an association of this name.
             rule = self._log_rule(self.log_workspace)
@@ -70,12 +70,17 @@ class Monitoring(pulumi.ComponentResource):
         if self._metric_workspace:
             rule = self._metric_rule(self._metric_workspace)
             self._associate("metrics", self._metrics_name, rule, cluster)
+            if stack.spec.alerts_in_cloud:
+                self._alert(self._metric_workspace, cluster, stack)
 
-    def alert(self, cluster: containerservice.ManagedCluster, stack: Stack) -> None:
-        """Declare the stack's alerts. Azure has no order among groups: a rule that reads what
-        another group records sees it up to a minute later.
-        """
-        assert self._metric_workspace
+    def _alert(
+        self,
+        workspace: pulumi.Output[str],
+        cluster: containerservice.ManagedCluster,
+        stack: Stack,
+    ) -> None:
+        # Azure has no order among groups: a rule that reads what another group records sees it up
+        # to a minute later.
         cloud, cluster_name = registry.cloud_of(stack.spec.cloud), self._placed.cluster
         group = alert_rules.rule_group(stack.spec, stack.node_pools, cloud)
         rules = azure_alerts.rule_groups(group, cluster_name, self._spec.action_groups)
@@ -85,7 +90,7 @@ class Monitoring(pulumi.ComponentResource):
                 **self._placed.inputs,
                 rule_group_name=f"{cluster_name}-{stack.instance}-alerts-{number}",
                 cluster_name=cluster.name,
-                scopes=[self._metric_workspace],
+                scopes=[workspace],
                 interval=azure_alerts.iso_duration(INTERVAL),
                 rules=part,
                 opts=self._child,
