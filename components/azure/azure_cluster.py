@@ -182,7 +182,7 @@ class AksCluster(CloudCluster):
         self._maintenance_configurations(cluster)
         self._image_pull(cluster)
         if monitoring:
-            monitoring.watch(cluster)
+            monitoring.watch(cluster, plan.stack)
         self._checkpoints(cluster)
 
         # Outputs
@@ -223,9 +223,9 @@ class AksCluster(CloudCluster):
         disks = cloud.encryption.disk_encryption_set
         reset = plan.stack.last_update.reset
         drivers = azure_profiles.storage_drivers(cloud.storage_drivers, answer, reset)
-        # Drivers that an earlier update set to AKS' defaults stay so. The list of pools is for a new
-        # cluster: later requests repeat every pool as the refresh has read it.
-        ignored = [] if drivers else ["storageProfile"]
+        labels = azure_profiles.alert_labels(spec, reset)
+        # The list is for a new cluster: later requests repeat every pool as the refresh has read it.
+        ignored = azure_profiles.left_alone(drivers, labels, cloud.properties)
         if answer and not plan.lists_pools:
             ignored.append("agentPoolProfiles")
         args = containerservice.ManagedClusterArgs(
@@ -251,7 +251,7 @@ class AksCluster(CloudCluster):
             auto_upgrade_profile=azure_profiles.upgrades(cloud.upgrades),
             linux_profile=azure_profiles.linux(cloud.ssh),
             addon_profiles=azure_profiles.addons(monitoring.log_workspace if monitoring else None),
-            azure_monitor_profile=azure_profiles.azure_monitor(cloud.monitoring),
+            azure_monitor_profile=azure_profiles.azure_monitor(cloud.monitoring, labels),
             storage_profile=drivers,
             auto_scaler_profile=azure_profiles.autoscaler(spec, plan.stack.node_pools),
             agent_pool_profiles=azure_pools.listed(plan.live)

@@ -14,7 +14,7 @@ from typing import Any
 import pulumi
 from pulumi_azure_native import containerservice
 
-from config.clouds.azure import unready
+from config.clouds.azure import azure_alerts, unready
 from config.clouds.azure.azure_autoscaler import pinned_autoscaler
 from config.clouds.azure.azure_network import AzureNetwork
 from config.clouds.azure.azure_settings import (
@@ -31,6 +31,9 @@ from config.model.fields import given
 from config.model.pool import Capacity
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
+
+ALERTS = "monitoring.alerts"
+"""The path by which an update remembers that it sent `alert_labels`."""
 
 
 def autoscaler(
@@ -193,14 +196,37 @@ def addons(
 
 
 def azure_monitor(
-    spec: AzureMonitoring,
+    spec: AzureMonitoring, labels: str | None
 ) -> containerservice.ManagedClusterAzureMonitorProfileArgs:
-    """Return managed Prometheus."""
+    """Return managed Prometheus. `labels`: those that its series of labels show; None: as it is."""
     return containerservice.ManagedClusterAzureMonitorProfileArgs(
         metrics=containerservice.ManagedClusterAzureMonitorProfileMetricsArgs(
-            enabled=spec.metrics is not None
+            enabled=spec.metrics is not None,
+            kube_state_metrics=None
+            if labels is None
+            else containerservice.ManagedClusterAzureMonitorProfileKubeStateMetricsArgs(
+                metric_labels_allowlist=labels
+            ),
         )
     )
+
+
+def alert_labels(spec: ClusterSpec, reset: Collection[str]) -> str | None:
+    """Return the labels of nodes that alerts read; "" if the last update sent them (`reset`)."""
+    if spec.alerts_in_cloud:
+        return azure_alerts.NODE_LABELS
+    return "" if ALERTS in reset else None
+
+
+def left_alone(
+    drivers: object | None, labels: str | None, properties: Mapping[str, Any]
+) -> list[str]:
+    """Return the properties that the update does not set: what an earlier one reset stays so."""
+    own_labels = labels is not None or "azureMonitorProfile" in properties
+    return [
+        *([] if drivers else ["storageProfile"]),
+        *([] if own_labels else ["azureMonitorProfile.metrics.kubeStateMetrics"]),
+    ]
 
 
 def storage_drivers(

@@ -14,6 +14,7 @@ from components.azure import (
 )
 from components.azure.azure_cluster import AksCluster
 from components.azure.azure_existing_cluster import AksPools
+from components.azure.azure_profiles import ALERTS
 from components.last_update import remember_reset
 from components.resources import explain_refusal, reading
 from components.target import CloudCluster, Stack, Target
@@ -82,7 +83,10 @@ class AksTarget(Target):
                 self._stack.pools,
                 lambda source: nodes_of(source).properties,
             ),
-            **remember_reset(self._cloud.storage_drivers),
+            **remember_reset(
+                self._cloud.storage_drivers,
+                *((ALERTS,) if self._stack.spec.alerts_in_cloud else ()),
+            ),
         }
         self.not_by_priority = (
             None if expander == "priority" else f"the cluster's expander is {expander}; {remedy}"

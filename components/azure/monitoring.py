@@ -9,10 +9,15 @@ not name one.
 from __future__ import annotations
 
 import pulumi
-from pulumi_azure_native import containerservice, monitor, operationalinsights
+from pulumi_azure_native import alertsmanagement, containerservice, monitor, operationalinsights
 
 from components import references
 from components.azure.placed import Placed
+from components.target import Stack
+from config.alerts import alert_rules
+from config.alerts.rule import INTERVAL
+from config.clouds import registry
+from config.clouds.azure import azure_alerts
 from config.clouds.azure.azure_settings import AzureLogs, AzureMonitoring
 from config.model.fields import Reference
 
@@ -55,8 +60,8 @@ class Monitoring(pulumi.ComponentResource):
         )
         self.register_outputs({"logWorkspace": self.log_workspace})
 
-    def watch(self, cluster: containerservice.ManagedCluster) -> None:
-        """Declare the collection of logs and metrics from the cluster."""
+    def watch(self, cluster: containerservice.ManagedCluster, stack: Stack) -> None:
+        """Declare the collection of logs and metrics from the cluster, and the stack's alerts."""
         if self._spec.logs and self.log_workspace:
             # The agent looks for an association of this name.
             rule = self._log_rule(self.log_workspace)
@@ -65,6 +70,31 @@ class Monitoring(pulumi.ComponentResource):
         if self._metric_workspace:
             rule = self._metric_rule(self._metric_workspace)
             self._associate("metrics", self._metrics_name, rule, cluster)
+            if stack.spec.alerts_in_cloud:
+                self._alert(self._metric_workspace, cluster, stack)
+
+    def _alert(
+        self,
+        workspace: pulumi.Output[str],
+        cluster: containerservice.ManagedCluster,
+        stack: Stack,
+    ) -> None:
+        # Azure has no order among groups: a rule that reads what another group records sees it up
+        # to a minute later.
+        cloud, cluster_name = registry.cloud_of(stack.spec.cloud), self._placed.cluster
+        group = alert_rules.rule_group(stack.spec, stack.node_pools, cloud)
+        rules = azure_alerts.rule_groups(group, cluster_name, self._spec.action_groups)
+        for number, part in enumerate(rules, start=1):
+            alertsmanagement.PrometheusRuleGroup(
+                f"{self._name}-alerts-{number}",
+                **self._placed.inputs,
+                rule_group_name=f"{cluster_name}-{stack.instance}-alerts-{number}",
+                cluster_name=cluster.name,
+                scopes=[workspace],
+                interval=azure_alerts.iso_duration(INTERVAL),
+                rules=part,
+                opts=self._child,
+            )
 
     def _log_workspace(self, spec: AzureLogs) -> pulumi.Output[str]:
         if spec.workspace:

@@ -10,6 +10,7 @@ import pulumi_kubernetes as k8s
 from components import workloads
 from components.layer.autoscaler.compute_class import ComputeClass
 from components.layer.autoscaler.expander import PriorityExpander
+from components.layer.declared_alerts import DeclaredAlerts
 from components.layer.gpu.dcgm import DcgmExporter
 from components.layer.gpu.device_plugin import DevicePlugin
 from components.layer.layer_plan import LayerPlan
@@ -81,5 +82,7 @@ def declare_layer(
         PullSecrets(f"{name}-pull", spec.image_pull_secrets, inside)
     if spec.workloads.storage_class and (disks := cloud.durable_disks(spec.cloud)):
         StorageClass(f"{name}-durable", spec.workloads.storage_class, disks, inside)
+    if plan.alerts.kind:
+        DeclaredAlerts(f"{name}-alerts", plan.alerts, inside)
     shown = workloads.as_output(spec, cluster.workloads)
     scheduling_plan.declare(name, plan.scheduling, spec.release.name, cloud, inside, shown)

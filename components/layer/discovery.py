@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 from components.layer import names
 from components.layer.autoscaler import expander
 from components.layer.scheduling import contract
+from config.clouds.traits import RulesKind
 
 _PUBLISHED = f"{names.PART_OF}={names.PROGRAM}"
 
@@ -89,6 +90,20 @@ def read_contents(kubeconfig: str, key: str, compute_class: str | None = None) -
     )
 
 
+def serves(kubeconfig: str, key: str, kind: RulesKind, namespace: str | None) -> bool:
+    """Return whether the cluster has the kind. Raise as `read_contents`."""
+    from kubernetes import client
+
+    group, version = kind.api_version.split("/")
+    rights = f"must be allowed to list and change {kind.plural} of {group}"
+    with connected(kubeconfig, key) as api:
+        custom = client.CustomObjectsApi(api)
+        read, place = custom.list_cluster_custom_object, [group, version]
+        if namespace:
+            read, place = custom.list_namespaced_custom_object, [*place, namespace]
+        return get(key, kind.kind, read, *place, kind.plural, rights=rights, limit=1) is not None
+
+
 def _version(answer: Mapping[str, Any]) -> str:
     """Return the emulated version, which decides on kinds and fields.
 
@@ -122,7 +137,7 @@ def get(
     call: Callable[..., Any],
     *arguments: str,
     rights: str = _RIGHTS,
-    **query: str,
+    **query: str | int,
 ) -> dict[str, Any] | None:
     """Return the answer as plain data; None when no object has that name.
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import pulumi
 
-from components.layer import discovery, release
+from components.layer import declared_alerts, discovery, release
 from components.layer.autoscaler import compute_class, expander
 from components.layer.autoscaler.compute_class import ComputeClassPlan
 from components.layer.autoscaler.expander import ExpanderPlan
 from components.layer.autoscaler.priorities import Wanted
+from components.layer.declared_alerts import AlertsPlan
 from components.layer.discovery import Contents
 from components.layer.gpu import dcgm, device_plugin_plan, existing_plugins
 from components.layer.gpu.dcgm import ExporterPlan
@@ -39,6 +40,7 @@ class LayerPlan:
     compute_class: ComputeClassPlan
     expander: ExpanderPlan
     scheduling: SchedulingPlan
+    alerts: AlertsPlan
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -49,6 +51,7 @@ class LayerPlan:
             self.compute_class,
             self.expander,
             self.scheduling,
+            self.alerts,
         )
         return tuple(warning for part in parts for warning in part.warnings)
 
@@ -126,6 +129,7 @@ def _plan(stack: Stack, cloud: Cloud, target: Target, contents: Contents | None)
             published_as,
             contents.contracts if contents else None,
         ),
+        declared_alerts.plan(stack, cloud, target),
     )
 
 

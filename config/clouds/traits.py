@@ -63,6 +63,17 @@ class AutoscalerTimers:
     """Seconds after a scale-up, at most, until an unneeded node goes."""
 
 
+@dataclass(frozen=True)
+class RulesKind:
+    """A kind of Kubernetes objects that hold rules of Prometheus."""
+
+    api_version: str
+    kind: str
+    plural: str
+    remedy: str
+    """What to do in a cluster without the kind."""
+
+
 class Cloud(Protocol):
     """The traits of a cloud for placement and rules; each cloud overrides what differs."""
 
@@ -117,6 +128,8 @@ class Cloud(Protocol):
     """The key of the stack file that says how pools are ordered instead."""
     support_ends: Mapping[str, str] = {}
     """The day after which a minor version of Kubernetes gets no more fixes, as far as announced."""
+    rules_kind: RulesKind | None = None
+    """What the cloud's own Prometheus reads rules from; None if they are no objects in a cluster."""
     cpu_machine: str = ""
     """A size to show in remedies."""
     gpu_machine: str = ""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
-from config.model.fields import Model, optional
+from config.model.fields import LabelKey, LabelValue, Model, Namespace, optional
 
 
 class Alerts(Model):
@@ -22,4 +24,20 @@ class Alerts(Model):
     )
     without: tuple[str, ...] = Field(
         (), description="Alerts that are left out.", examples=[["FallbackLasts"]]
+    )
+    declare: Literal["none", "operator", "cloud"] = optional(
+        "none",
+        "Where the stack declares the rules beside the output `alerts`. `operator`: a "
+        "PrometheusRule for the Prometheus operator in the cluster, which you install. `cloud`: "
+        "rule groups of Azure Monitor on AKS, ClusterRules on GKE. The cloud bills the samples "
+        "that managed Prometheus collects, and those that the rules record.",
+        "operator",
+    )
+    namespace: Namespace = optional(
+        "monitoring", "The PrometheusRule's namespace, an existing one.", "monitoring"
+    )
+    labels: dict[LabelKey, LabelValue] = optional(
+        {},
+        "Labels by which the operator's Prometheus selects the PrometheusRule.",
+        {"release": "kube-prometheus-stack"},
     )

@@ -71,6 +71,11 @@ class ClusterSpec(Model):
         return name
 
     @property
+    def alerts_in_cloud(self) -> bool:
+        """Whether the stack declares its alerts for the cloud's own Prometheus."""
+        return self.alerts is not None and self.alerts.declare == "cloud"
+
+    @property
     def kubernetes_version(self) -> str:
         """The version of a cluster this stack makes."""
         return self.release.kubernetes_version

@@ -54,6 +54,8 @@ class Hints:
         fields = self.valid_keys(model, path)
         if same := _same(key, fields):
             return _in_its_place(same), same
+        if "\u00a0" in key:
+            return "a non-breaking space (U+00A0) stands in it: delete it, and type a space", None
         name, colon, value = key.partition(":")
         if colon and name in fields:
             return f"write `{name}: {value}`, with a space after the colon", None

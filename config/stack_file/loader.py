@@ -132,7 +132,9 @@ class _File:
             scheduling=self._object("scheduling", Scheduling),
             workloads=self._object("workloads", Workloads),
             queueing=self._object("queueing", Queueing),
-            alerts=self._object("alerts", Alerts),
+            # A key of `cloud` is judged by it: an unreadable object is no missing one.
+            alerts=self._object("alerts", Alerts)
+            or (objects.unreadable(Alerts) if "alerts" in self.settings else None),
             overrides=self._items("overrides", Override),
             production=production,
             accepts_examples=accepts_examples,

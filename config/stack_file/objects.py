@@ -124,7 +124,7 @@ class Reading:
             yield tuple(
                 self._without_unreadable(item, inner, f"{path}[{index}]")
                 if isinstance(item, dict)
-                else _empty(inner)
+                else unreadable(inner)
                 for index, item in enumerate(value)
             )
             return
@@ -139,9 +139,9 @@ class Reading:
             yield Some(item for _, item in numbered)
 
 
-def _empty(model: type[Model]) -> Model:
+def unreadable(model: type[M]) -> M:
     """Return an object without any readable field."""
-    empty = model.model_construct(_fields_set=set(model.model_fields))
+    empty = cast(M, model.model_construct(_fields_set=set(model.model_fields)))
     for name in model.model_fields:
         empty.__dict__.pop(name, None)
     return empty

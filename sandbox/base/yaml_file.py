@@ -91,7 +91,8 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
     if twice := re.match('found duplicate key "(.*?)"', problem):
         above = (n for n in range(mark.line, 0, -1) if lines[n - 1][mark.column :].startswith(f"{twice[1]}:"))
         first = next(above, None)
-        return stopped, _in_words(broken) + (f", in line {first}" if first else "")
+        another = "; before the name of another pool stands a dash, `- name: ...`" if twice[1] == "name" else ""
+        return stopped, _in_words(broken) + (f", in line {first}" if first else "") + another
     begin = getattr(broken, "context_mark", None)
     if problem.startswith("could not find expected ':'") and begin:
         stopped = begin.line + 1

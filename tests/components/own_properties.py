@@ -13,6 +13,8 @@ RESOURCES = {
 }
 OPEN = {
     ("azure", "pool"): {"tags", "upgradeSettings.undrainableNodeBehavior"},
+    # Other rules than the stack's may read further labels.
+    ("azure", "cluster"): {"azureMonitorProfile.metrics.kubeStateMetrics"},
     ("gcp", "pool"): {"management", "nodeConfig.oauthScopes", "nodeConfig.resourceLabels"},
 }
 """The program's own choices that have no key, and the tags of all pools, beside which a pool may have others."""

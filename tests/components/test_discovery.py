@@ -11,6 +11,7 @@ import pulumi
 import pytest
 
 from components.layer import discovery, running
+from config.clouds.traits import RulesKind
 from tests.components.program import kubeconfig_of
 
 pytestmark = pytest.mark.process
@@ -80,6 +81,26 @@ def test_a_compute_class_is_read_by_its_name_where_one_is_asked_for(serving: Any
     assert discovery.read_contents(server, "cloud.existingCluster").compute_class is None
     with pytest.raises(pulumi.RunError, match="refuses to show a ComputeClass: 403"):
         discovery.read_contents(server, "cloud.existingCluster", "others")
+
+
+def test_a_kind_of_rules_is_served_or_missing_and_a_refusal_names_the_right(serving: Any) -> None:
+    operators = RulesKind("monitoring.coreos.com/v1", "PrometheusRule", "prometheusrules", "")
+    googles = RulesKind("monitoring.googleapis.com/v1", "ClusterRules", "clusterrules", "")
+    answers: dict[str, Answer] = {
+        "/apis/monitoring.coreos.com/v1/namespaces/monitoring/prometheusrules": (200, {"items": []}),
+        "/apis/monitoring.coreos.com/v1/namespaces/theirs/prometheusrules": (403, {}),
+        "/apis/monitoring.googleapis.com/v1/clusterrules": (200, {"items": []}),
+    }
+    server, bare = kubeconfig_of(serving(answers)), kubeconfig_of(serving({}))
+    assert discovery.serves(server, "cloud.kubeconfig", operators, "monitoring")
+    assert discovery.serves(server, "cloud.kubeconfig", googles, None)
+    assert not discovery.serves(bare, "cloud.kubeconfig", operators, "monitoring")
+    assert not discovery.serves(bare, "cloud.kubeconfig", googles, None)
+    right = (
+        "403 .*\n  the kubeconfig's user must be allowed to list and change prometheusrules of monitoring.coreos.com"
+    )
+    with pytest.raises(pulumi.RunError, match=right):
+        discovery.serves(server, "cloud.kubeconfig", operators, "theirs")
 
 
 def test_missing_objects_are_no_error(serving: Any) -> None:

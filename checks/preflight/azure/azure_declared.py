@@ -16,6 +16,9 @@ GROUP, STORAGE_GROUP = "group", "storage group"
 """Places: the cluster's resource group, and that of the account for checkpoints."""
 
 ACTIONS: dict[str, tuple[str, ...]] = {
+    "azure-native:alertsmanagement:PrometheusRuleGroup": (
+        "Microsoft.AlertsManagement/prometheusRuleGroups/write",
+    ),
     "azure-native:authorization:RoleAssignment": ("Microsoft.Authorization/roleAssignments/write",),
     "azure-native:authorization:RoleDefinition": (
         "Microsoft.Authorization/roleDefinitions/write",
@@ -113,6 +116,8 @@ def resources(demand: Demand) -> Iterator[tuple[str, str]]:
     if cloud.upgrades.cluster_window or cloud.upgrades.node_os_window:
         yield "containerservice:MaintenanceConfiguration", GROUP
     yield from _monitoring(cloud)
+    if demand.spec.alerts_in_cloud:
+        yield "alertsmanagement:PrometheusRuleGroup", GROUP
     yield from _checkpoints(demand, cloud)
 
 

@@ -179,6 +179,15 @@ class AzureMonitoring(Model):
     metrics: AzureMetrics | None = optional(
         None, "Metrics in managed Prometheus; `{}` takes the defaults."
     )
+    action_groups: tuple[ArmId, ...] = optional(
+        (),
+        "Resource ids of action groups that each alert notifies, with `alerts.declare: cloud`; "
+        "empty: alerts are only shown in Azure.",
+        [
+            "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
+            "Microsoft.Insights/actionGroups/example"
+        ],
+    )
 
 
 class AzureExistingCluster(Model):

@@ -17,7 +17,7 @@ from config.clouds.gcp.gcp_tables import (
     zones,
 )
 from config.clouds.tables import Machine
-from config.clouds.traits import Added, Cloud, PoolClass
+from config.clouds.traits import Added, Cloud, PoolClass, RulesKind
 from config.model.cluster import CloudSettings
 from config.model.pool import Capacity, Pool, Taint
 from config.model.release import has_mutating_policies
@@ -219,6 +219,15 @@ class Gke(Cloud):
     # Google's release schedule by way of endoflife.date, April 2026: estimates of the end of
     # standard support.
     support_ends: Mapping[str, str] = {"1.34": "2026-10-01", "1.35": "2027-04-11"}
+    # Rules would see the series of their own namespace alone
+    # (docs.cloud.google.com/stackdriver/docs/managed-prometheus/best-practices/rule-alert-mgd).
+    rules_kind = RulesKind(
+        "monitoring.googleapis.com/v1",
+        "ClusterRules",
+        "clusterrules",
+        "its owner: `gcloud container clusters update NAME --enable-managed-prometheus`; or write "
+        "`declare: operator`",
+    )
     cpu_machine = "e2-standard-4"
     gpu_machine = "g2-standard-8"
     instead: Mapping[str, str] = {

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from sandbox.azure import azure_errors
 from sandbox.azure.azure_errors import arm
-from sandbox.azure.resources import azure_network, egress, monitoring, reference, storage
+from sandbox.azure.resources import azure_network, egress, monitoring, prometheus_rules, reference, storage
 from sandbox.azure.resources.azure_cluster import ManagedCluster
 from sandbox.azure.resources.azure_identity import (
     IDENTITY,
@@ -79,6 +79,7 @@ TYPES = Types[AzureType](
         Tracked(monitoring.ENDPOINT, held=monitoring.associated),
         Tracked(monitoring.RULE, monitoring.collection_rule, monitoring.associated),
         monitoring.Association(monitoring.ASSOCIATION),
+        Tracked(prometheus_rules.GROUP, prometheus_rules.rule_group),
         DiagnosticSetting("azure-native:monitor:DiagnosticSetting"),
         Tracked("azure-native:containerregistry:Registry"),
         Tracked(VAULT),

@@ -114,6 +114,12 @@ REQUESTS: dict[str, Props] = {
     },
     "operationalinsights:Workspace": ml(workspaceName="logs"),
     "monitor:AzureMonitorWorkspace": ml(azureMonitorWorkspaceName="metrics"),
+    "alertsmanagement:PrometheusRuleGroup": ml(
+        ruleGroupName="alerts",
+        clusterName="aks",
+        scopes=[f"{GROUP_ID}/providers/Microsoft.Monitor/accounts/metrics"],
+        rules=[{"record": "a:b:sum", "expression": "sum(c)"}],
+    ),
     "monitor:DataCollectionEndpoint": ml(
         dataCollectionEndpointName="intake", networkAcls={"publicNetworkAccess": "Enabled"}
     ),
@@ -220,6 +226,7 @@ NAMES = [
     ("operationalinsights:Workspace", ["abc", "a" * 64, "-abc", "a_bc"], "abcd"),
     ("monitor:DataCollectionEndpoint", ["ab", "a" * 45, "-ab"], "a" * 44),
     ("monitor:AzureMonitorWorkspace", ["-a", "a-", "a_b"], "a-b"),
+    ("alertsmanagement:PrometheusRuleGroup", ["a/b", "a#b", "50%"], "a b-c"),
 ]
 
 

@@ -16,6 +16,7 @@ from config.clouds.traits import Cloud
 from config.model.pool import AnyPool
 from config.model.reading import doubled, of_each
 from config.rules.cluster_rules import KEPT, check_offered
+from config.rules.declared_alerts_rules import declared_by
 from config.rules.draft import Draft
 from config.rules.name_rules import of_the_cloud
 from config.rules.workload_rules import checkpoints
@@ -261,7 +262,26 @@ def _existing(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-NEW_CLUSTER_RULES = (_location, _version, _channel, _patch, _logging, _monitoring, _name, _existing)
+def _alerts(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if declared_by(draft) == "cloud" and not gcp.monitoring.managed_prometheus:
+        yield Problem(
+            "alerts.declare",
+            "is cloud, and no managed Prometheus reads the rules",
+            "remove `managedPrometheus: false` under `cloud.monitoring`, or write `operator`",
+        )
+
+
+NEW_CLUSTER_RULES = (
+    _location,
+    _version,
+    _channel,
+    _patch,
+    _logging,
+    _monitoring,
+    _name,
+    _existing,
+    _alerts,
+)
 CLOUD_RULES = (_place, _zones, _known_zones, _registry_doubled, _registry_location)
 RULES = (_labels,)
 ANY_POOL_RULES = (_zones_of_a_pool, _known_zones_of_a_pool)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from config.base.problems import Problem
 from config.clouds.gcp.gcp_pool import options_of
 from config.clouds.gcp.gcp_settings import Gcp
-from config.clouds.gcp.gcp_tables import accelerator, gpu_zones, zones
+from config.clouds.gcp.gcp_tables import accelerator, gpu_zones, machines, zones
 from config.clouds.tables import Machine
 from config.clouds.traits import Cloud
 from config.model.pool import Pool
@@ -59,7 +59,16 @@ def _of_the_machine(
         )
     elif model not in machine.attachable:
         what = f"is {pool.gpu_model}, which cannot be attached to {machine.size}"
-        yield Problem(f"{path}.gpuModel", what, f"one of: {takes}")
+        built_in = next(
+            (
+                each.size
+                for each in machines().values()
+                if each.gpu_model == model and each.gpus == 1
+            ),
+            None,
+        )
+        other = f"use the machine {built_in} for it, or " if built_in else ""
+        yield Problem(f"{path}.gpuModel", what, f"{other}one of: {takes}")
     elif not pool.gpus:
         what = "is missing" if pool.gpus is None else "is 0, but gpuModel is set"
         yield Problem(f"{path}.gpus", what, f"write how many: {_or(machine.attachable[model])}")

@@ -1,0 +1,52 @@
+"""Rules of the declared alerts: keys that the chosen place does not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from config.base.problems import Problem, as_path
+from config.clouds.traits import Cloud
+from config.model.fields import given
+from config.model.reading import part
+from config.rules.draft import Draft
+
+_OWN = ("app.kubernetes.io/instance", "app.kubernetes.io/part-of")
+"""Labels by which a stack recognizes its objects (`components.layer.names`)."""
+
+
+def declared_by(draft: Draft) -> str:
+    """Return `alerts.declare`. Raise `Unreadable` if it cannot be read."""
+    return draft.alerts.declare if draft.alerts else "none"
+
+
+def _of_the_operator(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.alerts is None or declared_by(draft) == "operator":
+        return
+    for name in given(draft.alerts, "namespace", "labels"):
+        yield Problem(
+            f"alerts.{name}",
+            "is a setting of a PrometheusRule, which this stack does not declare",
+            "remove it, or write `declare: operator`",
+        )
+
+
+def _labels(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for key in (part(draft.alerts, "labels") if draft.alerts else None) or {}:
+        if key in _OWN:
+            yield Problem(
+                f"alerts.labels{as_path(key)}",
+                "is a label by which this program recognizes its objects",
+                "remove it: select the PrometheusRule by another label",
+            )
+
+
+def _no_cloud(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if draft.cloud and declared_by(draft) == "cloud" and not cloud.makes_pools:
+        yield Problem(
+            "alerts.declare",
+            "is cloud, and a cluster known only by its kubeconfig has no known cloud",
+            "write `operator`, or `none` and read the output `alerts`",
+        )
+
+
+RULES = (_of_the_operator, _labels, _no_cloud)
