@@ -12,7 +12,7 @@ from tests.docs.pages import DOCS, Block, blocks
 
 pytestmark = pytest.mark.process
 
-PAGES = ("get-started", "kubeflow", "placement", "workloads")
+PAGES = ("get-started", "kubeflow", "placement", "runbooks", "workloads")
 BLOCKS = [block for page in PAGES for block in blocks(DOCS / f"{page}.md") if block.language in ("sh", "bash")]
 PROGRAMS = ("az", "htpasswd", "kubectl", "openssl", "pulumi", "sleep", "uv")
 STUB = """#!/bin/sh

@@ -19,8 +19,8 @@ from tests.docs.pages import PAGES, PROJECT, Block, blocks
 
 SHELL = [block for page in PAGES for block in blocks(page) if block.language in ("bash", "sh")]
 DATA = [block for page in PAGES for block in blocks(page) if block.language in ("json", "yaml", "python", "diff")]
-OTHERS = {"CONTRIBUTING.md": 1, "docs/workloads.md": 2, "docs/operate.md": 1}
-"""Blocks without a language, by page: lists of commands with words beside them, and the schema's command."""
+OTHERS = {"CONTRIBUTING.md": 1, "docs/workloads.md": 2, "docs/operate.md": 2}
+"""Blocks without a language, by page: lists of commands with words beside them, the schema's command, a line of Azure's TOML."""
 
 
 def commands(program: str) -> list[tuple[Block, list[str]]]:
