@@ -39,6 +39,7 @@ from sandbox.base.notices import Notify
 from sandbox.engine.scratch import DRILL
 from sandbox.engine.scratch import opened as opened_scratch
 from sandbox.toolchain import programs
+from sandbox.toolchain.modules import METRICS
 
 MOST_PODS = 3000
 """The most pods of a drill that is compared with fixed policies: more take a minute each."""
@@ -143,7 +144,7 @@ def _alone(home: Home) -> Iterator[None]:
 def _drill_side(work: Work, side: Side, same: Basis | None, progress: Progress) -> Drilled:
     """Drill one side, on the basis of the first side (`same`) or on its own."""
     home, request, notify = work.home, work.request, work.notify
-    built = programs.ensure(["kube-state-metrics", "promtool"], notify) if request.metrics else {}
+    built = programs.ensure(METRICS, notify) if request.metrics else {}
     with opened_scratch(home.root, notify, DRILL) as scratch:
         source = home if side.live else bring_up(home, side, scratch, request.cloud, notify)
 

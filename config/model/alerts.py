@@ -20,7 +20,10 @@ class Alerts(Model):
         gt=0,
     )
     runbooks: str = optional(
-        "docs/runbooks.md", "The address of the runbooks, which alerts link to.", min_length=1
+        "docs/runbooks.md",
+        "The address of the runbooks, which alerts link to.",
+        "https://runbooks.example.com/gpu",
+        min_length=1,
     )
     without: tuple[str, ...] = Field(
         (), description="Alerts that are left out.", examples=[["FallbackLasts"]]

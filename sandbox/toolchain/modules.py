@@ -113,7 +113,7 @@ MODULES = (
     Module("actionlint", {"actionlint": "github.com/rhysd/actionlint/cmd/actionlint"}, "github.com/rhysd/actionlint"),
     # Nor this: the tests of examples/ try its controllers.
     Module("kubeflow", {"kubeflow-controllers": "kubeflow-spot.dev/tools/kubeflow"}, "sigs.k8s.io/kueue"),
-    # Nor these: `drill --metrics` and its tests build them.
+    # Nor these, see METRICS.
     Module(
         "kube-state-metrics",
         {"kube-state-metrics": "k8s.io/kube-state-metrics/v2"},
@@ -133,3 +133,6 @@ MODULES = (
     ),
 )
 NAMES = frozenset(name for module in MODULES for name in module.packages)
+
+METRICS = ("kube-state-metrics", "promtool")
+"""Programs that `drill --metrics` and its slow tests build when they need them: ten minutes on two cores."""

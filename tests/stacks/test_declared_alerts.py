@@ -144,7 +144,7 @@ def test_alerts_of_an_aks_cluster_and_of_stacks_in_it(folder: Path) -> None:
     # Two stacks in the cluster, whose Prometheus has an operator
     one, two = stack(folder, "one"), stack(folder, "two")
     one.write(beside(folder, "one", "monitoring"))
-    refused = one.run("up", ok=False)
+    refused = one.run("preview", ok=False)
     assert "cluster ml-watched has no PrometheusRule of monitoring.coreos.com/v1" in refused.stdout + refused.stderr
     post(folder, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", OPERATOR)
     for namespace in ("monitoring", "prometheus"):
@@ -163,10 +163,8 @@ def test_alerts_of_an_aks_cluster_and_of_stacks_in_it(folder: Path) -> None:
     metadata = objects(folder, path)["kubeflow-spot-two-alerts"]["metadata"]
     assert metadata["namespace"] == "prometheus"
     assert "release" not in metadata["labels"]
-    assert two.steps() == []
     two.run("down")
-    one.run("down")
-    assert objects(folder, path) == {}
+    assert objects(folder, path).keys() == {"kubeflow-spot-one-alerts"}
 
     # Taken out
     config["alerts"] = {}
