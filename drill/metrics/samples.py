@@ -7,9 +7,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TextIO
 
-from drill.metrics.kube_state import labels_of
-
-_GAP = None
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 """The moment at which a drill's samples begin; its own clock has no date."""
 
@@ -28,7 +25,7 @@ class Samples:
     def add(self, values: Mapping[str, float]) -> None:
         """Add the next sample."""
         for name in values.keys() - self.series.keys():
-            self.series[name] = [(_GAP, self.count)] if self.count else []
+            self.series[name] = [(None, self.count)] if self.count else []
         for name, runs in self.series.items():
             value = values.get(name)
             if runs and runs[-1][0] == value:
@@ -50,7 +47,7 @@ class Samples:
         seen = False
         for value, length in self.series[name]:
             if value is not None:
-                yield f"{value:g}x{length - 1}"
+                yield f"{_exact(value)}x{length - 1}"
             elif not seen:
                 yield f"_x{length}"
             else:
@@ -67,7 +64,7 @@ class Samples:
             file.write(f"# TYPE {metric} gauge\n")
             for name in names:
                 for number, value in self._values(name):
-                    file.write(f"{name} {value:g} {start + number * self.interval}\n")
+                    file.write(f"{name} {_exact(value)} {start + number * self.interval}\n")
         file.write("# EOF\n")
 
     def _values(self, name: str) -> Iterator[tuple[int, float]]:
@@ -78,6 +75,6 @@ class Samples:
             number += length
 
 
-def of_metric(values: Mapping[str, float], metric: str) -> list[Mapping[str, str]]:
-    """Return the labels of each series of a metric."""
-    return [labels_of(name) for name in values if name.startswith(f"{metric}{{")]
+def _exact(value: float) -> str:
+    """Return a value with all its digits: two versions of an object may differ in the last."""
+    return str(int(value)) if value.is_integer() else repr(value)
