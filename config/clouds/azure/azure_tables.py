@@ -30,6 +30,8 @@ def _cheaper(machine: Machine, listed: list[Machine]) -> Iterator[str]:
     if machine.status == "current" or not machine.gpus:
         return
     for series in _CHEAPER:
+        if re.fullmatch(series, machine.replacement):
+            return  # its successor is the cheap one already
         same = [
             other
             for other in listed
