@@ -47,7 +47,8 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
                 else []
             )
             if len(held) == 1:
-                return Problem(where, what, f"write {held[0]} alone, without its key")
+                # Not shown: at the place of something else it may be a secret.
+                return Problem(where, what, "write the value alone, without its key and { }")
             return Problem(where, what, form or "write one value, without [ ] or { } around it")
         case "string_type":
             return Problem(

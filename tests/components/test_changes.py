@@ -164,7 +164,11 @@ def test_pools_that_are_as_wanted_are_left_alone(before: Declared) -> None:
     declared = after(before, copy.deepcopy(settings()))
     assert {outcome(before, declared, pool) for pool in ("general", "a100", "a100od")} == {"leaves"}
     (cluster,) = declared.of(CLUSTER).values()
-    assert cluster.options["ignoreChanges"] == ["storageProfile", "agentPoolProfiles"]
+    assert cluster.options["ignoreChanges"] == [
+        "storageProfile",
+        "azureMonitorProfile.metrics.kubeStateMetrics",
+        "agentPoolProfiles",
+    ]
 
 
 def test_a_changed_system_pool_is_put_again_after_every_earlier_request(before: Declared) -> None:

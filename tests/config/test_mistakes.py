@@ -58,7 +58,7 @@ MISTAKES = [
     (azure(autoscaler={"scaleDownUtilizationThreshold": 40}), "cloud.autoscaler.scaleDownUtilizationThreshold", "1 or less"),
     (azure(network={"podCidr": "10.244.0.0/33"}), "cloud.network.podCidr", "10.8.0.0/16"),
     (azure(network={"nodeSubnet": "10.9.0.0/20"}), "cloud.network.nodeSubnet", "part of it"),
-    (azure(network={"serviceCidr": "10.8.0.0/24"}), "cloud.network.serviceCidr", "share no address"),
+    (azure(network={"serviceCidr": "10.8.0.0/24"}), "cloud.network.serviceCidr", "write a free range, such as 10.100.0.0/24"),
     (azure(network={"serviceCidr": "11.0.0.0/8"}), "cloud.network.serviceCidr", "/13 to /28"),
     (azure(network={"serviceCidr": "10.0.0.248/29"}), "cloud.network.serviceCidr", "/13 to /28"),
     (azure(network={"podCidr": "10.244.0.0/28"}), "cloud.network.podCidr", "10.244.0.0/16"),
@@ -101,7 +101,7 @@ MISTAKES = [
     (system(machine="Standard_D4pds_v5"), "systemPool.machine", "'Standard_D4pds_v5' is an Arm machine -> did you mean Standard_D4ds_v5"),
     (gke_system(machine="t2a-standard-4"), "systemPool.machine", "'t2a-standard-4' is an Arm machine -> did you mean t2d-standard-4"),
     (gke_pool(L4, machine="g6.xlarge"), "pools[0].machine", "GKE has g2-standard-4 with it"),
-    (gke_pool(L4, machine="g2-standard-10"), "pools[0].machine", "did you mean g2-standard-16"),
+    (gke_pool(L4, machine="g2-standard-10"), "pools[0].machine", "one of: g2-standard-4, g2-standard-8"),
     (extra_pool(maxNodes="8"), "pools[3].maxNodes", "is '8', in quotes -> write 8, without quotes"),
     (good(cluster={"name": "ml-x", "protect": "yes"}), "cluster.protect", "write true, without quotes"),
     (with_pool(spot=True), "pools[1].spot", "write `capacity: spot` in place of `spot`"),
@@ -314,7 +314,6 @@ def test_a_variable_in_a_path_leads_to_the_tilde_and_a_line_end_goes(path: str) 
 SUCCESSORS = {
     "Standard_NC6s_v3": "use Standard_NC40ads_H100_v5; Standard_NC8as_T4_v3 has as many GPUs",
     "Standard_NC24s_v3": "use Standard_NC80adis_H100_v5; Standard_NC64as_T4_v3 has as many GPUs",
-    "Standard_NC6": "use Standard_NC4as_T4_v3; Standard_NC8as_T4_v3 has",
 }
 
 

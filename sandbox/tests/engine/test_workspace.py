@@ -197,7 +197,7 @@ def test_a_file_without_a_yaml_object_is_an_error_that_names_it(home: Home, text
         ('config:\n  a: "geheim\n', "a quote is not closed (it begins in line 2)"),
         ("config:\n  a: @geheim\n", "dev.yaml:2: is not YAML: a text that begins with @ needs quotes"),
         ("config:\n  a: !Ref geheim\n", "dev.yaml:2: is not YAML: !Ref is a tag of another tool"),
-        ("config:\n  a: {{ geheim }}\n", "an object or list stands as a key; put a text that begins with { in quotes"),
+        ("config:\n  a: {{ geheim }}\n", "an object or list stands as a key; nothing replaces templates here"),
         ("config: {a: 1, [{b: geheim}]}\n", "an object or list stands as a key"),
         ("config:\n  a: - geheim\n", "a list begins on the line below its key"),
         ("config:\n  a: b ]\n  c: ]\n", "dev.yaml:3: is not YAML: a value is missing"),
