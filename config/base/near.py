@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from config.base.hiding import hidden
+
 HINT = 0.7
 """The likeness (`difflib`) from which a message names a known name."""
 NEAR = 0.8
@@ -56,6 +58,8 @@ def with_form(name: str, form: str) -> str:
     """Return `write for example NAME; `, with a name like this one that has the form; empty if
     there is none.
     """
+    if hidden(name) != name:
+        return ""  # in another spelling nobody would know a secret as one
     lower = name.lower()
     tries = (re.sub(r"[^a-z0-9]+", filler, lower).strip("-") for filler in ("-", ""))
     near = next((each for each in tries if re.fullmatch(form, each)), None)

@@ -237,7 +237,7 @@ def work_displaces_the_placeholder(stack: Standing) -> None:
         return stack.kubectl("get", "pods", "-n", namespace, "-o", "jsonpath={.items[*].spec.nodeName}", *WAITS)
 
     try:
-        assert until(lambda: "-t4-" in node("warm"), 60)
+        assert until(lambda: "-t4-" in node("warm"), 240)
         held = node("warm")
         assert "Failed" not in stack.kubectl("get", "pods", "-n", "warm")
         work = pod("work", "1")
@@ -246,7 +246,7 @@ def work_displaces_the_placeholder(stack: Standing) -> None:
         path.write_text(json.dumps(work))
         stack.kubectl("create", "-f", str(path))
         assert until(lambda: stack.get("pod", "work", "-n", "team-a")["spec"].get("nodeName") == held)
-        assert until(lambda: "-t4-" in node("warm") and node("warm") != held, 60)
+        assert until(lambda: "-t4-" in node("warm") and node("warm") != held, 240)
     finally:
         stack.kubectl("delete", "namespace", "warm")
         stack.kubectl("delete", "priorityclass", "placeholder")
