@@ -37,6 +37,7 @@ def load() -> ClusterSpec:
         pulumi.get_stack(),
         is_secret=is_secret,
         outside=file.outside(passed),
+        others=_keys() - _own_keys().keys(),
         accepts_examples=accepts_examples(),
     )
     problems = file.positions(passed).in_order(problems) if problems else []
@@ -64,10 +65,18 @@ def raw() -> dict[str, Any]:
     A key in a misspelt namespace, such as kubeflow_spot, keeps it. Pulumi delivers objects and
     lists as JSON.
     """
-    # pulumi.Config cannot list its keys, and a misspelt key must be an error.
-    keys = {*config.CONFIG.get(), *config.get_config_env()}
-    named = {key: top_keys.own_setting(key, PROJECT) for key in sorted(keys)}
-    return {name: bounds.parse_value(config.get_config(key)) for key, name in named.items() if name}
+    return {name: bounds.parse_value(config.get_config(key)) for key, name in _own_keys().items()}
+
+
+def _keys() -> set[str]:
+    """Return every key of Pulumi's configuration, which `pulumi.Config` cannot list."""
+    return {*config.CONFIG.get(), *config.get_config_env()}
+
+
+def _own_keys() -> dict[str, str]:
+    """Return the program's own name of each of its keys; a misspelt key must be an error."""
+    named = {key: top_keys.own_setting(key, PROJECT) for key in sorted(_keys())}
+    return {key: name for key, name in named.items() if name}
 
 
 def _holds_secret(path: str) -> bool:

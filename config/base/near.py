@@ -73,5 +73,7 @@ def did_you_mean(written: str, known: Iterable[str], most: int = 3) -> str:
         spelled[name]
         for name in difflib.get_close_matches(written.strip().lower(), spelled, n=most, cutoff=NEAR)
     ]
+    letters = sorted(written.strip().lower())
+    close.sort(key=lambda name: sorted(name.lower()) != letters)  # swapped letters first
     *first, last = close or [""]
     return f"did you mean {', '.join(first)}{' or ' if first else ''}{last}? " if close else ""

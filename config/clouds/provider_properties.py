@@ -45,12 +45,22 @@ class Derived:
     key: str
     why: str
 
-    def problem(self, path: str) -> Problem:
-        """Return the problem of such a property at `path`."""
+    def problem(self, path: str, given: Any = None) -> Problem:
+        """Return the problem of such a property at `path`, which has the value `given`."""
         if self.key:
             what = f"is set by the program, from `{self.key}`"
-            return Problem(path, what, f"remove it, and write `{self.key}`")
+            return Problem(path, what, f"remove it, and write `{self._written(given)}`")
         return Problem(path, f"is set by the program: {self.why}", "remove it")
+
+    def _written(self, given: Any) -> str:
+        """Return the key with the value that the property has, where both have the same values."""
+        if self.key == "capacity" and (given is True or str(given).lower() == "spot"):
+            return "capacity: spot"
+        if isinstance(given, bool | int | float) and re.fullmatch(r"[\w.]+", self.key):
+            top, _, inner = self.key.partition(".")
+            value = str(given).lower()
+            return f"{top}: {{{inner}: {value}}}" if inner else f"{top}: {value}"
+        return self.key
 
 
 @cache
@@ -95,7 +105,7 @@ class _Shapes:
             if name not in fields:
                 yield Problem(where, "is no property of the provider here", _hint(name, fields))
             elif inner in self.derived:
-                yield self.derived[inner].problem(where)
+                yield self.derived[inner].problem(where, item)
             else:
                 yield from self.of_value(fields[name], item, where, inner)
         for name in self.all[number]:
@@ -131,7 +141,7 @@ class _Shapes:
             for name, item in value.items():
                 inner = f"{place}.{name}"
                 if inner in self.derived:
-                    yield self.derived[inner].problem(path + as_path(str(name)))
+                    yield self.derived[inner].problem(path + as_path(str(name)), item)
                 else:
                     yield from self.of_value(shape["*"], item, path + as_path(str(name)), inner)
         elif isinstance(shape, dict) and value not in shape["="]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, SecretStr, StringConstraints
 
@@ -154,6 +154,10 @@ class DcgmExporter(Model):
 
 class ImagePullSecret(Model):
     """A Secret of type kubernetes.io/dockerconfigjson, for other registries than the nodes'."""
+
+    lacking: ClassVar[str] = (
+        "the entry makes the Secret. For one that exists remove the entry: pods name it themselves"
+    )
 
     name: str = Field(
         pattern=worded(

@@ -95,7 +95,7 @@ Zone = Annotated[
     str,
     form(
         r"^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$",
-        "a zone: at most 63 lower-case letters, digits and -",
+        'a zone\'s name, such as europe-west4-a; of Azure "1", "2" or "3"',
     ),
 ]
 """Any cloud's zone; `Cloud.zone_form` is narrower, and a rule checks it."""
@@ -141,6 +141,9 @@ class Model(BaseModel):
 
     absent: ClassVar[Mapping[str, str]] = {}
     """Remedies for keys that one may expect here and that do not exist."""
+
+    lacking: ClassVar[str] = ""
+    """What people who leave out required keys may want instead."""
 
     plain: ClassVar[str] = ""
     """Remedy for a text, a number, true or false in place of the object; empty: name its keys."""

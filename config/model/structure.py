@@ -25,6 +25,7 @@ class Place:
         self._field: FieldInfo | None = None
         self.keys = list(by_key(model))
         self.model: type[Model] | None = model
+        self.around = model
         for part in loc:
             if isinstance(part, int):
                 self.path += f"[{part}]"
@@ -33,6 +34,7 @@ class Place:
             if field is None and not self.keys and get_origin(self._annotation) is not dict:
                 return  # pydantic's name for one of several forms
             self.path += as_path(part)
+            self.around = self.model or self.around
             self.description = field.description if field else None
             self.examples = (field.examples or []) if field else []
             self._annotation = field.annotation if field else None

@@ -32,7 +32,8 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
         case "missing":
             if place.secret:
                 remedy = f"set it: `pulumi config set --secret --path 'kubeflow-spot:{where}'`"
-                return Problem(where, "is missing", remedy)
+                also = f"; {place.around.lacking}" if place.around.lacking else ""
+                return Problem(where, "is missing", remedy + also)
             return Problem(where, "is missing", f"add `{error['loc'][-1]}{place.example}`")
         case "model_type" | "model_attributes_type" | "dict_type":
             return Problem(where, *not_an_object(given, place.model))
@@ -41,14 +42,12 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
         case "string_type" if given is None or isinstance(given, dict | list):
             what = f"is {type_in_words(given)}, not text"
             form = next((_form(form, place) for form in place.forms), None)
-            held = (
-                [each for each in given.values() if _fits(each, place)]
-                if isinstance(given, dict)
-                else []
-            )
-            if len(held) == 1:
-                # Not shown: at the place of something else it may be a secret.
-                return Problem(where, what, "write the value alone, without its key and { }")
+            held = given.items() if isinstance(given, dict) else ()
+            fitting = [key for key, each in held if _fits(each, place)]
+            if len(fitting) == 1:
+                # Its value is not shown: at the place of something else it may be a secret.
+                remedy = f"write the value of `{fitting[0]}` alone, without any key and {{ }}"
+                return Problem(where, what, remedy)
             return Problem(where, what, form or "write one value, without [ ] or { } around it")
         case "string_type":
             return Problem(
@@ -106,7 +105,7 @@ def not_an_object(given: Any, model: type[Model] | None) -> tuple[str, str]:
     """Return problem and remedy of a value in place of an object; None: one with any keys."""
     what = f"is {type_in_words(given)}, not an object"
     if model is None:
-        return what, "write `{key: value}`"
+        return what, "write `{key: value}`, such as `{team: ml}`"
     if isinstance(given, list) and len(given) == 1 and isinstance(given[0], dict) and given[0]:
         return what, f"take away the `- ` before `{next(iter(given[0]))}`"
     keys = f"keys: {', '.join(by_key(model))}"
@@ -132,7 +131,8 @@ def not_a_list(
         return what, f"write for example `{example}`"
     if isinstance(given, dict) and given:
         if model:
-            return what, f"write `- ` before its first key, `{next(iter(given))}`"
+            first = next(iter(given))
+            return what, f"write `- ` before its first key, `{first}`; `{{ }}` becomes `[{{ }}]`"
         return what, f"write `[{', '.join(map(str, given))}]`"
     if isinstance(given, str) and "," in given:
         parts = [part.strip() for part in given.split(",")]
@@ -201,9 +201,16 @@ def _one_of(given: Any, allowed: list[str]) -> str:
         )
     ]
     if isinstance(given, list):
+        if {"spot", "on-demand"} <= {*map(str, given)} & {*allowed}:
+            return "write `capacity: spot`; on-demand machines come by `fallback: [{onDemand: {maxNodes: 2}}]`"
         return f"write one value, without [ ]: {', '.join(allowed)}"
     near = meant[0] if len(meant) == 1 else nearest(written, allowed)
+    near = _OTHERS_WORDS.get(written) if _OTHERS_WORDS.get(written) in allowed else near
     return (f"did you mean {near}? " if near else "") + f"one of: {', '.join(allowed)}"
+
+
+_OTHERS_WORDS = {"timesharing": "time-slicing"}
+"""Values of other tools, in lower case without _ and -, and ours."""
 
 
 def _fits(value: Any, place: Place) -> bool:
@@ -226,6 +233,9 @@ def _as_text(given: Any, place: Place) -> str:
     """Return the remedy for a number, true or false in place of a text."""
     quoted = "put it in quotes" + ("" if place.secret else f': "{shown(given)}"')
     form = next((form for form in place.forms if not re.search(form, str(given))), None)
+    units = [f"{given}{unit}" for unit in "smh" if form and re.search(form, f"{given}{unit}")]
+    if units and not place.secret:
+        return f"add a unit: {' or '.join(units)}"
     # In quotes it would be refused for its form.
     return quoted if form is None or place.secret else _form(form, place)
 

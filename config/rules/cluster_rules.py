@@ -12,6 +12,7 @@ from config.base.near import with_form
 from config.base.problems import Problem
 from config.clouds.tables import Versions, minor_number
 from config.clouds.traits import Cloud
+from config.model import repairs
 from config.model.fields import FORMS
 from config.model.reading import doubled, known
 from config.model.release import PINS, Override, pinned
@@ -71,7 +72,9 @@ def _candidate(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 def _value(path: str, override: Override, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     pin, value = override.pin, override.value
     if not re.fullmatch(PINS[pin], value):
-        yield Problem(f"{path}.value", f"{value!r} cannot be {pin}", f"write {FORMS[PINS[pin]]}")
+        meant = repairs.repaired(value, PINS[pin])
+        remedy = f'write "{meant}"' if meant else f"write {FORMS[PINS[pin]]}"
+        yield Problem(f"{path}.value", f"{value!r} cannot be {pin}", remedy)
     elif draft.release and value == pinned(draft.release, pin):
         what = f"is what {draft.release.name} has for {pin}"
         yield Problem(
@@ -131,7 +134,7 @@ def check_offered(
         yield Problem(
             path,
             f"is {version}: {title} had {had.first} to {had.last} in {had.read}; {KEPT}",
-            f'for a new cluster a later version, such as "{had.last}"; `{command}` lists them',
+            f'a new cluster needs a later version, such as "{had.last}"; `{command}` lists them',
             warning=True,
         )
     elif minor_number(version) > minor_number(had.last) + _AHEAD:

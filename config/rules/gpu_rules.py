@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config.base.problems import Problem
+from config.clouds.tables import Machine
 from config.clouds.traits import Cloud
 from config.model.pool import Effect, Pool
 from config.model.reading import of_each
@@ -22,9 +23,27 @@ def _number(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
         yield Problem(
             f"{path}.gpus",
             f"is {pool.gpus}, but {machine.size} has {machine.gpus}",
-            f"write {machine.gpus} or leave it out"
-            + ("" if machine.gpus else f", or use a size with GPUs, such as {cloud.gpu_machine}"),
+            _right_number(pool, machine, cloud),
         )
+
+
+def _right_number(pool: Pool, machine: Machine, cloud: Cloud) -> str:
+    remedy = f"write {machine.gpus} or leave it out"
+    if machine.gpus:
+        return remedy
+    remedy += f", or use a size with GPUs, such as {cloud.gpu_machine}"
+    # The machine of the same size to which the GPU can be attached.
+    attachable = [
+        each.size
+        for each in cloud.machines.values()
+        if each.attachable and each.vcpus == machine.vcpus and each.status == "current"
+    ]
+    if not pool.gpu_model or cloud.model(pool.gpu_model) not in cloud.attachable or not attachable:
+        return remedy
+    return (
+        f"use {attachable[0]}, to which {pool.gpu_model} can be attached, or a size with GPUs, such "
+        f"as {cloud.gpu_machine}, without `gpus` and `gpuModel`"
+    )
 
 
 def _model(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

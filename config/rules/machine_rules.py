@@ -34,6 +34,10 @@ _ARM = re.compile(r"(?i)standard_[a-z]+\d+[a-z-]*p[a-z]*_v\d+|(t2a|c4a|n4a)-.+")
 vm-naming-conventions); docs.cloud.google.com/compute/docs/instances/arm-on-compute."""
 
 
+_SHARES_A_CORE = re.compile(r"e2-(micro|small|medium)|[fg]1-(micro|small)")
+"""docs.cloud.google.com/compute/docs/general-purpose-machines: a share of a core, 4 GB at most."""
+
+
 def _machine(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # White space around the name is another rule's problem.
     if not cloud.makes_pools or pool.machine != pool.machine.strip():
@@ -41,7 +45,8 @@ def _machine(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[P
     where, size = f"{path}.machine", pool.machine
     machine = cloud.machine(size)
     if machine is None:
-        yield _unknown(where, pool, cloud)
+        if isinstance(pool, Pool) or not _SHARES_A_CORE.fullmatch(size):
+            yield _unknown(where, pool, cloud)
     elif machine.gpu_model.startswith("amd-"):
         return  # its replacement has an AMD GPU too, which `gpu_rules` refuses
     elif machine.status == "retired":
@@ -60,11 +65,13 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
     sizes = [machine.size for machine in cloud.machines.values() if machine.status == "current"]
     meant = _did_you_mean(size, sizes)
     example = f"use one of {cloud.title}, such as {cloud.cpu_machine} or {cloud.gpu_machine}"
+    with_gpu = f"use one of {cloud.title} with a GPU, such as {cloud.gpu_machine}"
     if aws := _AWS.fullmatch(size):
         gpu = _GPUS_OF_AWS.get(aws[1], "")
         what = f"{size!r} is a machine of AWS" + (f" with {gpu}" if gpu else "")
         same = _with_gpu(gpu, cloud)
-        return Problem(where, what, f"{cloud.title} has {same} with it" if same else example)
+        other = with_gpu if gpu else f"use one of {cloud.title}, such as {cloud.cpu_machine}"
+        return Problem(where, what, f"{cloud.title} has {same} with it" if same else other)
     if maker not in (None, cloud):
         assert maker is not None
         what = f"{size!r} is a machine of {maker.title}, not of {cloud.title}"
@@ -74,7 +81,7 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
         )
     if "tpu" in size:
         what = f"{size!r} has TPUs, and this program makes pools of GPUs and CPUs"
-        return Problem(where, what, example)
+        return Problem(where, what, with_gpu)
     if _ARM.fullmatch(size):
         cpus = re.search(r"\d+", size.rpartition("-")[2] or size)
         plain = [
@@ -82,7 +89,16 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
             for machine in cloud.machines.values()
             if not machine.gpus and cpus and machine.vcpus == int(cpus[0])
         ]
-        meant = _did_you_mean(size, plain)
+        usual = cloud.machine(cloud.cpu_machine)
+        same = next(
+            (
+                m.size
+                for m in cloud.machines.values()
+                if m.size in plain and usual and m.family == usual.family
+            ),
+            None,
+        )
+        meant = f"use {same}" if same else _did_you_mean(size, plain)
         # github.com/kubeflow/pipelines/issues/12705: "exec format error".
         what = f"{size!r} is an Arm machine, and images of Kubeflow are for amd64"
         return Problem(where, what, meant.strip() or example)
@@ -90,11 +106,8 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
         return Problem(
             where, f"{size!r} is not a machine of {cloud.title}", meant.strip() or example
         )
-    family = size.rpartition("-")[0]
-    if (
-        len(siblings := [each for each in sizes if family and each.rpartition("-")[0] == family])
-        > 1
-    ):
+    siblings = [each for each in sizes if _series(each) == _series(size) != each]
+    if len(siblings) > 1 and near.bare(size) not in map(near.bare, sizes):
         whole = ", ".join(sorted(siblings, key=lambda each: (len(each), each)))
         return Problem(where, f"{size!r} is not a machine of {cloud.title}", f"one of: {whole}")
     known = {near.bare(other): other for other in sizes}.get(near.bare(size))
@@ -105,6 +118,16 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
         return Problem(where, f"{size!r} is not in the catalogue", remedy, warning=True)
     remedy = f"{meant}if {cloud.title} has it, write `gpus`: the GPUs of one machine, 0 for none"
     return Problem(where, f"{size!r} is not in the catalogue", remedy)
+
+
+def _series(size: str) -> str:
+    """Return a size without its number of CPUs: `g2-standard-#`, `Standard_NC#ads_A100_v4`."""
+    return re.sub(
+        r"(?<=-)\d+$|(?<=^Standard_[A-Z])\d+|"
+        r"(?<=^Standard_[A-Z]{2})\d+",
+        "#",
+        size,
+    )
 
 
 def _did_you_mean(size: str, sizes: list[str]) -> str:
@@ -157,8 +180,7 @@ def _instead(machine: Machine) -> str:
 def _system_machine(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not draft.makes_cluster or not draft.system_pool:
         return
-    if re.fullmatch(r"(e2-(micro|small|medium)|[fg]1-(micro|small))", draft.system_pool.machine):
-        # docs.cloud.google.com/compute/docs/general-purpose-machines: a share of a core, 4 GB at most
+    if _SHARES_A_CORE.fullmatch(draft.system_pool.machine):
         yield Problem(
             "systemPool.machine",
             f"{draft.system_pool.machine} has a share of a core: the cluster's own pods do not fit",

@@ -27,7 +27,7 @@ def _least(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pro
         yield Problem(
             f"{path}.minNodes",
             f"is {pool.min_nodes}, more than maxNodes, which is {most}",
-            f"at most {most}",
+            f"write {most} or less, or raise maxNodes",
         )
 
 

@@ -36,7 +36,7 @@ def _only_spot(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pr
             yield Problem(
                 f"{path}.fallback",
                 "is set on an on-demand pool, which is itself a fallback",
-                "remove it",
+                "remove it, or write `capacity: spot` if this pool is to be tried on spot first",
             )
 
 
@@ -94,7 +94,13 @@ def _fallback(
 ) -> Iterator[Problem]:
     if not pool.reclaimable:
         return
-    if (step.pool is None) == (step.on_demand is None):
+    if step.pool and step.on_demand:
+        yield Problem(
+            path,
+            "has both `pool` and `onDemand`, and a step is one of them",
+            f"write two steps: `- pool: {step.pool}` and below it `- onDemand: ...`",
+        )
+    elif step.pool is None and step.on_demand is None:
         yield Problem(
             path, "must name one thing", "write `{pool: NAME}` or `{onDemand: {maxNodes: N}}`"
         )
@@ -135,13 +141,14 @@ def _other_kind(where: str, pool: Pool, other: Pool, cloud: Cloud) -> Iterator[P
         yield Problem(
             where,
             f"{other.name!r} is on-demand: a step is a spot pool, or one with a `reservation`",
-            "write `{onDemand: {maxNodes: N}}`: the program declares that pool itself",
+            f"write `- onDemand: {{maxNodes: {other.max_nodes or 2}}}` in its place: the program "
+            f"declares an on-demand pool of {pool.name}'s machines itself",
         )
     elif has_gpus(other, cloud) != has_gpus(pool, cloud):
         yield Problem(
             where,
             f"only one of {pool.name!r} and {other.name!r} has GPUs: no pod fits both",
-            "name a pool of the same kind",
+            "name another spot pool of the same kind, or write `- onDemand: {maxNodes: 2}`",
         )
     # What a share or a MIG instance counts depends on more than the machine.
     elif not any(node_pools.has_plugin_config(one) for one in (pool, other)):

@@ -50,7 +50,7 @@ def _one_source(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         remedy = "add `name` for one that the stack makes, or `existing`"
         yield Problem(f"{_CHECKPOINTS}.name", "is missing, and so is `existing`", remedy)
     if wanted.name is not None and wanted.existing is not None:
-        remedy = "keep `name` for one that the stack makes, or `existing`"
+        remedy = "keep one: the stack makes what `name` names, and only uses what `existing` names"
         yield Problem(f"{_CHECKPOINTS}.existing", "is set beside `name`", remedy)
 
 

@@ -10,13 +10,17 @@ from config.model.wording import NOT_A_KEY
 from config.stack_file.objects import Reading
 
 _OF_A_CHAIN = re.compile(
-    r"pools(\[\d+\])?(\.(gcp\.)?(fallback|machine|gpus|gpuModel|capacity|maxNodes)\b.*)?$"
+    r"pools(\[\d+\])?(\.(gcp\.)?(name|fallback|machine|gpus|gpuModel|capacity|maxNodes)\b.*)?$"
 )
 _FROM_CHAINS = re.compile(
     r"(pools\[\d+\]\.fallback$|growth|cloud\.fallback|cloud\.autoscaler\.maxNodeProvisionTime"
     r"|scheduling\.profiles)"
 )
 """Warnings that follow from all pools: false while one of them cannot be read."""
+_OF_WHAT_IS_MISSING = ("says nothing", "must name one thing", "leaves no way")
+"""What an object lacks, perhaps because its keys are misspelt."""
+_FROM_PRICES = "for a useful GPU hour"
+_VERSION = "cluster.kubernetesVersion"
 
 
 def independent(of_rules: Sequence[Problem], reading: Reading) -> Iterator[Problem]:
@@ -24,11 +28,17 @@ def independent(of_rules: Sequence[Problem], reading: Reading) -> Iterator[Probl
     read = reading.problems()
     unknown = " ".join(each.path for each in read if each.what == NOT_A_KEY)
     errors = [*read, *(each for each in of_rules if not each.warning)]
+    wrong = {each.path for each in errors}
+    old_version = any(each.path == _VERSION for each in of_rules)
     chains_unclear = any(_OF_A_CHAIN.match(each.path) for each in errors)
     for each in of_rules:
-        if reading.follows_a_guess(each):
-            continue
-        if each.what == "says nothing" and f"{each.path}." in unknown:
-            continue
-        if not (chains_unclear and each.warning and _FROM_CHAINS.match(each.path)):
+        path, warning = each.path, each.warning
+        of_chains = _FROM_CHAINS.match(path) or _FROM_PRICES in each.what
+        if not (
+            reading.follows_a_guess(each)
+            or (each.what.startswith(_OF_WHAT_IS_MISSING) and f"{path}." in unknown)
+            or (warning and path.endswith(".machine") and path in wrong)
+            or (warning and path.startswith("cloud.fallback") and old_version)
+            or (warning and of_chains and chains_unclear)
+        ):
             yield each

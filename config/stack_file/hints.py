@@ -53,18 +53,13 @@ class Hints:
         """Return the remedy for an unknown key of the object at `path`, and the key it means."""
         fields = self.valid_keys(model, path)
         if same := _same(key, fields):
-            return _in_its_place(same), same
-        if "\u00a0" in key:
-            return "a non-breaking space (U+00A0) stands in it: delete it, and type a space", None
-        name, colon, value = key.partition(":")
-        if colon and name in fields:
-            return f"write `{name}: {value}`, with a space after the colon", None
+            return in_its_place(same), same
         foreign = self._foreign(key, path)
         own = foreign.key if foreign else ""
         if absent := model.absent.get(key) or model.absent.get(own):
             return absent, None
         if foreign:
-            remedy = foreign.remedy or _in_its_place(own)
+            remedy = foreign.remedy or in_its_place(own)
             return remedy, own if own in fields and not foreign.remedy else None
         places = _shallowest(key, _places(model, "")) or _shallowest(key, self._everywhere)
         if near := nearest(key, fields, _SURELY if places else NEAR):
@@ -178,7 +173,8 @@ def keys_here(known: Iterable[str]) -> str:
     return f"keys here: {', '.join(known)}"
 
 
-def _in_its_place(key: str) -> str:
+def in_its_place(key: str) -> str:
+    """Return the remedy for a key that has another name here."""
     return f"write `{key}` in its place"
 
 

@@ -7,7 +7,8 @@ One problem must not hide another: each top key and each pool is read by itself
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar, get_origin
 
@@ -58,13 +59,15 @@ def read_stack(
     prefix: str = PREFIX,
     is_secret: IsSecret | None = None,
     outside: Mapping[str, Any] = MappingProxyType({}),
+    others: Collection[str] = (),
     accepts_examples: bool | None = None,
 ) -> tuple[ClusterSpec | None, list[Problem]]:
     """Check a stack file's settings: one value for each top key. `stack` is the stack's name.
 
     `prefix` goes before the top keys in messages. `is_secret` tells which settings came as Pulumi
     secrets; without it none is refused as clear text. `outside` are settings that stand in the
-    file where Pulumi drops them. `accepts_examples`: warn of values that our pages show instead of
+    file where Pulumi drops them, `others` the keys of other programs and providers there.
+    `accepts_examples`: warn of values that our pages show instead of
     refusing them; None: look only for ranges of callers, and warn.
 
     Return the spec, or None after an error, and all errors and warnings sorted by path.
@@ -81,6 +84,7 @@ def read_stack(
     )
     by_rules = _rule_problems(file, draft) if of_ours else []
     problems = _joined(problems + file.reading.problems(), by_rules)
+    problems = [_beside(problem, others) for problem in problems]
     problems = _shown(bounds.drop_repeats(problems, beyond + beyond_outside))
     if any(not problem.warning for problem in problems):
         return None, problems
@@ -249,6 +253,27 @@ def _example(key: str, settings: Mapping[str, Any]) -> str:
 def _rule_problems(file: _File, draft: Draft) -> list[Problem]:
     found, reading = rules.run_rules(draft), file.reading
     return [reading.of_rule(each) for each in independent(found, reading)]
+
+
+_OF_PROVIDERS = {
+    "cloud.location": ("azure-native:location", "gcp:region", "gcp:zone"),
+    "cloud.project": ("gcp:project",),
+}
+"""Settings of Pulumi's providers that mean the same as one of ours."""
+
+
+def _beside(problem: Problem, others: Collection[str]) -> Problem:
+    """Return the problem of a missing key, with the setting of another namespace that has it."""
+    if problem.what != "is missing":
+        return problem
+    same = _OF_PROVIDERS.get(problem.path, ())
+    other = next(
+        (key for key in others if key in same or key.rpartition(":")[2] == problem.path), None
+    )
+    if other is None:
+        return problem
+    why = f"`{other}` is another program's setting, and is not read for it"
+    return replace(problem, remedy=f"{problem.remedy}; {why}")
 
 
 def _joined(of_reading: list[Problem], of_rules: list[Problem]) -> list[Problem]:

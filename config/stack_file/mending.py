@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
+import yaml
+from pydantic import TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+
+from config.base.hiding import secret_in
 from config.base.near import nearest
 from config.base.problems import MOST, Problem, as_path
 from config.model.fields import Model
-from config.model.structure import by_key
+from config.model.structure import by_key, holds_secret
 from config.model.wording import NOT_A_KEY, not_a_list, not_an_object, shown
-from config.stack_file.hints import keys_here
+from config.stack_file.hints import in_its_place, keys_here
 
 Hint = Callable[[str, type[Model], str], tuple[str, str | None]]
 """Key, model and path -> the remedy for an unknown key, and the model's key that it means."""
@@ -39,6 +44,8 @@ class Mended:
     """The user's spelling of a path, by the program's."""
     guessed: set[str] = field(default_factory=set)
     """Objects that the user wrote in another form: what they lack is no problem of its own."""
+    told: set[str] = field(default_factory=set)
+    """Keys that the remedy for another key says to write: that they are missing is no news."""
     examples: dict[str, str] = field(default_factory=dict)
     """What to write in place of a wrong value, by path."""
     hint: Hint = without_hints
@@ -79,15 +86,27 @@ class Mended:
         mended: dict[Any, Any] = {}
         for key, item in value.items():
             target = key
-            if key not in fields:
+            if key not in fields and (apart := _taken_apart(str(key), fields)):
+                target, item, remedy = apart
+                self._add(path + as_path(str(key)), NOT_A_KEY, remedy)
+                if target in value:
+                    continue
+            elif key not in fields:
                 # A hint compares many names: none for a problem that no report shows.
                 hinted = len(self.problems) < MOST
                 remedy, meant_key = (
                     self.hint(str(key), model, path) if hinted else (keys_here(fields), None)
                 )
+                if (
+                    meant_key
+                    and remedy == in_its_place(meant_key)
+                    and _fits(item, fields[meant_key])
+                ):
+                    remedy = f"write `{meant_key}: {_as_yaml(item)}` in its place"
                 if meant_key and (meant_key in value or meant_key in mended):
                     remedy = f"remove it: `{meant_key}` stands there already"
                 self._add(path + as_path(str(key)), NOT_A_KEY, remedy)
+                self.told |= {path + as_path(name) for name in re.findall(r"`(\w+)\b", remedy)}
                 if meant_key is None or meant_key in value or meant_key in mended:
                     continue
                 target = meant_key
@@ -141,6 +160,42 @@ class Mended:
 
     def _add(self, path: str, what: str, remedy: str) -> None:
         self.problems.append(Problem(self.as_written(path), what, remedy))
+
+
+def _taken_apart(key: str, fields: Container[str]) -> tuple[str, Any, str] | None:
+    """Return key, value and remedy for `key:value` without a space, or with one that YAML does not
+    know; None for other keys.
+    """
+    name, colon, text = key.replace("\u00a0", " ").partition(":")
+    if not colon or name.strip() not in fields:
+        return None
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return None
+    strange = "\u00a0" in key
+    why = "a non-breaking space (U+00A0) stands in it: type" if strange else "write"
+    return name, value, f"{why} `{name}: {text.strip()}`, with a space after the colon"
+
+
+def _fits(value: Any, field: FieldInfo) -> bool:
+    """Return whether a message may show a value that the field accepts as it is."""
+    if not isinstance(value, str | int | float) or holds_secret(field.annotation):
+        return False
+    if isinstance(value, str) and secret_in(value):
+        return False
+    try:
+        form: Any = (
+            Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+        )
+        TypeAdapter(form).validate_python(value, strict=not isinstance(value, str))
+    except ValidationError:
+        return False
+    return True
+
+
+def _as_yaml(value: Any) -> str:
+    return _quoted(value) if isinstance(value, str) else str(value).lower()
 
 
 def respelled(path: str, spelling: dict[str, str]) -> str:

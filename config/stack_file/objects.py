@@ -63,8 +63,10 @@ class Reading:
         return [_combined(same) for same in by_path.values()]
 
     def follows_a_guess(self, found: Problem) -> bool:
-        """Return whether it reports a missing field of a guessed object, already a problem."""
-        return found.what == "is missing" and found.path.rpartition(".")[0] in self.mended.guessed
+        """Return whether it reports a missing field that another problem speaks of."""
+        return found.what == "is missing" and (
+            found.path.rpartition(".")[0] in self.mended.guessed or found.path in self.mended.told
+        )
 
     def of_rule(self, found: Problem) -> Problem:
         """Return a rule's problem with the path in the user's spelling."""

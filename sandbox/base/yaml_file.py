@@ -66,7 +66,7 @@ _WORDS = {
     r"expected <block end>, but found '([}\]])'": "a {0} closes what is not open; take it away",
     "expected <block end>": "text follows where the value has ended; put the whole value in quotes",
     r"expected ',' or '(.)'": "a comma is missing, or the list or object is not closed with {0}",
-    'found duplicate key "(.*?)"': "the key `{0}` stands twice in one object; put all that is below it under the first",
+    'found duplicate key "(.*?)"': "the key `{0}` stands twice in one object",
     r"found undefined alias '(.*)'": "no anchor `&{0}` stands above; a text that begins with * needs quotes",
     "found unexpected end of stream": "a quote is not closed",
     "found unknown escape character": "write the text with a backslash in single quotes",
@@ -91,8 +91,11 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
     if twice := re.match('found duplicate key "(.*?)"', problem):
         above = (n for n in range(mark.line, 0, -1) if lines[n - 1][mark.column :].startswith(f"{twice[1]}:"))
         first = next(above, None)
-        another = "; before the name of another pool stands a dash, `- name: ...`" if twice[1] == "name" else ""
-        return stopped, _in_words(broken) + (f", in line {first}" if first else "") + another
+        holds_more = re.search(r":\s*(#.*)?$", lines[mark.line])
+        remedy = "put what is below it under the first" if holds_more else "keep one of them"
+        if twice[1] == "name":
+            remedy = "another pool begins with a dash: write `- name: ...`"
+        return stopped, f"{_in_words(broken)}{f', first in line {first}' if first else ''}; {remedy}"
     begin = getattr(broken, "context_mark", None)
     if problem.startswith("could not find expected ':'") and begin:
         stopped = begin.line + 1

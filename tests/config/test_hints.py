@@ -64,7 +64,7 @@ HINTS = [
     # A value in another form.
     (with_pool(taints=["nvidia.com/x=true:NoExecute"]), "pools[1].taints[0]", '`{key: nvidia.com/x, value: "true", effect: NoExecute}`'),
     (good(scheduling={"guard": "warn"}), "scheduling.guard", "`{mode: warn}`"),
-    (azure(autoscaler={"scanInterval": 60}), "cloud.autoscaler.scanInterval", "whole seconds"),
+    (azure(autoscaler={"scanInterval": 60}), "cloud.autoscaler.scanInterval", "add a unit: 60s"),
     (azure(upgrades={"clusterWindow": {"day": "Sunday", "startTime": "02:00", "utcOffset": 1}}), "cloud.upgrades.clusterWindow.utcOffset", 'such as "+02:00"'),
     ({"kubeflow-spot": good()}, "kubeflow-spot", "write each with the prefix, such as `kubeflow-spot:release: ...`"),
     # Quotes alone would not do.

@@ -185,11 +185,11 @@ DOUBTFUL = [
 """A stack file, the paths of its warnings, and words of the remedy of one of them, perhaps after words of the message and `->`."""
 
 KEPT = [
-    (versioned(good(), "1.30"), "cluster.kubernetesVersion", "for a new cluster a later"),
-    (versioned(good(), "1.22", **LTS), "cluster.kubernetesVersion", "for a new cluster a later version"),
+    (versioned(good(), "1.30"), "cluster.kubernetesVersion", "a new cluster needs a later"),
+    (versioned(good(), "1.22", **LTS), "cluster.kubernetesVersion", "a new cluster needs a later version"),
     (versioned(good(), "1.33"), "cluster.kubernetesVersion", 'for a new cluster "1.34" or later'),
     (good(overrides=[{"pin": "kubernetesVersion", "value": "1.33", "reason": "our Istio is tested with it"}]), "overrides[0].value", "`tier: Premium` and `longTermSupport: true`"),
-    (versioned(on_gke(), "1.30"), "cluster.kubernetesVersion", "for a new cluster a later version"),
+    (versioned(on_gke(), "1.30"), "cluster.kubernetesVersion", "a new cluster needs a later version"),
     (versioned(on_gke(), "1.33"), "cloud.releaseChannel", "one of: EXTENDED"),
 ]  # fmt: skip
 """Versions that a running cluster may have, and no new one."""

@@ -237,7 +237,8 @@ def work_displaces_the_placeholder(stack: Standing) -> None:
         return stack.kubectl("get", "pods", "-n", namespace, "-o", "jsonpath={.items[*].spec.nodeName}", *WAITS)
 
     try:
-        assert until(lambda: "-t4-" in node("warm"), 240)
+        on_spot = until(lambda: "-t4-" in node("warm"), 240)
+        assert on_spot, stack.kubectl("describe", "pods", "-n", "warm")
         held = node("warm")
         assert "Failed" not in stack.kubectl("get", "pods", "-n", "warm")
         work = pod("work", "1")

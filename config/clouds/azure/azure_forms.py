@@ -12,7 +12,8 @@ ArmId = Annotated[
     str,
     form(
         r"(?i)^/subscriptions/[^/\s]+/resourceGroups/[^/\s]+/providers/[^/\s]+(/[^/\s]+/[^/\s]+)+$",
-        "an Azure resource's id, /subscriptions/.../resourceGroups/.../providers/...",
+        "an Azure resource's whole id, /subscriptions/.../resourceGroups/.../providers/...; not its "
+        "name or host (`az resource list --name NAME --query [].id` shows it)",
     ),
 ]
 """An Azure resource's id, `/subscriptions/.../resourceGroups/.../providers/...`."""

@@ -148,6 +148,10 @@ class AzureLogs(Model):
     control_plane: tuple[
         Literal[
             "cluster-autoscaler",
+            "cloud-controller-manager",
+            "csi-azuredisk-controller",
+            "csi-azurefile-controller",
+            "csi-snapshot-controller",
             "kube-apiserver",
             "kube-audit",
             "kube-audit-admin",

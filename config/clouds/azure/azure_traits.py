@@ -58,7 +58,7 @@ class Aks(Cloud):
     reserved_label_prefixes = ("kubernetes.azure.com", "kubernetes.io", "k8s.io")
     reserved_labels = frozenset({"agentpool"})
     zone_form = r"[123]"
-    zone_words = "1, 2 or 3"
+    zone_words = 'write "1", "2" or "3", in quotes'
     spot_notice = 30
     spot_grace = 25
     spot_rest = "noticing and draining"

@@ -10,7 +10,7 @@ ProjectId = Annotated[
     str,
     form(
         r"^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)+:)?[a-z][-a-z0-9]{4,28}[a-z0-9]$",
-        "a project's id: 6 to 30 of a-z, 0-9 and -, a letter first; not its number or name",
+        "the project's id, not its number or name: 6 to 30 of a-z, 0-9 and -, a letter first",
     ),
 ]
 """docs.cloud.google.com/resource-manager/docs/creating-managing-projects"""
@@ -33,7 +33,11 @@ RegistryLocation = Annotated[
 """docs.cloud.google.com/artifact-registry/docs/repositories/repo-locations"""
 
 GcpZone = Annotated[
-    str, form(r"^[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4}$", "a zone, such as europe-west4-a")
+    str,
+    form(
+        r"^[a-z]+-[a-z]+[0-9]{1,2}-[a-z][a-z0-9]{0,4}$",
+        "write the zone's whole name, the region's with a letter, such as europe-west4-a",
+    ),
 ]
 
 ClusterName = Annotated[

@@ -167,7 +167,7 @@ def _room(
     surge = max(of_each(pools, lambda pool: _surge(pool, draft, cloud)), default=0)
     taken = _TAKEN if each == 32 else 0
     prefix = each - (nodes + surge + taken - 1).bit_length()
-    remedy = f"a range of /{max(prefix, 0)} or larger, or smaller maxNodes"
+    remedy = f"a range of /{max(prefix, 0)} or larger (a smaller number), or smaller maxNodes"
     if room < nodes:
         what = f"{has} for {room} nodes; the pools may grow to {nodes} together"
         yield Problem(f"{PATH}.{key}", what, remedy)

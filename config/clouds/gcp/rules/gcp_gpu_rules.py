@@ -59,15 +59,18 @@ def _of_the_machine(
         )
     elif model not in machine.attachable:
         what = f"is {pool.gpu_model}, which cannot be attached to {machine.size}"
-        built_in = next(
-            (
-                each.size
-                for each in machines().values()
-                if each.gpu_model == model and each.gpus == 1
-            ),
-            None,
+        with_it = [each for each in machines().values() if each.gpu_model == model]
+        # The machine with one of them that is next in CPUs.
+        built_in = min(
+            with_it,
+            key=lambda each: (each.gpus, abs(each.vcpus - machine.vcpus)),
+            default=None,
         )
-        other = f"use the machine {built_in} for it, or " if built_in else ""
+        other = (
+            f"use the machine {built_in.size} and leave out `gpus` and `gpuModel`; or "
+            if built_in
+            else ""
+        )
         yield Problem(f"{path}.gpuModel", what, f"{other}one of: {takes}")
     elif not pool.gpus:
         what = "is missing" if pool.gpus is None else "is 0, but gpuModel is set"

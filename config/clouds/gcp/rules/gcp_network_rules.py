@@ -230,7 +230,7 @@ def _room(
 ) -> Iterator[Problem]:
     # Of a range, GKE takes four addresses of nodes, and none of pods.
     prefix = 32 - (needed + surge + _TAKEN - 1).bit_length()
-    remedy = f"a range of /{max(prefix, 0)} or larger, or smaller maxNodes"
+    remedy = f"a range of /{max(prefix, 0)} or larger (a smaller number), or smaller maxNodes"
     if room < needed:
         what = f"{has}{of}; the pools may grow to need {needed} together"
         yield Problem(f"{PATH}.{key}", what, remedy)
