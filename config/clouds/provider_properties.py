@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from pydantic.alias_generators import to_camel
+
 from config.base.near import HINT, bare, nearest
 from config.base.problems import Problem, as_path
 from config.clouds.tables import rows
@@ -56,6 +58,10 @@ class Derived:
         """Return the key with the value that the property has, where both have the same values."""
         if self.key == "capacity" and (given is True or str(given).lower() == "spot"):
             return "capacity: spot"
+        if isinstance(given, dict) and self.key == "cloud.autoscaler":
+            # Both have the same names, AKS' in kebab case.
+            named = (f"{to_camel(str(key).replace('-', '_'))}: {given[key]}" for key in given)
+            return f"{self.key}: {{{', '.join(named)}}}"
         if isinstance(given, bool | int | float) and re.fullmatch(r"[\w.]+", self.key):
             top, _, inner = self.key.partition(".")
             value = str(given).lower()

@@ -11,7 +11,16 @@ from pydantic import Field
 
 from config.base.near import bare
 from config.model.cluster import CloudSettings, GpuSharing
-from config.model.fields import LabelKey, LabelValue, Model, Some, Unreadable, Zone, optional
+from config.model.fields import (
+    LabelKey,
+    LabelValue,
+    Model,
+    Some,
+    Unreadable,
+    Zone,
+    form,
+    optional,
+)
 
 _AS_TEXT = re.compile(r"(?P<key>[^=:\s]+)(=(?P<value>[^=:\s]*))?(:(?P<effect>\w+))?")
 
@@ -192,6 +201,16 @@ class AnyPool(Model):
         return len(self.zones) or (cloud.zone_count if cloud else 1)
 
 
+GpuModel = Annotated[
+    str,
+    form(
+        r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$",
+        "leave it out if the machine says which GPUs it has; else a name such as nvidia-tesla-t4",
+    ),
+]
+"""A GPU's name as a label's value."""
+
+
 class Pool(AnyPool):
     """A pool for users' pods."""
 
@@ -226,7 +245,7 @@ class Pool(AnyPool):
         1,
         ge=0,
     )
-    gpu_model: LabelValue | None = optional(
+    gpu_model: GpuModel | None = optional(
         None,
         "The GPUs' model. Default: the catalogue's; required where GPUs are attached.",
         "nvidia-t4",

@@ -24,7 +24,9 @@ def repaired(given: Any, pattern: str) -> str | None:
         return None
     plain = given.strip().strip(_TYPOGRAPHIC).strip()
     tries = [plain, plain[1:] if re.match(r"[vV]\d", plain) else plain]
-    tries += [re.sub(r"-gke\.\d+$|/cryptoKeyVersions/\d+$", "", plain)]
+    tries += [re.sub(r"-gke\.\d+$|/cryptoKeyVersions/\d+$|-docker\.pkg\.dev$", "", plain)]
+    if re.fullmatch(r"[^\s/]+(/[^\s/]+)+", plain):
+        tries.append(plain.rpartition("/")[2])  # a name at the end of a path
     if time := re.fullmatch(r"(\d+)\s*([a-z]+)", plain.lower()):
         tries.append(time[1] + _UNITS.get(time[2], time[2]))
     return next((each for each in tries if each != given and re.search(pattern, each)), None)

@@ -44,7 +44,8 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             form = next((_form(form, place) for form in place.forms), None)
             held = given.items() if isinstance(given, dict) else ()
             fitting = [key for key, each in held if _fits(each, place)]
-            if len(fitting) == 1:
+            fitting = fitting if len(fitting) == 1 else [key for key in fitting if key == "name"]
+            if fitting:
                 # Its value is not shown: at the place of something else it may be a secret.
                 remedy = f"write the value of `{fitting[0]}` alone, without any key and {{ }}"
                 return Problem(where, what, remedy)
@@ -59,7 +60,10 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
                 where, f"{is_it}, which nothing replaces here", f"write the value: {form}"
             )
         case "string_pattern_mismatch" if repaired := repairs.repaired(given, context["pattern"]):
-            return Problem(where, is_it, f'write "{repaired}"')
+            before, _, after = given.strip().partition(repaired)
+            without = f", without {' and '.join(filter(None, (before, after)))}"
+            whole = before + repaired + after == given.strip() and (before or after)
+            return Problem(where, is_it, f'write "{repaired}"{without if whole else ""}')
         case "string_pattern_mismatch" if kind := secret_in(given):
             form = _form(context["pattern"], place)
             return Problem(

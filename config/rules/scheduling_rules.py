@@ -218,18 +218,23 @@ def _no_profile(path: str, profile: Profile, draft: Draft, cloud: Cloud) -> Iter
         )
 
 
-@each(_profiles)
-def _whole_fallback(path: str, profile: Profile, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if profile.gpus is None or not draft.all_pools:
-        return
-    if any(pool.mig for pool in draft.pools.values()):
+def _whole_fallback(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """Warn once of all profiles whose quota is no less than the on-demand GPUs."""
+    if not draft.all_pools or any(pool.mig for pool in draft.pools.values()):
         return  # the number of MIG instances depends on the GPU's model
     most = sum(_on_demand_gpus(pool, draft, cloud) for pool in draft.pools.values())
-    if 0 < most <= profile.gpus:
+    large = [
+        (path, profile)
+        for path, profile in _profiles(draft)
+        if profile.gpus is not None and 0 < most <= profile.gpus
+    ]
+    if large:
+        (path, first), *others = large
+        also = f", and so could {', '.join(other.namespace for _, other in others)}"
         yield Problem(
             f"{path}.gpus",
-            f"is {profile.gpus}, and the on-demand pools have at most {most}: without spot this "
-            "profile alone could hold them all",
+            f"is {first.gpus}, and the on-demand pools have at most {most}: without spot this "
+            f"profile alone could hold them all{also if others else ''}",
             f"fewer than {most}, or larger on-demand pools",
             warning=True,
         )

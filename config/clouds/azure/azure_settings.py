@@ -101,7 +101,11 @@ class AzureKms(Model):
     """Encryption of Secrets in etcd with a key of yours (page use-kms-etcd-encryption)."""
 
     key_id: str = Field(
-        pattern=r"^https://[^/\s]+/keys/[^/\s]+/[^/\s]+$",
+        pattern=worded(
+            r"^https://[^/\s]+/keys/[^/\s]+/[^/\s]+$",
+            "the key's id with its version at the end, as `az keyvault key show --query key.kid` "
+            "prints it: https://<vault>.vault.azure.net/keys/<key>/<version>",
+        ),
         description="The key's id with its version, "
         "https://<vault>.vault.azure.net/keys/<key>/<version>.",
         examples=["https://example.vault.azure.net/keys/etcd/0123456789abcdef0123456789abcdef"],

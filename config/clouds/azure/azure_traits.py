@@ -57,6 +57,9 @@ class Aks(Cloud):
     }
     reserved_label_prefixes = ("kubernetes.azure.com", "kubernetes.io", "k8s.io")
     reserved_labels = frozenset({"agentpool"})
+    instead: Mapping[str, str] = {
+        "gcp": "remove it: AKS chooses the driver, and `zones` names zones; others are in `azure`",
+    }
     zone_form = r"[123]"
     zone_words = 'write "1", "2" or "3", in quotes'
     spot_notice = 30

@@ -127,7 +127,7 @@ def _policy(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             f"{PATH}.policy",
             f"is {network.policy or 'none'} with dataplane {network.dataplane}: Cilium needs both",
-            "write `dataplane: cilium` and `policy: cilium`, or neither",
+            "write `policy: cilium`, or remove `dataplane: cilium` to keep calico or azure",
         )
     elif network.dataplane == "cilium":
         yield Problem(

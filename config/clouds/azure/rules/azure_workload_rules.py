@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from config.base.near import with_form
 from config.base.problems import Problem
 from config.clouds.azure.azure_settings import MOST_OF_GROUP_NAME, Azure, kept_group
 from config.clouds.azure.azure_tables import other_cloud
@@ -55,7 +56,7 @@ def _name(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             "workloads.checkpoints.name",
             what,
-            "3 to 24 lower-case letters and digits, such as mldevcheckpoints",
+            with_form(name, _ACCOUNT) + "3 to 24 lower-case letters and digits",
         )
 
 
