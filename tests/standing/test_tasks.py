@@ -35,10 +35,18 @@ pytestmark = [
 RUN = [page for page in tasks.PAGES if any(tasks.runner(block) == tasks.RUNNER for block in blocks(page))]
 
 SHOWN = {
-    "https-and-domain": ["service.yaml", "loadBalancerSourceRanges", "dnsNames: [kubeflow.example.com]"],
-    "login-with-sso": ["secret/dex-login created", "tenant: 0000", "tokens.yaml", "profile.kubeflow.org/vision created"],
+    "https-and-domain": ["azure-load-balancer-internal", "dnsNames: [kubeflow.example.com]"],
+    "login-with-sso": [
+        "secret/dex-login created",
+        "tenant: 0000",
+        "tokens.yaml",
+        "profile.kubeflow.org/vision created",
+    ],
     "serve-a-model": ["inferenceservice.serving.kserve.io/model created", "ALLOWED DISRUPTIONS", "model patched"],
-    "share-gpus-between-teams": ["clusterqueue.kueue.x-k8s.io/team-b created", "localqueue.kueue.x-k8s.io/gpus created"],
+    "share-gpus-between-teams": [
+        "clusterqueue.kueue.x-k8s.io/team-b created",
+        "localqueue.kueue.x-k8s.io/gpus created",
+    ],
     "suspended-job": ["true ", "queue-name", "QuotaReserved=False LocalQueue gpus doesn't exist"],
     "change-machine": ["generalb", "+ 1 to create", "- 1 to delete"],
     "cost-now": ["Standard_D4ds_v5", "report"],
@@ -285,7 +293,11 @@ def predictor_runs_on_spot(stack: Standing) -> None:
     """Show it for a predictor's pod, with the placement and the model's resources of its InferenceService."""
     service = json.loads(stack.kubectl("get", "inferenceservice", "-n", "team-a", "model", "-o", "json"))
     predictor = service["spec"]["predictor"]
-    container = {"name": "kserve-container", "image": "example.com/server:1", "resources": predictor["model"]["resources"]}
+    container = {
+        "name": "kserve-container",
+        "image": "example.com/server:1",
+        "resources": predictor["model"]["resources"],
+    }
     placement = {key: predictor[key] for key in ("affinity", "tolerations")}
     runs_on_spot(stack, "serving.kserve.io/inferenceservice", "model", {"containers": [container], **placement})
 
@@ -314,11 +326,12 @@ def work_displaces_the_placeholder(stack: Standing) -> None:
 
 def teams_share_one_cohort(stack: Standing) -> None:
     """Show that the two parts together are all spot GPUs, and that nobody can take more."""
-    queues = {name: stack.get("clusterqueue", name)["spec"] for name in ("team-a", "team-b")}
-    stack.kubectl("delete", "clusterqueue", *queues)
+    listed = json.loads(stack.kubectl("get", "clusterqueue", "team-a", "team-b", "-o", "json"))["items"]
+    stack.kubectl("delete", "clusterqueue", "team-a", "team-b")
     stack.kubectl("delete", "namespace", "team-b")
-    parts = [queue["resourceGroups"][0]["flavors"][1]["resources"][3] for queue in queues.values()]
-    assert {queue["cohort"] for queue in queues.values()} == {"teams"}
+    queues = [queue["spec"] for queue in listed]
+    parts = [queue["resourceGroups"][0]["flavors"][1]["resources"][3] for queue in queues]
+    assert {queue["cohort"] for queue in queues} == {"teams"}
     total = sum(int(part["nominalQuota"]) for part in parts)
     assert all(int(part["nominalQuota"]) + int(part["borrowingLimit"]) <= total for part in parts)
 
