@@ -102,8 +102,8 @@ def test_every_list_with_a_default_is_decided() -> None:
     }
 
 
-def test_the_page_has_a_configuration_for_every_mandatory_rule_that_version_0_1_0_had_not() -> None:
-    text = (PROJECT / "docs" / "delivery.md").read_text()
+def test_the_changelog_has_a_configuration_for_every_mandatory_rule_that_version_0_1_0_had_not() -> None:
+    text = (PROJECT / "CHANGELOG.md").read_text()
     (block,) = re.findall(r"### Update the policies\n[^#]*?```json\n(.*?)```", text, re.DOTALL)
     chosen = json.loads(block)
     new = [rule.name for rule in RULES if rule.name not in FIRST and not rule.advisory]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from sandbox.tests.api import Api
 from sandbox.tests.pods import notebook
@@ -34,6 +35,19 @@ pytestmark = [
 RUN = [page for page in tasks.PAGES if any(tasks.runner(block) == tasks.RUNNER for block in blocks(page))]
 
 SHOWN = {
+    "https-and-domain": ["azure-load-balancer-internal", "dnsNames: [kubeflow.example.com]"],
+    "login-with-sso": [
+        "secret/dex-login created",
+        "tenant: 0000",
+        "tokens.yaml",
+        "profile.kubeflow.org/vision created",
+    ],
+    "serve-a-model": ["inferenceservice.serving.kserve.io/model created", "ALLOWED DISRUPTIONS", "model patched"],
+    "share-gpus-between-teams": [
+        "clusterqueue.kueue.x-k8s.io/team-b created",
+        "localqueue.kueue.x-k8s.io/gpus created",
+    ],
+    "suspended-job": ["true ", "queue-name", "QuotaReserved=False LocalQueue gpus doesn't exist"],
     "change-machine": ["generalb", "+ 1 to create", "- 1 to delete"],
     "cost-now": ["Standard_D4ds_v5", "report"],
     "new-team": ["app.kubernetes.io/part-of=kubeflow-profile", "requests.nvidia.com/gpu", "team-a/", "labeled"],
@@ -74,23 +88,28 @@ PROGRAMS = {
 }
 """What stands for a program on the PATH, in shell."""
 
-KINDS = {"profiles": ("Profile", "Cluster"), "notebooks": ("Notebook", "Namespaced")}
+KINDS = {
+    "profiles.kubeflow.org": ("v1", "Profile", "Cluster"),
+    "notebooks.kubeflow.org": ("v1", "Notebook", "Namespaced"),
+    "inferenceservices.serving.kserve.io": ("v1beta1", "InferenceService", "Namespaced"),
+}
 GPUS = {"limits": {"nvidia.com/gpu": "1"}}
 
 
-def definition(plural: str) -> dict[str, Any]:
+def definition(name: str) -> dict[str, Any]:
     """Return a definition of a kind of Kubeflow's that takes every field."""
-    kind, scope = KINDS[plural]
+    version, kind, scope = KINDS[name]
+    plural, _, group = name.partition(".")
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.kubeflow.org"},
+        "metadata": {"name": name},
         "spec": {
-            "group": "kubeflow.org",
+            "group": group,
             "scope": scope,
             "names": {"kind": kind, "plural": plural, "singular": kind.lower()},
-            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
+            "versions": [{"name": version, "served": True, "storage": True, "schema": schema}],
         },
     }
 
@@ -106,7 +125,7 @@ def team(stack: Standing) -> Iterator[Standing]:
     """Yield the stack with a profile, a pod that no node can take, and a notebook; Kubeflow's controllers are missing."""
     api = Api(stack._plane())
     namespace = {"name": "team-a", "labels": {"app.kubernetes.io/part-of": "kubeflow-profile"}}
-    crds.install(api, [definition(plural) for plural in KINDS])
+    crds.install(api, [definition(name) for name in KINDS])
     template = {"spec": {"containers": [{"name": "cheap", "image": "example.com/notebook:1", "resources": GPUS}]}}
     made = {
         "apiVersion": "kubeflow.org/v1",
@@ -125,7 +144,7 @@ def team(stack: Standing) -> Iterator[Standing]:
         if path.is_symlink() or path.is_file():
             path.unlink()
     stack.kubectl("delete", "namespace", "team-a")
-    crds.remove(api, [definition(plural) for plural in KINDS])
+    crds.remove(api, [definition(name) for name in KINDS])
     api.close()
     stack._moved, stack._applied = True, None
 
@@ -160,6 +179,42 @@ def programs(tmp_path: Path) -> Path:
     return tmp_path
 
 
+OF_OPERATORS = ("ray-and-spark", "share-gpus-between-teams", "suspended-job")
+"""Pages with objects of operators, whose definitions are served and whose controllers are missing."""
+
+
+def folder_of_components(stack: Standing) -> None:
+    (stack.project / "kubeflow" / "components").mkdir(parents=True, exist_ok=True)
+
+
+def second_team(stack: Standing) -> None:
+    stack.kubectl("create", "namespace", "team-b")
+
+
+def job_that_waits(stack: Standing) -> None:
+    """Make a suspended Job, and its workload as Kueue would leave it."""
+    job = next(d for d in yaml.safe_load_all((PROJECT / "examples/jobs/kueue.yaml").read_text()) if d["kind"] == "Job")
+    api = Api(stack._plane())
+    made = api.create(job)
+    labels = {"kueue.x-k8s.io/job-uid": made["metadata"]["uid"]}
+    workload = {
+        "apiVersion": "kueue.x-k8s.io/v1beta1",
+        "kind": "Workload",
+        "metadata": {"name": "job-queued-1a2b3", "namespace": "team-a", "labels": labels},
+        "spec": {"queueName": "gpus", "podSets": [{"name": "main", "count": 1, "template": job["spec"]["template"]}]},
+    }
+    api.create(workload)
+    said = {
+        "type": "QuotaReserved",
+        "status": "False",
+        "reason": "Inadmissible",
+        "message": "LocalQueue gpus doesn't exist",
+        "lastTransitionTime": "2026-11-27T08:00:00Z",
+    }
+    api.patch(workload, {"status": {"conditions": [said]}}, "/status")
+    api.close()
+
+
 def without_twin(stack: Standing) -> None:
     settings = stack.config
     del settings["pools"][1]["fallback"]
@@ -188,6 +243,10 @@ BEFORE: dict[tuple[str, int], Callable[[Standing], object]] = {
     ("remove-pool", 0): pool_in_use,
     ("remove-pool", 1): refused_and_put_back,
     ("remove-pool", 2): drained,
+    ("https-and-domain", 0): folder_of_components,
+    ("login-with-sso", 1): folder_of_components,
+    ("share-gpus-between-teams", 0): second_team,
+    ("suspended-job", 0): job_that_waits,
 }
 """What happens before a block of a page that is run, by its number: what the page says in words."""
 
@@ -195,7 +254,7 @@ BEFORE: dict[tuple[str, int], Callable[[Standing], object]] = {
 @pytest.mark.parametrize("page", RUN, ids=[page.stem for page in RUN])
 def test_the_commands_of_a_page_work(team: Standing, subject: Subject, programs: Path, page: Path) -> None:
     printed, number, variables = "", 0, ""
-    if page.stem == "ray-and-spark":
+    if page.stem in OF_OPERATORS:
         crds.install(Api(team._plane()))
     if page.stem == "pending-pod":
         # The scheduler has looked at the pod.
@@ -213,21 +272,34 @@ def test_the_commands_of_a_page_work(team: Standing, subject: Subject, programs:
         PROVEN[page.stem](team)
 
 
-def notebook_runs_on_spot(stack: Standing) -> None:
-    """Show that the notebook's pod, as its controller makes it, is refused without the label of the exception."""
-    template = json.loads(stack.kubectl("get", "notebook", "-n", "team-a", "cheap", "-o", "json"))["spec"]["template"]
+def runs_on_spot(stack: Standing, label: str, name: str, spec: dict[str, Any]) -> None:
+    """Show that a pod with the label of the exception lands on spot, and that one without is refused."""
     stack.run("scale", "t4", "1")
-    for name, refused in (("cheap", False), ("other", True)):
-        body = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": name, "namespace": "team-a", "labels": {"notebook-name": name}},
-            "spec": template["spec"],
-        }
-        path = stack.project.parent / "notebook.json"
-        path.write_text(json.dumps(body))
+    for each, refused in ((name, False), ("other", True)):
+        metadata = {"name": each, "namespace": "team-a", "labels": {label: each}}
+        path = stack.project.parent / "pod.json"
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}))
         stack.kubectl(*shlex.split(f"create -f {path}"), ok=not refused)
-    assert until(lambda: "-t4-" in stack.get("pod", "cheap", "-n", "team-a")["spec"].get("nodeName", ""))
+    assert until(lambda: "-t4-" in stack.get("pod", name, "-n", "team-a")["spec"].get("nodeName", ""))
+
+
+def notebook_runs_on_spot(stack: Standing) -> None:
+    """Show it for the notebook's pod, as its controller makes it."""
+    template = json.loads(stack.kubectl("get", "notebook", "-n", "team-a", "cheap", "-o", "json"))["spec"]["template"]
+    runs_on_spot(stack, "notebook-name", "cheap", template["spec"])
+
+
+def predictor_runs_on_spot(stack: Standing) -> None:
+    """Show it for a predictor's pod, with the placement and the model's resources of its InferenceService."""
+    service = json.loads(stack.kubectl("get", "inferenceservice", "-n", "team-a", "model", "-o", "json"))
+    predictor = service["spec"]["predictor"]
+    container = {
+        "name": "kserve-container",
+        "image": "example.com/server:1",
+        "resources": predictor["model"]["resources"],
+    }
+    placement = {key: predictor[key] for key in ("affinity", "tolerations")}
+    runs_on_spot(stack, "serving.kserve.io/inferenceservice", "model", {"containers": [container], **placement})
 
 
 def work_displaces_the_placeholder(stack: Standing) -> None:
@@ -253,11 +325,25 @@ def work_displaces_the_placeholder(stack: Standing) -> None:
         stack.kubectl("delete", "priorityclass", "placeholder")
 
 
+def teams_share_one_cohort(stack: Standing) -> None:
+    """Show that the two parts together are all spot GPUs, and that nobody can take more."""
+    listed = json.loads(stack.kubectl("get", "clusterqueue", "team-a", "team-b", "-o", "json"))["items"]
+    stack.kubectl("delete", "clusterqueue", "team-a", "team-b")
+    stack.kubectl("delete", "namespace", "team-b")
+    queues = [queue["spec"] for queue in listed]
+    parts = [queue["resourceGroups"][0]["flavors"][1]["resources"][3] for queue in queues]
+    assert {queue["cohort"] for queue in queues} == {"teams"}
+    total = sum(int(part["nominalQuota"]) for part in parts)
+    assert all(int(part["nominalQuota"]) + int(part["borrowingLimit"]) <= total for part in parts)
+
+
 WAITS = ("--field-selector", "status.phase!=Failed")
 """A displaced pod stays as Failed."""
 
 PROVEN: dict[str, Callable[[Standing], object]] = {
     "notebook-on-spot": notebook_runs_on_spot,
+    "serve-a-model": predictor_runs_on_spot,
+    "share-gpus-between-teams": teams_share_one_cohort,
     "warm-node": work_displaces_the_placeholder,
 }
 """What a page promises and its own commands do not show."""
