@@ -25,7 +25,7 @@ def repaired(given: Any, pattern: str) -> str | None:
     plain = given.strip().strip(_TYPOGRAPHIC).strip()
     tries = [plain, plain[1:] if re.match(r"[vV]\d", plain) else plain]
     tries += [re.sub(r"-gke\.\d+$|/cryptoKeyVersions/\d+$|-docker\.pkg\.dev$", "", plain)]
-    if re.fullmatch(r"[^\s/]+(/[^\s/]+)+", plain):
+    if re.fullmatch(r"/?[\w.-]+(/[\w.-]+)+", plain):
         tries.append(plain.rpartition("/")[2])  # a name at the end of a path
     if time := re.fullmatch(r"(\d+)\s*([a-z]+)", plain.lower()):
         tries.append(time[1] + _UNITS.get(time[2], time[2]))

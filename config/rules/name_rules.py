@@ -140,7 +140,7 @@ def _labels(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
             yield Problem(
                 where,
                 f"{cloud.title} keeps this key for itself",
-                f"remove it: {cloud.title} sets such labels itself; yours begin with a domain of yours",
+                f"remove it: {cloud.title} sets such labels itself; a label of yours has your own domain",
             )
         elif cloud.own_beginning and key.startswith(cloud.own_beginning):
             yield of_the_cloud(where, cloud)

@@ -127,7 +127,9 @@ def _policy(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             f"{PATH}.policy",
             f"is {network.policy or 'none'} with dataplane {network.dataplane}: Cilium needs both",
-            "write `policy: cilium`, or remove `dataplane: cilium` to keep calico or azure",
+            "write `policy: cilium`, or remove `dataplane: cilium` to keep calico or azure"
+            if network.dataplane == "cilium"
+            else "write `dataplane: cilium` too, or another policy, such as calico",
         )
     elif network.dataplane == "cilium":
         yield Problem(
