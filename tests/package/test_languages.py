@@ -1,4 +1,4 @@
-"""The same use of the component in five languages: each example compiles against the SDK that Pulumi generates, YAML fits the schema."""
+"""One use of the component in five languages: each compiles against the SDK that Pulumi generates, YAML fits the schema."""
 
 import copy
 import hashlib
@@ -151,7 +151,7 @@ def test_the_program_in_yaml_fits_the_schema_and_the_rules() -> None:
     assert refused(PROPERTIES) == []
     wrong = copy.deepcopy(PROPERTIES)
     wrong["systemPool"]["maxNode"] = wrong["systemPool"].pop("maxNodes")
-    assert len(refused(wrong)) == 1
+    assert any("'maxNode' was unexpected" in message for message in refused(wrong))
     outputs = json.loads(Package().schema or "")["resources"][TOKEN]["properties"]
     assert {text.removeprefix("${ml.").removesuffix("}") for text in YAML["outputs"].values()} <= outputs.keys()
     assert [problem for problem in loader.read_stack(PROPERTIES, prefix="")[1] if not problem.warning] == []
