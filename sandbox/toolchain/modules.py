@@ -101,10 +101,10 @@ MODULES = (
             "k8s.io/component-base/version.gitMinor={minor}",
         ),
     ),
-    # No part of the sandbox: the tests of the component package write Python's SDK for it.
+    # No part of the sandbox: the tests of the component package write its SDKs.
     Module(
         "pulumi-sdk",
-        {"pulumi-python-sdk": "kubeflow-spot.dev/tools/pulumi"},
+        {"pulumi-sdk": "kubeflow-spot.dev/tools/pulumi"},
         "github.com/pulumi/pulumi/pkg/v3",
         tags=("disable_grpc_modules",),
         pins="pulumi",

@@ -47,10 +47,10 @@ def program() -> str:
 
 def generate_sdk(folder: Path) -> None:
     """Write the package's SDK for Python into a folder, with the metadata that an installation adds."""
-    generator = programs.ensure(["pulumi-python-sdk"], print)["pulumi-python-sdk"]
+    generator = programs.ensure(["pulumi-sdk"], print)["pulumi-sdk"]
     schema = folder / "schema.json"
     schema.write_text(Package().schema or "")
-    subprocess.run([generator, schema, folder], check=True)
+    subprocess.run([generator, "python", schema, folder], check=True)
     metadata = folder / "pulumi_kubeflow_spot-0.1.0.dist-info" / "METADATA"
     metadata.parent.mkdir()
     metadata.write_text("Metadata-Version: 2.1\nName: pulumi_kubeflow_spot\nVersion: 0.1.0\n")

@@ -231,10 +231,11 @@ def test_engine_and_sdk_are_of_one_version_and_are_raised_together() -> None:
     pinned = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["dependencies"]
     (sdk,) = (text.partition("==")[2] for text in pinned if text.startswith("pulumi=="))
     modules = re.findall(r"github\.com/pulumi/pulumi/\w+/v3 v(\S+)", (PROJECT / "tools/pulumi/go.mod").read_text())
-    assert set(modules) == {sdk}
+    typescript = json.loads((PROJECT / "tools/typescript/package.json").read_text())["devDependencies"]
+    assert {*modules, typescript["@pulumi/pulumi"]} == {sdk}
     rules = renovate()["packageRules"]
     (rule,) = (rule for rule in rules if "pulumi" in rule.get("matchPackageNames", ()))
-    assert rule["matchPackageNames"] == ["pulumi", "github.com/pulumi/pulumi/**"]
+    assert rule["matchPackageNames"] == ["pulumi", "@pulumi/pulumi", "github.com/pulumi/pulumi/**"]
 
 
 def test_every_built_tool_can_be_raised() -> None:

@@ -33,7 +33,7 @@ Files = dict[str, Data]
 
 def faults(files: Files) -> list[str]:
     """Return what is wrong, in a sentence each; empty where nothing is."""
-    rules = (drift, cloud_preview, deploy, trusted, credentials, packages, comment)
+    rules = (drift, cloud_preview, deploy, trusted, credentials, packages, comment, release)
     return [f"{rule.__name__}: {fault}" for rule in rules for fault in rule(files)]
 
 
@@ -235,6 +235,28 @@ def comment(files: Files) -> Iterator[str]:
                 yield f"{name}: the stranger's artifact is opened beside a right to write"
     if jobs["comment"].get("needs") != "draw" or jobs["comment"].get("if") != "needs.draw.outputs.found == 'true'":
         yield "a comment is written where none was drawn"
+
+
+def release(files: Files) -> Iterator[str]:
+    """Demand that what a tag builds is signed by a job that runs no program, and published by one that only publishes."""
+    jobs = files["release"]["jobs"]
+    if triggers(files["release"]) != {"push": {"tags": ["v*"]}, "workflow_dispatch": None}:
+        yield "something else than a tag of a release starts it"
+    if set(jobs) != {"build", "attest", "publish"} or jobs["build"]["permissions"] != {"contents": "read"}:
+        yield "the build can sign, or there is another job"
+    if [step for step in jobs["attest"]["steps"] if "run" in step]:
+        yield "a program runs beside the right to sign"
+    if jobs["attest"].get("if") != "github.ref_type == 'tag'" or jobs["publish"].get("needs") != "attest":
+        yield "a branch is signed or published"
+    scripts = [step["run"] for step in jobs["publish"]["steps"] if "run" in step]
+    if len(scripts) != 1 or not scripts[0].startswith("gh release create ") or "\n" in scripts[0].strip():
+        yield "something else than the release is written"
+    if not all("--require-hashes" in line for step in jobs["build"]["steps"] for line in _builds(step)):
+        yield "the helper package is built by unpinned programs"
+
+
+def _builds(step: Data) -> list[str]:
+    return [line for line in step.get("run", "").splitlines() if " build " in line]
 
 
 def triggers(content: Data) -> Data:

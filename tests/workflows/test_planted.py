@@ -150,6 +150,18 @@ PLANTED = [
         "artifact is opened",
     ),
     ("preview-comment", put("jobs/comment/if", "always()"), "where none was drawn"),
+    # Releases: who signs runs nothing, and builds nothing.
+    ("release", lambda file: file[True]["push"].update(branches=["main"]), "something else than a tag of a release"),
+    ("release", put("jobs/build/permissions/id-token", "write"), "the build can sign"),
+    ("release", put("jobs/attest/steps/0/run", "make"), "a program runs beside the right to sign"),
+    ("release", put("jobs/attest/if", None), "a branch is signed"),
+    ("release", put("jobs/publish/needs", "build"), "a branch is signed or published"),
+    ("release", put("jobs/publish/steps/1/run", "make publish"), "something else than the release is written"),
+    (
+        "release",
+        put("jobs/build/steps/1/run", lambda run: run.replace("--require-hashes", "")),
+        "built by unpinned programs",
+    ),
 ]
 
 

@@ -104,6 +104,13 @@ def test_the_rulesets_have_no_fault() -> None:
     assert faults(*rulesets()) == []
 
 
+def test_the_tag_of_a_release_never_moves() -> None:
+    releases = json.loads((FOLDER / "rulesets" / "releases.json").read_text())
+    assert (releases["enforcement"], releases["bypass_actors"], releases["target"]) == ("active", [], "tag")
+    assert releases["conditions"]["ref_name"] == {"include": ["refs/tags/v*"], "exclude": []}
+    assert {rule["type"] for rule in releases["rules"]} == {"update", "deletion"}
+
+
 def rule(ruleset: dict[str, Any], type: str) -> dict[str, Any]:
     parameters: dict[str, Any] = next(rule["parameters"] for rule in ruleset["rules"] if rule["type"] == type)
     return parameters

@@ -1,27 +1,30 @@
-// The Python SDK of a package's schema, as `pulumi package add` generates it; Pulumi's language host, which holds the generator, is
-// not in the registry.
+// The SDK of a package's schema, as `pulumi package add` generates it; Pulumi's language hosts, which hold the generators, are not in
+// the registry.
 //
-//	pulumi-python-sdk schema.json FOLDER
+//	pulumi-sdk python|nodejs|go schema.json FOLDER
 package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"log"
 	"os"
 	"path/filepath"
 
+	"github.com/pulumi/pulumi/pkg/v3/codegen/go"
+	"github.com/pulumi/pulumi/pkg/v3/codegen/nodejs"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/python"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/schema"
 )
 
 func main() {
 	log.SetFlags(0)
-	if err := generate(os.Args[1], os.Args[2]); err != nil {
+	if err := generate(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func generate(document, folder string) error {
+func generate(language, document, folder string) error {
 	content, err := os.ReadFile(document)
 	if err != nil {
 		return err
@@ -34,7 +37,7 @@ func generate(document, folder string) error {
 	if err != nil {
 		return err
 	}
-	files, err := python.GeneratePackage("pulumi", pkg, nil, nil)
+	files, err := sdk(language, pkg)
 	if err != nil {
 		return err
 	}
@@ -48,4 +51,16 @@ func generate(document, folder string) error {
 		}
 	}
 	return nil
+}
+
+func sdk(language string, pkg *schema.Package) (map[string][]byte, error) {
+	switch language {
+	case "python":
+		return python.GeneratePackage("pulumi", pkg, nil, nil)
+	case "nodejs":
+		return nodejs.GeneratePackage("pulumi", pkg, nil, nil, true, nil)
+	case "go":
+		return gen.GeneratePackage("pulumi", pkg, nil)
+	}
+	return nil, fmt.Errorf("no generator for %s", language)
 }
