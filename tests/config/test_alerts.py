@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from config.alerts.alert_rules import alert_rules, chains, rule_group
+from config.alerts.alert_rules import alert_rules, rule_group
+from config.alerts.series import chains
 from config.clouds import registry
 from config.placement.node_pools import node_pools
 from config.stack_file import loader
