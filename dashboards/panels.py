@@ -1,7 +1,7 @@
 """Panels and dashboards in one style, by Grafana's own SDK.
 
 In the form that every Grafana imports: the newer one (`dashboardv2`), which the SDK prefers, is
-unknown to those before version 12.
+unknown to older versions of Grafana.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from dashboards.__main__ import texts
 from tests.config.stack import spec
 from tests.config.stack_files import CONFIGS, settings
 from tests.dashboards.panel_queries import FILES, queries, read
-from tests.docs.pages import PROJECT
 
 CLAUSE = re.compile(r"\b(?:by|on|ignoring|group_left) \([^)]*\)")
 WORD = re.compile(r"\b(?:and|or|unless)\b|\b\w+(?=\s*\()")
@@ -69,13 +68,3 @@ def test_whoever_imports_a_dashboard_chooses_the_data_source(file: Path) -> None
     assert sources == {"${datasource}"}
     assert board["templating"]["list"][0]["name"] == "datasource"
     assert [panel["id"] for panel in board["panels"]] == list(range(1, len(board["panels"]) + 1))
-
-
-def test_nothing_that_deploys_imports_grafanas_sdk() -> None:
-    users = {
-        path.relative_to(PROJECT).parts[0]
-        for path in PROJECT.glob("*/**/*.py")
-        if not path.relative_to(PROJECT).parts[0].startswith(".")
-        and re.search(r"^\s*(?:from|import) grafana", path.read_text(), re.MULTILINE)
-    }
-    assert users == {"dashboards"}
