@@ -136,7 +136,7 @@ def test_each_query_of_each_panel_finds_something_in_a_drill(recorded: Recorded)
     empty, zero = set(queries), set(queries)
     for scenario in SCENARIOS:
         samples = recorded.metrics(scenario) / SAMPLES
-        found = panel_queries.values(recorded.promtool, samples, [query for _, query in queries], every=5)
+        found = panel_queries.values(recorded.promtool, samples, [query for _, query in queries], every=10)
         print(recorded.stack.name, scenario, "nothing:", sorted(title for title, query in queries if not found[query]))
         empty = {each for each in empty if not found[each[1]]}
         zero = {each for each in zero if not any(found[each[1]])}
