@@ -10,12 +10,12 @@ import pytest
 PROJECT = Path(__file__).resolve().parents[1]
 
 FOLDERS = (
-    *("config", "components", "policy", "checks", "drill", "review", "overlay", "sandbox"),
+    *("config", "components", "policy", "checks", "dashboards", "drill", "review", "overlay", "sandbox"),
     *("bench", "kubeflow", "examples", "tests"),
 )
 
 LONGEST = 300
-NARROW = ("config", "components", "policy", "checks", "drill", "review", "overlay", "kubeflow")
+NARROW = ("config", "components", "policy", "checks", "dashboards", "drill", "review", "overlay", "kubeflow")
 """Folders whose lines end at 100 columns, in place of 120 elsewhere. The formatter made 13 % more lines of the whole tree (143,789
 lines of Python became 162,913), so a file of 300 lines has 340 there."""
 LONGEST_NARROW = 340
@@ -76,7 +76,7 @@ def test_a_repeated_run_is_detected() -> None:
     assert runs(text, moved.replace("value3", "another")) == []
 
 
-LAYERS = ("config", "components", "policy", "checks", "drill", "review", "overlay", "sandbox")
+LAYERS = ("config", "components", "policy", "checks", "dashboards", "drill", "review", "overlay", "sandbox")
 
 
 @pytest.mark.parametrize("layer", LAYERS)

@@ -11,13 +11,17 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
-OURS = {"config", "components", "policy", "checks", "drill", "review", "overlay", "sandbox", "tests", "bench"}
+OURS = {
+    *("config", "components", "policy", "checks", "dashboards", "drill", "review", "overlay", "sandbox"),
+    *("tests", "bench"),
+}
 
 ALLOWED = {
     "config": {"config"},
     "components": {"components", "config"},
     "policy": {"policy"},
     "checks": {"checks", "components", "config"},
+    "dashboards": {"dashboards", "config"},
     "sandbox": {"sandbox"},
     "drill": {"drill", "sandbox"},
     "review": {"review", "sandbox"},
@@ -103,6 +107,12 @@ def test_every_folder_is_on_a_floor(package: str) -> None:
 def test_clouds_and_the_layer_never_import_each_other(place: str, never: str) -> None:
     for path in files(f"components/{place}"):
         assert not [name for name in imports(path) if name.startswith(f"components.{never}")], path
+
+
+def test_only_dashboards_import_grafanas_sdk() -> None:
+    """It is there for development alone."""
+    users = {place for place in ALLOWED for path in files(place) if "grafana_foundation_sdk" in str(imports(path))}
+    assert users == {"dashboards"}
 
 
 def test_config_imports_no_sdk() -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +11,6 @@ from config.alerts.rule import Alert, group
 from config.clouds.traits import Cloud, PoolBounds
 from config.model.alerts import Alerts
 from config.model.cluster import seconds
-from config.model.pool import Pool
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
@@ -20,16 +18,6 @@ _HOUR = 3600
 _SIXTY_DAYS = 60 * 24 * _HOUR
 _FEW = 3
 """Spot nodes that may be lost in an hour without an alert."""
-
-
-@dataclass(frozen=True)
-class Chain:
-    """A spot pool, the pools of its further steps and its twin, by the values of POOL_LABEL."""
-
-    name: str
-    spot: tuple[str, ...]
-    twin: str | None
-    gpus: int
 
 
 def rule_group(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> dict[str, Any]:
@@ -43,7 +31,7 @@ def alert_rules(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> I
     """Yield every alert that the stack can have."""
     with_gpus = [pool for pool in pools if pool.gpus]
     wait = seconds(spec.growth.accepted_wait)
-    for chain in chains(with_gpus):
+    for chain in series.chains(with_gpus):
         yield from _chain_alerts(chain, wait)
     if with_gpus:
         yield from _waits(with_gpus, wait)
@@ -51,35 +39,19 @@ def alert_rules(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> I
         yield from _nodes(spec, with_gpus, cloud)
     if any(pool.spot for pool in pools):
         yield from _evictions(pools)
-        yield _platform_on_spot(spec)
+        yield _platform_on_spot()
     yield _near_the_stop(spec, cloud, pools)
     if cloud.support_ends:
         yield _version_ends(cloud)
     if cloud.priority_expander and with_gpus:
         yield _growth_order()
-    if any(pool.spot for pool in pools):
-        yield from _guard(spec, cloud)
+    if any(pool.spot for pool in pools) and series.guarded_from_spot(spec):
+        yield _guard_bypassed()
 
 
-def chains(pools: Sequence[NodePool]) -> list[Chain]:
-    """Return the chains of spot pools with GPUs."""
-    spot = {pool.label: pool for pool in pools if pool.spot}
-    twins = {pool.source.name: pool.label for pool in pools if pool.twin}
-    found: list[Chain] = []
-    for name, pool in sorted(spot.items()):
-        source = pool.source
-        assert isinstance(source, Pool)
-        steps = [step.pool for step in source.fallback if step.pool in spot]
-        inside = any(name in chain.spot for chain in found)
-        if source.fallback or not inside:
-            members = (name, *(step for step in steps if step))
-            found.append(Chain(name, members, twins.get(name), pool.gpus))
-    return found
-
-
-def _chain_alerts(chain: Chain, wait: int) -> Iterator[Alert]:
+def _chain_alerts(chain: series.Chain, wait: int) -> Iterator[Alert]:
     labels = {"chain": chain.name}
-    spot = f'sum({series.NODES}{{pool=~"{_any(chain.spot)}"}}) > 0'
+    spot = f'sum({series.NODES}{{pool=~"{series.any_of(chain.spot)}"}}) > 0'
     names = " and ".join(chain.spot)
     waiting = f"({series.WAITING} <= {chain.gpus}) and on (namespace, pod) {series.SPOT_POD}"
     yield Alert(
@@ -128,13 +100,11 @@ def _waits(pools: Sequence[NodePool], wait: int) -> Iterator[Alert]:
         for below, size in zip((0, *sizes), sizes, strict=False):
             fitting = [pool.label for pool in candidates if pool.gpus >= size]
             band = f"(({waiting}) > {below} <= {size})"
-            all_full = f'sum({series.FULL}{{pool=~"{_any(fitting)}"}}) == {len(fitting)}'
+            all_full = f'sum({series.FULL}{{pool=~"{series.any_of(fitting)}"}}) == {len(fitting)}'
             full.append(f"({band} and on () ({all_full}))")
             missing.append(f"({band} unless on () ({all_full}))")
         unfit.append(f"(({waiting}) > {max(sizes, default=0)})")
-    quota = (
-        'sum(increase(cluster_autoscaler_failed_scale_ups_total{reason=~"(?i).*quota.*"}[1h])) > 0'
-    )
+    quota = f'sum(increase({series.REFUSED}{{reason=~"(?i).*quota.*"}}[1h])) > 0'
     pod = "{{ $labels.namespace }}/{{ $labels.pod }}"
     yield Alert(
         name="GpuPodWaitsPoolsFull",
@@ -173,13 +143,12 @@ def _waits(pools: Sequence[NodePool], wait: int) -> Iterator[Alert]:
 def _budget(
     spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud, wait: int
 ) -> Iterator[Alert]:
-    budget = hourly_budget(spec, pools, cloud)
+    budget = series.hourly_budget(spec, pools, cloud)
     if budget is None:
         return
-    labels = _any(pool.label for pool in pools)
     yield Alert(
         name="GpuBudgetExceeded",
-        expr=f'sum({series.DOLLARS}{{pool=~"{labels}"}}) > {budget:g}',
+        expr=f"{series.GPU_DOLLARS} > {budget:g}",
         seconds=wait,
         severity="warning",
         summary=f"GPU nodes cost {{{{ $value }}}} USD an hour, more than {budget:g}",
@@ -187,21 +156,8 @@ def _budget(
     )
 
 
-def hourly_budget(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> float | None:
-    """Return US dollars an hour: the stack file's, else those of every pool but the twins at its
-    largest; None if a price is unknown.
-    """
-    if spec.alerts and spec.alerts.hourly_budget is not None:
-        return spec.alerts.hourly_budget
-    paid = [
-        (series.prices(pool, spec, cloud)[0], pool.max_nodes) for pool in pools if not pool.twin
-    ]
-    known = [price * most for price, most in paid if price is not None]
-    return round(sum(known), 2) if paid and len(known) == len(paid) else None
-
-
 def _nodes(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> Iterator[Alert]:
-    every = f'{series.READY}{{pool=~"{_any(pool.label for pool in pools)}"}}'
+    every = f'{series.READY}{{pool=~"{series.any_of(pool.label for pool in pools)}"}}'
     gpus = 'kube_node_status_allocatable{resource="nvidia_com_gpu"} > 0'
     yield Alert(
         name="DevicePluginMissing",
@@ -217,7 +173,7 @@ def _nodes(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> Iterat
         yield Alert(
             name="GpuNodeIdle",
             expr=(
-                f'{series.READY}{{pool=~"{_any(idle)}"}} unless on (node) '
+                f'{series.READY}{{pool=~"{series.any_of(idle)}"}} unless on (node) '
                 f'({series.GPUS}{{node!=""}})'
             ),
             seconds=timers.scale_down + 30 * 60,
@@ -232,7 +188,7 @@ def _evictions(pools: Sequence[NodePool]) -> Iterator[Alert]:
     most = max(_FEW, sum(pool.max_nodes for pool in pools if pool.spot) // 2)
     yield Alert(
         name="SpotNodesLost",
-        expr=f"sum(count_over_time({series.LOST}[1h])) > {most}",
+        expr=f"sum({series.LOST_IN_AN_HOUR}) > {most}",
         seconds=0,
         severity="info",
         summary=f"{{{{ $value }}}} spot nodes with GPU pods were lost in an hour, more than {most}",
@@ -240,12 +196,10 @@ def _evictions(pools: Sequence[NodePool]) -> Iterator[Alert]:
     )
 
 
-def _platform_on_spot(spec: ClusterSpec) -> Alert:
-    guarded = _any(spec.scheduling.guard.guarded_namespaces)
-    pods = f'kube_pod_info{{namespace=~"{guarded}",created_by_kind!="DaemonSet",node!=""}}'
+def _platform_on_spot() -> Alert:
     return Alert(
         name="PlatformPodOnSpot",
-        expr=f'{pods} and on (node) {series.NODE}{{capacity="spot"}}',
+        expr=series.PLATFORM_ON_SPOT,
         seconds=5 * 60,
         severity="critical",
         summary="{{ $labels.namespace }}/{{ $labels.pod }} runs on a spot node",
@@ -255,12 +209,13 @@ def _platform_on_spot(spec: ClusterSpec) -> Alert:
 
 def _near_the_stop(spec: ClusterSpec, cloud: Cloud, pools: Sequence[NodePool]) -> Alert:
     timers = cloud.autoscaler_timers(spec, _bounds(pools))
-    unready = 'count(kube_node_status_condition{condition="Ready",status="true"} == 0)'
-    every = "count(kube_node_info)"
     share = timers.unready_percentage * 0.8
     return Alert(
         name="UnreadyNodesNearTheStop",
-        expr=f"{unready} >= {timers.unready_count} and on () 100 * {unready} / {every} > {share:g}",
+        expr=(
+            f"{series.UNREADY_NODES} >= {timers.unready_count} "
+            f"and on () {series.UNREADY_PERCENT} > {share:g}"
+        ),
         seconds=5 * 60,
         severity="critical",
         summary="{{ $value }} nodes are not Ready; the autoscaler soon stops for every pool",
@@ -302,21 +257,11 @@ def _growth_order() -> Alert:
     )
 
 
-def _guard(spec: ClusterSpec, cloud: Cloud) -> Iterator[Alert]:
-    """Yield an alert of pods that the guard refuses: those that came past it are the proof."""
-    guard = spec.scheduling.guard
-    excepted = {each.namespace for each in guard.exceptions}
-    guarded = [name for name in guard.guarded_namespaces if name not in excepted]
-    if guard.mode != "enforce" or not guarded:
-        return
-    tolerating = (
-        f'max by (namespace, pod) (kube_pod_tolerations{{namespace=~"{_any(guarded)}",'
-        f'key=~"{series.spot_keys(cloud)}"}})'
-    )
-    agents = 'kube_pod_info{created_by_kind="DaemonSet"}'
-    yield Alert(
+def _guard_bypassed() -> Alert:
+    """Return an alert of pods that the guard refuses: those that came past it are the proof."""
+    return Alert(
         name="GuardBypassed",
-        expr=f"{tolerating} unless on (namespace, pod) {agents}",
+        expr=series.BYPASSED,
         seconds=60,
         severity="critical",
         summary="{{ $labels.namespace }}/{{ $labels.pod }} tolerates spot, which the guard refuses",
@@ -327,7 +272,3 @@ def _guard(spec: ClusterSpec, cloud: Cloud) -> Iterator[Alert]:
 
 def _bounds(pools: Sequence[NodePool]) -> list[PoolBounds]:
     return [PoolBounds(each.name, each.min_nodes, each.max_nodes, each.spot) for each in pools]
-
-
-def _any(names: Iterator[str] | Sequence[str] | Mapping[str, Any]) -> str:
-    return "|".join(sorted(names))

@@ -7,12 +7,13 @@ Labels of nodes are there only with
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from config.alerts.rule import Recording
 from config.clouds.tables import price
 from config.clouds.traits import Cloud
-from config.model.pool import Capacity
+from config.model.pool import Capacity, Pool
 from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
@@ -30,14 +31,44 @@ SPOT_POD = "kubeflow_spot:spot_pod:info"
 """1 for each pod that may run on spot, by namespace and pod."""
 LOST = "kubeflow_spot:lost_spot_node:info"
 """1 in the minute in which a spot node with GPU pods went, by node and pool."""
+LOST_POD = "kubeflow_spot:lost_pod_gpus:max"
+"""GPUs of each pod of such a node in the same minute, by namespace, pod and node."""
+PLATFORM_ON_SPOT = "kubeflow_spot:platform_pod_on_spot:info"
+"""1 for each pod of a guarded namespace that runs on a spot node, DaemonSets' left out."""
+BYPASSED = "kubeflow_spot:guard_bypassed:info"
+"""1 for each pod that tolerates spot though the guard refuses that, by namespace and pod."""
+CHAIN_NODES = "kubeflow_spot:chain_nodes:count"
+"""Nodes of a chain, by chain and capacity: its spot pools, and its on-demand twin."""
 FULL = "kubeflow_spot:pool_full:bool"
-"""1 if a pool has its maxNodes, by pool."""
+"""1 if a pool has its maxNodes, by pool; pools with GPUs only."""
+BUDGET = "kubeflow_spot:gpu_budget:usd_per_hour"
+"""US dollars an hour that all GPU nodes may cost."""
 DOLLARS = "kubeflow_spot:pool:usd_per_hour"
 """US dollars an hour of a pool's nodes by list price, by pool."""
 ON_DEMAND_DOLLARS = "kubeflow_spot:pool:usd_per_hour_on_demand"
 """The same if all of them were bought on demand."""
 
+UNREADY_NODES = 'count(kube_node_status_condition{condition="Ready",status="true"} == 0)'
+UNREADY_PERCENT = f"100 * {UNREADY_NODES} / count(kube_node_info)"
+LOST_IN_AN_HOUR = f"count_over_time({LOST}[1h])"
+GPU_DOLLARS = f"sum({DOLLARS} and on (pool) {FULL})"
+GPU_ON_DEMAND_DOLLARS = f"sum({ON_DEMAND_DOLLARS} and on (pool) {FULL})"
+REFUSED = "cluster_autoscaler_failed_scale_ups_total"
+"""Machines that the cloud refused, by reason: a counter of the autoscaler itself."""
+QUOTA = "kube_resourcequota"
+"""Quotas, by namespace, resource and type: `hard` or `used`."""
+
 _POD = "namespace, pod"
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A spot pool, the pools of its further steps and its twin, by the values of POOL_LABEL."""
+
+    name: str
+    spot: tuple[str, ...]
+    twin: str | None
+    gpus: int
 
 
 def recordings(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> Iterator[Recording]:
@@ -59,10 +90,21 @@ def recordings(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> It
     spot = f'kube_pod_tolerations{{key=~"{spot_keys(cloud)}"}}'
     yield Recording(SPOT_POD, f"max by ({_POD}) ({spot})")
     # An evicted node's pods go seconds before it, an idle node goes after minutes without any.
-    before = (
-        f'({READY}{{capacity="spot"}} offset 1m) and on (node) max_over_time({GPUS}[2m] offset 1m)'
-    )
+    pods = f"max_over_time({GPUS}[2m] offset 1m)"
+    before = f'({READY}{{capacity="spot"}} offset 1m) and on (node) {pods}'
     yield Recording(LOST, f"({before}) unless on (node) {READY}")
+    yield Recording(LOST_POD, f"{pods} and on (node) {LOST}")
+    if any(pool.spot for pool in pools):
+        yield from _guarded(spec, cloud)
+    with_gpus = [pool for pool in pools if pool.gpus]
+    if (budget := hourly_budget(spec, with_gpus, cloud)) is not None:
+        yield Recording(BUDGET, f"vector({budget:g})")
+    for chain in chains(with_gpus):
+        for capacity, members in (("spot", chain.spot), ("on-demand", (chain.twin,))):
+            nodes = f'sum({NODES}{{pool=~"{any_of(each for each in members if each)}"}})'
+            labelled = {"chain": chain.name, "capacity": capacity}
+            if any(members):
+                yield Recording(CHAIN_NODES, f"{nodes} or vector(0)", labelled)
     for pool in pools:
         count = f'(sum({NODES}{{pool="{pool.label}"}}) or vector(0))'
         labelled = {"pool": pool.label}
@@ -72,6 +114,55 @@ def recordings(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> It
         if paid is not None and dear is not None:
             yield Recording(DOLLARS, f"{count} * {paid:g}", labelled)
             yield Recording(ON_DEMAND_DOLLARS, f"{count} * {dear:g}", labelled)
+
+
+def chains(pools: Sequence[NodePool]) -> list[Chain]:
+    """Return the chains of spot pools with GPUs."""
+    spot = {pool.label: pool for pool in pools if pool.spot}
+    twins = {pool.source.name: pool.label for pool in pools if pool.twin}
+    found: list[Chain] = []
+    for name, pool in sorted(spot.items()):
+        source = pool.source
+        assert isinstance(source, Pool)
+        steps = [step.pool for step in source.fallback if step.pool in spot]
+        inside = any(name in chain.spot for chain in found)
+        if source.fallback or not inside:
+            members = (name, *(step for step in steps if step))
+            found.append(Chain(name, members, twins.get(name), pool.gpus))
+    return found
+
+
+def hourly_budget(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> float | None:
+    """Return US dollars an hour: the stack file's, else those of every pool but the twins at its
+    largest; None if a price is unknown.
+    """
+    if spec.alerts and spec.alerts.hourly_budget is not None:
+        return spec.alerts.hourly_budget
+    paid = [(prices(pool, spec, cloud)[0], pool.max_nodes) for pool in pools if not pool.twin]
+    known = [price * most for price, most in paid if price is not None]
+    return round(sum(known), 2) if paid and len(known) == len(paid) else None
+
+
+def _guarded(spec: ClusterSpec, cloud: Cloud) -> Iterator[Recording]:
+    guard = spec.scheduling.guard
+    guarded = any_of(guard.guarded_namespaces)
+    pods = f'kube_pod_info{{namespace=~"{guarded}",created_by_kind!="DaemonSet",node!=""}}'
+    yield Recording(PLATFORM_ON_SPOT, f'{pods} and on (node) {NODE}{{capacity="spot"}}')
+    if kept := guarded_from_spot(spec):
+        tolerating = (
+            f'max by ({_POD}) (kube_pod_tolerations{{namespace=~"{any_of(kept)}",'
+            f'key=~"{spot_keys(cloud)}"}})'
+        )
+        agents = 'kube_pod_info{created_by_kind="DaemonSet"}'
+        yield Recording(BYPASSED, f"{tolerating} unless on ({_POD}) {agents}")
+
+
+def guarded_from_spot(spec: ClusterSpec) -> list[str]:
+    """Return the namespaces in which the guard refuses pods that tolerate spot."""
+    guard = spec.scheduling.guard
+    excepted = {each.namespace for each in guard.exceptions}
+    kept = [name for name in guard.guarded_namespaces if name not in excepted]
+    return kept if guard.mode == "enforce" else []
 
 
 def spot_keys(cloud: Cloud) -> str:
@@ -86,3 +177,8 @@ def prices(pool: NodePool, spec: ClusterSpec, cloud: Cloud) -> tuple[float | Non
     bought = None if pool.preemptible else pool.capacity
     paid = price(cloud.provider, place, pool.machine, bought) if bought else None
     return paid, price(cloud.provider, place, pool.machine, Capacity.ON_DEMAND)
+
+
+def any_of(names: Iterable[str]) -> str:
+    """Return the expression that matches each of the names."""
+    return "|".join(sorted(names))

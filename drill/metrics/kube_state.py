@@ -24,6 +24,7 @@ METRICS = (
     *("kube_node_info", "kube_node_labels", "kube_node_status_condition"),
     *("kube_node_status_allocatable", "kube_pod_container_resource_requests", "kube_pod_info"),
     *("kube_pod_status_phase", "kube_pod_status_unschedulable", "kube_pod_tolerations"),
+    "kube_resourcequota",
 )
 _LISTS = ("/api/v1/nodes", "/api/v1/pods")
 _SECONDS = 20.0
@@ -48,7 +49,7 @@ class KubeStateMetrics:
                 f"--kubeconfig={self._plane.admin_kubeconfig}",
                 *("--host=127.0.0.1", f"--port={self._port}"),
                 *("--telemetry-host=127.0.0.1", f"--telemetry-port={self._own}"),
-                "--resources=configmaps,nodes,pods",
+                "--resources=configmaps,nodes,pods,resourcequotas",
                 f"--metric-labels-allowlist=nodes=[{','.join(LABELS)}]",
                 f"--metric-allowlist={','.join(METRICS)}",
             ],

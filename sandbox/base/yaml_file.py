@@ -33,6 +33,7 @@ def parsed(text: str, title: str) -> dict[str, Any]:
         raise SandboxError(f"{title} has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read")
     try:
         content = YAML(typ="safe", pure=True).load(text)
+        _refuse_entities(text, title)
     except RecursionError:
         raise _too_deep(title) from None
     except YAMLError as broken:
@@ -51,6 +52,13 @@ def parsed(text: str, title: str) -> dict[str, Any]:
         raise SandboxError(f"{title} is not a YAML object: write `key: value` lines")
     _check(content, title)
     return content
+
+
+def _refuse_entities(text: str, title: str) -> None:
+    """Raise SandboxError for a value that begins with an HTML entity: this reader takes `&quot;` for an anchor."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := re.search(r"(?:[:,{\[-]\s*)(&(?:quot|apos|amp|lt|gt|nbsp|#\d+);)", line.partition(" #")[0]):
+            raise SandboxError(f"{title}:{number}: is not YAML: {found[1]} is HTML; write the character itself")
 
 
 _WORDS = {

@@ -14,6 +14,7 @@ from config.clouds.traits import RulesKind
 from tests.components.features import cluster, named, with_
 from tests.components.program import Cloud, Declared, declare, kubeconfig_of
 from tests.config.stack_files import CONFIGS, load
+from tests.dashboards.panel_queries import FILES
 
 pytestmark = pytest.mark.program
 
@@ -128,8 +129,9 @@ def test_azure_gets_groups_for_one_cluster_of_its_workspace_and_the_labels_that_
     assert "kubeStateMetrics" not in cluster(third)["azureMonitorProfile"]["metrics"]
 
 
-def test_the_page_names_every_series_of_kube_state_metrics_that_a_rule_reads() -> None:
+def test_the_page_names_every_series_of_kube_state_metrics_that_a_rule_or_dashboard_reads() -> None:
     page = (Path(__file__).parents[2] / "docs" / "operate.md").read_text()
     (listed,) = re.findall(r'kubestate = "([a-z_|]+)"', page)
     rules = json.dumps([declare(happy(name)).outputs["alerts"] for name in ("alerts", "gke-alerts")])
-    assert set(listed.split("|")) == set(re.findall(r"\bkube_[a-z_]+", rules))
+    boards = [file.read_text() for file in FILES]
+    assert set(listed.split("|")) == set(re.findall(r"\bkube_[a-z_]+", "".join([rules, *boards])))

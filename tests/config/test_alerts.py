@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from config.alerts.alert_rules import alert_rules, chains, rule_group
+from config.alerts import series
+from config.alerts.alert_rules import alert_rules, rule_group
+from config.alerts.series import chains
 from config.clouds import registry
 from config.placement.node_pools import node_pools
 from config.stack_file import loader
@@ -21,11 +23,16 @@ GKE = {**on_gke([{**GENERAL, "machine": "n2-standard-8"}, spot("l4", "g2-standar
 
 def group(raw: dict[str, Any], **alerts: Any) -> dict[str, dict[str, Any]]:
     """Return the alerts of a stack file's rule group, by name."""
+    return {rule["alert"]: rule for rule in rules(raw, **alerts) if "alert" in rule}
+
+
+def rules(raw: dict[str, Any], **alerts: Any) -> list[dict[str, Any]]:
+    """Return the rules of a stack file's rule group."""
     spec, problems = loader.read_stack({**raw, "alerts": alerts})
     assert spec is not None, problems
     cloud = registry.cloud_of(spec.cloud)
-    rules = rule_group(spec, node_pools(spec, cloud), cloud)["rules"]
-    return {rule["alert"]: rule for rule in rules if "alert" in rule}
+    found: list[dict[str, Any]] = rule_group(spec, node_pools(spec, cloud), cloud)["rules"]
+    return found
 
 
 def test_every_alert_has_a_runbook_and_each_runbook_an_alert() -> None:
@@ -57,6 +64,23 @@ def test_a_budget_is_set_changed_and_removed() -> None:
     assert "GpuBudgetExceeded" not in group(
         {**AKS, "pools": [GENERAL, spot("t4", "Standard_Unheard_v9", gpus=1, chain="2")]}
     )
+
+
+def test_chains_and_budget_are_recorded_for_dashboards() -> None:
+    recorded = [rule for rule in rules(AKS, hourlyBudget=5) if "record" in rule]
+    chain_nodes = [(rule["labels"], rule["expr"]) for rule in recorded if rule["record"] == series.CHAIN_NODES]
+    assert chain_nodes == [
+        ({"chain": "t4", "capacity": "spot"}, f'sum({series.NODES}{{pool=~"t4|t4big"}}) or vector(0)'),
+        ({"chain": "t4", "capacity": "on-demand"}, f'sum({series.NODES}{{pool=~"t4od"}}) or vector(0)'),
+    ]
+    assert [rule["expr"] for rule in recorded if rule["record"] == series.BUDGET] == ["vector(5)"]
+
+
+def test_an_alert_of_the_guard_needs_the_series_that_the_guards_mode_records() -> None:
+    for mode in ("enforce", "warn"):
+        found = rules({**AKS, "scheduling": {"guard": {"mode": mode}}})
+        assert (series.BYPASSED in {rule.get("record") for rule in found}) == (mode == "enforce")
+        assert ("GuardBypassed" in {rule.get("alert") for rule in found}) == (mode == "enforce")
 
 
 def test_alerts_are_left_out_and_runbooks_move() -> None:

@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 import yaml
 
-from drill.metrics.alert_times import ALERTS, RULES, Fired, run_rules
+from drill.metrics.alert_times import ALERTS, RULES, SAMPLES, Fired, run_rules
 from drill.metrics.samples import BEGIN
 from sandbox.base.notices import to_stderr
 from sandbox.tests.stack import Stack
 from sandbox.toolchain import programs
+from tests.dashboards import panel_queries
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
@@ -128,6 +129,19 @@ def test_the_end_of_a_version_is_told_in_its_last_sixty_days(recorded: Recorded,
 
 def test_nothing_fires_in_a_quiet_week(recorded: Recorded) -> None:
     assert recorded.fired("quiet-week") == {}
+
+
+def test_each_query_of_each_panel_finds_something_in_a_drill(recorded: Recorded) -> None:
+    queries = [(title, query) for file in panel_queries.FILES for title, query in panel_queries.queries(file)]
+    empty, zero = set(queries), set(queries)
+    for scenario in SCENARIOS:
+        samples = recorded.metrics(scenario) / SAMPLES
+        found = panel_queries.values(recorded.promtool, samples, [query for _, query in queries], every=10)
+        print(recorded.stack.name, scenario, "nothing:", sorted(title for title, query in queries if not found[query]))
+        empty = {each for each in empty if not found[each[1]]}
+        zero = {each for each in zero if not any(found[each[1]])}
+    # A panel that is 0 throughout may as well read the wrong series.
+    assert (empty, zero) == (set(), set())
 
 
 def altered(rule: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
