@@ -66,19 +66,6 @@ def _diff() -> str:
     return f"$ .venv/bin/sandbox diff-release r2026-09 r2026-11\n{done.output}"
 
 
-def _changed_release() -> str:
-    """Return the refusal of a released file that differs from its recorded digest."""
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(shutil.copytree(releases.DIRECTORY, folder, dirs_exist_ok=True))
-        file = copy / "r2026-11.toml"
-        file.write_text(file.read_text() + "\n")
-        try:
-            releases.load("r2026-11", copy)
-        except releases.Refused as refused:
-            return "error: " + report([refused.problem]).replace("\n", "\n    ")
-    raise AssertionError("a changed release was loaded")
-
-
 def _removed_pool() -> str:
     """Return the refusal of dev without its twin, on which a GPU notebook runs."""
     spec = {
@@ -104,7 +91,6 @@ MADE: dict[str, Callable[[], str]] = {
     "contract": _contract,
     "below-1.36": _below,
     "diff-release": _diff,
-    "changed-release": _changed_release,
     "removed-pool": _removed_pool,
 }
 """The text of a block, by the name in its mark."""
