@@ -5,10 +5,7 @@ A block says above itself where its text is from: `<!-- checked: NAME -->` names
 """
 
 import re
-import shutil
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pulumi
@@ -16,7 +13,6 @@ import pytest
 from click.testing import CliRunner
 
 from components.layer import running as workload
-from config import releases
 from config.base.problems import report
 from config.stack_file import loader
 from sandbox.cli.commands import main as sandbox
