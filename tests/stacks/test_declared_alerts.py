@@ -110,7 +110,7 @@ def beside(folder: Path, pool: str, namespace: str) -> dict[str, Any]:
     }
 
 
-def test_alerts_of_an_aks_cluster_and_of_stacks_in_it(folder: Path) -> None:
+def test_alerts_of_an_aks_cluster(folder: Path) -> None:
     config = settings(CONFIGS / "alerts.happy.yaml")
     config["scheduling"] = {"enabled": False}
     base = stack(folder, "base")
@@ -141,7 +141,24 @@ def test_alerts_of_an_aks_cluster_and_of_stacks_in_it(folder: Path) -> None:
     assert changed.keys() - declared.keys() == {"FallbackLasts"}
     assert {action["actionGroupId"] for rule in changed.values() for action in rule.get("actions", [])} == {OFFICE}
 
-    # Two stacks in the cluster, whose Prometheus has an operator
+    # Taken out
+    config["alerts"] = {}
+    config["cloud"]["monitoring"].pop("actionGroups")
+    assert {op for op, _ in up(base, config)} == {"delete"}
+    assert records(base, "PrometheusRuleGroup") == []
+    assert allowed(base) == ""
+    assert base.steps() == []
+
+
+@pytest.mark.slow
+def test_two_stacks_in_an_aks_cluster_and_the_cluster_made_anew(folder: Path) -> None:
+    config = settings(CONFIGS / "alerts.happy.yaml")
+    config["scheduling"] = {"enabled": False}
+    base = stack(folder, "base")
+    up(base, config)
+    declared = rules(base)
+
+    # Its Prometheus has an operator
     one, two = stack(folder, "one"), stack(folder, "two")
     one.write(beside(folder, "one", "monitoring"))
     refused = one.run("preview", ok=False)
@@ -166,22 +183,16 @@ def test_alerts_of_an_aks_cluster_and_of_stacks_in_it(folder: Path) -> None:
     two.run("down")
     assert objects(folder, path).keys() == {"kubeflow-spot-one-alerts"}
 
-    # Taken out
-    config["alerts"] = {}
-    config["cloud"]["monitoring"].pop("actionGroups")
-    assert {op for op, _ in up(base, config)} == {"delete"}
-    assert records(base, "PrometheusRuleGroup") == []
-    assert allowed(base) == ""
-    assert base.steps() == []
-
     # Destroyed and up again
     base.run("down")
+    config["cloud"]["monitoring"].pop("actionGroups")
     config["alerts"] = {"declare": "cloud"}
     up(base, config)
     assert rules(base).keys() == declared.keys() | {"FallbackLasts"}
     assert not any("actions" in rule for rule in rules(base).values())
 
 
+@pytest.mark.slow
 def test_alerts_of_a_gke_cluster(folder: Path) -> None:
     config = settings(CONFIGS / "gke-alerts.happy.yaml")
     config["cloud"]["location"] = "europe-west4-a"
