@@ -54,10 +54,19 @@ def opposite(name: str, known: Iterable[str]) -> str | None:
     return others[close[0]] if close else None
 
 
+@lru_cache(256)
+def _longest(form: str) -> int:
+    """Return the length of the longest name of one letter that has the form, up to 300."""
+    return next((size for size in range(300, 0, -1) if re.fullmatch(form, "a" * size)), 0)
+
+
 def with_form(name: str, form: str) -> str:
     """Return `write for example NAME; `, with a name like this one that has the form; empty if
     there is none.
     """
+    cut = next((end for end in range(len(name), 0, -1) if re.fullmatch(form, name[:end])), 0)
+    if cut > 1 and re.fullmatch(r"[\w-]+", name) and _longest(form) - cut in (0, 1):
+        return f"it has {len(name)} characters, {len(name) - cut} too many; "
     if hidden(name) != name:
         return ""  # in another spelling nobody would know a secret as one
     lower = name.lower()

@@ -11,8 +11,13 @@ _PLACEHOLDER = re.compile(r"\{\{|\$[({]|^<.*>$")
 """Beginnings of what templates and shells replace."""
 _TYPOGRAPHIC = "\u201c\u201d\u201e\u2018\u2019"
 """Quotes of word processors."""
+_DASHES = str.maketrans("\u2013\u2014\u2212", "---")
+"""Dashes that a word processor writes for a minus."""
 _UNITS = {"min": "m", "mins": "m", "minute": "m", "minutes": "m", "sec": "s", "secs": "s"}
 _UNITS |= {"second": "s", "seconds": "s", "hour": "h", "hours": "h", "hrs": "h", "hr": "h"}
+AZURE_REGION = r"^[a-z0-9]+$"
+"""A region's short name."""
+_SECONDS = {"h": 3600, "m": 60, "s": 1}
 _CURRENCY = re.compile(r"(?:[$€£]|USD|EUR)?\s*(\d+(?:[.,]\d+)?)\s*(?:[$€£]|USD|EUR)?(?:/h|/hour)?")
 
 
@@ -23,12 +28,22 @@ def repaired(given: Any, pattern: str) -> str | None:
     if not isinstance(given, str) or secret_in(given):
         return None
     plain = given.strip().strip(_TYPOGRAPHIC).strip()
-    tries = [plain, plain[1:] if re.match(r"[vV]\d", plain) else plain]
-    tries += [re.sub(r"-gke\.\d+$|/cryptoKeyVersions/\d+$|-docker\.pkg\.dev$", "", plain)]
+    number = plain[1:] if re.match(r"[vV]\d", plain) else plain
+    tries = [plain, number]
+    tries += [re.sub(r"-gke\.\d+$|/cryptoKeyVersions/\d+$|-docker\.pkg\.dev$", "", number)]
+    if pattern == AZURE_REGION:
+        tries.append(plain.lower().replace(" ", ""))  # as the portal shows it
     if re.fullmatch(r"/?[\w.-]+(/[\w.-]+)+", plain):
         tries.append(plain.rpartition("/")[2])  # a name at the end of a path
     if time := re.fullmatch(r"(\d+)\s*([a-z]+)", plain.lower()):
-        tries.append(time[1] + _UNITS.get(time[2], time[2]))
+        unit = _UNITS.get(time[2], time[2])
+        tries.append(time[1] + unit)
+        seconds = int(time[1][:6]) * _SECONDS.get(unit, 0)
+        tries += [
+            f"{seconds // of}{short}"
+            for short, of in _SECONDS.items()
+            if seconds and not seconds % of
+        ]
     return next((each for each in tries if each != given and re.search(pattern, each)), None)
 
 
@@ -39,8 +54,9 @@ def is_placeholder(given: Any) -> bool:
 
 def price(given: Any) -> str | None:
     """Return a price as a number; None if the text is none."""
-    found = _CURRENCY.fullmatch(str(given).strip())
-    return found[1].replace(",", ".") if found else None
+    text = str(given).strip().translate(_DASHES)
+    found = _CURRENCY.fullmatch(text)
+    return text if text == "-1" else found[1].replace(",", ".") if found else None
 
 
 def without_letters(given: Any) -> str | None:

@@ -79,6 +79,16 @@ def by_key(model: type[Model]) -> Mapping[str, FieldInfo]:
     return {str(field.alias): field for field in model.model_fields.values()}
 
 
+def field_at(model: type[Model], place: str) -> FieldInfo | None:
+    """Return the field at a dotted path in a model; None if there is none."""
+    inside: type[Model] | None = model
+    field = None
+    for name in place.split("."):
+        field = by_key(inside).get(name) if inside else None
+        inside = next(models(field.annotation), None) if field else None
+    return field
+
+
 def models(annotation: Any) -> Iterator[type[Model]]:
     """Yield the models in an annotation, not those inside of models."""
     if isinstance(annotation, type) and issubclass(annotation, Model):

@@ -39,6 +39,10 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(where, *not_an_object(given, place.model))
         case "tuple_type":
             return Problem(where, *not_a_list(given, model=place.model))
+        case "string_type" if given is None and ":" in str(error["loc"][-1]):
+            name, _, text = str(error["loc"][-1]).partition(":")
+            remedy = f"write `{name}: {text.strip()}`, with a space after the colon"
+            return Problem(where, "is a key without a value", remedy)
         case "string_type" if given is None or isinstance(given, dict | list):
             what = f"is {type_in_words(given)}, not text"
             form = next((_form(form, place) for form in place.forms), None)
@@ -50,6 +54,9 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
                 remedy = f"write the value of `{fitting[0]}` alone, without any key and {{ }}"
                 return Problem(where, what, remedy)
             return Problem(where, what, form or "write one value, without [ ] or { } around it")
+        case "string_type" if isinstance(given, float) and _matches(str(given), place):
+            remedy = f'put it in quotes: "{given}"; without them YAML drops a last 0, as of 1.30'
+            return Problem(where, f"{is_it}, which YAML does not read as text", remedy)
         case "string_type":
             return Problem(
                 where, f"{is_it}, which YAML does not read as text", _as_text(given, place)
@@ -92,7 +99,7 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(
                 where, f"{is_it}, with a letter that looks like a digit", f"write {number}"
             )
-        case "int_type" if unit := re.fullmatch(r"(\d+)[a-zA-Z%]+", str(given)):
+        case "int_type" if unit := re.fullmatch(r"(\d+) ?[a-zA-Z%]+", str(given)):
             return Problem(where, is_it, f"write a whole number without a unit, such as {unit[1]}")
         case "bool_type" if str(given).lower() in _YES_OR_NO:
             wanted = _YES_OR_NO[given.lower()]
@@ -217,6 +224,10 @@ _OTHERS_WORDS = {"timesharing": "time-slicing"}
 """Values of other tools, in lower case without _ and -, and ours."""
 
 
+def _matches(text: str, place: Place) -> bool:
+    return bool(place.forms) and all(re.search(form, text) for form in place.forms)
+
+
 def _fits(value: Any, place: Place) -> bool:
     if not isinstance(value, str) or place.secret or secret_in(value):
         return False
@@ -235,6 +246,9 @@ def _is_address(given: Any) -> bool:
 
 def _as_text(given: Any, place: Place) -> str:
     """Return the remedy for a number, true or false in place of a text."""
+    clock = f"{given // 60:02}:{given % 60:02}" if type(given) is int and 0 <= given < 1440 else ""
+    if clock and not place.secret and _matches(clock, place):
+        return f'put it in quotes: "{clock}", which YAML reads as a number of minutes'
     quoted = "put it in quotes" + ("" if place.secret else f': "{shown(given)}"')
     form = next((form for form in place.forms if not re.search(form, str(given))), None)
     units = [f"{given}{unit}" for unit in "smh" if form and re.search(form, f"{given}{unit}")]

@@ -48,6 +48,9 @@ def _name(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     name = draft.cluster.name
     if name is None:
         yield Problem("cluster.name", "is missing", "add `name`")
+    elif repairs.is_placeholder(name) or "${" in name:
+        what = f"is {name!r}, and nothing replaces variables here"
+        yield Problem("cluster.name", what, f"write the name itself: {cloud.cluster_name_words}")
     elif not re.fullmatch(cloud.cluster_name, name):
         yield Problem(
             "cluster.name",

@@ -69,13 +69,25 @@ def _model(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
         )
 
 
+def _as_many(machine: Machine, cloud: Cloud) -> str:
+    """Return the smallest size with as many NVIDIA GPUs."""
+    nvidia = [
+        each
+        for each in cloud.machines.values()
+        if each.gpus == machine.gpus
+        and each.gpu_model.startswith("nvidia")
+        and each.status == "current"
+    ]
+    return min(nvidia, key=lambda each: each.vcpus).size if nvidia else cloud.gpu_machine
+
+
 def _vendor(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     machine = cloud.machine(pool.machine)
     if machine and machine.gpu_model.startswith("amd-"):
         yield Problem(
             f"{path}.machine",
             f"{machine.size} has an AMD GPU; this program installs NVIDIA's device plugin only",
-            f"use a size with an NVIDIA GPU, such as {cloud.gpu_machine}",
+            f"use a size with an NVIDIA GPU, such as {_as_many(machine, cloud)}",
         )
 
 
@@ -90,7 +102,8 @@ def _mig(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]
         yield Problem(
             f"{path}.mig",
             f"is {pool.mig}, but {machine.size} has {has}, which has no MIG profile",
-            "remove it, or use a size with A100, H100 or H200",
+            "remove it, or use a size with A100, H100 or H200; any GPU is shared by `gpuSharing: "
+            "{strategy: time-slicing, replicas: 4}`",
         )
     elif machine and pool.mig not in sizes:
         yield Problem(

@@ -114,7 +114,7 @@ def _on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pr
         yield Problem(
             f"{path}.reservation",
             f"is set on a pool that is {pool.capacity}: reserved machines are bought on demand",
-            "remove it, or write `capacity: on-demand`",
+            "remove it, or write `capacity: on-demand` and remove `spot` and `fallback`",
         )
 
 

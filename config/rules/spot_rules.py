@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from config.base import near
 from config.base.problems import Problem
+from config.clouds.tables import Machine
 from config.clouds.traits import Cloud
 from config.model.pool import Fallback, Pool
 from config.model.reading import of_each
@@ -62,9 +63,8 @@ def _machine(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
         yield Problem(
             f"{path}.capacity",
             f"{machine.size} is not sold as spot",
-            "write `capacity: on-demand`, or use another size"
-            if machine.on_demand
-            else "use another size",
+            f"{'write `capacity: on-demand`, or ' if machine.on_demand else ''}use another size"
+            + _with_spot(machine, cloud),
         )
     elif not pool.reclaimable and not machine.on_demand and not pool.reservation:
         spot = "" if machine.spot == "no" else "write `capacity: spot`, "
@@ -73,6 +73,20 @@ def _machine(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
             f"{machine.size} is not sold on demand",
             f"{spot}name the `reservation` it comes from, or use another size",
         )
+
+
+def _with_spot(machine: Machine, cloud: Cloud) -> str:
+    """Return an example of a size as large that is sold as spot; empty if there is none."""
+    alike = (
+        each
+        for each in cloud.machines.values()
+        if each.spot == "yes"
+        and each.status == "current"
+        and (each.vcpus, each.gpus, each.gpu_model)
+        == (machine.vcpus, machine.gpus, machine.gpu_model)
+    )
+    near = min(alike, key=lambda each: abs(each.memory_gib - machine.memory_gib), default=None)
+    return f", such as {near.size}" if near else ""
 
 
 @each_step
@@ -128,10 +142,12 @@ def _fallback_pools(
         yield from _other_kind(where, pool, pools[step.pool], cloud)
     elif draft.names_are_known():
         others = sorted(other.name for other in draft.spot_pools() if other.name != pool.name)
+        twin = any(of_each(pool.fallback, lambda other: other.on_demand is not None))
+        alone = "" if twin else ", or `{onDemand: {maxNodes: 2}}` in place of `pool`"
         remedy = near.did_you_mean(step.pool, others) + (
             f"one of: {', '.join(others)}"
             if others
-            else "write that pool, or `{onDemand: {maxNodes: 2}}` in place of `pool`"
+            else f"write that pool under `pools`{alone or ', or remove this step'}"
         )
         yield Problem(where, f"there is no pool {step.pool!r}", remedy)
 
@@ -145,9 +161,12 @@ def _other_kind(where: str, pool: Pool, other: Pool, cloud: Cloud) -> Iterator[P
             f"declares an on-demand pool of {pool.name}'s machines itself",
         )
     elif has_gpus(other, cloud) != has_gpus(pool, cloud):
+        with_gpus, without = (
+            (pool.name, other.name) if has_gpus(pool, cloud) else (other.name, pool.name)
+        )
         yield Problem(
             where,
-            f"only one of {pool.name!r} and {other.name!r} has GPUs: no pod fits both",
+            f"{with_gpus!r} has GPUs and {without!r} has none: no pod fits both",
             "name another spot pool of the same kind, or write `- onDemand: {maxNodes: 2}`",
         )
     # What a share or a MIG instance counts depends on more than the machine.
@@ -187,12 +206,14 @@ def _fallback_cycles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 def _spot_alone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not draft.makes_cluster or not draft.system_pool or not draft.pools or not draft.all_pools:
         return
+    taken = of_each(draft.pools.values(), lambda pool: pool.name)
+    free = next(name for name in ("general", "cpu", "platform", "basic") if name not in taken)
     # Where the system pool takes no others, `rules.system_pool` refuses the file.
     if not draft.system_pool.critical_addons_only and len(draft.spot_pools()) == len(draft.pools):
         yield Problem(
             "pools",
             "all end by themselves: Kubeflow's own pods and notebooks have the system pool alone",
-            f"add an on-demand pool, such as `{{name: general, machine: {cloud.cpu_machine}, "
+            f"add an on-demand pool, such as `{{name: {free}, machine: {cloud.cpu_machine}, "
             "maxNodes: 4}`",
             warning=True,
         )

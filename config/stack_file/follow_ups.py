@@ -19,6 +19,8 @@ _FROM_CHAINS = re.compile(
 """Warnings that follow from all pools: false while one of them cannot be read."""
 _OF_WHAT_IS_MISSING = ("says nothing", "must name one thing", "leaves no way")
 """What an object lacks, perhaps because its keys are misspelt."""
+_IN_A_REGION = "the cluster's region"
+_NO_STEP = "a step is a spot pool, or one with"
 _FROM_PRICES = "for a useful GPU hour"
 _VERSION = "cluster.kubernetesVersion"
 
@@ -30,15 +32,24 @@ def independent(of_rules: Sequence[Problem], reading: Reading) -> Iterator[Probl
     errors = [*read, *(each for each in of_rules if not each.warning)]
     wrong = {each.path for each in errors}
     old_version = any(each.path == _VERSION for each in of_rules)
+    user = reading.mended.as_written
+    unknown_place = any(each.path == "cloud.location" and each.warning for each in of_rules)
     chains_unclear = any(_OF_A_CHAIN.match(each.path) for each in errors)
     for each in of_rules:
         path, warning = each.path, each.warning
         of_chains = _FROM_CHAINS.match(path) or _FROM_PRICES in each.what
         if not (
             reading.follows_a_guess(each)
-            or (each.what.startswith(_OF_WHAT_IS_MISSING) and f"{path}." in unknown)
-            or (warning and path.endswith(".machine") and path in wrong)
+            or (each.what.startswith(_OF_WHAT_IS_MISSING) and f"{user(path)}." in unknown)
+            or (path.endswith(".zones") and _IN_A_REGION in each.what and unknown_place)
+            or (_NO_STEP in each.what and reading.tells(".reservation"))
+            or (warning and path.endswith(".machine") and wrong & _of_the_machine(path))
             or (warning and path.startswith("cloud.fallback") and old_version)
             or (warning and of_chains and chains_unclear)
         ):
             yield each
+
+
+def _of_the_machine(path: str) -> set[str]:
+    """Return the paths of problems that another machine ends."""
+    return {path, path.removesuffix("machine") + "capacity"}

@@ -22,6 +22,9 @@ from config.clouds.tables import ForeignKey
 from config.model.fields import Model
 from config.model.structure import by_key, models
 
+HERE = "."
+"""The object that has the key itself: what the key holds belongs to it."""
+
 _MOST = 2
 """Places that a remedy names."""
 
@@ -32,6 +35,9 @@ _POOL_OBJECT = re.compile(r"^pool\b")
 
 _TELLING = 6
 """Letters of another tool's key that means the same at every place; `min` does not."""
+
+_GENERAL = ("enabled", "enable", "version", "config", "metadata", "template", "schedule", "sharing")
+"""Keys that mean something else in each object."""
 
 _POOL = re.compile(r"pools\[\d+\]|systemPool")
 
@@ -60,8 +66,14 @@ class Hints:
             return absent, None
         if foreign:
             remedy = foreign.remedy or in_its_place(own)
-            return remedy, own if own in fields and not foreign.remedy else None
-        places = _shallowest(key, _places(model, "")) or _shallowest(key, self._everywhere)
+            follows = not foreign.remedy or own == HERE
+            return remedy, own if follows and own else None
+        switch = re.sub(r"^enabled?(?=[A-Z_])|_?enabled?$", "", key, flags=re.IGNORECASE)
+        places = (
+            _shallowest(key, _places(model, ""))
+            or _shallowest(switch, _places(model, ""))
+            or _shallowest(key, self._everywhere)
+        )
         if near := nearest(key, fields, _SURELY if places else NEAR):
             return f"did you mean `{near}`?", near
         if key in self._types:
@@ -128,6 +140,8 @@ class Hints:
         for cloud in self._clouds:
             for (place, name), foreign in cloud.foreign_keys().items():
                 if name != bare(key) or not place:
+                    continue
+                if bare(key) in _GENERAL or foreign.key == HERE:
                     continue
                 if foreign.remedy.startswith("remove it") or " under `" in foreign.remedy:
                     return foreign.remedy

@@ -6,24 +6,20 @@ program's spelling; `Mended.written` has the user's.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import product
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-import yaml
-from pydantic import TypeAdapter, ValidationError
-from pydantic.fields import FieldInfo
-
-from config.base.hiding import secret_in
 from config.base.near import nearest
 from config.base.problems import MOST, Problem, as_path
-from config.model.fields import Model
-from config.model.structure import by_key, holds_secret
+from config.model.fields import Model, alternatives
+from config.model.structure import by_key, field_at
 from config.model.wording import NOT_A_KEY, not_a_list, not_an_object, shown
-from config.stack_file.hints import in_its_place, keys_here
+from config.stack_file.hints import HERE, in_its_place, keys_here
+from config.stack_file.written_out import fits, flow, taken_apart, written_out
 
 Hint = Callable[[str, type[Model], str], tuple[str, str | None]]
 """Key, model and path -> the remedy for an unknown key, and the model's key that it means."""
@@ -75,7 +71,7 @@ class Mended:
             self._add(
                 path,
                 f"is {shown(value)}, which is text and not an object",
-                f"write `{_flow(meant)}`; keys: {keys}",
+                f"write `{flow(meant)}`; keys: {keys}",
             )
             self.guessed.add(path)
             self.written |= {path + as_path(key): self.as_written(path) for key in meant}
@@ -83,36 +79,80 @@ class Mended:
         if not isinstance(value, dict):
             return value
         fields = by_key(model)
-        mended: dict[Any, Any] = {}
+        mended = {
+            key: self.value(item, fields[key].annotation, path + as_path(key))
+            for key, item in value.items()
+            if key in fields
+        }
         for key, item in value.items():
-            target = key
-            if key not in fields and (apart := _taken_apart(str(key), fields)):
-                target, item, remedy = apart
-                self._add(path + as_path(str(key)), NOT_A_KEY, remedy)
-                if target in value:
-                    continue
-            elif key not in fields:
-                # A hint compares many names: none for a problem that no report shows.
-                hinted = len(self.problems) < MOST
-                remedy, meant_key = (
-                    self.hint(str(key), model, path) if hinted else (keys_here(fields), None)
-                )
-                if (
-                    meant_key
-                    and remedy == in_its_place(meant_key)
-                    and _fits(item, fields[meant_key])
-                ):
-                    remedy = f"write `{meant_key}: {_as_yaml(item)}` in its place"
-                if meant_key and (meant_key in value or meant_key in mended):
-                    remedy = f"remove it: `{meant_key}` stands there already"
-                self._add(path + as_path(str(key)), NOT_A_KEY, remedy)
-                self.told |= {path + as_path(name) for name in re.findall(r"`(\w+)\b", remedy)}
-                if meant_key is None or meant_key in value or meant_key in mended:
-                    continue
-                target = meant_key
-                self.written[path + as_path(target)] = self.as_written(path) + as_path(str(key))
-            mended[target] = self.value(item, fields[target].annotation, path + as_path(target))
+            if key not in fields:
+                self._unknown(str(key), item, model, path, mended, self.as_written(path))
         return mended
+
+    def _unknown(
+        self, key: str, item: Any, model: type[Model], path: str, mended: dict[Any, Any], user: str
+    ) -> None:
+        """Report an unknown key, and read its value at the place that the key means, if any.
+
+        `mended` is the object at `path`, `user` the user's path of the object that has the key.
+        """
+        where, meant = user + as_path(key), None
+        if apart := taken_apart(key, by_key(model)):
+            remedy, meant, item = apart
+        elif len(self.problems) < MOST:
+            remedy, meant = self.hint(key, model, path)
+        else:  # a hint compares many names: none for a problem that no report shows
+            remedy, meant = keys_here(by_key(model)), None
+        field = field_at(model, meant) if meant else None
+        if meant == HERE:
+            self.problems.append(Problem(where, NOT_A_KEY, remedy))
+            for inner, one in item.items() if isinstance(item, dict) else ():
+                self._unknown(str(inner), one, model, path, mended, where)
+            return
+        if meant is None or field is None:
+            self._tell(where, remedy, path)
+            return
+        if bool in alternatives(field.annotation) and isinstance(item, dict):
+            item = item.get("enabled", item)  # a switch, to other tools an object
+        *outer, last = meant.split(".")
+        around, place, above = mended, path, ""
+        for name in outer:
+            above = above or (name if name in around else "")
+            inside = around.get(name, {})
+            if not isinstance(inside, dict):
+                self._tell(where, f"remove it: `{name}` stands there already", path)
+                return
+            around[name] = around = dict(inside)
+            place += as_path(name)
+        place += as_path(last)
+        if remedy == in_its_place(meant) and fits(item, field):
+            remedy = f"write {written_out(meant, item, above)}"
+        there = last in around
+        if there and not (isinstance(item, dict) and isinstance(around[last], dict)):
+            self._tell(where, f"remove it: `{meant}` stands there already", path)
+            return
+        if there:
+            remedy = f"write what it holds under `{meant}`, which stands there already"
+        self._tell(where, remedy, path)
+        before = self.written.get(place)
+        self.written[place] = where
+        read = self.value(item, field.annotation, place)
+        if there:
+            # What the object had keeps its own place in the file.
+            self.written.pop(place)
+            self.written |= {place: before} if before else {}
+            new = {name: one for name, one in read.items() if name not in around[last]}
+            self.written |= {place + as_path(name): where + as_path(name) for name in new}
+            read = {**around[last], **new}
+        around[last] = read
+
+    def _tell(self, where: str, remedy: str, path: str) -> None:
+        self.problems.append(Problem(where, NOT_A_KEY, remedy))
+        self.told |= {path + as_path(name) for name in re.findall(r"`(\w+)\b", remedy)}
+        for name, inside in product(
+            re.findall(r"`(\w+)`", remedy), re.findall(r"under `(\w+)`", remedy)
+        ):
+            self.told |= {f"{inside}.{name}", f"{path}.{inside}.{name}"}
 
     def _list(self, value: Any, inner: Any, path: str) -> Any:
         if isinstance(value, list):
@@ -162,42 +202,6 @@ class Mended:
         self.problems.append(Problem(self.as_written(path), what, remedy))
 
 
-def _taken_apart(key: str, fields: Container[str]) -> tuple[str, Any, str] | None:
-    """Return key, value and remedy for `key:value` without a space, or with one that YAML does not
-    know; None for other keys.
-    """
-    name, colon, text = key.replace("\u00a0", " ").partition(":")
-    if not colon or name.strip() not in fields:
-        return None
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError:
-        return None
-    strange = "\u00a0" in key
-    why = "a non-breaking space (U+00A0) stands in it: type" if strange else "write"
-    return name, value, f"{why} `{name}: {text.strip()}`, with a space after the colon"
-
-
-def _fits(value: Any, field: FieldInfo) -> bool:
-    """Return whether a message may show a value that the field accepts as it is."""
-    if not isinstance(value, str | int | float) or holds_secret(field.annotation):
-        return False
-    if isinstance(value, str) and secret_in(value):
-        return False
-    try:
-        form: Any = (
-            Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
-        )
-        TypeAdapter(form).validate_python(value, strict=not isinstance(value, str))
-    except ValidationError:
-        return False
-    return True
-
-
-def _as_yaml(value: Any) -> str:
-    return _quoted(value) if isinstance(value, str) else str(value).lower()
-
-
 def respelled(path: str, spelling: dict[str, str]) -> str:
     """Return the path with its longest known beginning replaced."""
     for end in range(len(path), 0, -1):
@@ -216,17 +220,3 @@ def _structure(annotation: Any) -> Any:
     if isinstance(annotation, type) and issubclass(annotation, Model):
         return annotation
     return annotation if get_origin(annotation) is tuple else None
-
-
-def _flow(meant: dict[str, Any]) -> str:
-    """Return an object of texts as YAML."""
-    return "{" + ", ".join(f"{key}: {_quoted(value)}" for key, value in meant.items()) + "}"
-
-
-_WORDS_OF_YAML = ("true", "false", "null", "yes", "no", "on", "off")
-
-
-def _quoted(text: str) -> str:
-    # Plain words and names; not those that YAML reads as a number, or as true or false.
-    plain = re.fullmatch(r"[A-Za-z][\w./-]*", text) and text.lower() not in _WORDS_OF_YAML
-    return text if plain else json.dumps(text)

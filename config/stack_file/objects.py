@@ -68,6 +68,10 @@ class Reading:
             found.path.rpartition(".")[0] in self.mended.guessed or found.path in self.mended.told
         )
 
+    def tells(self, end: str) -> bool:
+        """Return whether the remedy for another key says to write one whose path ends so."""
+        return any(path.endswith(end) for path in self.mended.told)
+
     def of_rule(self, found: Problem) -> Problem:
         """Return a rule's problem with the path in the user's spelling."""
         return replace(found, path=self.mended.as_written(respelled(found.path, self._kept)))
@@ -153,6 +157,8 @@ def _combined(same: list[Problem]) -> Problem:
     """Join the errors of a value that fits none of several forms, or of a wrong key with a wrong
     value.
     """
+    if same[0].what.endswith("not a list"):
+        same = same[:1]  # its text has none of its items' form
     first, *others = dict.fromkeys(found.remedy for found in same)
     between = "; its value: " if same[0].what == NOT_A_KEY else "; or "
     return Problem(

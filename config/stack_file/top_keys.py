@@ -120,8 +120,8 @@ def read_top_keys(
         what = "is not a setting of this program"
         if key in outside:
             what, remedy = (
-                "stands beside `config`, where Pulumi drops it",
-                f"move it below `config:`; {remedy}",
+                "stands outside of `config`, where Pulumi drops it",
+                f"write `config:` above it once, and indent it below; {remedy}",
             )
         elif namespace:
             what = f"is in the namespace {namespace}, which this program does not read"

@@ -92,6 +92,10 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
     for number, line in enumerate(lines, 1):
         if re.match(r"(<{7}|={7}|>{7})( |$)", line):
             return number, "a conflict marker of git; keep one of the two sides, and delete the three markers"
+        if line.startswith("```"):
+            return number, "the line is a fence of Markdown; delete it, and the one at the end"
+        if "\u00a0" in line.partition("#")[0]:
+            return number, "a non-breaking space (U+00A0) stands in the line; type ordinary spaces"
     mark = getattr(broken, "problem_mark", None)
     if mark is None:
         return None, _in_words(broken)
@@ -115,6 +119,8 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
             return number, "a block of Terraform's language; write `key: value` lines"
         if re.match(r"-[A-Za-z\"'{\[]", line):
             return number, "a `-` of a list needs a space after it"
+        if joined := re.fullmatch(r"(?:- )?([A-Za-z][\w-]*):([^\s:/][^:]*)", line):
+            return number, f"a space is missing after the colon; write `{joined[1]}: {joined[2]}`"
         if problem.startswith(("mapping values", "could not find")) and re.fullmatch(
             r"(- )?[\w.\"'-]+( [^:#]+)?", line
         ):

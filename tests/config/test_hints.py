@@ -11,6 +11,7 @@ from config.clouds.tables import rows
 from config.model.fields import Model
 from config.model.structure import by_key, models
 from config.stack_file import loader, top_keys
+from config.stack_file.hints import HERE
 from config.stack_file.mending import Mended
 from tests.config.stack import L4, azure, gke_pool, good, on_gke, system, with_pool
 
@@ -25,18 +26,18 @@ def remedy(raw: dict[str, Any], path: str) -> str:
 HINTS = [
     # Of another level.
     (with_pool(maxPrice=1), "pools[1].maxPrice", "`spot.maxPrice`"),
-    (with_pool(evictionPolicy="Delete"), "pools[1].evictionPolicy", "`spot.evictionPolicy`"),
+    (with_pool(evictionPolicy="Delete"), "pools[1].evictionPolicy", "`spot: {evictionPolicy: Delete}`"),
     (azure(authorizedRanges=[]), "cloud.authorizedRanges", "`access.authorizedRanges`"),
     (good(location="westeurope"), "location", "`cloud.location`"),
     (azure(maxNodes=3), "cloud.maxNodes", "`systemPool.maxNodes` or `pools[].maxNodes`"),
     (good(guard={"mode": "warn"}), "guard", "`scheduling.guard`"),
     # Of Terraform, the clouds' APIs and their command lines.
     (with_pool(scaleSetPriority="Spot"), "pools[1].scaleSetPriority", "remove it: `capacity` stands there already"),
-    (with_pool(scaleSetEvictionPolicy="Delete"), "pools[1].scaleSetEvictionPolicy", "`spot.evictionPolicy`"),
-    (with_pool(spot_max_price=1), "pools[1].spot_max_price", "`spot.maxPrice`"),
-    (with_pool(os_disk_size_gb=100), "pools[1].os_disk_size_gb", "`osDisk.sizeGb`"),
-    (gke_pool(L4, disk_type="pd-ssd"), "pools[0].disk_type", "`gcp.diskType`"),
-    (gke_pool(L4, guest_accelerator=[]), "pools[0].guest_accelerator", "`gpus`"),
+    (with_pool(scaleSetEvictionPolicy="Delete"), "pools[1].scaleSetEvictionPolicy", "`spot: {evictionPolicy: Delete}`"),
+    (with_pool(spot_max_price=1), "pools[1].spot_max_price", "`spot: {maxPrice: 1}`"),
+    (with_pool(os_disk_size_gb=100), "pools[1].os_disk_size_gb", "`osDisk: {sizeGb: 100}`"),
+    (gke_pool(L4, disk_type="pd-ssd"), "pools[0].disk_type", "`gcp: {diskType: pd-ssd}`"),
+    (gke_pool(L4, guest_accelerator=[]), "pools[0].guest_accelerator", "`gpus: 1`"),
     # Of each zone, as the API and Terraform count; and labels of the bill, not of Kubernetes.
     (gke_pool(L4, minNodeCount=1), "pools[0].minNodeCount", "write `gcp.minNodesPerZone` and"),
     (gke_pool(L4, min_node_count=1), "pools[0].min_node_count", "write `gcp.minNodesPerZone` and"),
@@ -102,7 +103,7 @@ def test_every_name_of_another_tool_leads_to_a_key_that_is_there() -> None:
         top_types = {**top_keys.top_key_types(cloud), "pool": registry.pool_model()}
         for (place, name), (path, remedy) in cloud.foreign_keys().items():
             assert bool(path) or bool(remedy), (place, name)
-            if not path or (place.startswith("cloud") and cloud.provider == "existing"):
+            if path in ("", HERE) or (place.startswith("cloud") and cloud.provider == "existing"):
                 continue
             within = place and path.split(".")[0] not in top_types
             annotation: Any = None

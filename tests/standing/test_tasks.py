@@ -310,7 +310,9 @@ def work_displaces_the_placeholder(stack: Standing) -> None:
 
     try:
         on_spot = until(lambda: "-t4-" in node("warm"), 240)
-        assert on_spot, stack.kubectl("describe", "pods", "-n", "warm")
+        (log,) = stack.home.rglob("autoscaler.log")
+        seen = stack.kubectl("get", "pods,nodes", "-A", "-o", "wide") + log.read_text()[-2000:]
+        assert on_spot, stack.kubectl("describe", "pods", "-n", "warm") + seen
         held = node("warm")
         assert "Failed" not in stack.kubectl("get", "pods", "-n", "warm")
         work = pod("work", "1")

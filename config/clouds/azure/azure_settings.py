@@ -23,6 +23,7 @@ from config.clouds.azure.azure_network import AzureNetwork
 from config.clouds.azure.azure_storage_drivers import AzureStorageDrivers
 from config.clouds.azure.azure_upgrades import AzureUpgrades
 from config.clouds.provider_properties import Properties
+from config.model import repairs
 from config.model.cluster import CloudSettings
 from config.model.fields import Cidr, Model, Reference, optional, worded
 
@@ -218,7 +219,7 @@ class Azure(CloudSettings):
         None,
         "The region's short name, such as westeurope. Required for a new cluster.",
         "westeurope",
-        pattern=r"^[a-z0-9]+$",
+        pattern=repairs.AZURE_REGION,
     )
     resource_group: ResourceGroup | None = optional(
         None, "The resource group that the stack makes. Default: the cluster's name.", "ml-dev"

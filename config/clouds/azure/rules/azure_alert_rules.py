@@ -30,7 +30,7 @@ def _metrics(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             "alerts.declare",
             "is cloud, and no metrics are collected that Azure Monitor could read",
-            "write `operator`, or set `cloud.monitoring.metrics`",
+            "set `cloud.monitoring.metrics` to {}; with a Prometheus of yours write `operator`",
         )
 
 

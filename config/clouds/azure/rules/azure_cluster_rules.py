@@ -113,7 +113,9 @@ def _long_term_support(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Pro
         return
     if azure.tier != "Premium":
         yield Problem(
-            "cloud.longTermSupport", f"needs tier Premium, not {azure.tier}", "add `tier: Premium`"
+            "cloud.longTermSupport",
+            f"needs tier Premium, not {azure.tier}",
+            "write `tier: Premium` under `cloud`",
         )
     if azure.upgrades.channel != "patch":
         yield Problem(

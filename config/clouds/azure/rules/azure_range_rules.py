@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from ipaddress import IPv4Network
-from itertools import combinations
+from itertools import combinations, islice
 
 from config.base.problems import Problem
 from config.clouds.azure.azure_network import NODE_SUBNET, AzureNetwork
@@ -19,6 +19,9 @@ from config.rules.network_rules import PATH, free_range, readable_ranges, refuse
 
 # learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of
 # these.
+_TRIES = 1000
+"""Parts of a range that are looked at for a free one."""
+
 _KEPT = tuple(
     map(IPv4Network, ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24"))
 )
@@ -67,14 +70,20 @@ def _subnets_inside(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
             yield Problem(
                 f"{PATH}.{key}",
                 f"{subnet} is not inside addressSpace {space}",
-                _part(space, subnet),
+                _part(
+                    space, subnet, [other for other in _subnets(azure).values() if other != subnet]
+                ),
             )
 
 
-def _part(space: IPv4Network, subnet: IPv4Network) -> str:
+def _part(space: IPv4Network, subnet: IPv4Network, others: Collection[IPv4Network]) -> str:
+    """Return a remedy with a part of the space, as large as the subnet, that no other one has."""
     if subnet.prefixlen < space.prefixlen:
-        return "choose a part of it"
-    return f"choose a part of it, such as {next(space.subnets(new_prefix=subnet.prefixlen))}"
+        return f"choose a smaller part of {space}"
+    parts = space.subnets(new_prefix=subnet.prefixlen)
+    free = (part for part in islice(parts, _TRIES) if not any(map(part.overlaps, others)))
+    part = next(free, None)
+    return f"choose a free part of {space}" + (f", such as {part}" if part else "")
 
 
 def _overlaps(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -90,8 +99,12 @@ def _overlaps(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(
                 f"{PATH}.{first}",
                 f"{ranges[first]} overlaps {second} {ranges[second]}",
-                "choose a part of addressSpace that no other subnet has"
-                if first in _subnets(azure)
+                _part(
+                    ranges["addressSpace"],
+                    ranges[first],
+                    [each for key, each in _subnets(azure).items() if key != first],
+                )
+                if first in _subnets(azure) and "addressSpace" in ranges
                 else free_range(ranges.values(), ranges[first]),
             )
 

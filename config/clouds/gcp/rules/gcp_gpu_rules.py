@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base import near
 from config.base.problems import Problem
 from config.clouds.gcp.gcp_pool import options_of
 from config.clouds.gcp.gcp_settings import Gcp
@@ -52,7 +53,9 @@ def _attached(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pro
 def _of_the_machine(
     path: str, pool: Pool, machine: Machine, model: str | None
 ) -> Iterator[Problem]:
-    takes = ", ".join(f"{name} ({_or(counts)})" for name, counts in machine.attachable.items())
+    takes = ", ".join(
+        f"{accelerator(name)} ({_or(counts)})" for name, counts in machine.attachable.items()
+    )
     if model is None:
         yield Problem(
             f"{path}.gpuModel", f"is missing: {machine.size} takes several", f"one of: {takes}"
@@ -71,7 +74,9 @@ def _of_the_machine(
             if built_in
             else ""
         )
-        yield Problem(f"{path}.gpuModel", what, f"{other}one of: {takes}")
+        short = f"nvidia-{near.bare(pool.gpu_model or '')}"
+        meant = f"did you mean {accelerator(short)}? " if short in machine.attachable else ""
+        yield Problem(f"{path}.gpuModel", what, f"{other}{meant}one of: {takes}")
     elif not pool.gpus:
         what = "is missing" if pool.gpus is None else "is 0, but gpuModel is set"
         yield Problem(f"{path}.gpus", what, f"write how many: {_or(machine.attachable[model])}")

@@ -259,7 +259,7 @@ def _nodes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             "systemPool.minNodes",
             f"is {draft.system_pool.min_nodes}: without that node all of the cluster's own pods "
             "end",
-            "2 or more",
+            "2 or more, and maxNodes no less",
             warning=True,
         )
 
