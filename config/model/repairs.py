@@ -11,6 +11,9 @@ _PLACEHOLDER = re.compile(r"\{\{|\$[({]|^<.*>$")
 """Beginnings of what templates and shells replace."""
 _TYPOGRAPHIC = "\u201c\u201d\u201e\u2018\u2019"
 """Quotes of word processors."""
+_OFFSETS = {"UTC": "+00:00", "GMT": "+00:00", "Z": "+00:00", "CET": "+01:00", "CEST": "+02:00"}
+_OFFSETS |= {"EST": "-05:00", "EDT": "-04:00", "PST": "-08:00", "PDT": "-07:00"}
+"""Time zones by their abbreviations."""
 _DASHES = str.maketrans("\u2013\u2014\u2212", "---")
 """Dashes that a word processor writes for a minus."""
 _UNITS = {"min": "m", "mins": "m", "minute": "m", "minutes": "m", "sec": "s", "secs": "s"}
@@ -31,6 +34,7 @@ def repaired(given: Any, pattern: str) -> str | None:
     number = plain[1:] if re.match(r"[vV]\d", plain) else plain
     tries = [plain, number]
     tries += [re.sub(r"-gke\.\d+$|/cryptoKeyVersions/\d+$|-docker\.pkg\.dev$", "", number)]
+    tries += [_OFFSETS.get(plain.upper(), plain)]
     if pattern == AZURE_REGION:
         tries.append(plain.lower().replace(" ", ""))  # as the portal shows it
     if re.fullmatch(r"/?[\w.-]+(/[\w.-]+)+", plain):

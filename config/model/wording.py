@@ -215,12 +215,14 @@ def _one_of(given: Any, allowed: list[str]) -> str:
         if {"spot", "on-demand"} <= {*map(str, given)} & {*allowed}:
             return "write `capacity: spot`; on-demand machines come by `fallback: [{onDemand: {maxNodes: 2}}]`"
         return f"write one value, without [ ]: {', '.join(allowed)}"
+    if isinstance(given, dict):
+        return f"write one word, without what stands in it: {', '.join(allowed)}"
     near = meant[0] if len(meant) == 1 else nearest(written, allowed)
     near = _OTHERS_WORDS.get(written) if _OTHERS_WORDS.get(written) in allowed else near
     return (f"did you mean {near}? " if near else "") + f"one of: {', '.join(allowed)}"
 
 
-_OTHERS_WORDS = {"timesharing": "time-slicing"}
+_OTHERS_WORDS = {"timesharing": "time-slicing", "stable": "patch"}
 """Values of other tools, in lower case without _ and -, and ours."""
 
 

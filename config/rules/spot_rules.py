@@ -36,8 +36,8 @@ def _only_spot(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pr
         if pool.fallback:
             yield Problem(
                 f"{path}.fallback",
-                "is set on an on-demand pool, which is itself a fallback",
-                "remove it, or write `capacity: spot` if this pool is to be tried on spot first",
+                "is set on an on-demand pool: on demand comes last, after spot",
+                "remove it, or write `capacity: spot`, and `- onDemand: ...` as the last step",
             )
 
 
@@ -153,7 +153,11 @@ def _fallback_pools(
 
 
 def _other_kind(where: str, pool: Pool, other: Pool, cloud: Cloud) -> Iterator[Problem]:
-    if not other.reclaimable and not other.reservation:
+    if (
+        not other.reclaimable
+        and not other.reservation
+        and has_gpus(other, cloud) == has_gpus(pool, cloud)
+    ):
         yield Problem(
             where,
             f"{other.name!r} is on-demand: a step is a spot pool, or one with a `reservation`",
@@ -195,12 +199,16 @@ def _fallback_cycles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         TopologicalSorter(earlier).prepare()
     except CycleError as error:
         circle = sorted(set(error.args[1]))
+        # The step back to an earlier pool of the file is the one that people do not mean.
         for name in circle:
-            yield Problem(
-                f"pools[{index_of[name]}].fallback",
-                f"goes in a circle: {', '.join(circle)} fall back to one another",
-                "put them in one order, and leave the last without a way back",
-            )
+            index = index_of[name]
+            for back in object_names.chain(draft.pools[index])[1:]:
+                if back in circle and index_of[back] < index:
+                    yield Problem(
+                        f"pools[{index}].fallback",
+                        f"goes in a circle: {', '.join(circle)} fall back to one another",
+                        f"remove `- pool: {back}` here, or the step from {back} to {name}",
+                    )
 
 
 def _spot_alone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -232,7 +232,7 @@ SEVERAL: dict[str, tuple[dict[str, Any], list[str]]] = {
     ),
     "a circle": (
         edited(good(), {"pools[1].fallback": [{"pool": "t4big"}], "pools[2].fallback": [{"pool": "t4"}]}),
-        ["pools[1].fallback", "pools[2].fallback"],
+        ["pools[2].fallback"],
     ),
     "the cloud's own spot label on a spot pool": (with_pool(labels=SPOT_LABEL), []),
     "the same on demand": (extra_pool(labels=SPOT_LABEL), ['pools[3].labels["kubernetes.azure.com/scalesetpriority"]']),

@@ -24,7 +24,7 @@ ObjectId = Annotated[
     str,
     form(
         GUID,
-        "a GUID, such as 2b0f5c1e-8f0e-4d3a-9c57-1f6f1f0a7c11; not a name",
+        "an object id of Entra, not a name: `az ad group show --group NAME --query id` prints a group's",
     ),
 ]
 """A GUID of Microsoft Entra, such as a group's object id."""

@@ -89,7 +89,11 @@ class AzureSsh(Model):
         ),
     )
     public_key: str = Field(
-        pattern=r"^ssh-(rsa|ed25519) [A-Za-z0-9+/]+=*( .*)?$",
+        pattern=worded(
+            r"^ssh-(rsa|ed25519) [A-Za-z0-9+/]+=*( .*)?$",
+            "write what stands in the key's .pub file, not its path: one line that begins with "
+            "ssh-ed25519 or ssh-rsa",
+        ),
         description="The public key, one line of ssh-rsa or ssh-ed25519.",
         examples=[
             "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA "

@@ -129,7 +129,7 @@ def _logins(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             f"{_PATH}.localAccounts",
             "is false without Entra: nobody could log in",
-            "add `adminGroups` (or `azureRbac: true`), or remove it",
+            "add `adminGroups`, a list of object ids of Entra groups (or `azureRbac: true`), or remove it",
         )
     if access.tenant_id:
         yield Problem(

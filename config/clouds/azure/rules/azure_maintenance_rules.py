@@ -28,7 +28,9 @@ def _order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         azure.upgrades.exclusions, lambda one: (one[0], one[1].start, one[1].end)
     ):
         if end < start:
-            yield Problem(f"{path}.end", f"{end} is before `start`", "write a later date")
+            yield Problem(
+                f"{path}.end", f"{end} is before `start`", "exchange the two, or write a later date"
+            )
 
 
 NEW_CLUSTER_RULES = (_dates, _order)

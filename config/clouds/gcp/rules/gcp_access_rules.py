@@ -117,7 +117,7 @@ def _elsewhere(name: str, place: str, region: str) -> Problem:
     return Problem(
         f"{_key_PATH}.{name}",
         f"is a key in {place}, and the cluster is in {region}",
-        f"a key in {region}",
+        f"write a key of {region}: projects/.../locations/{region}/keyRings/.../cryptoKeys/...",
         warning=True,
     )
 
