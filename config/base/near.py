@@ -66,7 +66,7 @@ def with_form(name: str, form: str) -> str:
     """
     cut = next((end for end in range(len(name), 0, -1) if re.fullmatch(form, name[:end])), 0)
     if cut > 1 and re.fullmatch(r"[\w-]+", name) and _longest(form) - cut in (0, 1):
-        return f"it has {len(name)} characters, {len(name) - cut} too many; "
+        return f"it has {len(name)} characters, {len(name) - _longest(form)} too many; "
     if hidden(name) != name:
         return ""  # in another spelling nobody would know a secret as one
     lower = name.lower()

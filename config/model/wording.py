@@ -89,7 +89,8 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
         case "int_type" | "float_type" if isinstance(given, str) and _NUMBER.fullmatch(given):
             return Problem(where, f"{is_it}, in quotes", f"write {given}, without quotes")
         case "float_type" if price := repairs.price(given):
-            return Problem(where, is_it, f"write {price}")
+            dash = ", with a long dash" if re.search("[\u2013\u2014\u2212]", str(given)) else ""
+            return Problem(where, is_it + dash, f"write {price}")
         case "float_type" if share := re.fullmatch(r"(\d+(?:\.\d+)?) ?%", str(given)):
             return Problem(where, is_it, f"write {float(share[1]) / 100:g}, a share of 1")
         case "greater_than_equal" if given == 0 and where.endswith(".maxNodes"):
@@ -149,6 +150,8 @@ def not_a_list(
         parts = [part.strip() for part in given.split(",")]
         # A text of digits stands for a text: a zone such as "1".
         return what, f"write `[{', '.join(json.dumps(p) if p.isdigit() else p for p in parts)}]`"
+    if isinstance(given, str) and given and hidden(given) == given:
+        return what, f"write `[{json.dumps(given)}]`, or one `- ...` a line"
     return what, "write `[...]`, or one `- ...` a line"
 
 
@@ -161,6 +164,8 @@ def _example(model: type[Model], switch: Any = None) -> str:
     values = {
         key: _example_of(fields[key], switch is not False) for key in required or list(fields)[:2]
     }
+    if type(switch) is int and required and fields[required[0]].annotation is int:
+        values[required[0]] = str(switch)
     return "{" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}"
 
 

@@ -13,7 +13,7 @@ from config.base.problems import Problem
 from config.clouds.tables import Versions, minor_number
 from config.clouds.traits import Cloud
 from config.model import repairs
-from config.model.fields import FORMS
+from config.model.fields import FORMS, given
 from config.model.reading import doubled, known
 from config.model.release import PINS, Override, pinned
 from config.rules.draft import Draft, each
@@ -23,7 +23,7 @@ def _version_override(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     cluster = draft.cluster
     if not cluster or not draft.makes_cluster:
         return
-    if cluster.kubernetes_version and not cluster.reason:
+    if given(cluster, "kubernetes_version") and not given(cluster, "reason"):
         yield Problem(
             "cluster.reason",
             "is missing while kubernetesVersion overrides the release",

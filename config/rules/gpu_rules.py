@@ -30,7 +30,13 @@ def _number(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
 def _right_number(pool: Pool, machine: Machine, cloud: Cloud) -> str:
     remedy = f"write {machine.gpus} or leave it out"
     if machine.gpus:
-        return remedy
+        wanted = (
+            each.size
+            for each in cloud.machines.values()
+            if (each.gpus, each.gpu_model, each.status) == (pool.gpus, machine.gpu_model, "current")
+        )
+        size = next(wanted, None)
+        return remedy + (f"; {size} has {pool.gpus}" if size else "")
     remedy += f", or use a size with GPUs, such as {cloud.gpu_machine}"
     # The machine of the same size to which the GPU can be attached.
     attachable = [
@@ -78,7 +84,8 @@ def _as_many(machine: Machine, cloud: Cloud) -> str:
         and each.gpu_model.startswith("nvidia")
         and each.status == "current"
     ]
-    return min(nvidia, key=lambda each: each.vcpus).size if nvidia else cloud.gpu_machine
+    near = min(nvidia, key=lambda each: abs(each.vcpus - machine.vcpus), default=None)
+    return near.size if near else cloud.gpu_machine
 
 
 def _vendor(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ _NO_TEMPLATE = {"groups", "username", "public_key", "context"}
 """Fields with their own syntax: regular expressions, login names (nvcr.io's is `$oauthtoken`), the
 comment after a key, contexts of a kubeconfig."""
 
-_FREE = {"reason", "tags"}
+_FREE = {"reason"}
 """Fields whose texts may hold anything."""
 
 _JUDGED = {"name", "zones", "pool", "order", "subnet"}
@@ -51,11 +51,14 @@ def _left(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                 path,
                 f"has {found[0]!r} in it, which nobody replaces: a stack file is no template",
                 "write the value itself",
+                warning=name == "tags",  # which may hold anything
             )
 
 
 def _around(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for path, name, text in texts(parts(draft)):
+        if name == "tags":
+            continue
         bare = text.strip().strip("\"'")
         if text != text.strip() and not (name == "public_key" and text == text.lstrip()):
             yield Problem(

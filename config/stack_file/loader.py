@@ -85,6 +85,8 @@ def read_stack(
     by_rules = _rule_problems(file, draft) if of_ours else []
     problems = _joined(problems + file.reading.problems(), by_rules)
     problems = [_beside(problem, others) for problem in problems]
+    unknown = tuple(f"{each.path}." for each in problems if each.what == wording.NOT_A_KEY)
+    beyond = [each for each in beyond if not each.path.startswith(unknown)]
     problems = _shown(bounds.drop_repeats(problems, beyond + beyond_outside))
     if any(not problem.warning for problem in problems):
         return None, problems

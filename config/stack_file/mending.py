@@ -16,7 +16,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from config.base.near import nearest
 from config.base.problems import MOST, Problem, as_path
 from config.model.fields import Model, alternatives
-from config.model.structure import by_key, field_at
+from config.model.structure import by_key, field_at, holds_secret
 from config.model.wording import NOT_A_KEY, not_a_list, not_an_object, shown
 from config.stack_file.hints import HERE, in_its_place, keys_here
 from config.stack_file.written_out import fits, flow, taken_apart, written_out
@@ -132,7 +132,7 @@ class Mended:
             self._tell(where, f"remove it: `{meant}` stands there already", path)
             return
         if there:
-            remedy = f"write what it holds under `{meant}`, which stands there already"
+            remedy = f"write what it holds under `{meant}`"
         self._tell(where, remedy, path)
         before = self.written.get(place)
         self.written[place] = where
@@ -171,17 +171,20 @@ class Mended:
     def _items(self, value: dict[Any, Any], model: type[Model], path: str) -> list[Any]:
         """Read an object in place of a list: as its only item, or as several by their names."""
         fields = by_key(model)
-        identity = next((key for key in ("name", "namespace") if key in fields), None)
+        identity = next((key for key in ("name", "namespace", "pin") if key in fields), None)
         by_name = identity and all(isinstance(item, dict) for item in value.values())
         if not by_name or any(nearest(str(key), fields) for key in value):
             plain = [key for key in fields if key != identity]
-            if identity and len(plain) == 1 and not any(nearest(str(key), fields) for key in value):
+            if identity and plain and not any(nearest(str(key), fields) for key in value):
                 first, item = next(iter(value.items()), ("team-a", 1))
-                what = not_a_list(value)[0]
-                self._add(
-                    path, what, f"write `- {{{identity}: {first}, {plain[0]}: {item}}}`, one a line"
+                others = "".join(
+                    f", {name}: ..." for name in plain[1:] if fields[name].is_required()
                 )
-                return []
+                if isinstance(item, str | int) and not holds_secret(model):
+                    pair = flow({identity: str(first), plain[0]: item})[:-1]
+                    what = not_a_list(value)[0]
+                    self._add(path, what, f"write `- {pair}{others}}}`, one a line")
+                    return []
             self._add(path, *not_a_list(value, self.examples.get(path), model))
             if not any(nearest(str(key), fields) for key in value):
                 return []

@@ -118,6 +118,12 @@ def read_top_keys(
             else hints.of_the_file(name, settings)
         )
         what = "is not a setting of this program"
+        above = re.fullmatch(rf"its place is `(\w+)\.{re.escape(name)}`", remedy)
+        if above and raw.get(above[1], 0) is None:
+            remedy = f"indent it below `{prefix}{above[1]}:`"
+        if key in outside and not raw and mended.problems:
+            settings.setdefault(name, value)
+            continue  # one message is enough for a file without `config:`
         if key in outside:
             what, remedy = (
                 "stands outside of `config`, where Pulumi drops it",

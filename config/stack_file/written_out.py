@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from config.base.hiding import secret_in
+from config.model.fields import alternatives
 from config.model.structure import holds_secret
 
 
@@ -37,6 +38,9 @@ def fits(value: Any, field: FieldInfo) -> bool:
     if not isinstance(value, str | int | float) or holds_secret(field.annotation):
         return False
     if isinstance(value, str) and secret_in(value):
+        return False
+    kinds = set(alternatives(field.annotation))
+    if isinstance(value, str) and kinds & {int, float, bool} and str not in kinds:
         return False
     try:
         form: Any = (
@@ -65,9 +69,9 @@ def _as_yaml(value: Any) -> str:
     return _quoted(value) if isinstance(value, str) else str(value).lower()
 
 
-def flow(meant: dict[str, Any]) -> str:
+def flow(meant: Mapping[str, Any]) -> str:
     """Return an object of texts as YAML."""
-    return "{" + ", ".join(f"{key}: {_quoted(value)}" for key, value in meant.items()) + "}"
+    return "{" + ", ".join(f"{key}: {_as_yaml(value)}" for key, value in meant.items()) + "}"
 
 
 _WORDS_OF_YAML = ("true", "false", "null", "yes", "no", "on", "off")

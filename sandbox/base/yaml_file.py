@@ -93,7 +93,7 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
         if re.match(r"(<{7}|={7}|>{7})( |$)", line):
             return number, "a conflict marker of git; keep one of the two sides, and delete the three markers"
         if line.startswith("```"):
-            return number, "the line is a fence of Markdown; delete it, and the one at the end"
+            return number, "the line is a fence of Markdown; delete it, and the one at the end if there is one"
         if "\u00a0" in line.partition("#")[0]:
             return number, "a non-breaking space (U+00A0) stands in the line; type ordinary spaces"
     mark = getattr(broken, "problem_mark", None)
