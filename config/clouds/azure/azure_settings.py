@@ -33,7 +33,7 @@ class AzureAccess(Model):
     private: bool = optional(False, "Whether the API server has only a private address. Immutable.")
     private_dns_zone: Literal["system", "none"] | ArmId | None = optional(
         None,
-        "With `private`: a private DNS zone's id, `system` (AKS' own, the default) or `none`.",
+        "With `private`: a private DNS zone. Default: `system`, AKS' own.",
         "system",
     )
     authorized_ranges: tuple[Cidr, ...] = optional(
@@ -106,8 +106,7 @@ class AzureKms(Model):
             "the key's id with its version at the end, as `az keyvault key show --query key.kid` "
             "prints it: https://<vault>.vault.azure.net/keys/<key>/<version>",
         ),
-        description="The key's id with its version, "
-        "https://<vault>.vault.azure.net/keys/<key>/<version>.",
+        description="The key, with its version.",
         examples=["https://example.vault.azure.net/keys/etcd/0123456789abcdef0123456789abcdef"],
     )
     vault_id: ArmId | None = optional(
@@ -124,12 +123,12 @@ class AzureEncryption(Model):
 
     at_host: bool = optional(
         False,
-        "Encrypt temporary disks and caches as well. Needs the subscription's feature "
+        "Encrypt temporary disks and caches too. Needs the feature "
         "Microsoft.Compute/EncryptionAtHost (page enable-host-encryption).",
     )
     disk_encryption_set: ArmReference | None = optional(
         None,
-        "A disk encryption set's resource id: your own key for managed disks (page "
+        "A disk encryption set: your own key for managed disks (page "
         "azure-disk-customer-managed-keys). Immutable. Default: Azure's key.",
         "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
         "Microsoft.Compute/diskEncryptionSets/example",
@@ -189,8 +188,8 @@ class AzureMonitoring(Model):
     )
     action_groups: tuple[ArmId, ...] = optional(
         (),
-        "Resource ids of action groups that each alert notifies, with `alerts.declare: cloud`; "
-        "empty: alerts are only shown in Azure.",
+        "Action groups that each alert notifies, with `alerts.declare: cloud`; empty: alerts are "
+        "only shown in Azure.",
         [
             "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
             "Microsoft.Insights/actionGroups/example"
@@ -253,7 +252,7 @@ class Azure(CloudSettings):
     # https://learn.microsoft.com/azure/templates/microsoft.containerservice/managedclusters
     properties: Properties = optional(
         {},
-        "Further properties of the managed cluster, in Azure's names: those that no key here sets.",
+        "Properties of the managed cluster without a key here, in Azure's names.",
         {"workloadAutoScalerProfile": {"verticalPodAutoscaler": {"enabled": True}}},
     )
 
