@@ -88,8 +88,8 @@ class AzureAutoscaler(Model):
     )
     max_total_unready_percentage: int | None = optional(
         None,
-        "Per cent of unready nodes above which, with okTotalUnreadyCount, the autoscaler stops "
-        "for every pool. Default: likewise. AKS' default: 45.",
+        "Per cent of unready nodes above which, together with okTotalUnreadyCount, the autoscaler "
+        "stops for every pool. Default: as for okTotalUnreadyCount. AKS' default: 45.",
         60,
         ge=0,
         le=100,
