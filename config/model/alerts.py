@@ -32,8 +32,7 @@ class Alerts(Model):
         "none",
         "Where the stack declares the rules beside the output `alerts`. `operator`: a "
         "PrometheusRule for the Prometheus operator in the cluster, which you install. `cloud`: "
-        "rule groups of Azure Monitor on AKS, ClusterRules on GKE. The cloud bills the samples "
-        "that managed Prometheus collects, and those that the rules record.",
+        "rule groups of Azure Monitor on AKS, ClusterRules on GKE (operate.md).",
         "operator",
     )
     namespace: Namespace = optional(

@@ -115,8 +115,8 @@ class Growth(Model):
     )
     accepted_wait: Duration = optional(
         "15m",
-        "The longest accepted wait for the last step of a chain; the program warns above it. "
-        "From `24h` on, pods may wait until spot is back. It changes nothing in the cluster.",
+        "The longest accepted wait for the last step of a chain; above it the program warns. From "
+        "`24h` on pods may wait until spot is back. Changes nothing in the cluster.",
         "30m",
     )
 
@@ -189,7 +189,7 @@ class Queueing(Model):
     enabled: bool = optional(False, "Whether the stack has the output `queueing`.")
     namespaces: tuple[Namespace, ...] = optional(
         (),
-        "Namespaces that get a LocalQueue; only their work is admitted. Default: no LocalQueues, "
-        "and work of every namespace that has one is admitted.",
+        "Namespaces that get a LocalQueue; only their work is admitted. Default: none; any "
+        "namespace with a LocalQueue is.",
         ["team-a", "vision"],
     )

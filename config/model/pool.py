@@ -148,8 +148,8 @@ class Upgrade(Model):
     )
     max_unavailable: str | None = optional(
         None,
-        "Nodes that an upgrade removes at a time, in quotes, where quota leaves no room for a "
-        "surge: a number, on AKS also a share. Default: 0.",
+        "Nodes that an upgrade removes at a time, in quotes, where quota has no room for a surge; "
+        "AKS: or a share. Default: 0.",
         "1",
         pattern=r"^(0|[1-9][0-9]{0,3}%?)$",
     )
@@ -216,14 +216,14 @@ class Pool(AnyPool):
 
     capacity: Capacity = optional(
         Capacity.ON_DEMAND,
-        "How the machines are bought. `spot`: cheaper, and the cloud may evict them; "
-        "`preemptible`: Google's older kind of spot; `flex-start`: Google's queue for GPUs, whose "
-        "machines come later and end after `gcp.maxRunDuration`.",
+        "How machines are bought. `spot`: cheaper, may be evicted; `preemptible`: Google's older "
+        "spot; `flex-start`: Google's queue for GPUs, whose machines come later and end after "
+        "`gcp.maxRunDuration`.",
     )
     reservation: str | None = optional(
         None,
-        "The reserved capacity that this on-demand pool uses. On GKE a reservation's name, or "
-        "projects/PROJECT/reservations/NAME; on AKS the id of a capacity reservation group.",
+        "Reserved capacity for this on-demand pool: on GKE a reservation's name, or "
+        "projects/PROJECT/reservations/NAME; on AKS a capacity reservation group's id.",
         "l4-prod",
         min_length=1,
     )

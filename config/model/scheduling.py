@@ -111,8 +111,7 @@ class Guard(Model):
     platform_namespaces: tuple[Namespace, ...] = optional(
         PLATFORM_NAMESPACES,
         "Namespaces whose pods never run on spot; namespaces of Kubeflow profiles are known by "
-        "their label. This list replaces the default: use `additionalPlatformNamespaces` to add "
-        "to it.",
+        "their label. `additionalPlatformNamespaces` adds to it.",
         ["kubeflow", "istio-system"],
     )
     additional_platform_namespaces: tuple[Namespace, ...] = optional(
@@ -120,14 +119,14 @@ class Guard(Model):
     )
     pipeline_namespaces: tuple[Namespace, ...] = optional(
         (),
-        "Platform namespaces in which Kubeflow Pipelines runs its steps, as in a single-user "
-        "install. Steps may use spot there, and get `scheduling.defaults`.",
+        "Platform namespaces with steps of Kubeflow Pipelines, as in a single-user install: steps "
+        "may use spot there, and get `scheduling.defaults`.",
         ["kubeflow"],
     )
     device_classes: tuple[DeviceClass, ...] = optional(
         (),
-        "Device classes of this cluster's GPUs, of a driver of dynamic resource allocation. A "
-        "pod with such a claim may tolerate the GPU taint, and quotas count these classes.",
+        "Device classes of this cluster's GPUs, in dynamic resource allocation: a pod with such a "
+        "claim may tolerate the GPU taint, and quotas count them.",
         ["gpu.nvidia.com"],
     )
     exceptions: tuple[GuardException, ...] = optional(

@@ -33,8 +33,8 @@ class Checkpoints(Model):
     )
     existing: str | None = optional(
         None,
-        "An existing bucket's name, or storage account's resource id; the stack then only grants "
-        "the profiles their rights.",
+        "An existing bucket's name, or storage account's id; the stack only grants the profiles "
+        "their rights.",
         "ml-shared-checkpoints",
     )
     expire_after_days: int | None = optional(
@@ -94,8 +94,8 @@ class Workloads(Model):
     profiles: tuple[ProfileAccess, ...] = optional((), "Profiles that reach the checkpoints.")
     storage_class: str | None = optional(
         None,
-        "The name of a StorageClass that the stack makes. Its volumes outlive their claims, and "
-        "can be attached in more than one zone where the region has several.",
+        "A StorageClass that the stack makes: its volumes outlive their claims, in several zones "
+        "where the region has them.",
         "durable",
         pattern=worded(
             r"^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$",

@@ -1,4 +1,5 @@
-"""The tables of docs/reference/stack-file.md: one for each object of the stack file, from the models."""
+"""The tables of docs/reference/stack-file.md: one for each object of the stack file, from the "
+"models."""
 
 from __future__ import annotations
 
@@ -31,8 +32,10 @@ _FORM = re.compile(r", such as |, no |, (?=[/A-Z]|projects/)|: |; ")
 """What ends a form's short name."""
 _NAMES = {
     "at most 63 letters, digits, -, _ and ., first and last a letter or digit": "a label's value",
-    "a whole number of at most six digits with a unit, such as 30s, 5m or 1h": "a duration",
+    "a whole number with a unit of s, m or h, such as 30s, 5m or 24h (a day)": "a duration",
     "whole minutes of at most six digits, such as 10m": "whole minutes",
+    "an Azure resource's whole id, /subscriptions/.../resourceGroups/.../providers/...; not its "
+    "name or host (`az resource list --name NAME --query [].id` shows it)": "an Azure id",
 }
 """Short names of forms that begin with what they may contain."""
 _TIMES = 2
@@ -140,18 +143,20 @@ def _row(
     else:
         words = _type(section, info)
         base = _EACH.sub("", words)
-        shown = words.removesuffix(base) + _short(base) if base in often else words
+        shown = words
+        for form in often:
+            shown = shown.replace(form, _short(form))
         value = _with_default(shown, info)
         if not _shows_itself(info, words):
             example = _yaml(_example(section, info, node))
             # What a plain word looks like stands in the section Forms.
             if base not in often or not re.fullmatch(r"[\w-]+", example):
-                value += f", such as `{example}`"
+                value = f"{value}, such as `{example}`".removeprefix("text, ")
     shown_key = f"**`{key}`**" if info.is_required() else f"`{key}`"
     meaning = info.description or ""
     if inner and not is_root(inner[0]):
         meaning = _together(meaning, _summary(inner[0].model))
-    return [shown_key, value, f"{only}{meaning}"]
+    return [shown_key, value.replace(": each ", ": "), f"{only}{meaning}"]
 
 
 def _together(description: str, summary: str) -> str:
@@ -187,7 +192,7 @@ def _shows_itself(info: FieldInfo, words: str) -> bool:
     return bool(
         default
         or info.alias in ("reason", "name", "username", "server", "publicKey", "keyId")
-        or re.search(r"^(list of )?`|^true|such as|^number|@|^a key of |^an Azure res", words)
+        or re.search(r"^(list of )?`|^true|such as|^number|@|^a key of |an Azure res", words)
         or "such as" in str(info.description)
     )
 
@@ -297,4 +302,4 @@ def _table(head: tuple[str, ...], rows: Iterable[list[str]]) -> list[str]:
         f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
         for row in zip(*columns, strict=True)
     )
-    return [title, f"|{'---|' * len(columns)}", *lines]
+    return [title, f"|{'-|' * len(columns)}", *lines]

@@ -27,7 +27,7 @@ def in_words(node: Any) -> str:
         values = [*node.get("patternProperties", {}).values(), node.get("additionalProperties")]
         return "map of " + next(
             (in_words(value) for value in values if isinstance(value, dict)),
-            "the provider's properties",
+            "the provider's own",
         )
     if kind in ("integer", "number"):
         return ("number" if kind == "integer" else "decimal number") + _bounds(node)

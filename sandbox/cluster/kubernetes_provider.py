@@ -7,6 +7,7 @@ Deliberately does not: wait for rollouts, Helm, kustomize, `Patch` and `List` re
 """
 
 import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
@@ -52,6 +53,15 @@ _SETTINGS = {
 }
 _INTERNAL = ("__fieldManager", "__inputs")
 _UNREACHABLE = "configured Kubernetes cluster is unreachable"
+DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
+_REMEDY = (
+    "If the cluster has been deleted, you can edit the pulumi state to remove this resource or retry with the "
+    f"{DELETE_UNREACHABLE} environment variable set to true"
+)
+
+
+class _ClusterUnreachable(Refused):
+    """Nobody answers at the kubeconfig's address, or the kubeconfig cannot be used."""
 
 
 class KubernetesProvider(Provider):
@@ -138,9 +148,14 @@ class KubernetesProvider(Provider):
     def read(self, resource: Resource) -> tuple[Props, Props] | None:
         old = resource.old_inputs
         namespace, _, name = resource.id.rpartition("/")
-        client = self._client()
-        with _refusing(f"reading {resource.id}"):
-            live = client.get(old["apiVersion"], old["kind"], name, namespace or None)
+        try:
+            client = self._client()
+            with _refusing(f"reading {resource.id}"):
+                live = client.get(old["apiVersion"], old["kind"], name, namespace or None)
+        except _ClusterUnreachable as silent:
+            if self._deletes_unreachable():
+                return None
+            raise Refused(f"failed to read resource state due to unreachable cluster. {_REMEDY}: {silent}") from silent
         return None if live is None else (_like(live, old), _outputs(live, resource))
 
     def update(self, resource: Resource) -> Props:
@@ -156,12 +171,16 @@ class KubernetesProvider(Provider):
         old = resource.old_inputs or resource.old_outputs
         namespace, _, name = resource.id.rpartition("/")
         try:
-            self._client().delete(old["apiVersion"], old["kind"], name, namespace or None)
-        except ApiError as refused:
-            raise Refused(f"deleting {resource.id}: {refused}") from refused
-        except Unreachable as silent:
-            if not _true(self._settings.get("deleteUnreachable")):
-                raise Refused(f"{_UNREACHABLE}: {silent}") from silent
+            client = self._client()
+            with _refusing(f"deleting {resource.id}"):
+                client.delete(old["apiVersion"], old["kind"], name, namespace or None)
+        except _ClusterUnreachable:
+            if not self._deletes_unreachable():
+                raise
+
+    def _deletes_unreachable(self) -> bool:
+        """Return whether objects of a silent cluster leave the state: the setting, else the environment (provider.go)."""
+        return _true(self._settings.get("deleteUnreachable", os.environ.get(DELETE_UNREACHABLE)))
 
     def _client(self) -> Client:
         if self._kubeconfig is None:
@@ -172,7 +191,7 @@ class KubernetesProvider(Provider):
                     self._connected = Client(self._kubeconfig)
                 except Unusable as unusable:
                     reason = "unable to load Kubernetes client configuration from kubeconfig file"
-                    raise Refused(f"{_UNREACHABLE}: {reason}: {unusable}") from unusable
+                    raise _ClusterUnreachable(f"{_UNREACHABLE}: {reason}: {unusable}") from unusable
             return self._connected
 
     def close(self) -> None:
@@ -212,7 +231,9 @@ def _refusing(problem: str) -> Iterator[None]:
     """Turn errors of the API server into a refusal."""
     try:
         yield
-    except (ApiError, Unreachable) as error:
+    except Unreachable as silent:
+        raise _ClusterUnreachable(f"{_UNREACHABLE}: {problem}: {silent}") from silent
+    except ApiError as error:
         raise Refused(f"{problem}: {error}") from error
 
 

@@ -36,7 +36,7 @@ def table(goldens: Iterable[Golden]) -> str:
             alike[golden.expect.kind or "", _added(golden.expect), LANDS.get(lands, "; ".join(lands))].append(
                 golden.name
             )
-    rows = [row("kind", "added", "lands", "pods"), "|---|---|---|---|"]
+    rows = [row("kind", "added", "lands", "pods"), "|-|-|-|-|"]
     rows += [row(*cells, ", ".join(names)) for cells, names in sorted(alike.items())]
     ends = "; ".join(f"`{rule}`: {', '.join(names)}" for rule, names in sorted(refused.items()))
     return "\n".join([*rows, row("", "refused", "-", ends)])
@@ -53,7 +53,7 @@ def escapes(tried: Iterable[Escape]) -> str:
             by[escape.by].append(escape.name)
     ends = {"the guard": [", ".join(f"{rule} {number} ways" for rule, number in rules.items())]} if rules else {}
     return "\n".join(
-        [row("stopped by", "tried"), "|---|---|", *(row(end, "; ".join(names)) for end, names in (ends | by).items())]
+        [row("stopped by", "tried"), "|-|-|", *(row(end, "; ".join(names)) for end, names in (ends | by).items())]
     )
 
 
@@ -72,7 +72,7 @@ def projects(tried: Iterable[Manifest]) -> str:
         for end, roles in ends.items():
             shown = f"{manifest.name} {'/'.join(roles)}" if len(ends) > 1 else manifest.name
             alike[end][manifest.project].append(shown)
-    rows = [row("lands", "why not on spot", "project: manifest, and its roles where they part"), "|---|---|---|"]
+    rows = [row("lands", "why not on spot", "project: manifest, and its roles where they part"), "|-|-|-|"]
     for cells, by in sorted(alike.items()):
         rows.append(row(*cells, "; ".join(f"{project}: {', '.join(names)}" for project, names in by.items())))
     return "\n".join(rows)

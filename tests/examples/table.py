@@ -110,7 +110,7 @@ def table() -> str:
 
 def _rows() -> Iterator[str]:
     yield row("example", "shows")
-    yield "|---|---|"
+    yield "|-|-|"
     for example in EXAMPLES:
         yield row(f"{example.file}{' *' * ('*' in example.needs)}", example.title)
 

@@ -135,14 +135,11 @@ BY_TAG = {"rayproject/ray:2.52.0", "rayproject/ray:2.52.0-gpu", "example.com/tea
 
 
 def images() -> Iterator[str]:
-    """Yield every image of jobs, workloads, pipelines, objects that the SDKs send, and the smoke tests of the pages."""
+    """Yield every image of jobs, workloads, pipelines and objects that the SDKs send."""
     for folder in ("jobs", "workloads"):
         for file in sorted((EXAMPLES / folder).iterdir()):
             yield from inside(documents(f"{folder}/{file.name}"), "image")
     yield from inside(recorded(), "image")
-    for page in ("azure.md", "gke.md"):
-        (image,) = re.findall(r"kubectl run gpu-smoke .*--image=(\S+)", (PROJECT / "docs" / page).read_text())
-        yield image
 
 
 def test_each_image_has_a_digest_or_a_reason() -> None:

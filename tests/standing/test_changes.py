@@ -15,6 +15,7 @@ from sandbox.tests.subjects import Subject
 pytestmark = pytest.mark.engine
 
 POOL = "kubeflow-spot.dev/pool"
+CLUSTERS = ("azure-native:containerservice:ManagedCluster", "gcp:container/cluster:Cluster")
 
 
 @pytest.fixture
@@ -41,6 +42,25 @@ def test_a_pool_deleted_out_of_band_is_detected_by_the_refresh_and_created_again
     assert stack.steps() == []
     assert "there is no pool" not in stack.run("scale", subject.spot, "1").stderr
     assert other_nodes < nodes(stack)
+
+
+def test_a_cluster_deleted_out_of_band_comes_back_when_unreachable_objects_may_leave_the_state(
+    stack: Stack, subject: Subject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (state,) = stack.home.rglob(f"stacks/*/{stack.name}.json")
+    resources = json.loads(state.read_text())["checkpoint"]["latest"]["resources"]
+    (cluster,) = [each["id"] for each in resources if each["type"] in CLUSTERS]
+    stack.run("delete", cluster)
+    assert "PULUMI_K8S_DELETE_UNREACHABLE" in stack.run("up", ok=False).stdout
+    monkeypatch.setenv("PULUMI_K8S_DELETE_UNREACHABLE", "true")
+    with (tmp_path / "output").open("w") as output:
+        assert stack.start("up", output).wait() == 0
+    monkeypatch.delenv("PULUMI_K8S_DELETE_UNREACHABLE")
+    # Pulumi's SDK takes the variable for an input of its provider.
+    assert stack.steps() == [("update", subject.cluster, ["deleteUnreachable"])]
+    stack.run("up")
+    assert stack.steps() == []
+    assert nodes(stack, "system", "general")
 
 
 def test_another_purchase_option_replaces_that_pool_and_no_other(

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -48,6 +49,9 @@ SHOWN = {
         "localqueue.kueue.x-k8s.io/gpus created",
     ],
     "suspended-job": ["true ", "queue-name", "QuotaReserved=False LocalQueue gpus doesn't exist"],
+    "add-pool": ["ml-dev-a100 create", "nvidia-a100-80gb"],
+    "gpu-notebook": ["notebook.kubeflow.org/cheap patched", "annotate"],
+    "shared-data": ["persistentvolumeclaim/dataset created", "storageclass.storage.k8s.io/shared created"],
     "change-machine": ["generalb", "+ 1 to create", "- 1 to delete"],
     "cost-now": ["Standard_D4ds_v5", "report"],
     "new-team": ["app.kubernetes.io/part-of=kubeflow-profile", "requests.nvidia.com/gpu", "team-a/", "labeled"],
@@ -187,6 +191,10 @@ def folder_of_components(stack: Standing) -> None:
     (stack.project / "kubeflow" / "components").mkdir(parents=True, exist_ok=True)
 
 
+def folder_of_kubeflow(stack: Standing) -> None:
+    shutil.copytree(PROJECT / "kubeflow", stack.project / "kubeflow", dirs_exist_ok=True)
+
+
 def second_team(stack: Standing) -> None:
     stack.kubectl("create", "namespace", "team-b")
 
@@ -245,6 +253,7 @@ BEFORE: dict[tuple[str, int], Callable[[Standing], object]] = {
     ("remove-pool", 2): drained,
     ("https-and-domain", 0): folder_of_components,
     ("login-with-sso", 1): folder_of_components,
+    ("gpu-notebook", 2): folder_of_kubeflow,
     ("share-gpus-between-teams", 0): second_team,
     ("suspended-job", 0): job_that_waits,
 }
@@ -311,7 +320,7 @@ def work_displaces_the_placeholder(stack: Standing) -> None:
     try:
         on_spot = until(lambda: "-t4-" in node("warm"), 240)
         (log,) = stack.home.rglob("autoscaler.log")
-        seen = stack.kubectl("get", "pods,nodes", "-A", "-o", "wide") + log.read_text()[-2000:]
+        seen = stack.kubectl("get", "pods,nodes,daemonsets", "-A", "-o", "wide") + log.read_text()[-2000:]
         assert on_spot, stack.kubectl("describe", "pods", "-n", "warm") + seen
         held = node("warm")
         assert "Failed" not in stack.kubectl("get", "pods", "-n", "warm")

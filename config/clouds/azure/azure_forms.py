@@ -27,7 +27,15 @@ ObjectId = Annotated[
         "an object id of Entra, not a name: `az ad group show --group NAME --query id` prints a group's",
     ),
 ]
-"""A GUID of Microsoft Entra, such as a group's object id."""
+"""The object id of a group of Microsoft Entra."""
+
+TenantId = Annotated[
+    str,
+    form(
+        r"(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+        "a tenant's id, a GUID: `az account show --query tenantId` prints it",
+    ),
+]
 
 ClusterName = Annotated[
     str,

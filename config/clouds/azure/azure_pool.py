@@ -52,7 +52,7 @@ class AzureNodes(Model):
     # https://learn.microsoft.com/azure/templates/microsoft.containerservice/managedclusters/agentpools
     properties: Properties = optional(
         {},
-        "Further properties of the agent pool, in Azure's names: those that no key here sets.",
+        "Properties of the agent pool without a key here, in Azure's names.",
         {"osSKU": "AzureLinux", "upgradeSettings": {"drainTimeoutInMinutes": 60}},
     )
 

@@ -18,6 +18,7 @@ from config.clouds.azure.azure_forms import (
     ObjectId,
     ResourceGroup,
     ResourceGroupReference,
+    TenantId,
 )
 from config.clouds.azure.azure_network import AzureNetwork
 from config.clouds.azure.azure_storage_drivers import AzureStorageDrivers
@@ -34,7 +35,7 @@ class AzureAccess(Model):
     private: bool = optional(False, "Whether the API server has only a private address. Immutable.")
     private_dns_zone: Literal["system", "none"] | ArmId | None = optional(
         None,
-        "With `private`: a private DNS zone's id, `system` (AKS' own, the default) or `none`.",
+        "With `private`: a private DNS zone. Default: `system`, AKS' own.",
         "system",
     )
     authorized_ranges: tuple[Cidr, ...] = optional(
@@ -45,7 +46,7 @@ class AzureAccess(Model):
         "Object ids of Entra groups whose members administer the cluster.",
         ["2b0f5c1e-8f0e-4d3a-9c57-1f6f1f0a7c11"],
     )
-    tenant_id: ObjectId | None = optional(
+    tenant_id: TenantId | None = optional(
         None,
         "The Entra tenant of the groups. Default: the subscription's.",
         "2b0f5c1e-8f0e-4d3a-9c57-1f6f1f0a7c11",
@@ -91,10 +92,9 @@ class AzureSsh(Model):
     public_key: str = Field(
         pattern=worded(
             r"^ssh-(rsa|ed25519) [A-Za-z0-9+/]+=*( .*)?$",
-            "write what stands in the key's .pub file, not its path: one line that begins with "
-            "ssh-ed25519 or ssh-rsa",
+            "the text of the .pub file, not its path: one line of ssh-ed25519 or ssh-rsa",
         ),
-        description="The public key, one line of ssh-rsa or ssh-ed25519.",
+        description="The public key.",
         examples=[
             "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA "
             "ops@example.com"
@@ -108,11 +108,10 @@ class AzureKms(Model):
     key_id: str = Field(
         pattern=worded(
             r"^https://[^/\s]+/keys/[^/\s]+/[^/\s]+$",
-            "the key's id with its version at the end, as `az keyvault key show --query key.kid` "
-            "prints it: https://<vault>.vault.azure.net/keys/<key>/<version>",
+            "the key's id, .../keys/<key>/<version>, as `az keyvault key show --query key.kid` "
+            "prints it",
         ),
-        description="The key's id with its version, "
-        "https://<vault>.vault.azure.net/keys/<key>/<version>.",
+        description="The key, with its version.",
         examples=["https://example.vault.azure.net/keys/etcd/0123456789abcdef0123456789abcdef"],
     )
     vault_id: ArmId | None = optional(
@@ -129,12 +128,12 @@ class AzureEncryption(Model):
 
     at_host: bool = optional(
         False,
-        "Encrypt temporary disks and caches as well. Needs the subscription's feature "
+        "Encrypt temporary disks and caches too. Needs the feature "
         "Microsoft.Compute/EncryptionAtHost (page enable-host-encryption).",
     )
     disk_encryption_set: ArmReference | None = optional(
         None,
-        "A disk encryption set's resource id: your own key for managed disks (page "
+        "A disk encryption set: your own key for managed disks (page "
         "azure-disk-customer-managed-keys). Immutable. Default: Azure's key.",
         "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
         "Microsoft.Compute/diskEncryptionSets/example",
@@ -194,8 +193,8 @@ class AzureMonitoring(Model):
     )
     action_groups: tuple[ArmId, ...] = optional(
         (),
-        "Resource ids of action groups that each alert notifies, with `alerts.declare: cloud`; "
-        "empty: alerts are only shown in Azure.",
+        "Action groups that each alert notifies, with `alerts.declare: cloud`; empty: alerts are "
+        "only shown in Azure.",
         [
             "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/shared/providers/"
             "Microsoft.Insights/actionGroups/example"
@@ -258,7 +257,7 @@ class Azure(CloudSettings):
     # https://learn.microsoft.com/azure/templates/microsoft.containerservice/managedclusters
     properties: Properties = optional(
         {},
-        "Further properties of the managed cluster, in Azure's names: those that no key here sets.",
+        "Properties of the managed cluster without a key here, in Azure's names.",
         {"workloadAutoScalerProfile": {"verticalPodAutoscaler": {"enabled": True}}},
     )
 

@@ -30,7 +30,7 @@ class Kubeconfig(Model):
 
     file: Path | None = optional(
         None,
-        "A kubeconfig's path on the machine that runs Pulumi; `~` is the home directory.",
+        "A kubeconfig on the machine that runs Pulumi.",
         "~/.kube/config",
     )
     context: str | None = optional(

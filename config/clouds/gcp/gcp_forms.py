@@ -80,7 +80,7 @@ ServiceAccount = Annotated[
     str,
     form(
         r"^[^@\s/]+@[^@\s/]+\.gserviceaccount\.com$",
-        "a service account, NAME@PROJECT.iam.gserviceaccount.com; without the key the stack makes one",
+        "a service account, NAME@PROJECT.iam.gserviceaccount.com; or leave it out",
     ),
 ]
 

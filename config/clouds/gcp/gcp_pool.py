@@ -48,8 +48,7 @@ class GcpNodes(Model):
     # https://www.pulumi.com/registry/packages/gcp/api-docs/container/nodepool/
     properties: Properties = optional(
         {},
-        "Further properties of the node pool, in the names of Pulumi's `NodePool`: those that no "
-        "key here sets.",
+        "Properties of the node pool without a key here, in the names of Pulumi's `NodePool`.",
         {"nodeConfig": {"gvnic": {"enabled": True}, "tags": ["gpu"]}},
     )
     local_ssd: GcpLocalSsd | None = optional(

@@ -197,7 +197,7 @@ class GcpRegistry(Model):
         None, "The repository's project. Default: the cluster's project.", "corp-images"
     )
     location: RegistryLocation = Field(
-        description="The repository's location: a region or a multi-region.",
+        description="The repository's location.",
         examples=["europe-west4"],
     )
     repository: RegistryRepository = Field(
@@ -228,7 +228,7 @@ class GcpExistingCluster(Model):
     """An existing GKE cluster: the stack only adds pools and the layer inside."""
 
     location: Location = Field(
-        description="The cluster's region, or its zone when it is a zonal one.",
+        description="The cluster's place.",
         examples=["europe-west4"],
     )
     name: ClusterName = Field(description="The cluster's name.", examples=["shared-gke"])
@@ -246,7 +246,7 @@ class Gcp(CloudSettings):
     )
     location: Location | None = optional(
         None,
-        "The region of a regional cluster, or the zone of a zonal one. Required for a new cluster.",
+        "The cluster's place. Required for a new cluster.",
         "europe-west4",
     )
     zones: tuple[GcpZone, ...] = optional(
@@ -281,8 +281,7 @@ class Gcp(CloudSettings):
     # https://www.pulumi.com/registry/packages/gcp/api-docs/container/cluster/
     properties: Properties = optional(
         {},
-        "Further properties of the cluster, in the names of Pulumi's `Cluster`: those that no key "
-        "here sets.",
+        "Properties of the cluster without a key here, in the names of Pulumi's `Cluster`.",
         {"verticalPodAutoscaling": {"enabled": True}},
     )
 

@@ -13,7 +13,7 @@ from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 
 from sandbox.cloud.provider import UNKNOWN, Refused, Resource
 from sandbox.cloud.servicer import serve
-from sandbox.cluster.kubernetes_provider import KubernetesProvider
+from sandbox.cluster.kubernetes_provider import DELETE_UNREACHABLE, KubernetesProvider
 
 KUBECONFIG = "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:%d'}}]"
 
@@ -105,6 +105,27 @@ def test_without_a_reachable_cluster_a_preview_shows_the_inputs_and_an_update_fa
     assert provider.create(Resource("t", "n", "urn", inputs=config_map(), preview=True)) == ("", config_map())
     with pytest.raises(Refused, match="unreachable"):
         provider.create(Resource("t", "n", "urn", inputs=config_map()))
+
+
+@pytest.mark.parametrize(
+    ("setting", "variable", "leaves"), [({}, "true", True), ({}, "", False), ("false", "true", False)]
+)
+def test_an_object_of_a_silent_cluster_leaves_the_state_only_where_setting_or_variable_say_so(
+    setting: Any, variable: str, leaves: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(DELETE_UNREACHABLE, variable)
+    provider = KubernetesProvider()
+    settings = {"kubeconfig": "current-context: none"}
+    provider.configure(settings | ({"deleteUnreachable": setting} if setting else {}))
+    known = Resource("t", "n", "urn", "n/a", old_inputs=config_map())
+    if leaves:
+        assert provider.read(known) is None
+        provider.delete(known)
+    else:
+        with pytest.raises(Refused, match=f"unreachable cluster.* {DELETE_UNREACHABLE}"):
+            provider.read(known)
+        with pytest.raises(Refused, match="unreachable"):
+            provider.delete(known)
 
 
 class Server:
