@@ -32,7 +32,7 @@ def repaired(given: Any, pattern: str) -> str | None:
         return None
     plain = given.strip().strip(_TYPOGRAPHIC).strip()
     number = plain[1:] if re.match(r"[vV]\d", plain) else plain
-    tries = [plain, number]
+    tries = [plain, number, re.sub(r"^(serviceAccount|user|group):", "", plain)]
     tries += [re.sub(r"-gke\.\d+$|/cryptoKeyVersions/\d+$|-docker\.pkg\.dev$", "", number)]
     tries += [_OFFSETS.get(plain.upper(), plain)]
     if pattern == AZURE_REGION:

@@ -39,6 +39,9 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(where, *not_an_object(given, place.model))
         case "tuple_type":
             return Problem(where, *not_a_list(given, model=place.model))
+        case "string_type" if error["loc"][-1] in ("matchLabels", "matchExpressions"):
+            remedy = f"write the labels themselves, without `{error['loc'][-1]}` around them"
+            return Problem(where, f"is {type_in_words(given)}, not text", remedy)
         case "string_type" if given is None and ":" in str(error["loc"][-1]):
             name, _, text = str(error["loc"][-1]).partition(":")
             remedy = f"write `{name}: {text.strip()}`, with a space after the colon"
@@ -54,8 +57,8 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
                 remedy = f"write the value of `{fitting[0]}` alone, without any key and {{ }}"
                 return Problem(where, what, remedy)
             return Problem(where, what, form or "write one value, without [ ] or { } around it")
-        case "string_type" if isinstance(given, float) and _matches(str(given), place):
-            remedy = f'put it in quotes: "{given}"; without them YAML drops a last 0, as of 1.30'
+        case "string_type" if isinstance(given, float) and place.forms and not place.secret:
+            remedy = "put it in quotes: without them YAML drops a last 0, and 1.30 becomes 1.3"
             return Problem(where, f"{is_it}, which YAML does not read as text", remedy)
         case "string_type":
             return Problem(
@@ -93,6 +96,8 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(where, is_it + dash, f"write {price}")
         case "float_type" if share := re.fullmatch(r"(\d+(?:\.\d+)?) ?%", str(given)):
             return Problem(where, is_it, f"write {float(share[1]) / 100:g}, a share of 1")
+        case "less_than_equal" if context.get("le") == 1 and 1 < given <= 100:
+            return Problem(where, is_it, f"write {given / 100:g}, a share of 1")
         case "greater_than_equal" if given == 0 and where.endswith(".maxNodes"):
             remedy = "1 or more; to have no such pool, remove its entry"
             return Problem(where, is_it, remedy)
@@ -178,7 +183,8 @@ def _example_of(field: FieldInfo, on: bool) -> str:
         if isinstance(annotation, type) and issubclass(annotation, StrEnum):
             return str(next(iter(annotation)))
         if get_origin(annotation) is Literal:
-            return str(get_args(annotation)[0])
+            words = get_args(annotation)
+            return str("never" if not on and "never" in words else words[0])
     if isinstance(field.default, tuple) and field.default and not field.examples:
         return f"[{', '.join(map(str, field.default))}]"
     example = field.examples[0] if field.examples and not holds_secret(field.annotation) else "..."
@@ -227,7 +233,7 @@ def _one_of(given: Any, allowed: list[str]) -> str:
     return (f"did you mean {near}? " if near else "") + f"one of: {', '.join(allowed)}"
 
 
-_OTHERS_WORDS = {"timesharing": "time-slicing", "stable": "patch"}
+_OTHERS_WORDS = {"timesharing": "time-slicing", "stable": "patch", "deny": "enforce"}
 """Values of other tools, in lower case without _ and -, and ours."""
 
 

@@ -44,7 +44,8 @@ def _right_number(pool: Pool, machine: Machine, cloud: Cloud) -> str:
         for each in cloud.machines.values()
         if each.attachable and each.vcpus == machine.vcpus and each.status == "current"
     ]
-    if not pool.gpu_model or cloud.model(pool.gpu_model) not in cloud.attachable or not attachable:
+    named = {cloud.model(pool.gpu_model or ""), f"nvidia-{(pool.gpu_model or '').lower()}"}
+    if not named & cloud.attachable.keys() or not attachable:
         return remedy
     return (
         f"use {attachable[0]}, to which {pool.gpu_model} can be attached, or a size with GPUs, such "

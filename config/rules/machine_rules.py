@@ -110,7 +110,7 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
     if len(siblings) > 1 and near.bare(size) not in map(near.bare, sizes):
         whole = ", ".join(sorted(siblings, key=lambda each: (len(each), each)))
         return Problem(where, f"{size!r} is not a machine of {cloud.title}", f"one of: {whole}")
-    first = re.split(r"[\s,;(]", size.strip(), maxsplit=1)[0]
+    first = re.split(r"[\s,;(]", re.sub("[\u2010-\u2015]", "-", size.strip()), maxsplit=1)[0]
     known = {near.bare(other): other for other in sizes}.get(near.bare(first))
     if known:
         return Problem(where, f"{size!r} is not in the catalogue", f"write {known}")

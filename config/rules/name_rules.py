@@ -58,6 +58,7 @@ def _twin(path: str, pool: Pool, cloud: Cloud) -> list[_Claim]:
 
 def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     seen: dict[str, _Claim] = {}
+    doubled: tuple[str, ...] = ()
     for claim in _claims(draft, cloud):
         if not re.fullmatch(cloud.pool_name, claim.name) and not claim.made_up:
             yield Problem(
@@ -66,7 +67,7 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                 with_form(claim.name, cloud.pool_name) + cloud.pool_name_words,
             )
         other = seen.setdefault(claim.name, claim)
-        if other is not claim:
+        if other is not claim and not claim.path.startswith(doubled):
             what = f"{claim.name!r} is the name of {other.path} already"
             if claim.made_up:
                 what = (
@@ -76,6 +77,9 @@ def _names(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             remedy = "give it another name"
             if claim.made_up:
                 remedy += f", or remove {other.path.removesuffix('.name')}: the twin is declared"
+            else:
+                # The names that derive from this one change with it.
+                doubled = (*doubled, claim.path.removesuffix("name"))
             yield Problem(claim.path, what, remedy)
 
 

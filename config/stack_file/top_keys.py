@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Union
 
 from config.base.near import bare, nearest
-from config.base.problems import Problem
+from config.base.problems import Problem, as_path
 from config.clouds import registry
 from config.clouds.registry import Registration
 from config.model.alerts import Alerts
@@ -118,6 +118,12 @@ def read_top_keys(
             else hints.of_the_file(name, settings)
         )
         what = "is not a setting of this program"
+        if re.match(r"\w+[.\[]", name):
+            what = "is one key, with dots or brackets in its name"
+            remedy = (
+                f"remove it, and write its value inside `{prefix}{re.split(r'[.[]', name)[0]}`, as "
+                "`pulumi config set --path` does"
+            )
         above = re.fullmatch(rf"its place is `(\w+)\.{re.escape(name)}`", remedy)
         if above and raw.get(above[1], 0) is None:
             remedy = f"indent it below `{prefix}{above[1]}:`"
@@ -131,7 +137,8 @@ def read_top_keys(
             )
         elif namespace:
             what = f"is in the namespace {namespace}, which this program does not read"
-        mended.problems.append(Problem(key, what, remedy))
+        path = as_path(key) if re.search(r"[.\[]", key) else key
+        mended.problems.append(Problem(path, what, remedy))
         if target and target not in settings:
             settings[target] = value
             mended.written[target] = key

@@ -79,7 +79,7 @@ KmsKey = Annotated[
 ServiceAccount = Annotated[
     str,
     form(
-        r"^[^@\s/]+@[^@\s/]+\.gserviceaccount\.com$",
+        r"^[a-z0-9.-]+@([a-z0-9.:-]+\.iam|developer|appspot|cloudservices)\.gserviceaccount\.com$",
         "a service account, NAME@PROJECT.iam.gserviceaccount.com; or leave it out",
     ),
 ]

@@ -234,7 +234,7 @@ class Gke(Cloud):
         "azure": "remove it; GKE's own settings of a pool stand under `gcp`",
         "spot.max_price": "remove it: Google alone sets the price of spot machines",
         "subnet": "remove it: all nodes are in cloud.network.nodeSubnet",
-        "os_disk.type": "say gcp.diskType, or remove it",
+        "os_disk.type": "remove it, or write `gcp: {diskType: pd-balanced}` in its place",
     }
     keys_of_added_pools = frozenset(
         {

@@ -28,7 +28,7 @@ def _endpoints(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         yield Problem(
             f"{_PATH}.ipEndpoint",
             "is none and dnsEndpoint is false: nobody could reach the API server",
-            "remove `dnsEndpoint: false`, or write `ipEndpoint: private`",
+            "write `ipEndpoint: private`, or remove `dnsEndpoint: false`",
         )
     elif access.ip_endpoint == "private":
         yield Problem(
