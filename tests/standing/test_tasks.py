@@ -321,6 +321,9 @@ def work_displaces_the_placeholder(stack: Standing) -> None:
         on_spot = until(lambda: "-t4-" in node("warm"), 240)
         (log,) = stack.home.rglob("autoscaler.log")
         seen = stack.kubectl("get", "pods,nodes,daemonsets", "-A", "-o", "wide") + log.read_text()[-2000:]
+        seen += stack.kubectl("describe", "daemonsets", "-n", "kube-system")[-3000:]
+        (kcm,) = stack.home.rglob("kube-controller-manager.log")
+        seen += "\n".join(line for line in kcm.read_text().splitlines() if "daemon" in line.lower())[-6000:]
         assert on_spot, stack.kubectl("describe", "pods", "-n", "warm") + seen
         held = node("warm")
         assert "Failed" not in stack.kubectl("get", "pods", "-n", "warm")
