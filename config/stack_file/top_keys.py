@@ -131,10 +131,13 @@ def read_top_keys(
             settings.setdefault(name, value)
             continue  # one message is enough for a file without `config:`
         if key in outside:
-            what, remedy = (
-                "stands outside of `config`, where Pulumi drops it",
-                f"write `config:` above it once, and indent it below; {remedy}",
+            what = "stands beside `config`, where Pulumi drops it"
+            how = (
+                "move it below `config:`"
+                if raw
+                else "write `config:` above it, and indent all settings"
             )
+            remedy = f"{how}; {remedy}"
         elif namespace:
             what = f"is in the namespace {namespace}, which this program does not read"
         path = as_path(key) if re.search(r"[.\[]", key) else key

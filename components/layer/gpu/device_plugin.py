@@ -60,11 +60,14 @@ def daemon_set_spec(
             *(plugin_config.volumes(called) if configured else []),
             *(mps.VOLUMES if with_mps else []),
         ],
+        # Named even where it is the default: an apply that only drops the field leaves the old account
+        # in its alias `serviceAccount`, and pods of a deleted one are refused
+        # (kubernetes/kubernetes issues 72519, 108208).
+        service_account_name=called if configured else "default",
     )
     annotations = None
     if configured:
         annotations = {plugin_config.DIGEST: plugin_config.digest(plugin_config.data(pools))}
-        pod.service_account_name = called
         pod.share_process_namespace = True
         pod.init_containers = [plugin_config.manager("nvidia-device-plugin-init", image)]
         sidecar = plugin_config.manager(
