@@ -148,6 +148,8 @@ class Mended:
 
     def _tell(self, where: str, remedy: str, path: str) -> None:
         self.problems.append(Problem(where, NOT_A_KEY, remedy))
+        if not remedy.startswith("write"):
+            return
         self.told |= {path + as_path(name) for name in re.findall(r"`(\w+)\b", remedy)}
         for name, inside in product(
             re.findall(r"`(\w+)`", remedy), re.findall(r"under `(\w+)`", remedy)
