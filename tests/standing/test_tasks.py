@@ -47,6 +47,7 @@ SHOWN = {
     "share-gpus-between-teams": [
         "clusterqueue.kueue.x-k8s.io/team-b created",
         "localqueue.kueue.x-k8s.io/gpus created",
+        "workloadpriorityclass.kueue.x-k8s.io/urgent created",
     ],
     "suspended-job": ["true ", "queue-name", "QuotaReserved=False LocalQueue gpus doesn't exist"],
     "add-pool": ["ml-dev-a100 create", "nvidia-a100-80gb"],
@@ -54,7 +55,15 @@ SHOWN = {
     "shared-data": ["persistentvolumeclaim/dataset created", "storageclass.storage.k8s.io/shared created"],
     "change-machine": ["generalb", "+ 1 to create", "- 1 to delete"],
     "cost-now": ["Standard_D4ds_v5", "report"],
-    "new-team": ["app.kubernetes.io/part-of=kubeflow-profile", "requests.nvidia.com/gpu", "team-a/", "labeled"],
+    "new-team": [
+        "app.kubernetes.io/part-of=kubeflow-profile",
+        "requests.nvidia.com/gpu",
+        "team-a/",
+        "labeled",
+        'rolebinding.rbac.authorization.k8s.io "second" deleted',
+        "profile.kubeflow.org/team-a patched",
+        "namespace/team-a annotated",
+    ],
     "pending-pod": [
         "FailedScheduling",
         "Insufficient nvidia.com/gpu",
