@@ -53,6 +53,7 @@ _SETTINGS = {
 }
 _INTERNAL = ("__fieldManager", "__inputs")
 _UNREACHABLE = "configured Kubernetes cluster is unreachable"
+PATCH_FORCE = "PULUMI_K8S_ENABLE_PATCH_FORCE"
 DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
 _REMEDY = (
     "If the cluster has been deleted, you can edit the pulumi state to remove this resource or retry with the "
@@ -262,8 +263,10 @@ def _outputs(live: Props, resource: Resource) -> Props:
 
 
 def _forced(body: Props) -> bool:
-    """Return whether an apply takes fields from other managers (await.go, patchForce)."""
-    return _true((body["metadata"].get("annotations") or {}).get("pulumi.com/patchForce"))
+    """Return whether an apply takes fields from other managers (await.go, patchForce): by the object's annotation, else by the
+    variable (pulumi/pulumi-kubernetes pull request 4242)."""
+    annotations = body["metadata"].get("annotations") or {}
+    return _true(annotations.get("pulumi.com/patchForce", os.environ.get(PATCH_FORCE)))
 
 
 def _manager(resource: Resource) -> str:

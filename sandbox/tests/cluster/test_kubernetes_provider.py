@@ -13,7 +13,7 @@ from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 
 from sandbox.cloud.provider import UNKNOWN, Refused, Resource
 from sandbox.cloud.servicer import serve
-from sandbox.cluster.kubernetes_provider import DELETE_UNREACHABLE, KubernetesProvider
+from sandbox.cluster.kubernetes_provider import DELETE_UNREACHABLE, PATCH_FORCE, KubernetesProvider
 
 KUBECONFIG = "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:%d'}}]"
 
@@ -161,6 +161,22 @@ def test_an_existing_object_is_updated_only_on_request_and_with_force_only_then(
     provider.configure({"upsertExistingObjects": "true"})
     provider.create(Resource("t", "n", "urn", inputs=wanted))
     assert server.applied == [annotation == "true"]
+
+
+@pytest.mark.parametrize(("annotation", "forced"), [(None, True), ("false", False)])
+def test_a_variable_forces_every_apply_whose_object_does_not_say_otherwise(
+    annotation: str | None, forced: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Server()
+    wanted = config_map(a="ours")
+    if annotation:
+        wanted["metadata"] = {**wanted["metadata"], "annotations": {"pulumi.com/patchForce": annotation}}
+    monkeypatch.setenv(PATCH_FORCE, "true")
+    provider = KubernetesProvider()
+    monkeypatch.setattr(provider, "_client", lambda: server)
+    provider.configure({"upsertExistingObjects": "true"})
+    provider.create(Resource("t", "n", "urn", inputs=wanted))
+    assert server.applied == [forced]
 
 
 class Counted:
