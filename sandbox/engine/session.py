@@ -213,7 +213,9 @@ def _engine_command(stack: Prepared, program: Program, addresses: str, requests:
     """Return the engine's command line. `addresses` are the providers', as PULUMI_DEBUG_PROVIDERS has them."""
     home = stack.home
     # A variable such as PULUMI_STACK or PULUMI_CONFIG of the user would change what the engine does; one is for the provider.
-    for variable in [key for key in os.environ if key.startswith("PULUMI_") and key not in (DELETE_UNREACHABLE, PATCH_FORCE)]:
+    for variable in [
+        key for key in os.environ if key.startswith("PULUMI_") and key not in (DELETE_UNREACHABLE, PATCH_FORCE)
+    ]:
         del os.environ[variable]
     binary = _engine_path(home)
     binary.parent.mkdir(exist_ok=True)
