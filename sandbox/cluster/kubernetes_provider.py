@@ -49,7 +49,7 @@ _FORCE_NEW = {
 _SETTINGS = {
     *("kubeconfig", "context", "cluster", "clusterIdentifier", "namespace", "enableServerSideApply"),
     *("enableConfigMapMutable", "enableSecretMutable", "deleteUnreachable", "skipUpdateUnreachable"),
-    *("suppressDeprecationWarnings", "upsertExistingObjects", "version"),
+    *("suppressDeprecationWarnings", "upsertExistingObjects", "enablePatchForce", "version"),
 }
 _INTERNAL = ("__fieldManager", "__inputs")
 _UNREACHABLE = "configured Kubernetes cluster is unreachable"
@@ -134,7 +134,7 @@ class KubernetesProvider(Provider):
             self._set_namespace(client, body)
             if not _true(self._settings.get("upsertExistingObjects")) and _live(client, body):
                 raise Refused(f"{problem}: the resource already exists in the cluster")
-            live = client.apply(body, _manager(resource), force=_forced(body))
+            live = client.apply(body, _manager(resource), force=self._forced(body))
         return _id(body), _outputs(live, resource)
 
     def find(self, resource: Resource) -> tuple[str, Props] | None:
@@ -166,7 +166,7 @@ class KubernetesProvider(Provider):
         client = self._client()
         with _refusing(f"resource {_title(body)} was not successfully updated by the Kubernetes API server"):
             self._set_namespace(client, body)
-            return _outputs(client.apply(body, _manager(resource), force=_forced(body)), resource)
+            return _outputs(client.apply(body, _manager(resource), force=self._forced(body)), resource)
 
     def delete(self, resource: Resource) -> None:
         old = resource.old_inputs or resource.old_outputs
@@ -178,6 +178,14 @@ class KubernetesProvider(Provider):
         except _ClusterUnreachable:
             if not self._deletes_unreachable():
                 raise
+
+    def _forced(self, body: Props) -> bool:
+        """Return whether an apply takes fields from other managers: by the object's annotation, else the setting, else the
+        environment (await.go, patchForce; pulumi/pulumi-kubernetes pull request 4242).
+        """
+        annotations = body["metadata"].get("annotations") or {}
+        default = self._settings.get("enablePatchForce", os.environ.get(PATCH_FORCE))
+        return _true(annotations.get("pulumi.com/patchForce", default))
 
     def _deletes_unreachable(self) -> bool:
         """Return whether objects of a silent cluster leave the state: the setting, else the environment (provider.go)."""
@@ -210,7 +218,7 @@ class KubernetesProvider(Provider):
         try:
             self._set_namespace(client, body)
             # Without a live object of ours the real provider always forces a preview (await.go, patchForce).
-            live = client.apply(body, _manager(resource), dry_run=True, force=_forced(body) or not resource.id)
+            live = client.apply(body, _manager(resource), dry_run=True, force=self._forced(body) or not resource.id)
         except Unreachable:
             return inputs
         except ApiError as refused:
@@ -260,13 +268,6 @@ def _title(body: Props) -> str:
 
 def _outputs(live: Props, resource: Resource) -> Props:
     return {**live, "__fieldManager": _manager(resource)}
-
-
-def _forced(body: Props) -> bool:
-    """Return whether an apply takes fields from other managers (await.go, patchForce): by the object's annotation, else by the
-    variable (pulumi/pulumi-kubernetes pull request 4242)."""
-    annotations = body["metadata"].get("annotations") or {}
-    return _true(annotations.get("pulumi.com/patchForce", os.environ.get(PATCH_FORCE)))
 
 
 def _manager(resource: Resource) -> str:
