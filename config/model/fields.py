@@ -68,6 +68,15 @@ LabelValue = Annotated[
 ]
 """Same page as `LabelKey`: at most 63 characters, may be empty."""
 
+GpuModel = Annotated[
+    str,
+    form(
+        r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$",
+        "leave it out if the machine says which GPUs it has; else a name such as nvidia-tesla-t4",
+    ),
+]
+"""A GPU's name as a label's value."""
+
 RANGE = r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$"
 
 Cidr = Annotated[str, form(RANGE, "an IPv4 range, such as 10.8.0.0/16")]

@@ -12,13 +12,13 @@ from pydantic import Field
 from config.base.near import bare
 from config.model.cluster import CloudSettings, GpuSharing
 from config.model.fields import (
+    GpuModel,
     LabelKey,
     LabelValue,
     Model,
     Some,
     Unreadable,
     Zone,
-    form,
     optional,
 )
 
@@ -199,16 +199,6 @@ class AnyPool(Model):
         if isinstance(self.zones, Some):
             raise Unreadable("zones")
         return len(self.zones) or (cloud.zone_count if cloud else 1)
-
-
-GpuModel = Annotated[
-    str,
-    form(
-        r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$",
-        "leave it out if the machine says which GPUs it has; else a name such as nvidia-tesla-t4",
-    ),
-]
-"""A GPU's name as a label's value."""
 
 
 class Pool(AnyPool):

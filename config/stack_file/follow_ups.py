@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from config.base.problems import Problem
 from config.model.wording import NOT_A_KEY
@@ -53,3 +54,24 @@ def independent(of_rules: Sequence[Problem], reading: Reading) -> Iterator[Probl
 def _of_the_machine(path: str) -> set[str]:
     """Return the paths of problems that another machine ends."""
     return {path, path.removesuffix("machine") + "capacity"}
+
+
+_OF_PROVIDERS = {
+    "cloud.location": ("azure-native:location", "gcp:region", "gcp:zone"),
+    "cloud.project": ("gcp:project",),
+}
+"""Settings of Pulumi's providers that mean the same as one of ours."""
+
+
+def with_other_setting(problem: Problem, others: Collection[str]) -> Problem:
+    """Return the problem of a missing key, with the setting of another namespace that has it."""
+    if problem.what != "is missing":
+        return problem
+    same = _OF_PROVIDERS.get(problem.path, ())
+    other = next(
+        (key for key in others if key in same or key.rpartition(":")[2] == problem.path), None
+    )
+    if other is None:
+        return problem
+    why = f"`{other}` is another program's setting, and is not read for it"
+    return replace(problem, remedy=f"{problem.remedy}; {why}")

@@ -8,7 +8,6 @@ One problem must not hide another: each top key and each pool is read by itself
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar, get_origin
 
@@ -36,7 +35,7 @@ from config.model.spec import ClusterSpec
 from config.model.workloads import Workloads
 from config.rules.draft import Draft
 from config.stack_file import objects, secrets, top_keys
-from config.stack_file.follow_ups import independent
+from config.stack_file.follow_ups import independent, with_other_setting
 from config.stack_file.hints import Hints
 from config.stack_file.mending import Mended
 from config.stack_file.secrets import IsSecret
@@ -84,7 +83,7 @@ def read_stack(
     )
     by_rules = _rule_problems(file, draft) if of_ours else []
     problems = _joined(problems + file.reading.problems(), by_rules)
-    problems = [_beside(problem, others) for problem in problems]
+    problems = [with_other_setting(problem, others) for problem in problems]
     unknown = tuple(f"{each.path}." for each in problems if each.what == wording.NOT_A_KEY)
     beyond = [each for each in beyond if not each.path.startswith(unknown)]
     problems = _shown(bounds.drop_repeats(problems, beyond + beyond_outside))
@@ -255,27 +254,6 @@ def _example(key: str, settings: Mapping[str, Any]) -> str:
 def _rule_problems(file: _File, draft: Draft) -> list[Problem]:
     found, reading = rules.run_rules(draft), file.reading
     return [reading.of_rule(each) for each in independent(found, reading)]
-
-
-_OF_PROVIDERS = {
-    "cloud.location": ("azure-native:location", "gcp:region", "gcp:zone"),
-    "cloud.project": ("gcp:project",),
-}
-"""Settings of Pulumi's providers that mean the same as one of ours."""
-
-
-def _beside(problem: Problem, others: Collection[str]) -> Problem:
-    """Return the problem of a missing key, with the setting of another namespace that has it."""
-    if problem.what != "is missing":
-        return problem
-    same = _OF_PROVIDERS.get(problem.path, ())
-    other = next(
-        (key for key in others if key in same or key.rpartition(":")[2] == problem.path), None
-    )
-    if other is None:
-        return problem
-    why = f"`{other}` is another program's setting, and is not read for it"
-    return replace(problem, remedy=f"{problem.remedy}; {why}")
 
 
 def _joined(of_reading: list[Problem], of_rules: list[Problem]) -> list[Problem]:

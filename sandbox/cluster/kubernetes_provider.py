@@ -180,9 +180,7 @@ class KubernetesProvider(Provider):
                 raise
 
     def _forced(self, body: Props) -> bool:
-        """Return whether an apply takes fields from other managers: by the object's annotation, else the setting, else the
-        environment (await.go, patchForce; pulumi/pulumi-kubernetes pull request 4242).
-        """
+        """Return whether an apply takes others' fields: by annotation, else setting, else environment (await.go, patchForce)."""
         annotations = body["metadata"].get("annotations") or {}
         default = self._settings.get("enablePatchForce", os.environ.get(PATCH_FORCE))
         return _true(annotations.get("pulumi.com/patchForce", default))

@@ -217,9 +217,8 @@ def test_another_type_is_not_in_the_package(tmp_path: Path) -> None:
 def test_the_yaml_example_is_right() -> None:
     text = (PROJECT / "examples" / "library" / "Pulumi.yaml").read_text()
     example = yaml.safe_load(text)
-    cluster = example["resources"]["cluster"]
+    cluster = example["resources"]["ml"]
     assert cluster["type"] == "kubeflow-spot:index:KubeflowCluster"
-    cluster["properties"]["cloud"]["existingResourceGroup"] = "ml"
     spec, problems = loader.read_stack(cluster["properties"])
     assert spec is not None
     assert problems == []
