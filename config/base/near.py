@@ -61,12 +61,14 @@ def _longest(form: str) -> int:
 
 
 def with_form(name: str, form: str) -> str:
-    """Return `write for example NAME; `, with a name like this one that has the form; empty if
-    there is none.
+    """Return what is wrong with a name that is only too long, or `write for example NAME; `, with a
+    name like this one that has the form; empty if there is none.
     """
-    cut = next((end for end in range(len(name), 0, -1) if re.fullmatch(form, name[:end])), 0)
-    if cut > 1 and re.fullmatch(r"[\w-]+", name) and _longest(form) - cut in (0, 1):
-        return f"it has {len(name)} characters, {len(name) - _longest(form)} too many; "
+    most = _longest(form)
+    # Where it is cut a - may stand, which must not be the last letter.
+    fits = any(re.fullmatch(form, name[:end]) for end in (most, most - 1) if end > 1)
+    if len(name) > most and fits and re.fullmatch(r"[\w-]+", name):
+        return f"it has {len(name)} characters, {len(name) - most} too many; "
     if hidden(name) != name:
         return ""  # in another spelling nobody would know a secret as one
     lower = name.lower()

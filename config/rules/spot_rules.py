@@ -215,7 +215,9 @@ def _spot_alone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not draft.makes_cluster or not draft.system_pool or not draft.pools or not draft.all_pools:
         return
     taken = of_each(draft.pools.values(), lambda pool: pool.name)
-    free = next(name for name in ("general", "cpu", "platform", "basic") if name not in taken)
+    numbered = (f"general{number}" for number in range(2, len(taken) + 2))
+    names = ("general", "cpu", "platform", "basic", *numbered)
+    free = next(name for name in names if name not in taken)
     # Where the system pool takes no others, `rules.system_pool` refuses the file.
     if not draft.system_pool.critical_addons_only and len(draft.spot_pools()) == len(draft.pools):
         yield Problem(

@@ -18,7 +18,7 @@ _NO_TEMPLATE = {"groups", "username", "public_key", "context"}
 """Fields with their own syntax: regular expressions, login names (nvcr.io's is `$oauthtoken`), the
 comment after a key, contexts of a kubeconfig."""
 
-_FREE = {"reason"}
+_FREE = {"reason", "tags"}
 """Fields whose texts may hold anything."""
 
 _JUDGED = {"name", "zones", "pool", "order", "subnet"}
@@ -47,18 +47,20 @@ def _left(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for path, name, text in texts(parts(draft)):
         found = None if name in _NO_TEMPLATE else hiding.PLACEHOLDER_INSIDE.search(text)
         if found:
-            yield Problem(
-                path,
-                f"has {found[0]!r} in it, which nobody replaces: a stack file is no template",
-                "write the value itself",
-                warning=name == "tags",  # which may hold anything
-            )
+            yield _template(path, found[0])
+    # Tags may hold anything: a warning.
+    for key, text in (draft.cluster.tags if draft.cluster else {}).items():
+        if found := hiding.PLACEHOLDER_INSIDE.search(text):
+            yield _template(f"cluster.tags{as_path(key)}", found[0], warning=True)
+
+
+def _template(path: str, found: str, warning: bool = False) -> Problem:
+    what = f"has {found!r} in it, which nobody replaces: a stack file is no template"
+    return Problem(path, what, "write the value itself", warning)
 
 
 def _around(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for path, name, text in texts(parts(draft)):
-        if name == "tags":
-            continue
         bare = text.strip().strip("\"'")
         if text != text.strip() and not (name == "public_key" and text == text.lstrip()):
             yield Problem(

@@ -6,6 +6,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
+from ruamel.yaml.tokens import AnchorToken
 
 from sandbox.base.errors import SandboxError
 
@@ -55,10 +56,14 @@ def parsed(text: str, title: str) -> dict[str, Any]:
 
 
 def _refuse_entities(text: str, title: str) -> None:
-    """Raise SandboxError for a value that begins with an HTML entity: this reader takes `&quot;` for an anchor."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if found := re.search(r"(?:[:,{\[-]\s*)(&(?:quot|apos|amp|lt|gt|nbsp|#\d+);)", line.partition(" #")[0]):
-            raise SandboxError(f"{title}:{number}: is not YAML: {found[1]} is HTML; write the character itself")
+    """Raise SandboxError for an HTML entity that this reader takes for an anchor, as at the beginning of `&quot;on&quot;`."""
+    if not re.search(r"&(quot|apos|amp|lt|gt|nbsp|#\d+);", text):
+        return
+    for token in YAML(typ="safe", pure=True).scan(text):
+        if isinstance(token, AnchorToken) and ";" in token.value:
+            entity = f"&{token.value.partition(';')[0]};"
+            place = f"{title}:{token.start_mark.line + 1}"
+            raise SandboxError(f"{place}: is not YAML: {entity} is HTML; write the character itself")
 
 
 _WORDS = {

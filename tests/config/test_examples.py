@@ -198,3 +198,10 @@ def test_every_public_range_of_the_pages_is_known_as_an_example() -> None:
     values = {value for value in shown(RANGE) if public(value)}
     assert values
     assert {value for value in values if not examples.caller(value)} == set()
+
+
+def test_a_template_in_a_tag_is_a_warning_and_other_values_of_tags_are_free() -> None:
+    tags = {"stage": "${stage}", "owner": "00000000-0000-0000-0000-000000000000", "note": " a "}
+    spec, problems = loader.read_stack(good(cluster={"name": "ml-test", "tags": tags}), accepts_examples=False)
+    assert spec is not None
+    assert [problem.path for problem in problems] == ["cluster.tags.stage"]

@@ -163,6 +163,11 @@ def test_a_file_without_a_yaml_object_is_an_error_that_names_it(home: Home, text
         workspace.prepare(home)
 
 
+def test_html_inside_of_a_text_is_part_of_it() -> None:
+    text = 'config:\n  a: "so: &quot;on&quot;"\n  b: R&amp;D  # &lt;\n'
+    assert parsed(text, "dev.yaml") == {"config": {"a": "so: &quot;on&quot;", "b": "R&amp;D"}}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -197,6 +202,8 @@ def test_a_file_without_a_yaml_object_is_an_error_that_names_it(home: Home, text
         ('config:\n  a: "geheim\n', "a quote is not closed (it begins in line 2)"),
         ("config:\n  a: @geheim\n", "dev.yaml:2: is not YAML: a text that begins with @ needs quotes"),
         ("config:\n  a: !Ref geheim\n", "dev.yaml:2: is not YAML: !Ref is a tag of another tool"),
+        ("config:\n  a: 1\n  b: {c: &quot;on&quot;}\n", "dev.yaml:3: is not YAML: &quot; is HTML"),
+        ("config:\n  maxNodes:8\n  b: 1\n", "dev.yaml:2: is not YAML: a space is missing after the colon"),
         ("config:\n  a: {{ geheim }}\n", "an object or list stands as a key; nothing replaces templates here"),
         ("config: {a: 1, [{b: geheim}]}\n", "an object or list stands as a key"),
         ("config:\n  a: - geheim\n", "a list begins on the line below its key"),
