@@ -189,6 +189,15 @@ class Cloud(Protocol):
         """Return the catalogue's machine of a size, in any case; None for an unknown size."""
         return self.machines.get(size.lower())
 
+    def sold(self, **wanted: object) -> list[Machine]:
+        """Return the sizes that are sold today and have these values: `cloud.sold(gpus=2)`."""
+        return [
+            machine
+            for machine in self.machines.values()
+            if machine.status == "current"
+            and all(getattr(machine, name) == value for name, value in wanted.items())
+        ]
+
     def size(self, written: str) -> str:
         """Return the size as the catalogue spells it; an unknown one as written."""
         machine = self.machine(written)

@@ -14,8 +14,8 @@ _TYPOGRAPHIC = "\u201c\u201d\u201e\u2018\u2019"
 _OFFSETS = {"UTC": "+00:00", "GMT": "+00:00", "Z": "+00:00", "CET": "+01:00", "CEST": "+02:00"}
 _OFFSETS |= {"EST": "-05:00", "EDT": "-04:00", "PST": "-08:00", "PDT": "-07:00"}
 """Time zones by their abbreviations."""
-_DASHES = str.maketrans("\u2013\u2014\u2212", "---")
-"""Dashes that a word processor writes for a minus."""
+DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"))
+"""Dashes that a word processor writes for a hyphen or a minus, to one."""
 _UNITS = {"min": "m", "mins": "m", "minute": "m", "minutes": "m", "sec": "s", "secs": "s"}
 _UNITS |= {"second": "s", "seconds": "s", "hour": "h", "hours": "h", "hrs": "h", "hr": "h"}
 AZURE_REGION = r"^[a-z0-9]+$"
@@ -58,7 +58,7 @@ def is_placeholder(given: Any) -> bool:
 
 def price(given: Any) -> str | None:
     """Return a price as a number; None if the text is none."""
-    text = str(given).strip().translate(_DASHES)
+    text = str(given).strip().translate(DASHES)
     found = _CURRENCY.fullmatch(text)
     return text if text == "-1" else found[1].replace(",", ".") if found else None
 

@@ -92,7 +92,9 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
         case "int_type" | "float_type" if isinstance(given, str) and _NUMBER.fullmatch(given):
             return Problem(where, f"{is_it}, in quotes", f"write {given}, without quotes")
         case "float_type" if price := repairs.price(given):
-            dash = ", with a long dash" if re.search("[\u2013\u2014\u2212]", str(given)) else ""
+            dash = (
+                ", with a long dash" if str(given).translate(repairs.DASHES) != str(given) else ""
+            )
             return Problem(where, is_it + dash, f"write {price}")
         case "float_type" if share := re.fullmatch(r"(\d+(?:\.\d+)?) ?%", str(given)):
             return Problem(where, is_it, f"write {float(share[1]) / 100:g}, a share of 1")

@@ -30,20 +30,11 @@ def _number(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
 def _right_number(pool: Pool, machine: Machine, cloud: Cloud) -> str:
     remedy = f"write {machine.gpus} or leave it out"
     if machine.gpus:
-        wanted = (
-            each.size
-            for each in cloud.machines.values()
-            if (each.gpus, each.gpu_model, each.status) == (pool.gpus, machine.gpu_model, "current")
-        )
-        size = next(wanted, None)
-        return remedy + (f"; {size} has {pool.gpus}" if size else "")
+        wanted = cloud.sold(gpus=pool.gpus, gpu_model=machine.gpu_model)
+        return remedy + (f"; {wanted[0].size} has {pool.gpus}" if wanted else "")
     remedy += f", or use a size with GPUs, such as {cloud.gpu_machine}"
     # The machine of the same size to which the GPU can be attached.
-    attachable = [
-        each.size
-        for each in cloud.machines.values()
-        if each.attachable and each.vcpus == machine.vcpus and each.status == "current"
-    ]
+    attachable = [each.size for each in cloud.sold(vcpus=machine.vcpus) if each.attachable]
     named = {cloud.model(pool.gpu_model or ""), f"nvidia-{(pool.gpu_model or '').lower()}"}
     if not named & cloud.attachable.keys() or not attachable:
         return remedy
@@ -77,14 +68,9 @@ def _model(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
 
 
 def _as_many(machine: Machine, cloud: Cloud) -> str:
-    """Return the smallest size with as many NVIDIA GPUs."""
-    nvidia = [
-        each
-        for each in cloud.machines.values()
-        if each.gpus == machine.gpus
-        and each.gpu_model.startswith("nvidia")
-        and each.status == "current"
-    ]
+    """Return the size with as many NVIDIA GPUs that is next in CPUs."""
+    sold = cloud.sold(gpus=machine.gpus)
+    nvidia = [each for each in sold if each.gpu_model.startswith("nvidia")]
     near = min(nvidia, key=lambda each: abs(each.vcpus - machine.vcpus), default=None)
     return near.size if near else cloud.gpu_machine
 

@@ -11,6 +11,7 @@ from config.clouds import registry
 from config.clouds.tables import Machine
 from config.clouds.traits import Cloud
 from config.model.pool import AnyPool, Pool
+from config.model.repairs import DASHES
 from config.rules.draft import Draft
 
 _AWS = re.compile(r"([a-z]+\d[a-z\d-]*)\.(\d*x?large|medium|small|micro|nano|metal[-\w]*)")
@@ -62,7 +63,7 @@ def _machine(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[P
 def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
     """Return the problem of a machine that the catalogue of the cloud does not have."""
     size, maker = pool.machine, registry.with_machine(pool.machine)
-    sizes = [machine.size for machine in cloud.machines.values() if machine.status == "current"]
+    sizes = [machine.size for machine in cloud.sold()]
     meant = _did_you_mean(size, sizes)
     example = f"use one of {cloud.title}, such as {cloud.cpu_machine} or {cloud.gpu_machine}"
     with_gpu = f"use one of {cloud.title} with a GPU, such as {cloud.gpu_machine}"
@@ -84,21 +85,10 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
         return Problem(where, what, with_gpu)
     if _ARM.fullmatch(size):
         cpus = re.search(r"\d+", size.rpartition("-")[2] or size)
-        plain = [
-            machine.size
-            for machine in cloud.machines.values()
-            if not machine.gpus and cpus and machine.vcpus == int(cpus[0])
-        ]
+        plain = cloud.sold(gpus=0, vcpus=int(cpus[0])) if cpus else []
         usual = cloud.machine(cloud.cpu_machine)
-        same = next(
-            (
-                m.size
-                for m in cloud.machines.values()
-                if m.size in plain and usual and m.family == usual.family
-            ),
-            None,
-        )
-        meant = f"use {same}" if same else _did_you_mean(size, plain)
+        like = [each.size for each in plain if usual and each.family == usual.family]
+        meant = f"use {like[0]}" if like else _did_you_mean(size, [each.size for each in plain])
         # github.com/kubeflow/pipelines/issues/12705: "exec format error".
         what = f"{size!r} is an Arm machine, and images of Kubeflow are for amd64"
         return Problem(where, what, meant.strip() or example)
@@ -110,7 +100,7 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
     if len(siblings) > 1 and near.bare(size) not in map(near.bare, sizes):
         whole = ", ".join(sorted(siblings, key=lambda each: (len(each), each)))
         return Problem(where, f"{size!r} is not a machine of {cloud.title}", f"one of: {whole}")
-    first = re.split(r"[\s,;(]", re.sub("[\u2010-\u2015]", "-", size.strip()), maxsplit=1)[0]
+    first = re.split(r"[\s,;(]", size.strip().translate(DASHES), maxsplit=1)[0]
     known = {near.bare(other): other for other in sizes}.get(near.bare(first))
     if known:
         return Problem(where, f"{size!r} is not in the catalogue", f"write {known}")
@@ -145,27 +135,15 @@ def _alike(other: Machine | None, cloud: Cloud) -> str | None:
     if other.gpu_model:
         return _with_gpu(other.gpu_model, cloud)
     family = cloud.machine(cloud.cpu_machine)
-    return next(
-        (
-            machine.size
-            for machine in cloud.machines.values()
-            if family
-            and not machine.gpus
-            and machine.family == family.family
-            and machine.status == "current"
-            and (machine.vcpus, round(machine.memory_gib)) == (other.vcpus, round(other.memory_gib))
-        ),
-        None,
-    )
+    for machine in cloud.sold(gpus=0, vcpus=other.vcpus, family=family.family if family else None):
+        if round(machine.memory_gib) == round(other.memory_gib):
+            return machine.size
+    return None
 
 
 def _with_gpu(model: str, cloud: Cloud) -> str | None:
     """Return the smallest machine of the cloud with this GPU model built in; None if it has none."""
-    found = [
-        machine
-        for machine in cloud.machines.values()
-        if model and machine.gpu_model == model and machine.status == "current"
-    ]
+    found = cloud.sold(gpu_model=model) if model else []
     return min(found, key=lambda machine: (machine.gpus, machine.vcpus)).size if found else None
 
 

@@ -77,13 +77,8 @@ def _machine(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
 
 def _with_spot(machine: Machine, cloud: Cloud) -> str:
     """Return an example of a size as large that is sold as spot; empty if there is none."""
-    alike = (
-        each
-        for each in cloud.machines.values()
-        if each.spot == "yes"
-        and each.status == "current"
-        and (each.vcpus, each.gpus, each.gpu_model)
-        == (machine.vcpus, machine.gpus, machine.gpu_model)
+    alike = cloud.sold(
+        spot="yes", vcpus=machine.vcpus, gpus=machine.gpus, gpu_model=machine.gpu_model
     )
     near = min(alike, key=lambda each: abs(each.memory_gib - machine.memory_gib), default=None)
     return f", such as {near.size}" if near else ""

@@ -68,12 +68,7 @@ class Hints:
             remedy = foreign.remedy or in_its_place(own)
             follows = not foreign.remedy or own == HERE
             return remedy, own if follows and own else None
-        switch = re.sub(r"^enabled?(?=[A-Z_])|_?enabled?$", "", key, flags=re.IGNORECASE)
-        places = (
-            _shallowest(key, _places(model, ""))
-            or _shallowest(switch, _places(model, ""))
-            or _shallowest(key, self._everywhere)
-        )
+        places = _shallowest(key, _places(model, "")) or _shallowest(key, self._everywhere)
         if near := nearest(key, fields, _SURELY if places else NEAR):
             return f"did you mean `{near}`?", near
         if key in self._types:
@@ -84,7 +79,6 @@ class Hints:
         elsewhere = self._of_another_cloud(key, model, path)
         if elsewhere and not nearest(key, fields, HINT):
             return elsewhere, None
-        places = _shallowest(key, _places(model, "")) or _shallowest(key, self._everywhere)
         if not places and (
             place := place_of(key, path, [cloud.provider for cloud in self._clouds])
         ):

@@ -53,8 +53,8 @@ _SETTINGS = {
 }
 _INTERNAL = ("__fieldManager", "__inputs")
 _UNREACHABLE = "configured Kubernetes cluster is unreachable"
-PATCH_FORCE = "PULUMI_K8S_ENABLE_PATCH_FORCE"
-DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
+VARIABLES = (PATCH_FORCE, DELETE_UNREACHABLE) = ("PULUMI_K8S_ENABLE_PATCH_FORCE", "PULUMI_K8S_DELETE_UNREACHABLE")
+"""What the provider reads of the environment, where its settings do not say it."""
 _REMEDY = (
     "If the cluster has been deleted, you can edit the pulumi state to remove this resource or retry with the "
     f"{DELETE_UNREACHABLE} environment variable set to true"

@@ -24,7 +24,7 @@ from sandbox.cloud.program_requests import ProgramRequests
 from sandbox.cloud.provider import InitFailed, Provider
 from sandbox.cloud.servicer import serve
 from sandbox.cluster import clusters
-from sandbox.cluster.kubernetes_provider import DELETE_UNREACHABLE, PATCH_FORCE, KubernetesProvider
+from sandbox.cluster.kubernetes_provider import VARIABLES, KubernetesProvider
 from sandbox.engine import cloud_file as cloud_files
 from sandbox.engine import clouds, workspace
 from sandbox.engine.cloud_file import CloudFile
@@ -212,10 +212,8 @@ def _engine_path(home: Home) -> Path:
 def _engine_command(stack: Prepared, program: Program, addresses: str, requests: ProgramRequests) -> EngineCommand:
     """Return the engine's command line. `addresses` are the providers', as PULUMI_DEBUG_PROVIDERS has them."""
     home = stack.home
-    # A variable such as PULUMI_STACK or PULUMI_CONFIG of the user would change what the engine does; one is for the provider.
-    for variable in [
-        key for key in os.environ if key.startswith("PULUMI_") and key not in (DELETE_UNREACHABLE, PATCH_FORCE)
-    ]:
+    # A variable such as PULUMI_STACK or PULUMI_CONFIG of the user would change what the engine does; two are for a provider.
+    for variable in [key for key in os.environ if key.startswith("PULUMI_") and key not in VARIABLES]:
         del os.environ[variable]
     binary = _engine_path(home)
     binary.parent.mkdir(exist_ok=True)
