@@ -4,9 +4,10 @@ Plain HTTP: the client library takes 0.4 s to import and asks for every group of
 """
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
 from threading import BoundedSemaphore, Lock
 from typing import Any
@@ -34,6 +35,8 @@ _SECONDS = 60
 """The API server itself gives a webhook 30."""
 _AT_ONCE = 4
 """Requests, each over a connection of its own: more would spend more time on making connections than on their answers."""
+_ASKED_AGAIN = 10
+"""As often as client-go does (rest/request.go, maxRetries)."""
 
 
 class Client:
@@ -175,7 +178,11 @@ class Client:
         content = None if body is None else json.dumps(body)
         if content is not None:
             headers["Content-Type"] = kind
-        status, reason, text = self._answer(method, path, content, headers)
+        for _ in range(_ASKED_AGAIN):
+            status, reason, text, wait = self._answer(method, path, content, headers)
+            if wait is None:
+                break
+            time.sleep(wait)
         if status >= 300:
             raise ApiError(status, _message(text) or reason)
         try:
@@ -184,15 +191,20 @@ class Client:
             raise ApiError(status, f"what answers at {self._access.server} is no API server") from wrong
         return reply
 
-    def _answer(self, method: str, path: str, body: str | None, headers: dict[str, str]) -> tuple[int, str, bytes]:
-        """Return status, reason and content; over a connection that is kept."""
+    def _answer(
+        self, method: str, path: str, body: str | None, headers: dict[str, str]
+    ) -> tuple[int, str, bytes, float | None]:
+        """Return status, reason, content, and the seconds after which the server wants to be asked again.
+
+        The connection is kept.
+        """
         with self._turns:
             while True:
                 connection, kept = self._connection()
                 try:
                     connection.request(method, urlsplit(self._access.server).path + path, body, headers)
                     answer = connection.getresponse()
-                    reply = answer.status, answer.reason, answer.read()
+                    reply = answer.status, answer.reason, answer.read(), _wait(answer)
                 except (OSError, HTTPException) as silent:
                     connection.close()
                     if kept and not isinstance(silent, TimeoutError):
@@ -247,6 +259,15 @@ def _missing_is_no_error() -> Iterator[None]:
     except ApiError as refused:
         if refused.status != 404:
             raise
+
+
+def _wait(answer: HTTPResponse) -> float | None:
+    """Return the seconds of `Retry-After`, which a server sends that is not ready yet: "storage is (re)initializing".
+
+    client-go asks again by the same rule (rest/with_retry.go: 429 or 5xx, with the header).
+    """
+    after = answer.getheader("Retry-After", "")
+    return float(after) if (answer.status == 429 or answer.status >= 500) and after.isdigit() else None
 
 
 def _group(api_version: str) -> str:

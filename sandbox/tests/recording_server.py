@@ -47,9 +47,12 @@ class _Handler(BaseHTTPRequestHandler):
         time.sleep(self.server.wait)
         answer = self.server.answers.get(self.path.partition("?")[0])
         status = 404 if answer is None else answer.pop("status", 200) if isinstance(answer, dict) else 502
+        again = answer.pop("retryAfter", None) if isinstance(answer, dict) else None
         text = json.dumps(answer or {"message": "not found"}) if not isinstance(answer, str) else answer
         self.send_response(status)
         self.send_header("Content-Length", str(len(text)))
+        if again is not None:
+            self.send_header("Retry-After", again)
         self.end_headers()
         self.wfile.write(text.encode())
         # Without an answer, like a restarting server.

@@ -66,6 +66,16 @@ def test_a_refusal_has_the_words_of_the_server(server: Server, client: Client) -
             ask()
 
 
+def test_a_server_that_is_not_ready_is_asked_again_when_it_says(server: Server, client: Client) -> None:
+    path = "/api/v1/namespaces/n/pods/a"
+    for status in (429, 503):
+        server.answers[path] = {**POD, "status": status, "retryAfter": "0"}
+        assert client.get("v1", "Pod", "a", "n")
+    server.answers[path] = {**POD, "status": 429}
+    with pytest.raises(ApiError):
+        client.get("v1", "Pod", "a", "n")
+
+
 def test_kinds_are_read_once_a_version_and_again_when_one_is_missing(server: Server, client: Client) -> None:
     assert client.namespaced(POD)
     assert not client.namespaced({"apiVersion": "v1", "kind": "Node"})
