@@ -70,7 +70,9 @@ class Recorded:
             file.write_text(text.replace("POOL", self.stack_pool).replace("STACK", self.stack.name))
             more = ["--cloud", str(FOLDER / f"quota-{self.stack.name}.cloud.yaml")] if scenario == "quota" else []
             more += ["--config-file", str(self.stack.file)] if more else []
-            self.stack.run("drill", str(file), "--metrics", "--json", "--report-dir", str(report), *more, ok=None)
+            done = self.stack.run("drill", str(file), "--metrics", "--json", "--report-dir", str(report), *more, ok=None)
+            # A red verdict exits with 1 as well.
+            assert report.exists(), done.stderr
         return next((report / "metrics").iterdir())
 
     @property
