@@ -68,8 +68,8 @@ class Recorded:
             file = report.with_suffix(".yaml")
             text = (FOLDER / f"{scenario}.yaml").read_text()
             file.write_text(text.replace("POOL", self.stack_pool).replace("STACK", self.stack.name))
-            more = ["--cloud", str(FOLDER / f"quota-{self.stack.name}.cloud.yaml")] if scenario == "quota" else []
-            more += ["--config-file", str(self.stack.file)] if more else []
+            cloud = FOLDER / f"{scenario}-{self.stack.name}.cloud.yaml"
+            more = ["--cloud", str(cloud), "--config-file", str(self.stack.file)] if cloud.exists() else []
             done = self.stack.run("drill", str(file), "--metrics", "--json", "--report-dir", str(report), *more, ok=None)
             # A red verdict exits with 1 as well.
             assert report.exists(), done.stderr
