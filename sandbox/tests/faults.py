@@ -8,7 +8,7 @@ and engine stands what the provider's client does about it, without its waits.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from threading import Lock
+from threading import Lock, local
 from typing import Any
 
 from sandbox.azure import azure_errors, azure_operations
@@ -65,7 +65,7 @@ class Faults:
 
     def __call__(self) -> None:
         """Put the faults between the providers and the clouds of this process."""
-        self._lock = Lock()
+        self._lock, self._asked = Lock(), local()
         for cloud, method in ((AzureCloud, "_put"), (GcpCloud, "create"), (GcpCloud, "update")):
             self._wrap(cloud, method, 1, deletes=False)
         self._wrap(EmulatedCloud, "delete", 0, deletes=True)
@@ -91,11 +91,15 @@ class Faults:
         for left in reversed(range(asks)):
             answer = self._next(id, deletes=deletes, operation=False)
             if answer is None:
-                return request()
+                self._asked.by_a_provider = True
+                try:
+                    return request()
+                finally:
+                    self._asked.by_a_provider = False
             if answer == LOST:
                 result = request()
-                if azure and not worked_on:
-                    # The second PUT changes nothing.
+                if deletes or (azure and not worked_on):
+                    # The second request changes nothing.
                     return result
                 # The second request meets the first one's operation or resource, and nothing is in the state: issue 4024 of
                 # terraform-provider-google, issues 3200 and 4761 of pulumi-azure-native.
@@ -111,7 +115,9 @@ class Faults:
 
         @wraps(original)
         def operated(this: EmulatedCloud, record: Record, failure: str = "", *arguments: Any) -> Any:
-            if self._next(record.id, deletes=False, operation=True):
+            # A command repairs clusters by itself as well.
+            asked = getattr(self._asked, "by_a_provider", False)
+            if asked and self._next(record.id, deletes=False, operation=True):
                 # tpgresource/common_operation.go has "Error waiting for %s: %s".
                 code = ("InternalOperationError", "Internal server error")
                 azure = isinstance(this, AzureCloud)
