@@ -1,8 +1,8 @@
 """The checkpoint: the engine's state file, read without the engine, which would take half a second.
 
 With a full disk the engine cuts its state off, and its own copy of it (`.bak`) with the next step: pulumi 3.258 writes both through
-gocloud.dev/blob/fileblob, which renames what it could write. So this keeps a copy of its own, as commands find and leave it
-(pulumi/pulumi issues 2801 and 4679 have users who lost theirs).
+gocloud.dev/blob/fileblob, which renames what it could write. So this keeps a copy of its own, as it is before each create and
+after each command (pulumi/pulumi issues 2801 and 4679 have users who lost theirs).
 """
 
 from pathlib import Path
@@ -88,4 +88,4 @@ class Checkpoint:
         copy = self._copies / path.relative_to(self._folder)
         if not copy.exists():
             return ANEW
-        return f"`cp {copy} {path}` brings it back as the last command left it, and `up` adds what was made since"
+        return f"`cp {copy} {path}` brings back the last good one, and `up` adds what was made since"

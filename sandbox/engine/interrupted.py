@@ -27,6 +27,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from pulumi import automation
@@ -34,7 +35,7 @@ from pulumi.automation.errors import CommandError
 
 from sandbox.base.checkpoint import Checkpoint, State
 from sandbox.base.errors import SandboxError
-from sandbox.base.files import read_json, write_private
+from sandbox.base.files import ANEW, read_json, write_private
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
 from sandbox.cloud.provider import (
@@ -59,6 +60,7 @@ class Interrupted:
         self._checkpoint = checkpoint
         self._kept = home.directory / "creating"
         self._count = itertools.count()
+        self._lock = Lock()
 
     @contextmanager
     def keep(self, urn: str) -> Iterator[None]:
@@ -69,6 +71,9 @@ class Interrupted:
             if state["urn"] == urn:
                 entries.append(self._kept / f"{next(self._count):06}.json")
                 write_private(entries[-1], json.dumps(state).encode())
+        with self._lock:
+            # It has what the entry needs: its parents and its provider.
+            self._checkpoint.keep_copy()
         try:
             yield
         except Refused:
@@ -104,7 +109,12 @@ class Interrupted:
                 continue
             resources = [*_without_replaced(resources, state["urn"]), _entry(state, *created)]
             added.append(f"  {state['type']} {state['urn'].rpartition('::')[2]}: {created[0]}")
-        stack.import_stack(automation.Deployment(exported.version, {**deployment, "resources": resources}))
+        try:
+            stack.import_stack(automation.Deployment(exported.version, {**deployment, "resources": resources}))
+        except CommandError as refused:
+            raise SandboxError(
+                f"the engine does not take its state with what a killed command made:\n{refused}\n  {ANEW}"
+            ) from refused
         self._forget()
         if added:
             notify(
