@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sandbox.base.errors import SandboxError
-from sandbox.base.files import write_private
+from sandbox.base.files import read_json, write_private
 
 PROJECT = Path(__file__).resolve().parents[2]
 """This checkout."""
@@ -118,8 +118,10 @@ class Home:
 
 
 def _choices(directory: Path) -> dict[str, str]:
+    path = directory / _CHOICES
+    remedy = f"`rm {path}`, then name `--config-file` and `--beside` again, if the stack had them"
     try:
-        choices: dict[str, str] = json.loads((directory / _CHOICES).read_text())
+        choices: dict[str, str] = read_json(path, remedy)
     except FileNotFoundError:
         return {}
     return choices

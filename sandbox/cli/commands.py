@@ -100,6 +100,11 @@ def up(
         click.echo(json.dumps(steps.as_json(), indent=2))
     if steps.errors:
         # The engine has printed them.
+        if steps.stopped:
+            to_stderr(
+                f"stack {home.stack} is not complete: mend what the errors above name, then `{command_line(home, 'up')}` again;"
+                " it makes what is missing"
+            )
         sys.exit(1)
     if as_json:
         return
@@ -213,8 +218,7 @@ def down(home: Home, force: bool, config_file: Path | None) -> None:
         else:
             with locks.lock_cloud(home):
                 _without_guests(home)
-                for plane in clusters.planes(home.clusters):
-                    clusters.remove(plane.directory)
+                clusters.remove_all(home.clusters)
                 shutil.rmtree(home.directory)
     if others and not home.host:
         click.echo(f"{others} resources of the cloud file are removed with the sandbox")

@@ -1,6 +1,5 @@
 """Quotas of the emulated clouds: limits by region and name, as the cloud files gave them, and where they are kept."""
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from sandbox.base.errors import SandboxError
+from sandbox.base.files import read_json
 
 KEPT = "cloudfile.json"
 """The record that `sandbox.engine.cloud_file` keeps of the cloud files, beside the clouds' own memory."""
@@ -16,7 +16,7 @@ KEPT = "cloudfile.json"
 def kept(folder: Path) -> dict[str, Any]:
     """Return all quotas of the emulated clouds in this folder; empty where no cloud file had any."""
     try:
-        quotas: dict[str, Any] = json.loads((folder / KEPT).read_text())["quotas"] or {}
+        quotas: dict[str, Any] = read_json(folder / KEPT)["quotas"] or {}
     except FileNotFoundError:
         return {}
     return quotas

@@ -10,7 +10,7 @@ Deliberately does not: components (`Construct`, `Call`), parameterised packages,
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import metadata
 from threading import Lock
 from typing import Any, NoReturn
@@ -21,6 +21,7 @@ from google.protobuf import empty_pb2, json_format, struct_pb2
 # The SDK's own `google.rpc.Status`: a process cannot load googleapis' beside it, and a program may use `pulumi.provider`.
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
 
+from sandbox.base.errors import SandboxError
 from sandbox.cloud.callers import OwnUser
 from sandbox.cloud.program_requests import ProgramRequests
 from sandbox.cloud.provider import (
@@ -35,6 +36,8 @@ from sandbox.cloud.provider import (
     is_secret,
     top_level,
 )
+
+AroundCreate = Callable[[str], AbstractContextManager[None]]
 
 
 def _plain(struct: struct_pb2.Struct) -> Props:
@@ -62,9 +65,9 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
     """One gRPC service for all instances of a provider: the engine opens a connection for each, so the peer names it."""
 
     def __init__(
-        self, factory: Callable[[], Provider], before_create: Callable[[str], None], requests: ProgramRequests | None
+        self, factory: Callable[[], Provider], around_create: AroundCreate, requests: ProgramRequests | None
     ) -> None:
-        self._factory, self._before_create, self._requests = factory, before_create, requests
+        self._factory, self._around_create, self._requests = factory, around_create, requests
         self._version = metadata.version(factory().sdk)
         self._instances: dict[str, Provider] = {}
         self._lock = Lock()
@@ -89,6 +92,11 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
             context.abort(grpc.StatusCode.UNKNOWN, str(refused))
         except InitFailed as failed:
             self._init_failed(context, failed)
+        except OSError as failed:
+            # A full disk, or the answer of an emulated cloud that was lost: how the request ended is unknown.
+            context.abort(grpc.StatusCode.UNKNOWN, _what(failed))
+        except SandboxError as failed:
+            context.abort(grpc.StatusCode.UNKNOWN, str(failed))
 
     def _require(self, context: grpc.ServicerContext, what: str, asked: Callable[[ProgramRequests], bool]) -> None:
         """Refuse what is not among the program's requests; without a program's requests refuse nothing."""
@@ -152,9 +160,8 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     def Create(self, request: Any, context: Any) -> Any:
         with self._answers(context):
-            if not request.preview:
-                self._before_create(request.urn)
-            id, outputs = self._of(context).create(_resource(request, inputs=request.properties))
+            with nullcontext() if request.preview else self._around_create(request.urn):
+                id, outputs = self._of(context).create(_resource(request, inputs=request.properties))
             return provider_pb2.CreateResponse(id=id, properties=_struct(outputs))
 
     def Read(self, request: Any, context: Any) -> Any:
@@ -195,6 +202,11 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
         return empty_pb2.Empty()
 
 
+def _what(failed: OSError) -> str:
+    """Return the text of an error of this machine, without Python's numbers."""
+    return f"{failed.strerror}: {failed.filename or 'a file of the sandbox'}" if failed.errno else str(failed)
+
+
 def _resource(request: Any, **values: struct_pb2.Struct) -> Resource:
     """Return the resource a request is about; not every request has an id or tells whether it is a preview's."""
     id, preview = getattr(request, "id", ""), getattr(request, "preview", False)
@@ -228,14 +240,14 @@ def _diff_response(diff: Diff) -> Any:
 @contextmanager
 def serve(
     factories: Mapping[str, Callable[[], Provider]],
-    before_create: Callable[[str], None] = lambda urn: None,
+    around_create: AroundCreate = lambda urn: nullcontext(),
     requests: ProgramRequests | None = None,
 ) -> Iterator[str]:
     """Serve each named provider on a free loopback port; yields the value for `PULUMI_DEBUG_PROVIDERS`.
 
-    `before_create` gets the URN of each resource before it is made. With `requests`, what the program did not ask for is
-    refused. Requests that nobody waits for any more, because
-    the engine was killed, are finished before this ends, as a cloud finishes them.
+    `around_create` gets the URN of each resource that is made, and sees how that ends. With `requests`, what the program did not
+    ask for is refused. Requests that nobody waits for any more, because the engine was killed, are finished before this ends, as
+    a cloud finishes them.
     """
     servers: list[grpc.Server] = []
     servicers: list[_Servicer] = []
@@ -246,7 +258,7 @@ def serve(
             workers.append(ThreadPoolExecutor(max_workers=16, thread_name_prefix=name))
             callers = OwnUser()
             server = grpc.server(workers[-1], interceptors=[callers])
-            servicers.append(_Servicer(factory, before_create, requests))
+            servicers.append(_Servicer(factory, around_create, requests))
             provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicers[-1], server)
             callers.port = server.add_insecure_port("127.0.0.1:0")
             server.start()

@@ -16,6 +16,7 @@ from typing import Any
 
 from filelock import FileLock
 
+from sandbox.base.files import Unreadable
 from sandbox.cloud.ids import key as key
 
 Body = dict[str, Any]
@@ -56,10 +57,6 @@ class Resources:
         return [r for k, r in self.records.items() if r.token == token and k.startswith(prefix)]
 
 
-class StateUnreadable(Exception):
-    """The state file is not what this package wrote."""
-
-
 class Store:
     """The file, its lock, and one reading or one change at a time."""
 
@@ -68,7 +65,7 @@ class Store:
         self._lock_path = path.with_name(path.name + ".lock")
 
     def read(self) -> Resources:
-        """Return the last completed change. Renaming is atomic, so reading needs no lock."""
+        """Return the last completed change. Renaming is atomic, so reading needs no lock. Raises Unreadable."""
         try:
             text = self._path.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -76,10 +73,10 @@ class Store:
         try:
             stored = json.loads(text)
             if stored["format"] != _FORMAT:
-                raise ValueError(f"format {stored['format']}")
+                raise ValueError(f"its format is {stored['format']}, and this sandbox reads {_FORMAT}")
             return Resources({key(r["id"]): Record(r["type"], r["id"], r["body"]) for r in stored["resources"]})
         except (ValueError, KeyError, TypeError) as error:
-            raise StateUnreadable(f"{self._path} is not a state file of this sandbox: {error}") from error
+            raise Unreadable(self._path, error) from error
 
     @contextmanager
     def change(self) -> Iterator[Resources]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.errors import SandboxError
-from sandbox.base.files import write_private
+from sandbox.base.files import Unreadable, read_json, write_private
 from sandbox.base.home import Home
 from sandbox.cloud.cluster_runtime import Endpoint
 from sandbox.cloud.ids import key
@@ -116,7 +116,7 @@ def _parts(cluster_id: str) -> list[str]:
 def cluster_of(folder: Path) -> str | None:
     """Return the cloud id of the cluster whose control plane is in a folder; None where it does not say."""
     try:
-        loops: list[str] = json.loads((folder / _SETTINGS).read_text()).get("loops", [])
+        loops: list[str] = read_json(folder / _SETTINGS).get("loops", [])
     except FileNotFoundError:
         return None
     return next((loop.removeprefix(_CLUSTER) for loop in loops if loop.startswith(_CLUSTER)), None)
@@ -134,7 +134,7 @@ def note(folder: Path, settings: Mapping[str, Any]) -> None:
 
 def plane(folder: Path) -> ControlPlane:
     """Return the control plane in a folder, with the settings it was last started with."""
-    return ControlPlane(folder, **json.loads((folder / _SETTINGS).read_text()))
+    return ControlPlane(folder, **read_json(folder / _SETTINGS))
 
 
 def of_cluster(directory: Path, cluster_id: str) -> ControlPlane | None:
@@ -168,6 +168,17 @@ def of_stack(home: Home, name: str | None = None) -> ControlPlane:
 def remove(folder: Path) -> None:
     """Stop the control plane in a folder and remove it; a missing one is no error."""
     if (folder / _SETTINGS).exists():
-        plane(folder).stop()
+        try:
+            stopped = plane(folder)
+        except Unreadable:
+            # The records of the processes name them, whatever the settings were.
+            stopped = ControlPlane(folder, version="1.35", cloud=plugins.NAMES[0])
+        stopped.stop()
     if folder.exists():
         shutil.rmtree(folder)
+
+
+def remove_all(directory: Path) -> None:
+    """Stop and remove every control plane below a folder, also those whose settings cannot be read."""
+    for settings in sorted(directory.glob(f"*/{_SETTINGS}")):
+        remove(settings.parent)

@@ -28,7 +28,7 @@ from typing import Any
 from filelock import FileLock
 
 from sandbox.base.errors import SandboxError
-from sandbox.base.files import write_private
+from sandbox.base.files import read_json, write_private
 from sandbox.base.yaml_file import read_yaml
 from sandbox.cloud.provider import InitFailed, Props, Refused, Resource, join
 from sandbox.cloud.quotas import KEPT
@@ -97,7 +97,7 @@ class CloudFile:
     def kept(cls, folder: Path) -> CloudFile:
         """Return the content that was kept in this folder; empty where no cloud file was given."""
         try:
-            content = json.loads((folder / KEPT).read_text())
+            content = read_json(folder / KEPT)
         except FileNotFoundError:
             return cls()
         return cls(content["quotas"], [Entry(**entry) for entry in content["resources"]])

@@ -72,10 +72,13 @@ class Steps(Diagnostics):
     """The steps of a command as well: the object that `preview --json` and `up --json` print."""
 
     steps: list[dict[str, Any]] = field(default_factory=list)
+    stopped: bool = False
+    """Whether a step failed, so that the stack may be half made."""
 
     def on_event(self, event: EngineEvent) -> None:
         """Keep also the step of an event, if it changes something."""
         super().on_event(event)
+        self.stopped |= event.res_op_failed_event is not None
         if event.resource_pre_event:
             step = event.resource_pre_event.metadata
             op = str(getattr(step.op, "value", step.op))

@@ -16,7 +16,9 @@ whose resource the cloud does not have is dropped, and the resource is created a
 the next refresh shows how they ended.
 
 An engine that outlives its provider, as happens when the sandbox alone is killed, takes the silence for a refusal and drops
-the entry. The entries are therefore kept here as well, from before the request to the cloud until the engine has ended.
+the entry. So it does where the cloud's answer is lost on the way, although the resource exists (pulumi-azure-native issues 3200
+and 4761, terraform-provider-google issue 4024). The entries are therefore kept here as well, from before the request to the
+cloud until it was refused, or until the state of an engine that has ended has the resource.
 """
 
 import itertools
@@ -24,13 +26,16 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from pulumi import automation
 from pulumi.automation.errors import CommandError
 
 from sandbox.base.checkpoint import Checkpoint, State
-from sandbox.base.files import write_private
+from sandbox.base.errors import SandboxError
+from sandbox.base.files import ANEW, read_json, write_private
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
 from sandbox.cloud.provider import (
@@ -55,27 +60,41 @@ class Interrupted:
         self._checkpoint = checkpoint
         self._kept = home.directory / "creating"
         self._count = itertools.count()
+        self._lock = Lock()
 
-    def keep(self, urn: str) -> None:
-        """Keep the engine's entry for a create that a provider begins."""
+    @contextmanager
+    def keep(self, urn: str) -> Iterator[None]:
+        """Keep the engine's entry for a create that a provider begins; one that is refused has made nothing."""
         self._kept.mkdir(exist_ok=True)
+        entries = []
         for state in self._checkpoint.creating():
             if state["urn"] == urn:
-                write_private(self._kept / f"{next(self._count):06}.json", json.dumps(state).encode())
+                entries.append(self._kept / f"{next(self._count):06}.json")
+                write_private(entries[-1], json.dumps(state).encode())
+        with self._lock:
+            # It has what the entry needs: its parents and its provider.
+            self._checkpoint.keep_copy()
+        try:
+            yield
+        except Refused:
+            for entry in entries:
+                entry.unlink(missing_ok=True)
+            raise
 
     @contextmanager
     def until_the_engine_ends(self) -> Iterator[None]:
-        """Yield the time in which the engine runs. An engine that ends by itself leaves a right state, and no entry is needed."""
+        """Yield the time in which the engine runs. Of one that ends by itself, only what its state has not is still in doubt."""
         try:
             yield
         except CommandError:
-            self._forget()
+            self._forget_known()
             raise
         self._forget()
+        self._checkpoint.keep_copy()
 
     def resolve(self, stack: EngineCommand, providers: Mapping[str, Provider], notify: Notify) -> None:
         """Add the resources that a cloud has made to the engine's state, and drop the other entries."""
-        kept = [json.loads(path.read_text()) for path in sorted(self._kept.glob("[0-9]*.json"))]
+        kept = list(self._entries().values())
         pending: dict[str, State] = {state["urn"]: state for state in (*kept, *self._checkpoint.creating())}
         if not pending:
             return
@@ -90,11 +109,17 @@ class Interrupted:
                 continue
             resources = [*_without_replaced(resources, state["urn"]), _entry(state, *created)]
             added.append(f"  {state['type']} {state['urn'].rpartition('::')[2]}: {created[0]}")
-        stack.import_stack(automation.Deployment(exported.version, {**deployment, "resources": resources}))
+        try:
+            stack.import_stack(automation.Deployment(exported.version, {**deployment, "resources": resources}))
+        except CommandError as refused:
+            raise SandboxError(
+                f"the engine does not take its state with what a killed command made:\n{refused}\n  {ANEW}"
+            ) from refused
         self._forget()
         if added:
             notify(
-                "an earlier command was killed while it created these; they exist, and are added to the engine's state:"
+                "an earlier command was killed, or lost the cloud's answer, while it created these; they exist, and are added to"
+                " the engine's state:"
             )
             notify("\n".join(added))
             notify(
@@ -102,8 +127,21 @@ class Interrupted:
                 " `resources`\n  with its id, `pulumi stack import`."
             )
 
+    def _entries(self) -> dict[Path, State]:
+        """Return the kept entries, oldest first."""
+        return {path: read_json(path) for path in sorted(self._kept.glob("[0-9]*.json"))}
+
     def _forget(self) -> None:
         shutil.rmtree(self._kept, ignore_errors=True)
+
+    def _forget_known(self) -> None:
+        """Forget the entries of resources that the state has. A state that is cut off, by a full disk for example, has none."""
+        with suppress(SandboxError):
+            known = {resource["urn"] for resource in self._checkpoint.resources() if resource.get("id")}
+            self._checkpoint.keep_copy()
+            for path, entry in self._entries().items():
+                if entry["urn"] in known:
+                    path.unlink()
 
 
 def _created(state: State, resources: list[State], providers: Mapping[str, Provider]) -> tuple[str, Props] | None:

@@ -47,6 +47,11 @@ FilledClouds = NewType("FilledClouds", Clouds)
 
 _ORPHAN_SECONDS = 20
 
+_SPACE = 200 << 20
+"""Bytes that must be free before an `up`: a control plane takes 125 MB, most of it etcd's two log files."""
+_SPACE_OF_A_STATE = 8 << 20
+"""Bytes that must be free where nothing is made: the state with its copies."""
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -83,12 +88,25 @@ def open(
     control_plane = partial(ensure, clusters.PROGRAMS, notify)
     if program:
         workspace.stack_file(home)
+    if changing:
+        _require_space(home.root, _SPACE if program else _SPACE_OF_A_STATE)
     requested = CloudFile.read(cloud_file, clouds.opened(home, dict, notify)) if cloud_file else CloudFile()
     with _locked(home, notify) as locked, _repaired(locked, control_plane, notify, changing) as ready:
         stack = _prepared(ready, pack, ensure, notify, changing=changing, program=program)
         filled = _filled(stack, requested, control_plane, notify)
         with _attached(stack, filled, notify, changing=changing, preload=program and not changing) as engine:
             yield engine
+
+
+def _require_space(root: Path, needed: int) -> None:
+    """Raise SandboxError for a disk that is nearly full: the engine would cut its state off there (`sandbox.base.checkpoint`)."""
+    existing = next(folder for folder in (root, *root.parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
+    if free < needed:
+        raise SandboxError(
+            f"only {free >> 20} MB are free in {root}, and this command may need {needed >> 20} MB. Nothing was changed.\n"
+            "  Free some space, then run it again"
+        )
 
 
 @contextmanager
@@ -171,6 +189,8 @@ def _filled(
         kept.keep(stack.home.cloud)
         # After the file is kept: the clouds read their quotas from it.
         opened = clouds.opened(stack.home, control_plane, notify)
+        # A memory that is cut off is one error here; to the engine it would be one for each resource.
+        opened.pools()
         cloud_files.make(kept, opened, notify)
     return FilledClouds(opened)
 
@@ -195,6 +215,7 @@ def _attached(
         if not checkpoint.exists(stack.project):
             _create_stack(command, stack.home)
         if changing:
+            checkpoint.keep_copy()
             instances = {package: make() for package, make in providers.items()}
             try:
                 interrupted.resolve(command, instances, notify)

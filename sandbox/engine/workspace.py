@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sandbox.base.errors import SandboxError
-from sandbox.base.files import write_private
+from sandbox.base.files import ANEW, write_private
 from sandbox.base.home import Home
 from sandbox.base.yaml_file import read_yaml
 
@@ -102,9 +102,14 @@ def _source(home: Home) -> Path:
 
 
 def passphrase(home: Home) -> str:
-    """Return the passphrase of this sandbox's state: random, made once, readable by its owner only."""
+    """Return the passphrase of this sandbox's state: random, made once, readable by its owner only.
+
+    Raises SandboxError where it is gone and a state needs it: with another one the engine opens no secret.
+    """
     path = home.directory / "passphrase"
     if not path.exists():
+        if any(home.backend.glob(f".pulumi/stacks/*/{home.stack}.json")):
+            raise SandboxError(f"{path} is gone, and the state of stack {home.stack!r} is encrypted with it.\n  {ANEW}")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_private(path, secrets.token_urlsafe(24).encode())
     return path.read_text()

@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,13 +31,15 @@ _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(list(_LOADED))
 
 
-def run(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run `sandbox` with these arguments and wait for its end."""
+def run(
+    arguments: Sequence[str], environment: Mapping[str, str] | None = None, prepare: Callable[[], None] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `sandbox` with these arguments and wait for its end; `prepare` is called in its process before."""
     with TemporaryDirectory(prefix="kubeflow-spot-") as folder:
         output, errors = Path(folder) / "output", Path(folder) / "errors"
         settings = dict(os.environ if environment is None else environment)
         process = _FORKS.Process(
-            target=_command, args=(list(arguments), settings, str(output), str(errors), os.getcwd())
+            target=_command, args=(list(arguments), settings, str(output), str(errors), os.getcwd(), prepare)
         )
         process.start()
         process.join(_PATIENCE)
@@ -55,7 +57,14 @@ def run(arguments: Sequence[str], environment: Mapping[str, str] | None = None) 
     return done
 
 
-def _command(arguments: list[str], environment: dict[str, str], output: str, errors: str, folder: str) -> None:
+def _command(
+    arguments: list[str],
+    environment: dict[str, str],
+    output: str,
+    errors: str,
+    folder: str,
+    prepare: Callable[[], None] | None,
+) -> None:
     """Run a command in the forked process."""
     for stream, path in ((1, output), (2, errors)):
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -67,6 +76,8 @@ def _command(arguments: list[str], environment: dict[str, str], output: str, err
     sys.argv = ["sandbox", *arguments]
     from sandbox.cli.commands import main
 
+    if prepare:
+        prepare()
     try:
         main(arguments, prog_name="sandbox")
     finally:

@@ -101,12 +101,17 @@ class Stack:
             yaml.safe_dump({"config": {f"kubeflow-spot:{key}": value for key, value in config.items()}})
         )
 
-    def run(self, command: str, *arguments: str, ok: bool | None = True) -> subprocess.CompletedProcess[str]:
-        """Run a command of the sandbox; fails the test unless it succeeds or fails as `ok` says (None: either)."""
+    def run(
+        self, command: str, *arguments: str, ok: bool | None = True, prepare: Callable[[], None] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command of the sandbox; fails the test unless it succeeds or fails as `ok` says (None: either).
+
+        `prepare` is called in the command's process before; it is a function that can be pickled.
+        """
         applied, self._applied = self._applied, None
         self._limited |= "--cloud" in arguments
         self._moved |= command in _BEHIND
-        done = commands.run(self._arguments(command, *arguments))
+        done = commands.run(self._arguments(command, *arguments), prepare=prepare)
         assert ok is None or (done.returncode == 0) == ok, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         if command == "down":
             self._moved = self._limited = False

@@ -197,6 +197,37 @@ def test_a_killed_up_is_completed_by_the_next_one(moment: str, victim: str, subj
         stack.run("down", "--force")
 
 
+@of_every_stack
+def test_one_up_and_one_down_that_are_killed_ten_times_each_get_to_their_end(subject: Subject, tmp_path: Path) -> None:
+    """Each command goes on where the one before was killed, so that ten points cost little more than one."""
+    stack = Stack.copy(tmp_path, subject.name)
+
+    def kill(command: str, point: int, reached: Callable[[int], bool]) -> None:
+        """Kill the engine or, at every second point, the sandbox."""
+
+        def moment(printed: Path) -> bool:
+            with suppress(SandboxError):
+                return reached(len(Checkpoint(Home.of(stack.name, stack.project)).resources()))
+            return False
+
+        killed(stack, command, "sandbox" if point % 2 else "engine", moment, tmp_path)
+        ids = Counter(resource["id"].lower() for resource in stored(stack, WORDS[subject.name].memory))
+        assert max(ids.values(), default=1) == 1
+
+    try:
+        for point in range(10):
+            kill("up", point, lambda resources, least=3 + 4 * point: resources >= least)
+        stack.run("up")
+        check_up(stack, subject)
+        all_of_them = len(Checkpoint(Home.of(stack.name, stack.project)).resources())
+        for point in range(10):
+            kill("down", point, lambda resources, most=all_of_them * (10 - point) // 11: resources <= most)
+        stack.run("down")
+        assert processes(stack) == []
+    finally:
+        stack.run("down", "--force")
+
+
 IN_A_GROUP = PROJECT / "tests" / "configs" / "network-existing.happy.yaml"
 """A stack in a resource group that outlives it."""
 THEIRS = ("--cloud", str(PROJECT / "tests" / "configs" / "existing.cloud.yaml"))

@@ -109,6 +109,6 @@ def test_a_stack_without_a_state_has_no_outputs_and_a_broken_state_is_an_error(h
         check=False,
     )
     assert done.returncode == 1
-    assert f"error: {state} is no state of the engine" in done.stderr
+    assert f"error: {state} is cut off or broken" in done.stderr
     state.unlink()
     assert json.loads(run("outputs", "--json")[0]) == {}

@@ -108,4 +108,4 @@ def test_a_state_that_cannot_be_opened_is_an_error(project: Project) -> None:
     state.write_text('{"version": 4,')
     done = project.run("preview")
     assert done.returncode == 1
-    assert f"error: {state} is no state of the engine" in done.stderr
+    assert f"error: {state} is cut off or broken" in done.stderr

@@ -1,6 +1,7 @@
 """Creates whose result a killed engine did not record."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from sandbox.azure.azure_cloud import AzureCloud
 from sandbox.azure.azure_provider import AzureProvider
 from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.home import Home
-from sandbox.cloud.provider import Props, Resource
+from sandbox.cloud.provider import Props, Refused, Resource
 from sandbox.cluster.kubernetes_provider import KubernetesProvider
 from sandbox.engine.interrupted import Interrupted
 from sandbox.tests.azure.conftest import GROUP, RecordingRuntime
@@ -85,8 +86,8 @@ def test_a_resource_that_was_not_created_is_dropped_silently(home: Home, azure: 
 
 def test_an_entry_outlives_an_engine_that_took_silence_for_a_refusal(home: Home, azure: AzureProvider) -> None:
     state = State(home, resources=[], pending_operations=creating(PENDING))
-    Interrupted(home, Checkpoint(home)).keep(URN)
-    azure.create(Resource(GROUP, "ml", URN, inputs=INPUTS))
+    with Interrupted(home, Checkpoint(home)).keep(URN):
+        azure.create(Resource(GROUP, "ml", URN, inputs=INPUTS))
     state.write(resources=[])
     assert ID in resolved(home, state, azure_native=azure)
     assert [resource["id"] for resource in state.latest["resources"]] == [ID]
@@ -94,30 +95,43 @@ def test_an_entry_outlives_an_engine_that_took_silence_for_a_refusal(home: Home,
 
 def test_an_entry_with_an_answer_changes_nothing(home: Home, azure: AzureProvider) -> None:
     state = State(home, resources=[], pending_operations=creating(PENDING))
-    Interrupted(home, Checkpoint(home)).keep(URN)
-    id, outputs = azure.create(Resource(GROUP, "ml", URN, inputs=INPUTS))
+    with Interrupted(home, Checkpoint(home)).keep(URN):
+        id, outputs = azure.create(Resource(GROUP, "ml", URN, inputs=INPUTS))
     answered = [{**PENDING, "id": id, "outputs": outputs}]
     state.write(resources=answered)
     assert resolved(home, state, azure_native=azure) == ""
     assert state.latest == {"resources": answered}
 
 
-def test_entries_are_kept_only_until_the_engine_ends_by_itself(home: Home, azure: AzureProvider) -> None:
+FAILED = automation.errors.CommandError(automation.CommandResult("", "", 255))
+
+
+@pytest.mark.parametrize(
+    ("create", "engine", "left", "in_doubt"),
+    [
+        pytest.param(None, None, [], False, id="an engine that succeeds has all answers"),
+        pytest.param(None, FAILED, [{**PENDING, "id": ID}], False, id="what the state has is answered"),
+        pytest.param(Refused("no"), FAILED, [], False, id="a refused create has made nothing"),
+        pytest.param(OSError("no answer"), FAILED, [], True, id="an answer was lost"),
+        pytest.param(None, FAILED, None, True, id="the state was cut off before it had the answer"),
+    ],
+)
+def test_an_entry_is_kept_while_the_end_of_its_create_is_in_doubt(
+    create: Exception | None, engine: Exception | None, left: Any, in_doubt: bool, home: Home, azure: AzureProvider
+) -> None:
     state = State(home, resources=[], pending_operations=creating(PENDING))
     interrupted = Interrupted(home, Checkpoint(home))
-    for failure in (None, automation.errors.CommandError(automation.CommandResult("", "", 255))):
-        interrupted.keep(URN)
-        try:
-            with interrupted.until_the_engine_ends():
-                if failure:
-                    raise failure
-        except automation.errors.CommandError:
-            pass
-        azure.delete(Resource(GROUP, "ml", URN, ID))
-        azure.create(Resource(GROUP, "ml", URN, inputs=INPUTS))
-        state.write(resources=[])
-        assert resolved(home, state, azure_native=azure) == ""
-        state.write(resources=[], pending_operations=creating(PENDING))
+    with suppress(automation.errors.CommandError), interrupted.until_the_engine_ends():
+        with suppress(Refused, OSError), interrupted.keep(URN):
+            if create:
+                raise create
+        state.path.write_text("{") if left is None else state.write(resources=left)
+        if engine:
+            raise engine
+    state.write(resources=left or [])
+    # It exists by now, whoever has made it.
+    azure.create(Resource(GROUP, "ml", URN, inputs=INPUTS))
+    assert (ID in resolved(home, state, azure_native=azure)) == in_doubt
 
 
 def test_a_replacement_takes_the_place_of_the_deleted_resource(home: Home, azure: AzureProvider) -> None:
