@@ -33,14 +33,31 @@ def readable_ranges(written: Mapping[str, str]) -> dict[str, IPv4Network]:
     return ranges
 
 
-def free_range(taken: Iterable[IPv4Network], like: IPv4Network) -> str:
-    """Return a remedy with a range of the same size that none of those taken overlaps."""
-    places = _PRIVATE if like.prefixlen >= 16 else (IPv4Network("10.0.0.0/8"),)
+def free_range(taken: Iterable[IPv4Network], like: IPv4Network, prefix: int = 0) -> str:
+    """Return a range of the size of `like`, or of a /`prefix`, that overlaps none of those taken;
+    empty without one.
+    """
+    length, taken = prefix or like.prefixlen, list(taken)
+    places = _PRIVATE if length >= 16 else (IPv4Network("10.0.0.0/8"),)
+    if like.is_private and like.prefixlen > 16 <= length:
+        places = (like.supernet(new_prefix=16), *places)  # a block that the network has
     for place in places:
-        for free in place.subnets(new_prefix=max(like.prefixlen, place.prefixlen)):
+        for free in place.subnets(new_prefix=max(length, place.prefixlen)):
             if not any(free.overlaps(other) for other in taken):
-                return f"write a free range, such as {free}"
-    return "choose ranges that share no address"
+                return str(free)
+    return ""
+
+
+def no_overlap(taken: Iterable[IPv4Network], like: IPv4Network) -> str:
+    """Return the remedy for a range that overlaps another."""
+    free = free_range(taken, like)
+    return f"write a free range, such as {free}" if free else "choose ranges that share no address"
+
+
+def larger(prefix: int, free: str) -> str:
+    """Return the remedy for a range without room: a /`prefix` has it, such as one that is free."""
+    example = f", such as {free}" if free else " (a smaller number)"
+    return f"a range of /{prefix} or larger{example}, or smaller maxNodes"
 
 
 _PRIVATE = tuple(IPv4Network(f"10.{block}.0.0/16") for block in range(100, 250, 10))

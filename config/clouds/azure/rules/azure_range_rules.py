@@ -15,7 +15,14 @@ from config.clouds.traits import Cloud
 from config.model.pool import AnyPool, Pool
 from config.model.reading import known, of_each
 from config.rules.draft import Draft, has_gpus, most_with_twin
-from config.rules.network_rules import PATH, free_range, readable_ranges, refuse_non_ranges
+from config.rules.network_rules import (
+    PATH,
+    free_range,
+    larger,
+    no_overlap,
+    readable_ranges,
+    refuse_non_ranges,
+)
 
 # learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of
 # these.
@@ -80,10 +87,13 @@ def _part(space: IPv4Network, subnet: IPv4Network, others: Collection[IPv4Networ
     """Return a remedy with a part of the space, as large as the subnet, that no other one has."""
     if subnet.prefixlen < space.prefixlen:
         return f"choose a smaller part of {space}"
-    parts = space.subnets(new_prefix=subnet.prefixlen)
-    free = (part for part in islice(parts, _TRIES) if not any(map(part.overlaps, others)))
-    part = next(free, None)
+    part = _free_part(space, subnet.prefixlen, others)
     return f"choose a free part of {space}" + (f", such as {part}" if part else "")
+
+
+def _free_part(space: IPv4Network, prefix: int, others: Collection[IPv4Network]) -> str:
+    parts = islice(space.subnets(new_prefix=prefix), _TRIES) if prefix >= space.prefixlen else ()
+    return next((str(part) for part in parts if not any(map(part.overlaps, others))), "")
 
 
 def _overlaps(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -105,7 +115,7 @@ def _overlaps(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
                     [each for key, each in _subnets(azure).items() if key != first],
                 )
                 if first in _subnets(azure) and "addressSpace" in ranges
-                else free_range(ranges.values(), ranges[first]),
+                else no_overlap(ranges.values(), ranges[first]),
             )
 
 
@@ -144,7 +154,7 @@ def _subnet_sizes(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]
         name, room = key.partition(".")[2] or NODE_SUBNET, subnet.num_addresses - _TAKEN
         pools = [pool for its_subnet, pool in placed if its_subnet == name]
         if room > 0:
-            yield from _room(key, f"{subnet} has room", room, pools, draft, cloud, 32)
+            yield from _room(azure, key, f"{subnet} has room", room, pools, draft, cloud, 32)
         else:
             what = f"{subnet} has room for no node: Azure takes {_TAKEN} addresses of a subnet"
             yield Problem(f"{PATH}.{key}", what, "at least a /29")
@@ -158,6 +168,7 @@ def _pod_size(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     elif pods:
         pools = [pool for _, pool in draft.written_pools()]
         yield from _room(
+            azure,
             "podCidr",
             f"{pods} has a /{_NODE_PREFIX}",
             2 ** (_NODE_PREFIX - pods.prefixlen),
@@ -169,7 +180,14 @@ def _pod_size(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _room(
-    key: str, has: str, room: int, pools: list[AnyPool], draft: Draft, cloud: Cloud, each: int
+    azure: Azure,
+    key: str,
+    has: str,
+    room: int,
+    pools: list[AnyPool],
+    draft: Draft,
+    cloud: Cloud,
+    each: int,
 ) -> Iterator[Problem]:
     """Refuse a range with fewer places than nodes; a place is a /`each`."""
     # Azure counts every pool at its largest: InsufficientSubnetSize, Azure/AKS-Construction issue
@@ -179,8 +197,15 @@ def _room(
     # this.
     surge = max(of_each(pools, lambda pool: _surge(pool, draft, cloud)), default=0)
     taken = _TAKEN if each == 32 else 0
-    prefix = each - (nodes + surge + taken - 1).bit_length()
-    remedy = f"a range of /{max(prefix, 0)} or larger (a smaller number), or smaller maxNodes"
+    prefix = max(each - (nodes + surge + taken - 1).bit_length(), 0)
+    ranges = _ranges(azure)
+    own, space = ranges.pop(key), ranges.get("addressSpace")
+    if key == "podCidr":
+        free = free_range(ranges.values(), own, prefix)
+    else:
+        others = [each for name, each in _subnets(azure).items() if name != key]
+        free = _free_part(space, prefix, others) if space else ""
+    remedy = larger(prefix, free)
     if room < nodes:
         what = f"{has} for {room} nodes; the pools may grow to {nodes} together"
         yield Problem(f"{PATH}.{key}", what, remedy)
