@@ -57,7 +57,11 @@ class Place:
     def left_out(self) -> str:
         """The remedy for a value that means none."""
         default = re.search(r"Default: ([^.]+)\.", self.description or "")
-        return f"remove it; the default is then: {default[1]}" if default else "remove it for none"
+        return (
+            f"remove it; the default is then: {default[1]}"
+            if default
+            else "remove it: without it there is none"
+        )
 
     @property
     def example(self) -> str:

@@ -43,8 +43,8 @@ def _right_number(pool: Pool, machine: Machine, cloud: Cloud) -> str:
     own = {ours: theirs for theirs, ours in cloud.accelerators.items()}.get(catalogued, catalogued)
     renamed = "" if model == own else f", and write `gpuModel: {own}`"
     return (
-        f"use the machine {attachable[0]}, to which {model} can be attached{renamed}, or a size with GPUs, such "
-        f"as {cloud.gpu_machine}, without `gpus` and `gpuModel`"
+        f"use the machine {attachable[0]}, to which {model} can be attached{renamed}, or a size with "
+        f"GPUs, such as {cloud.gpu_machine}, without `gpus` and `gpuModel`"
     )
 
 

@@ -26,22 +26,16 @@ def _least(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pro
         least, most = pool.min_nodes, pool.max_nodes
         what = f"is {least}, more than maxNodes, which is {most}"
         remedy = f"write {most} or less, or raise maxNodes"
-        if not isinstance(pool, Pool) and most < _NODES_OF_THE_SYSTEM:
-            remedy = (
-                f"write `maxNodes: {least}`, or more"  # fewer than two are refused, or warned of
-            )
+        # A cloud refuses a system pool of one node, or its rules warn of it.
+        if not isinstance(pool, Pool) and most == 1:
+            remedy = f"write `maxNodes: {least}`, or more"
         yield Problem(f"{path}.minNodes", what, remedy)
-
-
-_NODES_OF_THE_SYSTEM = 2
 
 
 def two_system_nodes(pool: SystemPool) -> str:
     """Return the remedy for a system pool of one node."""
-    also = known(lambda: pool.max_nodes < _NODES_OF_THE_SYSTEM, False)
-    return f"write `minNodes: {_NODES_OF_THE_SYSTEM}`" + (
-        f" and `maxNodes: {_NODES_OF_THE_SYSTEM}` or more" if also else " or more"
-    )
+    also = " and `maxNodes: 2`" if known(lambda: pool.max_nodes, 2) == 1 else ""
+    return f"write `minNodes: 2`{also} or more"
 
 
 def _no_most(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -66,13 +66,8 @@ def _machine(row: Mapping[str, str]) -> Machine:
     )
 
 
-_T4_DISKS = {
-    "Standard_NC4as_T4_v3": 176.0,
-    "Standard_NC8as_T4_v3": 352.0,
-    "Standard_NC16as_T4_v3": 352.0,
-    "Standard_NC64as_T4_v3": 2816.0,
-}
-"""learn.microsoft.com/azure/virtual-machines/sizes/gpu-accelerated/ncast4v3-series"""
+_T4_DISKS = {4: 176.0, 8: 352.0, 16: 352.0, 64: 2816.0}
+"""GiB of NCasT4_v3, by vCPUs (page sizes/gpu-accelerated/ncast4v3-series of virtual machines)."""
 
 
 def _local_disk_gib(size: str, vcpus: int) -> float | None:
@@ -82,8 +77,8 @@ def _local_disk_gib(size: str, vcpus: int) -> float | None:
     size pages). NCasT4_v3 have a smaller cache beside it (MicrosoftDocs/azure-docs issue 102314).
     Others have a cache or NVMe disks beside it; Azure's choice depends on the series.
     """
-    if size in _T4_DISKS:
-        return _T4_DISKS[size]
+    if re.fullmatch(r"Standard_NC\d+as_T4_v3", size):
+        return _T4_DISKS[vcpus]
     return 37.5 * vcpus if re.fullmatch(r"Standard_(D\d+a?|E\d+)ds_v5", size) else None
 
 

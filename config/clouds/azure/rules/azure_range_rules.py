@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from ipaddress import IPv4Network
-from itertools import combinations, islice
+from itertools import combinations
 
 from config.base.problems import Problem
 from config.clouds.azure.azure_network import NODE_SUBNET, AzureNetwork
@@ -26,9 +26,6 @@ from config.rules.network_rules import (
 
 # learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of
 # these.
-_TRIES = 1000
-"""Parts of a range that are looked at for a free one."""
-
 _KEPT = tuple(
     map(IPv4Network, ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24"))
 )
@@ -74,26 +71,16 @@ def _subnets_inside(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
     space = _ranges(azure).get("addressSpace")
     for key, subnet in _subnets(azure).items():
         if space and not subnet.subnet_of(space):
-            yield Problem(
-                f"{PATH}.{key}",
-                f"{subnet} is not inside addressSpace {space}",
-                _part(
-                    space, subnet, [other for other in _subnets(azure).values() if other != subnet]
-                ),
-            )
+            what = f"{subnet} is not inside addressSpace {space}"
+            yield Problem(f"{PATH}.{key}", what, _part(azure, key, space))
 
 
-def _part(space: IPv4Network, subnet: IPv4Network, others: Collection[IPv4Network]) -> str:
-    """Return a remedy with a part of the space, as large as the subnet, that no other one has."""
-    if subnet.prefixlen < space.prefixlen:
+def _part(azure: Azure, key: str, space: IPv4Network) -> str:
+    """Return the remedy for a subnet, with a part of the space that no other one has."""
+    subnets = _subnets(azure)
+    if subnets[key].prefixlen < space.prefixlen:
         return f"choose a smaller part of {space}"
-    part = _free_part(space, subnet.prefixlen, others)
-    return f"choose a free part of {space}" + (f", such as {part}" if part else "")
-
-
-def _free_part(space: IPv4Network, prefix: int, others: Collection[IPv4Network]) -> str:
-    parts = islice(space.subnets(new_prefix=prefix), _TRIES) if prefix >= space.prefixlen else ()
-    return next((str(part) for part in parts if not any(map(part.overlaps, others))), "")
+    return f"choose a free part of {space}{free_range(subnets, key, inside=space)}"
 
 
 def _overlaps(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -109,13 +96,9 @@ def _overlaps(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(
                 f"{PATH}.{first}",
                 f"{ranges[first]} overlaps {second} {ranges[second]}",
-                _part(
-                    ranges["addressSpace"],
-                    ranges[first],
-                    [each for key, each in _subnets(azure).items() if key != first],
-                )
+                _part(azure, first, ranges["addressSpace"])
                 if first in _subnets(azure) and "addressSpace" in ranges
-                else no_overlap(ranges.values(), ranges[first]),
+                else no_overlap(ranges, first),
             )
 
 
@@ -154,7 +137,7 @@ def _subnet_sizes(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]
         name, room = key.partition(".")[2] or NODE_SUBNET, subnet.num_addresses - _TAKEN
         pools = [pool for its_subnet, pool in placed if its_subnet == name]
         if room > 0:
-            yield from _room(azure, key, f"{subnet} has room", room, pools, draft, cloud, 32)
+            yield from _room(key, f"{subnet} has room", room, pools, draft, cloud, 32)
         else:
             what = f"{subnet} has room for no node: Azure takes {_TAKEN} addresses of a subnet"
             yield Problem(f"{PATH}.{key}", what, "at least a /29")
@@ -168,7 +151,6 @@ def _pod_size(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     elif pods:
         pools = [pool for _, pool in draft.written_pools()]
         yield from _room(
-            azure,
             "podCidr",
             f"{pods} has a /{_NODE_PREFIX}",
             2 ** (_NODE_PREFIX - pods.prefixlen),
@@ -180,14 +162,7 @@ def _pod_size(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 
 def _room(
-    azure: Azure,
-    key: str,
-    has: str,
-    room: int,
-    pools: list[AnyPool],
-    draft: Draft,
-    cloud: Cloud,
-    each: int,
+    key: str, has: str, room: int, pools: list[AnyPool], draft: Draft, cloud: Cloud, each: int
 ) -> Iterator[Problem]:
     """Refuse a range with fewer places than nodes; a place is a /`each`."""
     # Azure counts every pool at its largest: InsufficientSubnetSize, Azure/AKS-Construction issue
@@ -198,14 +173,12 @@ def _room(
     surge = max(of_each(pools, lambda pool: _surge(pool, draft, cloud)), default=0)
     taken = _TAKEN if each == 32 else 0
     prefix = max(each - (nodes + surge + taken - 1).bit_length(), 0)
-    ranges = _ranges(azure)
-    own, space = ranges.pop(key), ranges.get("addressSpace")
-    if key == "podCidr":
-        free = free_range(ranges.values(), own, prefix)
-    else:
-        others = [each for name, each in _subnets(azure).items() if name != key]
-        free = _free_part(space, prefix, others) if space else ""
-    remedy = larger(prefix, free)
+    azure = draft.settings(Azure)
+    assert azure is not None  # this is a rule of its settings
+    space, ranges = _ranges(azure).get("addressSpace"), _subnets(azure)
+    if key not in ranges:
+        space, ranges = None, _ranges(azure)
+    remedy = larger(prefix, free_range(ranges, key, prefix, space))
     if room < nodes:
         what = f"{has} for {room} nodes; the pools may grow to {nodes} together"
         yield Problem(f"{PATH}.{key}", what, remedy)

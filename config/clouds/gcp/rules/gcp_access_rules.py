@@ -79,11 +79,10 @@ def _range(path: str, text: str, index: int, access: GcpAccess) -> Iterator[Prob
             path, f"{text!r} is not a range: {reason}", "write for example 203.0.113.0/24"
         )
         return
+    where = known(lambda: access.ip_endpoint, "")
     if text in access.authorized_ranges[:index]:
         yield Problem(path, f"{text} is in the list twice", "remove one of them")
-    elif known(lambda: access.ip_endpoint, "") == "private" and (
-        addresses.prefixlen == 0 or addresses.is_global
-    ):
+    elif where == "private" and (addresses.prefixlen == 0 or addresses.is_global):
         # terraform-google-kubernetes-engine issue 153: "is not a reserved network, which is
         # required for private endpoints"
         yield Problem(
@@ -91,11 +90,7 @@ def _range(path: str, text: str, index: int, access: GcpAccess) -> Iterator[Prob
             f"{text} is public, but ipEndpoint is private: only callers inside reach it",
             "write the private range callers are in, or `ipEndpoint: public`",
         )
-    elif (
-        known(lambda: access.ip_endpoint, "") == "public"
-        and addresses.is_private
-        and not examples.caller(text)
-    ):
+    elif where == "public" and addresses.is_private and not examples.caller(text):
         yield Problem(
             path,
             f"{text} is private: nobody reaches the public address from it, only the private one",

@@ -161,7 +161,7 @@ def _overlaps(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(
                 f"{PATH}.{second}",
                 f"{later} overlaps {first} {earlier}",
-                no_overlap(_ranges(gcp).values(), later),
+                no_overlap(_ranges(gcp), second),
             )
 
 
@@ -232,9 +232,7 @@ def _room(
 ) -> Iterator[Problem]:
     # Of a range, GKE takes four addresses of nodes, and none of pods.
     prefix = max(32 - (needed + surge + _TAKEN - 1).bit_length(), 0)
-    ranges = _ranges(gcp)
-    own = ranges.pop(key)
-    remedy = larger(prefix, free_range(ranges.values(), own, prefix))
+    remedy = larger(prefix, free_range(_ranges(gcp), key, prefix))
     if room < needed:
         what = f"{has}{of}; the pools may grow to need {needed} together"
         yield Problem(f"{PATH}.{key}", what, remedy)
