@@ -40,6 +40,8 @@ class Machine:
     """The cloud's family of machines, where it decides anything."""
     local_disk_gib: float | None = 0
     """GiB of the machine's own disk for an operating system, 0 for none; None if unknown."""
+    whole_gpus: bool = True
+    """False where a GPU is a part of a card."""
 
 
 @dataclass(frozen=True)

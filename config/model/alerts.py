@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -12,11 +12,13 @@ from config.model.fields import LabelKey, LabelValue, Model, Namespace, optional
 class Alerts(Model):
     """Alerts of the stack's pools, as rules of Prometheus."""
 
+    off: ClassVar[str] = "{declare: none}"
+
     hourly_budget: float | None = optional(
         None,
         "US dollars that all GPU nodes may cost an hour. Default: every pool but the twins at its "
         "largest.",
-        12.5,
+        2.5,
         gt=0,
     )
     runbooks: str = optional(

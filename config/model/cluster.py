@@ -140,6 +140,8 @@ class GpuSharing(Model):
 class DevicePluginOptions(Model):
     """NVIDIA's device plugin."""
 
+    off: ClassVar[str] = "{install: never}"
+
     install: Literal["auto", "never"] = optional(
         "auto",
         "`auto`: on GPU pools without another device plugin; `never`: nowhere.",

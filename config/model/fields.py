@@ -24,8 +24,18 @@ FORMS: dict[str, str] = {}
 """The remedy for a text that does not match, by the pattern."""
 
 
-def form(pattern: str, shown: str) -> StringConstraints:
-    """Return the constraint of a text that must match; `shown` says the form, with an example."""
+KINDS: dict[str, tuple[tuple[str, str], ...]] = {}
+"""Remedies for texts of another kind, such as a mail address, by the pattern that they miss."""
+
+MAIL = r"[\w.+-]+@[\w-]+(\.[\w-]+)+"
+
+
+def form(pattern: str, shown: str, *kinds: tuple[str, str]) -> StringConstraints:
+    """Return the constraint of a text that must match; `shown` says the form, with an example.
+
+    `kinds`: what a text of another form is, as an expression, and the remedy, where {} is the text.
+    """
+    KINDS[pattern] = kinds
     if FORMS.setdefault(pattern, shown) != shown:
         raise ValueError(f"two forms with the pattern {pattern}: {FORMS[pattern]!r} and {shown!r}")
     return StringConstraints(pattern=pattern)
@@ -153,6 +163,9 @@ class Model(BaseModel):
 
     lacking: ClassVar[str] = ""
     """What people who leave out required keys may want instead."""
+
+    off: ClassVar[str] = ""
+    """The object that false in its place means, if its keys do not tell."""
 
     plain: ClassVar[str] = ""
     """Remedy for a text, a number, true or false in place of the object; empty: name its keys."""

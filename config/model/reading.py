@@ -31,6 +31,12 @@ def part(thing: Model, name: str) -> Any:
     return thing.__dict__.get(name)
 
 
+def written(thing: Model, name: str) -> bool:
+    """Return whether a key says something, readable or not. Empty values say nothing."""
+    read = thing.__dict__
+    return bool(read[name]) if name in read else name in thing.model_fields_set
+
+
 def of_each(items: Iterable[T], read: Callable[[T], V]) -> list[V]:
     """Return the values of the items that can be read."""
     values: list[V] = []

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from typing import Any
 
+from pydantic_core import ErrorDetails
+
 from config.base.hiding import secret_in
+from config.base.near import bare
 
 _PLACEHOLDER = re.compile(r"\{\{|\$[({]|^<.*>$")
 """Beginnings of what templates and shells replace."""
@@ -18,9 +22,10 @@ DASHES = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212
 """Dashes that a word processor writes for a hyphen or a minus, to one."""
 _UNITS = {"min": "m", "mins": "m", "minute": "m", "minutes": "m", "sec": "s", "secs": "s"}
 _UNITS |= {"second": "s", "seconds": "s", "hour": "h", "hours": "h", "hrs": "h", "hr": "h"}
+_UNITS |= {"day": "d", "days": "d"}
 AZURE_REGION = r"^[a-z0-9]+$"
 """A region's short name."""
-_SECONDS = {"h": 3600, "m": 60, "s": 1}
+_SECONDS = {"h": 3600, "m": 60, "s": 1, "d": 86400}
 _CURRENCY = re.compile(r"(?:[$€£]|USD|EUR)?\s*(\d+(?:[.,]\d+)?)\s*(?:[$€£]|USD|EUR)?(?:/h|/hour)?")
 
 
@@ -34,7 +39,8 @@ def repaired(given: Any, pattern: str) -> str | None:
     number = plain[1:] if re.match(r"[vV]\d", plain) else plain
     tries = [plain, number, re.sub(r"^(serviceAccount|user|group):", "", plain)]
     tries += [re.sub(r"-gke\.\d+$|/cryptoKeyVersions/\d+$|-docker\.pkg\.dev$", "", number)]
-    tries += [_OFFSETS.get(plain.upper(), plain)]
+    tries += [_OFFSETS.get(plain.upper(), plain), plain.translate(DASHES), plain.strip("/")]
+    tries += [*_dates(plain), *_accounts(tries[2])]
     if pattern == AZURE_REGION:
         tries.append(plain.lower().replace(" ", ""))  # as the portal shows it
     if re.fullmatch(r"/?[\w.-]+(/[\w.-]+)+", plain):
@@ -49,6 +55,80 @@ def repaired(given: Any, pattern: str) -> str | None:
             if seconds and not seconds % of
         ]
     return next((each for each in tries if each != given and re.search(pattern, each)), None)
+
+
+def meanings(error: ErrorDetails) -> Iterator[Any]:
+    """Yield what a value of a wrong form can mean, if one of them has the form: text in quotes, a
+    number without, a word in other letters. A caller tries them.
+    """
+    given, context = error["input"], error.get("ctx", {})
+    match error["type"]:
+        case "string_pattern_mismatch":
+            if (text := repaired(given, context["pattern"])) is not None:
+                yield text
+        case "string_type" if isinstance(given, bool):
+            yield str(given).lower()
+        case "string_type" if isinstance(given, int | float):
+            # YAML drops a last 0, and reads a time of day as minutes.
+            yield from (str(given), f"{given}0", f"{given // 60:02.0f}:{given % 60:02.0f}")
+        case "int_type" | "float_type" if isinstance(given, str):
+            text = without_letters(given) or price(given) or given.strip()
+            if re.fullmatch(r"-?\d{1,15}(\.\d{1,15})?", text):
+                yield float(text) if "." in text else int(text)
+        case "less_than_equal" if context.get("le") == 1 and 1 < given <= 100:
+            yield given / 100
+        case "bool_type" if str(given).lower() in YES_OR_NO:
+            yield YES_OR_NO[str(given).lower()] == "true"
+        case "enum" | "literal_error" if isinstance(given, str):
+            words = re.findall("'([^']*)'", context["expected"])
+            yield from (word for word in words if bare(word) == bare(given.strip()))
+
+
+_OFF = ("off", "no", "none", "never", "disabled", "disable", "false", "null")
+_ON = ("on", "yes", "true", "enabled", "enable")
+_OTHERS_WORDS = {
+    **dict.fromkeys(_OFF, ("never", "none", "None", "audit")),
+    **dict.fromkeys(_ON, ("auto", "enforce")),
+    **dict.fromkeys(("deny", "block", "refuse", "reject", "strict", "enforcing"), ("enforce",)),
+    **dict.fromkeys(("dryrun", "log", "report", "permissive"), ("audit",)),
+    **dict.fromkeys(("regular", "standard", "dedicated", "normal", "reserved"), ("on-demand",)),
+    **dict.fromkeys(("timesharing", "timeslice", "timeshared"), ("time-slicing",)),
+    "stable": ("patch",),
+    "paid": ("Standard",),
+    "workloads": ("POD",),
+}
+"""Words of other tools and of people, in lower case without _ and -, and ours."""
+
+
+def means_off(given: Any) -> bool:
+    """Return whether a value says that something is off."""
+    return given is False or (isinstance(given, str) and bare(given.strip()) in _OFF)
+
+
+def others_word(given: Any, allowed: Collection[str]) -> str | None:
+    """Return the allowed word that another tool's means; None if unknown."""
+    words = _OTHERS_WORDS.get(bare(str(given).strip()), ())
+    return next((word for word in words if word in allowed), None)
+
+
+YES_OR_NO = dict.fromkeys(("true", "yes", "on"), "true") | dict.fromkeys(
+    ("false", "no", "off"), "false"
+)
+
+
+def _dates(text: str) -> Iterator[str]:
+    """Yield a day of a calendar as AKS wants it and as GKE does: 20.12.2026 has one reading."""
+    found = re.match(r"(?:(\d{4})[-/.](\d\d?)[-/.](\d\d?)|(\d\d?)\.(\d\d?)\.(\d{4}))(?!\d)", text)
+    if found:
+        year, month, day = found.groups()[:3] if found[1] else found.groups()[:2:-1]
+        date = f"{year}-{month:0>2}-{day:0>2}"
+        yield from (date, f"{date}T00:00:00Z")
+
+
+def _accounts(text: str) -> Iterator[str]:
+    """Yield a service account with its whole domain, which people cut."""
+    if found := re.fullmatch(r"([a-z0-9-]+@[a-z][-a-z0-9]+)(\.gserviceaccount\.com)?", text):
+        yield f"{found[1]}.iam.gserviceaccount.com"
 
 
 def is_placeholder(given: Any) -> bool:

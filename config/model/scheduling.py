@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -24,12 +25,24 @@ class Placement(StrEnum):
 class KindDefaults(Model):
     """The placement of a workload kind's pods if neither they nor their namespace have a label."""
 
+    off: ClassVar[str] = "{gpu: on-demand, cpu: on-demand}"
+
     gpu: Placement = optional(Placement.PREFER_SPOT, "The placement of pods that request a GPU.")
     cpu: Placement = optional(Placement.ON_DEMAND, "The placement of other pods.")
+
+    @classmethod
+    def meant_by(cls, text: str) -> dict[str, Any] | None:
+        """Read the placement of all pods."""
+        return {"gpu": text, "cpu": text} if text in [*Placement] else None
 
 
 class Defaults(Model):
     """Placement by workload kind. Pods of other kinds stay on-demand unless they are labelled."""
+
+    absent: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("katibTrial", "trial", "experiment"),
+        "remove it: Katib's trials are what they create: `job`, or `trainingWorker` for a PyTorchJob",
+    )
 
     pipeline_step: KindDefaults = optional(
         KindDefaults(), "Steps of Kubeflow Pipelines and other Argo workflows that are retried."
@@ -139,6 +152,8 @@ class Guard(Model):
         return tuple(
             dict.fromkeys((*self.platform_namespaces, *self.additional_platform_namespaces))
         )
+
+    off: ClassVar[str] = "{mode: audit}"
 
     @classmethod
     def meant_by(cls, text: str) -> dict[str, Any] | None:

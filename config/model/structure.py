@@ -49,6 +49,21 @@ class Place:
         return holds_secret(self._annotation)
 
     @property
+    def may_be_left_out(self) -> bool:
+        """Whether the stack file may omit the key, and then has no value."""
+        return self._field is not None and self._field.default is None
+
+    @property
+    def left_out(self) -> str:
+        """The remedy for a value that means none."""
+        default = re.search(r"Default: ([^.]+)\.", self.description or "")
+        return (
+            f"remove it; the default is then: {default[1]}"
+            if default
+            else "remove it: without it there is none"
+        )
+
+    @property
     def example(self) -> str:
         """The example of the value, after its key; empty without one."""
         # Of several, each is one cloud's.

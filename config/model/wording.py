@@ -14,7 +14,7 @@ from config.base.hiding import hidden, secret_in
 from config.base.near import bare, nearest
 from config.base.problems import Problem
 from config.model import repairs
-from config.model.fields import FORMS, RANGE, Model, alternatives
+from config.model.fields import FORMS, KINDS, RANGE, Model, alternatives
 from config.model.structure import Place, by_key, holds_secret
 
 NOT_A_KEY = "is not a key of this object"
@@ -28,6 +28,8 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
     given = error["input"]
     context = error.get("ctx", {})
     is_it = f"is {type_in_words(given) if place.secret else shown(given)}"
+    if repairs.means_off(given) and place.may_be_left_out and error["type"] in _OF_OFF:
+        return Problem(where, is_it, place.left_out)
     match error["type"]:
         case "missing":
             if place.secret:
@@ -39,16 +41,16 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(where, *not_an_object(given, place.model))
         case "tuple_type":
             return Problem(where, *not_a_list(given, model=place.model))
-        case "string_type" if error["loc"][-1] in ("matchLabels", "matchExpressions"):
-            remedy = f"write the labels themselves, without `{error['loc'][-1]}` around them"
-            return Problem(where, f"is {type_in_words(given)}, not text", remedy)
+        case "string_type" if error["loc"][-1] == "matchExpressions":
+            what = f"is {type_in_words(given)}, not text"
+            return Problem(where, what, "write labels and values, such as `app: batch-scorer`")
         case "string_type" if given is None and ":" in str(error["loc"][-1]):
             name, _, text = str(error["loc"][-1]).partition(":")
             remedy = f"write `{name}: {text.strip()}`, with a space after the colon"
             return Problem(where, "is a key without a value", remedy)
         case "string_type" if given is None or isinstance(given, dict | list):
             what = f"is {type_in_words(given)}, not text"
-            form = next((_form(form, place) for form in place.forms), None)
+            form = next((_form(form, place, given) for form in place.forms), None)
             held = given.items() if isinstance(given, dict) else ()
             fitting = [key for key, each in held if _fits(each, place)]
             fitting = fitting if len(fitting) == 1 else [key for key in fitting if key == "name"]
@@ -58,14 +60,17 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
                 return Problem(where, what, remedy)
             return Problem(where, what, form or "write one value, without [ ] or { } around it")
         case "string_type" if isinstance(given, float) and place.forms and not place.secret:
-            remedy = "put it in quotes: without them YAML drops a last 0, and 1.30 becomes 1.3"
-            return Problem(where, f"{is_it}, which YAML does not read as text", remedy)
+            what = f"{is_it}: YAML reads it as a number, and drops a last 0"
+            for text in (str(given), f"{given}0"):
+                if _matches(text, place):
+                    return Problem(where, what, f'write "{text}", with quotes')
+            return Problem(where, what, _form(place.forms[0], place, given))
         case "string_type":
             return Problem(
                 where, f"{is_it}, which YAML does not read as text", _as_text(given, place)
             )
         case "string_pattern_mismatch" if repairs.is_placeholder(given):
-            form = _form(context["pattern"], place)
+            form = _form(context["pattern"], place, given)
             return Problem(
                 where, f"{is_it}, which nothing replaces here", f"write the value: {form}"
             )
@@ -75,7 +80,7 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             whole = before + repaired + after == given.strip() and (before or after)
             return Problem(where, is_it, f'write "{repaired}"{without if whole else ""}')
         case "string_pattern_mismatch" if kind := secret_in(given):
-            form = _form(context["pattern"], place)
+            form = _form(context["pattern"], place, given)
             return Problem(
                 where,
                 f"holds {kind}, which is not shown",
@@ -84,7 +89,7 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
         case "string_pattern_mismatch" if context["pattern"] == RANGE and _is_address(given):
             return Problem(where, is_it, f"add a length: {given}/32 is this address alone")
         case "string_pattern_mismatch":
-            return Problem(where, is_it, _form(context["pattern"], place))
+            return Problem(where, is_it, _form(context["pattern"], place, given))
         case "enum" | "literal_error":
             return Problem(
                 where, is_it, _one_of(given, re.findall("'([^']*)'", context["expected"]))
@@ -109,8 +114,8 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             )
         case "int_type" if unit := re.fullmatch(r"(\d+) ?[a-zA-Z%]+", str(given)):
             return Problem(where, is_it, f"write a whole number without a unit, such as {unit[1]}")
-        case "bool_type" if str(given).lower() in _YES_OR_NO:
-            wanted = _YES_OR_NO[given.lower()]
+        case "bool_type" if str(given).lower() in repairs.YES_OR_NO:
+            wanted = repairs.YES_OR_NO[given.lower()]
             return Problem(
                 where, f"{is_it}, which YAML reads as text", f"write {wanted}, without quotes"
             )
@@ -130,11 +135,22 @@ def not_an_object(given: Any, model: type[Model] | None) -> tuple[str, str]:
     keys = f"keys: {', '.join(by_key(model))}"
     if model.plain and not isinstance(given, list):
         return f"is {shown(given)}, not an object", model.plain
+    if repairs.means_off(given):
+        off = _switched_off(model)
+        return what, f"write `{off}`; {keys}" if off else f"remove it for the defaults; {keys}"
     if isinstance(given, str) and given.lstrip().startswith("{"):
         return f"{what}: it stands in quotes", f"take the quotes away; {keys}"
     if any(len(field.examples or ()) > 1 for field in by_key(model).values()):
         return what, f"write {keys}"  # each example is one cloud's
     return what, f"write for example `{_example(model, given)}`; {keys}"
+
+
+def _switched_off(model: type[Model]) -> str:
+    """Return an object that switches off what a model is about; empty if its keys do not tell."""
+    fields = by_key(model)
+    every = all(field.annotation is bool for field in fields.values())
+    off = [f"{key}: false" for key in fields if every or key == "enabled"]
+    return model.off or "{" + ", ".join(off) + "}" if off or model.off else ""
 
 
 def not_a_list(
@@ -144,6 +160,8 @@ def not_a_list(
     what = f"is {type_in_words(given)}, not a list"
     if model and model.plain and not isinstance(given, dict):
         return f"is {shown(given)}, not a list", model.plain
+    if given is False:
+        return what, "remove it, or write `[]` for none"
     if isinstance(given, str) and given.lstrip().startswith("["):
         return f"{what}: it stands in quotes", "take the quotes away"
     if example:
@@ -164,29 +182,26 @@ def not_a_list(
 
 def _example(model: type[Model], switch: Any = None) -> str:
     """Return an example of an object: its required keys, or else its first two; `switch` is what
-    stands in its place, perhaps false.
+    stands in its place.
     """
     fields = by_key(model)
     required = [key for key, field in fields.items() if field.is_required()]
-    values = {
-        key: _example_of(fields[key], switch is not False) for key in required or list(fields)[:2]
-    }
+    values = {key: _example_of(fields[key]) for key in required or list(fields)[:2]}
     if type(switch) is int and required and fields[required[0]].annotation is int:
         values[required[0]] = str(switch)
     return "{" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}"
 
 
-def _example_of(field: FieldInfo, on: bool) -> str:
+def _example_of(field: FieldInfo) -> str:
     for annotation in alternatives(field.annotation):
         if isinstance(annotation, type) and issubclass(annotation, Model):
             return _example(annotation)
         if annotation is bool:
-            return str(on).lower()
+            return "true"
         if isinstance(annotation, type) and issubclass(annotation, StrEnum):
             return str(next(iter(annotation)))
         if get_origin(annotation) is Literal:
-            words = get_args(annotation)
-            return str("never" if not on and "never" in words else words[0])
+            return str(get_args(annotation)[0])
     if isinstance(field.default, tuple) and field.default and not field.examples:
         return f"[{', '.join(map(str, field.default))}]"
     example = field.examples[0] if field.examples and not holds_secret(field.annotation) else "..."
@@ -231,12 +246,9 @@ def _one_of(given: Any, allowed: list[str]) -> str:
     if isinstance(given, dict):
         return f"write one word, without what stands in it: {', '.join(allowed)}"
     near = meant[0] if len(meant) == 1 else nearest(written, allowed)
-    near = _OTHERS_WORDS.get(written) if _OTHERS_WORDS.get(written) in allowed else near
+    inside = [name for name in allowed if str(given).lower() in name.split("-")]
+    near = repairs.others_word(given, allowed) or near or " or ".join(inside)
     return (f"did you mean {near}? " if near else "") + f"one of: {', '.join(allowed)}"
-
-
-_OTHERS_WORDS = {"timesharing": "time-slicing", "stable": "patch", "deny": "enforce"}
-"""Values of other tools, in lower case without _ and -, and ours."""
 
 
 def _matches(text: str, place: Place) -> bool:
@@ -270,11 +282,14 @@ def _as_text(given: Any, place: Place) -> str:
     if units and not place.secret:
         return f"add a unit: {' or '.join(units)}"
     # In quotes it would be refused for its form.
-    return quoted if form is None or place.secret else _form(form, place)
+    return quoted if form is None or place.secret else _form(form, place, given)
 
 
-def _form(pattern: str, place: Place) -> str:
+def _form(pattern: str, place: Place, given: Any) -> str:
     """Return the remedy for a text that does not match."""
+    for other, remedy in () if place.secret else KINDS.get(pattern, ()):
+        if re.fullmatch(other, str(given)):
+            return remedy.format(hidden(str(given)))
     if pattern in FORMS:
         return FORMS[pattern]
     example = "".join(f"write for example {example!r}; " for example in place.examples[:1])
@@ -290,10 +305,10 @@ def _form(pattern: str, place: Place) -> str:
     )
 
 
+_OF_OFF = ("string_type", "string_pattern_mismatch", "model_type", "literal_error", "enum")
+"""Errors of false, or of a word such as none, in place of a text, a word or an object."""
+
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
-_YES_OR_NO = dict.fromkeys(("true", "yes", "on"), "true") | dict.fromkeys(
-    ("false", "no", "off"), "false"
-)
 
 _REMEDIES = {
     "greater_than_equal": "{ge:g} or more",

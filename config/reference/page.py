@@ -35,7 +35,7 @@ _NAMES = {
     "a whole number with a unit of s, m or h, such as 30s, 5m or 24h (a day)": "a duration",
     "whole minutes of at most six digits, such as 10m": "whole minutes",
     "an Azure resource's whole id, /subscriptions/.../resourceGroups/.../providers/...; not its "
-    "name or host (`az resource list --name NAME --query [].id` shows it)": "an Azure id",
+    'name or host (`az resource list --name NAME --query "[].id"` shows it)': "an Azure id",
 }
 """Short names of forms that begin with what they may contain."""
 _TIMES = 2

@@ -14,7 +14,7 @@ from config.clouds.tables import Versions, minor_number
 from config.clouds.traits import Cloud
 from config.model import repairs
 from config.model.fields import FORMS, given
-from config.model.reading import doubled, known
+from config.model.reading import doubled, known, written
 from config.model.release import PINS, Override, pinned
 from config.rules.draft import Draft, each
 
@@ -29,7 +29,7 @@ def _version_override(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             "is missing while kubernetesVersion overrides the release",
             "say why this stack leaves its release, for the reader of the outputs",
         )
-    if cluster.reason and not cluster.kubernetes_version:
+    if written(cluster, "reason") and not cluster.kubernetes_version:
         yield Problem(
             "cluster.reason",
             "has no use without kubernetesVersion",

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from config.base.problems import Problem, as_path
+from config.clouds.tables import price
 from config.clouds.traits import Cloud
 from config.model.fields import given
+from config.model.pool import Capacity
 from config.model.reading import part
-from config.rules.draft import Draft
+from config.rules.draft import Draft, has_gpus
 
 _OWN = ("app.kubernetes.io/instance", "app.kubernetes.io/part-of")
 """Labels by which a stack recognizes its objects (`components.layer.names`)."""
@@ -49,4 +51,34 @@ def _no_cloud(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-RULES = (_of_the_operator, _labels, _no_cloud)
+_HOURS = 730
+"""Hours of a month."""
+
+
+def _budget(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """Warn of a budget that all GPU nodes together cannot exceed."""
+    budget = part(draft.alerts, "hourly_budget") if draft.alerts else None
+    if budget is None or not draft.cloud or not cloud.makes_pools or not draft.names_are_known():
+        return
+    usual = twins = 0.0
+    for pool in draft.pools_where(lambda pool: has_gpus(pool, cloud)):
+        nodes = sum(step.on_demand.max_nodes for step in pool.fallback if step.on_demand)
+        each, on_demand = (
+            price(cloud.provider, draft.cloud.place or "", pool.machine, capacity) or 0
+            for capacity in (pool.capacity, Capacity.ON_DEMAND)
+        )
+        usual, twins = usual + each * pool.most_nodes(draft.cloud), twins + on_demand * nodes
+    most = usual + twins
+    if 0 < most <= budget:
+        hour = budget / _HOURS
+        month = f"; {budget:g} a month is {hour:.2f} an hour" if usual / 20 < hour < most else ""
+        yield Problem(
+            "alerts.hourlyBudget",
+            f"is {budget:g} USD an hour, and all GPU nodes cost at most {most:.2f}: the alert never "
+            "fires",
+            f"leave it out for {usual:.2f}, or write less{month}",
+            warning=True,
+        )
+
+
+RULES = (_of_the_operator, _labels, _no_cloud, _budget)

@@ -8,7 +8,7 @@ from config.base.problems import Problem
 from config.clouds.tables import Machine
 from config.clouds.traits import Cloud
 from config.model.pool import Effect, Pool
-from config.model.reading import of_each
+from config.model.reading import of_each, part, written
 from config.placement import node_pools
 from config.placement.node_pools import GPU_TAINT
 from config.rules.draft import Draft, has_gpus, own_machine
@@ -33,14 +33,18 @@ def _right_number(pool: Pool, machine: Machine, cloud: Cloud) -> str:
         wanted = cloud.sold(gpus=pool.gpus, gpu_model=machine.gpu_model)
         return remedy + (f"; {wanted[0].size} has {pool.gpus}" if wanted else "")
     remedy += f", or use a size with GPUs, such as {cloud.gpu_machine}"
+    model = part(pool, "gpu_model") or ""
     # The machine of the same size to which the GPU can be attached.
     attachable = [each.size for each in cloud.sold(vcpus=machine.vcpus) if each.attachable]
-    named = {cloud.model(pool.gpu_model or ""), f"nvidia-{(pool.gpu_model or '').lower()}"}
+    named = {cloud.model(model), f"nvidia-{model.lower()}"}
     if not named & cloud.attachable.keys() or not attachable:
         return remedy
+    catalogued = next(name for name in named if name in cloud.attachable)
+    own = {ours: theirs for theirs, ours in cloud.accelerators.items()}.get(catalogued, catalogued)
+    renamed = "" if model == own else f", and write `gpuModel: {own}`"
     return (
-        f"use {attachable[0]}, to which {pool.gpu_model} can be attached, or a size with GPUs, such "
-        f"as {cloud.gpu_machine}, without `gpus` and `gpuModel`"
+        f"use the machine {attachable[0]}, to which {model} can be attached{renamed}, or a size with "
+        f"GPUs, such as {cloud.gpu_machine}, without `gpus` and `gpuModel`"
     )
 
 
@@ -86,16 +90,16 @@ def _vendor(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
 
 
 def _mig(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not pool.mig or not cloud.makes_pools:
+    if not written(pool, "mig") or not cloud.makes_pools:
         return
     machine, (_, model) = own_machine(pool, cloud), cloud.gpus(pool)
     sizes = cloud.mig.get(model, ())
     # The catalogue says nothing about an unknown machine.
     if machine and not sizes:
-        has = model or "no GPU"
+        has = f"{model}, which has no MIG profile" if model else "no GPU"
         yield Problem(
             f"{path}.mig",
-            f"is {pool.mig}, but {machine.size} has {has}, which has no MIG profile",
+            f"is set, but {machine.size} has {has}",
             "remove it, or use a size with A100, H100 or H200; any GPU is shared by `gpuSharing: "
             "{strategy: time-slicing, replicas: 4}`",
         )
@@ -118,7 +122,7 @@ def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
 
 def _shared_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     known = own_machine(pool, cloud) or pool.gpus is not None
-    if pool.gpu_sharing and known and not has_gpus(pool, cloud):
+    if written(pool, "gpu_sharing") and known and not has_gpus(pool, cloud):
         names = of_each(
             draft.written_pools(),
             lambda pair: (
@@ -132,7 +136,7 @@ def _shared_gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[
 
 def _shared_without_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     """Another device plugin has its own configuration."""
-    if not pool.gpu_sharing or cloud.brings_device_plugin(pool):
+    if not written(pool, "gpu_sharing") or cloud.brings_device_plugin(pool):
         return
     if not pool.install_driver:
         remedy = (

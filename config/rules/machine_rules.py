@@ -71,8 +71,11 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
         gpu = _GPUS_OF_AWS.get(aws[1], "")
         what = f"{size!r} is a machine of AWS" + (f" with {gpu}" if gpu else "")
         same = _with_gpu(gpu, cloud)
-        other = with_gpu if gpu else f"use one of {cloud.title}, such as {cloud.cpu_machine}"
-        return Problem(where, what, f"{cloud.title} has {same} with it" if same else other)
+        if same:
+            return Problem(where, what, f"{cloud.title} has {same} with it")
+        alike = None if gpu else _alike(_of_aws(aws[1], aws[2]), cloud)
+        other = f"use one of {cloud.title}, such as {alike or cloud.cpu_machine}"
+        return Problem(where, what, with_gpu if gpu else other)
     if maker not in (None, cloud):
         assert maker is not None
         what = f"{size!r} is a machine of {maker.title}, not of {cloud.title}"
@@ -92,19 +95,20 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
         # github.com/kubeflow/pipelines/issues/12705: "exec format error".
         what = f"{size!r} is an Arm machine, and images of Kubeflow are for amd64"
         return Problem(where, what, meant.strip() or example)
+    first = re.split(r"[\s,;(]", size.strip().translate(DASHES), maxsplit=1)[0]
+    known = {near.bare(other): other for other in sizes}.get(near.bare(first))
+    if known:
+        dash = ", with a long dash," if size.translate(DASHES) != size else ""
+        return Problem(where, f"{size!r}{dash} is not in the catalogue", f"write {known}")
     if maker is None:
         return Problem(
             where, f"{size!r} is not a machine of {cloud.title}", meant.strip() or example
         )
     siblings = [each for each in sizes if _series(each) == _series(size) != each]
-    if len(siblings) > 1 and near.bare(size) not in map(near.bare, sizes):
+    if len(siblings) > 1:
         whole = ", ".join(sorted(siblings, key=lambda each: (len(each), each)))
         return Problem(where, f"{size!r} is not a machine of {cloud.title}", f"one of: {whole}")
-    first = re.split(r"[\s,;(]", size.strip().translate(DASHES), maxsplit=1)[0]
-    known = {near.bare(other): other for other in sizes}.get(near.bare(first))
-    if known:
-        return Problem(where, f"{size!r} is not in the catalogue", f"write {known}")
-    if not isinstance(pool, Pool) or pool.gpus is not None:
+    if not isinstance(pool, Pool) or "gpus" in pool.model_fields_set:
         remedy = f"{meant}check the spelling; it is passed on as written"
         return Problem(where, f"{size!r} is not in the catalogue", remedy, warning=True)
     remedy = f"{meant}if {cloud.title} has it, write `gpus`: the GPUs of one machine, 0 for none"
@@ -141,10 +145,25 @@ def _alike(other: Machine | None, cloud: Cloud) -> str | None:
     return None
 
 
+def _of_aws(family: str, size: str) -> Machine | None:
+    """Return CPUs and memory of a machine of AWS without GPUs; None if unknown.
+
+    aws.amazon.com/ec2/instance-types: c, m and r have 2, 4 and 8 GiB a CPU; xlarge has four CPUs.
+    """
+    each = {"c": 2, "m": 4, "r": 8}.get(family[0]) if re.match(r"[cmr]\d", family) else None
+    many = re.fullmatch(r"(\d*)(x?)large", size)
+    if each is None or many is None:
+        return None
+    vcpus = 4 * int(many[1] or 1) if many[2] else 2
+    return Machine("", vcpus, each * vcpus, 0, "")
+
+
 def _with_gpu(model: str, cloud: Cloud) -> str | None:
-    """Return the smallest machine of the cloud with this GPU model built in; None if it has none."""
-    found = cloud.sold(gpu_model=model) if model else []
-    return min(found, key=lambda machine: (machine.gpus, machine.vcpus)).size if found else None
+    """Return the smallest machine of the cloud with a whole GPU of this model; None without one."""
+    found = cloud.sold(gpu_model=model, whole_gpus=True) if model else []
+    # Sizes that are known to be sold as spot have a page of their cloud.
+    first = min(found, key=lambda each: (each.gpus, each.spot != "yes", each.vcpus), default=None)
+    return first.size if first else None
 
 
 def _instead(machine: Machine) -> str:

@@ -11,7 +11,7 @@ from config.base.near import with_form
 from config.base.problems import Problem
 from config.clouds.traits import Added, Cloud
 from config.model.pool import Pool, Taint
-from config.model.reading import known, of_each, where
+from config.model.reading import known, of_each, part, where
 from config.placement import node_pools, object_names
 from config.rules.draft import Draft, each_taint, has_gpus
 
@@ -139,7 +139,9 @@ def _labels(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
             domain == prefix or domain.endswith("." + prefix)
             for prefix in cloud.reserved_label_prefixes
         ):
-            if cloud.added.get(pool.capacity, _NOTHING).labels.get(key) == value:
+            capacity = part(pool, "capacity")  # of an unreadable one each may be meant
+            kinds = [capacity] if capacity else cloud.added
+            if any(cloud.added.get(kind, _NOTHING).labels.get(key) == value for kind in kinds):
                 continue
             yield Problem(
                 where,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network, collapse_addresses
+from itertools import islice
 
 from config.base.problems import Problem
 from config.model.fields import Model
@@ -33,14 +34,38 @@ def readable_ranges(written: Mapping[str, str]) -> dict[str, IPv4Network]:
     return ranges
 
 
-def free_range(taken: Iterable[IPv4Network], like: IPv4Network) -> str:
-    """Return a remedy with a range of the same size that none of those taken overlaps."""
-    places = _PRIVATE if like.prefixlen >= 16 else (IPv4Network("10.0.0.0/8"),)
-    for place in places:
-        for free in place.subnets(new_prefix=max(like.prefixlen, place.prefixlen)):
-            if not any(free.overlaps(other) for other in taken):
-                return f"write a free range, such as {free}"
-    return "choose ranges that share no address"
+def free_range(
+    ranges: Mapping[str, IPv4Network], key: str, prefix: int = 0, inside: IPv4Network | None = None
+) -> str:
+    """Return such words as `, such as 10.8.0.0/16` for a range in place of one: as large, or a
+    /`prefix`, which overlaps no other, and lies `inside` another; empty without one.
+    """
+    own, length = ranges[key], prefix or ranges[key].prefixlen
+    taken = [each for other, each in ranges.items() if other != key or not prefix]
+    places = _PRIVATE if length >= 16 else (IPv4Network("10.0.0.0/8"),)
+    if own.is_private and own.prefixlen > 16 <= length:
+        places = (own.supernet(new_prefix=16), *places)  # a block that the network has
+    for place in (inside,) if inside else places:
+        parts = place.subnets(new_prefix=length) if length >= place.prefixlen else iter(())
+        for free in islice(parts, _TRIES):
+            if not any(map(free.overlaps, taken)):
+                return f", such as {free}"
+    return ""
+
+
+_TRIES = 1000
+"""Parts of a range that are looked at for a free one."""
+
+
+def no_overlap(ranges: Mapping[str, IPv4Network], key: str) -> str:
+    """Return the remedy for a range that overlaps another."""
+    free = free_range(ranges, key)
+    return f"write a free range{free}" if free else "choose ranges that share no address"
+
+
+def larger(prefix: int, free: str) -> str:
+    """Return the remedy for a range without room: a /`prefix` has it, such as one that is free."""
+    return f"a range of /{prefix} or larger{free or ' (a smaller number)'}, or smaller maxNodes"
 
 
 _PRIVATE = tuple(IPv4Network(f"10.{block}.0.0/16") for block in range(100, 250, 10))

@@ -11,8 +11,8 @@ from pydantic.alias_generators import to_camel
 from config.base.problems import Problem
 from config.clouds import registry
 from config.clouds.traits import Cloud
-from config.model.pool import AnyPool, Capacity, Fallback, Pool
-from config.model.reading import part
+from config.model.pool import AnyPool, Capacity, Fallback, Pool, SystemPool
+from config.model.reading import known, of_each, part, written
 from config.placement import object_names
 from config.rules.draft import Draft, each_step, has_gpus
 
@@ -23,12 +23,19 @@ def _least(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Pro
         and pool.max_nodes is not None
         and pool.min_nodes > pool.max_nodes
     ):
-        most = pool.max_nodes
-        yield Problem(
-            f"{path}.minNodes",
-            f"is {pool.min_nodes}, more than maxNodes, which is {most}",
-            f"write {most} or less, or raise maxNodes",
-        )
+        least, most = pool.min_nodes, pool.max_nodes
+        what = f"is {least}, more than maxNodes, which is {most}"
+        remedy = f"write {most} or less, or raise maxNodes"
+        # A cloud refuses a system pool of one node, or its rules warn of it.
+        if not isinstance(pool, Pool) and most == 1:
+            remedy = f"write `maxNodes: {least}`, or more"
+        yield Problem(f"{path}.minNodes", what, remedy)
+
+
+def two_system_nodes(pool: SystemPool) -> str:
+    """Return the remedy for a system pool of one node."""
+    also = " and `maxNodes: 2`" if known(lambda: pool.max_nodes, 2) == 1 else ""
+    return f"write `minNodes: 2`{also} or more"
 
 
 def _no_most(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -110,7 +117,7 @@ def _on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pr
     # Azure: learn.microsoft.com/azure/virtual-machines/capacity-reservation-overview,
     # "Limitations". Google: skypilot-org/skypilot pull request 2393 (spot);
     # GoogleCloudPlatform/cluster-autoscaler, pkg/autoprovisioning/injection.go (flex-start).
-    if pool.reservation and pool.reclaimable:
+    if written(pool, "reservation") and pool.reclaimable:
         yield Problem(
             f"{path}.reservation",
             f"is set on a pool that is {pool.capacity}: reserved machines are bought on demand",
@@ -132,12 +139,24 @@ def _critical_addons_only(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         if pool.capacity == Capacity.ON_DEMAND and not pool.taints and not has_gpus(pool, cloud)
     ]
     if draft.all_pools and not others:
+        spot = of_each(draft.spot_pools(), lambda pool: "" if has_gpus(pool, cloud) else pool.name)
+        also = ", ".join(filter(None, spot))
         yield Problem(
             "systemPool.criticalAddonsOnly",
             "leaves Kubeflow's own pods nowhere to run: no other pool is on-demand, untainted "
-            "and without GPUs",
-            "set it to false, or add a general pool",
+            "and without GPUs" + (f" ({also} is spot)" if also else ""),
+            f"set it to false, or {general_pool(draft, cloud)}",
         )
+
+
+def general_pool(draft: Draft, cloud: Cloud) -> str:
+    """Return the remedy for a stack whose pods without GPUs have no on-demand pool."""
+    taken = of_each(draft.pools.values(), lambda pool: pool.name)
+    numbered = (f"general{number}" for number in range(2, len(taken) + 2))
+    names = ("general", "cpu", "platform", "basic", *numbered)
+    free = next(name for name in names if name not in taken)
+    pool = f"`{{name: {free}, machine: {cloud.cpu_machine}, maxNodes: 4}}`"
+    return f"add an on-demand pool, such as {pool}"
 
 
 RULES = (_too_many_pools, _critical_addons_only)

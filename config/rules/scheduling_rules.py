@@ -26,7 +26,8 @@ _KUBERNETES = "kube-"
 
 
 def _enabled(draft: Draft) -> Scheduling | None:
-    return draft.scheduling if draft.scheduling and draft.scheduling.enabled else None
+    scheduling = draft.scheduling
+    return scheduling if scheduling and known(lambda: scheduling.enabled, True) else None
 
 
 def _disabled(draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -11,9 +11,10 @@ from config.base.problems import Problem
 from config.clouds.tables import Machine
 from config.clouds.traits import Cloud
 from config.model.pool import Fallback, Pool
-from config.model.reading import of_each
+from config.model.reading import known, of_each, written
 from config.placement import node_pools, object_names
 from config.rules.draft import Draft, each_step, has_gpus
+from config.rules.pool_rules import general_pool
 
 
 def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -27,13 +28,13 @@ def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
 
 def _only_spot(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not pool.reclaimable:
-        if pool.spot:
+        if pool.spot:  # in place of `capacity: spot` people write `spot: true`
             yield Problem(
                 f"{path}.spot",
                 "is set on an on-demand pool",
                 "remove it, or write `capacity: spot`",
             )
-        if pool.fallback:
+        if written(pool, "fallback"):
             yield Problem(
                 f"{path}.fallback",
                 "is set on an on-demand pool: on demand comes last, after spot",
@@ -44,7 +45,7 @@ def _only_spot(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pr
 def _only_on_demand(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if (
         pool.reclaimable
-        and pool.generation
+        and written(pool, "generation")
         and cloud.makes_pools
         and not any(step.on_demand for step in pool.fallback)
     ):
@@ -97,11 +98,15 @@ def _machine_of_a_twin(
         )
 
 
+def _may_fall_back(pool: Pool) -> bool:
+    return known(lambda: pool.reclaimable, True)
+
+
 @each_step
 def _fallback(
     path: str, number: int, step: Fallback, pool: Pool, draft: Draft, cloud: Cloud
 ) -> Iterator[Problem]:
-    if not pool.reclaimable:
+    if not _may_fall_back(pool):
         return
     if step.pool and step.on_demand:
         yield Problem(
@@ -128,7 +133,7 @@ def _fallback_pools(
     path: str, number: int, step: Fallback, pool: Pool, draft: Draft, cloud: Cloud
 ) -> Iterator[Problem]:
     where = f"{path}.pool"
-    if not pool.reclaimable or step.pool is None:
+    if not _may_fall_back(pool) or step.pool is None:
         return
     pools = dict(draft.of_pools(lambda other: (other.name, other)))
     if step.pool == pool.name:
@@ -209,17 +214,27 @@ def _fallback_cycles(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 def _spot_alone(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not draft.makes_cluster or not draft.system_pool or not draft.pools or not draft.all_pools:
         return
-    taken = of_each(draft.pools.values(), lambda pool: pool.name)
-    numbered = (f"general{number}" for number in range(2, len(taken) + 2))
-    names = ("general", "cpu", "platform", "basic", *numbered)
-    free = next(name for name in names if name not in taken)
     # Where the system pool takes no others, `rules.system_pool` refuses the file.
     if not draft.system_pool.critical_addons_only and len(draft.spot_pools()) == len(draft.pools):
         yield Problem(
             "pools",
             "all end by themselves: Kubeflow's own pods and notebooks have the system pool alone",
-            f"add an on-demand pool, such as `{{name: {free}, machine: {cloud.cpu_machine}, "
-            "maxNodes: 4}`",
+            general_pool(draft, cloud),
+            warning=True,
+        )
+
+
+ALWAYS_ONE = "for one node that is always there write an on-demand pool with `minNodes: 1`"
+"""The remedy for a least number of nodes on machines that may end."""
+
+
+def _least(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if cloud.makes_pools and pool.taken_back and pool.least_nodes(draft.cloud):
+        key = "minNodes" if pool.of_a_zone(0) is None else "gcp.minNodesPerZone"
+        yield Problem(
+            f"{path}.{key}",
+            "is not guaranteed on spot: the cloud may take all machines back",
+            f"leave it out if none must be warm; {ALWAYS_ONE}",
             warning=True,
         )
 
@@ -233,4 +248,5 @@ POOL_RULES = (
     _machine_of_a_twin,
     _fallback,
     _fallback_pools,
+    _least,
 )

@@ -7,7 +7,8 @@ One problem must not hide another: each top key and each pool is read by itself
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Container, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar, get_origin
 
@@ -82,7 +83,7 @@ def read_stack(
         file.settings, file.types, is_secret, prefix, file.mended.as_written
     )
     by_rules = _rule_problems(file, draft) if of_ours else []
-    problems = _joined(problems + file.reading.problems(), by_rules)
+    problems = _joined(problems + file.reading.problems(), by_rules, file.reading.meant)
     problems = [with_other_setting(problem, others) for problem in problems]
     unknown = tuple(f"{each.path}." for each in problems if each.what == wording.NOT_A_KEY)
     beyond = [each for each in beyond if not each.path.startswith(unknown)]
@@ -256,18 +257,30 @@ def _rule_problems(file: _File, draft: Draft) -> list[Problem]:
     return [reading.of_rule(each) for each in independent(found, reading)]
 
 
-def _joined(of_reading: list[Problem], of_rules: list[Problem]) -> list[Problem]:
+def _joined(
+    of_reading: list[Problem], of_rules: list[Problem], mended: Container[str]
+) -> list[Problem]:
     """Return all problems; a rule's error joins a reading problem of the same path."""
     known = {problem.path: problem for problem in of_reading}
     others: list[Problem] = []
+    refused = {problem.path for problem in of_rules if not problem.warning}
     for problem in of_rules:
+        if re.match("remove it(?!, or)", problem.remedy) and not problem.warning:
+            inside = (f"{problem.path}.", f"{problem.path}[")
+            known = {path: each for path, each in known.items() if not path.startswith(inside)}
         first = known.get(problem.path)
-        if first is None or problem.warning:
+        only_warned = problem.path in mended and problem.path not in refused
+        if first is None or (problem.warning and not only_warned):
             others.append(problem)
         else:
             what, remedy = f"{first.what}, and {problem.what}", f"{first.remedy}; {problem.remedy}"
+            if first.remedy.startswith("remove it"):
+                what, remedy = first.what, first.remedy
             if problem.remedy.startswith("remove it"):
                 what, remedy = problem.what, problem.remedy  # its value does not matter
+            elif problem.path in mended:
+                # The value as it was meant would be refused, or be warned of.
+                remedy = problem.remedy + (f"; else {first.remedy}" if problem.warning else "")
             known[problem.path] = Problem(problem.path, what, remedy)
     return [*known.values(), *others]
 

@@ -57,6 +57,11 @@ class Mended:
             return self._object(value, annotation, path)
         if get_origin(annotation) is tuple:
             return self._list(value, get_args(annotation)[0], path)
+        if isinstance(value, dict) and [*value] == ["matchLabels"]:
+            inner = value["matchLabels"]
+            if isinstance(inner, dict) and all(isinstance(one, str) for one in inner.values()):
+                self._add(path, "has `matchLabels` around its labels", f"write `{flow(inner)}`")
+                return inner
         return value
 
     def _object(self, value: Any, model: type[Model], path: str) -> Any:

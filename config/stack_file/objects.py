@@ -7,14 +7,16 @@ readable ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Annotated, Any, TypeVar, cast, get_origin
 
 from pydantic import BeforeValidator, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from config.base.problems import Problem, as_path
+from config.model import repairs
 from config.model.fields import Model, Some
 from config.model.structure import models
 from config.model.wording import NOT_A_KEY, problem_of_error
@@ -37,6 +39,8 @@ class Reading:
 
     mended: Mended = field(default_factory=Mended)
     _errors: list[Problem] = field(default_factory=list)
+    meant: set[str] = field(default_factory=set)
+    """Places of values that have the wrong form and one meaning, which rules judge."""
     _kept: dict[str, str] = field(default_factory=dict)
     """The place of an item of a list in the file, by its place among the readable ones."""
 
@@ -104,8 +108,13 @@ class Reading:
         try:
             yield adapter.validate_python(value)
             return
-        except ValidationError:
-            inner = next(models(annotation), None)
+        except ValidationError as invalid:
+            inner, errors = next(models(annotation), None), invalid.errors()
+        if inner is None:
+            for read, place in _meant(value, adapter, errors):
+                self.meant.add(self.mended.as_written(path + place))
+                yield read
+                return
         many = get_origin(annotation)
         if many is dict and isinstance(value, dict):
             entries = (
@@ -137,12 +146,32 @@ class Reading:
         numbered = [
             (index, item)
             for index, one in enumerate(value)
-            for (item,) in self._readable([one], adapter, None, path)
+            for (item,) in self._readable([one], adapter, None, f"{path}[{index}]")
         ]
         for place, (index, _) in enumerate(numbered):
             self._kept[f"{path}[{place}]"] = f"{path}[{index}]"
         if numbered:
-            yield Some(item for _, item in numbered)
+            every = tuple if len(numbered) == len(value) else Some
+            yield every(item for _, item in numbered)
+
+
+def _meant(
+    value: Any, adapter: TypeAdapter[Any], errors: Iterable[ErrorDetails]
+) -> Iterator[tuple[Any, str]]:
+    """Yield the value, or the only entry of a list or map, as it was meant, and its place inside."""
+    for error in errors:
+        for meant in repairs.meanings(error):
+            whole, place = meant, ""
+            if isinstance(value, dict | list):
+                if len(value) != 1 or len(error["loc"]) != 1:
+                    continue
+                key = error["loc"][0]
+                whole = [meant] if isinstance(value, list) else {key: meant}
+                place = "" if isinstance(value, list) else as_path(str(key))
+            try:
+                yield adapter.validate_python(whole), place
+            except ValidationError:
+                continue
 
 
 def unreadable(model: type[M]) -> M:

@@ -9,11 +9,16 @@ import yaml
 from config.base.problems import Problem
 from config.stack_file import loader
 from tests.config.stack_files import ERRORS, edited, place_of, replaced, without
+from tests.config.test_at_once import TOLD, switches
 from tests.config.test_hints import HINTS
 from tests.config.test_mistakes import MISTAKES
 from tests.fuzz.corpus import Place
 
-FILES = [row.settings() for row in ERRORS] + [raw for raw, *_ in (*MISTAKES, *HINTS)]
+FILES = (
+    [row.settings() for row in ERRORS]
+    + [raw for raw, *_ in (*MISTAKES, *HINTS, *TOLD)]
+    + [raw for raw, _ in switches()]
+)
 
 _KEY = re.compile(r"(?:write|did you mean|add) `([\w.]+)`(?! and)")
 _SNIPPET = re.compile(r"(?:write|add|write for example) `(?:kubeflow-spot:)?([^`]+)`(?! and)")

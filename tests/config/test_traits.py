@@ -148,10 +148,10 @@ def test_machines_with_gpus_name_the_model_and_others_do_not() -> None:
 
 
 def test_the_local_disk_is_known_where_there_is_one_kind_only() -> None:
-    known = {size: sizes()[size].local_disk_gib for size in ("standard_d8ds_v5", "standard_e2ds_v5")}
-    assert known == {"standard_d8ds_v5": 300, "standard_e2ds_v5": 75}
+    known = {size: sizes()[size].local_disk_gib for size in ("standard_d8ds_v5", "standard_nc4as_t4_v3")}
+    assert known == {"standard_d8ds_v5": 300, "standard_nc4as_t4_v3": 176}
     assert sizes()["standard_d8s_v5"].local_disk_gib == 0
-    assert sizes()["standard_nc4as_t4_v3"].local_disk_gib is None
+    assert sizes()["standard_nc24ads_a100_v4"].local_disk_gib is None
 
 
 def test_googles_rows_are_complete_with_known_values() -> None:

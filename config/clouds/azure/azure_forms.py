@@ -6,14 +6,19 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from config.model.fields import FORMS, Reference, Text, form
+from config.model.fields import FORMS, MAIL, Reference, Text, form
 
 ArmId = Annotated[
     str,
     form(
         r"(?i)^/subscriptions/[^/\s]+/resourceGroups/[^/\s]+/providers/[^/\s]+(/[^/\s]+/[^/\s]+)+$",
         "an Azure resource's whole id, /subscriptions/.../resourceGroups/.../providers/...; not its "
-        "name or host (`az resource list --name NAME --query [].id` shows it)",
+        'name or host (`az resource list --name NAME --query "[].id"` shows it)',
+        (
+            MAIL,
+            "an action group's id: `az monitor action-group create -g GROUP -n NAME --action email "
+            "NAME {} --query id` makes one that mails to it",
+        ),
     ),
 ]
 """An Azure resource's id, `/subscriptions/.../resourceGroups/.../providers/...`."""
@@ -25,6 +30,11 @@ ObjectId = Annotated[
     form(
         GUID,
         "an object id of Entra, not a name: `az ad group show --group NAME --query id` prints a group's",
+        (
+            MAIL,
+            "the group's object id, not its mail: `az ad group list --filter \"mail eq '{}'\" --query "
+            '"[].id"` prints it',
+        ),
     ),
 ]
 """The object id of a group of Microsoft Entra."""

@@ -54,6 +54,7 @@ def _machine(row: Mapping[str, str]) -> Machine:
         memory_gib=float(row["memory_gib"]),
         gpus=math.ceil(float(row["gpus"] or 0)),
         gpu_model=row["gpu_model"],
+        whole_gpus=float(row["gpus"] or 0).is_integer(),
         spot=row["spot"],  # type: ignore[arg-type]
         status=row["status"],  # type: ignore[arg-type]
         retirement_date=row["retirement_date"],
@@ -65,12 +66,19 @@ def _machine(row: Mapping[str, str]) -> Machine:
     )
 
 
+_T4_DISKS = {4: 176.0, 8: 352.0, 16: 352.0, 64: 2816.0}
+"""GiB of NCasT4_v3, by vCPUs (page sizes/gpu-accelerated/ncast4v3-series of virtual machines)."""
+
+
 def _local_disk_gib(size: str, vcpus: int) -> float | None:
     """Return GiB of a size's temporary disk; None if unknown.
 
     Ddsv5, Dadsv5 and Edsv5 have one temporary disk, which grows with the vCPUs, and no cache (their
-    size pages). Others have a cache or NVMe disks beside it; Azure's choice depends on the series.
+    size pages). NCasT4_v3 have a smaller cache beside it (MicrosoftDocs/azure-docs issue 102314).
+    Others have a cache or NVMe disks beside it; Azure's choice depends on the series.
     """
+    if re.fullmatch(r"Standard_NC\d+as_T4_v3", size):
+        return _T4_DISKS[vcpus]
     return 37.5 * vcpus if re.fullmatch(r"Standard_(D\d+a?|E\d+)ds_v5", size) else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -61,6 +61,8 @@ class AzureUpgrades(Model):
     pins.
     """
 
+    off: ClassVar[str] = "{channel: none, nodeOsChannel: None}"
+
     channel: Literal["none", "patch", "node-image"] = optional(
         "none", "Whether AKS installs patches of the Kubernetes version (`patch`) by itself."
     )
@@ -79,11 +81,13 @@ class AzureUpgrades(Model):
     @property
     def exclusions(self) -> list[tuple[str, AzureExclusion]]:
         """The exclusions of both windows, by path."""
-        windows = {"clusterWindow": self.cluster_window, "nodeOsWindow": self.node_os_window}
+        # One that cannot be read does not hide the other.
+        names = {"clusterWindow": "cluster_window", "nodeOsWindow": "node_os_window"}
+        windows = {key: self.__dict__.get(name) for key, name in names.items()}
         return [
             (f"cloud.upgrades.{name}.exclusions[{index}]", each)
             for name, window in windows.items()
-            for index, each in enumerate(window.exclusions if window else ())
+            for index, each in enumerate(window.__dict__.get("exclusions", ()) if window else ())
         ]
 
     @property

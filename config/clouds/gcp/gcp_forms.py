@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from config.model.fields import Reference, Text, form
+from config.model.fields import MAIL, Reference, Text, form
 
 ProjectId = Annotated[
     str,
     form(
         r"^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)+:)?[a-z][-a-z0-9]{4,28}[a-z0-9]$",
         "the project's id, not its number or name: 6 to 30 of a-z, 0-9 and -, a letter first",
+        (
+            r"\d+",
+            "the project's id, not its number: `gcloud projects describe {} --format "
+            "'value(projectId)'` prints it",
+        ),
     ),
 ]
 """docs.cloud.google.com/resource-manager/docs/creating-managing-projects"""
@@ -81,6 +86,11 @@ ServiceAccount = Annotated[
     form(
         r"^[a-z0-9.-]+@([a-z0-9.:-]+\.iam|developer|appspot|cloudservices)\.gserviceaccount\.com$",
         "a service account, NAME@PROJECT.iam.gserviceaccount.com; or leave it out",
+        (
+            rf"(?!.*gserviceaccount){MAIL}",
+            "a service account, not a person: `gcloud iam service-accounts list` prints them; or "
+            "leave it out",
+        ),
     ),
 ]
 

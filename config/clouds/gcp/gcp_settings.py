@@ -7,7 +7,8 @@ Keys that AKS has too are the same (`config.clouds.azure.azure_settings`).
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import re
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -153,6 +154,8 @@ class GcpFallback(Model):
 class GcpLogging(Model):
     """Logs in Cloud Logging, those of evicted pods among them (page about-logs)."""
 
+    off: ClassVar[str] = "{components: []}"
+
     components: tuple[
         Literal["SYSTEM_COMPONENTS", "WORKLOADS", "APISERVER", "CONTROLLER_MANAGER", "SCHEDULER"],
         ...,
@@ -161,6 +164,8 @@ class GcpLogging(Model):
 
 class GcpMonitoring(Model):
     """Metrics in Cloud Monitoring (page about-metrics)."""
+
+    off: ClassVar[str] = "{components: [], managedPrometheus: false}"
 
     components: tuple[
         Literal[
@@ -203,6 +208,17 @@ class GcpRegistry(Model):
     repository: RegistryRepository = Field(
         description="The repository's name.", examples=["ml-images"]
     )
+
+    @classmethod
+    def meant_by(cls, text: str) -> dict[str, Any] | None:
+        """Read the address of a repository, or of Container Registry, which is one by now."""
+        path = text.removeprefix("https://")
+        if new := re.fullmatch(r"([a-z0-9-]+)-docker\.pkg\.dev/([^/]+)/([^/]+)(/.*)?", path):
+            return {"project": new[2], "location": new[1], "repository": new[3]}
+        if old := re.fullmatch(r"((?:(asia|eu|us)\.)?gcr\.io)/([^/]+)(/.*)?", path):
+            place = {"eu": "europe", None: "us"}.get(old[2], old[2])
+            return {"project": old[3], "location": place, "repository": old[1]}
+        return None
 
 
 class GcpEncryption(Model):

@@ -13,6 +13,7 @@ from config.clouds.azure.azure_pool import nodes_of
 from config.clouds.azure.azure_settings import Azure
 from config.clouds.azure.rules import azure_id_rules
 from config.clouds.traits import Cloud
+from config.model.reading import known, written
 from config.rules import examples
 from config.rules.cluster_rules import Question, ask
 from config.rules.draft import Draft
@@ -44,14 +45,14 @@ _ED25519 = 32
 
 def _private(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     access = azure.access
-    if access.private and access.authorized_ranges:
+    if written(access, "authorized_ranges") and access.private:
         # learn.microsoft.com/azure/aks/private-clusters
         yield Problem(
             f"{_PATH}.authorizedRanges",
             "is set for a private API server, which has no public address",
             "remove it, or `private`",
         )
-    if access.private_dns_zone and not access.private:
+    if written(access, "private_dns_zone") and not access.private:
         yield Problem(
             f"{_PATH}.privateDnsZone",
             "has no use without `private: true`",
@@ -124,14 +125,14 @@ def _logins(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     access = azure.access
     if access.entra:
         return
-    if not access.local_accounts:
+    if not known(lambda: access.local_accounts, True):
         # learn.microsoft.com/azure/aks/local-accounts
         yield Problem(
             f"{_PATH}.localAccounts",
             "is false without Entra: nobody could log in",
             "add `adminGroups`, a list of object ids of Entra groups (or `azureRbac: true`), or remove it",
         )
-    if access.tenant_id:
+    if written(access, "tenant_id"):
         yield Problem(
             f"{_PATH}.tenantId",
             "has no use without Entra logins",

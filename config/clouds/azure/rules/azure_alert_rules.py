@@ -8,7 +8,7 @@ from config.base.problems import Problem
 from config.clouds.azure.azure_settings import Azure
 from config.clouds.azure.rules.azure_id_rules import check_id_type
 from config.clouds.traits import Cloud
-from config.model.reading import part
+from config.model.reading import part, written
 from config.rules.declared_alerts_rules import declared_by
 from config.rules.draft import Draft
 
@@ -36,7 +36,7 @@ def _metrics(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _action_groups(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     groups = part(azure.monitoring, "action_groups") or ()
-    if groups and declared_by(draft) != "cloud":
+    if written(azure.monitoring, "action_groups") and declared_by(draft) != "cloud":
         yield Problem(
             _GROUPS,
             "is set, and the stack declares no alerts in Azure Monitor",

@@ -9,6 +9,7 @@ from config.base.problems import Problem
 from config.clouds.azure.azure_forms import GUID
 from config.clouds.azure.azure_settings import Azure
 from config.clouds.traits import Cloud
+from config.model.reading import written
 from config.rules.draft import Draft
 from config.rules.text_rules import texts
 
@@ -56,20 +57,18 @@ _LOGS = "cloud.monitoring.logs"
 
 def _log_workspace(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     logs = azure.monitoring.logs
-    if not logs or not logs.workspace:
+    if not logs or not written(logs, "workspace"):
         return
-    path = f"{_LOGS}.workspace"
-    yield from check_id_type(
-        path,
-        logs.workspace.text,
-        "Microsoft.OperationalInsights/workspaces",
-        "a Log Analytics workspace",
-    )
     if "retention_days" in logs.model_fields_set:
         yield Problem(
             f"{_LOGS}.retentionDays",
             "is set for a workspace this stack does not make",
             "remove it, or `workspace` for one that is made here",
+        )
+    if logs.workspace:
+        resource_type = "Microsoft.OperationalInsights/workspaces"
+        yield from check_id_type(
+            f"{_LOGS}.workspace", logs.workspace.text, resource_type, "a Log Analytics workspace"
         )
 
 

@@ -9,8 +9,10 @@ from config.base.problems import Problem
 from config.clouds.azure.azure_pool import nodes_of, settings_of, spot_of
 from config.clouds.azure.rules import azure_id_rules
 from config.clouds.traits import Cloud
-from config.model.pool import AnyPool, Pool
+from config.model.pool import AnyPool, Pool, Upgrade
+from config.model.reading import known, part, written
 from config.rules.draft import Draft, has_gpus
+from config.rules.pool_rules import two_system_nodes
 
 
 def _nodes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -19,7 +21,7 @@ def _nodes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             "systemPool.minNodes",
             f"is {draft.system_pool.min_nodes}: the cluster's own pods need two nodes during an "
             "upgrade",
-            "2 or more (learn.microsoft.com/azure/aks/use-system-pools)",
+            f"{two_system_nodes(draft.system_pool)} (learn.microsoft.com/azure/aks/use-system-pools)",
         )
 
 
@@ -71,7 +73,6 @@ def _ephemeral(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator
     if disk.type != "Ephemeral" or machine is None or machine.local_disk_gib is None:
         return
     has = machine.local_disk_gib
-    needs = disk.size_gb or _DEFAULT_GB
     if not has:
         # learn.microsoft.com/azure/virtual-machines/ephemeral-os-disks
         yield Problem(
@@ -79,7 +80,7 @@ def _ephemeral(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator
             f"is Ephemeral, but {machine.size} has no local disk",
             "write Managed, or use a size with a d, such as Standard_D8ds_v5",
         )
-    elif needs > has:
+    elif (needs := disk.size_gb or _DEFAULT_GB) > has:
         yield Problem(
             f"{path}.osDisk.sizeGb",
             f"is {needs}{'' if disk.size_gb else ' by default'}, but {machine.size} has {has:g} "
@@ -105,7 +106,7 @@ demand; a higher value is in another unit, or means no limit, which is -1."""
 
 
 def _price(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    price = spot_of(pool).max_price if pool.reclaimable else -1
+    price = spot_of(pool).max_price if known(lambda: pool.reclaimable, True) else -1
     # learn.microsoft.com/azure/aks/spot-node-pool: -1, or positive with at most five decimals
     if price != -1 and (price <= 0 or round(price, 5) != price):
         yield Problem(
@@ -185,9 +186,9 @@ def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
 
 
 def _pool_upgrade(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not pool.upgrade:
+    if not written(pool, "upgrade"):
         return
-    if pool.reclaimable:
+    if known(lambda: pool.reclaimable, False):
         # hashicorp/terraform-provider-azurerm pull request 31129
         yield Problem(
             f"{path}.upgrade",
@@ -196,7 +197,8 @@ def _pool_upgrade(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator
         )
         return
     # learn.microsoft.com/azure/aks/upgrade-aks-node-pools-rolling
-    surge, unavailable = pool.upgrade.max_surge or "0", pool.upgrade.max_unavailable or "0"
+    upgrade = pool.upgrade or Upgrade()
+    surge, unavailable = upgrade.max_surge or "0", upgrade.max_unavailable or "0"
     if surge == unavailable == "0":
         yield Problem(
             f"{path}.upgrade",
@@ -216,8 +218,8 @@ def _more_than_all(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iter
     if not pool.upgrade:
         return
     for key, text in {
-        "maxSurge": pool.upgrade.max_surge,
-        "maxUnavailable": pool.upgrade.max_unavailable,
+        "maxSurge": part(pool.upgrade, "max_surge"),
+        "maxUnavailable": part(pool.upgrade, "max_unavailable"),
     }.items():
         # Page upgrade-aks-node-pools-rolling: above the pool's nodes AKS takes as many as it has;
         # others read it as refused.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from ipaddress import IPv4Network
-from itertools import combinations, islice
+from itertools import combinations
 
 from config.base.problems import Problem
 from config.clouds.azure.azure_network import NODE_SUBNET, AzureNetwork
@@ -15,13 +15,17 @@ from config.clouds.traits import Cloud
 from config.model.pool import AnyPool, Pool
 from config.model.reading import known, of_each
 from config.rules.draft import Draft, has_gpus, most_with_twin
-from config.rules.network_rules import PATH, free_range, readable_ranges, refuse_non_ranges
+from config.rules.network_rules import (
+    PATH,
+    free_range,
+    larger,
+    no_overlap,
+    readable_ranges,
+    refuse_non_ranges,
+)
 
 # learn.microsoft.com/azure/aks/configure-azure-cni: AKS refuses clusters that use any part of
 # these.
-_TRIES = 1000
-"""Parts of a range that are looked at for a free one."""
-
 _KEPT = tuple(
     map(IPv4Network, ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24"))
 )
@@ -67,23 +71,16 @@ def _subnets_inside(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
     space = _ranges(azure).get("addressSpace")
     for key, subnet in _subnets(azure).items():
         if space and not subnet.subnet_of(space):
-            yield Problem(
-                f"{PATH}.{key}",
-                f"{subnet} is not inside addressSpace {space}",
-                _part(
-                    space, subnet, [other for other in _subnets(azure).values() if other != subnet]
-                ),
-            )
+            what = f"{subnet} is not inside addressSpace {space}"
+            yield Problem(f"{PATH}.{key}", what, _part(azure, key, space))
 
 
-def _part(space: IPv4Network, subnet: IPv4Network, others: Collection[IPv4Network]) -> str:
-    """Return a remedy with a part of the space, as large as the subnet, that no other one has."""
-    if subnet.prefixlen < space.prefixlen:
+def _part(azure: Azure, key: str, space: IPv4Network) -> str:
+    """Return the remedy for a subnet, with a part of the space that no other one has."""
+    subnets = _subnets(azure)
+    if subnets[key].prefixlen < space.prefixlen:
         return f"choose a smaller part of {space}"
-    parts = space.subnets(new_prefix=subnet.prefixlen)
-    free = (part for part in islice(parts, _TRIES) if not any(map(part.overlaps, others)))
-    part = next(free, None)
-    return f"choose a free part of {space}" + (f", such as {part}" if part else "")
+    return f"choose a free part of {space}{free_range(subnets, key, inside=space)}"
 
 
 def _overlaps(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -99,13 +96,9 @@ def _overlaps(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(
                 f"{PATH}.{first}",
                 f"{ranges[first]} overlaps {second} {ranges[second]}",
-                _part(
-                    ranges["addressSpace"],
-                    ranges[first],
-                    [each for key, each in _subnets(azure).items() if key != first],
-                )
+                _part(azure, first, ranges["addressSpace"])
                 if first in _subnets(azure) and "addressSpace" in ranges
-                else free_range(ranges.values(), ranges[first]),
+                else no_overlap(ranges, first),
             )
 
 
@@ -179,8 +172,13 @@ def _room(
     # this.
     surge = max(of_each(pools, lambda pool: _surge(pool, draft, cloud)), default=0)
     taken = _TAKEN if each == 32 else 0
-    prefix = each - (nodes + surge + taken - 1).bit_length()
-    remedy = f"a range of /{max(prefix, 0)} or larger (a smaller number), or smaller maxNodes"
+    prefix = max(each - (nodes + surge + taken - 1).bit_length(), 0)
+    azure = draft.settings(Azure)
+    assert azure is not None  # this is a rule of its settings
+    space, ranges = _ranges(azure).get("addressSpace"), _subnets(azure)
+    if key not in ranges:
+        space, ranges = None, _ranges(azure)
+    remedy = larger(prefix, free_range(ranges, key, prefix, space))
     if room < nodes:
         what = f"{has} for {room} nodes; the pools may grow to {nodes} together"
         yield Problem(f"{PATH}.{key}", what, remedy)

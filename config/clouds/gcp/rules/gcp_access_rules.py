@@ -9,7 +9,8 @@ from ipaddress import IPv4Network
 from config.base.problems import Problem
 from config.clouds.gcp.gcp_settings import Gcp, GcpAccess
 from config.clouds.traits import Cloud
-from config.model.reading import known
+from config.model.reading import known, written
+from config.rules import examples
 from config.rules.cluster_rules import Question, ask
 from config.rules.draft import Draft
 from config.rules.network_rules import refuse_open_to_all
@@ -51,7 +52,7 @@ def _private(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 
 def _ranges(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     access = gcp.access
-    if not access.authorized_ranges:
+    if not written(access, "authorized_ranges"):
         return
     path = f"{_PATH}.authorizedRanges"
     if known(lambda: access.ip_endpoint, "") == "none":
@@ -78,15 +79,23 @@ def _range(path: str, text: str, index: int, access: GcpAccess) -> Iterator[Prob
             path, f"{text!r} is not a range: {reason}", "write for example 203.0.113.0/24"
         )
         return
+    where = known(lambda: access.ip_endpoint, "")
     if text in access.authorized_ranges[:index]:
         yield Problem(path, f"{text} is in the list twice", "remove one of them")
-    elif access.ip_endpoint == "private" and (addresses.prefixlen == 0 or addresses.is_global):
+    elif where == "private" and (addresses.prefixlen == 0 or addresses.is_global):
         # terraform-google-kubernetes-engine issue 153: "is not a reserved network, which is
         # required for private endpoints"
         yield Problem(
             path,
             f"{text} is public, but ipEndpoint is private: only callers inside reach it",
             "write the private range callers are in, or `ipEndpoint: public`",
+        )
+    elif where == "public" and addresses.is_private and not examples.caller(text):
+        yield Problem(
+            path,
+            f"{text} is private: nobody reaches the public address from it, only the private one",
+            "write the public address by which these callers go out, or `ipEndpoint: private`",
+            warning=True,
         )
 
 
@@ -95,29 +104,32 @@ _key_PATH = "cloud.encryption"
 
 def _secrets_key(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if gcp.encryption.secrets_key:
-        place = _place(gcp.encryption.secrets_key.text)
-        if gcp.region and place != gcp.region:
+        key = gcp.encryption.secrets_key.text
+        if gcp.region and _place(key) != gcp.region:
             # Page encrypting-secrets: otherwise the cluster depends on another location.
-            yield _elsewhere("secretsKey", place, gcp.region)
+            yield _elsewhere("secretsKey", key, gcp.region)
 
 
 def _boot_disk_key(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if gcp.encryption.boot_disk_key:
-        place = _place(gcp.encryption.boot_disk_key.text)
+        key = gcp.encryption.boot_disk_key.text
+        place = _place(key)
         # A key may be of several regions or global.
         if gcp.region and place != gcp.region and re.fullmatch(r"[a-z]+-[a-z]+[0-9]+", place):
-            yield _elsewhere("bootDiskKey", place, gcp.region)
+            yield _elsewhere("bootDiskKey", key, gcp.region)
 
 
 def _place(key: str) -> str:
     return key.split("/")[3]
 
 
-def _elsewhere(name: str, place: str, region: str) -> Problem:
+def _elsewhere(name: str, key: str, region: str) -> Problem:
+    place = _place(key)
+    there = key.replace(f"/locations/{place}/", f"/locations/{region}/")
     return Problem(
         f"{_key_PATH}.{name}",
         f"is a key in {place}, and the cluster is in {region}",
-        f"write a key of {region}: projects/.../locations/{region}/keyRings/.../cryptoKeys/...",
+        f"make a key there, and write its id, such as {there}",
         warning=True,
     )
 

@@ -11,9 +11,11 @@ from config.clouds.tables import minor_number
 from config.clouds.traits import Cloud
 from config.model.cluster import seconds
 from config.model.pool import Capacity, Pool
+from config.model.reading import written
 from config.placement import object_names
 from config.rules.chain_rules import accepted_wait
 from config.rules.draft import Draft, has_gpus
+from config.rules.spot_rules import ALWAYS_ONE
 
 _SINCE = 32
 """GPUs need 1.32.2-gke.1652000 (page dws, "Requirements"); 1.33.0-gke.1712000 is for TPUs."""
@@ -39,20 +41,20 @@ def _version(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
 
 def _duration(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     options = options_of(pool)
-    if options is None or options.max_run_duration is None:
+    if options is None or not written(options, "max_run_duration"):
         return
     where = f"{path}.gcp.maxRunDuration"
     if pool.capacity != Capacity.FLEX_START:
         what = f"is set on a pool that is {pool.capacity}: only flex-start machines have a set end"
         yield Problem(where, what, "remove it, or write `capacity: flex-start`")
-    elif not _LEAST <= seconds(options.max_run_duration) <= _MOST:
+    elif not _LEAST <= seconds(options.max_run_duration or "168h") <= _MOST:
         yield Problem(where, f"is {options.max_run_duration}", "10m to 168h, seven days")
 
 
 def _upgrade(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # Page node-pool-upgrade-strategies: short-lived upgrades; crossplane-contrib/provider-upjet-gcp
     # issue 1028.
-    if pool.capacity == Capacity.FLEX_START and pool.upgrade:
+    if pool.capacity == Capacity.FLEX_START and written(pool, "upgrade"):
         yield Problem(
             f"{path}.upgrade",
             "is set on a flex-start pool: its nodes run until they end, and new ones are upgraded",
@@ -62,7 +64,7 @@ def _upgrade(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
 
 def _bought_once(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # GoogleCloudPlatform/cluster-toolkit pull request 4027
-    if pool.capacity == Capacity.FLEX_START and pool.spot:
+    if pool.capacity == Capacity.FLEX_START and written(pool, "spot"):
         yield Problem(
             f"{path}.spot",
             "is set on a flex-start pool: a machine is bought in one way",
@@ -94,7 +96,7 @@ def _least(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
         yield Problem(
             f"{path}.{key}",
             "keeps machines that Google ends one by one: each waits in the queue again",
-            "leave it out: flex-start pools begin at 0",
+            f"leave it out: flex-start pools begin at 0; {ALWAYS_ONE}",
             warning=True,
         )
 

@@ -12,6 +12,7 @@ from config.clouds.gcp.gcp_tables import accelerator, gpu_zones, machines, zones
 from config.clouds.tables import Machine
 from config.clouds.traits import Cloud
 from config.model.pool import Pool
+from config.model.reading import known, written
 from config.rules.draft import Draft, has_gpus, own_machine
 
 _MOST_CLIENTS = 48
@@ -46,7 +47,7 @@ def _attached(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pro
                 "is missing: GKE attaches the GPUs that it names",
                 "add `gpuModel`",
             )
-    elif machine.attachable and (pool.gpus or model):
+    elif machine.attachable and (model or pool.gpus):
         yield from _of_the_machine(path, pool, machine, model)
 
 
@@ -112,7 +113,7 @@ def _driver(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
     if not options or "driver_version" not in options.model_fields_set:
         return
     where = f"{path}.gcp.driverVersion"
-    if not has_gpus(pool, cloud):
+    if not known(lambda: has_gpus(pool, cloud), True):
         yield Problem(where, "is set for machines without GPUs, which get no driver", "remove it")
     elif not pool.install_driver:
         yield Problem(where, "has no use: installDriver is false", "remove one of them")
@@ -159,7 +160,7 @@ def _device_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterato
 
 def _cut_without_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # Page gpus-multi: GKE's device plugin cuts the GPUs.
-    if pool.mig and not cloud.brings_device_plugin(pool):
+    if written(pool, "mig") and not cloud.brings_device_plugin(pool):
         yield Problem(
             f"{path}.mig",
             "is set, but GKE's own device plugin cuts GPUs, and gcp.devicePlugin keeps it off",

@@ -13,6 +13,7 @@ from config.clouds.traits import Cloud
 from config.model.fields import Some, Unreadable, given
 from config.model.reading import doubled, of_each
 from config.rules.draft import Draft
+from config.rules.periods import put_right
 
 _PATH = "cloud.maintenance"
 
@@ -119,7 +120,8 @@ def _piece(each: GcpExclusion) -> Piece:
 def _lengths(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for path, each, (start, end) in of_each(_numbered(gcp), lambda one: (*one, _piece(one[1]))):
         if end <= start:
-            yield Problem(f"{path}.end", f"{each.end} is not after `start`", "write a later time")
+            remedy = put_right(each.start, each.end or "")
+            yield Problem(f"{path}.end", f"{each.end} is not after `start`", remedy)
         elif each.scope == "NO_UPGRADES" and end - start > _LONG:
             yield Problem(
                 f"{path}.end",

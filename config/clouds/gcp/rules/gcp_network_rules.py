@@ -16,6 +16,8 @@ from config.rules.draft import Draft, most_with_twin
 from config.rules.network_rules import (
     PATH,
     free_range,
+    larger,
+    no_overlap,
     readable_ranges,
     refuse_beside_existing,
     refuse_non_ranges,
@@ -45,10 +47,10 @@ def _way_out(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     network = gcp.network
     if "outbound_type" not in network.model_fields_set:
         return
-    if not network.private_nodes:
+    if not known(lambda: network.private_nodes, True):
         yield Problem(
             f"{PATH}.outboundType",
-            f"is {network.outbound_type}, but privateNodes is false: such nodes have own addresses",
+            "is set, but privateNodes is false: such nodes have own addresses",
             "remove it, or write `privateNodes: true`",
         )
     elif network.existing and network.outbound_type == "cloudNat":
@@ -159,7 +161,7 @@ def _overlaps(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             yield Problem(
                 f"{PATH}.{second}",
                 f"{later} overlaps {first} {earlier}",
-                free_range(_ranges(gcp).values(), later),
+                no_overlap(_ranges(gcp), second),
             )
 
 
@@ -187,7 +189,7 @@ def _node_room(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         nodes = sum(most_with_twin(pool, draft) for _, pool in draft.written_pools())
         room = max(addresses.num_addresses - _TAKEN, 0)
         yield from _room(
-            "nodeSubnet", f"{addresses} has room for {room} nodes", room, nodes, _surge(draft)
+            gcp, "nodeSubnet", f"{addresses} has room for {room} nodes", room, nodes, _surge(draft)
         )
 
 
@@ -200,7 +202,7 @@ def _pod_room(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     largest = max((each for _, each in addresses), default=0)
     what = f"{pods} has {pods.num_addresses} addresses"
     yield from _room(
-        "podCidr", what, pods.num_addresses, needed, _surge(draft) * largest, " for pods"
+        gcp, "podCidr", what, pods.num_addresses, needed, _surge(draft) * largest, " for pods"
     )
 
 
@@ -226,11 +228,11 @@ def _surge_of(pool: AnyPool) -> int:
 
 
 def _room(
-    key: str, has: str, room: int, needed: int, surge: int, of: str = ""
+    gcp: Gcp, key: str, has: str, room: int, needed: int, surge: int, of: str = ""
 ) -> Iterator[Problem]:
     # Of a range, GKE takes four addresses of nodes, and none of pods.
-    prefix = 32 - (needed + surge + _TAKEN - 1).bit_length()
-    remedy = f"a range of /{max(prefix, 0)} or larger (a smaller number), or smaller maxNodes"
+    prefix = max(32 - (needed + surge + _TAKEN - 1).bit_length(), 0)
+    remedy = larger(prefix, free_range(_ranges(gcp), key, prefix))
     if room < needed:
         what = f"{has}{of}; the pools may grow to need {needed} together"
         yield Problem(f"{PATH}.{key}", what, remedy)

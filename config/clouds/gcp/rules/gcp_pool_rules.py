@@ -12,9 +12,10 @@ from config.clouds.tables import minor_number
 from config.clouds.traits import Cloud
 from config.model.fields import given
 from config.model.pool import AnyPool, Capacity, Pool
-from config.model.reading import known
+from config.model.reading import known, part, written
 from config.placement import object_names
 from config.rules.draft import Draft, most_nodes
+from config.rules.pool_rules import two_system_nodes
 
 
 def _one_kind(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
@@ -42,7 +43,7 @@ def _per_zone(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pro
     options = options_of(pool)
     if not options or options.max_nodes_per_zone is None:
         return
-    least, most = options.min_nodes_per_zone, options.max_nodes_per_zone
+    least, most = part(options, "min_nodes_per_zone"), options.max_nodes_per_zone
     if least is not None and least > most:
         what = f"is {least}, more than maxNodesPerZone, which is {most}"
         yield Problem(f"{path}.gcp.minNodesPerZone", what, f"at most {most}")
@@ -142,7 +143,7 @@ def _preemptible(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[
 
 
 def _both(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if pool.capacity == Capacity.PREEMPTIBLE and pool.spot:
+    if pool.capacity == Capacity.PREEMPTIBLE and written(pool, "spot"):
         yield Problem(
             f"{path}.spot",
             "is set on a preemptible pool: a machine is bought in one way",
@@ -152,8 +153,7 @@ def _both(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
 
 def _grace(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     options = options_of(pool)
-    seconds = options.shutdown_grace_seconds if options else None
-    if seconds is None:
+    if not options or not written(options, "shutdown_grace_seconds"):
         return
     where, version = f"{path}.gcp.shutdownGraceSeconds", draft.kubernetes_version
     if pool.capacity != Capacity.SPOT:
@@ -163,8 +163,8 @@ def _grace(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
         yield Problem(
             where, f"needs Kubernetes 1.35, not {version}", "remove it, or take another release"
         )
-    elif seconds not in _GRACES:
-        what = f"is {seconds}: by one source GKE takes 30 and 120 only"
+    elif options.shutdown_grace_seconds not in _GRACES:
+        what = f"is {options.shutdown_grace_seconds}: by one source GKE takes 30 and 120 only"
         yield Problem(where, what, "write 120, or leave it out", warning=True)
 
 
@@ -208,14 +208,27 @@ def _surge(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
         )
 
 
+def _ignored(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    # Page node-pool-upgrade-strategies: "If you use Spot VMs in your node pool, surge upgrade values
+    # are ignored". The pool's on-demand twin has the same settings.
+    twin = object_names.twin_name(pool, cloud)
+    if pool.taken_back and written(pool, "upgrade") and not twin:
+        yield Problem(
+            f"{path}.upgrade",
+            "has no effect on a spot pool: GKE ends its nodes without a surge",
+            "remove it",
+            warning=True,
+        )
+
+
 _MOST_AT_ONCE = 20
 
 
 def _whole_nodes(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if not pool.upgrade:
         return
-    given = {"maxSurge": pool.upgrade.max_surge, "maxUnavailable": pool.upgrade.max_unavailable}
-    for key, text in given.items():
+    for key, name in {"maxSurge": "max_surge", "maxUnavailable": "max_unavailable"}.items():
+        text = part(pool.upgrade, name)
         if text and text.endswith("%"):
             yield Problem(
                 f"{path}.upgrade.{key}",
@@ -259,7 +272,7 @@ def _nodes(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             "systemPool.minNodes",
             f"is {draft.system_pool.min_nodes}: without that node all of the cluster's own pods "
             "end",
-            "2 or more, and maxNodes no less",
+            two_system_nodes(draft.system_pool),
             warning=True,
         )
 
@@ -274,6 +287,7 @@ POOL_RULES = (
     _form,
     _zones,
     _surge,
+    _ignored,
 )
 ANY_POOL_RULES = (_none_at_first, _type, _volumes, _whole_nodes, _no_way, _at_once)
 RULES = (_nodes,)
