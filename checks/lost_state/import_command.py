@@ -15,24 +15,25 @@ from checks.lost_state.plan import Plan, Unknown
 
 
 @click.command()
+@click.argument("plan_file", metavar="PLAN", type=click.Path(path_type=Path))
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--account",
     envvar="ARM_SUBSCRIPTION_ID",
     help="The Azure subscription's id, where the stack file does not name it.",
 )
-def main(file: Path, account: str | None) -> None:
+def main(plan_file: Path, file: Path, account: str | None) -> None:
     """Write the ids of a stack's resources into FILE, for `pulumi import --file FILE`.
 
-    pulumi preview --json --import-file FILE | import-file FILE
+    Both files are of one preview: pulumi preview --json --import-file FILE > PLAN
 
-    What follows from resources that are not in the state yet is left out and named: import, then
-    run both commands again.
+    What follows from resources that are not in the state yet is left out and named: import, trim
+    the state, then preview and run this again.
 
     Exit status: 0 all ids are written; 2 FILE is as it was; 3 some resources are left out.
     """
     with one_sentence():
-        plan = Plan.read(sys.stdin.read(), account)
+        plan = Plan.read(plan_file, account)
         content = _content(file)
         kept, left = _filled(content["resources"], plan)
         file.write_text(json.dumps({**content, "resources": kept}, indent=4) + "\n", encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -18,6 +18,9 @@ UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
 PROGRAM = "kubeflow-spot:index:KubeflowCluster"
 """The component that every stack of this program has."""
+
+_GOING = ("delete", "delete-replaced", "discard-replaced")
+"""Steps of resources, or of their past, that the program does not declare."""
 
 # A dependency's whole id, where the property holds one.
 _WHOLE = {"scope", "resourceUri"}
@@ -48,7 +51,7 @@ def id_forms() -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan: `Plan.read(text, subscription)`."""
+    """A plan: `Plan.read(Path("plan.json"), subscription)`."""
 
     steps: Mapping[str, Mapping[str, Any]]
     """Each resource as the program declares it, by URN."""
@@ -56,25 +59,23 @@ class Plan:
     """The Azure subscription; empty if nothing names it."""
 
     @classmethod
-    def read(cls, text: str, account: str | None = None) -> Plan:
+    def read(cls, file: Path, account: str | None = None) -> Plan:
         """Read the output of `pulumi preview --json`. Raises `Unasked` for anything else."""
-        start = max(text.find("\n{\n") + 1, 0)
         try:
-            content = json.JSONDecoder().raw_decode(text[start:].lstrip())[0]
-            steps = {step["urn"]: step for step in content["steps"]}
-        except (ValueError, KeyError, TypeError):
-            raise Unasked(
-                "the standard input is no plan: pipe `pulumi preview --json` into this command, and"
-                " look at its messages"
-            ) from None
+            content = json.loads(file.read_text(encoding="utf-8"))
+            steps: dict[str, Mapping[str, Any]] = {}
+            # A refresh, which comes before, is all that a plan has of an unchanged resource.
+            for step in content["steps"]:
+                if step["op"] not in _GOING:
+                    steps[step["urn"]] = step.get("newState") or step["oldState"]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise Unasked(f"{file}: is not the output of `pulumi preview --json`") from None
         if not any(_type(urn) == PROGRAM for urn in steps):
             projects = ", ".join(sorted({urn.split(":")[4] for urn in steps})) or "an empty stack"
             raise Unasked(f"the plan is of {projects}, which has no {PROGRAM}: it is another program's")
         config = content.get("config") or {}
         subscription = account or config.get("azure-native:subscriptionId") or ""
-        return cls(
-            {urn: step.get("newState") or step["oldState"] for urn, step in steps.items()}, subscription
-        )
+        return cls(steps, subscription)
 
     @cached_property
     def _by_name(self) -> Mapping[tuple[str, str], list[str]]:
@@ -135,11 +136,6 @@ class Plan:
         """Return the names of a resource's inputs that the preview does not know."""
         inputs = self.steps[urn].get("inputs") or {}
         return [name for name, value in inputs.items() if value == UNKNOWN]
-
-    def resources(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """Yield each resource's URN and its inputs as the program declares them."""
-        for urn, state in self.steps.items():
-            yield urn, state.get("inputs") or {}
 
 
 def _type(urn: str) -> str:

@@ -8,6 +8,7 @@ Deliberately does not: wait for rollouts, Helm, kustomize, `Patch` and `List` re
 
 import hashlib
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
@@ -51,6 +52,7 @@ _SETTINGS = {
     *("enableConfigMapMutable", "enableSecretMutable", "deleteUnreachable", "skipUpdateUnreachable"),
     *("suppressDeprecationWarnings", "upsertExistingObjects", "enablePatchForce", "version"),
 }
+_READ_ONLY = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "uid")
 _INTERNAL = ("__fieldManager", "__inputs")
 _UNREACHABLE = "configured Kubernetes cluster is unreachable"
 VARIABLES = (PATCH_FORCE, DELETE_UNREACHABLE) = ("PULUMI_K8S_ENABLE_PATCH_FORCE", "PULUMI_K8S_DELETE_UNREACHABLE")
@@ -149,15 +151,18 @@ class KubernetesProvider(Provider):
     def read(self, resource: Resource) -> tuple[Props, Props] | None:
         old = resource.old_inputs
         namespace, _, name = resource.id.rpartition("/")
+        version, kind = (old["apiVersion"], old["kind"]) if old else _kind_of(resource.type)
         try:
             client = self._client()
             with _refusing(f"reading {resource.id}"):
-                live = client.get(old["apiVersion"], old["kind"], name, namespace or None)
+                live = client.get(version, kind, name, namespace or None)
         except _ClusterUnreachable as silent:
             if self._deletes_unreachable():
                 return None
             raise Refused(f"failed to read resource state due to unreachable cluster. {_REMEDY}: {silent}") from silent
-        return None if live is None else (_like(live, old), _outputs(live, resource))
+        if live is None:
+            return None
+        return _like(live, old) if old else _imported(live), _outputs(live, resource)
 
     def update(self, resource: Resource) -> Props:
         body = _body(resource.inputs)
@@ -271,9 +276,34 @@ def _outputs(live: Props, resource: Resource) -> Props:
 def _manager(resource: Resource) -> str:
     """Return a field manager for each resource, as the real provider does: two declarations of one object then conflict.
 
-    It stays while the resource does, also when the stack is renamed (provider.go, fieldManagerName).
+    It stays while the resource does, also when the stack is renamed. An import gets a new one, because the name has a random end
+    (provider.go, fieldManagerName).
     """
-    return str(resource.old_outputs.get("__fieldManager") or f"pulumi-kubernetes-{_digest(resource.urn)}")
+    imported = bool(resource.id) and not resource.old_inputs and not resource.old_outputs
+    end = secrets.token_hex(4) if imported else _digest(resource.urn)
+    return str(resource.old_outputs.get("__fieldManager") or f"pulumi-kubernetes-{end}")
+
+
+def _kind_of(token: str) -> tuple[str, str]:
+    """Return apiVersion and kind of `kubernetes:apps/v1:DaemonSet` (provider.go, gvkFromTypeToken)."""
+    _, version, kind = token.split(":")
+    return version.removeprefix("core/"), kind
+
+
+def _imported(live: Props) -> Props:
+    """Return the inputs of an imported object: all that the SDK's type can hold, or the name alone of a custom resource.
+
+    Source: provider.go, Read, where `readFromCluster` is true. A custom resource is not in the provider's schema.
+    """
+    group = str(live["apiVersion"]).rpartition("/")[0]
+    if "." in group and not group.endswith(".k8s.io"):
+        metadata = {key: live["metadata"][key] for key in ("name", "namespace") if key in live["metadata"]}
+        return {"apiVersion": live["apiVersion"], "kind": live["kind"], "metadata": metadata}
+    metadata = {key: value for key, value in live["metadata"].items() if key not in _READ_ONLY}
+    hidden = ("deployment.kubernetes.io/revision", "kubectl.kubernetes.io/last-applied-configuration")
+    if "annotations" in metadata:
+        metadata["annotations"] = {k: v for k, v in metadata["annotations"].items() if k not in hidden}
+    return {key: value for key, value in live.items() if key != "status"} | {"metadata": metadata}
 
 
 def _like(live: Any, old: Any) -> Any:
