@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,7 @@ from checks.lost_state.plan import Plan, Unknown
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
     "--account",
-    envvar="ARM_SUBSCRIPTION_ID",
-    help="The Azure subscription's id, where the stack file does not name it.",
+    help="The Azure subscription's id, where it is not the stack file's or ARM_SUBSCRIPTION_ID.",
 )
 def main(plan_file: Path, file: Path, account: str | None) -> None:
     """Write the ids of a stack's resources into FILE, for `pulumi import --file FILE`.
@@ -36,13 +36,15 @@ def main(plan_file: Path, file: Path, account: str | None) -> None:
         plan = Plan.read(plan_file, account)
         content = _content(file)
         kept, left = _filled(content["resources"], plan)
-        file.write_text(json.dumps({**content, "resources": kept}, indent=4) + "\n", encoding="utf-8")
+        file.write_text(
+            json.dumps({**content, "resources": kept}, indent=4) + "\n", encoding="utf-8"
+        )
         found = sum("id" in each for each in kept)
         click.echo(f"{file}: {found} ids, {len(kept) - found} components and providers", err=True)
-        for entry, why in left:
-            click.echo(f"  left out: {entry['type']} {entry['name']}: {why}", err=True)
+        for line in left:
+            click.echo(f"  left out: {line}", err=True)
         if left:
-            click.echo("run `pulumi import`, then the preview and this command again", err=True)
+            click.echo("import these, trim the state, and begin again with the preview", err=True)
     sys.exit(Exit.UNSEEN if left else Exit.READY)
 
 
@@ -57,26 +59,28 @@ def _content(file: Path) -> dict[str, Any]:
     return content
 
 
-def _filled(entries: list[dict[str, Any]], plan: Plan) -> tuple[list[Any], list[Any]]:
-    """Return the entries with their ids, and those that are left out with the reason."""
-    kept, left, gone = [], [], set()
+def _filled(entries: list[dict[str, Any]], plan: Plan) -> tuple[list[Any], list[str]]:
+    """Return the entries with their ids, and a line for what is left out."""
+    kept, left = [], []
+    users: Counter[str] = Counter()
+    """Resources of each provider that is left out."""
     for entry in entries:
-        urn = plan.urn(entry["type"], entry.get("logicalName") or entry["name"])
-        if entry["type"].startswith("pulumi:providers:"):
-            # The preview leaves out what it does not know.
-            missing = plan.unknown_inputs(urn)
-            if missing:
-                gone.add(entry["name"])
-                left.append((entry, f"{', '.join(missing)} is not known yet"))
-                continue
-        elif entry.get("provider") in gone:
-            left.append((entry, f"its provider {entry['provider']} is left out"))
+        name = entry.get("logicalName") or entry["name"]
+        urn = plan.urn(entry["type"], name)
+        if entry.get("provider") in users:
+            users[entry["provider"]] += 1
             continue
-        elif not entry.get("component"):
-            try:
+        try:
+            if entry["type"].startswith("pulumi:providers:"):
+                # The preview leaves out what it does not know.
+                plan.refuse_unknown(urn)
+            elif not entry.get("component"):
                 entry = {**entry, "id": plan.id(urn)}
-            except Unknown as missing_value:
-                left.append((entry, f"{missing_value} is not known yet"))
-                continue
+        except Unknown as value:
+            if entry["type"].startswith("pulumi:providers:"):
+                users[entry["name"]] = 0
+            left.append(f"{entry['type']} {name}: its {value} follows from what is imported first")
+            continue
         kept.append(entry)
+    left += [f"{number} resources of the provider {name}" for name, number in users.items()]
     return kept, left

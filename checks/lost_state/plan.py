@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -72,9 +73,14 @@ class Plan:
             raise Unasked(f"{file}: is not the output of `pulumi preview --json`") from None
         if not any(_type(urn) == PROGRAM for urn in steps):
             projects = ", ".join(sorted({urn.split(":")[4] for urn in steps})) or "an empty stack"
-            raise Unasked(f"the plan is of {projects}, which has no {PROGRAM}: it is another program's")
+            raise Unasked(
+                f"the plan is of {projects}, which has no {PROGRAM}: it is another program's"
+            )
         config = content.get("config") or {}
-        subscription = account or config.get("azure-native:subscriptionId") or ""
+        written = config.get("azure-native:subscriptionId", "")
+        # As azure-native does: the stack file before the environment. `--json` hides a secret.
+        named = "" if written == "[secret]" else written
+        subscription = account or named or os.environ.get("ARM_SUBSCRIPTION_ID", "")
         return cls(steps, subscription)
 
     @cached_property
@@ -89,7 +95,9 @@ class Plan:
         urns = self._by_name.get((type, name), [])
         if len(urns) != 1:
             many = "more than one resource" if urns else "no resource"
-            raise Unasked(f"the plan has {many} of type {type} named {name!r}: run the preview again")
+            raise Unasked(
+                f"the plan has {many} of type {type} named {name!r}: run the preview again"
+            )
         return urns[0]
 
     def id(self, urn: str) -> str:
@@ -103,7 +111,10 @@ class Plan:
             form = id_forms()[state["type"]]
         except KeyError:
             raise Unasked(f"the form of the ids of {state['type']} is not known here") from None
-        return re.sub(r"\{(\w+)\}", lambda match: self._value(state, match[1]), form)
+        id = re.sub(r"\{(\w+)\}", lambda match: self._value(state, match[1]), form)
+        # Members of Google's policies: "the title of condition", section "Import".
+        condition = (state.get("inputs") or {}).get("condition")
+        return f"{id} {condition['title']}" if isinstance(condition, dict) else id
 
     @staticmethod
     def _object(state: Mapping[str, Any]) -> str:
@@ -124,18 +135,22 @@ class Plan:
             return f"/subscriptions/{self.subscription}/resourceGroups/{group}"
         value = (state.get("inputs") or {}).get(name, UNKNOWN)
         if isinstance(value, str) and value != UNKNOWN:
-            return value
+            # Google takes a subnet's path or its name in this place.
+            return value.rpartition("/")[2] if name == "subnetwork" else value
         # Exactly one resource makes the value: its id says it.
         urns = (state.get("propertyDependencies") or {}).get(name) or []
-        if len(urns) == 1 and (name in _WHOLE or urns[0].split("::")[-2].endswith(_NAMED.get(name, ()))):
+        if len(urns) == 1 and (
+            name in _WHOLE or urns[0].split("::")[-2].endswith(_NAMED.get(name, ()))
+        ):
             made = self.id(urns[0])
             return made if name in _WHOLE else made.rpartition("/")[2]
         raise Unknown(name)
 
-    def unknown_inputs(self, urn: str) -> list[str]:
-        """Return the names of a resource's inputs that the preview does not know."""
-        inputs = self.steps[urn].get("inputs") or {}
-        return [name for name, value in inputs.items() if value == UNKNOWN]
+    def refuse_unknown(self, urn: str) -> None:
+        """Raise `Unknown` if the preview does not know an input of a resource."""
+        for name, value in (self.steps[urn].get("inputs") or {}).items():
+            if value == UNKNOWN:
+                raise Unknown(name)
 
 
 def _type(urn: str) -> str:

@@ -35,7 +35,9 @@ def main(plan: Path) -> None:
             state = json.loads(sys.stdin.read())
             resources = state["deployment"]["resources"]
         except (ValueError, KeyError, TypeError):
-            raise Unasked("the standard input is no state: pipe `pulumi stack export` into it") from None
+            raise Unasked(
+                "the standard input is no state: pipe `pulumi stack export` into it"
+            ) from None
         declared = Plan.read(plan).steps
         trimmed = 0
         for resource in resources:
@@ -61,7 +63,9 @@ def _reduced(value: Any, declared: Any) -> Any:
     if isinstance(value, dict) and isinstance(declared, dict):
         if _SECRET in value or _SECRET in declared:
             return value
-        return {key: _reduced(item, declared[key]) for key, item in value.items() if key in declared}
+        return {
+            key: _reduced(item, declared[key]) for key, item in value.items() if key in declared
+        }
     if isinstance(value, list) and isinstance(declared, list) and len(value) == len(declared):
         return [_reduced(*pair) for pair in zip(value, declared, strict=True)]
     # azure-native drops the first slash of an id in a path at an import (its issue 4683).

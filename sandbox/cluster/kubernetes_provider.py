@@ -27,6 +27,7 @@ from sandbox.cloud.provider import (
     contains_unknown,
     differences,
 )
+from sandbox.cluster import kubernetes_reads
 from sandbox.kubernetes.client import ApiError, Client, Unreachable
 from sandbox.kubernetes.kubeconfig import Unusable
 
@@ -52,7 +53,6 @@ _SETTINGS = {
     *("enableConfigMapMutable", "enableSecretMutable", "deleteUnreachable", "skipUpdateUnreachable"),
     *("suppressDeprecationWarnings", "upsertExistingObjects", "enablePatchForce", "version"),
 }
-_READ_ONLY = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "uid")
 _INTERNAL = ("__fieldManager", "__inputs")
 _UNREACHABLE = "configured Kubernetes cluster is unreachable"
 VARIABLES = (PATCH_FORCE, DELETE_UNREACHABLE) = ("PULUMI_K8S_ENABLE_PATCH_FORCE", "PULUMI_K8S_DELETE_UNREACHABLE")
@@ -151,7 +151,7 @@ class KubernetesProvider(Provider):
     def read(self, resource: Resource) -> tuple[Props, Props] | None:
         old = resource.old_inputs
         namespace, _, name = resource.id.rpartition("/")
-        version, kind = (old["apiVersion"], old["kind"]) if old else _kind_of(resource.type)
+        version, kind = (old["apiVersion"], old["kind"]) if old else kubernetes_reads.kind_of(resource.type)
         try:
             client = self._client()
             with _refusing(f"reading {resource.id}"):
@@ -162,7 +162,7 @@ class KubernetesProvider(Provider):
             raise Refused(f"failed to read resource state due to unreachable cluster. {_REMEDY}: {silent}") from silent
         if live is None:
             return None
-        return _like(live, old) if old else _imported(live), _outputs(live, resource)
+        return kubernetes_reads.like(live, old) if old else kubernetes_reads.inputs_of(live), _outputs(live, resource)
 
     def update(self, resource: Resource) -> Props:
         body = _body(resource.inputs)
@@ -282,37 +282,6 @@ def _manager(resource: Resource) -> str:
     imported = bool(resource.id) and not resource.old_inputs and not resource.old_outputs
     end = secrets.token_hex(4) if imported else _digest(resource.urn)
     return str(resource.old_outputs.get("__fieldManager") or f"pulumi-kubernetes-{end}")
-
-
-def _kind_of(token: str) -> tuple[str, str]:
-    """Return apiVersion and kind of `kubernetes:apps/v1:DaemonSet` (provider.go, gvkFromTypeToken)."""
-    _, version, kind = token.split(":")
-    return version.removeprefix("core/"), kind
-
-
-def _imported(live: Props) -> Props:
-    """Return the inputs of an imported object: all that the SDK's type can hold, or the name alone of a custom resource.
-
-    Source: provider.go, Read, where `readFromCluster` is true. A custom resource is not in the provider's schema.
-    """
-    group = str(live["apiVersion"]).rpartition("/")[0]
-    if "." in group and not group.endswith(".k8s.io"):
-        metadata = {key: live["metadata"][key] for key in ("name", "namespace") if key in live["metadata"]}
-        return {"apiVersion": live["apiVersion"], "kind": live["kind"], "metadata": metadata}
-    metadata = {key: value for key, value in live["metadata"].items() if key not in _READ_ONLY}
-    hidden = ("deployment.kubernetes.io/revision", "kubectl.kubernetes.io/last-applied-configuration")
-    if "annotations" in metadata:
-        metadata["annotations"] = {k: v for k, v in metadata["annotations"].items() if k not in hidden}
-    return {key: value for key, value in live.items() if key != "status"} | {"metadata": metadata}
-
-
-def _like(live: Any, old: Any) -> Any:
-    """Return the live values of the fields in the old inputs: defaults that the server added are no drift."""
-    if isinstance(old, dict) and isinstance(live, dict):
-        return {key: _like(live[key], value) for key, value in old.items() if key in live}
-    if isinstance(old, list) and isinstance(live, list) and len(old) == len(live):
-        return [_like(*pair) for pair in zip(live, old, strict=True)]
-    return live
 
 
 def _server(kubeconfig: Any) -> Any:

@@ -114,6 +114,9 @@ class GcpProvider(CloudProvider):
         if body is None:
             return None
         if not resource.old_inputs:
+            if kind.shared and (body.get("condition") or {}).get("title", "") != " ".join(resource.id.split()[3:]):
+                # A binding of the same role and member without the condition is another one (iamMemberImport).
+                return None
             outputs = _outputs(kind, _imported_virtuals(kind, parameters), body)
             return bridge.imported(STORED.inputs_of(kind.token), outputs), outputs
         inputs = bridge.without_marks(resource.old_inputs)

@@ -91,10 +91,13 @@ class GcpType(ResourceType):
         Members need spaces (terraform-provider-google tpgiamresource, iamMemberImport); pools are also named without words
         (resourceContainerNodePoolStateImporter). Deliberately refuses the shorter forms without a project.
         """
-        if self.shared and len(id.split()) != 3:
-            raise Refused(
-                f"Wrong number of parts to Member id [{id}]; expected 'resource_name role member [condition_title]'."
-            )
+        if self.shared:
+            parts = id.split()
+            if len(parts) < 3:
+                raise Refused(
+                    f"Wrong number of parts to Member id [{id}]; expected 'resource_name role member [condition_title]'."
+                )
+            return self.matches(" ".join(parts[:3]))
         short = self.facts.get("import")
         match = re.fullmatch(form(short, self.pattern), id) if short else None
         return match.groupdict() if match else self.matches(id)
