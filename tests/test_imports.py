@@ -41,7 +41,7 @@ FLOORS = {
         {"tests"},
     ),
     "drill": ({"world"}, {"play"}, {"in_memory", "metrics"}, {"judge"}, {"tune", "report"}),
-    "checks": ({"ready", "preflight"},),
+    "checks": ({"ready", "preflight", "lost_state"},),
 }
 """The folders of a package from the ground up (design, sections 3 and 5)."""
 

@@ -17,7 +17,7 @@ from sandbox.azure.azure_cloud import AzureCloud
 from sandbox.azure.azure_operations import Propagation
 from sandbox.azure.azure_schema import STORED
 from sandbox.azure.resources.azure_requests import CLUSTER
-from sandbox.azure.resources.azure_resource_type import AzureType
+from sandbox.azure.resources.azure_resource_type import SCOPES, AzureType
 from sandbox.azure.resources.azure_table import TYPES
 from sandbox.cloud.provider import (
     UNKNOWN,
@@ -31,7 +31,7 @@ from sandbox.cloud.provider import (
     differences,
 )
 from sandbox.cloud.provider import Kind as Change
-from sandbox.cloud.schema import as_inputs, preview, without_nulls
+from sandbox.cloud.schema import as_inputs, preview, without_empty, without_nulls
 
 _API_VERSION = "azureApiVersion"
 _AUTO_NAMED = "__createBeforeDelete"
@@ -165,7 +165,11 @@ class AzureProvider(CloudProvider):
             named = kind.matches(resource.id)
             if named is None:
                 raise Refused(f"{resource.id} is not the id of a {kind.arm_type or 'resource group'}")
-            return named | as_inputs(fields, body), _outputs(kind, body, body)
+            # convert/responseToSdkInputs.go: no empty lists and objects. resources/ids.go, ParseResourceID: an id in a path is
+            # without its first slash (azure-native issue 4683; mended by pull request 4818 of August 2026, whose release is
+            # UNCONFIRMED).
+            bare = {name: value.removeprefix("/") if name in SCOPES else value for name, value in named.items()}
+            return without_empty(as_inputs(fields, body) | bare), _outputs(kind, body, body)
         outputs = _outputs(kind, resource.old_inputs, body)
         old, new = (as_inputs(fields, outs) for outs in (resource.old_outputs, outputs))
         return apply_difference(resource.old_inputs, old, new), outputs

@@ -154,6 +154,10 @@ class Provider:
         """Return the resource as it is now, as (inputs, outputs); None when it is gone."""
         raise NotImplementedError
 
+    def id_read(self, resource: Resource) -> str:
+        """Return the id of what a read found: a provider may take others for an import than it gives."""
+        return resource.id
+
     def update(self, resource: Resource) -> Props:
         """Change it in place: the new outputs. May raise `InitFailed`."""
         raise NotImplementedError

@@ -153,6 +153,16 @@ def without_nulls(value: Any) -> Any:
     return value
 
 
+def without_empty(value: Any) -> Any:
+    """Drop empty lists and objects at any depth, and what becomes empty thereby."""
+    if isinstance(value, dict):
+        inner = {k: without_empty(v) for k, v in value.items()}
+        return {k: v for k, v in inner.items() if v not in ({}, [])}
+    if isinstance(value, list):
+        return [v for v in map(without_empty, value) if v not in ({}, [])]
+    return value
+
+
 def as_inputs(fields: Fields, outputs: Props) -> Props:
     """Return outputs reduced to what an input could hold."""
     shapes = fields.shapes

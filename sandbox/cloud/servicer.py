@@ -170,12 +170,14 @@ class _Servicer(provider_pb2_grpc.ResourceProviderServicer):
         if request.inputs == request.properties:
             self._require(context, request.urn, lambda program: program.reads(request.type, request.name, request.id))
         with self._answers(context):
-            result = self._of(context).read(
-                _resource(request, old_inputs=request.inputs, old_outputs=request.properties)
-            )
+            provider = self._of(context)
+            resource = _resource(request, old_inputs=request.inputs, old_outputs=request.properties)
+            result = provider.read(resource)
             if result is None:
                 return provider_pb2.ReadResponse(id="")
-            return provider_pb2.ReadResponse(id=request.id, inputs=_struct(result[0]), properties=_struct(result[1]))
+            return provider_pb2.ReadResponse(
+                id=provider.id_read(resource), inputs=_struct(result[0]), properties=_struct(result[1])
+            )
 
     def Update(self, request: Any, context: Any) -> Any:
         with self._answers(context):

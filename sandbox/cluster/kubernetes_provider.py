@@ -8,6 +8,7 @@ Deliberately does not: wait for rollouts, Helm, kustomize, `Patch` and `List` re
 
 import hashlib
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
@@ -26,6 +27,7 @@ from sandbox.cloud.provider import (
     contains_unknown,
     differences,
 )
+from sandbox.cluster import kubernetes_reads
 from sandbox.kubernetes.client import ApiError, Client, Unreachable
 from sandbox.kubernetes.kubeconfig import Unusable
 
@@ -149,15 +151,18 @@ class KubernetesProvider(Provider):
     def read(self, resource: Resource) -> tuple[Props, Props] | None:
         old = resource.old_inputs
         namespace, _, name = resource.id.rpartition("/")
+        version, kind = (old["apiVersion"], old["kind"]) if old else kubernetes_reads.kind_of(resource.type)
         try:
             client = self._client()
             with _refusing(f"reading {resource.id}"):
-                live = client.get(old["apiVersion"], old["kind"], name, namespace or None)
+                live = client.get(version, kind, name, namespace or None)
         except _ClusterUnreachable as silent:
             if self._deletes_unreachable():
                 return None
             raise Refused(f"failed to read resource state due to unreachable cluster. {_REMEDY}: {silent}") from silent
-        return None if live is None else (_like(live, old), _outputs(live, resource))
+        if live is None:
+            return None
+        return kubernetes_reads.like(live, old) if old else kubernetes_reads.inputs_of(live), _outputs(live, resource)
 
     def update(self, resource: Resource) -> Props:
         body = _body(resource.inputs)
@@ -271,18 +276,12 @@ def _outputs(live: Props, resource: Resource) -> Props:
 def _manager(resource: Resource) -> str:
     """Return a field manager for each resource, as the real provider does: two declarations of one object then conflict.
 
-    It stays while the resource does, also when the stack is renamed (provider.go, fieldManagerName).
+    It stays while the resource does, also when the stack is renamed. An import gets a new one, because the name has a random end
+    (provider.go, fieldManagerName).
     """
-    return str(resource.old_outputs.get("__fieldManager") or f"pulumi-kubernetes-{_digest(resource.urn)}")
-
-
-def _like(live: Any, old: Any) -> Any:
-    """Return the live values of the fields in the old inputs: defaults that the server added are no drift."""
-    if isinstance(old, dict) and isinstance(live, dict):
-        return {key: _like(live[key], value) for key, value in old.items() if key in live}
-    if isinstance(old, list) and isinstance(live, list) and len(old) == len(live):
-        return [_like(*pair) for pair in zip(live, old, strict=True)]
-    return live
+    imported = bool(resource.id) and not resource.old_inputs and not resource.old_outputs
+    end = secrets.token_hex(4) if imported else _digest(resource.urn)
+    return str(resource.old_outputs.get("__fieldManager") or f"pulumi-kubernetes-{end}")
 
 
 def _server(kubeconfig: Any) -> Any:

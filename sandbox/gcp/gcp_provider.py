@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sandbox.cloud.provider import UNKNOWN, CloudProvider, Diff, Failure, InitFailed, Props, Refused, Resource
+from sandbox.cloud.resource_type import fill
 from sandbox.cloud.schema import preview, without_nulls
 from sandbox.gcp import bridge, functions, gcp_ids, gcp_schema
 from sandbox.gcp.bridge import DEFAULTS
@@ -106,19 +107,28 @@ class GcpProvider(CloudProvider):
 
     def read(self, resource: Resource) -> tuple[Props, Props] | None:
         kind = TYPES[resource.type]
-        parameters = kind.matches(resource.id)
+        parameters = kind.import_parameters(resource.id) if not resource.old_inputs else kind.matches(resource.id)
         if parameters is None:
             raise Refused(f"{resource.id} is not the id of a {resource.type}: {kind.path}")
-        body = self._cloud.get(resource.id)
+        body = self._cloud.get(self.id_read(resource))
         if body is None:
             return None
         if not resource.old_inputs:
+            if kind.shared and (body.get("condition") or {}).get("title", "") != " ".join(resource.id.split()[3:]):
+                # A binding of the same role and member without the condition is another one (iamMemberImport).
+                return None
             outputs = _outputs(kind, _imported_virtuals(kind, parameters), body)
             return bridge.imported(STORED.inputs_of(kind.token), outputs), outputs
         inputs = bridge.without_marks(resource.old_inputs)
         # State without outputs is from a create that was killed: only its inputs are known.
         outputs = _outputs(kind, resource.old_outputs or inputs, body)
         return bridge.refreshed(inputs, outputs), outputs
+
+    def id_read(self, resource: Resource) -> str:
+        """Return the provider's own form of an id: each importer sets it (`d.SetId`)."""
+        kind = TYPES[resource.type]
+        parameters = None if resource.old_inputs else kind.import_parameters(resource.id)
+        return fill(kind.path, parameters) if parameters else resource.id
 
     def delete(self, resource: Resource) -> None:
         kind = TYPES[resource.type]

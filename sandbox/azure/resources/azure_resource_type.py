@@ -24,7 +24,7 @@ _GROUP = "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}"
 _UNMERGED = frozenset({"tags", "nodeLabels", "userAssignedIdentities"})
 
 # Parameters that hold a whole id: resources of these types stand below any other resource.
-_SCOPES = frozenset({"scope", "resourceUri"})
+SCOPES = frozenset({"scope", "resourceUri"})
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class AzureType(ResourceType):
         parameters = super().matches("/" + id.strip("/"))
         if parameters is None:
             return None
-        return {k: "/" + v if k in _SCOPES else v for k, v in parameters.items() if k != "subscriptionId"}
+        return {k: "/" + v if k in SCOPES else v for k, v in parameters.items() if k != "subscriptionId"}
 
     def put(self, resources: Resources, id: str, wanted: Body, current: Body | None) -> Body:
         """Return the body after a PUT, as GET would return it; `current` is None on a create. Raises `Refused`."""

@@ -85,6 +85,23 @@ class GcpType(ResourceType):
         of = form(self.path.removesuffix("/{role}/{member}"), self.pattern)
         return re.compile(of + (rf"[/ ](?P<role>{ROLE})[/ ](?P<member>[^ ]+)" if self.shared else ""))
 
+    def import_parameters(self, id: str) -> dict[str, str] | None:
+        """Return the parameters in an id that an import takes. Raises `Refused` for a member of a policy in another form.
+
+        Members need spaces (terraform-provider-google tpgiamresource, iamMemberImport); pools are also named without words
+        (resourceContainerNodePoolStateImporter). Deliberately refuses the shorter forms without a project.
+        """
+        if self.shared:
+            parts = id.split()
+            if len(parts) < 3:
+                raise Refused(
+                    f"Wrong number of parts to Member id [{id}]; expected 'resource_name role member [condition_title]'."
+                )
+            return self.matches(" ".join(parts[:3]))
+        short = self.facts.get("import")
+        match = re.fullmatch(form(short, self.pattern), id) if short else None
+        return match.groupdict() if match else self.matches(id)
+
     def prefix(self, action: str, id: str) -> str:
         """Return the provider's words before a refusal of `create`, `update` or `delete`."""
         if self.shared:

@@ -1,0 +1,1 @@
+"""Commands for a stack whose state is wholly lost: ids for `pulumi import`, and the state after it."""
