@@ -1,12 +1,13 @@
 """The form of docs/runbooks.md. Whether its commands answer what it says: tests/stacks/test_runbooks.py."""
 
+import importlib
 import shlex
 
 import pytest
 
 from tests.docs.runbooks import runbooks
 from tests.docs.test_commands import problem
-from tests.stacks import on_call, test_runbooks
+from tests.stacks import on_call
 
 
 @pytest.mark.parametrize("alert", runbooks())
@@ -17,7 +18,9 @@ def test_a_runbook_has_at_most_three_commands_and_shows_what_they_answer(alert: 
 
 
 def test_each_row_of_each_runbook_is_made_or_says_why_not() -> None:
-    made, left_out = on_call.MADE, test_runbooks.NOT_MADE
+    # Reading the tests notes the states that they make.
+    importlib.import_module("tests.stacks.test_runbooks")
+    made, left_out = on_call.MADE, on_call.NOT_MADE
     tried = set()
     for alert, book in runbooks().items():
         for signs in [cause.signs or ("",) for cause in book.causes] or [("",)]:
@@ -44,9 +47,8 @@ def test_the_commands_of_cures_are_ones_that_kubectl_knows() -> None:
 def test_answers_are_compared_with_any_text_in_place_of_dots() -> None:
     book = runbooks()["SpotGone"]
     answer = """aks-t4-12345678-vmss
-      errorCode: cloudProviderError
-      errorMessage: 'pool t4 stays at 0 nodes: SkuNotAvailable: The requested VM size for ...
-       10   t4od"""
+      errorCode:   cloudProviderError
+      errorMessage: 'pool t4 stays at 0 nodes: SkuNotAvailable: The requested VM size for"""
     assert book.missing(answer) == []
-    assert book.missing(answer.replace("10", "9")) == ["10 t4od"]
+    assert book.missing(answer.replace("aks-t4-", "aks-t5-")) == ["aks-t4-...-vmss"]
     assert [book.cause_of(text) for text in (answer, "LowPriorityCores quota", "timeout", "")] == [1, 0, 2, None]

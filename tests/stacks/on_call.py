@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,33 @@ IDLE = {"system": 2, "general": 1}
 """The nodes of each pool without work."""
 TEAM = "team-a"
 
+Test = Callable[["OnCall"], None]
+
 MADE: dict[tuple[str, str], bool] = {}
 """The states that tests make, by alert and a sign of the row; true for the one whose answers the page shows."""
+
+NOT_MADE = {
+    ("SpotGone", "quota"): "made as GpuPodWaitsQuota",
+    ("SpotGone", "timeout"): "a machine has ten minutes to come, which nothing shortens",
+    ("GpuBudgetExceeded", "spot"): "the same cures",
+    ("GpuPodWaitsNoCapacity", "Backoff"): "made as SpotGone",
+    ("GpuPodWaitsNoCapacity", ""): "pending-pod.md has the cures",
+    ("DevicePluginMissing", "nvidia-smi"): "the sandbox runs no containers",
+    ("GpuNodeIdle", ""): "idle-gpu-nodes.md has the cure",
+    ("SpotNodesLost", "Upgrade"): "an upgrade of the sandbox replaces no nodes",
+    ("GrowthOrderChanged", "manager: pulumi"): "nothing to cure",
+}
+"""Rows whose state no test makes, and why."""
+
+
+def state(alert: str, sign: str = "", *, shown: bool = False) -> Callable[[Test], Test]:
+    """Say for which row of which runbook a test makes the state; `shown`: its answers are those of the page."""
+
+    def mark(test: Test) -> Test:
+        MADE[alert, sign] = shown
+        return test
+
+    return mark
 
 
 @dataclass

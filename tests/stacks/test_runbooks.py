@@ -4,44 +4,19 @@ One sandbox for all, in which ten minutes of the autoscaler's profile take five 
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from sandbox.tests.stack import Stack, eventually
 from tests.docs import reader
-from tests.stacks.on_call import IDLE, MACHINE, MADE, TEAM, OnCall
+from tests.stacks.on_call import IDLE, MACHINE, TEAM, OnCall, state
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 ORDER = ("configmap", "cluster-autoscaler-priority-expander", "-n", "kube-system")
 PLUGIN = ("daemonset", "kubeflow-spot-dev-device-plugin", "-n", "kube-system")
 LEFT_ALONE = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
-
-Test = Callable[[OnCall], None]
-
-NOT_MADE = {
-    ("SpotGone", "quota"): "made as GpuPodWaitsQuota",
-    ("SpotGone", "timeout"): "a machine has ten minutes to come, which nothing shortens",
-    ("GpuBudgetExceeded", "spot"): "the same cures",
-    ("GpuPodWaitsNoCapacity", "Backoff"): "made as SpotGone",
-    ("GpuPodWaitsNoCapacity", "untolerated taint"): "pending-pod.md has the cure",
-    ("DevicePluginMissing", "nvidia-smi"): "the sandbox runs no containers",
-    ("GpuNodeIdle", ""): "idle-gpu-nodes.md has the cure",
-    ("SpotNodesLost", "Upgrade"): "an upgrade of the sandbox replaces no nodes",
-    ("GrowthOrderChanged", "manager: pulumi"): "nothing to cure",
-}
-"""Rows whose state no test makes, and why."""
-
-
-def state(alert: str, sign: str = "", *, shown: bool = False) -> Callable[[Test], Test]:
-    """Say for which row of which runbook a test makes the state; `shown`: its answers are those of the page."""
-
-    def mark(test: Test) -> Test:
-        MADE[alert, sign] = shown
-        return test
-
-    return mark
 
 
 @pytest.fixture(scope="module")
