@@ -16,10 +16,19 @@ from sandbox.cloud.node_groups import NodeGroup
 
 
 @dataclass(frozen=True)
+class Failure:
+    """The cause of a back-off, as the status shows it (clusterstate/api/types.go, BackoffInfo)."""
+
+    code: str
+    message: str = ""
+
+
+@dataclass(frozen=True)
 class _Pause:
     until: float
     length: float
     failed: float
+    failure: Failure
 
 
 class BackOff:
@@ -32,19 +41,23 @@ class BackOff:
         self._forgotten = options.back_off_forgotten / options.factor
         self._pauses: dict[str, _Pause] = {}
 
-    def failed(self, now: float, group: str) -> float:
+    def failed(self, now: float, group: str, failure: Failure = Failure("")) -> float:
         """Leave a group alone, twice as long as after its last failure; until when. A failure during a pause does not double."""
         before = self._pauses.get(group)
         if before is None or now - before.failed > self._forgotten:
             length = self._first
         else:
             length = before.length if now < before.until else min(2 * before.length, self._longest)
-        self._pauses[group] = _Pause(now + length, length, now)
+        self._pauses[group] = _Pause(now + length, length, now, failure)
         return now + length
 
     def groups(self, now: float) -> Set[str]:
         """Return the groups that are left alone now."""
-        return {group for group, pause in self._pauses.items() if now < pause.until - SLACK}
+        return self.failures(now).keys()
+
+    def failures(self, now: float) -> Mapping[str, Failure]:
+        """Return the causes of the back-offs that last, by group."""
+        return {group: pause.failure for group, pause in self._pauses.items() if now < pause.until - SLACK}
 
     def ends(self, now: float) -> float:
         """Return the first time at which a back-off ends; inf for none."""
@@ -115,15 +128,16 @@ class Registry:
         request.expected = now + profile.provision_time
         request.increase += by
 
-    def refused(self, now: float, group: NodeGroup, decided: Decided) -> None:
-        """Note that a group was refused at once."""
-        until = self.back_off.failed(now, group.name)
+    def refused(self, now: float, group: NodeGroup, refusal: str, decided: Decided) -> None:
+        """Note that a group was refused at once (core/scaleup/orchestrator/executor.go, executeScaleUp)."""
+        failure = Failure("cloudProviderError", f"failed to increase node group size: {refusal}")
+        until = self.back_off.failed(now, group.name, failure)
         decided(Decision(now, "backoff", group.name, group.pool, until=until, reason="Other/cloudProviderError"))
 
     def errored(self, now: float, group: NodeGroup, decided: Decided) -> None:
         """Note that machines of a group could not be made: its request has failed."""
         self._requests.pop(group.name, None)
-        until = self.back_off.failed(now, group.name)
+        until = self.back_off.failed(now, group.name, Failure("OutOfResources"))
         decided(Decision(now, "failed", group.name, group.pool, reason="machines could not be made"))
         decided(Decision(now, "backoff", group.name, group.pool, until=until, reason="OutOfResources"))
 
@@ -209,5 +223,6 @@ class Registry:
     def _fail(self, now: float, group: NodeGroup, profile: Profile, decided: Decided) -> None:
         reason = f"scale-up timed out after {profile.provision_time:g} s"
         decided(Decision(now, "failed", group.name, group.pool, reason=reason))
-        until = self.back_off.failed(now, group.name)
+        message = f"Scale-up timed out for node group {group.name} after {profile.provision_time:g}s"
+        until = self.back_off.failed(now, group.name, Failure("timeout", message))
         decided(Decision(now, "backoff", group.name, group.pool, until=until, reason="Other/timeout"))

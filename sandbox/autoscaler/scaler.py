@@ -5,7 +5,7 @@ Rules of cluster-autoscaler 1.36.1 (core/static_autoscaler.go, loop/trigger.go),
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from sandbox.autoscaler import growth, journal, migration, packing
@@ -13,7 +13,7 @@ from sandbox.autoscaler.autoscaler_options import Options, Profile, due, seconds
 from sandbox.autoscaler.behaviour import OF_CLOUD, Behaviour
 from sandbox.autoscaler.drainable import Drain
 from sandbox.autoscaler.growth import Growth, Limits
-from sandbox.autoscaler.registry import Registry
+from sandbox.autoscaler.registry import Failure, Registry
 from sandbox.autoscaler.removal import Removals
 from sandbox.autoscaler.rooms import Placement, Room, closed, open_to_pods, room
 from sandbox.autoscaler.shapes import PodInfo
@@ -53,9 +53,9 @@ class Autoscaler:
         """Return the earliest time at which a scan could do anything if the world does not change; inf for never."""
         return self._wakes
 
-    def backed_off(self, now: float) -> Set[str]:
-        """Return the names of groups that are left alone after a failure."""
-        return self._registry.back_off.groups(now)
+    def backed_off(self, now: float) -> Mapping[str, Failure]:
+        """Return the failures after which groups are left alone, by the groups' names."""
+        return self._registry.back_off.failures(now)
 
     def scan(self, now: float, world: World, hands: Hands) -> float:
         """Scan once; return the time of the next. Raises what `hands` raise but ScaleRefused; ValueError for a bad profile."""
@@ -291,7 +291,7 @@ class Autoscaler:
         try:
             hands.grow(group, by)
         except ScaleRefused as refused:
-            self._registry.refused(now, group, hands.decided)
+            self._registry.refused(now, group, str(refused), hands.decided)
             hands.decided(Decision(now, "failed", "", reason=f"failed to increase node group size: {refused}"))
             return False
         self._registry.requested(now, group, by, profile)

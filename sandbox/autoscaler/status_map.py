@@ -5,7 +5,7 @@ Of the fields only those that this autoscaler knows. The real one writes it with
 that a stack at rest changes nothing.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,14 +13,17 @@ import yaml
 
 from sandbox.autoscaler.api import ApiServer, Unanswered
 from sandbox.autoscaler.fit import reports_ready
+from sandbox.autoscaler.registry import Failure
 from sandbox.autoscaler.shapes import Object
 from sandbox.cloud.node_groups import NodeGroup
 
 NAME = "cluster-autoscaler-status"
+_LONGEST, _CUT = 500, "<truncated>"
+"""Characters of a message, and the end of one that was longer (clusterstate.go, maxErrorMessageSize, messageTrancated)."""
 _MAPS = "/api/v1/namespaces/kube-system/configmaps"
 
 
-def document(groups: Sequence[NodeGroup], nodes: Sequence[Object], backed_off: Set[str]) -> dict[str, Any]:
+def document(groups: Sequence[NodeGroup], nodes: Sequence[Object], failures: Mapping[str, Failure]) -> dict[str, Any]:
     """Return the status without its times. Groups that are not autoscaled are not in it."""
     ready = {node["metadata"]["name"] for node in nodes if reports_ready(node)}
     joined = {node["metadata"]["name"] for node in nodes}
@@ -37,7 +40,7 @@ def document(groups: Sequence[NodeGroup], nodes: Sequence[Object], backed_off: S
                     "minSize": group.least,
                     "maxSize": group.most,
                 },
-                "scaleUp": {"status": _scale_up(group, joined, backed_off)},
+                "scaleUp": _scale_up(group, joined, failures.get(group.name)),
             }
             for group in sorted(groups, key=lambda group: group.name)
             if group.most is not None
@@ -49,10 +52,14 @@ def _counts(joined: Set[str], ready: Set[str]) -> dict[str, Any]:
     return {"registered": {"total": len(joined), "ready": len(ready), "notStarted": len(joined - ready)}}
 
 
-def _scale_up(group: NodeGroup, joined: Set[str], backed_off: Set[str]) -> str:
-    if group.name in backed_off:
-        return "Backoff"
-    return "InProgress" if {*group.nodes} - joined else "NoActivity"
+def _scale_up(group: NodeGroup, joined: Set[str], failure: Failure | None) -> dict[str, Any]:
+    """Return the state of a group's growth, with the cause of its back-off (clusterstate.go, buildScaleUpStatusNodeGroup)."""
+    if failure:
+        message = failure.message
+        if len(message) > _LONGEST:
+            message = message[: _LONGEST - len(_CUT)] + _CUT
+        return {"status": "Backoff", "backoffInfo": {"errorCode": failure.code, "errorMessage": message}}
+    return {"status": "InProgress" if {*group.nodes} - joined else "NoActivity"}
 
 
 class Status:

@@ -8,16 +8,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import pulumi
 import pytest
-from click.testing import CliRunner
 
-from components.layer import running as workload
 from config.base.problems import report
 from config.stack_file import loader
-from sandbox.cli.commands import main as sandbox
-from tests.components.program import Declared, declare, running, stack_config
-from tests.components.test_removals_on_each_target import After
+from tests.components.program import Declared, declare, stack_config
 from tests.docs.pages import PAGES, PROJECT, Block, blocks
 
 CHECKED = re.compile(r"<!-- checked: ([\w./-]+) -->")
@@ -57,37 +52,10 @@ def _below() -> str:
     return "warning: " + "\n  ".join(_declared(settings).outputs["scheduling"]["shortfall"])
 
 
-def _diff() -> str:
-    done = CliRunner().invoke(sandbox, ["diff-release", "r2026-09", "r2026-11"])
-    return f"$ .venv/bin/sandbox diff-release r2026-09 r2026-11\n{done.output}"
-
-
-def _removed_pool() -> str:
-    """Return the refusal of dev without its twin, on which a GPU notebook runs."""
-    spec = {
-        "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
-        "containers": [{"resources": {"limits": {"nvidia.com/gpu": "1"}}}],
-    }
-    pod = {"metadata": {"namespace": "team-a", "name": "notebook-0"}, "spec": spec}
-    node = "aks-t4od-12345678-vmss000000"
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        first = declare(_settings("dev"), monkeypatch, stack="dev")
-        monkeypatch.setattr(workload, "read_running", lambda *_: {"t4od": workload.Running((node,), (pod,))})
-        settings = _settings("dev")
-        del settings["kubeflow-spot:pools"][1]["fallback"]
-        try:
-            declare(settings, monkeypatch, cloud=After(running(first), first.outputs), stack="dev")
-        except pulumi.RunError as refused:
-            return "error: " + str(refused).replace("\n", "\n    ")
-    raise AssertionError("a twin in use was removed")
-
-
 MADE: dict[str, Callable[[], str]] = {
     "mistakes": _mistakes,
     "contract": _contract,
     "below-1.36": _below,
-    "diff-release": _diff,
-    "removed-pool": _removed_pool,
 }
 """The text of a block, by the name in its mark."""
 

@@ -1,15 +1,11 @@
 """The commands of docs/tasks, page by page as a reader runs them, on a stack that is up: the autoscaler and API server are real.
 
-`kubectl` is real, `pulumi` is the sandbox's engine by a few lines of shell, and a page's parts of a stack file are in the file
-before its `pulumi up`.
+A page's parts of a stack file are in the file before its `pulumi up`.
 """
 
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,8 +18,7 @@ from sandbox.tests.api import Api
 from sandbox.tests.pods import notebook
 from sandbox.tests.stack import PROJECT, Standing, until
 from sandbox.tests.subjects import DEV, Subject
-from sandbox.toolchain.programs import ensure
-from tests.docs import tasks
+from tests.docs import reader, tasks
 from tests.docs.pages import Block, blocks
 from tests.examples import crds
 from tests.standing.page_proofs import PROVEN, pod
@@ -86,21 +81,6 @@ SHOWN = {
 }
 """Texts that a page's commands print."""
 
-PROGRAMS = {
-    "sandbox": """
-        command=$1; shift
-        case "$command" in diff-release) exec "$PYTHON" -m sandbox "$command" "$@";; esac
-        case " $* " in *" --stack "*) ;; *) set -- --stack "$STACK" "$@";; esac
-        exec "$PYTHON" -m sandbox "$command" --cwd "$FOLDER" "$@" """,
-    "pulumi": """
-        case "$1" in
-          up | preview) exec sandbox "$1";;
-          stack) sandbox outputs --json | "$PYTHON" -c "$PICK" "$3";;
-          *) exit 9;;
-        esac""",
-}
-"""What stands for a program on the PATH, in shell."""
-
 KINDS = {
     "profiles.kubeflow.org": ("v1", "Profile", "Cluster"),
     "notebooks.kubeflow.org": ("v1", "Notebook", "Namespaced"),
@@ -159,19 +139,7 @@ def team(stack: Standing) -> Iterator[Standing]:
 def run(stack: Standing, block: Block, programs: Path, variables: str) -> str:
     """Return what a block prints, with the `variables` of earlier blocks. Raises AssertionError if one of its commands fails."""
     text = textwrap.dedent(block.text).replace(".venv/bin/sandbox", "sandbox")
-    environment = {
-        "PATH": f"{programs}:{os.environ['PATH']}",
-        "KUBECONFIG": str(stack._plane().admin_kubeconfig),
-        "PYTHON": sys.executable,
-        "PYTHONPATH": str(PROJECT),
-        "STACK": stack.name,
-        "FOLDER": str(stack.project),
-        "PICK": "import json, sys; print(json.dumps(json.load(sys.stdin)[sys.argv[1]]))",
-    }
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", variables + text],
-        cwd=stack.project, env={**os.environ, **environment}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = reader.bash(stack, programs, variables + text, "-euo pipefail")
     assert done.returncode == 0, f"{block}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout + done.stderr
 
@@ -179,11 +147,7 @@ def run(stack: Standing, block: Block, programs: Path, variables: str) -> str:
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
     """Return a folder with the programs of the pages."""
-    for name, body in PROGRAMS.items():
-        (tmp_path / name).write_text(f"#!/bin/bash\n{textwrap.dedent(body)}\n")
-        (tmp_path / name).chmod(0o755)
-    (tmp_path / "kubectl").symlink_to(ensure(["kubectl"], print)["kubectl"])
-    return tmp_path
+    return reader.install(tmp_path)
 
 
 OF_OPERATORS = ("ray-and-spark", "share-gpus-between-teams", "suspended-job")

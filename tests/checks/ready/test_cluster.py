@@ -19,6 +19,7 @@ from checks.ready.cloud_facts import GCP
 from checks.ready.cluster import Cluster, minor, requests
 from checks.ready.quantities import number
 from sandbox.autoscaler.api import Unanswered
+from sandbox.autoscaler.registry import Failure
 from sandbox.autoscaler.status_map import Status, document
 from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.tests.autoscaler.objects import group, node, sized
@@ -221,7 +222,8 @@ def test_each_change_is_written_once_and_read_as_the_real_ones_is(
     scans.at(1)
     scans.at(2)
     (text,) = server.writes
-    assert read_status(text) == (Group("aks-full-12345678-vmss", "Healthy", "Backoff", "", 0, 5),)
+    why = "cloudProviderError failed to increase node group size: quota"
+    assert read_status(text) == (Group("aks-full-12345678-vmss", "Healthy", "Backoff", why, 0, 5),)
     cloud.full = False
     scans.at(302)
     scans.at(303)
@@ -231,7 +233,17 @@ def test_each_change_is_written_once_and_read_as_the_real_ones_is(
 def test_groups_without_autoscaling_are_left_out_and_ready_nodes_counted() -> None:
     of = sized(group("a", 3), 2)
     nodes = [node(of, of.nodes[0]), node(of, of.nodes[1], ready=False)]
-    content = yaml.safe_load(yaml.safe_dump(document([of, replace(of, name="fixed", most=None)], nodes, set())))
+    content = yaml.safe_load(yaml.safe_dump(document([of, replace(of, name="fixed", most=None)], nodes, {})))
     (only,) = content["nodeGroups"]
     assert only["health"]["nodeCounts"] == {"registered": {"total": 2, "ready": 1, "notStarted": 1}}
     assert (only["health"]["cloudProviderTarget"], only["scaleUp"]["status"]) == (2, "NoActivity")
+
+
+def test_a_long_message_of_a_refusal_is_cut_as_the_real_one_cuts_it() -> None:
+    of = group("a", 3)
+    for length, shown in ((500, "x" * 500), (501, "x" * 489 + "<truncated>")):
+        content = document([of], [], {of.name: Failure("timeout", "x" * length)})
+        assert content["nodeGroups"][0]["scaleUp"] == {
+            "status": "Backoff",
+            "backoffInfo": {"errorCode": "timeout", "errorMessage": shown},
+        }
