@@ -5,6 +5,7 @@ gocloud.dev/blob/fileblob, which renames what it could write. So this keeps a co
 after each command (pulumi/pulumi issues 2801 and 4679 have users who lost theirs).
 """
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -88,4 +89,5 @@ class Checkpoint:
         copy = self._copies / path.relative_to(self._folder)
         if not copy.exists():
             return ANEW
-        return f"`cp {copy} {path}` brings back the last good one, and `up` adds what was made since"
+        command = shlex.join(["cp", str(copy), str(path)])
+        return f"`{command}` brings back the last good one, and `up` adds what was made since"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -119,7 +120,7 @@ class Home:
 
 def _choices(directory: Path) -> dict[str, str]:
     path = directory / _CHOICES
-    remedy = f"`rm {path}`, then name `--config-file` and `--beside` again, if the stack had them"
+    remedy = f"`rm {shlex.quote(str(path))}`, then name `--config-file` and `--beside` again, if the stack had them"
     try:
         choices: dict[str, str] = read_json(path, remedy)
     except FileNotFoundError:

@@ -201,6 +201,7 @@ def _attached(
 ) -> Iterator[Engine]:
     """Yield the engine, with providers over the clouds and a state that has all that the clouds made for a killed command."""
     checkpoint = Checkpoint(stack.home)
+    known = checkpoint.exists(stack.project)
     interrupted = Interrupted(stack.home, checkpoint)
     providers: dict[str, Callable[[], Provider]] = {
         **{package: partial(filled.provider, package) for package in filled.opened},
@@ -212,7 +213,7 @@ def _attached(
     requests = ProgramRequests()
     with serve(providers, interrupted.keep, requests) as addresses:
         command = _engine_command(stack, program, addresses, requests)
-        if not checkpoint.exists(stack.project):
+        if not known:
             _create_stack(command, stack.home)
         if changing:
             checkpoint.keep_copy()
