@@ -17,11 +17,13 @@ from components.azure import (
     azure_live,
     azure_pools,
     azure_profiles,
+    karpenter_objects,
 )
 from components.azure.azure_checkpoints import Checkpoints
 from components.azure.azure_identity import ControlPlaneIdentity, Grant
 from components.azure.azure_live import LiveCluster, retries
 from components.azure.azure_network import Network, subnet_path
+from components.azure.maintenance_windows import declare_windows
 from components.azure.monitoring import Monitoring
 from components.azure.placed import Placed
 from components.azure.system_pool import system_pool
@@ -60,6 +62,7 @@ class ClusterPlan:
     system_pool: containerservice.ManagedClusterAgentPoolProfileArgs
     """Without its subnet."""
     pools: list[azure_pools.PlannedPool]
+    """Agent pools beside the system pool; none with node auto-provisioning."""
 
     @property
     def group(self) -> Reference:
@@ -106,12 +109,13 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
         version=spec.kubernetes_version,
         live=now,
         at_host=cloud.encryption.at_host,
+        scaled=cloud.node_provisioning is None,
     )
     path = partial(subnet_path, cloud.network, resource_group=group, name=spec.name)
     system, subnet = profile(first), {"vnetSubnetID": path(settings_of(first.source).subnet)}
     planned = [
         azure_pools.PlannedPool(pool, profile(pool), path(settings_of(pool.source).subnet))
-        for pool in stack.node_pools
+        for pool in (() if cloud.node_provisioning else stack.node_pools)
     ]
     refusal.refuse_changes(
         [
@@ -177,9 +181,11 @@ class AksCluster(CloudCluster):
             name, group_name, profile, plan.live, cluster=cluster, placed=placed, parent=self
         )
         self._agent_pools(cluster, system, control_plane)
+        if cloud.node_provisioning:
+            self.pool_objects = karpenter_objects.of_stack(plan.stack, self._network.subnet_id)
 
         # At the cluster
-        self._maintenance_configurations(cluster)
+        declare_windows(name, cloud.upgrades, cluster, placed, self)
         self._image_pull(cluster)
         if monitoring:
             monitoring.watch(cluster, plan.stack)
@@ -253,7 +259,10 @@ class AksCluster(CloudCluster):
             addon_profiles=azure_profiles.addons(monitoring.log_workspace if monitoring else None),
             azure_monitor_profile=azure_profiles.azure_monitor(cloud.monitoring, labels),
             storage_profile=drivers,
-            auto_scaler_profile=azure_profiles.autoscaler(spec, plan.stack.node_pools),
+            auto_scaler_profile=None
+            if cloud.node_provisioning
+            else azure_profiles.autoscaler(spec, plan.stack.node_pools),
+            node_provisioning_profile=azure_profiles.node_provisioning(cloud),
             agent_pool_profiles=azure_pools.listed(plan.live)
             if plan.lists_pools
             else [self._system_profile()],
@@ -299,22 +308,6 @@ class AksCluster(CloudCluster):
             rights=rights,
             parent=self,
         )
-
-    def _maintenance_configurations(self, cluster: containerservice.ManagedCluster) -> None:
-        windows = {
-            "aksManagedAutoUpgradeSchedule": self._cloud.upgrades.cluster_window,
-            "aksManagedNodeOSUpgradeSchedule": self._cloud.upgrades.node_os_window,
-        }
-        for config, window in windows.items():
-            if window:
-                containerservice.MaintenanceConfiguration(
-                    f"{self._name}-{config}",
-                    config_name=config,
-                    resource_group_name=self._placed.resource_group,
-                    resource_name_=cluster.name,
-                    maintenance_window=azure_profiles.maintenance_window(window),
-                    opts=pulumi.ResourceOptions(parent=self, deleted_with=cluster),
-                )
 
     def _image_pull(self, cluster: containerservice.ManagedCluster) -> None:
         if self._cloud.registry:

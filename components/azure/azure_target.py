@@ -71,6 +71,8 @@ class AksTarget(Target):
                 azure_immutable_cluster.LISTED: True,
                 **({azure_immutable_cluster.TENANT: tenant} if tenant else {}),
             }
+            if self._cloud.node_provisioning:
+                self.order_kept_by = "the weights of Karpenter's NodePools"
             expander, remedy = (
                 self._cloud.autoscaler.expander,
                 "cloud.autoscaler.expander: priority makes it so",

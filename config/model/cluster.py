@@ -31,6 +31,11 @@ class CloudSettings(Model):
         """The zones of a pool that names none."""
         return 1
 
+    @property
+    def keeps_nodes(self) -> bool:
+        """Whether a pool can keep nodes that no pod needs."""
+        return True
+
 
 _PRODUCTION = re.compile(r"prod(uction)?([-_.].*)?")
 
