@@ -45,6 +45,8 @@ class Provisioned:
     """Whether machines encrypt temporary disks and caches."""
     order: Sequence[str]
     """Names of all pools in their order of growth."""
+    moves_pods: bool
+    """Whether pods that may move can be told from those that may not."""
 
 
 def surge(system: NodePool) -> NodePool | None:
@@ -95,7 +97,9 @@ def node_pool(pool: NodePool, stack: Provisioned) -> dict[str, Any]:
         "limits": {"nodes": str(pool.max_nodes)},
         "template": template,
         "disruption": {
-            "consolidationPolicy": "WhenEmptyOrUnderutilized" if _moves(pool) else "WhenEmpty",
+            "consolidationPolicy": "WhenEmptyOrUnderutilized"
+            if stack.moves_pods and _moves(pool)
+            else "WhenEmpty",
             "consolidateAfter": own.consolidate_after,
             "budgets": [
                 {"nodes": "100%", "reasons": ["Empty"]},
@@ -110,7 +114,8 @@ def _moves(pool: NodePool) -> bool:
 
     From an on-demand twin they go back to spot. Pods without GPUs on demand are packed, as the
     cluster autoscaler does. Pods on spot stay: each move loses work, and Karpenter moves none from
-    spot to spot unless told to (disruption/consolidation.go, SpotToSpotConsolidation).
+    spot to spot unless told to (disruption/consolidation.go, SpotToSpotConsolidation). Pods that
+    may not run on spot are kept by `components.layer.scheduling.kept_pods`.
     """
     return not pool.spot and (pool.twin or not pool.gpus)
 
@@ -149,13 +154,16 @@ def of_stack(
     """Return the objects of a stack's pools, and of the machines that its system pool grows by."""
     spec, cloud, system = stack.spec, stack.spec.cloud, stack.system_pool
     assert isinstance(cloud, Azure)
-    assert cloud.node_provisioning and cloud.location and system
+    assert cloud.node_provisioning
+    assert cloud.location
+    assert system
     shared = Provisioned(
         cloud.node_provisioning,
         cloud.location,
         spec.cluster.tags,
         cloud.encryption.at_host,
         growth_order(spec, stack.node_pools, registry.cloud_of(cloud)),
+        spec.moves_pods,
     )
     more = surge(system)
     return pool_objects((*((more,) if more else ()), *stack.node_pools), shared, subnet_id)

@@ -32,8 +32,9 @@ class CloudSettings(Model):
         return 1
 
     @property
-    def keeps_nodes(self) -> bool:
-        """Whether a pool can keep nodes that no pod needs."""
+    def autoscaled(self) -> bool:
+        """Whether the cluster autoscaler grows the pools; else Karpenter does, which makes nodes
+        for waiting pods alone, and moves running pods to cheaper ones."""
         return True
 
 

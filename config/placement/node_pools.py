@@ -160,7 +160,7 @@ def _expand(spec: ClusterSpec, stack: _Stack) -> Iterator[NodePool]:
     for pool in spec.pools:
         least, most = pool.least_nodes(spec.cloud), pool.most_nodes(spec.cloud)
         if least is None:
-            empties = cloud.gpus(pool)[0] or pool.reclaimable or not spec.cloud.keeps_nodes
+            empties = cloud.gpus(pool)[0] or pool.reclaimable or not spec.cloud.autoscaled
             least = 0 if empties else pool.share_count(spec.cloud)
         own = object_names.cloud_name(pool, cloud)
         yield _node_pool(pool, stack, own, pool.name, pool.capacity, (least, most))

@@ -278,8 +278,8 @@ class Azure(CloudSettings):
         return self.location
 
     @property
-    def keeps_nodes(self) -> bool:
-        """Whether pools can keep nodes that no pod needs: Karpenter makes nodes for pods alone."""
+    def autoscaled(self) -> bool:
+        """Whether the cluster autoscaler grows the pools."""
         return self.node_provisioning is None
 
     def group(self, cluster: str) -> Reference:

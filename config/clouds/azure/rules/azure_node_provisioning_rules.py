@@ -161,9 +161,7 @@ def _gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
     if not _on(draft):
         return
     if pool.mig:
-        yield _refused(
-            path, "mig", "is set: AKSNodeClass has no GPU instance profile", "remove it"
-        )
+        yield _refused(path, "mig", "is set: AKSNodeClass has no GPU instance profile", "remove it")
     if pool.gpu_sharing:
         # providers/instancetype/instancetype.go, `computeCapacity`: the machine's own number.
         yield _refused(
