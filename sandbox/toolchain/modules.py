@@ -132,7 +132,9 @@ MODULES = (
         "github.com/argoproj/argo-workflows/v3",
     ),
     # Only clusters with node auto-provisioning run it.
-    Module("karpenter", {"karpenter": "kubeflow-spot.dev/tools/karpenter"}, "github.com/Azure/karpenter-provider-azure"),
+    Module(
+        "karpenter", {"karpenter": "kubeflow-spot.dev/tools/karpenter"}, "github.com/Azure/karpenter-provider-azure"
+    ),
 )
 NAMES = frozenset(name for module in MODULES for name in module.packages)
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/profiles/latest/compute/mgmt/compute"
@@ -18,13 +20,14 @@ type emulated struct {
 	through http.RoundTripper
 }
 
-// newEmulated returns the transport to a unix socket.
-func newEmulated(socket string) emulated {
+// newEmulated returns the transport to a unix socket, whose folder becomes this process's: the whole path may be too long for one.
+func newEmulated(socket string) (emulated, error) {
+	name := filepath.Base(socket)
 	return emulated{&http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+			return (&net.Dialer{}).DialContext(ctx, "unix", name)
 		},
-	}}
+	}}, os.Chdir(filepath.Dir(socket))
 }
 
 func (e emulated) RoundTrip(request *http.Request) (*http.Response, error) {

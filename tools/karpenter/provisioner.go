@@ -47,12 +47,18 @@ const patience = 2 * time.Minute
 // run is cmd/controller/main.go of karpenter-provider-azure v1.14.0.
 func run(given settings) error {
 	shorten(given.factor)
-	azure := newEmulated(given.socket)
+	azure, err := newEmulated(given.socket)
+	if err != nil {
+		return err
+	}
 	azure.use()
 	zones.RegisterCSIZoneNormalization()
 	ctx := injection.WithOptionsOrDie(context.Background(), coreoptions.Injectables...)
 	logger := zapr.NewLogger(logging.NewLogger(ctx, "controller"))
-	if err := azureoperator.WaitForCRDs(ctx, patience, ctrl.GetConfigOrDie(), logger); err != nil {
+	served := func(ctx context.Context) error {
+		return azureoperator.WaitForCRDs(ctx, time.Second, ctrl.GetConfigOrDie(), logger)
+	}
+	if err := await(ctx, served); err != nil {
 		return err
 	}
 	ctx, core := operator.NewOperator()
