@@ -9,7 +9,7 @@ from sandbox.azure.azure_operations import STATES, CredentialWrites, Throttle
 from sandbox.azure.azure_quotas import UNLIMITED, Quotas
 from sandbox.azure.azure_schema import STORED
 from sandbox.azure.node_provisioning import NodeProvisioning
-from sandbox.azure.resources import deployment
+from sandbox.azure.resources import deployment, provisioning_rules
 from sandbox.azure.resources.azure_cluster import finished
 from sandbox.azure.resources.azure_requests import CLUSTER, POOL, pools_of
 from sandbox.azure.resources.azure_table import TYPES
@@ -128,7 +128,7 @@ class AzureCloud(NodeProvisioning):
             azure_ids.last(cluster.id),
             body["currentKubernetesVersion"],
             body["networkProfile"]["serviceCidr"],
-            self._provisioner(cluster) if node_provisioning.enabled(body) else None,
+            self._provisioner(cluster) if provisioning_rules.enabled(body) else None,
         )
         return lambda record: record.body.update(finished(record.id, record.body))
 

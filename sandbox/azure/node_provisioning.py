@@ -15,6 +15,7 @@ from sandbox.azure.azure_catalogue import machines, zones_of_region
 from sandbox.azure.azure_errors import AzureRefused, aks
 from sandbox.azure.azure_quotas import Quotas
 from sandbox.azure.resources.azure_requests import CLUSTER, MACHINES
+from sandbox.azure.resources.provisioning_rules import enabled
 from sandbox.azure.scale_sets import PROVISIONED_SPOT, SPOT
 from sandbox.cloud import spot_nodes
 from sandbox.cloud.emulated_cloud import EmulatedCloud
@@ -23,11 +24,6 @@ from sandbox.cloud.state import Body, Record, Resources
 
 _FAILED = "sandbox:FailedMachine"
 """A machine that the compute service refused. It has no VM."""
-
-
-def enabled(cluster: Body) -> bool:
-    """Return whether AKS runs Karpenter for a cluster."""
-    return (cluster.get("nodeProvisioningProfile") or {}).get("mode") == "Auto"
 
 
 class NodeProvisioning(EmulatedCloud):
