@@ -37,7 +37,8 @@ def _size(region: str, machine: Machine) -> Object:
         "vCPUsAvailable": machine.vcpus,
         "MemoryGB": f"{machine.memory_gib:g}",
         "GPUs": machine.nvidia_gpus,
-        "LowPriorityCapable": machine.spot == "yes",
+        # As for pools (azure_machine_rules): only a size that is known not to be sold so is refused.
+        "LowPriorityCapable": machine.spot != "no",
         "PremiumIO": machine.premium_disks,
         "CpuArchitectureType": "Arm64" if machine.architecture == "arm64" else "x64",
         "HyperVGenerations": "V2" if machine.architecture == "arm64" else "V1,V2",
@@ -60,29 +61,42 @@ def _size(region: str, machine: Machine) -> Object:
     }
 
 
+_ASSUMED_SPOT = 0.5
+"""The share of the on-demand price that spot is taken to cost where its price is unknown [inferred]. Without one Karpenter would
+take 999 USD and never go back to spot; Azure has a price for each size that it sells as spot."""
+
+
 def retail_prices(region: str) -> list[Object]:
-    """Return the prices of a region (https://prices.azure.com/api/retail/prices): one item a size, and one more for spot."""
+    """Return the prices of a region (https://prices.azure.com/api/retail/prices): one item a size, and one more for spot.
+
+    In a region without known prices those of eastus hold, as in the provider (v1.14.0, pkg/providers/pricing/pricing.go).
+    """
     items = []
-    for size in machines():
-        known = prices.price("azure", region, size)
-        for price, suffix in ((known.on_demand, ""), (known.spot, " Spot")) if known else ():
-            if price is not None:
-                items.append(
-                    {
-                        "currencyCode": prices.CURRENCY,
-                        "retailPrice": price,
-                        "unitPrice": price,
-                        "armRegionName": region,
-                        "armSkuName": size,
-                        "skuName": size.removeprefix("Standard_").replace("_", " ") + suffix,
-                        "meterName": size.removeprefix("Standard_").replace("_", " ") + suffix,
-                        "productName": "Virtual Machines",
-                        "serviceName": "Virtual Machines",
-                        "serviceFamily": "Compute",
-                        "type": "Consumption",
-                    }
-                )
+    for size, machine in machines().items():
+        known = prices.price("azure", region, size) or prices.price("azure", "eastus", size)
+        if known is None or known.on_demand is None:
+            continue
+        items.append(_price(region, size, known.on_demand, ""))
+        if machine.spot != "no":
+            items.append(_price(region, size, known.spot or _ASSUMED_SPOT * known.on_demand, " Spot"))
     return items
+
+
+def _price(region: str, size: str, price: float, suffix: str) -> Object:
+    name = size.removeprefix("Standard_").replace("_", " ") + suffix
+    return {
+        "currencyCode": prices.CURRENCY,
+        "retailPrice": price,
+        "unitPrice": price,
+        "armRegionName": region,
+        "armSkuName": size,
+        "skuName": name,
+        "meterName": name,
+        "productName": "Virtual Machines",
+        "serviceName": "Virtual Machines",
+        "serviceFamily": "Compute",
+        "type": "Consumption",
+    }
 
 
 def usages(resources: Resources, quotas: Quotas, region: str) -> list[Object]:

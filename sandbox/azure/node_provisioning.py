@@ -46,9 +46,7 @@ class NodeProvisioning(EmulatedCloud):
 
     def spot_machines(self) -> set[str]:
         """Return the machines of all spot pools, and with node auto-provisioning every size that is sold as spot."""
-        sold = (
-            {size for size, machine in machines().items() if machine.spot == "yes"} if self._provisioning() else set()
-        )
+        sold = {size for size, machine in machines().items() if machine.spot != "no"} if self._provisioning() else set()
         return super().spot_machines() | sold
 
     def zones_of(self, machine: str) -> set[str] | None:
@@ -115,12 +113,13 @@ class NodeProvisioning(EmulatedCloud):
         """Return the error of a new machine that the compute service does not make. One that never comes stays, absent."""
         if refusal := allocation.machine_refusal(resources, before, self._quotas):
             return _error(*refusal, outer="QuotaExceeded" if refusal[0] == "OperationNotAllowed" else refusal[0])
+        size, priority = self.view.capacity(group.body)
+        if priority == "Spot" and machines()[size].spot == "no":
+            return _spot_refusal(cluster.body["location"], size)
         if beyond := self._beyond(resources, group, had):
             first, bound = beyond[0]
             if not bound.silent:
-                text = SPOT.refused.text(first.kind, cluster.body["location"], first.zone, first.name)
-                code, _, words = text.partition(": ")
-                return _error(code, words, outer=code)
+                return _spot_refusal(cluster.body["location"], first.kind)
             spot_nodes.set_state(resources, group, [machine.name for machine, _ in beyond], "absent")
         return None
 
@@ -154,6 +153,12 @@ def _not_found(name: str) -> AzureRefused:
 
 def _failed_id(cluster_id: str, name: str) -> str:
     return f"{cluster_id}/failedMachines/{name}"
+
+
+def _spot_refusal(region: str, size: str) -> Body:
+    """Return the error of a spot machine that Azure does not have."""
+    code, _, words = SPOT.refused.text(size, region).partition(": ")
+    return _error(code, words, outer=code)
 
 
 def _error(code: str, message: str, *, outer: str) -> Body:
