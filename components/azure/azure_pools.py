@@ -45,19 +45,18 @@ def profile(
 
     `version`: the stack file's, without which a pool would keep its first version; None in an
     existing cluster, which its owner upgrades. `scaled`: whether the cluster autoscaler scales it;
-    else it keeps its least nodes.
+    else it keeps the nodes that it has.
     """
     source, spot = settings_of(pool.source), spot_of(pool.source) if pool.spot else None
-    most = pool.max_nodes if scaled else pool.min_nodes
     derived = containerservice.ManagedClusterAgentPoolProfileArgs(
         name=pool.name,
         mode=_MODES[pool.role],
         vm_size=pool.machine,
         orchestrator_version=live.version(version, pool.name) if version else None,
         enable_auto_scaling=scaled,
-        count=live.count(pool.name, pool.min_nodes, most, pool.label),
+        count=live.count(pool.name, pool.min_nodes, pool.max_nodes, pool.label),
         min_count=pool.min_nodes if scaled else None,
-        max_count=most if scaled else None,
+        max_count=pool.max_nodes if scaled else None,
         os_type="Linux",
         # If it is unset, AKS' validation refuses spot pools for a surge that was not sent
         # (Azure/bicep-types-az issue 2217).

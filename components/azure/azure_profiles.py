@@ -78,10 +78,10 @@ def autoscaler(
 
 
 def node_provisioning(
-    spec: Azure,
+    on: bool,
 ) -> containerservice.ManagedClusterNodeProvisioningProfileArgs | None:
     """Return the mode of node auto-provisioning, without AKS' own pools; None for the autoscaler."""
-    if spec.node_provisioning is None:
+    if not on:
         return None
     return containerservice.ManagedClusterNodeProvisioningProfileArgs(
         mode="Auto", default_node_pools="None"
