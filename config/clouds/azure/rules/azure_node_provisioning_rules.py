@@ -56,6 +56,16 @@ def _autoscaler(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+def _back_to_spot(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    if azure.node_provisioning and draft.scheduling and draft.scheduling.back_to_spot:
+        yield Problem(
+            "scheduling.backToSpot",
+            "is set beside nodeProvisioning: Karpenter moves pods back to spot itself, and the two "
+            "would evict the same pods",
+            "remove it",
+        )
+
+
 def _network(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if azure.node_provisioning and azure.network.policy == "calico":
         yield Problem(
@@ -66,7 +76,7 @@ def _network(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     elif azure.node_provisioning and azure.network.policy == "azure":
         yield Problem(
             "cloud.network.policy",
-            f"is azure: AKS' page names neither it nor its absence {_WITH}",
+            f"is azure: no page of AKS says whether it works {_WITH}",
             "write `dataplane: cilium` and `policy: cilium`, as AKS advises",
             warning=True,
         )
@@ -118,7 +128,7 @@ def _room(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-NEW_CLUSTER_RULES = (_autoscaler, _network, _expiry, _stopped, _room)
+NEW_CLUSTER_RULES = (_autoscaler, _back_to_spot, _network, _expiry, _stopped, _room)
 
 
 def _refused(path: str, key: str, what: str, remedy: str) -> Problem:
