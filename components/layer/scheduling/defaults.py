@@ -128,7 +128,7 @@ def policy(
             ),
             "terms": _TERMS,
         },
-        patch=_patch(pools, grace) + (f"\n+ {also}" if also else ""),
+        patch=f"({_patch(pools, grace)})\n+ {also}" if also else _patch(pools, grace),
     )
 
 
