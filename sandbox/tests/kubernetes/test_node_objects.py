@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from sandbox.cloud.node_groups import AT_REGISTRATION
 from sandbox.kubernetes import node_objects
+from sandbox.kubernetes.node_objects import AT_REGISTRATION
 
 Object = dict[str, Any]
 
