@@ -38,16 +38,14 @@ def main() -> None:
     parser.add_argument("--cluster", required=True)
     parser.add_argument("--clock-factor", type=float, default=1.0, dest="factor")
     parser.add_argument("--provisioner", action="store_true")
-    arguments = vars(parser.parse_args())
-    provisioner = arguments.pop("provisioner")
-    settings = Settings(**arguments)
+    settings = Settings(**vars(parser.parse_args()))
     runtime = Nodes(settings.directory / "kubeconfigs" / "admin.kubeconfig")
 
     def opened() -> EmulatedCloud:
         return plugins.opened(settings.cloud, settings.state.parent, runtime)
 
     loop = Loop(settings, opened)
-    if provisioner:
+    if settings.provisioner:
         # A process runs in its control plane's folder.
         plugins.plugin(settings.cloud).serve(opened, Path(SOCKET))
     # A scan that has begun is finished: its nodes are then as the cloud has them.

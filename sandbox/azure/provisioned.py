@@ -15,6 +15,7 @@ from sandbox.azure.resources.azure_requests import MACHINES
 from sandbox.cloud import node_groups
 from sandbox.cloud.node_groups import Gpus, NodeGroup
 from sandbox.cloud.state import Body, Record, Resources
+from sandbox.kubernetes.node_objects import AT_REGISTRATION
 
 POOL = "aksmanagedap"
 """The pool in which AKS keeps them (karpenter-provider-azure v1.14.0, test/pkg/environment/azure/environment.go)."""
@@ -132,7 +133,7 @@ def _node(cluster_id: str, cluster: Body, pool: Body, name: str) -> dict[str, An
     status = azure_nodes.new_status(pool, machine)
     node = node_groups.node(node_name, own, provider_id, [], status)
     # Once, when the kubelet registers: Karpenter takes one of these away and adds its own.
-    return {**node, node_groups.AT_REGISTRATION: {"taints": azure_nodes.taints_of(pool["nodeTaints"])}}
+    return {**node, AT_REGISTRATION: {"taints": azure_nodes.taints_of(pool["nodeTaints"])}}
 
 
 def group_view(cluster: Record, body: Body, group: Record) -> NodeGroup:

@@ -164,9 +164,6 @@ class NodeView(Protocol):
 KUBELET = "kubeflow-spot.dev/kubelet"
 """An annotation of the sandbox: with the value `silent` nothing reports for the node's kubelet."""
 
-AT_REGISTRATION = "atRegistration"
-"""A key beside a node's `spec`: what its kubelet puts there once, and others may change."""
-
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 

@@ -75,7 +75,7 @@ class SpotMarket(ABC):
         return self.spot
 
     def _notice_of(self, pool: Record) -> SpotFacts:
-        """Return the facts of what a notice does to the nodes of a pool."""
+        """Return what a notice does to the nodes of a pool."""
         return self.spot
 
     def capacities(self) -> list[Bound]:
@@ -276,11 +276,9 @@ class SpotMarket(ABC):
         """Return the nodes of a pool as they are in the cluster: without machines that do not come, others with what
         their state does.
         """
-        states = spot_nodes.states(resources, pool)
-        until = spot_nodes.deadline(resources, pool)
+        states, until = spot_nodes.states(resources, pool), spot_nodes.deadline(resources, pool)
         nodes = self.view.nodes(resources, cluster, pool)
-        by_state = ((node, states.get(node["metadata"]["name"])) for node in nodes)
-        facts = self._notice_of(pool)
+        by_state, facts = ((node, states.get(node["metadata"]["name"])) for node in nodes), self._notice_of(pool)
         return [_in_state(node, state, until, facts) for node, state in by_state if state not in ("absent", "going")]
 
 

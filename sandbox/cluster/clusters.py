@@ -71,6 +71,11 @@ class LocalClusters:
             "service_cidr": service_cidr,
             "loops": loops,
         }
+        if provisioner:
+            pace = [f"--clock-factor={factor}"] if factor else []
+            settings["loops"] = [*loops, "--provisioner"]
+            settings["provisioner"] = asdict(provisioner) | {"arguments": [*provisioner.arguments, *pace]}
+        note(folder, settings)
         programs, definitions = dict(self._programs()), []
         if provisioner:
             # Only here: other clusters neither build nor run it.
@@ -78,10 +83,6 @@ class LocalClusters:
 
             programs |= ensure([provisioner.program], self._report)
             definitions = printed_definitions(programs[provisioner.program])
-            pace = [f"--clock-factor={factor}"] if factor else []
-            loops.append("--provisioner")
-            settings["provisioner"] = asdict(provisioner) | {"arguments": [*provisioner.arguments, *pace]}
-        note(folder, settings)
         # Only here: certificates and HTTP take 0.1 s to import, and most commands start nothing.
         from sandbox.cluster.control_plane.start import start
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.base.errors import SandboxError
-from sandbox.cloud.node_groups import AT_REGISTRATION
 from sandbox.kubernetes.client import Client, Object
 
 _MANAGER = "sandbox-nodes"
 _KUBELET = "kubelet"
+AT_REGISTRATION = "atRegistration"
+"""A key beside a node's `spec`: what its kubelet puts there once, and others may change."""
 _READY_SECONDS = 60
 
 

@@ -5,6 +5,7 @@ Its one hour without spot after a refusal passes sixty times faster.
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +13,11 @@ import pytest
 from sandbox.cloud.spot_nodes import Bound
 from sandbox.cluster import clusters
 from sandbox.cluster.clusters import CLOCK_FACTOR, LocalClusters
+from sandbox.cluster.control_plane.plane import PROVISIONER
+from sandbox.cluster.control_plane.process import Process
 from sandbox.kubernetes import node_objects
 from sandbox.kubernetes.client import Client
-from sandbox.tests.azure.conftest import CLUSTER_ID, Account
+from sandbox.tests.azure.conftest import CLUSTER, CLUSTER_ID, Account
 from sandbox.tests.stack import eventually
 from sandbox.toolchain.programs import ensure
 
@@ -90,8 +93,8 @@ def work(name: str, annotations: dict[str, str] | None = None) -> Object:
 class Provisioned:
     """A cluster with node auto-provisioning, its cloud, and a client."""
 
-    def __init__(self, account: Account, client: Client) -> None:
-        self.account, self.client = account, client
+    def __init__(self, account: Account, folder: Path, client: Client) -> None:
+        self.account, self.folder, self.client = account, folder, client
 
     def running(self, name: str) -> Object | None:
         """Return the running pod of a Deployment; None without one."""
@@ -134,7 +137,7 @@ def provisioned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provisione
             with node_objects.opened(plane.admin_kubeconfig) as client:
                 for body in (node_class(), node_pool("spot", 20), node_pool("on-demand", 10)):
                     client.create(body)
-                yield Provisioned(account, client)
+                yield Provisioned(account, plane.directory, client)
         finally:
             runtime.stop(CLUSTER_ID.lower())
 
@@ -185,3 +188,12 @@ def test_an_evicted_machine_is_replaced(provisioned: Provisioned) -> None:
     eventually(moved, "the work runs on another machine", 60, 0.2)
     print(f"on another machine {time.monotonic() - began:.1f} s after the notice")
     provisioned.remove("evicted")
+
+
+def test_once_it_is_off_karpenter_ends(provisioned: Provisioned) -> None:
+    cloud = provisioned.account.cloud
+    eventually(lambda: not cloud.machines_in(CLUSTER_ID), "no machine is left", 120, 0.5)
+    process = Process(PROVISIONER, provisioned.folder)
+    assert process.find()
+    cloud.put(CLUSTER, CLUSTER_ID, {"nodeProvisioningProfile": {"mode": "Manual"}}, create=False)
+    assert process.find() is None
