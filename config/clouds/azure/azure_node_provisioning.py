@@ -17,18 +17,17 @@ class AzureNodeProvisioning(Model):
 
     consolidate_after: Duration = optional(
         "1m",
-        "Time after a node's last pod came or went, before the node is removed or its pods move.",
+        "Time after a node's last pod came or went, before it is removed or its pods move.",
         "5m",
     )
     expire_after: Duration | None = optional(
         None,
-        "Age at which a node is replaced with whatever runs on it. Default: never, as AKS' own pools.",
+        "Age at which a node goes with whatever runs on it. Default: never.",
         "720h",
     )
     disruption_budget: str = optional(
         "10%",
-        "Most nodes of a pool, or their share rounded up, that are emptied at a time; empty nodes "
-        "do not count.",
+        "Most nodes of a pool, or their share rounded up, that are emptied at a time.",
         "2",
         pattern=worded(
             r"^((100|[0-9]{1,2})%|(0|[1-9][0-9]{0,3}))$",

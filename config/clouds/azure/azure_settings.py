@@ -257,8 +257,7 @@ class Azure(CloudSettings):
     )
     node_provisioning: AzureNodeProvisioning | None = optional(
         None,
-        "Node auto-provisioning (Karpenter) in place of the cluster autoscaler; `{}` takes the "
-        "defaults. Default: the cluster autoscaler.",
+        "Node auto-provisioning (Karpenter) in place of the autoscaler; `{}` takes the defaults.",
     )
     # https://learn.microsoft.com/azure/templates/microsoft.containerservice/managedclusters
     properties: Properties = optional(
