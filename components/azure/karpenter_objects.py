@@ -3,7 +3,7 @@
 Each pool is a NodePool, which says when machines are made, and an AKSNodeClass, which says what they
 are; both have the pool's name. Sources: the CRDs of Azure/karpenter-provider-azure v1.14.0
 (`pkg/apis/crds`), the code of sigs.k8s.io/karpenter v1.14.1, and AKS' pages
-node-auto-provisioning-node-pools, -aksnodeclass and -disruption. Decision: docs/adr/0031.
+node-auto-provisioning-node-pools, -aksnodeclass and -disruption. Decision: docs/adr/0023.
 """
 
 from __future__ import annotations
