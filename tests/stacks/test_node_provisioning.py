@@ -78,7 +78,12 @@ def work(name: str, annotations: dict[str, str] | None = None) -> Object:
     """Return a Deployment of one pod, which fills a machine."""
     labels = {"work": name}
     container = {"name": "main", "image": "example.com/train:1", "resources": {"requests": {"cpu": "3"}}}
-    pod = {"containers": [container], "tolerations": [{"key": TAINT["key"], "operator": "Exists"}]}
+    pod = {
+        "containers": [container],
+        "tolerations": [{"key": TAINT["key"], "operator": "Exists"}],
+        # Not on the system pool.
+        "nodeSelector": {"node.kubernetes.io/instance-type": T4},
+    }
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",

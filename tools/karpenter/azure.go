@@ -35,7 +35,12 @@ func (e emulated) RoundTrip(request *http.Request) (*http.Response, error) {
 	plain.Host = request.URL.Host
 	// The clients send tokens by https alone; the socket is open to the owner of the sandbox alone.
 	plain.URL.Scheme = "http"
-	return e.through.RoundTrip(plain)
+	answer, err := e.through.RoundTrip(plain)
+	if err == nil {
+		// Where the clients ask how an operation goes on.
+		answer.Request = request
+	}
+	return answer, err
 }
 
 // use lets all clients of Azure's SDK in this process reach the emulated Azure.
