@@ -7,7 +7,7 @@ changes that it cannot take, before anything is declared.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -20,6 +20,17 @@ from config.model.spec import ClusterSpec
 from config.placement.node_pools import NodePool
 
 Outputs = dict[str, pulumi.Input[Any]]
+
+
+@dataclass(frozen=True)
+class PoolObject:
+    """An object inside a new cluster that stands for a pool, or for its machines."""
+
+    pool: str
+    """The pool's name, which the object has too."""
+    api_version: str
+    kind: str
+    spec: Mapping[str, pulumi.Input[Any]]
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,10 @@ class Cluster(Protocol):
         """The resource of a cluster that this stack makes; None for an existing cluster."""
 
     @property
+    def pool_objects(self) -> Sequence[PoolObject]:
+        """The pools that are objects inside the cluster; empty where the cloud's API has them."""
+
+    @property
     def workloads(self) -> Mapping[str, Any] | None:
         """Storage for users' work, as `components.workloads` publishes it; None without."""
 
@@ -74,6 +89,7 @@ class CloudCluster(pulumi.ComponentResource):
     kubeconfig: pulumi.Output[str]
     """Secret. The kubeconfig that the cloud hands out to users."""
     new_cluster: pulumi.Resource | None = None
+    pool_objects: Sequence[PoolObject] = ()
     workloads: Mapping[str, Any] | None = None
 
 
@@ -85,6 +101,8 @@ class Target(Protocol):
     known before `read_cluster`."""
     not_by_priority: str | None
     """Why the autoscaler ignores the priority expander's ConfigMap; None if it reads it."""
+    order_kept_by: str | None = None
+    """What keeps the order of growth in place of an expander, in words, or None."""
     place: Place = MappingProxyType({})
     """The place of a new cluster; empty for an existing cluster."""
     existing: str = ""

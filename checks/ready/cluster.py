@@ -106,6 +106,7 @@ _PASSING = re.compile(
     r"node\.kubernetes\.io/|node\.cloudprovider\.kubernetes\.io/|ToBeDeletedByClusterAutoscaler$"
     r"|DeletionCandidateOfClusterAutoscaler$"
     r"|(startup|status|ignore)-taint\.cluster-autoscaler\.kubernetes\.io/"
+    r"|karpenter\.sh/(unregistered|disrupted)$"
     r"|node\.cilium\.io/|cni\.istio\.io/|readiness\.k8s\.io/"
 )
 """Taints that Kubernetes, the autoscaler or an agent of the network puts on a node for a while

@@ -33,6 +33,8 @@ class Intent:
     """By the pool's label; empty without a stack file."""
     expander: str | None = None
     """How the autoscaler is told to choose among groups; None where no stack file says it."""
+    provisions: bool = False
+    """Whether the stack file has Karpenter in the autoscaler's place."""
 
 
 def intent_of(spec: ClusterSpec) -> Intent:
@@ -45,7 +47,8 @@ def intent_of(spec: ClusterSpec) -> Intent:
     # An existing cluster has its own settings; its file says nothing of them.
     if isinstance(spec.cloud, Azure) and spec.system_pool:
         expander = spec.cloud.autoscaler.expander
-    return Intent({pool.label: _bound(pool) for pool in pools}, expander)
+    bounds = {pool.label: _bound(pool) for pool in pools}
+    return Intent(bounds, expander, provisions=not spec.cloud.autoscaled)
 
 
 def _bound(pool: NodePool) -> Bound:

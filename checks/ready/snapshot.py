@@ -34,6 +34,7 @@ PATHS: Mapping[str, str] = {
     "autoscaler": "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status",
     "cilium": "/api/v1/namespaces/kube-system/configmaps/cilium-config",
     "computeClasses": "/apis/cloud.google.com/v1/computeclasses",
+    "nodePools": "/apis/karpenter.sh/v1/nodepools",
     "gpuOperators": "/apis/nvidia.com/v1/clusterpolicies",
 }
 """Everything that is read, by the name of the part: GET requests, and no others."""

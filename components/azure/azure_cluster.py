@@ -17,11 +17,15 @@ from components.azure import (
     azure_live,
     azure_pools,
     azure_profiles,
+    engine_change,
+    karpenter_objects,
+    provisioned_pools,
 )
 from components.azure.azure_checkpoints import Checkpoints
 from components.azure.azure_identity import ControlPlaneIdentity, Grant
 from components.azure.azure_live import LiveCluster, retries
 from components.azure.azure_network import Network, subnet_path
+from components.azure.maintenance_windows import declare_windows
 from components.azure.monitoring import Monitoring
 from components.azure.placed import Placed
 from components.azure.system_pool import system_pool
@@ -60,6 +64,8 @@ class ClusterPlan:
     system_pool: containerservice.ManagedClusterAgentPoolProfileArgs
     """Without its subnet."""
     pools: list[azure_pools.PlannedPool]
+    """Agent pools beside the system pool."""
+    engine: engine_change.Engine
 
     @property
     def group(self) -> Reference:
@@ -101,17 +107,20 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
         stack.last_update.warn_of_missing(
             place(spec, cloud), "az account show   shows the subscription that is read"
         )
+    kubeconfig = partial(azure_live.read_kubeconfig, group.text, spec.name, now.entra, reading)
+    engine = engine_change.engine(stack, cloud, now, kubeconfig)
     profile = partial(
         azure_pools.profile,
         version=spec.kubernetes_version,
         live=now,
         at_host=cloud.encryption.at_host,
+        scaled=engine.scaled,
     )
     path = partial(subnet_path, cloud.network, resource_group=group, name=spec.name)
     system, subnet = profile(first), {"vnetSubnetID": path(settings_of(first.source).subnet)}
     planned = [
         azure_pools.PlannedPool(pool, profile(pool), path(settings_of(pool.source).subnet))
-        for pool in stack.node_pools
+        for pool in engine.agent_pools
     ]
     refusal.refuse_changes(
         [
@@ -122,6 +131,8 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
             *azure_immutable_cluster.key_problems(cloud.encryption, now),
             *azure_immutable_cluster.upgrade_problems(spec, now),
             *azure_immutable_cluster.property_problems(cloud, now, stack.last_update),
+            *engine_change.problems(cloud, now),
+            *provisioned_pools.problems(stack, cloud, kubeconfig),
             *azure_immutable_pools.system_problems(
                 first, wire(system) | subnet, now, stack.last_update
             ),
@@ -134,13 +145,13 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
             ),
             *removed_pools.problems(
                 stack,
-                now.user_pools,
+                [*now.user_pools, *provisioned_pools.live_pools(stack)],
                 "cluster",
-                lambda: azure_live.read_kubeconfig(group.text, spec.name, now.entra, reading),
+                kubeconfig,
             ),
         ]
     )
-    return ClusterPlan(stack, cloud, now, system, planned)
+    return ClusterPlan(stack, cloud, now, system, planned, engine)
 
 
 class AksCluster(CloudCluster):
@@ -177,9 +188,11 @@ class AksCluster(CloudCluster):
             name, group_name, profile, plan.live, cluster=cluster, placed=placed, parent=self
         )
         self._agent_pools(cluster, system, control_plane)
+        if plan.engine.provisions:
+            self.pool_objects = karpenter_objects.of_stack(plan.stack, self._network.subnet_id)
 
         # At the cluster
-        self._maintenance_configurations(cluster)
+        declare_windows(name, cloud.upgrades, cluster, placed, self)
         self._image_pull(cluster)
         if monitoring:
             monitoring.watch(cluster, plan.stack)
@@ -253,7 +266,10 @@ class AksCluster(CloudCluster):
             addon_profiles=azure_profiles.addons(monitoring.log_workspace if monitoring else None),
             azure_monitor_profile=azure_profiles.azure_monitor(cloud.monitoring, labels),
             storage_profile=drivers,
-            auto_scaler_profile=azure_profiles.autoscaler(spec, plan.stack.node_pools),
+            auto_scaler_profile=azure_profiles.autoscaler(spec, plan.stack.node_pools)
+            if plan.engine.scaled
+            else None,
+            node_provisioning_profile=azure_profiles.node_provisioning(plan.engine.provisions),
             agent_pool_profiles=azure_pools.listed(plan.live)
             if plan.lists_pools
             else [self._system_profile()],
@@ -299,22 +315,6 @@ class AksCluster(CloudCluster):
             rights=rights,
             parent=self,
         )
-
-    def _maintenance_configurations(self, cluster: containerservice.ManagedCluster) -> None:
-        windows = {
-            "aksManagedAutoUpgradeSchedule": self._cloud.upgrades.cluster_window,
-            "aksManagedNodeOSUpgradeSchedule": self._cloud.upgrades.node_os_window,
-        }
-        for config, window in windows.items():
-            if window:
-                containerservice.MaintenanceConfiguration(
-                    f"{self._name}-{config}",
-                    config_name=config,
-                    resource_group_name=self._placed.resource_group,
-                    resource_name_=cluster.name,
-                    maintenance_window=azure_profiles.maintenance_window(window),
-                    opts=pulumi.ResourceOptions(parent=self, deleted_with=cluster),
-                )
 
     def _image_pull(self, cluster: containerservice.ManagedCluster) -> None:
         if self._cloud.registry:

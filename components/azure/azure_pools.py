@@ -34,12 +34,18 @@ _MODES = {Role.SYSTEM: "System", Role.USER: "User"}
 
 
 def profile(
-    pool: NodePool, version: str | None, live: LiveCluster, *, at_host: bool = False
+    pool: NodePool,
+    version: str | None,
+    live: LiveCluster,
+    *,
+    at_host: bool = False,
+    scaled: bool = True,
 ) -> containerservice.ManagedClusterAgentPoolProfileArgs:
     """Return a pool of any role, without its subnet and the tags of all pools.
 
     `version`: the stack file's, without which a pool would keep its first version; None in an
-    existing cluster, which its owner upgrades.
+    existing cluster, which its owner upgrades. `scaled`: whether the cluster autoscaler scales it;
+    else it keeps the nodes that it has.
     """
     source, spot = settings_of(pool.source), spot_of(pool.source) if pool.spot else None
     derived = containerservice.ManagedClusterAgentPoolProfileArgs(
@@ -47,10 +53,10 @@ def profile(
         mode=_MODES[pool.role],
         vm_size=pool.machine,
         orchestrator_version=live.version(version, pool.name) if version else None,
-        enable_auto_scaling=True,
+        enable_auto_scaling=scaled,
         count=live.count(pool.name, pool.min_nodes, pool.max_nodes, pool.label),
-        min_count=pool.min_nodes,
-        max_count=pool.max_nodes,
+        min_count=pool.min_nodes if scaled else None,
+        max_count=pool.max_nodes if scaled else None,
         os_type="Linux",
         # If it is unset, AKS' validation refuses spot pools for a surge that was not sent
         # (Azure/bicep-types-az issue 2217).

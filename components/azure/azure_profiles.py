@@ -77,6 +77,17 @@ def autoscaler(
     )
 
 
+def node_provisioning(
+    on: bool,
+) -> containerservice.ManagedClusterNodeProvisioningProfileArgs | None:
+    """Return the mode of node auto-provisioning, without AKS' own pools; None for the autoscaler."""
+    if not on:
+        return None
+    return containerservice.ManagedClusterNodeProvisioningProfileArgs(
+        mode="Auto", default_node_pools="None"
+    )
+
+
 def _text(value: float | bool | None) -> str | None:
     return None if value is None else str(value).lower()
 

@@ -11,6 +11,7 @@ from components.azure import (
     azure_existing_cluster,
     azure_immutable_cluster,
     azure_pools,
+    provisioned_pools,
 )
 from components.azure.azure_cluster import AksCluster
 from components.azure.azure_existing_cluster import AksPools
@@ -70,7 +71,10 @@ class AksTarget(Target):
             self.remembered = {
                 azure_immutable_cluster.LISTED: True,
                 **({azure_immutable_cluster.TENANT: tenant} if tenant else {}),
+                **provisioned_pools.remembered(self._stack, self._cloud),
             }
+            if self._cloud.node_provisioning:
+                self.order_kept_by = "the weights of Karpenter's NodePools"
             expander, remedy = (
                 self._cloud.autoscaler.expander,
                 "cloud.autoscaler.expander: priority makes it so",

@@ -62,4 +62,5 @@ class Reached:
     outputs: Outputs
     kubeconfig: pulumi.Output[str]
     new_cluster = None
+    pool_objects = ()
     workloads = None

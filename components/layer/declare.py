@@ -10,6 +10,7 @@ import pulumi_kubernetes as k8s
 from components import workloads
 from components.layer.autoscaler.compute_class import ComputeClass
 from components.layer.autoscaler.expander import PriorityExpander
+from components.layer.autoscaler.pool_objects import PoolObjects
 from components.layer.declared_alerts import DeclaredAlerts
 from components.layer.gpu.dcgm import DcgmExporter
 from components.layer.gpu.device_plugin import DevicePlugin
@@ -76,6 +77,8 @@ def declare_layer(
         PriorityExpander(
             f"{name}-expander", plan.expander.declared, inside_own, take_ownership=take_ownership
         )
+    if cluster.pool_objects:
+        PoolObjects(f"{name}-pools", cluster.pool_objects, inside)
     if plan.compute_class.name:
         ComputeClass(f"{name}-compute-class", plan.compute_class, inside)
     if spec.image_pull_secrets:

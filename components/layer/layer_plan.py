@@ -143,6 +143,8 @@ def _expander(
     """Plan what keeps the order of growth: a ComputeClass, the expander, or nothing."""
     if compute_class_plan.name:
         return expander.kept_by(f"ComputeClass {compute_class_plan.name}")
+    if target.order_kept_by:
+        return expander.kept_by(target.order_kept_by)
     if target.not_by_priority:
         return expander.not_kept(target.not_by_priority)
     order = growth_order(stack.spec, stack.node_pools, cloud)

@@ -29,8 +29,10 @@ class Running:
     """The work: pods as the API server holds them."""
 
 
-def read_running(kubeconfig: str, key: str, labels: Collection[str]) -> dict[str, Running]:
-    """Return what runs on the pools with these values of POOL_LABEL.
+def read_running(
+    kubeconfig: str, key: str, labels: Collection[str], pool_label: str = POOL_LABEL
+) -> dict[str, Running]:
+    """Return what runs on the pools with these values of `pool_label`.
 
     `key`: the key of the stack file by which errors name the cluster. Raise `pulumi.RunError` when
     the cluster does not answer or does not allow it.
@@ -39,7 +41,7 @@ def read_running(kubeconfig: str, key: str, labels: Collection[str]) -> dict[str
 
     with discovery.connected(kubeconfig, key) as api:
         core = client.CoreV1Api(api)
-        selector = f"{POOL_LABEL} in ({','.join(sorted(labels))})"
+        selector = f"{pool_label} in ({','.join(sorted(labels))})"
         nodes = discovery.get(key, "nodes", core.list_node, rights=_RIGHTS, label_selector=selector)
         pods = discovery.get(
             key,
@@ -48,15 +50,19 @@ def read_running(kubeconfig: str, key: str, labels: Collection[str]) -> dict[str
             rights=_RIGHTS,
             field_selector="status.phase!=Succeeded,status.phase!=Failed",
         )
-    return on_pools(labels, (nodes or {}).get("items", ()), (pods or {}).get("items", ()))
+    found = (nodes or {}).get("items", ()), (pods or {}).get("items", ())
+    return on_pools(labels, *found, pool_label)
 
 
 def on_pools(
-    labels: Iterable[str], nodes: Iterable[Mapping[str, Any]], pods: Iterable[Mapping[str, Any]]
+    labels: Iterable[str],
+    nodes: Iterable[Mapping[str, Any]],
+    pods: Iterable[Mapping[str, Any]],
+    pool_label: str = POOL_LABEL,
 ) -> dict[str, Running]:
     """Return the work of each pool by its label, from the cluster's nodes and pods."""
     named = (node["metadata"] for node in nodes)
-    pool_of = {node["name"]: (node.get("labels") or {}).get(POOL_LABEL) for node in named}
+    pool_of = {node["name"]: (node.get("labels") or {}).get(pool_label) for node in named}
     by_pool: dict[str, list[Mapping[str, Any]]] = {label: [] for label in labels}
     for pod in sorted(pods, key=name_of):
         label = pool_of.get(pod["spec"].get("nodeName"))

@@ -34,16 +34,17 @@ def alert_rules(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> I
     for chain in series.chains(with_gpus):
         yield from _chain_alerts(chain, wait)
     if with_gpus:
-        yield from _waits(with_gpus, wait)
+        yield from _waits(with_gpus, wait, counted=spec.cloud.autoscaled)
         yield from _budget(spec, with_gpus, cloud, wait)
         yield from _nodes(spec, with_gpus, cloud)
     if any(pool.spot for pool in pools):
         yield from _evictions(pools)
         yield _platform_on_spot()
-    yield _near_the_stop(spec, cloud, pools)
+    if spec.cloud.autoscaled:
+        yield _near_the_stop(spec, cloud, pools)
     if cloud.support_ends:
         yield _version_ends(cloud)
-    if cloud.priority_expander and with_gpus:
+    if cloud.priority_expander and spec.cloud.autoscaled and with_gpus:
         yield _growth_order()
     if any(pool.spot for pool in pools) and series.guarded_from_spot(spec):
         yield _guard_bypassed()
@@ -90,8 +91,9 @@ def _chain_alerts(chain: series.Chain, wait: int) -> Iterator[Alert]:
     )
 
 
-def _waits(pools: Sequence[NodePool], wait: int) -> Iterator[Alert]:
-    """Yield the alerts of GPU pods that wait, told apart by the cause."""
+def _waits(pools: Sequence[NodePool], wait: int, *, counted: bool) -> Iterator[Alert]:
+    """Yield the alerts of GPU pods that wait, told apart by the cause. `counted`: whether the
+    cluster autoscaler counts refusals for quota."""
     full, missing, unfit = [], [], []
     on_demand = [pool for pool in pools if not pool.spot]
     for candidates, which in ((pools, "and"), (on_demand, "unless")):
@@ -116,20 +118,23 @@ def _waits(pools: Sequence[NodePool], wait: int) -> Iterator[Alert]:
     )
     yield Alert(
         name="GpuPodWaitsNoCapacity",
-        expr=f"({' or '.join(missing)}) unless on () ({quota})",
+        expr=f"({' or '.join(missing)}) unless on () ({quota})"
+        if counted
+        else " or ".join(missing),
         seconds=wait,
         severity="warning",
         summary=f"{pod} waits: no machine comes, and its pools are below their maxNodes",
         meaning="The cloud has no machine, or the autoscaler does not ask for one.",
     )
-    yield Alert(
-        name="GpuPodWaitsQuota",
-        expr=f"({' or '.join(missing)}) and on () ({quota})",
-        seconds=wait,
-        severity="warning",
-        summary=f"{pod} waits: the cloud refuses machines for quota",
-        meaning="Nothing changes until the quota is raised.",
-    )
+    if counted:
+        yield Alert(
+            name="GpuPodWaitsQuota",
+            expr=f"({' or '.join(missing)}) and on () ({quota})",
+            seconds=wait,
+            severity="warning",
+            summary=f"{pod} waits: the cloud refuses machines for quota",
+            meaning="Nothing changes until the quota is raised.",
+        )
     yield Alert(
         name="GpuPodFitsNoPool",
         expr=" or ".join(unfit),

@@ -31,6 +31,12 @@ class CloudSettings(Model):
         """The zones of a pool that names none."""
         return 1
 
+    @property
+    def autoscaled(self) -> bool:
+        """Whether the cluster autoscaler grows the pools; else Karpenter does, which makes nodes
+        for waiting pods alone, and moves running pods to cheaper ones."""
+        return True
+
 
 _PRODUCTION = re.compile(r"prod(uction)?([-_.].*)?")
 

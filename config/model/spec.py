@@ -17,7 +17,7 @@ from config.model.cluster import (
 )
 from config.model.fields import Model, optional
 from config.model.pool import Pool, SystemPool
-from config.model.release import Overridden, Release
+from config.model.release import Overridden, Release, has_mutating_policies
 from config.model.scheduling import Scheduling
 from config.model.workloads import Workloads
 
@@ -74,6 +74,12 @@ class ClusterSpec(Model):
     def alerts_in_cloud(self) -> bool:
         """Whether the stack declares its alerts for the cloud's own Prometheus."""
         return self.alerts is not None and self.alerts.declare == "cloud"
+
+    @property
+    def moves_pods(self) -> bool:
+        """Whether running pods go to cheaper nodes, with a policy that keeps the others."""
+        able = has_mutating_policies(self.kubernetes_version)
+        return not self.cloud.autoscaled and self.scheduling.enabled and able
 
     @property
     def kubernetes_version(self) -> str:

@@ -160,7 +160,8 @@ def _expand(spec: ClusterSpec, stack: _Stack) -> Iterator[NodePool]:
     for pool in spec.pools:
         least, most = pool.least_nodes(spec.cloud), pool.most_nodes(spec.cloud)
         if least is None:
-            least = 0 if cloud.gpus(pool)[0] or pool.reclaimable else pool.share_count(spec.cloud)
+            empties = cloud.gpus(pool)[0] or pool.reclaimable or not spec.cloud.autoscaled
+            least = 0 if empties else pool.share_count(spec.cloud)
         own = object_names.cloud_name(pool, cloud)
         yield _node_pool(pool, stack, own, pool.name, pool.capacity, (least, most))
         twin, label = object_names.twin_cloud_name(pool, cloud), object_names.twin_name(pool, cloud)

@@ -9,7 +9,9 @@ from sandbox.autoscaler.api import ApiServer
 from sandbox.autoscaler.loop import Loop, Settings
 from sandbox.autoscaler.provisioner import Provisioner
 from sandbox.cloud.cluster_runtime import NodesAlone
+from sandbox.cloud.emulated_cloud import EmulatedCloud
 from sandbox.cluster import plugins
+from sandbox.cluster.control_plane.plane import SOCKET
 
 
 class Nodes(NodesAlone):
@@ -35,9 +37,17 @@ def main() -> None:
     parser.add_argument("--state", type=Path, required=True)
     parser.add_argument("--cluster", required=True)
     parser.add_argument("--clock-factor", type=float, default=1.0, dest="factor")
+    parser.add_argument("--provisioner", action="store_true")
     settings = Settings(**vars(parser.parse_args()))
     runtime = Nodes(settings.directory / "kubeconfigs" / "admin.kubeconfig")
-    loop = Loop(settings, lambda: plugins.opened(settings.cloud, settings.state.parent, runtime))
+
+    def opened() -> EmulatedCloud:
+        return plugins.opened(settings.cloud, settings.state.parent, runtime)
+
+    loop = Loop(settings, opened)
+    if settings.provisioner:
+        # A process runs in its control plane's folder.
+        plugins.plugin(settings.cloud).serve(opened, Path(SOCKET))
     # A scan that has begun is finished: its nodes are then as the cloud has them.
     signal.signal(signal.SIGTERM, lambda *_: loop.stopping.set())
     Provisioner(ApiServer(settings.directory, settings.port), settings.cloud, loop.stopping).start()

@@ -39,6 +39,8 @@ class Settings:
     """The cluster's cloud id."""
     factor: float = 1.0
     """The divisor of the profile's times and of the back-off."""
+    provisioner: bool = False
+    """Whether another program makes nodes: no autoscaler runs beside it."""
 
 
 class Loop:
@@ -95,6 +97,9 @@ class Loop:
         self._hands.settle(cloud)
         fleet = cloud.node_groups(self._settings.cluster)
         self._report_devices(fleet, nodes, pods)
+        if self._settings.provisioner:
+            self._pending = False
+            return _SCAN
         now = time.monotonic()
         uids = [str(item["metadata"].get("uid")) for item in (*nodes, *pods)]
         self._since = {uid: self._since.get(uid, now) for uid in uids}

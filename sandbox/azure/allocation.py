@@ -13,7 +13,7 @@ from sandbox.azure.azure_catalogue import machines
 from sandbox.azure.azure_errors import AzureRefused, aks
 from sandbox.azure.azure_quotas import CORES, LOW_PRIORITY, Excess, Quotas
 from sandbox.azure.resources import azure_network, subnet_sizes
-from sandbox.azure.resources.azure_requests import CLUSTER, pools_of
+from sandbox.azure.resources.azure_requests import CLUSTER, machines_of
 from sandbox.cloud.state import Record, Resources
 
 Nodes = Mapping[str, int]
@@ -73,6 +73,19 @@ def autoscaler_refusal(resources: Resources, before: Nodes, quotas: Quotas) -> s
     return next((short.message for short in shortages(resources, before, quotas)), "")
 
 
+def machine_refusal(resources: Resources, before: Nodes, quotas: Quotas) -> tuple[str, str] | None:
+    """Return the compute service's code and text for a machine of its own that a quota or a subnet has no room for."""
+    for cluster, pool in _grown(resources, before):
+        for name in (LOW_PRIORITY,) if _spot(pool) else (_family(pool), CORES):
+            excess = _excess(resources, cluster, name, before, [(cluster, pool)], quotas)
+            if excess is not None:
+                # Azure/karpenter-provider-azure v1.14.0, pkg/fake/aksmachinesapi.go.
+                return "OperationNotAllowed", excess.later
+        if short := _subnet_full(resources, cluster, pool, before):
+            return short.code, short.message
+    return None
+
+
 def _spot_quota(resources: Resources, cluster: Record, pool: Record, had: Nodes, quotas: Quotas) -> Shortage | None:
     # That it comes later for AKS' scale sets too is [inferred] from KA pkg/fake/aksmachinesapi.go.
     if not _spot(pool):
@@ -127,7 +140,7 @@ def _excess(
 
 def _pools(resources: Resources) -> Iterator[_Pool]:
     for cluster in resources.of_type(CLUSTER):
-        for pool in pools_of(resources, cluster.id):
+        for pool in machines_of(resources, cluster.id):
             yield cluster, pool
 
 

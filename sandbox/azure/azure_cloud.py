@@ -3,29 +3,29 @@
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from sandbox.azure import allocation, azure_errors, azure_ids, azure_operations, scale_sets
+from sandbox.azure import allocation, azure_errors, azure_ids, azure_machines, azure_operations, node_provisioning
 from sandbox.azure.allocation import Nodes, Shortage
 from sandbox.azure.azure_operations import STATES, CredentialWrites, Throttle
 from sandbox.azure.azure_quotas import UNLIMITED, Quotas
 from sandbox.azure.azure_schema import STORED
-from sandbox.azure.resources import deployment
+from sandbox.azure.node_provisioning import NodeProvisioning
+from sandbox.azure.resources import deployment, provisioning_rules
 from sandbox.azure.resources.azure_cluster import finished
-from sandbox.azure.resources.azure_requests import CLUSTER, POOL
+from sandbox.azure.resources.azure_requests import CLUSTER, POOL, pools_of
 from sandbox.azure.resources.azure_table import TYPES
 from sandbox.azure.resources.deployment import DEPLOYMENT
 from sandbox.azure.scale_sets import SPOT
-from sandbox.cloud.cluster_runtime import ClusterRuntime
-from sandbox.cloud.emulated_cloud import EmulatedCloud
+from sandbox.cloud.cluster_runtime import ClusterRuntime, Provisioner
 from sandbox.cloud.provider import InitFailed, Refused
 from sandbox.cloud.state import Body, Record, Resources
 
 
-class AzureCloud(EmulatedCloud):
+class AzureCloud(NodeProvisioning):
     """One emulated subscription. `quotas` are its limits of machines; `throttle` may make a PUT wait."""
 
     cluster, pool, folder = CLUSTER, POOL, "agentPools"
     types, schema, states = TYPES, STORED, STATES
-    machines, view, spot = scale_sets, scale_sets, SPOT
+    machines, view, spot = azure_machines, azure_machines, SPOT
 
     def __init__(
         self, state_file: Path, runtime: ClusterRuntime, quotas: Quotas = UNLIMITED, throttle: Throttle | None = None
@@ -55,7 +55,7 @@ class AzureCloud(EmulatedCloud):
             if worked_on and (refused := azure_operations.conflict(resources, token, id)):
                 raise refused
             before = self._usage(resources)
-            had = scale_sets.zones(resources, record) if record and token == POOL else {}
+            had = azure_machines.zones(resources, record) if record and token == POOL else {}
             body = TYPES[token].put(resources, id, wanted, record.body if record else None)
             if token == POOL and record is None and (refused := azure_operations.network_conflict(resources, id, body)):
                 raise refused
@@ -128,8 +128,28 @@ class AzureCloud(EmulatedCloud):
             azure_ids.last(cluster.id),
             body["currentKubernetesVersion"],
             body["networkProfile"]["serviceCidr"],
+            self._provisioner(cluster) if provisioning_rules.enabled(body) else None,
         )
         return lambda record: record.body.update(finished(record.id, record.body))
+
+    def _provisioner(self, cluster: Record) -> Provisioner:
+        """Return the program that AKS runs for node auto-provisioning."""
+        pools = pools_of(self._read(), cluster.id)
+        subnet = next((pool.body["vnetSubnetID"] for pool in pools if pool.body.get("vnetSubnetID")), "")
+        arguments = [
+            f"--location={cluster.body['location']}",
+            f"--subscription={cluster.id.split('/')[2]}",
+            f"--resource-group={azure_ids.group_name(cluster.id)}",
+        ]
+        return Provisioner("karpenter", arguments, node_provisioning.settings(cluster.id, cluster.body, subnet))
+
+    @property
+    def quotas(self) -> Quotas:
+        return self._quotas
+
+    def memory(self) -> Resources:
+        """Return all resources as of the last change."""
+        return self._read()
 
     def _gone(self, id: str) -> Refused:
         return azure_operations.preempted()

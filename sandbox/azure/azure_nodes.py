@@ -5,6 +5,7 @@ Deliberately leaves the kubelet's conditions and `nodeInfo` to whatever simulate
 
 import hashlib
 from collections import ChainMap
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -84,8 +85,8 @@ def _zone(pool: Body, region: str, index: int) -> tuple[str, str]:
     return zone, zone
 
 
-def labels(cluster_id: str, cluster: Body, pool: Body, machine: Machine, index: int) -> dict[str, str]:
-    """Return the labels of a node, by the templates of `data/facts.toml`."""
+def labels(cluster_id: str, cluster: Body, pool: Body, machine: Machine, index: int, name: str = "") -> dict[str, str]:
+    """Return the labels of a node, by the templates of `data/facts.toml`. `name` is the node's, else that of its scale set."""
     region, subnet = cluster["location"], pool.get("vnetSubnetID")
     zone, disk_zone = _zone(pool, region, index)
     network = cluster["networkProfile"]
@@ -115,17 +116,18 @@ def labels(cluster_id: str, cluster: Body, pool: Body, machine: Machine, index: 
         "overlay": network.get("networkPluginMode") == "overlay",
     }
     own = [filled(template, words) for group, template in tables("azure")["labels"].items() if applies[group]]
-    name = node_name(cluster_id, pool["name"], index)
+    name = name or node_name(cluster_id, pool["name"], index)
     known = node_groups.well_known_labels(name, machine.size, machine.architecture, region, zone)
     return {**pool.get("nodeLabels", {}), **dict(ChainMap(*own)), **known}
 
 
-def _taints(pool: Body) -> list[dict[str, str]]:
+def taints_of(texts: Iterable[str]) -> list[dict[str, str]]:
+    """Return taints such as `key=value:NoSchedule`; Karpenter's have no value."""
     result = []
-    for text in pool.get("nodeTaints", []):
+    for text in texts:
         pair, effect = text.rsplit(":", 1)
-        key, value = pair.split("=", 1)
-        result.append({"key": key, "value": value, "effect": effect})
+        key, _, value = pair.partition("=")
+        result.append({"key": key, **({"value": value} if value else {}), "effect": effect})
     return result
 
 
@@ -151,12 +153,22 @@ def template(cluster_id: str, cluster: Body, pool: Body, machine: Machine) -> di
 def node(cluster_id: str, cluster: Body, pool: Body, machine: Machine, index: int) -> dict[str, Any]:
     """Return the Node object of one instance of a pool's scale set, as it registers: a device plugin is yet to report its GPUs."""
     name = node_name(cluster_id, pool["name"], index)
+    machines = f"{compute(cluster_id, cluster)}/virtualMachineScaleSets/{scale_set_name(cluster_id, pool['name'])}"
+    own = labels(cluster_id, cluster, pool, machine, index)
+    provider_id = f"azure://{machines}/virtualMachines/{index}"
+    return node_groups.node(name, own, provider_id, taints_of(pool.get("nodeTaints", [])), new_status(pool, machine))
+
+
+def compute(cluster_id: str, cluster: Body) -> str:
+    """Return the part of the ids of a cluster's machines that they share, as their nodes have it."""
     group = f"/subscriptions/{cluster_id.split('/')[2]}/resourceGroups/{cluster['nodeResourceGroup'].lower()}"
-    machines = f"{group}/providers/Microsoft.Compute/virtualMachineScaleSets/{scale_set_name(cluster_id, pool['name'])}"
+    return f"{group}/providers/Microsoft.Compute"
+
+
+def new_status(pool: Body, machine: Machine) -> dict[str, Any]:
+    """Return the status of a node that joins."""
     conditions = [
         {"type": type, "status": "False", "reason": reason, "message": message}
         for type, reason, message in tables("azure")["nodes"]["conditions"]
     ]
-    status = {**_resources(pool, machine), "conditions": conditions}
-    own = labels(cluster_id, cluster, pool, machine, index)
-    return node_groups.node(name, own, f"azure://{machines}/virtualMachines/{index}", _taints(pool), status)
+    return {**_resources(pool, machine), "conditions": conditions}

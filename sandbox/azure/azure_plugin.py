@@ -1,6 +1,6 @@
 """Azure's plugin."""
 
-from sandbox.azure import azure_ids
+from sandbox.azure import arm_server, azure_ids
 from sandbox.azure.azure_cloud import AzureCloud
 from sandbox.azure.azure_operations import Propagation
 from sandbox.azure.azure_provider import AzureProvider
@@ -27,5 +27,6 @@ PLUGIN = Plugin(
     drivers={_DISK: Driver(_DISK, "topology.disk.csi.azure.com/zone"), _FILE: Driver(_FILE)},
     spot=SPOT,
     autoscaler_status=True,
+    serve=arm_server.serve,
     objects=lambda version: node_objects.manifests_in(data("azure", "objects")),
 )

@@ -6,6 +6,7 @@ names in the AKS documentation, which run ahead of the node counts].
 """
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from sandbox.azure import azure_ids
@@ -94,13 +95,13 @@ def capacity(pool: Body) -> tuple[str, str]:
     return pool["vmSize"], pool.get("scaleSetPriority", "Regular")
 
 
-def _shown(cluster: Record) -> Body:
+def shown(cluster: Record) -> Body:
     """Return a cluster's body with the parts that its nodes' labels need, also while it is being made."""
     return cluster.body if "identityProfile" in cluster.body else finished(cluster.id, cluster.body)
 
 
 def nodes(resources: Resources, cluster: Record, pool: Record) -> list[dict[str, Any]]:
-    body, machine = _shown(cluster), machines()[pool.body["vmSize"]]
+    body, machine = shown(cluster), machines()[pool.body["vmSize"]]
     numbers = instances(resources, pool)
     return [node(cluster.id, body, pool.body, machine, number) for number in numbers]
 
@@ -122,7 +123,7 @@ def group(resources: Resources, cluster: Record, pool: Record) -> NodeGroup:
         least=pool.body.get("minCount"),
         most=pool.body.get("maxCount"),
         nodes=tuple(node_name(cluster.id, name, i) for i in instances(resources, pool)),
-        template=template(cluster.id, _shown(cluster), pool.body, machine),
+        template=template(cluster.id, shown(cluster), pool.body, machine),
         gpus=gpus if gpus.count else None,
     )
 
@@ -181,3 +182,13 @@ SPOT = SpotFacts(
     # kubernetes/autoscaler #8323 (2025-07, open): only synchronous errors come back; this one shows after the provision time.
     surfaced=False,
 )
+
+PROVISIONED_SPOT = replace(
+    SPOT,
+    # karpenter-provider-azure v1.14.0, pkg/cloudprovider/cloudprovider.go (RepairPolicies): an agent on the node sets this
+    # condition, and Karpenter replaces the node at once. Reason and message are UNCONFIRMED.
+    condition=replace(SPOT.condition, type="PreemptionScheduled", reason="PreemptionScheduled"),
+    events=("PreemptionScheduled",),
+    drained=False,
+)
+"""Machines of node auto-provisioning: Karpenter drains them, AKS does not."""

@@ -185,7 +185,7 @@ class EmulatedCloud(SpotMarket):
         return [
             self._status(resources, cluster, pool)
             for cluster in resources.of_type(self.cluster)
-            for pool in resources.of_type(self.pool, below=cluster.id)
+            for pool in self._pools(resources, below=cluster.id)
         ]
 
     def _status(self, resources: Resources, cluster: Record, pool: Record) -> PoolStatus:
@@ -212,7 +212,7 @@ class EmulatedCloud(SpotMarket):
 
     def _standing(self, resources: Resources, cluster: Record) -> list[Record]:
         """Return a cluster's pools without those that are being deleted, which have no nodes any more."""
-        return [pool for pool in resources.of_type(self.pool, below=cluster.id) if not self.states.ending(pool)]
+        return [pool for pool in self._pools(resources, below=cluster.id) if not self.states.ending(pool)]
 
     def scale(self, cluster_name: str, pool: str, count: int, *, force: bool = False) -> None:
         """Change a pool's size behind Pulumi's back: within its bounds, as the autoscaler does, or by `force`.

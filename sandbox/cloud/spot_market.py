@@ -66,8 +66,16 @@ class SpotMarket(ABC):
     def _short(self, pool: Record, *, short: bool) -> None:  # noqa: B027
         """Note at a pool that machines it was given do not come, or that all have come."""
 
+    def _pools(self, resources: Resources, below: str = "") -> list[Record]:
+        """Return all that has machines: the pools, and what a cloud keeps like one."""
+        return resources.of_type(self.pool, below)
+
     def spot_of(self, pool_id: str) -> SpotFacts:
         """Return the facts of one pool's spot machines. Raises KeyError for no pool."""
+        return self.spot
+
+    def _notice_of(self, pool: Record) -> SpotFacts:
+        """Return what a notice does to the nodes of a pool."""
         return self.spot
 
     def capacities(self) -> list[Bound]:
@@ -99,13 +107,13 @@ class SpotMarket(ABC):
             for bound in spot_nodes.bounds(resources):
                 spot_nodes.lift_bound(resources, bound.machine, bound.zone)
             self._join(resources)
-            for pool in list(spot_nodes.with_states(resources, resources.of_type(self.pool))):
+            for pool in list(spot_nodes.with_states(resources, self._pools(resources))):
                 spot_nodes.set_state(resources, pool, [*spot_nodes.states(resources, pool)], None)
 
     def zones_of(self, machine: str) -> set[str] | None:
         """Return the zones in which spot pools have this machine; None where no spot pool has it."""
         resources = self._read()
-        pools = [pool for pool in resources.of_type(self.pool) if self._kind(pool) == machine]
+        pools = [pool for pool in self._pools(resources) if self._kind(pool) == machine]
         return {zone for pool in pools for zone in self._pool_zones(pool.body)} if pools else None
 
     def _pool_zones(self, pool: Body) -> list[str]:
@@ -169,14 +177,14 @@ class SpotMarket(ABC):
 
     def _finish_evictions(self, resources: Resources) -> None:
         """Take back what a killed process had given notice to."""
-        for pool in list(spot_nodes.with_states(resources, resources.of_type(self.pool))):
+        for pool in list(spot_nodes.with_states(resources, self._pools(resources))):
             if noticed := spot_nodes.in_state(resources, pool, "noticed"):
                 self._take(resources, pool, noticed)
             spot_nodes.set_state(resources, pool, spot_nodes.in_state(resources, pool, "going"), None)
 
     def _settle(self, resources: Resources) -> None:
         """Bring the machines of every pool in line with its body, and with the bounds of spot machines."""
-        bounded = resources.of_type(self.pool) if spot_nodes.bounds(resources) else []
+        bounded = self._pools(resources) if spot_nodes.bounds(resources) else []
         had = {pool.id: self.machines.zones(resources, pool) for pool in bounded}
         self.machines.settle(resources)
         for pool in bounded:
@@ -193,7 +201,7 @@ class SpotMarket(ABC):
 
     def _forget_states(self, resources: Resources) -> None:
         """Forget the states of machines that are gone."""
-        for pool in list(spot_nodes.with_states(resources, resources.of_type(self.pool))):
+        for pool in list(spot_nodes.with_states(resources, self._pools(resources))):
             gone = spot_nodes.states(resources, pool).keys() - self.machines.zones(resources, pool).keys()
             spot_nodes.set_state(resources, pool, gone, None)
 
@@ -209,7 +217,7 @@ class SpotMarket(ABC):
 
     def _spot_machines(self, resources: Resources) -> list[_Machine]:
         """Return the machines of all spot pools, pool by pool."""
-        pools = [pool for pool in resources.of_type(self.pool) if self._kind(pool)]
+        pools = [pool for pool in self._pools(resources) if self._kind(pool)]
         return [machine for pool in pools for machine in self._machines_of(resources, pool)]
 
     def _fit(self, resources: Resources, pool: Record, had: Collection[str]) -> str:
@@ -268,25 +276,25 @@ class SpotMarket(ABC):
         """Return the nodes of a pool as they are in the cluster: without machines that do not come, others with what
         their state does.
         """
-        states = spot_nodes.states(resources, pool)
-        until = spot_nodes.deadline(resources, pool)
+        states, until = spot_nodes.states(resources, pool), spot_nodes.deadline(resources, pool)
         nodes = self.view.nodes(resources, cluster, pool)
-        by_state = ((node, states.get(node["metadata"]["name"])) for node in nodes)
-        return [self._in_state(node, state, until) for node, state in by_state if state not in ("absent", "going")]
+        by_state, facts = ((node, states.get(node["metadata"]["name"])) for node in nodes), self._notice_of(pool)
+        return [_in_state(node, state, until, facts) for node, state in by_state if state not in ("absent", "going")]
 
-    def _in_state(self, node: dict[str, Any], state: spot_nodes.State | None, until: str) -> dict[str, Any]:
-        if state is None:
-            return node
-        changed = copy.deepcopy(node)
-        taint = {"noticed": self.spot.taint, "stopped": _STOPPED}.get(state)
-        if taint:
-            changed["spec"]["taints"] = [*changed["spec"].get("taints", ()), taint.as_object()]
-        condition = self.spot.condition if state == "noticed" else _SILENT
-        others = [known for known in changed["status"].get("conditions", ()) if known["type"] != condition.type]
-        changed["status"]["conditions"] = [*others, condition.as_object(until)]
-        if condition.type == "Ready":
-            changed["metadata"]["annotations"] = {**changed["metadata"].get("annotations", {}), **silent()}
-        else:
-            # A drain cordons first.
-            changed["spec"]["unschedulable"] = True
-        return changed
+
+def _in_state(node: dict[str, Any], state: spot_nodes.State | None, until: str, facts: SpotFacts) -> dict[str, Any]:
+    if state is None:
+        return node
+    changed = copy.deepcopy(node)
+    taint = {"noticed": facts.taint if facts.drained else None, "stopped": _STOPPED}.get(state)
+    if taint:
+        changed["spec"]["taints"] = [*changed["spec"].get("taints", ()), taint.as_object()]
+    condition = facts.condition if state == "noticed" else _SILENT
+    others = [known for known in changed["status"].get("conditions", ()) if known["type"] != condition.type]
+    changed["status"]["conditions"] = [*others, condition.as_object(until)]
+    if condition.type == "Ready":
+        changed["metadata"]["annotations"] = {**changed["metadata"].get("annotations", {}), **silent()}
+    elif facts.drained:
+        # A drain cordons first.
+        changed["spec"]["unschedulable"] = True
+    return changed

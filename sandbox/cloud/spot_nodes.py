@@ -86,6 +86,8 @@ class SpotFacts:
     """A request that is accepted, of which the machines never come."""
     surfaced: bool
     """Whether the autoscaler learns of `later` before its `maxNodeProvisionTime` is over."""
+    drained: bool = True
+    """Whether the cloud itself keeps pods off and ends them; else a program in the cluster acts on the condition."""
 
     def within(self, notice: float | None) -> "SpotFacts":
         """Return the facts of a cloud that gives so many seconds of notice, which is often less than it promises."""

@@ -5,14 +5,16 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
+from subprocess import run
 from typing import Any
 
 from sandbox.base.checkpoint import Checkpoint
 from sandbox.base.errors import SandboxError
 from sandbox.base.files import Unreadable, read_json, write_private
 from sandbox.base.home import Home
-from sandbox.cloud.cluster_runtime import Endpoint
+from sandbox.cloud.cluster_runtime import Endpoint, Provisioner
 from sandbox.cloud.ids import key
 from sandbox.cloud.node_groups import is_silent
 from sandbox.cluster import plugins
@@ -51,7 +53,9 @@ class LocalClusters:
         folders = (settings.parent for settings in sorted(self._directory.glob(f"*/{_SETTINGS}")))
         return next((f for f in folders if _is(cluster_of(f), cluster_id)), self._directory / folder_name(cluster_id))
 
-    def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
+    def start(
+        self, cluster_id: str, name: str, version: str, service_cidr: str, provisioner: Provisioner | None = None
+    ) -> None:
         folder = self.folder(cluster_id)
         if sharing := self._shared_before(folder, cluster_id):
             self._report(
@@ -61,15 +65,31 @@ class LocalClusters:
         loops = [f"--cloud={self._cloud}", f"--state={self._state}", f"{_CLUSTER}{cluster_id}"]
         if factor := os.environ.get(CLOCK_FACTOR):
             loops.append(f"--clock-factor={factor}")
-        settings = {"version": version, "cloud": self._cloud, "service_cidr": service_cidr, "loops": loops}
+        settings: dict[str, Any] = {
+            "version": version,
+            "cloud": self._cloud,
+            "service_cidr": service_cidr,
+            "loops": loops,
+        }
+        if provisioner:
+            pace = [f"--clock-factor={factor}"] if factor else []
+            settings["loops"] = [*loops, "--provisioner"]
+            settings["provisioner"] = asdict(provisioner) | {"arguments": [*provisioner.arguments, *pace]}
         note(folder, settings)
+        programs, definitions = dict(self._programs()), []
+        if provisioner:
+            # Only here: other clusters neither build nor run it.
+            from sandbox.toolchain.programs import ensure
+
+            programs |= ensure([provisioner.program], self._report)
+            definitions = printed_definitions(programs[provisioner.program])
         # Only here: certificates and HTTP take 0.1 s to import, and most commands start nothing.
         from sandbox.cluster.control_plane.start import start
 
         started = plane(folder)
-        start(started, self._programs(), self._report)
+        start(started, programs, self._report)
         plugins.plugin(self._cloud).trust(self._directory)
-        plugins.install(self._cloud, started.admin_kubeconfig, version)
+        plugins.install(self._cloud, started.admin_kubeconfig, version, definitions)
 
     def _shared_before(self, folder: Path, cluster_id: str) -> str | None:
         """Return the id of the cluster that has the folder which earlier versions gave to this one as well."""
@@ -95,6 +115,15 @@ class LocalClusters:
         with kubernetes_nodes.opened(plane(self.folder(cluster_id)).admin_kubeconfig) as client:
             kubernetes_nodes.apply(client, nodes)
             kubernetes_nodes.await_ready(client, [node for node in nodes if not is_silent(node)])
+
+
+def printed_definitions(program: Path) -> list[dict[str, Any]]:
+    """Return the definitions of the custom resources that a node provisioner prints."""
+    # Only here: most commands read no YAML.
+    import yaml
+
+    text = run([program, "crds"], capture_output=True, text=True, check=True).stdout
+    return [body for body in yaml.load_all(text, yaml.CSafeLoader) if body]
 
 
 def folder_name(cluster_id: str) -> str:

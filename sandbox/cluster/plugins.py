@@ -4,7 +4,7 @@ A plugin is imported when it is first asked for: an autoscaler's process has one
 """
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +36,16 @@ def quotas_of(name: str, all: Mapping[str, Any]) -> Any:
     return all.get(name, {})
 
 
-def install(name: str, kubeconfig: Path, version: str) -> None:
-    """Put a cloud's own objects into a cluster of a version, and wait until their kinds are served. Raises SandboxError."""
+def install(name: str, kubeconfig: Path, version: str, more: Collection[dict[str, Any]] = ()) -> None:
+    """Put a cloud's own objects, and more, into a cluster of a version, and wait until their kinds are served.
+
+    Raises SandboxError.
+    """
     # Only here: most commands never ask the API server.
     from sandbox.kubernetes import node_objects
 
     with node_objects.opened(kubeconfig) as client:
-        node_objects.install_addons(client, plugin(name).objects(version), plugin(name).manager)
+        node_objects.install_addons(client, [*more, *plugin(name).objects(version)], plugin(name).manager)
 
 
 def limits(name: str, folder: Path) -> Quotas:

@@ -151,6 +151,8 @@ def _end_pods(home: Home, notice: _Notice, began: float, factor: float) -> None:
     facts, end = notice.facts, began + notice.facts.notice / factor
     with node_objects.opened(plane.admin_kubeconfig) as client:
         eviction.report(client, notice.nodes, facts, _stamp(timedelta(seconds=end - time.monotonic())))
+        if not facts.drained:
+            return
         _wait(began + facts.reaction / factor)
         pods = eviction.pods_of(client, notice.nodes)
         if facts.pods == "failed":

@@ -13,6 +13,9 @@ from sandbox.base.errors import SandboxError
 from sandbox.kubernetes.client import Client, Object
 
 _MANAGER = "sandbox-nodes"
+_KUBELET = "kubelet"
+AT_REGISTRATION = "atRegistration"
+"""A key beside a node's `spec`: what its kubelet puts there once, and others may change."""
 _READY_SECONDS = 60
 
 
@@ -38,10 +41,13 @@ def apply(client: Client, nodes: list[Object]) -> None:
     for name in sorted(by_name):
         node = by_name[name]
         keys = ["apiVersion", "kind", "metadata", "spec"]
+        body = {key: node[key] for key in keys if key in node}
         if name not in present:
             # At once: otherwise the simulated kubelet sees a node without resources and reports none.
-            keys.append("status")
-        client.apply({key: node[key] for key in keys if key in node}, _MANAGER, force=True)
+            body["status"] = node["status"]
+            if once := node.get(AT_REGISTRATION):
+                client.apply({**body, "spec": {**node["spec"], **once}}, _KUBELET, force=True)
+        client.apply(body, _MANAGER, force=True)
         if name in present and (changed := changed_conditions(present[name], node)):
             client.patch_status("v1", "Node", name, {"conditions": changed})
 

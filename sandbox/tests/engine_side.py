@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.cloud.cluster_runtime import Endpoint
+from sandbox.cloud.cluster_runtime import Endpoint, Provisioner
 from sandbox.cloud.provider import Diff, Failure, Provider, Resource
 
 Props = dict[str, Any]
@@ -26,10 +26,15 @@ class RecordingRuntime:
         self.calls: list[tuple[str, ...]] = []
         self.nodes: dict[str, list[Props]] = {}
         self.before: Callable[[str], None] = lambda call: None
+        self.provisioner: Provisioner | None = None
+        """That of the last start."""
 
-    def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
+    def start(
+        self, cluster_id: str, name: str, version: str, service_cidr: str, provisioner: Provisioner | None = None
+    ) -> None:
         self.before("start")
         self.calls.append(("start", cluster_id, name, version, service_cidr))
+        self.provisioner = provisioner
 
     def stop(self, cluster_id: str) -> None:
         self.before("stop")

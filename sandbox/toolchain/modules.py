@@ -131,6 +131,10 @@ MODULES = (
         {"workflow-controller": "github.com/argoproj/argo-workflows/v3/cmd/workflow-controller"},
         "github.com/argoproj/argo-workflows/v3",
     ),
+    # Only clusters with node auto-provisioning run it.
+    Module(
+        "karpenter", {"karpenter": "kubeflow-spot.dev/tools/karpenter"}, "github.com/Azure/karpenter-provider-azure"
+    ),
 )
 NAMES = frozenset(name for module in MODULES for name in module.packages)
 

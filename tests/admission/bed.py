@@ -15,7 +15,7 @@ import pytest
 
 from sandbox.azure.azure_cloud import AzureCloud
 from sandbox.azure.azure_provider import AzureProvider
-from sandbox.cloud.cluster_runtime import Endpoint
+from sandbox.cloud.cluster_runtime import Endpoint, Provisioner
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.start import start
 from sandbox.cluster.plugins import install
@@ -80,7 +80,9 @@ class _Cluster:
         self._directory, self._cloud = directory, cloud
         self.plane: ControlPlane | None = None
 
-    def start(self, cluster_id: str, name: str, version: str, service_cidr: str) -> None:
+    def start(
+        self, cluster_id: str, name: str, version: str, service_cidr: str, provisioner: Provisioner | None = None
+    ) -> None:
         self.plane = ControlPlane(self._directory / name, version=version, cloud=self._cloud, service_cidr=service_cidr)
         start(self.plane, ensure(PROGRAMS, print), tally.report)
         if self._cloud == "gcp":

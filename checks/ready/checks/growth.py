@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from checks.check import Check, Remark, note, ok, wrong
 from checks.findings import State
 from checks.ready.autoscaler import Group, Starting
+from checks.ready.checks import provisioned
 from checks.ready.cloud_facts import CloudFacts
 from checks.ready.cluster import BrokenContract, Cluster, NoContract
 from components.layer.autoscaler import priorities
@@ -23,6 +24,8 @@ def _order(cluster: Cluster) -> Iterator[Remark]:
     cloud = cluster.cloud
     if cloud is None:
         yield note("how this cluster's autoscaler chooses among pools is not known here")
+    elif provisioned.used(cluster):
+        yield from provisioned.check_order(cluster)
     elif cloud.expander:
         yield from _by_priority(cluster, cloud)
     else:
@@ -132,6 +135,9 @@ def _by_class(cluster: Cluster, cloud: CloudFacts) -> Iterator[Remark]:
 
 
 def _autoscaler(cluster: Cluster) -> Iterator[Remark]:
+    if provisioned.used(cluster):
+        yield from provisioned.check_pools(cluster)
+        return
     cloud = cluster.cloud
     try:
         groups = cluster.groups

@@ -28,7 +28,7 @@ applications/profiles/pss/namespace-labels.yaml)."""
 
 # A pod that never ends gets no default. The label counts for a training pod even if its restart
 # policy is Always.
-_MAY_MOVE = f"""\
+MAY_MOVE = f"""\
 ({workload_kinds.ENDS})
 || (has(object.metadata.labels) && {cel.value(PLACEMENT_LABEL)} in object.metadata.labels && {workload_kinds.TRAINS})"""
 
@@ -97,13 +97,14 @@ def policy(
     grace: int,
     instance: str,
     pipelines_in: Sequence[str] = (),
+    also: str = "",
 ) -> Mutating:
     """Return the policy and its binding. `grace`: seconds, for pods that may run on spot and have
-    Kubernetes' default.
+    Kubernetes' default. `also`: a further patch.
 
     `pipelines_in`: platform namespaces whose workflow pods the policy is for, in place of profiles.
     """
-    conditions = {"ends-by-itself": _MAY_MOVE}
+    conditions = {"ends-by-itself": MAY_MOVE}
     if pipelines_in:
         conditions = {
             "of-a-workflow": workload_kinds.WORKFLOW,
@@ -127,7 +128,7 @@ def policy(
             ),
             "terms": _TERMS,
         },
-        patch=_patch(pools, grace),
+        patch=f"({_patch(pools, grace)})\n+ {also}" if also else _patch(pools, grace),
     )
 
 
@@ -212,13 +213,14 @@ class PlacementDefaults(Part):
         inside: Inside,
         *,
         grace: int,
+        also: str = "",
     ) -> None:
         super().__init__("kubeflow-spot:addons:PlacementDefaults", name, inside)
-        declare(self, name, policy(scheduling, pools, grace, self.instance))
+        declare(self, name, policy(scheduling, pools, grace, self.instance, also=also))
         if pipelines_in := scheduling.guard.pipeline_namespaces:
             declare(
                 self,
                 f"{name}-pipelines",
-                policy(scheduling, pools, grace, self.instance, pipelines_in),
+                policy(scheduling, pools, grace, self.instance, pipelines_in, also),
             )
         self.register_outputs({})

@@ -9,11 +9,12 @@ from typing import Any
 import pulumi
 
 from components.layer.part import Inside
-from components.layer.scheduling import contract, neighbours, pod_defaults
+from components.layer.scheduling import contract, kept_pods, neighbours, pod_defaults
 from components.layer.scheduling.back_to_spot import BackToSpot
 from components.layer.scheduling.contract import Contract
 from components.layer.scheduling.defaults import PlacementDefaults
 from components.layer.scheduling.guard import SpotGuard
+from components.layer.scheduling.kept_pods import KeptPods
 from components.layer.scheduling.label_places import LabelPlaces
 from components.layer.scheduling.lost_pods import LostPods
 from components.layer.scheduling.pod_defaults import PodDefaults
@@ -43,6 +44,8 @@ class SchedulingPlan:
     """Disagreements with the guards of other stacks in the cluster."""
     contract: str | None
     """The name under which the contract is published; None when no objects are declared."""
+    moves_pods: bool
+    """Whether the cluster's engine moves running pods, so that some must be kept."""
     on_demand_gpus: int | None
     """All GPUs that the cluster can have on demand; None if unknown."""
 
@@ -104,6 +107,7 @@ def plan(
         if scheduling.enabled
         else (),
         contract=published_as if scheduling.enabled else None,
+        moves_pods=spec.moves_pods,
         on_demand_gpus=_on_demand_gpus(pools) if contracts is None else None,
     )
 
@@ -134,7 +138,10 @@ def declare(
         grace = scheduling.grace_period_seconds or spot_grace(
             (pool.source for pool in pools), cloud
         )
-        PlacementDefaults(f"{name}-defaults", scheduling, pools, inside, grace=grace)
+        also = kept_pods.unless_on_spot(cloud) if plan.moves_pods else ""
+        PlacementDefaults(f"{name}-defaults", scheduling, pools, inside, grace=grace, also=also)
+        if plan.moves_pods:
+            KeptPods(f"{name}-kept-pods", scheduling, cloud, inside)
     elif scheduling.profiles:
         PodDefaults(f"{name}-pod-defaults", scheduling.profiles, pools, inside)
     if scheduling.back_to_spot:

@@ -21,6 +21,7 @@ from config.clouds.azure.azure_forms import (
     TenantId,
 )
 from config.clouds.azure.azure_network import AzureNetwork
+from config.clouds.azure.azure_node_provisioning import AzureNodeProvisioning
 from config.clouds.azure.azure_storage_drivers import AzureStorageDrivers
 from config.clouds.azure.azure_upgrades import AzureUpgrades
 from config.clouds.provider_properties import Properties
@@ -254,6 +255,10 @@ class Azure(CloudSettings):
     autoscaler: AzureAutoscaler = optional(
         AzureAutoscaler(), "The cluster autoscaler's settings where they differ from the release's."
     )
+    node_provisioning: AzureNodeProvisioning | None = optional(
+        None,
+        "Node auto-provisioning (Karpenter) in place of the autoscaler; `{}` takes the defaults.",
+    )
     # https://learn.microsoft.com/azure/templates/microsoft.containerservice/managedclusters
     properties: Properties = optional(
         {},
@@ -270,6 +275,11 @@ class Azure(CloudSettings):
     def place(self) -> str | None:
         """The region's short name."""
         return self.location
+
+    @property
+    def autoscaled(self) -> bool:
+        """Whether the cluster autoscaler grows the pools."""
+        return self.node_provisioning is None
 
     def group(self, cluster: str) -> Reference:
         """Return the name of the resource group of a new cluster of this name."""

@@ -26,6 +26,8 @@ _VISIBLE = 0.96
 _TIMER = "10m"
 """AKS' own scale-down timers (page cluster-autoscaler, the autoscaler profile)."""
 _PODS = 250
+_GONE = 10 * 60
+"""Seconds in which Karpenter drains and deletes a node after `consolidateAfter` [inferred]."""
 
 
 class Aks(Cloud):
@@ -114,6 +116,8 @@ class Aks(Cloud):
         """Return those that the stack sets; upstream's in a cluster that it does not make."""
         if not isinstance(spec.cloud, Azure) or spec.system_pool is None:
             return AutoscalerTimers()
+        if nap := spec.cloud.node_provisioning:
+            return AutoscalerTimers(scale_down=seconds(nap.consolidate_after) + _GONE)
         own, release = spec.cloud.autoscaler, pinned_autoscaler(spec.release)
         tolerant = unready.chosen(own, release, pools, spec.system_pool.min_nodes)
         chosen = release.model_copy(update=own.model_dump(exclude_none=True))

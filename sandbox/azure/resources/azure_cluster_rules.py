@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox.azure import azure_catalogue, azure_errors, azure_ids
 from sandbox.azure.azure_errors import AzureRefused, aks
-from sandbox.azure.resources import access_rules, azure_network_rules, cluster_pools_rules
+from sandbox.azure.resources import access_rules, azure_network_rules, cluster_pools_rules, provisioning_rules
 from sandbox.azure.resources.azure_identity import assigned
 from sandbox.azure.resources.azure_requests import ClusterRequest, ClusterRule, invalid
 from sandbox.cloud import rules
@@ -150,23 +150,6 @@ def workload_identity(request: ClusterRequest) -> AzureRefused | None:
     return aks("BadRequest", "Workload identity needs the OIDC issuer.", "properties.securityProfile.workloadIdentity")
 
 
-def node_provisioning(request: ClusterRequest) -> AzureRefused | None:
-    # Azure/AKS #4759 and the AKS page node-auto-provisioning. The second text follows the pattern of Azure/AKS #5345; UNCONFIRMED
-    # for a service principal.
-    if request.part("nodeProvisioningProfile").get("mode") != "Auto":
-        return None
-    target = "properties.nodeProvisioningProfile.mode"
-    prefix = ".properties.nodeProvisioningProfile.mode cannot be Auto"
-    if request.body["networkProfile"]["ipFamilies"] != ["IPv4"]:
-        text = f"{prefix} unless .properties.networkProfile.ipFamilies is set to one of [IPv4]."
-        return aks("OperationNotAllowed", text, target)
-    if "identity" not in request.body:
-        return aks(
-            "OperationNotAllowed", f"{prefix} if .properties.servicePrincipalProfile is specified.", target
-        ).as_read()
-    return None
-
-
 # AKS page cluster-autoscaler (2026-07-30). `skip-nodes-with-local-storage` is false in several GETs that users pasted; the REST
 # text says true. No GET shows the three daemonset booleans.
 AUTOSCALER_DEFAULTS = {
@@ -246,6 +229,7 @@ RESULT: tuple[ClusterRule, ...] = (
     *(azure_network_rules.overlay_plugin, azure_network_rules.pod_range_plugin),
     *(azure_network_rules.cilium_plugin, azure_network_rules.cilium_policy, azure_network_rules.policy_plugin),
     *(azure_network_rules.balancer, azure_network_rules.kept_ranges, azure_network_rules.service_range_size),
-    *(azure_network_rules.dns_address, azure_network_rules.ranges_overlap, node_provisioning),
+    *(azure_network_rules.dns_address, azure_network_rules.ranges_overlap),
+    *provisioning_rules.RESULT,
 )
 """Rules on the resulting body: defaults and kept values included."""

@@ -12,11 +12,18 @@ from sandbox.cloud.state import Body, Record, Resources
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"
 POOL = "azure-native:containerservice:AgentPool"
+MACHINES = "sandbox:Machines"
+"""Machines of node auto-provisioning (`provisioned`). No type of azure-native: no resource of a program is one."""
 
 
 def pools_of(resources: Resources, cluster_id: str) -> list[Record]:
     """Return a cluster's pools, inline and standalone, in order of creation."""
     return resources.of_type(POOL, below=cluster_id)
+
+
+def machines_of(resources: Resources, cluster_id: str) -> list[Record]:
+    """Return all that has machines in a cluster: its pools, and what node auto-provisioning made."""
+    return [*pools_of(resources, cluster_id), *resources.of_type(MACHINES, below=cluster_id)]
 
 
 class ClusterRequest(ResourceRequest):

@@ -2,7 +2,7 @@
 
 from sandbox.azure import azure_catalogue
 from sandbox.azure.azure_errors import AzureRefused, aks
-from sandbox.azure.resources import azure_network_rules, subnet_sizes
+from sandbox.azure.resources import azure_network_rules, provisioning_rules, subnet_sizes
 from sandbox.azure.resources.azure_requests import ClusterPools, ClusterRequest, PoolsRule, pools_of
 from sandbox.cloud import rules
 
@@ -32,23 +32,6 @@ def number_of_pools(fleet: ClusterPools) -> AzureRefused | None:
     if len(fleet.pools) <= _MOST_POOLS:
         return None
     return aks("MaxAgentPoolCountReached", f"A cluster has at most {_MOST_POOLS} agent pools.", "agentPoolProfiles")
-
-
-@rules.as_read
-def node_provisioning(fleet: ClusterPools) -> AzureRefused | None:
-    # AKS pages node-auto-provisioning and migrate-from-autoscaler-to-node-auto-provisioning: autoscaled pools need a feature
-    # flag, Windows is not supported. The message follows the pattern of Azure/AKS #5345; for these two it is UNCONFIRMED.
-    if fleet.cluster.get("nodeProvisioningProfile", {}).get("mode") != "Auto":
-        return None
-    for pool in fleet.pools:
-        if pool["enableAutoScaling"] or pool["osType"] == "Windows":
-            what = "enableAutoScaling" if pool["enableAutoScaling"] else "osType Windows"
-            text = (
-                ".properties.nodeProvisioningProfile.mode cannot be Auto if "
-                f".properties.agentPoolProfiles.{what} is specified."
-            )
-            return aks("OperationNotAllowed", text, "properties.nodeProvisioningProfile.mode")
-    return None
 
 
 def skew(fleet: ClusterPools) -> AzureRefused | None:
@@ -87,7 +70,7 @@ def standard_balancer(fleet: ClusterPools) -> AzureRefused | None:
 
 
 RULES: tuple[PoolsRule, ...] = (
-    *(system_pool, number_of_pools, node_provisioning, skew, standard_balancer),
+    *(system_pool, number_of_pools, *provisioning_rules.POOLS, skew, standard_balancer),
     *(azure_network_rules.service_range, azure_network_rules.pod_range, subnet_sizes.subnet_size),
     *(subnet_sizes.pod_range_size, azure_network_rules.managed_gateway, azure_network_rules.own_gateway),
     azure_network_rules.own_routes,

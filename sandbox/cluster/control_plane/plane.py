@@ -6,6 +6,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -52,6 +53,10 @@ PROCESSES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manage
 SERVERS = PROCESSES[:2]
 KUBELETS = "kwok"
 LOOPS = "autoscaler"
+PROVISIONER = "provisioner"
+SOCKET = "provisioner.sock"
+"""The name of the socket, in a control plane's folder, on which the loops answer for the cloud. Processes run in that folder: with
+its whole path the name could be too long for a socket."""
 USER = "cluster-admin"
 
 
@@ -61,8 +66,9 @@ class ControlPlane:
     `directory` has everything: certificates, data, logs, records of the processes, kubeconfigs. `version` is a
     Kubernetes version such as "1.36", "1.35.3" or GKE's "1.35.7-gke.1240000", which nodes show and the API server's
     `/version` does not. `cloud` is "azure" or "gcp". With `loops`, arguments of `python -m sandbox.autoscaler`, a sixth
-    process does the cloud's own work inside the cluster. `timed` is for a cluster whose time somebody else keeps: without kwok, and
-    without the controllers that act when time has passed.
+    process does the cloud's own work inside the cluster; with `provisioner`, a `cluster_runtime.Provisioner` as a dict, a
+    seventh makes nodes. `timed` is for a cluster whose time somebody else keeps: without kwok, and without the controllers that
+    act when time has passed.
     """
 
     def __init__(
@@ -74,6 +80,7 @@ class ControlPlane:
         service_cidr: str = "10.0.0.0/16",
         loops: Sequence[str] = (),
         timed: bool = False,
+        provisioner: Mapping[str, Any] | None = None,
     ) -> None:
         if not re.fullmatch(r"1\.\d+(\.\d+(-gke\.\d+)?)?", version):
             raise SandboxError(f"{version!r} is not a Kubernetes version: expected one like 1.36 or 1.35.3")
@@ -85,8 +92,9 @@ class ControlPlane:
         self.service_cidr = service_cidr
         self.loops = loops
         self.timed = timed
+        self.provisioner = provisioner
         own = tuple(name for name in PROCESSES if name != KUBELETS or not timed)
-        names = (*own, LOOPS) if loops else own
+        names = (*own, *((LOOPS,) if loops else ()), *((PROVISIONER,) if provisioner else ()))
         self.processes = {name: Process(name, self.directory) for name in names}
 
     @property
@@ -143,13 +151,17 @@ class ControlPlane:
 
     def end(self) -> None:
         """End the processes; the caller holds the lock."""
+        self.end_others()
+        clients = [name for name in self.processes if name not in SERVERS]
+        for names in (clients, *([name] for name in reversed(SERVERS))):
+            stop_all([self.processes[name] for name in names])
+
+    def end_others(self) -> None:
+        """End the processes that it had with other settings."""
         others = [
             path.stem for path in (self.directory / "processes").glob("*.json") if path.stem not in self.processes
         ]
         stop_all([Process(name, self.directory) for name in others])
-        clients = [name for name in self.processes if name not in SERVERS]
-        for names in (clients, *([name] for name in reversed(SERVERS))):
-            stop_all([self.processes[name] for name in names])
 
     @contextmanager
     def locked(self, notify: Notify) -> Iterator[None]:

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from sandbox.base.files import write_private
 from sandbox.cluster import plugins
-from sandbox.cluster.control_plane.plane import ControlPlane, client_credentials, kubeconfig
+from sandbox.cluster.control_plane.plane import PROVISIONER, SOCKET, ControlPlane, client_credentials, kubeconfig
 
 ETCD_QUOTA = 512 << 20  # bytes; an emulated cluster holds a few thousand small objects
 NODE_LEASE = 40  # seconds, a kubelet's default (nodeLeaseDurationSeconds in KubeletConfiguration)
@@ -118,6 +119,7 @@ def commands(settings: Settings, stages: list[Path]) -> dict[str, Command]:
         "kube-controller-manager": controllers(settings),
         **kubelets,
         **autoscaled,
+        **({PROVISIONER: provisioner(settings, settings.plane.provisioner)} if settings.plane.provisioner else {}),
     }
 
 
@@ -261,3 +263,20 @@ def autoscaler(settings: Settings) -> Command:
     if sys.pycache_prefix:
         environment["PYTHONPYCACHEPREFIX"] = os.fspath(sys.pycache_prefix)
     return Command([sys.executable, "-P", "-m", "sandbox.autoscaler", *server, *settings.plane.loops], [], environment)
+
+
+def provisioner(settings: Settings, given: Mapping[str, Any]) -> Command:
+    """Return the program that makes nodes, as the cloud runs it."""
+    kubeconfig = settings.kubeconfig("admin")
+    environment = {
+        **given["environment"],
+        "KUBECONFIG": str(kubeconfig),
+        "DISABLE_LEADER_ELECTION": "true",
+        # Any free port: nobody asks there.
+        "METRICS_PORT": "0",
+        "HEALTH_PROBE_PORT": "0",
+        **settings.collector(),
+    }
+    program = str(settings.programs[given["program"]])
+    socket = settings.plane.directory / SOCKET
+    return Command([program, "run", f"--azure={socket}", *given["arguments"]], [kubeconfig], environment)

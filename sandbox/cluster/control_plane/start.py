@@ -15,11 +15,12 @@ from sandbox.base.errors import SandboxError
 from sandbox.base.files import write_private
 from sandbox.base.notices import Notify
 from sandbox.cluster.control_plane.certificates import ensure_certificates
-from sandbox.cluster.control_plane.plane import KUBELETS, LOOPS, SERVERS, USER, ControlPlane
+from sandbox.cluster.control_plane.plane import KUBELETS, LOOPS, PROVISIONER, SERVERS, USER, ControlPlane
 from sandbox.cluster.control_plane.ports import FILE, choose_ports, taken_ports
 from sandbox.cluster.control_plane.process import Process, stop_all
 from sandbox.cluster.control_plane.program_flags import Command, Settings, commands, write_inputs
 
+LATE = (LOOPS, PROVISIONER)
 OLDEST_EMULATED = 3  # minor versions behind its own that a 1.36 API server can emulate
 START_TIMEOUT = 120.0  # seconds; a start takes about 6, on a machine that builds something else at the time 40
 
@@ -61,12 +62,14 @@ class _Start:
             for name, process in self.processes.items()
             if not process.up_to_date(commands_by_name[name].arguments, commands_by_name[name].inputs)
         ]
+        self.plane.end_others()
         try:
             self.launch_all(stale, commands_by_name, settings)
             self.wait(self.usable(settings), "can be used")
-            if LOOPS in stale:
-                # Last, and without a wait: no declared resource needs it, and it would slow down the others at the start.
-                self.launch(LOOPS, commands_by_name[LOOPS])
+            for name in LATE:
+                if name in stale:
+                    # Last, and without a wait: no declared resource needs it, and it would slow down the others at the start.
+                    self.launch(name, commands_by_name[name])
         except BaseException:
             stop_all(self.launched)
             raise
@@ -79,7 +82,7 @@ class _Start:
     def prepare(self) -> Settings:
         """Prepare all files that the processes need."""
         plane, programs = self.plane, self.programs
-        if missing := [name for name in plane.processes if name not in (*programs, LOOPS)]:
+        if missing := [name for name in plane.processes if name not in (*programs, *LATE)]:
             raise SandboxError(f"a control plane also needs {', '.join(missing)}")
         binary = binary_version(programs["kube-apiserver"])
         emulated = emulated_version(plane.version, binary)
@@ -99,7 +102,7 @@ class _Start:
         """Restart the named processes: etcd and the API server at once, their clients when the API server answers."""
         stop_all([self.processes[name] for name in reversed(self.processes) if name in stale])
         servers = [name for name in stale if name in SERVERS]
-        clients = [name for name in stale if name not in (*SERVERS, LOOPS)]
+        clients = [name for name in stale if name not in (*SERVERS, *LATE)]
         if stale:
             self.notify(f"control plane {self.plane.version}: starting {', '.join(stale)}")
         for names in (servers, clients):

@@ -44,9 +44,10 @@ class Cloud:
 class Scans:
     """A loop's scans at times of the test's choice."""
 
-    def __init__(self, cloud: Cloud, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, cloud: Cloud, folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: bool) -> None:
         ensure_certificates(folder / "certificates", "10.0.0.0/16")
-        self._loop = Loop(Settings(folder, 1, "azure", folder / "azure.json", "c"), lambda: cloud)  # type: ignore[arg-type, return-value]
+        given = Settings(folder, 1, "azure", folder / "azure.json", "c", **settings)
+        self._loop = Loop(given, lambda: cloud)  # type: ignore[arg-type, return-value]
         self._loop._mirrors = [Mirrored([]), Mirrored(training(6, [GPU])), Mirrored([])]  # type: ignore[list-item]
         self._patch = monkeypatch
 
@@ -70,6 +71,14 @@ def test_machines_that_do_not_come_are_waited_for_as_long_as_the_profile_says(
     printed = capsys.readouterr().out
     assert "pool dead: scale-up timed out after 600 s\n" in printed
     assert "pool dead: left alone for 300 s\n" in printed
+
+
+def test_no_pool_grows_where_another_program_makes_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cloud = Cloud(group("t4", 6))
+    Scans(cloud, tmp_path, monkeypatch, provisioner=True).at(0)
+    assert cloud.sizes() == {"t4": 0}
+    Scans(cloud, tmp_path, monkeypatch).at(0)
+    assert cloud.sizes() == {"t4": 6}
 
 
 def test_the_last_decisions_are_found_among_other_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

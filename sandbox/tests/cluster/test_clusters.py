@@ -8,8 +8,13 @@ import pytest
 
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
+from sandbox.cloud.cluster_runtime import Provisioner
 from sandbox.cluster import clusters
 from sandbox.cluster.clusters import LocalClusters
+from sandbox.cluster.control_plane import ControlPlane, program_flags
+from sandbox.cluster.control_plane.plane import PROVISIONER
+from sandbox.cluster.control_plane.ports import NAMES
+from sandbox.cluster.control_plane.program_flags import Settings
 from sandbox.engine import out_of_band
 from sandbox.engine.clouds import Clouds
 from sandbox.gcp.gcp_cloud import GcpCloud
@@ -149,6 +154,34 @@ def test_two_pools_of_one_name_are_changed_by_their_clusters_names(
     assert out_of_band.scale(home, "Other/aks/system", 3, print) == 1
     out_of_band.edit(home, "ml/aks/system", "{maxCount: 4}", print)
     assert {p.id.split("/")[4]: (p.count, p.most) for p in account.cloud.pools()} == {"ml": (1, 4), "Other": (3, 5)}
+
+
+def test_a_cluster_gets_the_program_that_makes_its_nodes_with_the_definitions_that_it_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "karpenter"
+    program.write_text('#!/bin/sh\necho "--- {kind: $1}"\n')
+    program.chmod(0o755)
+    started: list[ControlPlane] = []
+    installed: list[object] = []
+    monkeypatch.setattr("sandbox.toolchain.programs.ensure", lambda names, _: dict.fromkeys(names, program))
+    monkeypatch.setattr("sandbox.cluster.control_plane.start.start", lambda plane, *_: started.append(plane))
+    monkeypatch.setattr(clusters.plugins, "install", lambda *arguments: installed.append(arguments[3]))
+    monkeypatch.setenv(clusters.CLOCK_FACTOR, "60")
+    local = LocalClusters(tmp_path, "azure", dict, print, tmp_path / "state.json")
+    provisioner = Provisioner("karpenter", ["--location=westeurope"], {"CLUSTER_NAME": "x"})
+    local.start(aks("ml", "x"), "x", "1.36", "10.0.0.0/16", provisioner)
+    local.start(aks("ml", "y"), "y", "1.36", "10.0.0.0/16")
+    with_it, _ = started
+    assert installed == [[{"kind": "crds"}], []]
+    assert [PROVISIONER in plane.processes for plane in started] == [True, False]
+    assert ["--provisioner" in plane.loops for plane in started] == [True, False]
+    settings = Settings(with_it, dict.fromkeys(NAMES, 1), {"karpenter": program}, None, "1.36.2")
+    command = program_flags.provisioner(settings, with_it.provisioner or {})
+    socket = f"--azure={with_it.directory}/provisioner.sock"
+    assert command.arguments == [str(program), "run", socket, "--location=westeurope", "--clock-factor=60"]
+    assert command.environment["CLUSTER_NAME"] == "x"
+    assert command.environment["KUBECONFIG"] == str(with_it.admin_kubeconfig)
 
 
 def test_a_stack_named_like_a_lock_of_another_has_a_lock_and_a_folder_of_its_own(tmp_path: Path) -> None:

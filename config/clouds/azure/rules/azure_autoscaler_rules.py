@@ -6,8 +6,10 @@ Sources: recordings of the real cluster-autoscaler 1.36.1; AKS' page cluster-aut
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import wraps
+from typing import TypeAlias
 
 from config.base.problems import Problem
 from config.clouds.azure import unready
@@ -20,6 +22,8 @@ from config.model.pool import Pool
 from config.placement import object_names
 from config.rules.chain_rules import accepted_wait
 from config.rules.draft import Draft, has_gpus
+
+CloudRule: TypeAlias = Callable[[Azure, Draft, Cloud], Iterator[Problem]]
 
 _PATH = "cloud.autoscaler"
 
@@ -259,7 +263,18 @@ def _balanced(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-NEW_CLUSTER_RULES = (
+def _of_the_autoscaler(rule: CloudRule) -> CloudRule:
+    """Make a rule end where node auto-provisioning takes the autoscaler's place."""
+
+    @wraps(rule)
+    def judged(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+        if azure.node_provisioning is None:
+            yield from rule(azure, draft, cloud)
+
+    return judged
+
+
+_ALL = (
     _expander,
     _balanced,
     _provision_time,
@@ -269,3 +284,4 @@ NEW_CLUSTER_RULES = (
     _unread_order,
     _unread_groups,
 )
+NEW_CLUSTER_RULES = tuple(map(_of_the_autoscaler, _ALL))

@@ -28,6 +28,7 @@ def _order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         not tiers
         or not (draft.all_pools or draft.unread_pools)
         or azure.autoscaler.expander != "priority"
+        or azure.node_provisioning
     ):
         return
     pools = draft.pools_where(lambda pool: grown(draft, [pool], cloud))

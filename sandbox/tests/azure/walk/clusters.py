@@ -8,8 +8,8 @@ from sandbox.azure.resources import azure_cluster_rules, cluster_pools_rules
 from sandbox.cloud.state import Store
 from sandbox.tests.rule_walk import ABSENT, Row, Step
 
-from ..conftest import AUTOSCALED, CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props
-from .requests import GROUP, GUID, OWN, Delete, Put, cluster, id_of, pool
+from ..conftest import CLUSTER, CLUSTER_INPUTS, POOL, REGULAR, SPOT, SYSTEM, Account, Props
+from .requests import GROUP, OWN, Delete, Put, cluster, id_of, pool
 
 _ABSENT = f"{GROUP}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/no"
 _TWO = id_of(CLUSTER, resourceGroupName="ml", resourceName="two")
@@ -218,26 +218,6 @@ ROWS = [
     )
     .given(cluster(), pool(REGULAR, resourceName="two"), lambda account: _older(account, "1.33.9"))
     .tries(cluster, kubernetesVersion=("1.36", "1.35.5")),
-    Row("node auto-provisioning with autoscaled pools", cluster_pools_rules.node_provisioning, "2.1")
-    .assumes("OperationNotAllowed", ".properties.nodeProvisioningProfile.mode cannot be Auto")
-    .tries(cluster, nodeProvisioningProfile={"mode": "Auto"}, agentPoolProfiles=([AUTOSCALED], ABSENT)),
-    Row("autoscaled pool under node auto-provisioning", cluster_pools_rules.node_provisioning, "2.1")
-    .assumes("OperationNotAllowed", ".properties.nodeProvisioningProfile.mode cannot be Auto")
-    .given(cluster(nodeProvisioningProfile={"mode": "Auto"}))
-    .tries(pool, (SPOT, REGULAR), resourceName="two"),
-    Row("node auto-provisioning with IPv6", azure_cluster_rules.node_provisioning, "2.1")
-    .says("OperationNotAllowed", "unless .properties.networkProfile.ipFamilies is set to one of [IPv4].")
-    .tries(
-        cluster, nodeProvisioningProfile=({"mode": "Auto"}, ABSENT), networkProfile={"ipFamilies": ["IPv4", "IPv6"]}
-    ),
-    Row("node auto-provisioning with a service principal", azure_cluster_rules.node_provisioning, "2.1")
-    .assumes("OperationNotAllowed", "if .properties.servicePrincipalProfile is specified.")
-    .tries(
-        cluster,
-        nodeProvisioningProfile=({"mode": "Auto"}, ABSENT),
-        identity=None,
-        servicePrincipalProfile={"clientId": GUID, "secret": "x"},
-    ),
     *(
         Row(f"{field} {value}", azure_cluster_rules.profile_formats, "page cluster-autoscaler")
         .says(f"Invalid value specified for the cluster-autoscaler parameter '{flag}'.")

@@ -8,11 +8,11 @@ from sandbox.cloud.provider import InitFailed
 from sandbox.tests.rule_walk import Refusal, Walk, marked
 
 from ..conftest import IDENTITY, Account, ml
-from . import access, clusters, networks, pools
+from . import access, clusters, networks, pools, provisioning
 from . import storage as storages
 from .requests import Put
 
-MODULES = (pools, clusters, access, networks, storages)
+MODULES = (pools, clusters, access, networks, provisioning, storages)
 TABLES = [
     *((module, table) for module in (azure_cluster_rules, azure_pool_rules) for table in ("SENT", "RESULT")),
     *((cluster_pools_rules, table) for table in ("RULES", "REMAINING")),

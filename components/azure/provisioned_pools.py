@@ -1,0 +1,127 @@
+"""Pools of node auto-provisioning that exist already: what an edit would do to their nodes.
+
+Karpenter replaces the nodes of a changed pool ("drift", page node-auto-provisioning-disruption),
+and drains those of a removed one. No edit ends work on demand (docs/adr/0018).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pulumi
+
+from components import immutable
+from components.layer import running
+from components.removed_pools import LivePool
+from components.target import Stack
+from config.base.problems import Problem
+from config.clouds import registry
+from config.clouds.azure.azure_pool import settings_of
+from config.clouds.azure.azure_settings import Azure
+from config.placement.node_pools import POOL_LABEL, NodePool
+from config.placement.object_names import next_generation
+
+PROVISIONED = "provisioned"
+"""Key of the last update: each pool that was an object of Karpenter's, with what its nodes are."""
+
+_LABEL, _SPOT, _SUBNET = "label", "spot", "subnet"
+
+
+def remembered(stack: Stack, cloud: Azure) -> dict[str, Any]:
+    """Return what the next update compares with."""
+    pools = {pool.name: _facts(pool, cloud) for pool in stack.node_pools}
+    return {PROVISIONED: pools} if cloud.node_provisioning else {}
+
+
+def _facts(pool: NodePool, cloud: Azure) -> dict[str, Any]:
+    """Return what a pool's nodes are, by the keys of the stack file."""
+    source = settings_of(pool.source)
+    subnet, own = source.subnet, cloud.node_provisioning
+    return {
+        _LABEL: pool.label,
+        _SPOT: pool.spot,
+        _SUBNET: subnet.text if subnet else "",
+        "machine": pool.machine,
+        "zones": list(pool.zones),
+        "labels": dict(pool.labels),
+        "taints": [str(taint) for taint in pool.taints],
+        "maxPods": pool.source.max_pods or 0,
+        "osDisk.sizeGb": source.os_disk.size_gb or 0,
+        "installDriver": pool.install_driver,
+        "cloud.encryption.atHost": cloud.encryption.at_host,
+        "cloud.nodeProvisioning.expireAfter": own.expire_after if own else None,
+    }
+
+
+def before(stack: Stack) -> Mapping[str, Mapping[str, Any]]:
+    """Return the pools of the last update by their names."""
+    pools: Mapping[str, Mapping[str, Any]] = stack.last_update.get(PROVISIONED) or {}
+    return pools
+
+
+def live_pools(stack: Stack) -> list[LivePool]:
+    """Return them as `components.removed_pools` judges them; their number of nodes is not known."""
+    return [
+        LivePool(name, {POOL_LABEL: facts[_LABEL]}, spot=facts[_SPOT], nodes=None)
+        for name, facts in sorted(before(stack).items())
+    ]
+
+
+def problems(stack: Stack, cloud: Azure, kubeconfig: Callable[[], str]) -> Iterator[Problem]:
+    """Yield a problem for each edit that Karpenter answers with the loss of on-demand work, and for
+    each moved subnet, after which it makes no node.
+    """
+    changed: list[tuple[NodePool, list[immutable.Change]]] = []
+    for pool in stack.node_pools if cloud.node_provisioning else ():
+        was, now = before(stack).get(pool.name), _facts(pool, cloud)
+        if was is None or was[_LABEL] != pool.label:
+            continue
+        if was[_SPOT] != pool.spot:
+            if pool.spot:
+                yield immutable.becomes_spot(stack, pool)
+            continue
+        if was[_SUBNET] != now[_SUBNET]:
+            # Page node-auto-provisioning-networking, "Subnet drift behavior".
+            yield from immutable.change_problems(
+                stack.path(pool),
+                pool.name,
+                [(_SUBNET, was[_SUBNET] or "unset", now[_SUBNET] or "unset")],
+                _remedy(stack, pool),
+            )
+        edits = [
+            (key, _shown(was.get(key)), _shown(value))
+            for key, value in now.items()
+            if key not in (_LABEL, _SPOT, _SUBNET) and was.get(key) != value
+        ]
+        if edits and not pool.spot:
+            changed.append((pool, edits))
+    if not changed:
+        return
+    labels = {pool.label for pool, _ in changed}
+    try:
+        work = running.read_running(kubeconfig(), "cluster", labels)
+    except pulumi.RunError:
+        work = None
+    for pool, edits in changed:
+        # Pods that cannot be listed may be there.
+        if work is None or work[pool.label].pods:
+            yield from immutable.change_problems(
+                stack.path(pool), pool.name, edits, _remedy(stack, pool)
+            )
+
+
+def _remedy(stack: Stack, pool: NodePool) -> str:
+    letter = next_generation(pool.source, before(stack), registry.cloud_of(stack.spec.cloud))
+    return (
+        "put it back, or wait until nothing runs there; or add "
+        f"`generation: {letter}`: a new pool is made before the old one goes"
+    )
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {value[key]}" for key in sorted(value)) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(value)}]"
+    return immutable.as_written(value) if value or value is False else "unset"

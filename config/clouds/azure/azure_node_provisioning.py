@@ -1,0 +1,36 @@
+"""The settings of AKS' node auto-provisioning (Karpenter), which replaces the cluster autoscaler.
+
+Sources: AKS' pages node-auto-provisioning, node-auto-provisioning-disruption and
+node-auto-provisioning-node-pools; the CRDs of Azure/karpenter-provider-azure v1.14.0.
+"""
+
+from __future__ import annotations
+
+from config.model.fields import Duration, Model, optional, worded
+
+
+class AzureNodeProvisioning(Model):
+    """Node auto-provisioning: AKS runs Karpenter, which makes each machine by itself.
+
+    `{}` takes the defaults.
+    """
+
+    consolidate_after: Duration = optional(
+        "1m",
+        "Time after a node's last pod came or went, before it is removed or its pods move.",
+        "5m",
+    )
+    expire_after: Duration | None = optional(
+        None,
+        "Age at which a node goes with whatever runs on it. Default: never.",
+        "720h",
+    )
+    disruption_budget: str = optional(
+        "10%",
+        "Most nodes of a pool, or their share rounded up, that are emptied at a time.",
+        "2",
+        pattern=worded(
+            r"^((100|[0-9]{1,2})%|(0|[1-9][0-9]{0,3}))$",
+            'a number or a share in quotes, such as "2" or "10%"',
+        ),
+    )
