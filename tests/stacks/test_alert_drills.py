@@ -70,7 +70,9 @@ class Recorded:
             file.write_text(text.replace("POOL", self.stack_pool).replace("STACK", self.stack.name))
             cloud = FOLDER / f"{scenario}-{self.stack.name}.cloud.yaml"
             more = ["--cloud", str(cloud), "--config-file", str(self.stack.file)] if cloud.exists() else []
-            done = self.stack.run("drill", str(file), "--metrics", "--json", "--report-dir", str(report), *more, ok=None)
+            done = self.stack.run(
+                "drill", str(file), "--metrics", "--json", "--report-dir", str(report), *more, ok=None
+            )
             # A red verdict exits with 1 as well.
             assert report.exists(), done.stderr
         return next((report / "metrics").iterdir())
