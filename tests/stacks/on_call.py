@@ -22,6 +22,9 @@ TEAM = "team-a"
 
 Test = Callable[["OnCall"], None]
 
+EVICTED = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}
+"""The policy of a Job that counts no evicted pod as a failure, as in examples/jobs/train-job.yaml."""
+
 MADE: dict[tuple[str, str], bool] = {}
 """The states that tests make, by alert and a sign of the row; true for the one whose answers the page shows."""
 
@@ -82,7 +85,7 @@ class OnCall:
             "apiVersion": "batch/v1",
             "kind": "Job",
             "metadata": {"name": "train", "namespace": TEAM},
-            "spec": {"parallelism": count, "completions": count, "backoffLimit": 1, "template": template},
+            "spec": {"parallelism": count, "completions": count, "podFailurePolicy": EVICTED, "template": template},
         }
         assert self.create(body)
 
@@ -165,6 +168,10 @@ class OnCall:
         kubectl = self.stack.kubectl
         kubectl("patch", "lease", node, "-n", "kube-node-lease", "--type=merge", "-p", json.dumps(lease))
         kubectl("patch", "node", node, "--subresource=status", "--type=strategic", "-p", json.dumps(status))
+
+    def answers_again(self, node: str) -> None:
+        """Let the kubelet of a deleted node answer: the sandbox makes the nodes of its machines anew."""
+        self.stack.kubectl("delete", "lease", node, "-n", "kube-node-lease", "--ignore-not-found")
 
     def reads(self, alert: str, sign: str = "", **names: str) -> Page:
         """Run a runbook's commands until they answer what the page shows and its row of `sign` is the first that fits."""
