@@ -11,8 +11,7 @@ from typing import Any
 
 import pulumi
 
-from components import immutable
-from components.layer import running
+from components import immutable, pool_work
 from components.removed_pools import LivePool
 from components.target import Stack
 from config.base.problems import Problem
@@ -100,7 +99,7 @@ def problems(stack: Stack, cloud: Azure, kubeconfig: Callable[[], str]) -> Itera
         return
     labels = {pool.label for pool, _ in changed}
     try:
-        work = running.read_running(kubeconfig(), "cluster", labels)
+        work = pool_work.read_work(kubeconfig(), "cluster", labels)
     except pulumi.RunError:
         work = None
     for pool, edits in changed:
