@@ -33,7 +33,7 @@ from sandbox.cluster import clusters
 from sandbox.engine.events import Steps
 from sandbox.engine.policies import Pack, hosted
 from sandbox.toolchain import programs
-from sandbox.toolchain.modules import METRICS, NAMES
+from sandbox.toolchain.modules import NAMES, ON_DEMAND
 
 _SURROUNDINGS = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS, errno.EEXIST, errno.ENOTDIR)
 """Errors of the machine and not of this program: full disk, read-only or misplaced folder."""
@@ -270,7 +270,7 @@ def kubectl(home: Home, cluster: str | None, arguments: tuple[str, ...]) -> None
 @click.option("--tools", is_flag=True, help="Also build the programs that only tests and some drills use.")
 def build(tools: bool) -> None:
     """Build the programs of the sandbox now; the other commands build them when they need them."""
-    wanted = sorted(NAMES - set(METRICS)) if tools else ["pulumi", "kubectl", *clusters.PROGRAMS]
+    wanted = sorted(NAMES - set(ON_DEMAND)) if tools else ["pulumi", "kubectl", *clusters.PROGRAMS]
     programs.ensure(wanted, to_stderr)
     click.echo("all programs are built")
 

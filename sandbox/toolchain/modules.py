@@ -140,3 +140,6 @@ NAMES = frozenset(name for module in MODULES for name in module.packages)
 
 METRICS = ("kube-state-metrics", "promtool")
 """Programs that `drill --metrics` and its slow tests build when they need them: ten minutes on two cores."""
+
+ON_DEMAND = (*METRICS, "karpenter")
+"""Programs that `build --tools` leaves out: who needs them builds them."""
