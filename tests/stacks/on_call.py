@@ -19,6 +19,7 @@ MACHINE = "Standard_NC4as_T4_v3"
 IDLE = {"system": 2, "general": 1}
 """The nodes of each pool without work."""
 TEAM = "team-a"
+T4 = {"kubeflow-spot.dev/pool": "t4"}
 
 Test = Callable[["OnCall"], None]
 
@@ -89,11 +90,22 @@ class OnCall:
         }
         assert self.create(body)
 
+    def on_spot(self, count: int) -> None:
+        """Create the Job on the spot pool alone, and wait until it runs: after a refusal the twin may grow before it."""
+        self.job(count, nodeSelector=T4)
+        self.settles({**IDLE, "t4": count})
+
+    def gives_spot_again(self) -> None:
+        """Let the cloud have spot machines, and wait until the autoscaler has asked for one."""
+        self.stack.run("capacity", MACHINE, "any")
+        assert self.pod(TEAM, "first", tolerations=[{"operator": "Exists"}])
+        self.node("t4")
+
     def pod(self, namespace: str, name: str, annotations: dict[str, str] | None = None, **spec: Any) -> bool:
         """Create a pod for a spot node; return whether the API server takes it."""
         container = {"name": "main", "image": "example.com/main:1", "resources": {"requests": {"cpu": "100m"}}}
         metadata = {"name": name, "namespace": namespace, "annotations": annotations or {}}
-        spec = {"nodeSelector": {"kubeflow-spot.dev/pool": "t4"}, "containers": [container], **spec}
+        spec = {"nodeSelector": T4, "containers": [container], **spec}
         return self.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
 
     def edit(self, pool: dict[str, Any] | None = None, twin: int | None = None, **changes: Any) -> None:
