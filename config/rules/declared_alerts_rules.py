@@ -63,11 +63,13 @@ def _budget(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     usual = twins = 0.0
     for pool in draft.pools_where(lambda pool: has_gpus(pool, cloud)):
         nodes = sum(step.on_demand.max_nodes for step in pool.fallback if step.on_demand)
-        each, on_demand = (
-            price(cloud.provider, draft.cloud.place or "", pool.machine, capacity) or 0
+        paid, on_demand = (
+            price(cloud.provider, draft.cloud.place or "", pool.machine, capacity)
             for capacity in (pool.capacity, Capacity.ON_DEMAND)
         )
-        usual, twins = usual + each * pool.most_nodes(draft.cloud), twins + on_demand * nodes
+        if paid is None or on_demand is None:
+            return  # nobody knows what all of them cost
+        usual, twins = usual + paid * pool.most_nodes(draft.cloud), twins + on_demand * nodes
     most = usual + twins
     if 0 < most <= budget:
         hour = budget / _HOURS

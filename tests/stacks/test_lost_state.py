@@ -122,7 +122,8 @@ def test_a_stack_is_taken_back_and_goes_on_as_before(
     assert recovery.round(*account) == Exit.UNSEEN
     assert recovery.round(*account) == Exit.READY
 
-    left = stack.steps()
+    # The engine's own provider, which reads the last update's outputs, is made anew.
+    left = [step for step in stack.steps() if step[:2] != ("create", "default")]
     assert {operation for operation, _, _ in left} == {"update"}
     assert {name: set(properties) for _, name, properties in left} == CHANGED[stack.name]
     stack.up()
