@@ -26,6 +26,7 @@ from sandbox.cluster import clusters
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.engine import session
 from sandbox.engine.clouds import plugin_of
+from sandbox.engine.workspace import passphrase
 from sandbox.kubernetes import node_objects
 from sandbox.kubernetes.client import ApiError, Client
 from sandbox.tests.stack import Stack, until
@@ -88,6 +89,8 @@ def restored(name: str, folder: Path, plane: ControlPlane) -> Iterator[Stack]:
         text = text.replace(word, value)
     recorded = json.loads(text)
     stack.write(recorded["config"])
+    # Before the state: a state without its passphrase is refused. Nothing in this one is encrypted.
+    passphrase(home)
     states = home.backend / ".pulumi"
     checkpoint = {"stack": f"organization/kubeflow-spot/{name}", "latest": recorded["state"]}
     state = {"version": recorded["version"], "checkpoint": checkpoint}
