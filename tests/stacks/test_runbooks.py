@@ -1,6 +1,6 @@
 """Each runbook in the state that it is for: its commands answer what it says, the first row that fits is the cause, its cure heals.
 
-One sandbox for all, in which ten minutes of the autoscaler's profile take five seconds.
+One sandbox for all, in which ten minutes of the autoscaler's profile take five seconds: six minutes on two busy cores.
 """
 
 import json
