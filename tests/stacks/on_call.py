@@ -98,7 +98,7 @@ class OnCall:
     def gives_spot_again(self) -> None:
         """Let the cloud have spot machines, and wait until the autoscaler has asked for one."""
         self.stack.run("capacity", MACHINE, "any")
-        assert self.pod(TEAM, "first", tolerations=[{"operator": "Exists"}])
+        assert self.pod("default", "first", tolerations=[{"operator": "Exists"}])
         self.node("t4")
 
     def pod(self, namespace: str, name: str, annotations: dict[str, str] | None = None, **spec: Any) -> bool:

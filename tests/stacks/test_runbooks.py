@@ -1,6 +1,6 @@
 """Each runbook in the state that it is for: its commands answer what it says, the first row that fits is the cause, its cure heals.
 
-One sandbox for all, in which ten minutes of the autoscaler's profile take five seconds.
+One sandbox for all, in which ten minutes of the autoscaler's profile take five seconds: six minutes on two busy cores.
 """
 
 import json
@@ -39,7 +39,7 @@ def ring(up: OnCall) -> Iterator[OnCall]:
     """Yield the stack without work, as its file is checked in."""
     kept = up.stack.file.read_text()
     yield up
-    for namespace in (TEAM, "kubeflow"):
+    for namespace in (TEAM, "kubeflow", "default"):
         up.stack.kubectl("delete", "jobs,pods", "--all", "-n", namespace, "--wait=false")
     up.stack.run("capacity", MACHINE, "any")
     if up.stack.file.read_text() != kept:
@@ -72,7 +72,7 @@ def test_spot_is_back_and_work_moves_there_without_a_failure_of_its_job(ring: On
     page = ring.reads("FallbackLasts", **names)
     ring.gives_spot_again()
     page.runs("kubectl drain")
-    eventually(lambda: ring.placed() == {"t4od": 1, "t4": 2}, "one pod of the two, and the first on spot", 60, 0.3)
+    eventually(lambda: ring.placed() == {"t4od": 1, "t4": 1}, "one pod of the two is on spot", 60, 0.3)
     assert failures(ring) == 0
 
 
@@ -267,9 +267,10 @@ def test_nodes_without_machines_are_deleted(ring: OnCall) -> None:
     page.runs("kubectl delete node")
     ring.answers_again(ill)
     eventually(lambda: "NotReady" not in ring.stack.kubectl("get", "nodes"), "all nodes are Ready", 60, 0.3)
-    # What a silent kubelet did not end.
+    # What a silent kubelet did not end, and the machines of the deleted nodes: nobody waits ten minutes for them.
     ring.stack.kubectl("delete", "jobs,pods", "--all", "-n", TEAM, "--force")
-    ring.on_spot(3)
+    ring.stack.run("scale", "t4", "0")
+    ring.on_spot(1)
 
 
 @state("GrowthOrderChanged", "manager: kubectl", shown=True)
