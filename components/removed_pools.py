@@ -12,10 +12,9 @@ from typing import Any
 
 import pulumi
 
-from components import refusal
-from components.layer import running
+from components import refusal, running
 from components.layer.gpu.matching import may_run
-from components.layer.running import Running, name_of
+from components.running import Running, name_of
 from components.target import Stack
 from config.base.problems import Problem
 from config.placement.node_pools import GPU_TAINT, POOL_LABEL, NodePool

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components import pool_work
+from components import running
 from components.azure.azure_live import LiveCluster
 from components.target import Stack
 from config.base.problems import Problem
@@ -77,7 +77,7 @@ def engine(stack: Stack, cloud: Azure, live: LiveCluster, kubeconfig: Callable[[
     if not old or mode(live) != "Auto":
         return Engine(provisions=True, agent_pools=old, scaled=False)
     names = {pool.name for pool in old}
-    work = pool_work.read_work(kubeconfig(), KEY, names, _AGENT_POOL)
+    work = running.read_running(kubeconfig(), KEY, names, _AGENT_POOL)
     used = tuple(pool for pool in old if work[pool.name].pods)
     if used:
         shown = ", ".join(pool.name for pool in used)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pulumi
 
-from components import immutable, pool_work
+from components import immutable, running
 from components.removed_pools import LivePool
 from components.target import Stack
 from config.base.problems import Problem
@@ -99,7 +99,7 @@ def problems(stack: Stack, cloud: Azure, kubeconfig: Callable[[], str]) -> Itera
         return
     labels = {pool.label for pool, _ in changed}
     try:
-        work = pool_work.read_work(kubeconfig(), "cluster", labels)
+        work = running.read_running(kubeconfig(), "cluster", labels)
     except pulumi.RunError:
         work = None
     for pool, edits in changed:

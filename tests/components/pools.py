@@ -8,10 +8,15 @@ from tests.components.program import Declared
 
 AKS_POOL = "azure-native:containerservice:AgentPool"
 AKS_CLUSTER = "azure-native:containerservice:ManagedCluster"
+KARPENTER_POOL = "kubernetes:karpenter.sh/v1:NodePool"
 GKE_POOL = "gcp:container/nodePool:NodePool"
 GKE_CLUSTER = "gcp:container/cluster:Cluster"
 
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
+
+
+_MODE = "kubernetes.azure.com/mode"
+"""A label of the nodes by which the system pool grows."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +36,10 @@ class DeclaredPool:
 def pools(declared: Declared) -> dict[str, DeclaredPool]:
     """Return all pools beside the system pool, by name."""
     aks = (_of_aks(pool.inputs) for pool in declared.of(AKS_POOL).values())
+    objects = (pool.inputs for pool in declared.of(KARPENTER_POOL).values())
+    karpenter = (_of_karpenter(pool) for pool in objects if _MODE not in pool["spec"]["template"]["metadata"]["labels"])
     gke = (_of_gke(pool.inputs) for pool in declared.of(GKE_POOL).values() if pool.name != system_pool(declared))
-    return {pool.name: pool for pool in (*aks, *gke)}
+    return {pool.name: pool for pool in (*aks, *karpenter, *gke)}
 
 
 def system_pool(declared: Declared) -> str:
@@ -56,6 +63,20 @@ def _of_aks(pool: Mapping[str, Any]) -> DeclaredPool:
         frozenset(pool["nodeTaints"]),
         pool.get("scaleSetPriority") == "Spot",
         (pool["minCount"], pool["maxCount"]),
+        pool,
+    )
+
+
+def _of_karpenter(pool: Mapping[str, Any]) -> DeclaredPool:
+    spec, template = pool["spec"], pool["spec"]["template"]
+    values = {each["key"]: each["values"] for each in template["spec"]["requirements"]}
+    return DeclaredPool(
+        pool["metadata"]["name"],
+        *values["node.kubernetes.io/instance-type"],
+        template["metadata"]["labels"],
+        frozenset(f"{taint['key']}={taint['value']}:{taint['effect']}" for taint in template["spec"]["taints"]),
+        values["karpenter.sh/capacity-type"] == ["spot"],
+        (0, int(spec["limits"]["nodes"])),
         pool,
     )
 

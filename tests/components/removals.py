@@ -8,8 +8,8 @@ import pytest
 
 from components import removed_pools
 from components.last_update import LastUpdate
-from components.layer.running import Running
 from components.removed_pools import LivePool
+from components.running import Running
 from components.target import Stack
 from config.base.problems import Problem
 from config.clouds import registry

@@ -10,7 +10,8 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.layer import discovery, running
+from components import running
+from components.layer import discovery
 from config.clouds.traits import RulesKind
 from tests.components.program import kubeconfig_of
 

@@ -7,9 +7,9 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.layer import running
-from components.layer.running import Running
+from components import running
 from components.layer.scheduling import kept_pods
+from components.running import Running
 from tests.components.program import Declared, declare
 from tests.components.program import running as live_pools
 from tests.components.test_removals_on_each_target import POD, After

@@ -8,9 +8,10 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.layer import discovery, running
+from components import running
+from components.layer import discovery
 from components.layer.discovery import Contents
-from components.layer.running import Running
+from components.running import Running
 from tests.components import test_changes as aks
 from tests.components import test_gcp_existing_cluster as existing_gke
 from tests.components import test_gcp_immutable as gke

@@ -5,12 +5,11 @@ from typing import Any
 import pulumi
 import pytest
 
-from components import removed_pools
+from components import removed_pools, running
 from components.azure.azure_live import LiveCluster as AksCluster
 from components.gcp.gcp_live import LiveCluster as GkeCluster
-from components.layer import running
-from components.layer.running import Running
 from components.removed_pools import LivePool
+from components.running import Running
 from tests.components.removals import (
     AKS,
     EDITS,

@@ -38,13 +38,10 @@ def told(raw: dict[str, Any], path: str) -> list[str]:
     return [f"{each.what} -> {each.remedy}" for each in loader.read_stack(raw)[1] if each.path == path]
 
 
-TWO_ROUNDS = ("nothing", "node-provisioning")
-"""Rules of node auto-provisioning read whole values: an unreadable one is told first, the refusal in the next round."""
-
 REFUSED = [
     row
     for row in ERRORS
-    if len(row.problems) == 1 and row.base not in TWO_ROUNDS and not OF_THE_VALUE.match(row.problems[0][0])
+    if len(row.problems) == 1 and row.base != "nothing" and not OF_THE_VALUE.match(row.problems[0][0])
     and any(p.remedy.startswith("remove it") and "not a key" not in p.what for p in errors(row.settings()))
 ]  # fmt: skip
 

@@ -10,7 +10,7 @@ import pulumi
 import pytest
 import yaml
 
-from components.layer import running
+from components import running
 from components.output_types import ClusterOutputs
 from components.package.provider import Package
 from config.stack_file import loader

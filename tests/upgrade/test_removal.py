@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from components.layer import discovery, running
+from components import running
+from components.layer import discovery
 from config.clouds import registry
 from config.clouds.azure.azure_settings import Azure
 from config.clouds.gcp.gcp_settings import Gcp

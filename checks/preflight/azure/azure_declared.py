@@ -100,7 +100,8 @@ def resources(demand: Demand) -> Iterator[tuple[str, str]]:
     """
     cloud = demand.spec.cloud
     assert isinstance(cloud, Azure)
-    if any(
+    # With node auto-provisioning the other pools are objects inside the cluster.
+    if cloud.node_provisioning is None and any(
         need.pool != (demand.spec.system_pool and demand.spec.system_pool.name)
         for need in demand.needs
     ):

@@ -184,6 +184,8 @@ def test_import_gives_the_inputs(account: Account, resources: dict[str, Resource
         # Names that are in the id alone are among them.
         plain = {n: value for n, value in REQUESTS[name].items() if isinstance(value, str | int)}
         plain |= {n: resource.old_inputs[n] for n in TYPES[resource.type].parameters}
+        # An import leaves the first slash of such an id out (azure-native issue 4683).
+        plain |= {n: plain[n].removeprefix("/") for n in ("scope", "resourceUri") if n in plain}
         assert {n: imported[0][n] for n in plain} == plain, name
         assert imported[0].keys() <= azure_schema.STORED.inputs_of(resource.type).shapes.keys(), name
 

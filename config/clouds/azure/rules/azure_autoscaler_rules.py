@@ -92,10 +92,22 @@ def _timers(own: AzureAutoscaler, release: AzureAutoscaler) -> _Timers:
     )
 
 
+def _of_the_autoscaler(rule: CloudRule) -> CloudRule:
+    """Make a rule end where node auto-provisioning takes the autoscaler's place."""
+
+    @wraps(rule)
+    def judged(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+        if azure.node_provisioning is None:
+            yield from rule(azure, draft, cloud)
+
+    return judged
+
+
 def _warning(key: str, what: str, remedy: str) -> Problem:
     return Problem(f"{_PATH}.{key}", what, remedy, warning=True)
 
 
+@_of_the_autoscaler
 def _expander(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     profile = azure.autoscaler
     if draft.spot_pools() and profile.expander != "priority":
@@ -106,6 +118,7 @@ def _expander(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+@_of_the_autoscaler
 def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     """Warn if pods of a chain wait longer than accepted; once, for the chain that waits longest."""
     if not draft.release or azure.autoscaler.expander != "priority":
@@ -146,6 +159,7 @@ def _provision_time(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Proble
     )
 
 
+@_of_the_autoscaler
 def _too_short(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     """Warn if machines are given up while they boot, and ordered again endlessly."""
     limit, with_gpus = (
@@ -187,6 +201,7 @@ def _words(wait: int) -> str:
     return f"{wait // 60} min {wait % 60} s"
 
 
+@_of_the_autoscaler
 def _scan(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     profile = azure.autoscaler
     limit = profile.max_node_provision_time
@@ -203,6 +218,7 @@ def _scan(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+@_of_the_autoscaler
 def _unready(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     """Warn if losing some pools leaves so few nodes that the autoscaler stops for all."""
     release, system = draft.release, draft.system_pool
@@ -235,6 +251,7 @@ def _bounds(draft: Draft, cloud: Cloud) -> Iterator[PoolBounds]:
             yield PoolBounds(twin, 0, next(steps).max_nodes, reclaimable=False)
 
 
+@_of_the_autoscaler
 def _unread_order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if draft.growth and draft.growth.order and azure.autoscaler.expander != "priority":
         yield Problem(
@@ -245,6 +262,7 @@ def _unread_order(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]
         )
 
 
+@_of_the_autoscaler
 def _unread_groups(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if draft.expander and draft.expander.other_groups and azure.autoscaler.expander != "priority":
         yield Problem(
@@ -254,6 +272,7 @@ def _unread_groups(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem
         )
 
 
+@_of_the_autoscaler
 def _balanced(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     if azure.autoscaler.balance_similar_node_groups:
         yield _warning(
@@ -263,18 +282,7 @@ def _balanced(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-def _of_the_autoscaler(rule: CloudRule) -> CloudRule:
-    """Make a rule end where node auto-provisioning takes the autoscaler's place."""
-
-    @wraps(rule)
-    def judged(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-        if azure.node_provisioning is None:
-            yield from rule(azure, draft, cloud)
-
-    return judged
-
-
-_ALL = (
+NEW_CLUSTER_RULES = (
     _expander,
     _balanced,
     _provision_time,
@@ -284,4 +292,3 @@ _ALL = (
     _unread_order,
     _unread_groups,
 )
-NEW_CLUSTER_RULES = tuple(map(_of_the_autoscaler, _ALL))

@@ -8,7 +8,9 @@ Azure/karpenter-provider-azure v1.14.0 and of sigs.k8s.io/karpenter v1.14.1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import ParamSpec
 
 from config.base.problems import Problem
 from config.clouds.azure.azure_pool import nodes_of, settings_of, spot_of
@@ -16,9 +18,12 @@ from config.clouds.azure.azure_settings import Azure
 from config.clouds.traits import Cloud
 from config.model.cluster import ExpanderOptions, seconds
 from config.model.fields import given
-from config.model.pool import AnyPool, Pool
+from config.model.pool import Pool
+from config.model.reading import part, written
 from config.placement import object_names
 from config.rules.draft import Draft
+
+P = ParamSpec("P")
 
 _KEY = "cloud.nodeProvisioning"
 _OR_NONE = f"or leave out {_KEY}"
@@ -33,14 +38,21 @@ _CONFIDENTIAL = re.compile(r"(?i)standard_(dc|ec|ncc).*")
 """Sizes that the provider leaves out (providers/instancetype, `isSupported`)."""
 
 
-def _on(draft: Draft) -> bool:
-    azure = draft.new_cluster(Azure)
-    return azure is not None and azure.node_provisioning is not None
+def _if_on(rule: Callable[P, Iterator[Problem]]) -> Callable[P, Iterator[Problem]]:
+    """Make a rule end where the stack's cluster has no node auto-provisioning."""
+
+    @wraps(rule)
+    def judged(*args: P.args, **kwargs: P.kwargs) -> Iterator[Problem]:
+        draft = next(each for each in args if isinstance(each, Draft))
+        azure = draft.new_cluster(Azure)
+        if azure and azure.node_provisioning:
+            yield from rule(*args, **kwargs)
+
+    return judged
 
 
+@_if_on
 def _autoscaler(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not azure.node_provisioning:
-        return
     for name in given(azure, "autoscaler"):
         yield Problem(
             f"cloud.{name}",
@@ -56,8 +68,9 @@ def _autoscaler(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+@_if_on
 def _back_to_spot(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if azure.node_provisioning and draft.scheduling and draft.scheduling.back_to_spot:
+    if draft.scheduling and written(draft.scheduling, "back_to_spot"):
         yield Problem(
             "scheduling.backToSpot",
             "is set beside nodeProvisioning: Karpenter moves pods back to spot itself, and the two "
@@ -66,14 +79,15 @@ def _back_to_spot(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]
         )
 
 
+@_if_on
 def _network(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if azure.node_provisioning and azure.network.policy == "calico":
+    if azure.network.policy == "calico":
         yield Problem(
             "cloud.network.policy",
             f"is calico, which AKS does not support {_WITH}",
             "write `dataplane: cilium` and `policy: cilium`, as AKS advises",
         )
-    elif azure.node_provisioning and azure.network.policy == "azure":
+    elif azure.network.policy == "azure":
         yield Problem(
             "cloud.network.policy",
             f"is azure: no page of AKS says whether it works {_WITH}",
@@ -82,6 +96,7 @@ def _network(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+@_if_on
 def _expiry(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     own = azure.node_provisioning
     if not own or own.expire_after is None:
@@ -98,6 +113,7 @@ def _expiry(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+@_if_on
 def _stopped(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     own = azure.node_provisioning
     if own and re.fullmatch(r"0%?", own.disruption_budget):
@@ -110,10 +126,11 @@ def _stopped(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+@_if_on
 def _room(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     """Warn where pods without tolerations have the system pool's nodes alone."""
     system = draft.system_pool
-    if not azure.node_provisioning or not system or not draft.all_pools:
+    if not system or not draft.all_pools:
         return
     plain = draft.pools_where(lambda pool: not pool.reclaimable and not pool.taints)
     if system.max_nodes == system.min_nodes and not [
@@ -135,9 +152,10 @@ def _refused(path: str, key: str, what: str, remedy: str) -> Problem:
     return Problem(f"{path}.{key}", what, f"{remedy}, {_OR_NONE}")
 
 
+@_if_on
 def _nodes(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # Its pools with a fixed number (`replicas`) are alpha and off in v1.14, and cannot grow.
-    if _on(draft) and pool.min_nodes:
+    if pool.min_nodes:
         yield _refused(
             path,
             "minNodes",
@@ -146,33 +164,33 @@ def _nodes(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Proble
         )
 
 
+@_if_on
 def _spot(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     # providers/instance/vminstance.go, `setVMPropertiesBillingProfile`.
-    if not _on(draft) or not pool.reclaimable:
+    if not pool.reclaimable:
         return
     spot = spot_of(pool)
-    if spot.eviction_policy == "Deallocate":
+    if part(spot, "eviction_policy") != "Delete" and written(spot, "eviction_policy"):
         yield _refused(
             path,
             "spot.evictionPolicy",
-            "is Deallocate: Karpenter's machines are always deleted when they are evicted",
+            "is not Delete: Karpenter's machines are always deleted when they are evicted",
             "remove it",
         )
-    if spot.max_price != -1:
+    if part(spot, "max_price") != -1 and written(spot, "max_price"):
         yield _refused(
             path,
             "spot.maxPrice",
-            f"is {spot.max_price:g}: Karpenter buys spot at any price up to on demand",
+            "is not -1: Karpenter buys spot at any price up to on demand",
             "remove it",
         )
 
 
+@_if_on
 def _gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not _on(draft):
-        return
-    if pool.mig:
+    if written(pool, "mig"):
         yield _refused(path, "mig", "is set: AKSNodeClass has no GPU instance profile", "remove it")
-    if pool.gpu_sharing:
+    if written(pool, "gpu_sharing"):
         # providers/instancetype/instancetype.go, `computeCapacity`: the machine's own number.
         yield _refused(
             path,
@@ -183,8 +201,9 @@ def _gpus(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem
         )
 
 
+@_if_on
 def _reservation(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if _on(draft) and pool.reservation:
+    if written(pool, "reservation"):
         yield _refused(
             path,
             "reservation",
@@ -193,8 +212,9 @@ def _reservation(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[
         )
 
 
+@_if_on
 def _upgrade(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if _on(draft) and pool.upgrade:
+    if written(pool, "upgrade"):
         yield _refused(
             path,
             "upgrade",
@@ -204,8 +224,9 @@ def _upgrade(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
         )
 
 
+@_if_on
 def _labels(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    for key in pool.labels if _on(draft) else ():
+    for key in pool.labels:
         domain = key.partition("/")[0] if "/" in key else ""
         if key in _NAPS_LABELS or any(
             domain == own or domain.endswith(f".{own}") for own in _KARPENTERS
@@ -217,13 +238,14 @@ def _labels(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
             )
 
 
+@_if_on
 def _one_zone(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     """Warn of a chain that a full zone stops whole.
 
     After ZonalAllocationFailed and AllocationFailed the size is off in that zone for an hour, on
     demand too (offerings/commonerrorhandlers.go).
     """
-    twin = object_names.twin_name(pool, cloud) if _on(draft) else None
+    twin = object_names.twin_name(pool, cloud)
     if twin and len(pool.zones) == 1:
         yield Problem(
             f"{path}.zones",
@@ -234,22 +256,20 @@ def _one_zone(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Pro
         )
 
 
-POOL_RULES = (_nodes, _spot, _gpus, _reservation, _upgrade, _labels, _one_zone)
-
-
-def _disk(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if _on(draft) and path != "systemPool" and settings_of(pool).os_disk.type == "Managed":
+@_if_on
+def _disk(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    disk = settings_of(pool).os_disk
+    if part(disk, "type") != "Ephemeral" and written(disk, "type"):
         yield _refused(
             path,
             "osDisk.type",
-            "is Managed: Karpenter takes an ephemeral disk wherever one of that size fits",
+            "is not Ephemeral: Karpenter takes an ephemeral disk wherever one of that size fits",
             "remove it",
         )
 
 
-def _trusted_launch(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not _on(draft) or path == "systemPool":
-        return
+@_if_on
+def _trusted_launch(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for name in given(nodes_of(pool), "secure_boot", "vtpm", "properties"):
         key = type(nodes_of(pool)).model_fields[name].alias
         yield _refused(
@@ -257,9 +277,8 @@ def _trusted_launch(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Ite
         )
 
 
-def _size(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
-    if not _on(draft) or path == "systemPool":
-        return
+@_if_on
+def _size(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     for form, kind in ((_CONSTRAINED, "constrained"), (_CONFIDENTIAL, "confidential")):
         if form.fullmatch(pool.machine):
             yield _refused(
@@ -270,4 +289,15 @@ def _size(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Prob
             )
 
 
-ANY_POOL_RULES = (_disk, _trusted_launch, _size)
+POOL_RULES = (
+    _nodes,
+    _spot,
+    _gpus,
+    _reservation,
+    _upgrade,
+    _labels,
+    _one_zone,
+    _disk,
+    _trusted_launch,
+    _size,
+)
