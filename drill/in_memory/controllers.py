@@ -169,7 +169,11 @@ class Controllers:
     ) -> None:
         self._number += 1
         template, metadata = owner["spec"]["template"], owner["metadata"]
-        reference = {"kind": kind, "name": metadata["name"], "uid": metadata["uid"]}
+        version = "batch/v1" if kind == "Job" else "apps/v1"
+        reference = {
+            **{"apiVersion": version, "kind": kind},
+            **{"name": metadata["name"], "uid": metadata["uid"]},
+        }
         body = {
             "name": f"{name}-{self._number}",
             "namespace": metadata["namespace"],

@@ -28,6 +28,7 @@ from sandbox.cluster import plugins
 from sandbox.kubernetes.client import Object
 
 AUTOSCALER = "stand-in, in memory"
+PROVISIONER = "Karpenter 1.14.1, in memory"
 Admit = Callable[[Drill, Object], Object]
 """Admits a pod: returns it as it is then."""
 
@@ -37,6 +38,12 @@ def placed(pod: Object, placement: Any) -> Object:
     spec = pod["spec"]
     tolerations = [*(spec.get("tolerations") or ()), *(placement.get("tolerations") or ())]
     return {**pod, "spec": {**spec, **placement, "tolerations": tolerations}}
+
+
+def kept(pod: Object) -> Object:
+    """Return a pod that Karpenter does not move, as the stack's policy makes it."""
+    notes = {**pod["metadata"]["annotations"], "karpenter.sh/do-not-disrupt": "true"}
+    return {**pod, "metadata": {**pod["metadata"], "annotations": notes}}
 
 
 def run_in_memory(
@@ -55,13 +62,14 @@ def run_in_memory(
             f"scenario {trial.name} has work that admission policies or Argo decide about:"
             " `sandbox drill` runs it"
         )
-    began, captured = time.monotonic(), Captured()
+    began, captured, random = time.monotonic(), Captured(), Random(trial.seed)
 
     def admitted(pod: Object) -> Object:
         if admit:
             return admit(drill, pod)
-        may_run_on_spot = SPOT in pod["metadata"]["annotations"]
-        return placed(pod, stack.placement) if may_run_on_spot else pod
+        if SPOT in pod["metadata"]["annotations"]:
+            return placed(pod, stack.placement)
+        return kept(pod) if stack.engine else pod
 
     def control(listener: Listener) -> tuple[Observed, Settling]:
         def heard(kind: str, before: Object | None, after: Object | None) -> None:
@@ -74,7 +82,8 @@ def run_in_memory(
         controllers = Controllers(objects)
         return cast(Observed, objects), cast(Settling, controllers)
 
-    facts = plugins.plugin(stack.provider).spot
+    plugin, engine = plugins.plugin(stack.provider), stack.engine
+    facts = plugin.provisioned_spot or plugin.spot if engine else plugin.spot
     nothing, api = cast(Any, None), cast(ApiServer, _Classes(stack))
     drill = Drill(
         replace(trial, basis=stack.basis),
@@ -82,14 +91,18 @@ def run_in_memory(
         Cluster(
             *(stack.name, MemoryCloud(stack, captured), captured, facts, nothing, api, nothing)
         ),
-        lambda: Autoscaler(stack.provider, Options(), Random(trial.seed)),
+        engine.start if engine else lambda: Autoscaler(stack.provider, Options(), random),
         control=control,
     )
     if follow:
         follow(drill)
-    drill.run()
+    try:
+        drill.run()
+    finally:
+        if engine and hasattr(drill, "scaler"):
+            drill.scaler.close()
     clock = record.Clock(trial.scenario.length, None, time.monotonic() - began, ())
-    return drill.make_record(stack, clock, AUTOSCALER)
+    return drill.make_record(stack, clock, PROVISIONER if engine else AUTOSCALER)
 
 
 class _Classes:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from drill.play.provisioning import Engine
 from drill.play.source import CopiedCloud
 from drill.play.stack_facts import StackFacts, Tiers, growth_orders, stack_facts
 from drill.world.basis import Basis, basis_of_cloud
@@ -38,6 +39,8 @@ class Stack(StackFacts):
     basis: Basis
     back_to_spot: bool = False
     """Whether the descheduler of `scheduling.backToSpot` runs."""
+    engine: Engine | None = None
+    """Karpenter, in place of the cluster autoscaler."""
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -54,6 +57,12 @@ class Stack(StackFacts):
     def with_profile(self, settings: Mapping[str, str]) -> Stack:
         """Return the stack with other settings of its autoscaler, by AKS' keys."""
         return replace(self, profile={**self.profile, **settings})
+
+    def with_engine(self, engine: Engine) -> Stack:
+        """Return the stack whose pools are Karpenter's NodePools."""
+        # Karpenter looks at every change, not at intervals.
+        profile = {**self.profile, "scanInterval": "1s"}
+        return replace(self, profile=profile, engine=engine, back_to_spot=False)
 
     def with_consolidation(self, minutes: int) -> Stack:
         """Return the stack whose ComputeClasses remove unused nodes after so many minutes."""

@@ -120,12 +120,15 @@ class Machines:
             self._zones[group.pool] = zones_of(self._cloud, group)
         return self._zones[group.pool]
 
-    def grow(self, group: NodeGroup, by: int) -> None:
-        """Request machines. Raises ScaleRefused for machines that the cloud refuses."""
-        group = self.group(group.pool)
+    def grow(self, group: NodeGroup, by: int, zone: str = "") -> list[str]:
+        """Request machines, in a zone of the pool if one is given; return their nodes' names.
+
+        Raises ScaleRefused for machines that the cloud refuses.
+        """
+        group, new = self.group(group.pool), list[str]()
         if self.fault("refuse", group):
             raise ScaleRefused(f"pool {group.pool}: {self.refusal(group)}")
-        places = self.places(group, by) if is_spot(group) else None
+        places = self.places(group, by, zone=zone) if is_spot(group) else None
         granted = by if places is None else len(places)
         if granted < by and not self._facts.partial:
             granted = 0
@@ -143,6 +146,7 @@ class Machines:
         if granted + silent < by:
             some = f"{granted} of {by} machines; for the rest: " if granted else ""
             raise ScaleRefused(f"pool {group.pool}: {some}{self.refusal(group)}")
+        return new
 
     def _never_make(self, group: NodeGroup, name: str) -> None:
         """Note a requested machine that the cloud will never make. It is in no zone."""
@@ -261,15 +265,18 @@ class Machines:
                 over += running[: max(0, len(running) - most)]
         return over
 
-    def places(self, group: NodeGroup, by: int, again: str = "") -> list[str]:
+    def places(
+        self, group: NodeGroup, by: int, again: str = "", zone: str = ""
+    ) -> list[str]:
         """Choose zones for new spot machines: each time the one with room and fewest machines.
 
         A zone has room by the cloud's capacity and by the pool's bound in a zone. Absent machines
-        count for that bound, except `again`.
+        count for that bound, except `again`. A `zone` that is the pool's is the only one.
         """
-        machine = machine_of(group)
-        used = {zone: len(self._running(machine, zone)) for zone in self.zones(group)}
-        own = {zone: len(self._running(machine, zone, group.pool)) for zone in self.zones(group)}
+        machine, zones = machine_of(group), self.zones(group)
+        zones = [zone] if zone in zones else zones
+        used = {each: len(self._running(machine, each)) for each in zones}
+        own = {each: len(self._running(machine, each, group.pool)) for each in zones}
         absent = [
             node.zone
             for node in self._absent.values()

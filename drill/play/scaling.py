@@ -26,6 +26,15 @@ class Hands:
         self._clock, self._observed, self._machines = clock, observed, machines
         self._nodes, self._report = nodes, report
 
+    def make(self, group: NodeGroup, zone: str) -> str:
+        """Ask for one machine in a zone; return its node's name. Raises ScaleRefused."""
+        (name,) = self._machines.grow(group, 1, zone)
+        return name
+
+    def refusal(self, group: NodeGroup) -> str:
+        """Return the cloud's words when it has no machine for a pool."""
+        return self._machines.refusal(group)
+
     def grow(self, group: NodeGroup, by: int) -> None:
         self._machines.grow(group, by)
 

@@ -6,7 +6,7 @@ from sandbox.azure.azure_operations import Propagation
 from sandbox.azure.azure_provider import AzureProvider
 from sandbox.azure.azure_quotas import Quotas
 from sandbox.azure.resources.azure_table import TYPES
-from sandbox.azure.scale_sets import SPOT
+from sandbox.azure.scale_sets import PROVISIONED_SPOT, SPOT
 from sandbox.cloud.facts import data
 from sandbox.cloud.plugin import Driver, Plugin
 from sandbox.kubernetes import node_objects
@@ -26,6 +26,7 @@ PLUGIN = Plugin(
     admission=("ExtendedResourceToleration", "PodNodeSelector", "PodTolerationRestriction"),
     drivers={_DISK: Driver(_DISK, "topology.disk.csi.azure.com/zone"), _FILE: Driver(_FILE)},
     spot=SPOT,
+    provisioned_spot=PROVISIONED_SPOT,
     autoscaler_status=True,
     serve=arm_server.serve,
     objects=lambda version: node_objects.manifests_in(data("azure", "objects")),

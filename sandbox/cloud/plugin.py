@@ -54,6 +54,8 @@ class Plugin:
     """Its storage drivers, by the provisioner that a StorageClass names."""
     spot: SpotFacts
     """What it does with spot machines."""
+    provisioned_spot: SpotFacts | None = None
+    """What it does with spot machines of its node auto-provisioning, where it has one."""
     manager: str = "addon-manager"
     """The field manager of its objects."""
     compute_classes: bool = False

@@ -1,6 +1,7 @@
 // Node auto-provisioning of AKS: Karpenter with the provider of Azure, whose requests an emulated Azure answers.
 //
 //	karpenter crds
+//	karpenter simulate --azure SOCKET --location westeurope --subscription ID --resource-group NAME
 //	karpenter run --azure SOCKET --location westeurope --subscription ID --resource-group NAME --clock-factor 60
 //
 // `crds` prints the definitions of the custom resources. `run` is the program that AKS runs for a cluster whose
@@ -22,14 +23,16 @@ func main() {
 		exitOn(printDefinitions())
 		return
 	}
-	if len(os.Args) < 2 || os.Args[1] != "run" {
-		exitOn(fmt.Errorf("usage: karpenter crds | karpenter run --azure SOCKET ..."))
+	commands := map[string]func(settings) error{"run": run, "simulate": simulate}
+	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
+		exitOn(fmt.Errorf("usage: karpenter crds | karpenter run --azure SOCKET ... | karpenter simulate --azure SOCKET ..."))
 	}
+	command := commands[os.Args[1]]
 	settings, err := parse(os.Args[2:])
 	exitOn(err)
 	// Karpenter reads what is left of the command line by itself.
 	os.Args = os.Args[:1]
-	exitOn(run(settings))
+	exitOn(command(settings))
 }
 
 // settings are those for which Karpenter and its provider have no environment variable.

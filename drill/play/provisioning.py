@@ -1,0 +1,280 @@
+"""Node auto-provisioning in a drill on AKS: Karpenter's own code by the drill's clock.
+
+The program `karpenter simulate` (tools/karpenter) has the controllers of sigs.k8s.io/karpenter
+v1.14.1 and, of Azure/karpenter-provider-azure v1.14.0, the sizes, the choice of an offering and the
+judgement of refusals. It asks this module for machines and evictions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+
+from drill.play.scaling import Hands
+from sandbox.autoscaler.growth import Growth
+from sandbox.autoscaler.world import Decision, World
+from sandbox.base.errors import SandboxError
+from sandbox.cloud.node_groups import NodeGroup, ScaleRefused
+from sandbox.kubernetes.client import Object
+
+HOUR = 3600.0
+"""Seconds for which the provider leaves a refused offering alone (offerings/commonerrorhandlers.go,
+AllocationFailureTTL, SKUNotAvailableSpotTTL)."""
+
+_EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+"""The time at which a drill begins, in tools/karpenter (simulated_clock.go)."""
+_ENDED = ("Succeeded", "Failed")
+_OWN_GRACE = 10.0**6
+"""Seconds; more than any pod's own grace."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What starts Karpenter for a drill: `Engine(...).start()`."""
+
+    program: Path
+    socket: Path
+    """The emulated Azure: sizes and prices."""
+    arguments: Sequence[str]
+    settings: Mapping[str, str]
+    objects: tuple[Object, ...]
+    """The NodePools and their classes, as the stack declares them."""
+    left_alone: float = HOUR
+
+    def start(self) -> Provisioning:
+        """Start it. Raises SandboxError."""
+        return Provisioning(self)
+
+    @property
+    def pools(self) -> set[str]:
+        """The names of the NodePools."""
+        return {each["metadata"]["name"] for each in self.objects if each["kind"] == "NodePool"}
+
+
+class Provisioning:
+    """Karpenter in place of the cluster autoscaler: the calls of `sandbox.autoscaler.scaler`."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._pools, self._wakes = engine.pools, 0.0
+        self._log = open("/tmp/karp.log","w+b")
+        command = [engine.program, "simulate", f"--azure={engine.socket}", *engine.arguments]
+        factor = f"--clock-factor={HOUR / engine.left_alone}"
+        try:
+            self._process = subprocess.Popen(
+                [*command, factor],
+                env={**os.environ, **engine.settings},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                text=True,
+            )
+        except OSError as error:
+            raise SandboxError(f"{engine.program} cannot be run: {error.strerror}") from error
+        self._seen: dict[str, Object] = {}
+        self._ended: dict[str, Object] = {}
+        self._ids: dict[str, str] = {}
+        """The nodes of Karpenter's machines by provider id."""
+        self._tainted: set[str] = set()
+        self._refused = 0
+        self._first = list(engine.objects)
+        self.growth = Growth()
+
+    def wakes(self) -> float:
+        """Return the time at which Karpenter goes on if nothing changes."""
+        return self._wakes
+
+    def scan(self, now: float, world: World, hands: Hands) -> float:
+        """Tell Karpenter what has changed, and do what it asks for; it may be called again at once.
+
+        Raises SandboxError if the program ends.
+        """
+        groups = {group.pool: group for group in world.groups}
+        step = self._step(now, world, groups, hands)
+        answer = self._exchange(step)
+        while "call" in answer:
+            reply = self._do(answer, now, groups, hands, world)
+            answer = self._exchange(reply)
+        self._taint(answer["taints"], hands)
+        for note in answer["notes"] or ():
+            hands.decided(Decision(now, "note", "", reason=note))
+        self._wakes = max(now, answer["wake"])
+        return now
+
+    def close(self) -> None:
+        """End the program."""
+        if self._process.stdin:
+            self._process.stdin.close()
+        self._process.wait()
+        self._log.close()
+
+    def _exchange(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        assert self._process.stdin
+        assert self._process.stdout
+        try:
+            self._process.stdin.write(json.dumps(message) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except OSError:
+            line = ""
+        if not line:
+            self._log.seek(0)
+            tail = self._log.read().decode(errors="replace")[-2000:]
+            raise SandboxError(f"Karpenter has ended: {tail}")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def _step(
+        self, now: float, world: World, groups: Mapping[str, NodeGroup], hands: Hands
+    ) -> dict[str, Any]:
+        gone = [_place(body) for body in self._ended.values()]
+        self._ended.clear()
+        sent = [*self._first, *self._changed(world)]
+        self._first = []
+        known = {body["metadata"]["uid"] for body in _objects(world)}
+        for uid in self._seen.keys() - known:
+            gone.append(_place(self._seen.pop(uid)))
+        existing = {name for group in groups.values() for name in group.nodes}
+        lost = [id for id, name in self._ids.items() if name not in existing]
+        for id in lost:
+            del self._ids[id]
+        return {
+            "now": now,
+            "set": sent,
+            "gone": gone,
+            "lost": lost,
+            "failed": list(self._failed(world, groups, hands)),
+        }
+
+    def _changed(self, world: World) -> Iterable[Object]:
+        for body in _objects(world):
+            uid = body["metadata"]["uid"]
+            if self._seen.get(uid) is body or uid in self._ended:
+                continue
+            is_ended = body["kind"] == "Pod" and body["status"].get("phase") in _ENDED
+            if is_ended and uid not in self._seen:
+                continue
+            if is_ended:
+                self._ended[uid] = body
+                del self._seen[uid]
+            else:
+                self._seen[uid] = body
+            yield self._sent(body, world.since.get(uid, 0.0))
+
+    def _sent(self, body: Object, since: float) -> Object:
+        created = (_EPOCH + timedelta(seconds=since)).isoformat().replace("+00:00", "Z")
+        metadata = {**body["metadata"], "creationTimestamp": created}
+        if metadata.get("deletionTimestamp"):
+            metadata["deletionTimestamp"] = created
+        sent = {**body, "metadata": metadata}
+        if body["kind"] == "Node":
+            sent["spec"] = self._node_spec(body)
+        return sent
+
+    def _node_spec(self, node: Object) -> Object:
+        name = node["metadata"]["name"]
+        owned = [id for id, own in self._ids.items() if own == name]
+        taints = [
+            each
+            for each in node["spec"].get("taints") or ()
+            if not each["key"].startswith("karpenter.sh/")
+        ]
+        return {**node["spec"], "taints": taints, "providerID": owned[0] if owned else ""}
+
+    def _failed(
+        self, world: World, groups: Mapping[str, NodeGroup], hands: Hands
+    ) -> Iterable[Object]:
+        for id, name in list(self._ids.items()):
+            group = next((each for each in groups.values() if name in each.nodes), None)
+            if name in world.failed and group:
+                del self._ids[id]
+                hands.remove(group, [name])
+                yield {"providerID": id, **_error(hands.refusal(group))}
+
+    def _do(
+        self,
+        call: Mapping[str, Any],
+        now: float,
+        groups: Mapping[str, NodeGroup],
+        hands: Hands,
+        world: World,
+    ) -> dict[str, Any]:
+        if call["call"] == "create":
+            return self._create(call, now, groups[call["pool"]], hands)
+        if call["call"] == "delete":
+            return self._delete(call["name"], now, groups, hands)
+        found = next((pod for pod in world.pods if _place(pod) == _pod_of(call)), None)
+        grace = call.get("grace")
+        done = found is None or hands.evict(found, _OWN_GRACE if grace is None else float(grace))
+        return {"done": done}
+
+    def _create(
+        self, call: Mapping[str, Any], now: float, group: NodeGroup, hands: Hands
+    ) -> dict[str, Any]:
+        size = len(group.nodes)
+        where = f"{call['size']} in {call['zone']}, {call['capacityType']}"
+        hands.decided(Decision(now, "scale-up", group.name, group.pool, size, size + 1, None, where))
+        try:
+            name = hands.make(group, call["zone"])
+        except ScaleRefused as refused:
+            self._refused += 1
+            text = str(refused).partition(": ")[2]
+            hands.decided(Decision(now, "failed", group.name, group.pool, reason=text))
+            return {"providerID": f"azure:///refused/{self._refused}", **_error(text)}
+        id = f"azure:///machines/{name}/{now}"
+        self._ids[id] = name
+        return {"providerID": id}
+
+    def _delete(
+        self, id: str, now: float, groups: Mapping[str, NodeGroup], hands: Hands
+    ) -> dict[str, Any]:
+        name = self._ids.pop(id, "")
+        group = next((each for each in groups.values() if name in each.nodes), None)
+        if group:
+            size = len(group.nodes)
+            hands.decided(Decision(now, "scale-down", group.name, group.pool, size, size - 1))
+            hands.remove(group, [name])
+        return {"done": True}
+
+    def _taint(self, taints: Mapping[str, Sequence[Object]], hands: Hands) -> None:
+        for name in self._tainted - taints.keys():
+            hands.untaint([name])
+        hands.taint([name for name in taints if name not in self._tainted])
+        self._tainted = set(taints)
+
+
+def _objects(world: World) -> Iterable[Object]:
+    for kind, bodies in (
+        ("DaemonSet", world.daemon_sets),
+        ("PodDisruptionBudget", world.budgets),
+        ("Node", world.nodes),
+        ("Pod", world.pods),
+    ):
+        for body in bodies:
+            if "kind" not in body:
+                raise ValueError(f"a {kind} without a kind")
+            yield body
+
+
+def _place(body: Object) -> dict[str, str]:
+    metadata = body["metadata"]
+    return {
+        "kind": body["kind"],
+        "namespace": metadata.get("namespace") or "",
+        "name": metadata["name"],
+    }
+
+
+def _pod_of(call: Mapping[str, Any]) -> dict[str, str]:
+    return {"kind": "Pod", "namespace": call["namespace"], "name": call["name"]}
+
+
+def _error(text: str) -> dict[str, str]:
+    code, _, message = text.partition(": ")
+    return {"code": code, "message": message or code}
