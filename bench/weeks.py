@@ -1,11 +1,13 @@
-"""Drawn weeks in memory: `python -m bench.weeks table|agreement [STACK ...]`.
+"""Drawn weeks in memory: `python -m bench.weeks table|agreement|engines [STACK ...]`.
 
 table: a stack's settings beside fixed policies, ten weeks that tuned nothing, at both ends of a shortage's signal.
 agreement: drills over the real programs beside drills in memory on the same work.
+engines: a stack on AKS by the cluster autoscaler and by Karpenter's own code, on the same five weeks and work.
 
 Each brings its stacks up in a sandbox of its own.
 """
 
+import io
 import os
 import random
 import sys
@@ -18,15 +20,20 @@ from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
 
+from ruamel.yaml import YAML
+
 from bench.drills import sandbox
+from drill.command import Request
 from drill.in_memory.stack import Stack, read_stack
 from drill.judge.hindsight import hindsight
 from drill.judge.outcome import ALONE, OURS, Outcome, outcome_of
 from drill.play.run import run_drill
 from drill.play.source import copied, copy_cloud
 from drill.tune.policies import POLICIES, compare_policies, run_policy
+from drill.tune.tune_command import tuned_stack
 from drill.world import scenario as scenarios
 from drill.world.basis import Trial
+from drill.world.record import Pod, Record
 from sandbox.base.home import PROJECT, Home
 from sandbox.kubernetes.client import Client
 
@@ -146,5 +153,115 @@ def agreement(*names: str) -> None:
                     print(f"{head} {own.waited / 86400:.2f} | {rest}", flush=True)
 
 
+ENGINES_JUDGED = range(11, 16)
+_BACK_OFFS = (3600.0, 300.0)
+"""Seconds for which Karpenter leaves a refused machine alone: the provider's own, and a short time beside it."""
+_OF_ENGINES = (
+    *("stack", "engine", "USD a week", "saved, %", "longest wait", "GPU-days waited", "on spot", "done again"),
+    *("moved", "kept pods moved", "back on spot after, min", "s a week"),
+)
+
+
+def provisioned_text(text: str) -> str:
+    """Return a stack file on AKS with node auto-provisioning in place of the cluster autoscaler."""
+    yaml = YAML()
+    content = yaml.load(text)
+    config = content["config"]
+    cloud = config["kubeflow-spot:cloud"]
+    cloud.pop("autoscaler", None)
+    cloud["nodeProvisioning"] = {}
+    cloud.setdefault("network", {}).update({"dataplane": "cilium", "policy": "cilium"})
+    for pool in config["kubeflow-spot:pools"]:
+        # Karpenter keeps no empty machines.
+        pool.pop("minNodes", None)
+    out = io.StringIO()
+    yaml.dump(content, out)
+    return out.getvalue()
+
+
+@contextmanager
+def both(home: Home, folder: Path) -> Iterator[tuple[Stack, Stack]]:
+    """Yield a stack that is up, and the same one with node auto-provisioning, which comes up beside it."""
+    path = folder / f"{home.stack}.yaml"
+    path.write_text(provisioned_text((PROJECT / f"Pulumi.{home.stack}.yaml").read_text()))
+    request = Request("week", 1, folder, config_file=path)
+    with tuned_stack(home, request, lambda text: print(text, file=sys.stderr)) as (stack, _):
+        yield read_home_stack(home), stack
+
+
+def by_engine(stacks: tuple[Stack, Stack], seed: int) -> dict[str, Record]:
+    """Return the records of one week by engine, on the work that the autoscaler's settings draw."""
+    stack, provisioned = stacks
+    week = trial(stack, seed, "provision-time")
+    first = run_policy(stack, week)
+    basis = stack.basis.worked(first)
+    found = {ALONE: run_policy(replace(stack, basis=basis), week, ALONE)}
+    for signal in SIGNALS:
+        found[f"autoscaler, {signal}"] = run_policy(replace(stack, basis=basis), trial(stack, seed, signal))
+    assert provisioned.engine
+    for seconds in _BACK_OFFS:
+        engine = replace(provisioned.engine, left_alone=seconds)
+        own = replace(provisioned, basis=basis, engine=engine)
+        found[f"Karpenter, {seconds / 60:.0f} min"] = run_policy(own, trial(stack, seed, None))
+    return found
+
+
+def returns(record: Record) -> list[float]:
+    """Return the minutes from the time at which a moved pod could be on spot to its start there.
+
+    It could be once the back-off after its machine's last refusal had ended, and spot was there.
+    """
+    back_off = 60.0 * float(record.settings["a refused machine is left alone"].removesuffix("m"))
+    spot = {pool.name: pool.machine for pool in record.pools if pool.capacity == "spot"}
+    after: dict[str, list[Pod]] = {pod.work: [] for pod in record.pods}
+    for pod in record.pods:
+        after[pod.work].append(pod)
+    found = []
+    for pod in record.pods:
+        if pod.how != "drained" or pod.pool in spot or pod.ended is None or pod.started is None:
+            continue
+        new = next((each for each in after[pod.work] if each.created >= pod.ended and each.pool in spot), None)
+        if new is None or new.started is None:
+            continue
+        machine, until = spot[str(new.pool)], pod.ended
+        refused = [e.at for e in record.events if e.kind == "failed" and spot.get(e.pool) == machine and e.at < until]
+        free = [step.at for step in record.capacity if step.machine == machine and step.nodes and step.at < until]
+        could = max([pod.started, *(at + back_off for at in refused[-1:]), *free[-1:]])
+        found.append((new.started - could) / 60)
+    return found
+
+
+def engines(*names: str) -> None:
+    """Print the table of both engines (docs/reference/figures.md)."""
+    print(f"| {' | '.join(_OF_ENGINES)} |")
+    print(f"|{'---|' * len(_OF_ENGINES)}")
+    chosen = names or ("dev",)
+    with up(chosen) as home, TemporaryDirectory() as folder:
+        for name in chosen:
+            with both(home(name), Path(folder)) as stacks, ProcessPoolExecutor() as pool:
+                weeks = list(pool.map(partial(by_engine, stacks), ENGINES_JUDGED))
+            for engine in weeks[0]:
+                print(_engine_row(name, engine, weeks), flush=True)
+
+
+def _engine_row(name: str, engine: str, weeks: Sequence[dict[str, Record]]) -> str:
+    records = [week[engine] for week in weeks]
+    found, alone = [outcome_of(each) for each in records], [outcome_of(week[ALONE]) for week in weeks]
+    saved = [100 * (1 - (own.usd or 0.0) / (other.usd or 1.0)) for own, other in zip(found, alone, strict=True)]
+    moved = [pod for each in records for pod in each.pods if pod.how == "drained" and pod.started is not None]
+    back = sorted(time for each in records if "Karpenter" in engine for time in returns(each))
+    cells = (
+        *(name, engine, f"{mean(each.usd or 0.0 for each in found):.1f}"),
+        "" if engine == ALONE else f"{mean(saved):.1f} (least {min(saved):.1f})",
+        f"{max(each.longest_wait for each in found) / 60:.1f} min",
+        f"{mean(each.waited for each in found) / 86400:.2f}",
+        *(f"{mean(each.on_spot or 0.0 for each in found):.0%}", f"{mean(each.again for each in found):.1%}"),
+        *(f"{len(moved) / len(weeks):.1f}", str(sum(not pod.spot for pod in moved))),
+        f"{back[len(back) // 2]:.1f}, most {back[-1]:.1f} ({len(back)})" if back else "",
+        f"{mean(each.clock.wall for each in records):.0f}",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
 if __name__ == "__main__":
-    {"table": table, "agreement": agreement}[sys.argv[1]](*sys.argv[2:])
+    {"table": table, "agreement": agreement, "engines": engines}[sys.argv[1]](*sys.argv[2:])

@@ -24,7 +24,7 @@ Progress = Callable[[float, float], None]
     "--against",
     metavar="REV|FILE",
     default="",
-    help="Run it by a revision's or another stack file's settings as well.",
+    help="Run it by a revision's or another stack file's settings as well; with --tune a file's.",
 )
 @click.option(
     "--cloud",
@@ -93,9 +93,9 @@ def drill(
     directory = report_dir or home.root / f"{home.stack}+drill"
     request = command.Request(scenario or DEFAULT, directory=directory, **options)
     if tune:
-        if scenario or request.against or request.traces or request.factor:
+        if scenario or request.traces or request.factor:
             raise click.UsageError(
-                "--tune draws weeks of its own: leave out SCENARIO, --against, --trace and --factor"
+                "--tune draws weeks of its own: leave out SCENARIO, --trace and --factor"
             )
         from drill.tune.tune_command import tune_stack
 

@@ -14,17 +14,19 @@ from filelock import FileLock, Timeout
 from rich.console import Console
 
 from drill import report
+from drill.in_memory.provisioned_stack import reading
+from drill.in_memory.run_in_memory import run_in_memory
 from drill.in_memory.stack import Stack, read_stack
 from drill.judge.hindsight import hindsight
 from drill.judge.losses import losses_of
-from drill.judge.outcome import Row
+from drill.judge.outcome import ALONE, OURS, Row
 from drill.judge.verdicts import failed
 from drill.metrics.alert_times import Fired, alert_table, write_metrics
 from drill.metrics.sampling import Sampling
 from drill.play.external import checked_program
 from drill.play.real_autoscaler import named_program
 from drill.play.run import RunOptions, run_drill
-from drill.play.source import CopiedCloud, copied
+from drill.play.source import CopiedCloud, copied, copy_cloud
 from drill.play.stack_facts import stack_pools
 from drill.sides import Side, bring_up, check_side, compared_sides
 from drill.tune.policies import compare_policies, without_real_programs
@@ -36,6 +38,7 @@ from drill.world.scenario import Scenario, Shortage, load_scenario
 from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
+from sandbox.cluster.control_plane import ControlPlane
 from sandbox.engine.scratch import DRILL
 from sandbox.engine.scratch import opened as opened_scratch
 from sandbox.toolchain import programs
@@ -151,6 +154,10 @@ def _drill_side(work: Work, side: Side, same: Basis | None, progress: Progress) 
         def check(cloud: CopiedCloud) -> None:
             _check_cloud(work, cloud)
 
+        plane, seen = copy_cloud(source, scratch.folder / "seen", request.cluster)
+        if seen.node_pools:
+            check(seen)
+            return _drill_provisioned(work, side, (plane, seen), same, progress)
         with copied(source, scratch.folder / "copy", notify, check, request.cluster) as copy:
             own = basis_of_cloud(copy.cloud, copy.cluster)
             trial = _trial(work, own, same or own)
@@ -178,8 +185,33 @@ def _drill_side(work: Work, side: Side, same: Basis | None, progress: Progress) 
             return Drilled(record, same or own, policies, alerts)
 
 
+def _drill_provisioned(
+    work: Work,
+    side: Side,
+    source: tuple[ControlPlane, CopiedCloud],
+    same: Basis | None,
+    progress: Progress,
+) -> Drilled:
+    """Drill a side with node auto-provisioning: in memory, by Karpenter's own code."""
+    _, copy = source
+    own = basis_of_cloud(copy.cloud, copy.cluster)
+    trial = _trial(work, own, same or own)
+    trial = replace(trial, scenario=without_real_programs(trial.scenario))
+    with reading(work.home.stack, source, work.notify) as stack:
+        stack = replace(stack, basis=same or own)
+        record = run_in_memory(stack, trial, progress=progress(side.name))
+        rows = compare_policies(
+            replace(stack, basis=stack.basis.worked(record)), trial, (OURS, ALONE)
+        )
+        return Drilled(record, same or own, list(rows))
+
+
 def _check_cloud(work: Work, cloud: CopiedCloud) -> None:
     """Raise SandboxError for a stack on which the drill cannot run, before a process starts."""
+    if cloud.node_pools and (work.request.metrics or work.request.factor):
+        raise SandboxError(
+            "a drill of node auto-provisioning runs in memory: leave out --metrics and --factor"
+        )
     checked_program(os.environ, cloud.provider, work.request.factor)
     pools = stack_pools(cloud)
     require_fit(work.scenario, pools)

@@ -171,8 +171,10 @@ class Controllers:
         template, metadata = owner["spec"]["template"], owner["metadata"]
         version = "batch/v1" if kind == "Job" else "apps/v1"
         reference = {
-            **{"apiVersion": version, "kind": kind},
-            **{"name": metadata["name"], "uid": metadata["uid"]},
+            "apiVersion": version,
+            "kind": kind,
+            "name": metadata["name"],
+            "uid": metadata["uid"],
         }
         body = {
             "name": f"{name}-{self._number}",

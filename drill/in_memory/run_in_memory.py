@@ -19,6 +19,7 @@ from drill.play.settling import Settling
 from drill.play.source import Captured
 from drill.world import record
 from drill.world.basis import Trial
+from drill.world.scenario import Scenario
 from drill.world.workloads import SPOT
 from sandbox.autoscaler.api import ApiServer
 from sandbox.autoscaler.autoscaler_options import Options
@@ -51,11 +52,13 @@ def run_in_memory(
     trial: Trial,
     admit: Admit | None = None,
     follow: Callable[[Drill], None] | None = None,
+    progress: Callable[[float, float], None] = lambda now, length: None,
 ) -> record.Record:
     """Run a trial on a stack, with the stack's basis.
 
     `admit` admits the pods of the work, by default as the stack's policies do. `follow` may plan
-    actions by the drill's clock. Raises SandboxError for work that needs the real programs.
+    actions by the drill's clock. Raises SandboxError for work that needs the real programs, and
+    when Karpenter ends.
     """
     if any(work.kind == "Workflow" or work.greedy for work in trial.scenario.work):
         raise SandboxError(
@@ -86,13 +89,16 @@ def run_in_memory(
     facts = plugin.provisioned_spot or plugin.spot if engine else plugin.spot
     nothing, api = cast(Any, None), cast(ApiServer, _Classes(stack))
     drill = Drill(
-        replace(trial, basis=stack.basis),
+        replace(
+            trial, basis=stack.basis, scenario=_told(trial.scenario) if engine else trial.scenario
+        ),
         Clock(),
         Cluster(
             *(stack.name, MemoryCloud(stack, captured), captured, facts, nothing, api, nothing)
         ),
         engine.start if engine else lambda: Autoscaler(stack.provider, Options(), random),
         control=control,
+        progress=progress,
     )
     if follow:
         follow(drill)
@@ -102,7 +108,18 @@ def run_in_memory(
         if engine and hasattr(drill, "scaler"):
             drill.scaler.close()
     clock = record.Clock(trial.scenario.length, None, time.monotonic() - began, ())
-    return drill.make_record(stack, clock, PROVISIONER if engine else AUTOSCALER)
+    if engine:
+        return replace(drill.make_record(stack, clock, PROVISIONER), settings=engine.shown)
+    return drill.make_record(stack, clock, AUTOSCALER)
+
+
+def _told(scenario: Scenario) -> Scenario:
+    """Return a scenario in which Azure says of each machine that it does not make it.
+
+    Karpenter asks for virtual machines, whose requests end with an error; in how many seconds no
+    source says.
+    """
+    return scenario.model_copy(update={"shortage": scenario.shortage or "20s"})
 
 
 class _Classes:

@@ -103,8 +103,11 @@ def _rank(place: Mapping[str, int]) -> Callable[[Mapping[str, Any]], int]:
     )
 
 
-def read_stack(name: str, copy: CopiedCloud, client: Client) -> Stack:
-    """Read a stack from the copy of its cloud and from its API server."""
+def read_stack(name: str, copy: CopiedCloud, client: Client, engine: Engine | None = None) -> Stack:
+    """Read a stack from the copy of its cloud and from its API server.
+
+    `engine` runs the stack's NodePools, if it has any.
+    """
     groups = copy.cloud.node_groups(copy.cluster)
     by_name = {group.pool: group for group in groups.groups}
     maps = {
@@ -114,7 +117,7 @@ def read_stack(name: str, copy: CopiedCloud, client: Client) -> Stack:
     deployments = client.list("apps/v1", "Deployment", "kube-system")
     names = [each["metadata"]["name"] for each in deployments]
     snippets = (copy.outputs.get("contract") or {}).get("snippets", {})
-    return Stack(
+    stack = Stack(
         **vars(stack_facts(name, copy)),
         orders=tuple(growth_orders(copy)),
         groups=tuple(groups.groups),
@@ -128,6 +131,7 @@ def read_stack(name: str, copy: CopiedCloud, client: Client) -> Stack:
         basis=basis_of_cloud(copy.cloud, copy.cluster),
         back_to_spot=any(each.endswith("-back-to-spot") for each in names),
     )
+    return stack.with_engine(engine) if engine else stack
 
 
 def _kept(copy: CopiedCloud, group: NodeGroup) -> bool:

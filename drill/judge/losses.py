@@ -105,16 +105,21 @@ class _Idle:
     """The share of GPUs without a pod, on nodes with a pod."""
 
 
+_UNNEEDED = ("consolidateAfter", "scaleDownUnneededTime")
+"""The settings of Karpenter and of the cluster autoscaler for the time of an idle node."""
+
+
 def _idle_rows(record: Record) -> Iterator[Loss]:
     """Yield the cost of nodes without a pod, or with empty GPUs."""
     pools = gpu_pools(record)
+    unneeded = next(each for each in _UNNEEDED if each in record.settings or each == _UNNEEDED[-1])
     for name, idle in _idle(record).items():
         price = (pools[name].price or 0.0) / HOUR
         causes = (
             ("nodes without a pod that `minNodes` keeps", "minNodes", idle.kept),
             (
                 "nodes without a pod, until they count as unneeded",
-                *("scaleDownUnneededTime", idle.unneeded),
+                *(unneeded, idle.unneeded),
             ),
             ("GPUs left empty beside pods of the same node", "machine", idle.beside),
         )

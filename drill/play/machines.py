@@ -265,9 +265,7 @@ class Machines:
                 over += running[: max(0, len(running) - most)]
         return over
 
-    def places(
-        self, group: NodeGroup, by: int, again: str = "", zone: str = ""
-    ) -> list[str]:
+    def places(self, group: NodeGroup, by: int, again: str = "", zone: str = "") -> list[str]:
         """Choose zones for new spot machines: each time the one with room and fewest machines.
 
         A zone has room by the cloud's capacity and by the pool's bound in a zone. Absent machines

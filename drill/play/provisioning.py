@@ -10,18 +10,22 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 from drill.play.scaling import Hands
+from drill.play.source import CopiedCloud
+from drill.world.node_groups import machine_of
 from sandbox.autoscaler.growth import Growth
 from sandbox.autoscaler.world import Decision, World
 from sandbox.base.errors import SandboxError
 from sandbox.cloud.node_groups import NodeGroup, ScaleRefused
+from sandbox.cluster import plugins
 from sandbox.kubernetes.client import Object
 
 HOUR = 3600.0
@@ -37,7 +41,7 @@ _OWN_GRACE = 10.0**6
 
 @dataclass(frozen=True)
 class Engine:
-    """What starts Karpenter for a drill: `Engine(...).start()`."""
+    """What starts Karpenter for a drill: `engine_of(copy, program, folder).start()`."""
 
     program: Path
     socket: Path
@@ -55,7 +59,38 @@ class Engine:
     @property
     def pools(self) -> set[str]:
         """The names of the NodePools."""
-        return {each["metadata"]["name"] for each in self.objects if each["kind"] == "NodePool"}
+        return {each["metadata"]["name"] for each in self._node_pools}
+
+    @property
+    def _node_pools(self) -> list[Object]:
+        return [each for each in self.objects if each["kind"] == "NodePool"]
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """The settings as a report shows them, by the stack file's keys."""
+        found: dict[str, set[str]] = {}
+        for spec in (each["spec"] for each in self._node_pools):
+            nodes = [each["nodes"] for each in spec["disruption"]["budgets"]]
+            found.setdefault("consolidateAfter", set()).add(spec["disruption"]["consolidateAfter"])
+            found.setdefault("disruptionBudget", set()).add(nodes[-1])
+            found.setdefault("expireAfter", set()).add(spec["template"]["spec"]["expireAfter"])
+        after = {"a refused machine is left alone": f"{self.left_alone / 60:.0f}m"}
+        return {key: ", ".join(sorted(values)) for key, values in found.items()} | after
+
+
+def engine_of(copy: CopiedCloud, program: Path, folder: Path) -> Engine | None:
+    """Return the engine of a copied stack; None without NodePools.
+
+    A new socket in `folder` answers as the emulated Azure until this process ends.
+    """
+    if not copy.node_pools:
+        return None
+    socket = folder / "azure"
+    groups = copy.cloud.node_groups(copy.cluster).groups
+    sizes = {machine_of(group) for group in groups}
+    plugins.plugin(copy.provider).serve(lambda: copy.cloud, socket, sizes)
+    own = copy.cloud.provisioner(copy.cluster)
+    return Engine(program, socket, own.arguments, own.environment, copy.node_pools)
 
 
 class Provisioning:
@@ -63,8 +98,8 @@ class Provisioning:
 
     def __init__(self, engine: Engine) -> None:
         self._pools, self._wakes = engine.pools, 0.0
-        self._log = open("/tmp/karp.log","w+b")
-        command = [engine.program, "simulate", f"--azure={engine.socket}", *engine.arguments]
+        self._log = TemporaryFile()  # noqa: SIM115 (closed with the process)
+        command = [str(engine.program), "simulate", f"--azure={engine.socket}", *engine.arguments]
         factor = f"--clock-factor={HOUR / engine.left_alone}"
         try:
             self._process = subprocess.Popen(
@@ -114,7 +149,7 @@ class Provisioning:
         self._process.wait()
         self._log.close()
 
-    def _exchange(self, message: Mapping[str, Any]) -> dict[str, Any]:
+    def _exchange(self, message: Object) -> dict[str, Any]:
         assert self._process.stdin
         assert self._process.stdout
         try:
@@ -199,7 +234,7 @@ class Provisioning:
 
     def _do(
         self,
-        call: Mapping[str, Any],
+        call: Object,
         now: float,
         groups: Mapping[str, NodeGroup],
         hands: Hands,
@@ -209,17 +244,17 @@ class Provisioning:
             return self._create(call, now, groups[call["pool"]], hands)
         if call["call"] == "delete":
             return self._delete(call["name"], now, groups, hands)
-        found = next((pod for pod in world.pods if _place(pod) == _pod_of(call)), None)
+        found = next((pod for pod in _objects(world) if _place(pod) == _pod_of(call)), None)
         grace = call.get("grace")
         done = found is None or hands.evict(found, _OWN_GRACE if grace is None else float(grace))
         return {"done": done}
 
-    def _create(
-        self, call: Mapping[str, Any], now: float, group: NodeGroup, hands: Hands
-    ) -> dict[str, Any]:
+    def _create(self, call: Object, now: float, group: NodeGroup, hands: Hands) -> dict[str, Any]:
         size = len(group.nodes)
         where = f"{call['size']} in {call['zone']}, {call['capacityType']}"
-        hands.decided(Decision(now, "scale-up", group.name, group.pool, size, size + 1, None, where))
+        hands.decided(
+            Decision(now, "scale-up", group.name, group.pool, size, size + 1, None, where)
+        )
         try:
             name = hands.make(group, call["zone"])
         except ScaleRefused as refused:
@@ -249,20 +284,12 @@ class Provisioning:
         self._tainted = set(taints)
 
 
-def _objects(world: World) -> Iterable[Object]:
-    for kind, bodies in (
-        ("DaemonSet", world.daemon_sets),
-        ("PodDisruptionBudget", world.budgets),
-        ("Node", world.nodes),
-        ("Pod", world.pods),
-    ):
-        for body in bodies:
-            if "kind" not in body:
-                raise ValueError(f"a {kind} without a kind")
-            yield body
+def _objects(world: World) -> Iterator[Object]:
+    for body in chain(world.daemon_sets, world.budgets, world.nodes, world.pods):
+        yield dict(body) if not isinstance(body, dict) else body
 
 
-def _place(body: Object) -> dict[str, str]:
+def _place(body: Mapping[str, Any]) -> dict[str, str]:
     metadata = body["metadata"]
     return {
         "kind": body["kind"],
@@ -271,7 +298,7 @@ def _place(body: Object) -> dict[str, str]:
     }
 
 
-def _pod_of(call: Mapping[str, Any]) -> dict[str, str]:
+def _pod_of(call: Object) -> dict[str, str]:
     return {"kind": "Pod", "namespace": call["namespace"], "name": call["name"]}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from sandbox.base.home import Home
 from sandbox.base.notices import Notify
 from sandbox.cloud.cluster_runtime import NodesAlone
 from sandbox.cloud.emulated_cloud import EmulatedCloud
+from sandbox.cloud.node_groups import NodeGroups
 from sandbox.cluster import clusters, plugins
 from sandbox.cluster.control_plane import ControlPlane
 from sandbox.cluster.control_plane.ports import read_ports
@@ -52,6 +53,8 @@ class CopiedCloud:
     """The stack's outputs."""
     classes: list[dict[str, Any]]
     """GKE's ComputeClasses as the stack declares them."""
+    node_pools: tuple[Object, ...]
+    """Karpenter's NodePools and their classes, likewise."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,32 @@ class Copy(CopiedCloud):
     client: Client
     api: ApiServer
     plane: ControlPlane
+
+
+class Provisioned:
+    """The copy of a cloud whose cluster has node auto-provisioning: its NodePools are pools too."""
+
+    def __init__(self, cloud: Any, copy: CopiedCloud) -> None:
+        self._cloud, self._cluster = cloud, copy.cluster
+        self._groups = {
+            group.pool_id: group
+            for group in cloud.provisioned_groups(copy.cluster, copy.node_pools)
+        }
+
+    def node_groups(self, cluster: str) -> NodeGroups:
+        """Return the agent pools, and the NodePools without machines."""
+        found = self._cloud.node_groups(cluster)
+        agents = {group.pool for group in found.groups}
+        # The system pool grows by a NodePool of its own name.
+        more = [group for group in self._groups.values() if group.pool not in agents]
+        return NodeGroups([*found.groups, *more], found.profile)
+
+    def get(self, id: str) -> Any:
+        """Return the body of a resource; of a NodePool nothing that a drill reads."""
+        return {} if id in self._groups else self._cloud.get(id)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cloud, name)
 
 
 def open_cloud(provider: str, folder: Path, captured: Captured) -> EmulatedCloud:
@@ -103,11 +132,14 @@ def copy_cloud(
         shutil.copytree(home.cloud, folder / "cloud")
         state = Checkpoint(home)
         outputs, classes = state.outputs(), declared_objects(state, "ComputeClass")
+        kinds = ("NodePool", "AKSNodeClass")
+        node_pools = tuple(body for kind in kinds for body in declared_objects(state, kind))
     captured = Captured()
     cloud = open_cloud(source.cloud, folder / "cloud", captured)
-    return source, CopiedCloud(
-        source.cloud, source.version, cluster, cloud, captured, outputs, classes
+    copy = CopiedCloud(
+        *(source.cloud, source.version, cluster, cloud, captured, outputs, classes, node_pools)
     )
+    return source, replace(copy, cloud=Provisioned(cloud, copy)) if node_pools else copy
 
 
 @contextmanager

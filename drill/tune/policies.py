@@ -35,8 +35,13 @@ def without_real_programs(scenario: Scenario) -> Scenario:
 
 
 def run_policy(stack: Stack, trial: Trial, policy: str = OURS) -> record.Record:
-    """Run a policy on a stack. Raises SandboxError for work that cannot be run in memory."""
+    """Run a policy on a stack. Raises SandboxError for work that cannot be run in memory.
+
+    A fixed policy has no Karpenter, whose NodePools the stack declares.
+    """
     own = POLICIES[policy](stack)
+    if policy != OURS:
+        own = replace(own, engine=None)
     if policy == UNIFORM:
         uniform = UniformProgress(own, trial.scenario.slowdown)
         return run_in_memory(own, trial, uniform.admit, uniform.follow)

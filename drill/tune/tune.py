@@ -90,6 +90,8 @@ class Tuned:
     """On demand alone, by the timers as tuned."""
     moved: Judged
     """As tuned, with `scheduling.backToSpot` switched."""
+    other: Judged | None
+    """Another stack as it is, on the work of this one."""
     regret: float
     """US dollars a week by which the cheapest finalist within the accepted wait was cheaper."""
     tried: int
@@ -102,8 +104,11 @@ def tune(
     accepted: float,
     pool: Executor,
     notify: Callable[[str], None] = lambda text: None,
+    other: Stack | None = None,
 ) -> Tuned:
     """Tune a stack on drawn weeks; `accepted` is the accepted wait in seconds.
+
+    `other` is another stack, which is judged on the same weeks and work as it is.
 
     One axis is tuned after the other until none changes: the axes hardly affect each other, and a
     grid would need 10,000 weeks.
@@ -129,14 +134,20 @@ def tune(
                 notify(f"{axis}: {best.usd:,.2f} USD a week, longest wait {minutes:.1f} min")
     last = _with_work(stack, judging, pool)
     within = sorted(known.values(), key=lambda each: (each.beyond(accepted), each.usd))[:8]
-    other = replace(best.setting, back_to_spot=not stack.back_to_spot)
+    switched = replace(best.setting, back_to_spot=not stack.back_to_spot)
     moved, before, after, *rest = _judge(
-        [other, Setting(), best.setting, *(each.setting for each in within)], last, pool
+        [switched, Setting(), best.setting, *(each.setting for each in within)], last, pool
     )
     finalists = [before, after, *rest]
     allowed = [each.usd for each in finalists if each.beyond(accepted) <= after.beyond(accepted)]
     alone = _judge([best.setting], last, pool, ALONE)[0]
-    return Tuned(best.setting, before, after, alone, moved, after.usd - min(allowed), len(known))
+    beside = None
+    if other:
+        same = [(replace(other, basis=worked.basis), trial) for worked, trial in last]
+        notify("the other stack, on the weeks that judge")
+        (beside,) = _judge([Setting()], same, pool)
+    regret = after.usd - min(allowed)
+    return Tuned(best.setting, before, after, alone, moved, beside, regret, len(known))
 
 
 def _preferred(new: Judged, old: Judged, accepted: float) -> bool:

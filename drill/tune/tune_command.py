@@ -8,7 +8,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -17,18 +18,19 @@ from rich.table import Table
 from ruamel.yaml import YAML
 
 from drill.command import Request, writable, writing
-from drill.in_memory.stack import Stack, read_stack
+from drill.in_memory.provisioned_stack import reading
+from drill.in_memory.stack import Stack
 from drill.judge.outcome import Outcome
 from drill.judge.verdict import span
 from drill.play.source import copy_cloud
-from drill.sides import Side, bring_up
+from drill.sides import Side, bring_up, check_side
 from drill.tune.tune import Judged, Setting, Tuned, tune
 from drill.world.basis import Trial
 from drill.world.scenario import load_scenario
+from sandbox.base.errors import SandboxError
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
 from sandbox.engine.scratch import DRILL, opened
-from sandbox.kubernetes.client import Client
 
 SEEDS = 5
 """Weeks that choose, and as many others that judge."""
@@ -49,20 +51,34 @@ def tuned_stack(
         if request.config_file:
             side = Side(request.config_file.name, request.config_file)
             source = bring_up(home, side, scratch, request.cloud, notify)
-        plane, copy = copy_cloud(source, scratch.folder / "copy", request.cluster)
-        client = Client(plane.admin_kubeconfig)
-        try:
-            stack = read_stack(home.stack, copy, client)
-        finally:
-            client.close()
-        yield stack, dict((copy.outputs.get("remembered") or {}).get("pools") or {})
+        copied = copy_cloud(source, scratch.folder / "copy", request.cluster)
+        with reading(home.stack, copied, notify) as stack:
+            yield stack, dict((copied[1].outputs.get("remembered") or {}).get("pools") or {})
+
+
+@contextmanager
+def other_stack(home: Home, request: Request, notify: Notify) -> Iterator[Stack | None]:
+    """Read the stack that `--against` names, which comes up beside the first; None without one."""
+    if not request.against:
+        yield None
+        return
+    path = Path(request.against).resolve()
+    if not path.is_file():
+        raise SandboxError(f"--against: with --tune {request.against} must be a stack file")
+    check_side(home, Side(path.name, path), request.cloud, notify)
+    with tuned_stack(home, replace(request, config_file=path), notify) as (stack, _):
+        yield stack
 
 
 def tune_stack(home: Home, request: Request, notify: Notify) -> None:
     """Tune a stack, print the result, and write the difference. Raises SandboxError."""
     scenario = load_scenario("week").model_copy(update={"shortage": request.shortage})
     path = request.config_file or home.config_file or home.project / f"Pulumi.{home.stack}.yaml"
-    with writable(request.directory), tuned_stack(home, request, notify) as (stack, sources):
+    with (
+        writable(request.directory),
+        tuned_stack(home, request, notify) as (stack, sources),
+        other_stack(home, request, notify) as other,
+    ):
         weeks = [
             Trial(scenario, "week", seed, stack.basis.drawn_week(seed, stack.basis))
             for seed in range(request.seed, request.seed + 2 * SEEDS)
@@ -71,12 +87,12 @@ def tune_stack(home: Home, request: Request, notify: Notify) -> None:
         last = request.seed + SEEDS - 1
         notify(f"drawn weeks {request.seed} to {last} choose, the {SEEDS} after them judge")
         with ProcessPoolExecutor() as pool:
-            tuned = tune(stack, weeks[:SEEDS], weeks[SEEDS:], accepted, pool, notify)
+            tuned = tune(stack, weeks[:SEEDS], weeks[SEEDS:], accepted, pool, notify, other)
     text = difference(path.read_text(), path.name, tuned.chosen, stack, sources)
     if request.as_json:
         click.echo(json.dumps(as_json(tuned, text), indent=2))
     else:
-        _print(Console(), tuned, text, path.name, accepted)
+        _print(Console(), tuned, text, path.name, accepted, Path(request.against).name)
     with writing(request.directory):
         (request.directory / FILE).write_text(text)
     notify(
@@ -90,7 +106,9 @@ def as_json(tuned: Tuned, text: str) -> dict[str, Any]:
     return {**asdict(tuned), "difference": text}
 
 
-def _print(console: Console, tuned: Tuned, text: str, name: str, accepted: float) -> None:
+def _print(
+    console: Console, tuned: Tuned, text: str, name: str, accepted: float, other: str
+) -> None:
     columns = ("Setting", "USD a week", "Saved against alone", "Longest wait", "On spot")
     table = Table(*columns, "Done again", box=None)
     rows: list[tuple[str, Judged]] = [
@@ -98,6 +116,7 @@ def _print(console: Console, tuned: Tuned, text: str, name: str, accepted: float
         ("as it is", tuned.before),
         ("as tuned", tuned.after),
         ("as tuned, pods move back to spot", tuned.moved),
+        *([(f"{other} as it is", tuned.other)] if tuned.other else []),
     ]
     for title, judged in rows:
         saved = 1 - judged.usd / tuned.alone.usd if tuned.alone.usd else 0.0

@@ -3,7 +3,7 @@
 import json
 import re
 import socketserver
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from threading import Thread
@@ -29,10 +29,13 @@ _OPERATION = "/operations/ended"
 
 
 class Manager:
-    """Answers requests from the emulated Azure as it is at the time. `cloud` opens it."""
+    """Answers requests from the emulated Azure as it is at the time. `cloud` opens it.
 
-    def __init__(self, cloud: Callable[[], AzureCloud]) -> None:
-        self._cloud = cloud
+    With `sizes` there are no other machine sizes: a client of few sizes needs no time for the rest.
+    """
+
+    def __init__(self, cloud: Callable[[], AzureCloud], sizes: Collection[str] = ()) -> None:
+        self._cloud, self._sizes = cloud, sizes
 
     def answer(self, method: str, url: str, body: Any, match: str = "") -> Answer:
         """Return the status and the body. Raises `Refused`."""
@@ -48,7 +51,8 @@ class Manager:
             # It asks for virtual machines and network interfaces that are no AKS machines: there are none.
             return 200, {"totalRecords": 0, "count": 0, "resultTruncated": "false", "data": []}
         if path.endswith("/providers/Microsoft.Compute/skus"):
-            return 200, {"value": arm_catalogue.sizes(region)}
+            sold = arm_catalogue.sizes(region)
+            return 200, {"value": [each for each in sold if not self._sizes or each["name"] in self._sizes]}
         if deletion := _DELETION.fullmatch(path):
             self._cloud().delete_machines(deletion["cluster"], body["machineNames"])
             return 202, None
@@ -117,8 +121,8 @@ class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
 
 
-def serve(cloud: Callable[[], AzureCloud], socket: Path) -> None:
+def serve(cloud: Callable[[], AzureCloud], socket: Path, sizes: Collection[str] = ()) -> None:
     """Answer on a unix socket, in a thread that ends with the process."""
     socket.unlink(missing_ok=True)
-    handler = type("Handler", (_Handler,), {"manager": Manager(cloud)})
+    handler = type("Handler", (_Handler,), {"manager": Manager(cloud, sizes)})
     Thread(target=_Server(str(socket), handler).serve_forever, daemon=True, name="azure").start()

@@ -132,6 +132,10 @@ class AzureCloud(NodeProvisioning):
         )
         return lambda record: record.body.update(finished(record.id, record.body))
 
+    def provisioner(self, cluster_id: str) -> Provisioner:
+        """Return the program that AKS runs for a cluster with node auto-provisioning."""
+        return self._provisioner(self._read().records[azure_ids.key(cluster_id)])
+
     def _provisioner(self, cluster: Record) -> Provisioner:
         """Return the program that AKS runs for node auto-provisioning."""
         pools = pools_of(self._read(), cluster.id)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sandbox.azure import allocation, azure_ids, azure_nodes, provisioned
+from sandbox.azure import allocation, azure_ids, azure_nodes, provisioned, scale_sets
 from sandbox.azure.azure_catalogue import machines, zones_of_region
 from sandbox.azure.azure_errors import AzureRefused, aks
 from sandbox.azure.azure_quotas import Quotas
@@ -19,6 +19,7 @@ from sandbox.azure.resources.provisioning_rules import enabled
 from sandbox.azure.scale_sets import PROVISIONED_SPOT, SPOT
 from sandbox.cloud import spot_nodes
 from sandbox.cloud.emulated_cloud import EmulatedCloud
+from sandbox.cloud.node_groups import NodeGroup
 from sandbox.cloud.spot_nodes import SpotFacts
 from sandbox.cloud.state import Body, Record, Resources
 
@@ -107,6 +108,17 @@ class NodeProvisioning(EmulatedCloud):
         answer["properties"]["status"].pop("provisioningError", None)
         return answer
 
+    def provisioned_groups(self, cluster_id: str, objects: Collection[Body]) -> list[NodeGroup]:
+        """Return the NodePools among a cluster's objects as its autoscaler would see them, without machines."""
+        resources = self._read()
+        cluster = self._require(resources, cluster_id)
+        classes = {each["metadata"]["name"]: each for each in objects if each["kind"] == "AKSNodeClass"}
+        return [
+            provisioned.declared_group(cluster, scale_sets.shown(cluster), each, classes[_class_of(each)])
+            for each in objects
+            if each["kind"] == "NodePool"
+        ]
+
     def _compute_refusal(
         self, resources: Resources, cluster: Record, group: Record, before: Mapping[str, int], had: Collection[str]
     ) -> Body | None:
@@ -149,6 +161,10 @@ class NodeProvisioning(EmulatedCloud):
 def _not_found(name: str) -> AzureRefused:
     # pkg/fake/aksmachinesapi.go: 404 NotFound, for a machine and for its pool.
     return aks("NotFound", f"{name} was not found.", status=404)
+
+
+def _class_of(node_pool: Body) -> str:
+    return str(node_pool["spec"]["template"]["spec"]["nodeClassRef"]["name"])
 
 
 def _failed_id(cluster_id: str, name: str) -> str:

@@ -7,6 +7,7 @@ it.
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from sandbox.azure import azure_ids, azure_nodes
@@ -151,3 +152,39 @@ def group_view(cluster: Record, body: Body, group: Record) -> NodeGroup:
         template=dict(template),
         gpus=gpus if gpus.count else None,
     )
+
+
+def declared_group(cluster: Record, body: Body, node_pool: Body, node_class: Body) -> NodeGroup:
+    """Return a NodePool that has no machines as the autoscaler sees pools: its nodes would be like this.
+
+    `node_pool` and `node_class` are the objects in the cluster. One size and one capacity type are read of several.
+    """
+    name, template = node_pool["metadata"]["name"], node_pool["spec"]["template"]
+    values = {each["key"]: each["values"] for each in template["spec"]["requirements"]}
+    (size, *_), (capacity, *_) = values["node.kubernetes.io/instance-type"], values["karpenter.sh/capacity-type"]
+    own = {"karpenter.sh/nodepool": name, "karpenter.sh/capacity-type": capacity}
+    priority = {"spot": "Spot"}.get(capacity, "Regular")
+    machine: dict[str, Any] = {
+        "zones": [],
+        "properties": {
+            "hardware": {"vmSize": size},
+            "priority": priority,
+            "kubernetes": {
+                "maxPods": node_class["spec"].get("maxPods") or (250 if body["networkProfile"].get("podCidr") else 30),
+                "nodeLabels": {**template["metadata"].get("labels", {}), **own},
+                "nodeTaints": [_as_text(taint) for taint in template["spec"].get("taints") or ()],
+            },
+            "operatingSystem": {"osSKU": "Ubuntu", "osDiskType": "Managed", "osDiskSizeGB": 128},
+        },
+    }
+    group = Record(MACHINES, f"{cluster.id}/machines/{name}", _new_body(name, machine["properties"]))
+    group.body["machines"][name] = machine
+    shown = group_view(cluster, body, group)
+    node = {**shown.template, "spec": {**shown.template["spec"], **shown.template[AT_REGISTRATION]}}
+    del node[AT_REGISTRATION]
+    limit = node_pool["spec"].get("limits", {}).get("nodes")
+    return replace(shown, least=0, most=int(limit) if limit else None, nodes=(), template=node)
+
+
+def _as_text(taint: Body) -> str:
+    return f"{taint['key']}={taint.get('value', '')}:{taint['effect']}"

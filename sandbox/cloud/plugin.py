@@ -62,8 +62,9 @@ class Plugin:
     """Whether ComputeClasses choose the pool to scale up, instead of the autoscaler's expander."""
     autoscaler_status: bool = False
     """Whether its autoscaler writes its status into the cluster."""
-    serve: Callable[[Callable[[], Any], Path], None] = _nothing
-    """Answer the requests of a cluster's node provisioner on a unix socket, from the cloud that is opened for each."""
+    serve: Callable[..., None] = _nothing
+    """Answer the requests of a cluster's node provisioner on a unix socket, from the cloud that is opened for each; with a third
+    argument as if there were only these machine sizes."""
     trust: Callable[[Path], None] = _nothing
     """Let clients trust the clusters below a folder, where they do not by their kubeconfigs."""
     furnish: Callable[[Path, Path, MutableMapping[str, str]], None] = _nothing

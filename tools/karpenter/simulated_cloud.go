@@ -265,14 +265,17 @@ func (r *refused) mark(ctx context.Context, sku *skewer.SKU, gone machine, faile
 	}
 }
 
-// expire forgets what has ended by the drill's time.
-func (r *refused) expire() {
+// expire forgets what has ended by the drill's time; whether anything has.
+func (r *refused) expire() bool {
+	ended := false
 	for number, ends := range r.ends {
 		for name, end := range ends {
 			if !r.clock.Now().Before(end) {
 				delete(ends, name)
 				r.caches[number].Delete(name)
+				ended = true
 			}
 		}
 	}
+	return ended
 }

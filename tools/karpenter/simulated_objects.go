@@ -11,12 +11,15 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/kubernetes/scheme"
+	clienttesting "k8s.io/client-go/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -50,6 +53,18 @@ func keyOf(object client.Object) key {
 	return key{"NodeClaim", "", object.GetName()}
 }
 
+// index is one of Karpenter's operator (pkg/operator/operator.go, setupIndexers); a drill has those that its controllers use.
+type index struct {
+	of   client.Object
+	read func(client.Object) string
+}
+
+var indices = map[string]index{
+	"spec.nodeName":     {&corev1.Pod{}, func(o client.Object) string { return o.(*corev1.Pod).Spec.NodeName }},
+	"spec.providerID":   {&corev1.Node{}, func(o client.Object) string { return o.(*corev1.Node).Spec.ProviderID }},
+	"status.providerID": {&v1.NodeClaim{}, func(o client.Object) string { return o.(*v1.NodeClaim).Status.ProviderID }},
+}
+
 // objects are the API server of a drill, as Karpenter sees it: what the drill has, and what Karpenter writes itself.
 type objects struct {
 	client.Client
@@ -58,35 +73,28 @@ type objects struct {
 
 	mu      sync.Mutex
 	changed []key
+	// lists are whole lists by their types, until one of their objects changes.
+	lists map[string][]runtime.Object
 }
 
 func newObjects(clock *simulatedClock, drill *bridge) *objects {
-	o := &objects{clock: clock, drill: drill}
-	index := func(read func(client.Object) string) client.IndexerFunc {
-		return func(object client.Object) []string { return []string{read(object)} }
-	}
-	claimClass := func(read func(*v1.NodeClassReference) string) client.IndexerFunc {
-		return index(func(o client.Object) string { return read(o.(*v1.NodeClaim).Spec.NodeClassRef) })
-	}
-	// The indices of Karpenter's operator (pkg/operator/operator.go, setupIndexers).
-	o.Client = fake.NewClientBuilder().
+	o := &objects{clock: clock, drill: drill, lists: map[string][]runtime.Object{}}
+	builder := fake.NewClientBuilder().
 		WithScheme(scheme.Scheme).
-		WithStatusSubresource(&v1.NodeClaim{}, &v1.NodePool{}).
-		WithIndex(&corev1.Pod{}, "spec.nodeName", index(func(o client.Object) string { return o.(*corev1.Pod).Spec.NodeName })).
-		WithIndex(&corev1.Node{}, "spec.providerID", index(func(o client.Object) string { return o.(*corev1.Node).Spec.ProviderID })).
-		WithIndex(&storagev1.VolumeAttachment{}, "spec.nodeName", index(func(o client.Object) string { return o.(*storagev1.VolumeAttachment).Spec.NodeName })).
-		WithIndex(&v1.NodeClaim{}, "status.providerID", index(func(o client.Object) string { return o.(*v1.NodeClaim).Status.ProviderID })).
-		WithIndex(&v1.NodeClaim{}, "spec.nodeClassRef.group", claimClass(func(r *v1.NodeClassReference) string { return r.Group })).
-		WithIndex(&v1.NodeClaim{}, "spec.nodeClassRef.kind", claimClass(func(r *v1.NodeClassReference) string { return r.Kind })).
-		WithIndex(&v1.NodeClaim{}, "spec.nodeClassRef.name", claimClass(func(r *v1.NodeClassReference) string { return r.Name })).
-		WithInterceptorFuncs(o.interceptors()).
-		Build()
+		// The default tracker keeps the owners of fields, which takes long.
+		WithObjectTracker(clienttesting.NewObjectTracker(scheme.Scheme, scheme.Codecs.UniversalDecoder())).
+		WithStatusSubresource(&v1.NodeClaim{}, &v1.NodePool{})
+	for field, each := range indices {
+		builder = builder.WithIndex(each.of, field, func(object client.Object) []string { return []string{each.read(object)} })
+	}
+	o.Client = builder.WithInterceptorFuncs(o.interceptors()).Build()
 	return o
 }
 
 // interceptors note what changes, give new objects the simulated time, and ask the drill to evict pods.
 func (o *objects) interceptors() interceptor.Funcs {
 	return interceptor.Funcs{
+		List: o.list,
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			if object.GetName() == "" {
 				object.SetName(object.GetGenerateName() + string(uuid.NewUUID())[:5])
@@ -127,8 +135,54 @@ func (o *objects) noted(object client.Object, err error) error {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.changed = append(o.changed, keyOf(object))
+		delete(o.lists, fmt.Sprintf("%TList", object))
 	}
 	return err
+}
+
+// list copies from a whole list that it keeps: the fake API server makes each object of each list anew from JSON.
+func (o *objects) list(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+	asked := &client.ListOptions{}
+	asked.ApplyOptions(options)
+	if asked.Namespace != "" || asked.LabelSelector != nil {
+		return c.List(ctx, list, options...)
+	}
+	kind := fmt.Sprintf("%T", list)
+	o.mu.Lock()
+	all, known := o.lists[kind]
+	o.mu.Unlock()
+	if !known {
+		if err := c.List(ctx, list); err != nil {
+			return err
+		}
+		found, err := meta.ExtractList(list)
+		if err != nil {
+			return err
+		}
+		all = found
+		o.mu.Lock()
+		o.lists[kind] = all
+		o.mu.Unlock()
+	}
+	var chosen []runtime.Object
+	for _, each := range all {
+		if isChosen(each.(client.Object), asked.FieldSelector) {
+			chosen = append(chosen, each.DeepCopyObject())
+		}
+	}
+	return meta.SetList(list, chosen)
+}
+
+func isChosen(object client.Object, selector fields.Selector) bool {
+	if selector == nil {
+		return true
+	}
+	for _, each := range selector.Requirements() {
+		if found, known := indices[each.Field]; !known || found.read(object) != each.Value {
+			return false
+		}
+	}
+	return true
 }
 
 // takeChanged returns what has changed since the last call, each object once.
@@ -156,17 +210,17 @@ func (o *objects) evict(pod *corev1.Pod, grace *int64) error {
 
 // set takes over an object as the drill has it; what Karpenter wrote itself stays.
 func (o *objects) set(ctx context.Context, raw json.RawMessage) error {
-	meta := metav1.TypeMeta{}
-	if err := json.Unmarshal(raw, &meta); err != nil {
+	named := metav1.TypeMeta{}
+	if err := json.Unmarshal(raw, &named); err != nil {
 		return err
 	}
-	made, known := kinds[meta.Kind]
+	made, known := kinds[named.Kind]
 	if !known {
-		return fmt.Errorf("%q is no kind of a drill", meta.Kind)
+		return fmt.Errorf("%q is no kind of a drill", named.Kind)
 	}
 	object, before := made(), made()
 	if err := json.Unmarshal(raw, object); err != nil {
-		return fmt.Errorf("%s: %w", meta.Kind, err)
+		return fmt.Errorf("%s: %w", named.Kind, err)
 	}
 	err := o.Get(ctx, client.ObjectKeyFromObject(object), before)
 	if apierrors.IsNotFound(err) {

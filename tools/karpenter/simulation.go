@@ -46,7 +46,7 @@ const (
 	// polling is the time between two looks for nodes to disrupt (disruption/controller.go).
 	polling = 10 * time.Second
 	// restless is for how long a change may have effects that no later change announces: a node is nominated for 20 s.
-	restless = time.Minute
+	restless = 30 * time.Second
 	// revalidation is the time after which Karpenter looks again though nothing has changed (state/cluster.go, ConsolidationState).
 	revalidation = 5 * time.Minute
 	// collection is the time between two looks for machines that are gone (nodeclaim/garbagecollection/controller.go).
@@ -84,6 +84,7 @@ type simulation struct {
 	seenPods    map[key]corev1.Pod
 
 	batchBegan, provisionAt time.Time
+	provisionedAt           time.Time
 	disruptAt, changedAt    time.Time
 	collectAt               time.Time
 	validating              waiter
@@ -191,7 +192,8 @@ func of[T client.Object](s *simulation, made func() T, run func(context.Context,
 func (s *simulation) triggering(run func(key) (reconcile.Result, error)) func(key) (reconcile.Result, error) {
 	return func(object key) (reconcile.Result, error) {
 		result, err := run(object)
-		if result.RequeueAfter > 0 {
+		// Without a change Karpenter would decide the same again.
+		if result.RequeueAfter > 0 && !s.changedAt.Before(s.provisionedAt) {
 			if s.provisionAt.IsZero() {
 				s.batchBegan = s.clock.Now()
 			}
@@ -221,7 +223,9 @@ func (s *simulation) take(given step) error {
 		}
 	}
 	s.drill.isApplying = false
-	s.cloud.refused.expire()
+	if s.cloud.refused.expire() {
+		s.changedAt = s.clock.Now()
+	}
 	s.cloud.refusedSoon = append(s.cloud.refusedSoon, given.Failed...)
 	if err := s.settle(); err != nil {
 		return err
@@ -247,7 +251,7 @@ func (s *simulation) settle() error {
 				s.collectAt = now.Add(collection)
 			}
 		case s.isDue(s.provisionAt):
-			s.provisionAt = time.Time{}
+			s.provisionAt, s.provisionedAt = time.Time{}, now
 			s.provision()
 		case s.isDue(s.validating.until) || s.validating.until.IsZero() && s.isDue(s.disruptAt):
 			s.disrupt()
@@ -289,6 +293,9 @@ func (s *simulation) followChanges() bool {
 		case "Pod":
 			s.followPod(object)
 		}
+	}
+	if len(changed) > 0 {
+		s.followCommands()
 	}
 	return len(changed) > 0
 }
@@ -344,6 +351,9 @@ func (s *simulation) run(controller string, object key) {
 	case err == nil && result.RequeueAfter > 0:
 		delete(s.failures, this)
 		s.due[this] = s.clock.Now().Add(result.RequeueAfter)
+		if controller == "commands" {
+			s.due[this] = s.clock.Now().Add(longestRetry)
+		}
 	case err != nil || result.Requeue: //nolint:staticcheck // Karpenter returns it.
 		s.due[this] = s.clock.Now().Add(min(firstRetry<<min(s.failures[this], 10), longestRetry))
 		s.failures[this]++
@@ -437,6 +447,11 @@ func (s *simulation) disrupt() {
 			s.disruptAt = s.clock.Now().Add(revalidation)
 		}
 	}
+	s.followCommands()
+}
+
+// followCommands looks whether the replacements of nodes that go are there: after each change, in place of once a second.
+func (s *simulation) followCommands() {
 	for _, command := range s.commands.GetCommands() {
 		s.dueNow("commands", key{Kind: "NodeClaim", Name: command.Candidates[0].NodeClaim.Name})
 	}
