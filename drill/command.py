@@ -26,7 +26,7 @@ from drill.metrics.sampling import Sampling
 from drill.play.external import checked_program
 from drill.play.real_autoscaler import named_program
 from drill.play.run import RunOptions, run_drill
-from drill.play.source import CopiedCloud, copied, copy_cloud
+from drill.play.source import CopiedCloud, copied, copy_cloud, has_node_pools
 from drill.play.stack_facts import stack_pools
 from drill.sides import Side, bring_up, check_side, compared_sides
 from drill.tune.policies import compare_policies, without_real_programs
@@ -154,8 +154,8 @@ def _drill_side(work: Work, side: Side, same: Basis | None, progress: Progress) 
         def check(cloud: CopiedCloud) -> None:
             _check_cloud(work, cloud)
 
-        plane, seen = copy_cloud(source, scratch.folder / "seen", request.cluster)
-        if seen.node_pools:
+        if has_node_pools(source):
+            plane, seen = copy_cloud(source, scratch.folder / "copy", request.cluster)
             check(seen)
             return _drill_provisioned(work, side, (plane, seen), same, progress)
         with copied(source, scratch.folder / "copy", notify, check, request.cluster) as copy:

@@ -109,6 +109,11 @@ def declared_objects(state: Checkpoint, kind: str) -> list[dict[str, Any]]:
     return [body for body in found if body.get("kind") == kind]
 
 
+def has_node_pools(home: Home) -> bool:
+    """Return whether a stack declares NodePools: Karpenter makes its nodes."""
+    return bool(declared_objects(Checkpoint(home), "NodePool"))
+
+
 def copy_cloud(
     home: Home, folder: Path, name: str | None = None
 ) -> tuple[ControlPlane, CopiedCloud]:
