@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -45,8 +46,8 @@ const (
 	batchIdle, batchLongest = time.Second, 10 * time.Second
 	// polling is the time between two looks for nodes to disrupt (disruption/controller.go).
 	polling = 10 * time.Second
-	// restless is for how long a change may have effects that no later change announces: a node is nominated for 20 s.
-	restless = 30 * time.Second
+	// nominated is for how long a node is kept for pods that are to come, which ends without a change (state/cluster.go).
+	nominated = 20 * time.Second
 	// revalidation is the time after which Karpenter looks again though nothing has changed (state/cluster.go, ConsolidationState).
 	revalidation = 5 * time.Minute
 	// collection is the time between two looks for machines that are gone (nodeclaim/garbagecollection/controller.go).
@@ -100,6 +101,8 @@ type outcome struct {
 // simulate answers a drill's steps until it has ended.
 func simulate(given settings) error {
 	shorten(given.factor)
+	// A drill has memory, and wants to end.
+	debug.SetGCPercent(400)
 	drill, clock := newBridge(), newSimulatedClock()
 	ctx := injection.WithOptionsOrDie(context.Background(), coreoptions.Injectables...)
 	ctx = log.IntoContext(ctx, zapr.NewLogger(logging.NewLogger(ctx, "simulation")))
@@ -138,7 +141,14 @@ func (s *simulation) wire() {
 		kube, recorder, s.cloud, s.cluster, clock, deviceallocation.NewController(kube), virtualpods.NewVirtualPodCache(kube),
 	)
 	s.commands = disruption.NewQueue(kube, recorder, s.cluster, clock, s.provisioner)
-	s.disruption = disruption.NewController(clock, kube, s.provisioner, s.cloud, recorder, s.cluster, s.commands, costs)
+	looks := disruption.MakeConsolidation(clock, s.cluster, kube, s.provisioner, s.cloud, recorder, s.commands)
+	s.disruption = disruption.NewController(
+		clock, kube, s.provisioner, s.cloud, recorder, s.cluster, s.commands, costs,
+		// In a drill nothing drifts.
+		disruption.WithMethods(
+			disruption.NewEmptiness(looks), disruption.NewMultiNodeConsolidation(looks), disruption.NewSingleNodeConsolidation(looks),
+		),
+	)
 	s.evictions = terminator.NewQueue(kube, recorder)
 	s.collector = garbagecollection.NewController(clock, kube, s.cloud)
 	ended := termination.NewController(clock, kube, s.cloud, terminator.NewTerminator(clock, kube, s.evictions, recorder), recorder)
@@ -442,9 +452,12 @@ func (s *simulation) disrupt() {
 		s.validating, s.disruptAt = waiter{}, s.clock.Now().Add(polling)
 		if ended.err != nil {
 			log.FromContext(s.ctx).Error(ended.err, "disruption")
-		} else if ended.result >= polling && s.clock.Since(s.changedAt) > restless {
+		} else if ended.result >= polling {
 			// Looks until then would find the same.
 			s.disruptAt = s.clock.Now().Add(revalidation)
+			if s.clock.Since(s.changedAt) < nominated {
+				s.disruptAt = s.changedAt.Add(nominated).Truncate(polling).Add(polling)
+			}
 		}
 	}
 	s.followCommands()
