@@ -6,7 +6,7 @@ and drains those of a removed one. No edit ends work on demand (docs/adr/0018).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Any
 
 import pulumi
@@ -27,10 +27,13 @@ PROVISIONED = "provisioned"
 _LABEL, _SPOT, _SUBNET = "label", "spot", "subnet"
 
 
-def remembered(stack: Stack, cloud: Azure) -> dict[str, Any]:
-    """Return what the next update compares with."""
+def remembered(stack: Stack, cloud: Azure, live: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what the next update compares with. `live`: the result of `read_live`.
+
+    A pool that this update removes is kept: an update that fails may leave it.
+    """
     pools = {pool.name: _facts(pool, cloud) for pool in stack.node_pools}
-    return {PROVISIONED: pools} if cloud.node_provisioning else {}
+    return {PROVISIONED: {**live, **pools}} if cloud.node_provisioning else {}
 
 
 def _facts(pool: NodePool, cloud: Azure) -> dict[str, Any]:
@@ -59,11 +62,29 @@ def before(stack: Stack) -> Mapping[str, Mapping[str, Any]]:
     return pools
 
 
-def live_pools(stack: Stack) -> list[LivePool]:
+def read_live(stack: Stack, kubeconfig: Callable[[], str]) -> dict[str, Mapping[str, Any]]:
+    """Return the pools of the last update that the cluster may have now.
+
+    The cluster is read only where the stack file no longer declares one of them.
+    """
+    left = before(stack).keys() - {pool.name for pool in stack.node_pools}
+    gone = left - _names(kubeconfig, left) if left else left
+    return {name: facts for name, facts in before(stack).items() if name not in gone}
+
+
+def _names(kubeconfig: Callable[[], str], unread: Set[str]) -> Set[str]:
+    """Return the names of the cluster's NodePools; `unread` where they cannot be listed."""
+    try:
+        return running.read_names(kubeconfig(), "cluster", "karpenter.sh", "v1", "nodepools")
+    except pulumi.RunError:
+        return unread
+
+
+def live_pools(live: Mapping[str, Mapping[str, Any]]) -> list[LivePool]:
     """Return them as `components.removed_pools` judges them; their number of nodes is not known."""
     return [
         LivePool(name, {POOL_LABEL: facts[_LABEL]}, spot=facts[_SPOT], nodes=None)
-        for name, facts in sorted(before(stack).items())
+        for name, facts in sorted(live.items())
     ]
 
 
