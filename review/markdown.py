@@ -24,6 +24,13 @@ LONGEST = 65_536
 (telia-oss/github-pr-resource issue 259). It does not say what a character is; here they are counted
 as JavaScript does, where some count twice."""
 
+_SWITCH = (
+    "**Karpenter takes the pools over from the cluster autoscaler**, in three updates. This page"
+    " shows the first, which fixes the sizes of all pools: none grows before the second, which"
+    " switches. Later ones remove the pools of before on which nothing runs. There is no way back"
+    " by an update."
+)
+
 _ORDER = (Op.REPLACE, Op.DELETE, Op.CREATE, Op.UPDATE)
 _URL = re.compile(r"https://[A-Za-z0-9._~/?=&%#:+-]{1,2000}")
 
@@ -97,6 +104,7 @@ class _Page:
         parts = [
             f"### {self._code(stack.stack)}",
             self._alarm(stack),
+            _SWITCH if stack.switches else "",
             *(
                 self._spent(block(short(error, self.detail.error)))
                 for error in stack.errors[: self.detail.loud]
