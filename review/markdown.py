@@ -24,13 +24,6 @@ LONGEST = 65_536
 (telia-oss/github-pr-resource issue 259). It does not say what a character is; here they are counted
 as JavaScript does, where some count twice."""
 
-_SWITCH = (
-    "**Karpenter takes the pools over from the cluster autoscaler**, in three updates. This page"
-    " shows the first, which fixes the sizes of all pools: none grows before the second, which"
-    " switches. Later ones remove the pools of before on which nothing runs. There is no way back"
-    " by an update."
-)
-
 _ORDER = (Op.REPLACE, Op.DELETE, Op.CREATE, Op.UPDATE)
 _URL = re.compile(r"https://[A-Za-z0-9._~/?=&%#:+-]{1,2000}")
 
@@ -104,7 +97,7 @@ class _Page:
         parts = [
             f"### {self._code(stack.stack)}",
             self._alarm(stack),
-            _SWITCH if stack.switches else "",
+            pools.SWITCH if stack.switches else "",
             *(
                 self._spent(block(short(error, self.detail.error)))
                 for error in stack.errors[: self.detail.loud]
@@ -128,12 +121,17 @@ class _Page:
         if stack.status == Status.FAILED:
             return "> [!CAUTION]\n> It cannot be previewed."
         lost = {op: [change for change in stack.changes if change.op == op] for op in LOUD}
+        drifting = [change for change in stack.changes if pools.drifting(change)]
         broken = list(
             dict.fromkeys(rule.policy for rule in stack.violations if rule.level == Level.MANDATORY)
         )
         sentences = [
             f"**{word}** {self._listed(things, lambda change: self._code(change.name))}."
-            for word, things in (("Replaces", lost[Op.REPLACE]), ("Deletes", lost[Op.DELETE]))
+            for word, things in (
+                ("Replaces", lost[Op.REPLACE]),
+                ("Replaces the nodes of", drifting),
+                ("Deletes", lost[Op.DELETE]),
+            )
             if things
         ]
         if broken:

@@ -22,6 +22,12 @@ _BY_AND_BY = (
     "Karpenter makes the new nodes first, as many at a time as"
     " cloud.nodeProvisioning.disruptionBudget allows."
 )
+SWITCH = (
+    "**Karpenter takes the pools over from the cluster autoscaler**, in three updates. This page"
+    " shows the first, which fixes the sizes of all pools: none grows before the second, which"
+    " switches. Later ones remove the pools of before on which nothing runs. There is no way back"
+    " by an update."
+)
 _KEEPS_AWAY = ("NoSchedule", "NoExecute")
 
 KARPENTER = "kubernetes:karpenter.sh/v1:NodePool"

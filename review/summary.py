@@ -1,6 +1,7 @@
 """The summary of one stack: the cells of its line."""
 
 from review.model import StackReport, Status
+from review.pools import drifting
 from sandbox.engine.changes import Level, Op
 
 LOUD = (Op.REPLACE, Op.DELETE)
@@ -24,7 +25,7 @@ def has_details(stack: StackReport) -> bool:
 def urgency(stack: StackReport) -> int:
     if stack.status == Status.FAILED:
         return 0
-    if any(change.op in LOUD for change in stack.changes):
+    if any(change.op in LOUD or drifting(change) for change in stack.changes):
         return 1
     return 2 if has_details(stack) else 3
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import pulumi
 from pulumi_azure_native import containerservice, resources
@@ -68,8 +66,7 @@ class ClusterPlan:
     pools: list[azure_pools.PlannedPool]
     """Agent pools beside the system pool."""
     engine: engine_change.Engine
-    provisioned: Mapping[str, Mapping[str, Any]]
-    """Pools of Karpenter's that the cluster has now (`provisioned_pools.read_live`)."""
+    provisioned: provisioned_pools.Pools
 
     @property
     def group(self) -> Reference:
@@ -114,6 +111,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
     kubeconfig = partial(azure_live.read_kubeconfig, group.text, spec.name, now.entra, reading)
     engine = engine_change.engine(stack, cloud, now, kubeconfig)
     provisioned = provisioned_pools.read_live(stack, kubeconfig)
+    live = [*now.user_pools, *provisioned_pools.live_pools(provisioned)]
     profile = partial(
         azure_pools.profile,
         version=spec.kubernetes_version,
@@ -148,12 +146,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
                     stack, pool.pool, pool.request, now
                 )
             ),
-            *removed_pools.problems(
-                stack,
-                [*now.user_pools, *provisioned_pools.live_pools(provisioned)],
-                "cluster",
-                kubeconfig,
-            ),
+            *removed_pools.problems(stack, live, "cluster", kubeconfig),
         ]
     )
     return ClusterPlan(stack, cloud, now, system, planned, engine, provisioned)
