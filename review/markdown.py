@@ -16,7 +16,7 @@ from review.excerpt import differing
 from review.harmless import block, code, text
 from review.model import Cost, ReplacedPool, Report, StackReport, Status
 from review.pieces import folded, joined, short, table
-from review.summary import LOUD, STATUS, count, has_details, policy, urgency
+from review.summary import LOUD, STATUS, count, has_details, is_loud, policy, urgency
 from sandbox.engine.changes import Change, Level, Op, Property, Violation
 
 LONGEST = 65_536
@@ -189,8 +189,8 @@ class _Page:
 
     def _kept(self, changes: Sequence[Change]) -> list[Change]:
         ordered = sorted(changes, key=lambda change: _ORDER.index(change.op))
-        loud = [change for change in ordered if change.op in LOUD][: self.detail.loud]
-        return loud + [change for change in ordered if change.op not in LOUD][: self.detail.rows]
+        loud = [change for change in ordered if is_loud(change)][: self.detail.loud]
+        return loud + [change for change in ordered if not is_loud(change)][: self.detail.rows]
 
     def _properties(self, properties: Sequence[Property]) -> str:
         first = sorted(properties, key=lambda changed: not changed.replaces)
