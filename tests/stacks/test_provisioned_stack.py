@@ -13,8 +13,12 @@ from typing import Any
 
 import pytest
 
+from checks import stack as stacks
+from checks.ready import judge, reader
+from checks.ready.checks import declared
 from sandbox.cluster.clusters import CLOCK_FACTOR
-from sandbox.tests.stack import PROJECT, Stack, eventually
+from sandbox.tests.stack import PROJECT, Stack, eventually, until
+from tests.checks.ready.test_findings import bad
 from tests.config.stack_files import CONFIGS, settings
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow, pytest.mark.tools]
@@ -44,10 +48,11 @@ class Provisioned:
         self._apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM, "labels": labels}})
         return seconds
 
-    def run_job(self, name: str, pool: str, seconds: float) -> float:
+    def run_job(self, name: str, pool: str, seconds: float, **labels: str) -> float:
         """Run a Job that asks for a GPU and names no node; return the seconds until its pod runs on a pool."""
         container = {"name": "train", "image": "example.com/train:1", "resources": {"limits": {"nvidia.com/gpu": 1}}}
-        metadata = {"annotations": {"kubeflow-spot.dev/run-for": "24h"}}
+        placed = {f"kubeflow-spot.dev/{key}": value for key, value in labels.items()}
+        metadata = {"annotations": {"kubeflow-spot.dev/run-for": "24h"}, "labels": placed}
         template = {"metadata": metadata, "spec": {"restartPolicy": "Never", "containers": [container]}}
         lost = {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}
         spec = {"podFailurePolicy": lost, "template": template}
@@ -114,6 +119,17 @@ def test_a_job_that_asks_for_a_gpu_runs_on_spot(provisioned: Provisioned) -> Non
     assert provisioned.stack.steps() == []
 
 
+def test_it_is_ready_and_as_its_file_says(provisioned: Provisioned) -> None:
+    stack = provisioned.stack
+    more = [declared.declared_check(stacks.read_spec(stack.project, stack.name), stack.name)]
+    assert until(lambda: bad(judge.findings(reader.open_snapshot(stack._plane().admin_kubeconfig), more)) == [])
+    found = judge.findings(reader.open_snapshot(stack._plane().admin_kubeconfig), more)
+    assert {finding.says for finding in found if finding.check in ("order", "autoscaler")} == {
+        "the weights of Karpenter's NodePools order general, t4, t4od",
+        "4 NodePools are Ready",
+    }
+
+
 def test_a_refused_spot_machine_is_bought_on_demand_whose_pool_is_kept_while_it_is_used(
     provisioned: Provisioned,
 ) -> None:
@@ -133,6 +149,20 @@ def test_a_refused_spot_machine_is_bought_on_demand_whose_pool_is_kept_while_it_
     provisioned.await_job("first", "t4", 300)
     eventually(lambda: provisioned.nodes("t4od") == 0, "the on-demand machine is gone", 120, 0.5)
     print(f"back on spot, and its machine gone: {time.monotonic() - began:.1f} s")
+
+    # An update that fails leaves the pool, and work may land there before the next one.
+    failing = copy.deepcopy(without)
+    failing["cluster"] |= {"kubernetesVersion": "1.34", "reason": "asking for a downgrade"}
+    stack.write(failing)
+    assert 'Status=400 Code="' in stack.run("up", ok=False).stdout
+    assert "t4od" in provisioned.node_pools()
+    provisioned.run_job("late", "t4od", 120, placement="on-demand")
+    stack.write(without)
+    shown = json.loads(stack.run("preview", "--json", ok=False).stdout)
+    assert "the on-demand pool t4od would go with what runs there: pods team-a/late-" in "\n".join(shown["errors"])
+    stack.kubectl("delete", "job", "late", "-n", TEAM)
+    eventually(lambda: provisioned.nodes("t4od") == 0, "the on-demand machine is gone again", 180, 0.5)
+
     assert {name for operation, name, _ in stack.up() if operation == "delete"} == {
         "ml-nap-pools-t4od-nodepool",
         "ml-nap-pools-t4od-aksnodeclass",
