@@ -6,7 +6,7 @@ addresses, since an AKSNodeClass has no such field.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from policy.azure.azure_pools import SPOT, has_nvidia
@@ -41,13 +41,14 @@ def pools(declared: Declared) -> Iterator[Pool]:
         return
     listed = declared.get(_REQUIREMENTS)
     # One that is not known may be the one that counts.
-    known = listed is None or (isinstance(listed, list) and all(map(_is_known, listed)))
-    requirements = [*listed] if known and listed else []
-    spot = _spot_at(requirements) if known else None
+    known = listed is not UNKNOWN and all(map(_is_known, listed or ()))
+    spot = _spot_at(listed or ()) if known else None
+    found = declared.get(_LABELS)
+    labels = found if isinstance(found, Mapping) else {}
     yield Pool(
-        nvidia_at=_nvidia_at(requirements),
+        nvidia_at=_nvidia_at(listed or ()) if known else None,
         spot=Spot(spot, SPOT.taint, SPOT.kept_off_by) if spot else None,
-        system_at=f'{_LABELS}["{_MODE}"]' if _is_system(declared) else None,
+        system_at=f'{_LABELS}["{_MODE}"]' if labels.get(_MODE) == "system" else None,
         taints=Taints(
             f"{_TEMPLATE}.taints",
             _taints(declared.get(f"{_TEMPLATE}.taints")),
@@ -63,7 +64,7 @@ def _is_known(requirement: Any) -> bool:
     return UNKNOWN not in [*parts, *(values if isinstance(values, list) else ())]
 
 
-def _spot_at(requirements: list[Any]) -> str | None:
+def _spot_at(requirements: Sequence[Any]) -> str | None:
     """Return what lets a pool have spot machines; None if nothing does.
 
     Karpenter buys spot, which is cheaper, wherever no requirement excludes it
@@ -80,7 +81,7 @@ def _spot_at(requirements: list[Any]) -> str | None:
     return path
 
 
-def _nvidia_at(requirements: list[Any]) -> str | None:
+def _nvidia_at(requirements: Sequence[Any]) -> str | None:
     for index, requirement in enumerate(requirements):
         means = _NVIDIA.get(str(at(requirement, "key")))
         values = at(requirement, "values") if at(requirement, "operator") == "In" else None
@@ -89,28 +90,18 @@ def _nvidia_at(requirements: list[Any]) -> str | None:
     return None
 
 
-def _is_system(declared: Declared) -> bool:
-    labels = declared.get(_LABELS)
-    return isinstance(labels, Mapping) and labels.get(_MODE) == "system"
-
-
 def _bounds(declared: Declared) -> Bounds | None:
     """Return the most nodes; None where other limits bound the pool, which are not nodes."""
     limits = declared.get("spec.limits")
     if limits is UNKNOWN or (limits and "nodes" not in limits):
         return None
-    return Bounds("spec.limits.nodes", _number(at(limits, "nodes")))
-
-
-def _number(quantity: Any) -> float | Unknown | None:
-    """Return a quantity of Kubernetes, such as 6, "6" or "1k"; unknown if it is none."""
-    if quantity is None:
-        return None
-    text = str(quantity)
+    quantity = at(limits, "nodes")
     try:
-        return float(text.removesuffix("k")) * (1000 if text.endswith("k") else 1)
+        # A quantity of Kubernetes, such as 6, "6" or "1k".
+        most = None if quantity is None else float(str(quantity).replace("k", "e3"))
     except ValueError:
-        return UNKNOWN
+        return None
+    return Bounds("spec.limits.nodes", most)
 
 
 def _taints(listed: Any) -> tuple[Taint, ...] | Unknown:
