@@ -54,6 +54,20 @@ def read_running(
     return on_pools(labels, *found, pool_label)
 
 
+def read_names(kubeconfig: str, key: str, group: str, version: str, plural: str) -> set[str]:
+    """Return the names of the cluster's objects of a kind; none where it lacks the kind.
+
+    Raise as `read_running`.
+    """
+    from kubernetes import client
+
+    rights = f"must be allowed to list {plural} of {group}"
+    with discovery.connected(kubeconfig, key) as api:
+        read = client.CustomObjectsApi(api).list_cluster_custom_object
+        found = discovery.get(key, plural, read, group, version, plural, rights=rights)
+    return {item["metadata"]["name"] for item in (found or {}).get("items", ())}
+
+
 def on_pools(
     labels: Iterable[str],
     nodes: Iterable[Mapping[str, Any]],

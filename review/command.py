@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from review import comparison, markdown
+from review import comparison, markdown, pools
 from review.model import Report, Status
 from sandbox.base.home import Home
 from sandbox.base.notices import Notify
@@ -59,7 +59,7 @@ def preview(
 
 _NOTICES = {
     "failed": "a stack cannot be previewed: see its errors in the report",
-    "replace": "--fail-on replace: a resource is replaced",
+    "replace": "--fail-on replace: a resource is replaced, or the nodes of a pool are",
     "delete": "--fail-on delete: a resource is deleted",
     "policy": "--fail-on policy: a mandatory policy is broken",
 }
@@ -73,6 +73,8 @@ def _reasons(report: Report) -> set[str]:
         reasons |= {
             change.op.value for change in stack.changes if change.op in (Op.REPLACE, Op.DELETE)
         }
+        if any(map(pools.drifting, stack.changes)):
+            reasons.add("replace")
         if any(violation.level == Level.MANDATORY for violation in stack.violations):
             reasons.add("policy")
     return reasons

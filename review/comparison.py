@@ -150,6 +150,9 @@ class _Comparison:
                 Violation.model_validate(broken, strict=False) for broken in after.violations
             ),
             cost=None if after.errors else self._cost(file, before, after),
+            switches=status == Status.PREVIEWED
+            and _provisions(self.project / file)
+            and not _provisions(self.base / file),
             drill=self._drill(stack, changes, before, after)
             if status == Status.PREVIEWED and not after.errors
             else "",
@@ -196,10 +199,19 @@ def _pools(outcome: Outcome, *, system: bool = True) -> list[dict[str, Any]]:
 
 def _place(stack_file: Path) -> tuple[str, str]:
     """Return the cloud and the location that a stack file names; empty where it names none."""
+    cloud = _cloud(stack_file)
+    return str(cloud.get("provider", "")), str(cloud.get("location", ""))
+
+
+def _provisions(stack_file: Path) -> bool:
+    """Return whether a stack file has Karpenter make its machines."""
+    return _cloud(stack_file).get("nodeProvisioning") is not None
+
+
+def _cloud(stack_file: Path) -> dict[str, Any]:
     settings = read_yaml(stack_file).get("config") or {}
     entries = settings.items() if isinstance(settings, dict) else ()
     clouds = (
         value for key, value in entries if str(key).endswith(":cloud") and isinstance(value, dict)
     )
-    cloud = next(clouds, {})
-    return str(cloud.get("provider", "")), str(cloud.get("location", ""))
+    return next(clouds, {})

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from review.pools import listed, pool_name
+from review.pools import KARPENTER, KARPENTER_CLASS, listed, pool_name
 from sandbox.base.cloud_types import CLUSTERS, POOLS
 from sandbox.engine.changes import Change, Op
 
@@ -58,13 +58,20 @@ for others."""
 _POOLS = {
     "zone-lost": ("availabilityZones", "nodeLocations"),
     "burst-from-zero": ("minCount", "autoscaling.minNodeCount", "autoscaling.totalMinNodeCount"),
+    "spot-silent": ("spec.weight",),
 }
 """Properties of pools by the scenario that shows them; `spot-gone-and-back` for others."""
-_MOST = ("maxCount", "autoscaling.maxNodeCount", "autoscaling.totalMaxNodeCount")
+_MOST = (
+    "maxCount",
+    "autoscaling.maxNodeCount",
+    "autoscaling.totalMaxNodeCount",
+    "spec.limits.nodes",
+)
 _IDLE = (
     "orchestratorVersion",
     "version",
     "tags",
+    "spec.tags",
     "resourceLabels",
     "nodeConfig.resourceLabels",
     "upgradeSettings",
@@ -107,7 +114,7 @@ def _written(stack: str, revision: str, scenarios: Collection[str]) -> str:
 def _scenarios(change: Change, before: Mapping[str, Any]) -> Iterator[str]:
     """Yield the scenarios that show a change."""
     paths = [changed.path for changed in change.properties]
-    if change.type in POOLS:
+    if change.type in (*POOLS, KARPENTER, KARPENTER_CLASS):
         if change.op in (Op.CREATE, Op.DELETE):
             # It joins a chain, or leaves one.
             yield "spot-silent"

@@ -16,7 +16,7 @@ from review.excerpt import differing
 from review.harmless import block, code, text
 from review.model import Cost, ReplacedPool, Report, StackReport, Status
 from review.pieces import folded, joined, short, table
-from review.summary import LOUD, STATUS, count, has_details, policy, urgency
+from review.summary import LOUD, STATUS, count, has_details, is_loud, policy, urgency
 from sandbox.engine.changes import Change, Level, Op, Property, Violation
 
 LONGEST = 65_536
@@ -97,6 +97,7 @@ class _Page:
         parts = [
             f"### {self._code(stack.stack)}",
             self._alarm(stack),
+            pools.SWITCH if stack.switches else "",
             *(
                 self._spent(block(short(error, self.detail.error)))
                 for error in stack.errors[: self.detail.loud]
@@ -120,12 +121,17 @@ class _Page:
         if stack.status == Status.FAILED:
             return "> [!CAUTION]\n> It cannot be previewed."
         lost = {op: [change for change in stack.changes if change.op == op] for op in LOUD}
+        drifting = [change for change in stack.changes if pools.drifting(change)]
         broken = list(
             dict.fromkeys(rule.policy for rule in stack.violations if rule.level == Level.MANDATORY)
         )
         sentences = [
             f"**{word}** {self._listed(things, lambda change: self._code(change.name))}."
-            for word, things in (("Replaces", lost[Op.REPLACE]), ("Deletes", lost[Op.DELETE]))
+            for word, things in (
+                ("Replaces", lost[Op.REPLACE]),
+                ("Replaces the nodes of", drifting),
+                ("Deletes", lost[Op.DELETE]),
+            )
             if things
         ]
         if broken:
@@ -183,8 +189,8 @@ class _Page:
 
     def _kept(self, changes: Sequence[Change]) -> list[Change]:
         ordered = sorted(changes, key=lambda change: _ORDER.index(change.op))
-        loud = [change for change in ordered if change.op in LOUD][: self.detail.loud]
-        return loud + [change for change in ordered if change.op not in LOUD][: self.detail.rows]
+        loud = [change for change in ordered if is_loud(change)][: self.detail.loud]
+        return loud + [change for change in ordered if not is_loud(change)][: self.detail.rows]
 
     def _properties(self, properties: Sequence[Property]) -> str:
         first = sorted(properties, key=lambda changed: not changed.replaces)

@@ -78,6 +78,8 @@ class StackReport(Part):
     """All properties that the stack file names in its cloud's own words, changed or not."""
     violations: Many[Violation] = ()
     cost: Cost | None = None
+    switches: bool = False
+    """Whether Karpenter takes the pools of a live cluster over from the autoscaler."""
     drill: Line = ""
     """The command that shows the change on the same hours of spot; empty where no pool, chain or
     timer changes."""

@@ -11,13 +11,34 @@ from typing import Any
 
 from review.model import ReplacedPool
 from sandbox.base.cloud_types import CLUSTERS, POOLS, SPOT_TAINTS
-from sandbox.engine.changes import Change, Op
+from sandbox.engine.changes import Change, Op, Property
 
 _LABEL = "kubeflow-spot.dev/pool"
 _REFUSED = (
     "Unless it is an older generation, pulumi up refuses that while pods run there, and names them."
 )
+_REFUSED_EDIT = "pulumi up refuses that while pods run there, and names them."
+_BY_AND_BY = (
+    "Karpenter makes the new nodes first, as many at a time as"
+    " cloud.nodeProvisioning.disruptionBudget allows."
+)
+SWITCH = (
+    "**Karpenter takes the pools over from the cluster autoscaler**, in three updates. This page"
+    " shows the first, which fixes the sizes of all pools: none grows before the second, which"
+    " switches. Later ones remove the pools of before on which nothing runs. There is no way back"
+    " by an update."
+)
 _KEEPS_AWAY = ("NoSchedule", "NoExecute")
+
+KARPENTER = "kubernetes:karpenter.sh/v1:NodePool"
+KARPENTER_CLASS = "kubernetes:karpenter.azure.com/v1beta1:AKSNodeClass"
+"""Types of the two objects that are a pool of AKS' node auto-provisioning."""
+_DRIFTING = {KARPENTER: r"spec\.template\b.*", KARPENTER_CLASS: r"spec\b(?!\.tags\b).*"}
+"""Paths of what nodes are made of, in each object: where it changes, Karpenter replaces the nodes
+(Karpenter v1.14.1, pkg/apis/v1/nodepool.go, and Azure's provider v1.14.0, aksnodeclass.go: all
+fields but those of the tag `hash:"ignore"`)."""
+_WIDER = re.compile(r".*\.requirements\[\d+\]\.values\[\d+\]")
+_ENDING = re.compile(r"-(nodepool|aksnodeclass)\Z")
 
 # The value of a label (kubernetes.io/docs/concepts/overview/working-with-objects/labels).
 _VALUE = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
@@ -37,15 +58,16 @@ def replaced(
     by_name = {str(pool.get("name", "")): pool for pool in pools_before}
     by_pool: dict[str, ReplacedPool] = {}
     for change in changes:
-        if change.op not in (Op.REPLACE, Op.DELETE):
+        drift = drifting(change)
+        if change.op not in (Op.REPLACE, Op.DELETE) and not drift:
             continue
-        why = tuple(changed.path for changed in change.properties if changed.replaces)
-        if change.type in POOLS:
+        why = drift or tuple(changed.path for changed in change.properties if changed.replaces)
+        if change.type in (*POOLS, KARPENTER) or drift:
             name = pool_name(change.name, by_name)
             pool = by_name.get(name, {})
-            by_pool[name] = _replaced(
-                name, pool, why, _REFUSED if change.op == Op.DELETE and _kept(pool) else ""
-            )
+            # A pool and its class may change at once.
+            why = (*by_pool[name].why, *why) if drift and name in by_pool else why
+            by_pool[name] = _replaced(name, pool, why, _consequence(change, pool))
         elif change.type in CLUSTERS:
             for name, pool in by_name.items():
                 by_pool.setdefault(
@@ -54,10 +76,39 @@ def replaced(
     return tuple(by_pool[name] for name in sorted(by_pool))
 
 
+def drifting(change: Change) -> tuple[str, ...]:
+    """Return the properties for which Karpenter replaces a pool's nodes; empty if it need not."""
+    nodes = _DRIFTING.get(change.type) if change.op == Op.UPDATE else None
+    return tuple(
+        changed.path
+        for changed in change.properties
+        if nodes and re.fullmatch(nodes, changed.path) and not _widens(changed)
+    )
+
+
+def _widens(changed: Property) -> bool:
+    """Return whether a property allows machines beside those of before, such as another zone."""
+    return changed.before is None and bool(_WIDER.fullmatch(changed.path))
+
+
 def pool_name(resource: str, pools: Iterable[str]) -> str:
-    """Return the pool of a resource, which is called `<cluster>-<pool>`; both may have hyphens."""
-    ends = [name for name in pools if resource == name or (name and resource.endswith(f"-{name}"))]
-    return max(ends, key=len, default=resource)
+    """Return the pool of a resource, which is called `<cluster>-<pool>`; both may have hyphens.
+
+    Karpenter's objects have their kind at the end.
+    """
+    names = (resource, _ENDING.sub("", resource))
+    ends = [
+        pool
+        for pool in pools
+        if any(name == pool or (pool and name.endswith(f"-{pool}")) for name in names)
+    ]
+    return max(ends, key=len, default=names[1])
+
+
+def _consequence(change: Change, pool: Mapping[str, Any]) -> str:
+    if change.op == Op.UPDATE:
+        return _REFUSED_EDIT if _kept(pool) else _BY_AND_BY
+    return _REFUSED if change.op == Op.DELETE and _kept(pool) else ""
 
 
 def _kept(pool: Mapping[str, Any]) -> bool:

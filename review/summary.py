@@ -1,7 +1,8 @@
 """The summary of one stack: the cells of its line."""
 
 from review.model import StackReport, Status
-from sandbox.engine.changes import Level, Op
+from review.pools import drifting
+from sandbox.engine.changes import Change, Level, Op
 
 LOUD = (Op.REPLACE, Op.DELETE)
 """Operations that end something that runs."""
@@ -21,10 +22,15 @@ def has_details(stack: StackReport) -> bool:
     return any(details) or stack.status not in (Status.UNCHANGED, Status.PREVIEWED)
 
 
+def is_loud(change: Change) -> bool:
+    """Return whether a change ends something that runs."""
+    return change.op in LOUD or bool(drifting(change))
+
+
 def urgency(stack: StackReport) -> int:
     if stack.status == Status.FAILED:
         return 0
-    if any(change.op in LOUD for change in stack.changes):
+    if any(map(is_loud, stack.changes)):
         return 1
     return 2 if has_details(stack) else 3
 

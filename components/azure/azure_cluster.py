@@ -66,6 +66,7 @@ class ClusterPlan:
     pools: list[azure_pools.PlannedPool]
     """Agent pools beside the system pool."""
     engine: engine_change.Engine
+    provisioned: provisioned_pools.Pools
 
     @property
     def group(self) -> Reference:
@@ -109,6 +110,8 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
         )
     kubeconfig = partial(azure_live.read_kubeconfig, group.text, spec.name, now.entra, reading)
     engine = engine_change.engine(stack, cloud, now, kubeconfig)
+    provisioned = provisioned_pools.read_live(stack, kubeconfig)
+    live = [*now.user_pools, *provisioned_pools.live_pools(provisioned)]
     profile = partial(
         azure_pools.profile,
         version=spec.kubernetes_version,
@@ -143,15 +146,10 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
                     stack, pool.pool, pool.request, now
                 )
             ),
-            *removed_pools.problems(
-                stack,
-                [*now.user_pools, *provisioned_pools.live_pools(stack)],
-                "cluster",
-                kubeconfig,
-            ),
+            *removed_pools.problems(stack, live, "cluster", kubeconfig),
         ]
     )
-    return ClusterPlan(stack, cloud, now, system, planned, engine)
+    return ClusterPlan(stack, cloud, now, system, planned, engine, provisioned)
 
 
 class AksCluster(CloudCluster):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pulumi
 
 from components import pools, references, refusal, removed_pools
-from components.azure import azure_immutable_pools, azure_live, azure_pools
+from components.azure import azure_immutable_pools, azure_live, azure_pools, engine_change
 from components.azure.azure_live import LiveCluster
 from components.pools import STACK_TAG
 from components.target import CloudCluster, Stack
@@ -148,6 +148,13 @@ def plan(stack: Stack, cluster: ExistingAks) -> list[azure_pools.PlannedPool]:
 
 
 def _problems(stack: Stack, cluster: ExistingAks) -> Iterator[Problem]:
+    if stack.node_pools and engine_change.mode(cluster.live) == "Auto":
+        yield Problem(
+            _WHERE,
+            f"the cluster {cluster.name!r} has node auto-provisioning, beside which AKS takes no "
+            "autoscaled pool (page node-auto-provisioning)",
+            "write the pools into the stack file of the cluster itself, or name another cluster",
+        )
     for pool in stack.node_pools:
         profile = cluster.live.profiles.get(pool.name)
         if profile:

@@ -66,12 +66,13 @@ class AksTarget(Target):
             )
         else:
             self._plan = azure_cluster.plan(self._stack, self._reading)
-            self.pool_names = self._plan.live.profiles.keys()
+            provisioned = self._plan.provisioned
+            self.pool_names = self._plan.live.profiles.keys() | provisioned.keys()
             tenant = self._cloud.access.tenant_id
             self.remembered = {
                 azure_immutable_cluster.LISTED: True,
                 **({azure_immutable_cluster.TENANT: tenant} if tenant else {}),
-                **provisioned_pools.remembered(self._stack, self._cloud),
+                **provisioned_pools.remembered(self._stack, self._cloud, provisioned),
             }
             if self._cloud.node_provisioning:
                 self.order_kept_by = "the weights of Karpenter's NodePools"

@@ -6,7 +6,7 @@ and drains those of a removed one. No edit ends work on demand (docs/adr/0018).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import Any
 
 import pulumi
@@ -24,13 +24,19 @@ from config.placement.object_names import next_generation
 PROVISIONED = "provisioned"
 """Key of the last update: each pool that was an object of Karpenter's, with what its nodes are."""
 
+Pools = Mapping[str, Mapping[str, Any]]
+"""Pools of Karpenter's by their names, each with what its nodes are."""
+
 _LABEL, _SPOT, _SUBNET = "label", "spot", "subnet"
 
 
-def remembered(stack: Stack, cloud: Azure) -> dict[str, Any]:
-    """Return what the next update compares with."""
+def remembered(stack: Stack, cloud: Azure, live: Pools) -> dict[str, Any]:
+    """Return what the next update compares with. `live`: the result of `read_live`.
+
+    A pool that this update removes is kept: an update that fails may leave it.
+    """
     pools = {pool.name: _facts(pool, cloud) for pool in stack.node_pools}
-    return {PROVISIONED: pools} if cloud.node_provisioning else {}
+    return {PROVISIONED: {**live, **pools}} if cloud.node_provisioning else {}
 
 
 def _facts(pool: NodePool, cloud: Azure) -> dict[str, Any]:
@@ -53,17 +59,37 @@ def _facts(pool: NodePool, cloud: Azure) -> dict[str, Any]:
     }
 
 
-def before(stack: Stack) -> Mapping[str, Mapping[str, Any]]:
+def before(stack: Stack) -> Pools:
     """Return the pools of the last update by their names."""
-    pools: Mapping[str, Mapping[str, Any]] = stack.last_update.get(PROVISIONED) or {}
+    pools: Pools = stack.last_update.get(PROVISIONED) or {}
     return pools
 
 
-def live_pools(stack: Stack) -> list[LivePool]:
+def read_live(stack: Stack, kubeconfig: Callable[[], str]) -> Pools:
+    """Return the pools of the last update that the cluster may have now.
+
+    The cluster is read only where the stack file no longer declares one of them.
+    """
+    left = before(stack).keys() - {pool.name for pool in stack.node_pools}
+    if not left:
+        return before(stack)
+    gone = left - _names(kubeconfig, left)
+    return {name: facts for name, facts in before(stack).items() if name not in gone}
+
+
+def _names(kubeconfig: Callable[[], str], unread: Set[str]) -> Set[str]:
+    """Return the names of the cluster's NodePools; `unread` where they cannot be listed."""
+    try:
+        return running.read_names(kubeconfig(), "cluster", "karpenter.sh", "v1", "nodepools")
+    except pulumi.RunError:
+        return unread
+
+
+def live_pools(live: Pools) -> list[LivePool]:
     """Return them as `components.removed_pools` judges them; their number of nodes is not known."""
     return [
         LivePool(name, {POOL_LABEL: facts[_LABEL]}, spot=facts[_SPOT], nodes=None)
-        for name, facts in sorted(before(stack).items())
+        for name, facts in sorted(live.items())
     ]
 
 

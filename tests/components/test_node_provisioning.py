@@ -8,8 +8,11 @@ import pulumi
 import pytest
 
 from components import running
+from components.layer import discovery
+from components.layer.discovery import Contents
 from components.layer.scheduling import kept_pods
 from components.running import Running
+from tests.components.features import AKS
 from tests.components.program import Declared, declare
 from tests.components.program import running as live_pools
 from tests.components.test_removals_on_each_target import POD, After
@@ -181,6 +184,14 @@ def test_the_way_back_is_refused_while_karpenter_may_have_machines(reads: list[s
         declare(without_key(), cloud=after(first, **AUTO))
     again = declare(without_key(), cloud=after(first, nodeProvisioningProfile={"mode": "Manual"}))
     assert len(again.of(POOL)) == 3
+
+
+def test_another_stack_adds_no_autoscaled_pools_to_such_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "read_contents", lambda *_, **__: Contents("1.36.2"))
+    with pytest.raises(pulumi.RunError, match=r"cloud\.existingCluster: the cluster .* has node auto-provisioning"):
+        declare(AKS, cloud=After([], {}, **AUTO))
+    declare(AKS, cloud=After([], {}))
+    declare({**AKS, "kubeflow-spot:pools": []}, cloud=After([], {}, **AUTO))
 
 
 def test_a_removed_twin_in_use_is_refused(reads: list[set[str]], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from tests.components.features import AKS
 from tests.components.google import GENERAL, WITH_TWIN, in_existing, stack
 from tests.components.program import KUBECONFIG, Cloud, declare
 from tests.components.program import running as live_aks
+from tests.config.stack_files import CONFIGS, settings
 
 pytestmark = pytest.mark.program
 
@@ -92,6 +93,8 @@ TARGETS = {
     "gke": On(stack(GENERAL, WITH_TWIN), "l4od", "cluster", AT_GKE, SHARED),
     "existing-gke": On(in_existing(WITH_TWIN), "l4od", EXISTING, AT_GKE, SHARED),
 }
+NAP = {f"kubeflow-spot:{key}": value for key, value in settings(CONFIGS / "node-provisioning.happy.yaml").items()}
+TARGETS["aks-karpenter"] = On(NAP, "t4od", "cluster", KUBECONFIG, {"nodeProvisioningProfile": {"mode": "Auto"}})
 each_target = pytest.mark.parametrize("on", TARGETS.values(), ids=TARGETS)
 Reads = list[tuple[str, str, set[str]]]
 
@@ -111,12 +114,19 @@ def test_a_twin_in_use_is_refused_by_pods_that_are_read_from_the_stacks_cluster(
 
 @each_target
 def test_a_drained_twin_is_remembered_until_it_is_gone(on: On, reads: Reads, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An update that fails after the program has ended exports its outputs and leaves the pool."""
+    """An update that fails after the program has ended exports its outputs and leaves the pool, where work may land."""
     pools, outputs = live(on.settings, **on.cluster)
+    objects, busy = {"general", on.twin}, running.read_running
+    monkeypatch.setattr(running, "read_names", lambda *_: objects)
     monkeypatch.setattr(running, "read_running", lambda *_: {})
     changed, last = without_twin(on.settings), {"remembered": outputs["remembered"]}
     declared = declare(changed, cloud=After(pools, last, **on.cluster))
     assert on.twin in declared.outputs["remembered"]["pools"]
+    monkeypatch.setattr(running, "read_running", busy)
+    with pytest.raises(pulumi.RunError, match=f"the on-demand pool {on.twin} would go"):
+        declare(changed, cloud=After(pools, declared.outputs, **on.cluster))
+    monkeypatch.setattr(running, "read_running", lambda *_: {})
+    objects.remove(on.twin)
     left = [pool for pool in pools if pool["name"] != on.twin]
     declared = declare(changed, cloud=After(left, declared.outputs, **on.cluster))
     assert on.twin not in declared.outputs["remembered"]["pools"]

@@ -58,6 +58,14 @@ def test_every_object_and_no_pod_has_the_label_of_the_release(rendered: render.R
     assert tree.LABEL not in json.dumps(inside)
 
 
+def test_what_one_engine_is_told_to_leave_alone_the_other_is_too(rendered: render.Rendered) -> None:
+    templates = [body["spec"]["template"]["metadata"] for body in rendered.objects if body["kind"] in WORKLOADS]
+    annotations = [each.get("annotations", {}) for each in templates]
+    kept = [each.get("karpenter.sh/do-not-disrupt") == "true" for each in annotations]
+    assert kept == [each.get("cluster-autoscaler.kubernetes.io/safe-to-evict") == "false" for each in annotations]
+    assert sum(kept) == 4
+
+
 def test_what_is_applied_is_one_commit_and_people_read_its_tag(tmp_path: Path) -> None:
     # A tag can be moved by whoever writes there; what kustomize fetches is applied with all rights.
     said = {

@@ -64,6 +64,27 @@ def test_every_rule_has_a_resource_that_breaks_it_and_one_that_keeps_it() -> Non
     assert len({case.name for case in CASES}) == len(CASES)
 
 
+NO_COUNTERPART = {
+    "cluster-unprotected-a-pool": "the rule is about clusters",
+    "pool-unbounded-aks-fixed": "Karpenter has no pools of constant size",
+    "pool-unbounded-aks-fixed-far": "Karpenter has no pools of constant size",
+    "public-nodes-aks": "an AKSNodeClass gives no node a public address",
+    "public-nodes-aks-private": "an AKSNodeClass gives no node a public address",
+}
+"""Cases of agent pools that node auto-provisioning has no counterpart of."""
+
+
+def test_each_case_of_an_agent_pool_has_its_counterpart_of_karpenter_with_the_same_verdict() -> None:
+    agent_pools = {case.name: bool(case.breaks) for case in CASES if case.resource == "AgentPool"}
+    counterparts = {
+        name: NAMED.get(name.replace("-aks", "-nap", 1)) for name in agent_pools if name not in NO_COUNTERPART
+    }
+    verdicts = {name: case and (case.resource, bool(case.breaks)) for name, case in counterparts.items()}
+    kinds = {name: "KarpenterClass" if name.startswith("owner") else "KarpenterPool" for name in counterparts}
+    assert verdicts == {name: (kinds[name], agent_pools[name]) for name in counterparts}
+    assert NO_COUNTERPART.keys() <= agent_pools.keys()
+
+
 def test_what_a_preview_does_not_know_arrives_as_unknown() -> None:
     properties = {
         "a": [{"b": proxy.UNKNOWN_STRING_VALUE, "c": 1}, proxy.UNKNOWN_OBJECT_VALUE],

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from review import comparison
+from review import comparison, markdown
 from review.model import Report, Status
 from sandbox.base.errors import SandboxError
 from sandbox.cloud import prices
@@ -157,6 +157,20 @@ def test_a_moved_stack_has_its_old_cost_at_the_old_location(repository: Reposito
     assert all(known)
     assert [priced.before, priced.after] == [(price.on_demand, price.on_demand) for price in known if price]
     assert priced.before != priced.after
+
+
+KEY = ", nodeProvisioning: {}"
+
+
+@pytest.mark.parametrize(("before", "after", "switches"), [("", KEY, True), (KEY, KEY, False), (KEY, "", False)])
+def test_a_live_stack_that_goes_over_to_karpenter_is_said_to_need_three_updates(
+    repository: Repository, tmp_path: Path, before: str, after: str, switches: bool
+) -> None:
+    for number, key in enumerate((before, after)):
+        repository.commit({"Pulumi.dev.yaml": f"config: {{'a:n': {number}, 'a:cloud': {{provider: azure{key}}}}}\n"})
+    report = compared(repository, Engine(tmp_path / "scratch", preview_dev=Outcome(changes=[CHANGE])))
+    assert report.stacks[0].switches is switches
+    assert ("in three updates" in markdown.render(report)) is switches
 
 
 OWN = """

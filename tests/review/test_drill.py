@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from drill.world import scenario
-from review import drill
+from review import drill, pools
 from review.model import Report, StackReport, Status
 from review.untrusted import render
 from sandbox.base.cloud_types import CLOUDS
@@ -50,6 +50,14 @@ def update(type: str, *paths: str, name: str = "ml-dev-t4", op: Op = Op.UPDATE) 
         (update(AGENT_POOL, op=Op.REPLACE), "spot-gone-and-back"),
         (update(AGENT_POOL, "orchestratorVersion", "tags.owner", "upgradeSettings.maxSurge"), ""),
         (update(GKE.pool, "version", "nodeConfig.resourceLabels.owner"), ""),
+        # Karpenter's pools.
+        (update(pools.KARPENTER, "spec.limits.nodes", name="ml-dev-pools-t4-nodepool"), "eviction-storm"),
+        (update(pools.KARPENTER, "spec.limits.nodes", name="ml-dev-pools-t4od-nodepool"), "spot-gone-and-back"),
+        (update(pools.KARPENTER, "spec.weight"), "spot-silent"),
+        (update(pools.KARPENTER, op=Op.CREATE), "spot-silent"),
+        (update(pools.KARPENTER, "spec.disruption.consolidateAfter"), "spot-gone-and-back"),
+        (update(pools.KARPENTER_CLASS, "spec.osDiskSizeGB"), "spot-gone-and-back"),
+        (update(pools.KARPENTER_CLASS, "spec.tags.owner"), ""),
         # Chains.
         (update(AGENT_POOL, op=Op.CREATE), "spot-silent"),
         (update(AGENT_POOL, "vmSize", op=Op.DELETE), "spot-silent"),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from review import harmless, markdown, pools
 from review.markdown import LONGEST, render
 from review.model import Cost, PoolCost, ReplacedPool, Report, StackReport, Status
+from review.summary import urgency
 from sandbox.engine.changes import Change, Level, Op, Violation
 from tests.review.page import Page
 from tests.review.reports import AGENT_POOL, REPORTS, changed, large, report
@@ -45,6 +46,16 @@ def test_sixty_changed_resources_fit_a_comment_and_losses_stay(properties: int, 
 
 def test_a_project_without_stacks_has_a_line_of_its_own() -> None:
     assert render(Report(base="main", head="abc", stacks=())).startswith("There is no stack. Compared with")
+
+
+def test_a_pool_whose_nodes_karpenter_replaces_is_alarming() -> None:
+    machine = changed("spec.template.spec.requirements[0].values[0]", "a", "b")
+    bound = changed("spec.limits.nodes", 8, 9)
+    for path, alarming in ((machine, True), (bound, False)):
+        changes = (Change(op=Op.UPDATE, type=pools.KARPENTER, name="ml-pools-t4-nodepool", properties=(path,)),)
+        drawn = stack(changes=changes)
+        assert ("Replaces the nodes of" in page(report(drawn)).source) is alarming
+        assert (urgency(drawn) == 1) is alarming
 
 
 def test_a_huge_report_takes_no_more_work_than_one_that_fits(monkeypatch: pytest.MonkeyPatch) -> None:

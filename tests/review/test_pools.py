@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from review import pools
-from sandbox.engine.changes import Change, Op
+from sandbox.engine.changes import Change, Op, Property
 from tests.review.reports import AGENT_POOL, changed
 
 NODE_POOL = "gcp:container/nodePool:NodePool"
@@ -129,6 +129,53 @@ def test_the_command_asks_for_the_pods_of_each_node(tmp_path: Path) -> None:
     )
     command = "get pods --all-namespaces -o wide --field-selector spec.nodeName="
     assert printed.stdout.splitlines() == [f"{command}one", f"{command}two"]
+
+
+def karpenter(kind: str, name: str, *properties: Property, op: Op = Op.UPDATE) -> Change:
+    return Change(op=op, type=kind, name=f"ml-dev-pools-{name}", properties=properties)
+
+
+MACHINE = changed("spec.template.spec.requirements[0].values[0]", "a", "b")
+ZONE = "spec.template.spec.requirements[3]"
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (karpenter(pools.KARPENTER, "t4-nodepool", MACHINE, changed("spec.weight", 98, 97)), [MACHINE.path]),
+        (karpenter(pools.KARPENTER, "t4-nodepool", changed("spec.limits.nodes", 8, 9)), None),
+        (karpenter(pools.KARPENTER, "t4-nodepool", changed("spec.disruption.consolidateAfter", "1m", "2m")), None),
+        (karpenter(pools.KARPENTER, "t4-nodepool", changed("metadata.labels.a", "1m", "2m")), None),
+        # Another zone beside those of before, and one where there was none.
+        (karpenter(pools.KARPENTER, "t4-nodepool", Property(path=f"{ZONE}.values[1]", before=None, after='"z"')), None),
+        (karpenter(pools.KARPENTER, "t4-nodepool", Property(path=ZONE, before=None, after="{}")), [ZONE]),
+        (karpenter(pools.KARPENTER, "t4-nodepool", op=Op.CREATE), None),
+        (karpenter(pools.KARPENTER, "t4-nodepool", op=Op.DELETE), []),
+        (karpenter(pools.KARPENTER_CLASS, "t4-aksnodeclass", changed("spec.maxPods", 1, 2)), ["spec.maxPods"]),
+        (karpenter(pools.KARPENTER_CLASS, "t4-aksnodeclass", changed("spec.tags.owner", 1, 2)), None),
+        (karpenter(pools.KARPENTER_CLASS, "t4-aksnodeclass", op=Op.DELETE), None),
+    ],
+)
+def test_what_replaces_the_nodes_of_karpenters_pools(change: Change, why: list[str] | None) -> None:
+    assert [(lost.pool, [*lost.why]) for lost in pools.replaced([change], POOLS)] == (
+        [] if why is None else [("t4", why)]
+    )
+
+
+def test_a_pool_of_karpenters_and_its_class_are_one_pool_and_the_system_pool_is_none_of_the_outputs() -> None:
+    both = [
+        karpenter(pools.KARPENTER_CLASS, "t4-aksnodeclass", changed("spec.maxPods", 1, 2)),
+        karpenter(pools.KARPENTER, "t4-nodepool", MACHINE),
+        karpenter(pools.KARPENTER, "system-nodepool", MACHINE),
+        karpenter(pools.KARPENTER_CLASS, "system-aksnodeclass", changed("spec.maxPods", 1, 2)),
+    ]
+    system, t4 = pools.replaced(both, POOLS)
+    assert (t4.pool, t4.why) == ("t4", ("spec.maxPods", MACHINE.path))
+    assert "as many at a time as" in t4.runs[-1]
+    assert (system.pool, system.why) == ("ml-dev-pools-system", (MACHINE.path, "spec.maxPods"))
+    assert "system pool" in system.runs[0]
+    (on_demand,) = pools.replaced([karpenter(pools.KARPENTER, "t4od-nodepool", MACHINE)], POOLS)
+    assert on_demand.runs[-1].startswith("pulumi up refuses")
 
 
 @pytest.mark.parametrize(

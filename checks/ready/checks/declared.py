@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from checks.check import Check, Remark, ok, wrong
+from checks.ready.checks import provisioned
 from checks.ready.cluster import Cluster
 from components.layer import names
 from components.layer.autoscaler import priorities
@@ -26,6 +27,7 @@ PARTS = {
     "MutatingAdmissionPolicyBinding": "mutatingBindings",
 }
 """The part of a snapshot that holds a kind."""
+_MUTATING = ("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding")
 
 
 def declared_check(spec: ClusterSpec, stack: str) -> Check[Cluster]:
@@ -65,7 +67,7 @@ def objects(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the policies and bindings of a stack in a cluster of this version, with their kinds."""
     # Pulumi's SDKs take a second, and only a stack needs them.
-    from components.layer.scheduling import defaults, guard
+    from components.layer.scheduling import defaults, guard, kept_pods
     from components.resources import wire
     from config.model import release
 
@@ -81,9 +83,13 @@ def objects(
         )
         namespaces = scheduling.guard.pipeline_namespaces
         for within in ((), namespaces) if namespaces else ((),):
-            placement, bound = defaults.policy(scheduling, pools, grace, instance, within)
-            yield "MutatingAdmissionPolicy", wire(placement)
-            yield "MutatingAdmissionPolicyBinding", wire(bound)
+            also = kept_pods.unless_on_spot(cloud) if spec.moves_pods else ""
+            pair = defaults.policy(scheduling, pools, grace, instance, within, also=also)
+            yield from zip(_MUTATING, map(wire, pair), strict=True)
+        if spec.moves_pods:
+            yield from zip(
+                _MUTATING, map(wire, kept_pods.policy(scheduling, cloud, instance)), strict=True
+            )
 
 
 def _contract(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) -> Iterator[Remark]:
@@ -105,7 +111,16 @@ def _contract(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) 
 def _order(spec: ClusterSpec, pools: tuple[NodePool, ...], cluster: Cluster) -> Iterator[Remark]:
     cloud, facts = registry.cloud_of(spec.cloud), cluster.cloud
     order = growth_order(spec, pools, cloud)
-    if facts and facts.expander and (config_map := cluster.part("expander")):
+    if not spec.cloud.autoscaled:
+        live = provisioned.order(cluster, order)
+        expected = [name for name in order if name in live]
+        if live != expected:
+            yield wrong(
+                f"the weights of Karpenter's NodePools order {', '.join(live)}; the stack file"
+                f" {', '.join(expected)}",
+                _PREVIEW,
+            )
+    elif facts and facts.expander and (config_map := cluster.part("expander")):
         spot = {pool.name for pool in pools if pool.capacity == Capacity.SPOT}
         try:
             tiers = priorities.read_tiers((config_map.get("data") or {}).get("priorities"))

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from checks.check import Check, Remark, note, ok, wrong
+from checks.ready.checks import provisioned
 from checks.ready.cluster import BrokenContract, Cluster, Contract, NoContract
 from checks.ready.snapshot import Object
 from components.layer import cel, names
 
 _GUARDS = ("guard-platform", "guard-profiles")
 _DEFAULTS = "defaults"
+_KEPT = "kept-pods"
+"""What keeps Karpenter from moving pods that may not run on spot."""
 _UP = "run `pulumi up`"
 
 
@@ -50,13 +53,13 @@ def _policies(cluster: Cluster) -> Iterator[Remark]:
         resource["name"] for resource in (cluster.part("admission") or {}).get("resources", ())
     }
     if "mutatingadmissionpolicies" in served:
-        name = names.object_name(contract.instance, _DEFAULTS)
-        faults += _missing(
-            name,
-            "MutatingAdmissionPolicy",
-            cluster.objects("mutatingPolicies"),
-            cluster.objects("mutatingBindings"),
-        )
+        for role in (_DEFAULTS, *([_KEPT] if provisioned.moves_pods(cluster) else [])):
+            faults += _missing(
+                names.object_name(contract.instance, role),
+                "MutatingAdmissionPolicy",
+                cluster.objects("mutatingPolicies"),
+                cluster.objects("mutatingBindings"),
+            )
     yield from faults
     if not any(fault.state == "wrong" for fault in faults):
         yield ok(f"the policies of stack {contract.instance} are there, bound and accepted")

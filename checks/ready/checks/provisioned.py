@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from checks.check import Remark, note, ok, wrong
 from checks.ready.cluster import BrokenContract, Cluster, NoContract
@@ -16,12 +16,32 @@ def used(cluster: Cluster) -> bool:
     return bool(cluster.objects("nodePools")) or cluster.intent.provisions
 
 
-def check_order(cluster: Cluster) -> Iterator[Remark]:
-    """Judge the weights, which Karpenter tries from the highest on."""
-    weights = {
+def moves_pods(cluster: Cluster) -> bool:
+    """Return whether Karpenter moves running pods of a declared pool to cheaper machines."""
+    declared = {pool.name for pool in cluster.contract.pools}
+    return any(
+        (item["spec"].get("disruption") or {}).get("consolidationPolicy") != "WhenEmpty"
+        for item in cluster.objects("nodePools")
+        if item["metadata"]["name"] in declared
+    )
+
+
+def order(cluster: Cluster, names: Collection[str]) -> list[str]:
+    """Return those of these pools that are NodePools, in the order of their weights."""
+    weights = _weights(cluster)
+    return sorted((name for name in names if name in weights), key=lambda name: -weights[name])
+
+
+def _weights(cluster: Cluster) -> dict[str, int]:
+    return {
         item["metadata"]["name"]: int(item["spec"].get("weight") or 0)
         for item in cluster.objects("nodePools")
     }
+
+
+def check_order(cluster: Cluster) -> Iterator[Remark]:
+    """Judge the weights, which Karpenter tries from the highest on."""
+    weights = _weights(cluster)
     declared = [pool.name for pool in cluster.contract.pools if pool.name in weights]
     by_weight: dict[int, list[str]] = {}
     for name in declared:
@@ -36,8 +56,8 @@ def check_order(cluster: Cluster) -> Iterator[Remark]:
                 _UP,
             )
     if fine:
-        ordered = sorted(declared, key=lambda name: -weights[name])
-        yield ok(f"the weights of Karpenter's NodePools order {', '.join(ordered)}")
+        ordered = ", ".join(order(cluster, declared))
+        yield ok(f"the weights of Karpenter's NodePools order {ordered}")
 
 
 def check_pools(cluster: Cluster) -> Iterator[Remark]:

@@ -2,10 +2,10 @@
 
 `python -m tests.checks.ready.clusters` records what `ready` reads of the checked-in stacks in a sandbox, with GPU nodes up.
 
-Rows of `clusters.yaml`: NAME: [CHECK, SAYS, STEPS, STACK], for both stacks without STACK. Steps are merge patches, or names
-of some; `spot` is the node of the spot pool, `plain` are the nodes without GPUs, `last` is the last of these, 404 is nothing.
-A broken cluster has one defect, which CHECK names with words that match SAYS. A healthy one looks broken: CHECK has a
-note that matches SAYS, or nothing to say where SAYS is empty.
+Rows of `clusters.yaml`: NAME: [CHECK, SAYS, STEPS, STACK], for both stacks and both engines without STACK. Steps are merge
+patches, or names of some; `spot` is the node of the spot pool, `plain` are the nodes without GPUs, `last` is the last of these,
+404 is nothing. A broken cluster has one defect, which CHECK names with words that match SAYS. A healthy one looks broken: CHECK
+has a note that matches SAYS, or nothing to say where SAYS is empty.
 """
 
 import copy
@@ -29,6 +29,8 @@ FOLDER = Path(__file__).parent / "recorded"
 
 def load(name: str) -> Snapshot:
     """Return a copy of the recorded cluster of a stack, to be broken by a test."""
+    if name == KARPENTER:
+        return cluster("dev", "karpenter")
     return copy.deepcopy(Snapshot.of_json(json.loads((FOLDER / f"{name}.json").read_text())))
 
 
@@ -80,6 +82,8 @@ def _plain(recorded: dict[str, Any]) -> dict[str, Any]:
 
 
 _TABLE = yaml.safe_load(Path(__file__).with_name("clusters.yaml").read_text())
+KARPENTER = "karpenter"
+"""The recorded cluster of `dev` with Karpenter's pools in place of what the autoscaler has and says."""
 BOTH = ("dev", "staging")
 TAKEN = "2026-11-26T01:56:00+00:00"
 """Some minutes after the recorded nodes joined."""
@@ -93,8 +97,8 @@ def rows(kind: str) -> list[Row]:
     return [
         (stack, name, check, says, steps)
         for name, (check, says, steps, *of) in table
-        for stack in BOTH
-        if stack in (of or BOTH)
+        for stack in (*BOTH, KARPENTER)
+        if stack in (of or (*BOTH, KARPENTER))
     ]
 
 
