@@ -11,7 +11,7 @@ from sandbox.autoscaler.expander import Option
 from sandbox.autoscaler.gke import Gke
 from sandbox.autoscaler.migration import Rank
 from sandbox.autoscaler.shapes import Object, Shape
-from sandbox.autoscaler.world import Hands, World
+from sandbox.autoscaler.world import Failure, Hands, World
 from sandbox.cloud.node_groups import NodeGroup
 
 
@@ -22,6 +22,8 @@ class Behaviour(Protocol):
     """The nodes that a cluster keeps, whatever its pools' minima are."""
     defaults: Mapping[str, str]
     """Settings, with AKS' keys, where the world's profile has none."""
+    unmade: Failure
+    """The failure of machines that were promised and could not be made."""
 
     def barred(self, groups: Sequence[NodeGroup]) -> Mapping[str, str]:
         """Return the reason why a group never grows, by its name."""
@@ -52,6 +54,8 @@ class Aks:
 
     least = 0
     defaults: Mapping[str, str] = {}
+    # kubernetes/autoscaler 1.36.1, cloudprovider/azure/azure_scale_set_instance_cache.go:248-252, whatever the cause.
+    unmade = Failure("provisioning-state-failed", "Azure failed to provision a node for this node group")
 
     def __init__(self, world: World) -> None:
         self._expander, self._priorities = str(world.profile.get("expander") or "random"), world.priorities

@@ -13,8 +13,8 @@ import yaml
 
 from sandbox.autoscaler.api import ApiServer, Unanswered
 from sandbox.autoscaler.fit import reports_ready
-from sandbox.autoscaler.registry import Failure
 from sandbox.autoscaler.shapes import Object
+from sandbox.autoscaler.world import Failure
 from sandbox.cloud.node_groups import NodeGroup
 
 NAME = "cluster-autoscaler-status"

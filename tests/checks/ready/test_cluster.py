@@ -19,8 +19,8 @@ from checks.ready.cloud_facts import GCP
 from checks.ready.cluster import Cluster, minor, requests
 from checks.ready.quantities import number
 from sandbox.autoscaler.api import Unanswered
-from sandbox.autoscaler.registry import Failure
 from sandbox.autoscaler.status_map import Status, document
+from sandbox.autoscaler.world import Failure
 from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.tests.autoscaler.objects import group, node, sized
 from sandbox.tests.autoscaler.test_loop import Cloud, Scans
@@ -97,6 +97,14 @@ def _gke_status(pool: str, **group: Any) -> dict[str, Any]:
 
 
 DRY = {"scaleUp": {"status": "Backoff", "backoffInfo": {"errorCode": "GCE_STOCKOUT"}}}
+REFUSED = "failed to increase node group size: exceeding approved LowPriorityCores quota"
+SHORT = {
+    "scaleUp": {
+        "status": "Backoff",
+        "backoffInfo": {"errorCode": "cloudProviderError", "errorMessage": REFUSED},
+    }
+}
+SILENT = {"scaleUp": {"status": "Backoff"}}
 SICK = {"health": {"status": "Unhealthy"}}
 
 
@@ -107,8 +115,10 @@ SICK = {"health": {"status": "Unhealthy"}}
             "l4",
             DRY,
             State.NOTE,
-            "gke-ml-staging-l4-40ce0341-grp is left alone for a while: there is no such spot machine",
+            "gke-ml-staging-l4-40ce0341-grp is left alone for a while: GCE_STOCKOUT",
         ),
+        ("l4", SHORT, State.NOTE, "is left alone for a while, refused for quota: cloudProviderError failed"),
+        ("l4", SILENT, State.NOTE, "is left alone for a while, and its status does not say why"),
         ("l4", SICK, State.NOTE, "were taken back or stopped"),
         ("l4od", DRY, State.WRONG, "after a failure: GCE_STOCKOUT"),
         ("system", DRY, State.WRONG, "after a failure: GCE_STOCKOUT"),
