@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Protocol
 
-from sandbox.autoscaler import expander
+from sandbox.autoscaler import azure_answer, expander
 from sandbox.autoscaler.expander import Option
 from sandbox.autoscaler.gke import Gke
 from sandbox.autoscaler.migration import Rank
@@ -24,6 +24,11 @@ class Behaviour(Protocol):
     """Settings, with AKS' keys, where the world's profile has none."""
     unmade: Failure
     """The failure of machines that were promised and could not be made."""
+
+    @staticmethod
+    def answer(group: NodeGroup, refused: str) -> str:
+        """Return the cloud's refusal as the autoscaler gets it."""
+        ...
 
     def barred(self, groups: Sequence[NodeGroup]) -> Mapping[str, str]:
         """Return the reason why a group never grows, by its name."""
@@ -59,6 +64,10 @@ class Aks:
 
     def __init__(self, world: World) -> None:
         self._expander, self._priorities = str(world.profile.get("expander") or "random"), world.priorities
+
+    @staticmethod
+    def answer(group: NodeGroup, refused: str) -> str:
+        return azure_answer.answer(group, refused)
 
     def barred(self, groups: Sequence[NodeGroup]) -> Mapping[str, str]:
         return {}

@@ -69,6 +69,11 @@ class Gke:
     def __init__(self, world: World) -> None:
         self._by_name = {body["metadata"]["name"]: ComputeClass.of(body) for body in world.classes}
 
+    @staticmethod
+    def answer(group: NodeGroup, refused: str) -> str:
+        """Return it as it is: GKE shows nobody its autoscaler's status."""
+        return refused
+
     def hopeless(self, shape: Shape) -> str:
         """Return the reason why no pool can grow for a pod: its class does not exist. Empty where one may."""
         name = requested(shape.spec)

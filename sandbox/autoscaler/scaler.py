@@ -291,7 +291,7 @@ class Autoscaler:
         try:
             hands.grow(group, by)
         except ScaleRefused as refused:
-            self._registry.refused(now, group, str(refused), hands.decided)
+            self._registry.refused(now, group, self._behaviour.answer(group, str(refused)), hands.decided)
             hands.decided(Decision(now, "failed", "", reason=f"failed to increase node group size: {refused}"))
             return False
         self._registry.requested(now, group, by, profile)

@@ -144,7 +144,7 @@ def test_a_quota_that_is_granted_lets_pods_start(ring: OnCall) -> None:
     try:
         ring.job(2)
         page = ring.reads("GpuPodWaitsNoCapacity", "quota", POD=ring.waits(), NAMESPACE=TEAM)
-        page.says("[ask for it](tasks/gpu-quota.md)")
+        page.says("[Ask for it](tasks/gpu-quota.md)")
     finally:
         ring.quotas({})
     # On the pool whose back-off ends first.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from checks.check import Check, Remark, note, ok, wrong
@@ -195,9 +196,9 @@ def _of_group(group: Group, pool: str, spot: bool) -> Iterator[Remark]:
     why = f": {group.why}" if group.why else ""
     if group.scale_up == "Backoff" and spot:
         says = f"node group {group.name} is left alone for a while"
-        if "quota" in group.why.lower():
+        if re.search("quota|OperationNotAllowed", group.why, re.IGNORECASE):
             yield note(
-                f"{says}, refused for quota{why}",
+                f"{says}, refused for quota as it seems{why}",
                 "raise the quota or lower the pool's maxNodes: docs/tasks/gpu-quota.md; the chain"
                 " goes on to the next pool",
             )
