@@ -94,8 +94,8 @@ def _health() -> Iterator[Builder[Panel]]:
         (or_zero(series.UNREADY_PERCENT), "not Ready"),
     )
     yield graph(
-        "Machines refused in the last hour",
-        "Requests of the autoscaler that the cloud refused; no data if its metrics are not collected.",
+        "Scale-ups that failed in the last hour",
+        "Failures that AKS' autoscaler counts, quota and missing machines alike; GKE has no such metric.",
         "short",
         (f"sum by (reason) (increase({series.REFUSED}[1h]))", "{{reason}}"),
     )

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -22,11 +23,12 @@ from drill.judge.losses import losses_of
 from drill.judge.outcome import ALONE, OURS, Row
 from drill.judge.verdicts import failed
 from drill.metrics.alert_times import Fired, alert_table, write_metrics
+from drill.metrics.failed_scale_ups import failed_scale_ups
 from drill.metrics.sampling import Sampling
 from drill.play.external import checked_program
 from drill.play.real_autoscaler import named_program
 from drill.play.run import RunOptions, run_drill
-from drill.play.source import CopiedCloud, copied, copy_cloud, has_node_pools
+from drill.play.source import CopiedCloud, Copy, copied, copy_cloud, has_node_pools
 from drill.play.stack_facts import stack_pools
 from drill.sides import Side, bring_up, check_side, compared_sides
 from drill.tune.policies import compare_policies, without_real_programs
@@ -162,11 +164,7 @@ def _drill_side(work: Work, side: Side, same: Basis | None, progress: Progress) 
             own = basis_of_cloud(copy.cloud, copy.cluster)
             trial = _trial(work, own, same or own)
             sampling = (
-                Sampling(
-                    built["kube-state-metrics"], copy.plane, copy.api, scratch.folder / "metrics"
-                )
-                if built
-                else None
+                _sampling(built["kube-state-metrics"], copy, scratch.folder) if built else None
             )
             options = RunOptions(
                 *(request.factor, named_program(os.environ), sampling),
@@ -204,6 +202,15 @@ def _drill_provisioned(
             replace(stack, basis=stack.basis.worked(record)), trial, (OURS, ALONE)
         )
         return Drilled(record, same or own, list(rows))
+
+
+def _sampling(program: Path, copy: Copy, scratch: Path) -> Sampling:
+    """Return what samples this cluster. Of the clouds only AKS shows its autoscaler's counters."""
+    counters, pools = None, stack_pools(copy)
+    if copy.provider == "azure" and any(pool.most is not None for pool in pools):
+        with_gpus = {pool.name for pool in pools if pool.gpus}
+        counters = partial(failed_scale_ups, with_gpus=with_gpus)
+    return Sampling(program, copy.plane, copy.api, scratch / "metrics", counters)
 
 
 def _check_cloud(work: Work, cloud: CopiedCloud) -> None:

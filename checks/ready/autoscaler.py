@@ -75,12 +75,17 @@ def _time(written: object) -> str:
 
 def _group(item: Object) -> Group:
     health, grows = item.get("health") or {}, item.get("scaleUp") or {}
-    why = grows.get("backoffInfo") or {}
+    cause = grows.get("backoffInfo") or {}
+    message = str(cause.get("errorMessage", ""))
+    # Azure's SDK puts the address before the code, and the status cuts off what follows
+    # (azure-sdk-for-go, sdk/azcore, internal/exported/response_error.go).
+    if code := re.search(r"^ERROR CODE: (\w+)$", message, re.MULTILINE):
+        message = code[1]
     return Group(
         str(item.get("name", "")).rpartition("/")[2],
         str(health.get("status", "")),
         str(grows.get("status", "")),
-        " ".join(str(why.get(key, "")) for key in ("errorCode", "errorMessage")).strip(),
+        f"{cause.get('errorCode', '')} {message}".strip(),
         int(health.get("cloudProviderTarget") or 0),
         int(health.get("maxSize") or 0),
     )

@@ -34,7 +34,7 @@ def alert_rules(spec: ClusterSpec, pools: Sequence[NodePool], cloud: Cloud) -> I
     for chain in series.chains(with_gpus):
         yield from _chain_alerts(chain, wait)
     if with_gpus:
-        yield from _waits(with_gpus, wait, counted=spec.cloud.autoscaled)
+        yield from _waits(with_gpus, wait)
         yield from _budget(spec, with_gpus, cloud, wait)
         yield from _nodes(spec, with_gpus, cloud)
     if any(pool.spot for pool in pools):
@@ -91,9 +91,12 @@ def _chain_alerts(chain: series.Chain, wait: int) -> Iterator[Alert]:
     )
 
 
-def _waits(pools: Sequence[NodePool], wait: int, *, counted: bool) -> Iterator[Alert]:
-    """Yield the alerts of GPU pods that wait, told apart by the cause. `counted`: whether the
-    cluster autoscaler counts refusals for quota."""
+def _waits(pools: Sequence[NodePool], wait: int) -> Iterator[Alert]:
+    """Yield the alerts of GPU pods that wait, told apart by the cause.
+
+    No series tells quota from missing machines, so one alert covers both. AKS' autoscaler counts
+    both as `cloudProviderError` (drill/metrics/sampling.py), GKE offers no series of its own.
+    """
     full, missing, unfit = [], [], []
     on_demand = [pool for pool in pools if not pool.spot]
     for candidates, which in ((pools, "and"), (on_demand, "unless")):
@@ -106,7 +109,6 @@ def _waits(pools: Sequence[NodePool], wait: int, *, counted: bool) -> Iterator[A
             full.append(f"({band} and on () ({all_full}))")
             missing.append(f"({band} unless on () ({all_full}))")
         unfit.append(f"(({waiting}) > {max(sizes, default=0)})")
-    quota = f'sum(increase({series.REFUSED}{{reason=~"(?i).*quota.*"}}[1h])) > 0'
     pod = "{{ $labels.namespace }}/{{ $labels.pod }}"
     yield Alert(
         name="GpuPodWaitsPoolsFull",
@@ -118,23 +120,13 @@ def _waits(pools: Sequence[NodePool], wait: int, *, counted: bool) -> Iterator[A
     )
     yield Alert(
         name="GpuPodWaitsNoCapacity",
-        expr=f"({' or '.join(missing)}) unless on () ({quota})"
-        if counted
-        else " or ".join(missing),
+        expr=" or ".join(missing),
         seconds=wait,
         severity="warning",
         summary=f"{pod} waits: no machine comes, and its pools are below their maxNodes",
-        meaning="The cloud has no machine, or the autoscaler does not ask for one.",
+        meaning="The cloud has none, or refuses it for quota, or the autoscaler does not ask. The "
+        "runbook's first command tells which.",
     )
-    if counted:
-        yield Alert(
-            name="GpuPodWaitsQuota",
-            expr=f"({' or '.join(missing)}) and on () ({quota})",
-            seconds=wait,
-            severity="warning",
-            summary=f"{pod} waits: the cloud refuses machines for quota",
-            meaning="Nothing changes until the quota is raised.",
-        )
     yield Alert(
         name="GpuPodFitsNoPool",
         expr=" or ".join(unfit),

@@ -54,7 +54,8 @@ LOST_IN_AN_HOUR = f"count_over_time({LOST}[1h])"
 GPU_DOLLARS = f"sum({DOLLARS} and on (pool) {FULL})"
 GPU_ON_DEMAND_DOLLARS = f"sum({ON_DEMAND_DOLLARS} and on (pool) {FULL})"
 REFUSED = "cluster_autoscaler_failed_scale_ups_total"
-"""Machines that the cloud refused, by reason: a counter of the autoscaler itself."""
+"""Requests for machines that failed, by reason: a counter of AKS' autoscaler itself. The reason does
+not tell quota from missing machines, so no alert reads it; GKE has no such series."""
 QUOTA = "kube_resourcequota"
 """Quotas, by namespace, resource and type: `hard` or `used`."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from drill.metrics.kube_state import KubeStateMetrics
@@ -13,16 +13,28 @@ from drill.world import record
 from sandbox.autoscaler.api import ApiServer
 from sandbox.cluster.control_plane import ControlPlane
 
+Counters = Callable[[Sequence[record.Event]], Mapping[str, float]]
+"""Series that follow from the drill's events so far."""
+
 _AFTER = 0.031
 """Seconds after the full minute: then nothing else happens, and the cluster is at rest."""
 
 
 class Sampling:
-    """`Sampling(program, plane, api, folder)`; `plan` before the drill runs, `stop` after it."""
+    """`Sampling(program, plane, api, folder, counters)`; `plan` before the drill runs, `stop`
+    after it."""
 
-    def __init__(self, program: Path, plane: ControlPlane, api: ApiServer, folder: Path) -> None:
+    def __init__(
+        self,
+        program: Path,
+        plane: ControlPlane,
+        api: ApiServer,
+        folder: Path,
+        counters: Counters | None = None,
+    ) -> None:
         self.samples = Samples()
         self._api = api
+        self._counters = counters
         self._metrics = KubeStateMetrics(program, plane, folder)
         self._values: dict[str, float] = {}
         self._seen = -1
@@ -44,19 +56,5 @@ class Sampling:
         if observed.changes != self._seen:
             self._values = self._metrics.read(self._api)
             self._seen = observed.changes
-        self.samples.add({**self._values, **_of_the_autoscaler(events)})
-
-
-def _of_the_autoscaler(events: Sequence[record.Event]) -> dict[str, float]:
-    """Return the autoscaler's own counter of refused requests, as its metrics/metrics.go names it.
-
-    kube-state-metrics knows nothing of it, and the sandbox's autoscaler has no such page: the
-    drill's events stand in.
-    """
-    refused = [each.text.lower() for each in events if each.kind in ("failed", "refused")]
-    quota = sum("quota" in text for text in refused)
-    counts = {"QuotaExceeded": quota, "OutOfResource": len(refused) - quota}
-    return {
-        f'cluster_autoscaler_failed_scale_ups_total{{reason="{reason}"}}': float(count)
-        for reason, count in counts.items()
-    }
+        counted = self._counters(events) if self._counters else {}
+        self.samples.add({**self._values, **counted})

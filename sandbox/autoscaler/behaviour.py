@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Protocol
 
-from sandbox.autoscaler import expander
+from sandbox.autoscaler import azure_answer, expander
 from sandbox.autoscaler.expander import Option
 from sandbox.autoscaler.gke import Gke
 from sandbox.autoscaler.migration import Rank
 from sandbox.autoscaler.shapes import Object, Shape
-from sandbox.autoscaler.world import Hands, World
+from sandbox.autoscaler.world import Failure, Hands, World
 from sandbox.cloud.node_groups import NodeGroup
 
 
@@ -22,6 +22,13 @@ class Behaviour(Protocol):
     """The nodes that a cluster keeps, whatever its pools' minima are."""
     defaults: Mapping[str, str]
     """Settings, with AKS' keys, where the world's profile has none."""
+    unmade: Failure
+    """The failure of machines that were promised and could not be made."""
+
+    @staticmethod
+    def answer(group: NodeGroup, refused: str) -> str:
+        """Return the cloud's refusal as the autoscaler gets it."""
+        ...
 
     def barred(self, groups: Sequence[NodeGroup]) -> Mapping[str, str]:
         """Return the reason why a group never grows, by its name."""
@@ -52,9 +59,15 @@ class Aks:
 
     least = 0
     defaults: Mapping[str, str] = {}
+    # kubernetes/autoscaler 1.36.1, cloudprovider/azure/azure_scale_set_instance_cache.go:248-252, whatever the cause.
+    unmade = Failure("provisioning-state-failed", "Azure failed to provision a node for this node group")
 
     def __init__(self, world: World) -> None:
         self._expander, self._priorities = str(world.profile.get("expander") or "random"), world.priorities
+
+    @staticmethod
+    def answer(group: NodeGroup, refused: str) -> str:
+        return azure_answer.answer(group, refused)
 
     def barred(self, groups: Sequence[NodeGroup]) -> Mapping[str, str]:
         return {}

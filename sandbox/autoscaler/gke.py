@@ -20,7 +20,7 @@ from sandbox.autoscaler.expander import ONLY, Option, draw
 from sandbox.autoscaler.fit import required_terms
 from sandbox.autoscaler.migration import Rank
 from sandbox.autoscaler.shapes import Object, Shape
-from sandbox.autoscaler.world import Hands, World
+from sandbox.autoscaler.world import Failure, Hands, World
 from sandbox.cloud.node_groups import NodeGroup
 
 KEY = "cloud.google.com/compute-class"
@@ -63,9 +63,16 @@ class Gke:
     defaults = gke_figures.DEFAULTS
     least = 1
     """Page about-cluster-autoscaler: a pool can reach 0, the cluster cannot."""
+    # kubernetes/autoscaler 1.36.1, cloudprovider/gce/autoscaling_gce_client.go:574-578.
+    unmade = Failure("RESOURCE_POOL_EXHAUSTED")
 
     def __init__(self, world: World) -> None:
         self._by_name = {body["metadata"]["name"]: ComputeClass.of(body) for body in world.classes}
+
+    @staticmethod
+    def answer(group: NodeGroup, refused: str) -> str:
+        """Return it as it is: GKE shows nobody its autoscaler's status."""
+        return refused
 
     def hopeless(self, shape: Shape) -> str:
         """Return the reason why no pool can grow for a pod: its class does not exist. Empty where one may."""

@@ -11,16 +11,10 @@ from dataclasses import dataclass, field
 
 from sandbox.autoscaler.autoscaler_options import SLACK, Options, Profile, due
 from sandbox.autoscaler.snapshot import Snapshot
-from sandbox.autoscaler.world import Decision
+from sandbox.autoscaler.world import Decision, Failure
 from sandbox.cloud.node_groups import NodeGroup
 
-
-@dataclass(frozen=True)
-class Failure:
-    """The cause of a back-off, as the status shows it (clusterstate/api/types.go, BackoffInfo)."""
-
-    code: str
-    message: str = ""
+_UNSAID = Failure("")
 
 
 @dataclass(frozen=True)
@@ -41,7 +35,7 @@ class BackOff:
         self._forgotten = options.back_off_forgotten / options.factor
         self._pauses: dict[str, _Pause] = {}
 
-    def failed(self, now: float, group: str, failure: Failure = Failure("")) -> float:
+    def failed(self, now: float, group: str, failure: Failure = _UNSAID) -> float:
         """Leave a group alone, twice as long as after its last failure; until when. A failure during a pause does not double."""
         before = self._pauses.get(group)
         if before is None or now - before.failed > self._forgotten:
@@ -134,12 +128,13 @@ class Registry:
         until = self.back_off.failed(now, group.name, failure)
         decided(Decision(now, "backoff", group.name, group.pool, until=until, reason="Other/cloudProviderError"))
 
-    def errored(self, now: float, group: NodeGroup, decided: Decided) -> None:
+    def errored(self, now: float, group: NodeGroup, failure: Failure, decided: Decided) -> None:
         """Note that machines of a group could not be made: its request has failed."""
         self._requests.pop(group.name, None)
-        until = self.back_off.failed(now, group.name, Failure("OutOfResources"))
+        until = self.back_off.failed(now, group.name, failure)
         decided(Decision(now, "failed", group.name, group.pool, reason="machines could not be made"))
-        decided(Decision(now, "backoff", group.name, group.pool, until=until, reason="OutOfResources"))
+        reason = f"OutOfResource/{failure.code}"
+        decided(Decision(now, "backoff", group.name, group.pool, until=until, reason=reason))
 
     def healthy(self, profile: Profile) -> bool:
         """Return whether the cluster's unready nodes are within the limits; without health nothing is done."""

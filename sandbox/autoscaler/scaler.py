@@ -13,14 +13,14 @@ from sandbox.autoscaler.autoscaler_options import Options, Profile, due, seconds
 from sandbox.autoscaler.behaviour import OF_CLOUD, Behaviour
 from sandbox.autoscaler.drainable import Drain
 from sandbox.autoscaler.growth import Growth, Limits
-from sandbox.autoscaler.registry import Failure, Registry
+from sandbox.autoscaler.registry import Registry
 from sandbox.autoscaler.removal import Removals
 from sandbox.autoscaler.rooms import Placement, Room, closed, open_to_pods, room
 from sandbox.autoscaler.shapes import PodInfo
 from sandbox.autoscaler.snapshot import TO_BE_DELETED, Snapshot, Snapshots
 from sandbox.autoscaler.templates import Templates
 from sandbox.autoscaler.unneeded import Unneeded
-from sandbox.autoscaler.world import Decision, Hands, World
+from sandbox.autoscaler.world import Decision, Failure, Hands, World
 from sandbox.cloud.node_groups import NodeGroup, ScaleRefused
 
 _NEVER = float("inf")
@@ -122,7 +122,7 @@ class Autoscaler:
             going = [name for name in group.nodes if name in snapshot.world.failed]
             if not going:
                 continue
-            self._registry.errored(snapshot.now, group, hands.decided)
+            self._registry.errored(snapshot.now, group, self._behaviour.unmade, hands.decided)
             try:
                 hands.remove(group, going)
             except ScaleRefused:
@@ -291,7 +291,7 @@ class Autoscaler:
         try:
             hands.grow(group, by)
         except ScaleRefused as refused:
-            self._registry.refused(now, group, str(refused), hands.decided)
+            self._registry.refused(now, group, self._behaviour.answer(group, str(refused)), hands.decided)
             hands.decided(Decision(now, "failed", "", reason=f"failed to increase node group size: {refused}"))
             return False
         self._registry.requested(now, group, by, profile)

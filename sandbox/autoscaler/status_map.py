@@ -13,8 +13,8 @@ import yaml
 
 from sandbox.autoscaler.api import ApiServer, Unanswered
 from sandbox.autoscaler.fit import reports_ready
-from sandbox.autoscaler.registry import Failure
 from sandbox.autoscaler.shapes import Object
+from sandbox.autoscaler.world import Failure
 from sandbox.cloud.node_groups import NodeGroup
 
 NAME = "cluster-autoscaler-status"
@@ -62,6 +62,22 @@ def _scale_up(group: NodeGroup, joined: Set[str], failure: Failure | None) -> di
     return {"status": "InProgress" if {*group.nodes} - joined else "NoActivity"}
 
 
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines as they are, as the real one's library does (sigs.k8s.io/yaml, goyaml.v2/encode.go)."""
+
+
+def _represent(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _represent)
+
+
+def dump(status: Mapping[str, Any]) -> str:
+    """Return a status as the ConfigMap has it."""
+    return yaml.dump(status, Dumper=_Dumper, sort_keys=False)
+
+
 class Status:
     """The ConfigMap of one cluster."""
 
@@ -73,7 +89,7 @@ class Status:
         """Write a status that differs from the last one; whether the cluster has it now."""
         if now == self._written:
             return True
-        text = yaml.safe_dump({"time": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f +0000 UTC}", **now}, sort_keys=False)
+        text = dump({"time": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f +0000 UTC}", **now})
         body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME}, "data": {"status": text}}
         try:
             if self._written is None:

@@ -48,6 +48,14 @@ class Decision:
     reason: str = ""
 
 
+@dataclass(frozen=True)
+class Failure:
+    """The cause of a back-off, as the status shows it (clusterstate/api/types.go, BackoffInfo)."""
+
+    code: str
+    message: str = ""
+
+
 class Hands(Protocol):
     """The autoscaler's requests to the cloud and the API server."""
 

@@ -147,7 +147,7 @@ def test_alerts_of_the_autoscaler_alone_are_left_out() -> None:
         (group,) = declare({**stack, "kubeflow-spot:alerts": {}}).outputs["alerts"]["groups"]
         return {rule["alert"] for rule in group["rules"] if "alert" in rule}
 
-    gone = {"UnreadyNodesNearTheStop", "GrowthOrderChanged", "GpuPodWaitsQuota"}
+    gone = {"UnreadyNodesNearTheStop", "GrowthOrderChanged"}
     assert names(without_key()) - names(NAP) == gone
 
 

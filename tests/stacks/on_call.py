@@ -30,7 +30,7 @@ MADE: dict[tuple[str, str], bool] = {}
 """The states that tests make, by alert and a sign of the row; true for the one whose answers the page shows."""
 
 NOT_MADE = {
-    ("SpotGone", "quota"): "made as GpuPodWaitsQuota",
+    ("SpotGone", "quota"): "made as GpuPodWaitsNoCapacity",
     ("SpotGone", "timeout"): "a machine has ten minutes to come, which nothing shortens",
     ("GpuBudgetExceeded", "spot"): "the same cures",
     ("GpuPodWaitsNoCapacity", "Backoff"): "made as SpotGone",

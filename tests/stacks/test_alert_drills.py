@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from config.alerts import series
 from drill.metrics.alert_times import ALERTS, RULES, SAMPLES, Fired, run_rules
 from drill.metrics.samples import BEGIN
 from sandbox.base.notices import to_stderr
@@ -35,7 +36,7 @@ SCENARIOS = {
         "GpuPodWaitsNoCapacity": 25,
         "GpuPodFitsNoPool": 10,
     },
-    "quota": {"GpuPodWaitsQuota": 25},
+    "quota": {"SpotGone": 25, "GpuPodWaitsNoCapacity": 25},
     "full": {"GpuPodWaitsPoolsFull": 30, "GpuBudgetExceeded": 30},
     "plugin": {"DevicePluginMissing": 20},
     "idle": {"GpuNodeIdle": 65},
@@ -144,8 +145,21 @@ def test_each_query_of_each_panel_finds_something_in_a_drill(recorded: Recorded)
         print(recorded.stack.name, scenario, "nothing:", sorted(title for title, query in queries if not found[query]))
         empty = {each for each in empty if not found[each[1]]}
         zero = {each for each in zero if not any(found[each[1]])}
+    # GKE shows nobody its autoscaler's own metrics.
+    none = {each for each in queries if series.REFUSED in each[1] and recorded.stack.name == "staging"}
     # A panel that is 0 throughout may as well read the wrong series.
-    assert (empty, zero) == (set(), set())
+    assert (empty, zero) == (none, none)
+
+
+def test_the_autoscalers_counter_has_its_own_reasons_on_aks_and_is_not_there_on_gke(recorded: Recorded) -> None:
+    counted: dict[str, set[str]] = {}
+    for scenario in ("quota", "gone"):
+        text = (recorded.metrics(scenario) / SAMPLES).read_text()
+        for each in yaml.safe_load(text)["tests"][0]["input_series"]:
+            if each["series"].startswith(series.REFUSED) and re.search(r"\b[1-9]\d*x", each["values"]):
+                counted.setdefault(scenario, set()).update(re.findall('reason="(.+?)"', each["series"]))
+    on_aks = {"quota": {"cloudProviderError"}, "gone": {"timeout"}}
+    assert counted == (on_aks if recorded.stack.name == "dev" else {})
 
 
 def altered(rule: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

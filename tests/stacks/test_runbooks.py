@@ -130,7 +130,7 @@ def test_full_pools_get_room(ring: OnCall) -> None:
     ring.settles({**IDLE, "t4": 10, "t4od": 10})
 
 
-@state("GpuPodWaitsNoCapacity", "affinity/selector", shown=True)
+@state("GpuPodWaitsNoCapacity", "affinity/selector")
 def test_a_pod_that_no_pool_takes_is_declared_anew(ring: OnCall) -> None:
     ring.job(1, nodeSelector={"kubeflow-spot.dev/pool": "t5"})
     page = ring.reads("GpuPodWaitsNoCapacity", "affinity/selector", POD=ring.waits(), NAMESPACE=TEAM, JOB="train")
@@ -138,13 +138,12 @@ def test_a_pod_that_no_pool_takes_is_declared_anew(ring: OnCall) -> None:
     ring.on_spot(1)
 
 
-@state("GpuPodWaitsQuota", shown=True)
+@state("GpuPodWaitsNoCapacity", "quota", shown=True)
 def test_a_quota_that_is_granted_lets_pods_start(ring: OnCall) -> None:
     ring.quotas({"lowPriorityCores": 0, "standardNCASv3_T4Family": 0})
     try:
         ring.job(2)
-        ring.waits()
-        page = ring.reads("GpuPodWaitsQuota")
+        page = ring.reads("GpuPodWaitsNoCapacity", "quota", POD=ring.waits(), NAMESPACE=TEAM)
         page.says("[Ask for it](tasks/gpu-quota.md)")
     finally:
         ring.quotas({})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from checks.check import Check, Remark, note, ok, wrong
@@ -194,11 +195,18 @@ def _of_group(group: Group, pool: str, spot: bool) -> Iterator[Remark]:
     """Judge one node group; `pool` is empty if the group's pool is unknown."""
     why = f": {group.why}" if group.why else ""
     if group.scale_up == "Backoff" and spot:
-        yield note(
-            f"node group {group.name} is left alone for a while: there is no such spot machine,"
-            " or no quota",
-            "the chain goes on to the next pool; see docs/drill.md for how long that takes",
-        )
+        says = f"node group {group.name} is left alone for a while"
+        if re.search("quota|OperationNotAllowed", group.why, re.IGNORECASE):
+            yield note(
+                f"{says}, refused for quota as it seems{why}",
+                "raise the quota or lower the pool's maxNodes: docs/tasks/gpu-quota.md; the chain"
+                " goes on to the next pool",
+            )
+        else:
+            yield note(
+                f"{says}{why or ', and its status does not say why'}",
+                "the chain goes on to the next pool; see docs/drill.md for how long that takes",
+            )
     elif group.scale_up == "Backoff":
         says = "is left alone for a while after a failure"
         remedy = "look at quota and capacity; up to 30 minutes later it is tried again"

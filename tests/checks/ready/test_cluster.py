@@ -19,8 +19,8 @@ from checks.ready.cloud_facts import GCP
 from checks.ready.cluster import Cluster, minor, requests
 from checks.ready.quantities import number
 from sandbox.autoscaler.api import Unanswered
-from sandbox.autoscaler.registry import Failure
 from sandbox.autoscaler.status_map import Status, document
+from sandbox.autoscaler.world import Failure
 from sandbox.cloud.node_groups import ScaleRefused
 from sandbox.tests.autoscaler.objects import group, node, sized
 from sandbox.tests.autoscaler.test_loop import Cloud, Scans
@@ -97,6 +97,16 @@ def _gke_status(pool: str, **group: Any) -> dict[str, Any]:
 
 
 DRY = {"scaleUp": {"status": "Backoff", "backoffInfo": {"errorCode": "GCE_STOCKOUT"}}}
+SHORT = {
+    "scaleUp": {
+        "status": "Backoff",
+        "backoffInfo": {
+            "errorCode": "cloudProviderError",
+            "errorMessage": "failed: PUT https://a\n---\nERROR CODE: OperationNotAllowed\n---\n<truncated>",
+        },
+    }
+}
+SILENT = {"scaleUp": {"status": "Backoff"}}
 SICK = {"health": {"status": "Unhealthy"}}
 
 
@@ -107,8 +117,15 @@ SICK = {"health": {"status": "Unhealthy"}}
             "l4",
             DRY,
             State.NOTE,
-            "gke-ml-staging-l4-40ce0341-grp is left alone for a while: there is no such spot machine",
+            "gke-ml-staging-l4-40ce0341-grp is left alone for a while: GCE_STOCKOUT",
         ),
+        (
+            "l4",
+            SHORT,
+            State.NOTE,
+            "for a while, refused for quota as it seems: cloudProviderError OperationNotAllowed",
+        ),
+        ("l4", SILENT, State.NOTE, "is left alone for a while, and its status does not say why"),
         ("l4", SICK, State.NOTE, "were taken back or stopped"),
         ("l4od", DRY, State.WRONG, "after a failure: GCE_STOCKOUT"),
         ("system", DRY, State.WRONG, "after a failure: GCE_STOCKOUT"),
@@ -204,7 +221,7 @@ class Full(Cloud):
 
     def grow(self, pool_id: str, by: int) -> None:
         if self.full:
-            raise ScaleRefused("quota")
+            raise ScaleRefused("pool full stays at 0 nodes: exceeding approved LowPriorityCores quota")
         super().grow(pool_id, by)
 
 
@@ -222,7 +239,7 @@ def test_each_change_is_written_once_and_read_as_the_real_ones_is(
     scans.at(1)
     scans.at(2)
     (text,) = server.writes
-    why = "cloudProviderError failed to increase node group size: quota"
+    why = "cloudProviderError OperationNotAllowed"
     assert read_status(text) == (Group("aks-full-12345678-vmss", "Healthy", "Backoff", why, 0, 5),)
     cloud.full = False
     scans.at(302)
