@@ -51,8 +51,8 @@ def main(plan_file: Path, file: Path, account: str | None) -> None:
 def _content(file: Path) -> dict[str, Any]:
     """Return the file that `pulumi preview --import-file` wrote. Raises `Unasked`."""
     try:
-        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        content: dict[str, Any] = dict(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
         raise Unasked(f"{file}: is not the file of `pulumi preview --import-file {file}`") from None
     if not content.get("resources"):
         raise Unasked(f"{file}: the preview would create nothing, so nothing is to be imported")

@@ -39,10 +39,13 @@ def main(plan: Path) -> None:
                 "the standard input is no state: pipe `pulumi stack export` into it"
             ) from None
         declared = Plan.read(plan).steps
-        trimmed = 0
-        for resource in resources:
-            if resource.get("custom") and resource["urn"] in declared:
-                trimmed += _trim(resource, declared[resource["urn"]].get("inputs") or {})
+        imported = [each for each in resources if each.get("custom") and each["urn"] in declared]
+        if not imported:
+            raise Unasked(
+                f"the state has no resource of {plan}: it is another stack's or project's, or "
+                "nothing is imported yet"
+            )
+        trimmed = sum(_trim(each, declared[each["urn"]].get("inputs") or {}) for each in imported)
         click.echo(json.dumps(state))
         click.echo(f"{trimmed} resources have fewer inputs now", err=True)
     sys.exit(Exit.READY)

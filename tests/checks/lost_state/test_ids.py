@@ -225,3 +225,21 @@ def test_an_object_keeps_the_field_manager_that_wrote_it(tmp_path: Path) -> None
     # Two of them: nobody knows whose the object is.
     live["metadata"]["managedFields"] = [*fields, {"manager": "pulumi-kubernetes-other", "operation": "Apply"}]
     assert trim(tmp_path, "kubernetes:core/v1:ConfigMap", {}, {}, outputs=live)["outputs"] == live
+
+
+def test_a_state_without_a_resource_of_the_plan_is_refused(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps({"steps": STEPS}))
+    other = {"urn": f"{PREFIX.replace('real', 'other')}azure-native:resources:ResourceGroup::ml", "custom": True}
+    done = CliRunner().invoke(trim_command.main, [str(plan)], input=json.dumps({"deployment": {"resources": [other]}}))
+    assert done.exit_code == Exit.UNASKED
+    assert done.stdout == ""
+    assert "plan.json: it is another stack's or project's, or nothing is imported yet" in done.stderr
+
+
+def test_a_file_that_holds_no_object_is_refused(tmp_path: Path) -> None:
+    fill(tmp_path, STEPS)
+    (tmp_path / "import.json").write_text("[1]")
+    done = CliRunner().invoke(import_command.main, [str(tmp_path / "plan.json"), str(tmp_path / "import.json")])
+    assert done.exit_code == Exit.UNASKED
+    assert "import.json: is not the file of" in done.stderr
