@@ -184,7 +184,7 @@ class Provisioning:
             "set": sent,
             "gone": gone,
             "lost": lost,
-            "failed": list(self._failed(world, groups, hands)),
+            "failed": list(self._failed(now, world, groups, hands)),
         }
 
     def _changed(self, world: World) -> Iterable[Object]:
@@ -223,14 +223,16 @@ class Provisioning:
         return {**node["spec"], "taints": taints, "providerID": owned[0] if owned else ""}
 
     def _failed(
-        self, world: World, groups: Mapping[str, NodeGroup], hands: Hands
+        self, now: float, world: World, groups: Mapping[str, NodeGroup], hands: Hands
     ) -> Iterable[Object]:
         for id, name in list(self._ids.items()):
             group = next((each for each in groups.values() if name in each.nodes), None)
             if name in world.failed and group:
                 del self._ids[id]
                 hands.remove(group, [name])
-                yield {"providerID": id, **_error(hands.refusal(group))}
+                text = hands.refusal(group)
+                hands.decided(Decision(now, "failed", group.name, group.pool, reason=text))
+                yield {"providerID": id, **_error(text)}
 
     def _do(
         self,

@@ -143,7 +143,7 @@ def test_refusals_are_told_at_once_or_when_the_cloud_says_so(tmp_path: Path) -> 
     assert later["failed"] == [
         {"providerID": granted["providerID"], "code": "SkuNotAvailable", "message": "there is none"}
     ]
-    assert hands.done[-1] == ("remove", "t4-1")
+    assert hands.done[-2:] == [("remove", "t4-1"), ("failed", "t4")]
 
 
 def test_evictions_may_be_refused_and_taints_come_and_go(tmp_path: Path) -> None:

@@ -49,8 +49,9 @@ class Recovery:
         self.imported: list[str] = []
 
     def lose_state(self) -> None:
-        """Delete the state and its older versions."""
+        """Delete the state, its older versions and the sandbox's own copy, without which it begins an empty one."""
         shutil.rmtree(self.home.backend)
+        shutil.rmtree(self.home.directory / "state-copy")
 
     def round(self, *options: str) -> int:
         """Do the page's round once; return the exit status of `import-file`."""
