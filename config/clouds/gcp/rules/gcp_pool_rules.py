@@ -233,8 +233,15 @@ def _whole_nodes(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterat
             yield Problem(
                 f"{path}.upgrade.{key}",
                 f"is {text}: GKE takes whole nodes, no shares",
-                'write for example "1"',
+                'write for example "1"' + (_ON_DEMAND_ALONE if _is_taken_back(pool) else ""),
             )
+
+
+_ON_DEMAND_ALONE = ", which counts for `onDemand` alone: GKE ends spot nodes without a surge"
+
+
+def _is_taken_back(pool: AnyPool) -> bool:
+    return isinstance(pool, Pool) and pool.taken_back
 
 
 def _no_way(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
