@@ -175,7 +175,7 @@ MISTAKES = [
     (gke_pool(N1, gpuModel="nvidia-k80"), "pools[0].gpuModel", "g2-standard-8"),
     (gke_pool(L4, gpuModel="nvidia-k80"), "pools[0].gpuModel", "g2-standard-8"),
     (gke_pool(L4, machine="e2-standard-4", gcp={"driverVersion": "default"}), "pools[0].gcp.driverVersion", "remove it"),
-    (gke_pool(L4, gcp={"properties": {"autoscaling": {"maxNodeCount": 8}}}), "pools[0].gcp.properties.autoscaling.maxNodeCount", "`maxNodes` counts"),
+    (gke_pool(L4, gcp={"properties": {"autoscaling": {"maxNodeCount": 8}}}), "pools[0].gcp.properties.autoscaling.maxNodeCount", "is set by the program: the pool's `maxNodes` counts -> remove it"),
     (gke_pool(L4, fallback=[{"onDemand": {"maxNodes": 3}}], upgrade={"maxSurge": "33%"}), "pools[0].upgrade.maxSurge", "counts for `onDemand` alone"),
     (gke_pool(L4, gcp={"minNodesPerZone": 1}), "pools[0].gcp.minNodesPerZone", "is set beside maxNodes -> keep minNodes"),
     (wide(maxNodes=None, gcp={"maxNodesPerZone": 1001}), "pools[0].gcp.maxNodesPerZone", "at most 1000"),
