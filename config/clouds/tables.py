@@ -86,7 +86,12 @@ class ForeignKey(NamedTuple):
     key: str
     """The key, or its path from the object; empty if there is none."""
     remedy: str = ""
-    """What to do if the value cannot be taken over as it is."""
+    """What to do if the value cannot be taken over as it is. `<clusterWindow.day or Saturday>` is
+    the value at this path inside it, `< or l4>` the value itself, or else the word after `or`."""
+    beside: str = ""
+    """A key of the same object which says this already."""
+    then: str = ""
+    """What to do beside that key."""
 
 
 ForeignKeys: TypeAlias = Callable[[], Mapping[tuple[str, str], ForeignKey]]
@@ -100,7 +105,9 @@ def read_foreign_keys(folder: str) -> Mapping[tuple[str, str], ForeignKey]:
     tools for any cloud.
     """
     return {
-        (row["object"], bare(name)): ForeignKey(row["key"], row["remedy"])
+        (row["object"], bare(name)): ForeignKey(
+            row["key"], row["remedy"], row.get("beside") or "", row.get("then") or ""
+        )
         for row in [*rows(__file__, "foreign_keys"), *rows(folder, "foreign_keys")]
         for name in row["names"].split()
     }

@@ -25,6 +25,7 @@ _UNITS |= {"second": "s", "seconds": "s", "hour": "h", "hours": "h", "hrs": "h",
 _UNITS |= {"day": "d", "days": "d"}
 AZURE_REGION = r"^[a-z0-9]+$"
 """A region's short name."""
+MIDNIGHT = "00:00"
 _SECONDS = {"h": 3600, "m": 60, "s": 1, "d": 86400}
 _CURRENCY = re.compile(r"(?:[$€£]|USD|EUR)?\s*(\d+(?:[.,]\d+)?)\s*(?:[$€£]|USD|EUR)?(?:/h|/hour)?")
 
@@ -40,6 +41,7 @@ def repaired(given: Any, pattern: str) -> str | None:
     tries = [plain, number, re.sub(r"^(serviceAccount|user|group):", "", plain)]
     tries += [re.sub(r"-gke\.\d+$|/cryptoKeyVersions/\d+$|-docker\.pkg\.dev$", "", number)]
     tries += [_OFFSETS.get(plain.upper(), plain), plain.translate(DASHES), plain.strip("/")]
+    tries += [re.sub("^24:00$", MIDNIGHT, plain)]
     tries += [*_dates(plain), *_accounts(tries[2])]
     if pattern == AZURE_REGION:
         tries.append(plain.lower().replace(" ", ""))  # as the portal shows it

@@ -78,6 +78,8 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             before, _, after = given.strip().partition(repaired)
             without = f", without {' and '.join(filter(None, (before, after)))}"
             whole = before + repaired + after == given.strip() and (before or after)
+            if repaired == repairs.MIDNIGHT:
+                return Problem(where, is_it, f'write "{repaired}", at which the day begins')
             return Problem(where, is_it, f'write "{repaired}"{without if whole else ""}')
         case "string_pattern_mismatch" if kind := secret_in(given):
             form = _form(context["pattern"], place, given)
@@ -119,8 +121,11 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(
                 where, f"{is_it}, which YAML reads as text", f"write {wanted}, without quotes"
             )
+        case "int_from_float" if where.endswith(".replicas") and given in _PARTS:
+            # A share of a GPU is told as the number of its pods.
+            return Problem(where, is_it, f"{_meaning(place)}write {_PARTS[given]}")
         case known if known in _REMEDIES:
-            return Problem(where, is_it, _REMEDIES[known].format(**context))
+            return Problem(where, is_it, _meaning(place) + _REMEDIES[known].format(**context))
         case _:
             return Problem(where, is_it, error["msg"][:1].lower() + error["msg"][1:])
 
@@ -293,10 +298,7 @@ def _form(pattern: str, place: Place, given: Any) -> str:
     if pattern in FORMS:
         return FORMS[pattern]
     example = "".join(f"write for example {example!r}; " for example in place.examples[:1])
-    # The first sentence says what it is.
-    meaning = f"{place.description.partition('. ')[0].rstrip('.')}; " if place.description else ""
-    if meaning[1:2].islower():
-        meaning = meaning[0].lower() + meaning[1:]
+    meaning = _meaning(place, "; ")
     # Words and an example say more to most people than a pattern.
     return (
         f"{example}{meaning}".removesuffix("; ")
@@ -304,6 +306,17 @@ def _form(pattern: str, place: Place, given: Any) -> str:
         else f"{example}{meaning}it must match {pattern}"
     )
 
+
+def _meaning(place: Place, end: str = ": ") -> str:
+    """Return the first sentence of a key's description, which says what it is; empty without one."""
+    meaning = (place.description or "").partition(". ")[0].rstrip(".")
+    if meaning[1:2].islower():
+        meaning = meaning[0].lower() + meaning[1:]
+    return f"{meaning}{end}" if meaning else ""
+
+
+_PARTS = {1 / pods: pods for pods in range(2, 49)}
+"""Shares of a GPU, and the number of pods that have one each."""
 
 _OF_OFF = ("string_type", "string_pattern_mismatch", "model_type", "literal_error", "enum")
 """Errors of false, or of a word such as none, in place of a text, a word or an object."""

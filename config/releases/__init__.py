@@ -16,6 +16,7 @@ from typing import Any
 from config.base.problems import Problem
 from config.clouds import registry
 from config.model.release import Release
+from config.model.wording import type_in_words
 from config.stack_file import objects
 
 DIRECTORY = Path(__file__).parent
@@ -44,6 +45,32 @@ def names(directory: Path = DIRECTORY) -> tuple[str, ...]:
 def known(name: object, directory: Path = DIRECTORY) -> bool:
     """Return whether a stack file may name this release: one of `names`, or the candidate."""
     return name in (*names(directory), CANDIDATE)
+
+
+def unknown(value: object) -> Problem:
+    """Return the problem of a value that names no release."""
+    remedy = f"one of: {', '.join(names())}"
+    if isinstance(value, str) and from_a_newer_program(value):
+        what = f"{value} is newer than this program, whose newest release is {names()[-1]}"
+        remedy = f"update the checkout (git pull, uv sync), or write {remedy}"
+    elif isinstance(value, str | int | float):
+        what = f"there is no release {value!r}"
+        if (meant := f"r{value}") in names() or (meant := str(value).lower()) in names():
+            remedy = f"did you mean {meant}? {remedy}"
+        elif re.fullmatch(r"v?\d\.\d+(\.\d+)?", str(value)):
+            what += ": releases are this program's, not Kubeflow's or Kubernetes'"
+            each = (f"{name} (Kubernetes {_kubernetes(name)})" for name in reversed(names()))
+            remedy = f"write {' or '.join(each)}; you install Kubeflow, see docs/kubeflow.md"
+    else:
+        what = f"is {type_in_words(value)}"
+    return Problem("release", what, remedy)
+
+
+def _kubernetes(name: str) -> str:
+    try:
+        return load(name).kubernetes_version
+    except Refused:
+        return "unknown"
 
 
 def newer(name: str, other: str) -> bool:

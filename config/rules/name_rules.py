@@ -121,32 +121,37 @@ _OF_KUBERNETES = ("kubernetes.io", "k8s.io")
 
 
 def _labels(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    capacity = part(pool, "capacity")  # of an unreadable one each may be meant
+    kinds = [capacity] if capacity else cloud.added
+    derived = {
+        pair for kind in kinds for pair in cloud.added.get(kind, _NOTHING).labels.items()
+    } & set(pool.labels.items())
+    also = "".join(f"; {key} may stay, as the program's own" for key, _ in derived)
     for key, value in pool.labels.items():
         domain = key.rpartition("/")[0]
         where = f'{path}.labels["{key}"]'
         if domain == node_pools.PREFIX:
-            derived = key in (
+            own = key in (
                 node_pools.POOL_LABEL,
                 node_pools.CAPACITY_LABEL,
                 node_pools.ACCELERATOR_LABEL,
             )
             what = "is a label the program derives from the pool"
-            if not derived:
+            if not own:
                 what = f"is under {node_pools.PREFIX}/, which this program keeps for its own labels"
-            remedy = "remove it" if derived else "use a domain of your own, such as example.com/"
+            remedy = "remove it" if own else "use a domain of your own, such as example.com/"
             yield Problem(where, what, remedy)
         elif key in cloud.reserved_labels or any(
             domain == prefix or domain.endswith("." + prefix)
             for prefix in cloud.reserved_label_prefixes
         ):
-            capacity = part(pool, "capacity")  # of an unreadable one each may be meant
-            kinds = [capacity] if capacity else cloud.added
-            if any(cloud.added.get(kind, _NOTHING).labels.get(key) == value for kind in kinds):
+            if (key, value) in derived:
                 continue
             yield Problem(
                 where,
                 f"{cloud.title} keeps this key for itself",
-                f"remove it: {cloud.title} sets such labels itself; a label of yours has your own domain",
+                f"remove it: {cloud.title} sets such labels itself, and selectors of pods find them; "
+                f"a label of yours has your own domain{also}",
             )
         elif cloud.own_beginning and key.startswith(cloud.own_beginning):
             yield of_the_cloud(where, cloud)

@@ -55,8 +55,12 @@ class Hints:
         self._registration, self._types, self._prefix = registration, types, prefix
         self._clouds = [registration] if registration else registry.registrations()
 
-    def __call__(self, key: str, model: type[Model], path: str) -> tuple[str, str | None]:
-        """Return the remedy for an unknown key of the object at `path`, and the key it means."""
+    def __call__(
+        self, key: str, model: type[Model], path: str, beside: Container[str] = ()
+    ) -> tuple[str, str | None]:
+        """Return the remedy for an unknown key of the object at `path`, which has the keys
+        `beside`, and the key it means.
+        """
         fields = self.valid_keys(model, path)
         if same := _same(key, fields):
             return in_its_place(same), same
@@ -64,6 +68,8 @@ class Hints:
         own = foreign.key if foreign else ""
         if absent := model.absent.get(key) or model.absent.get(own):
             return absent, None
+        if foreign and foreign.beside and foreign.beside in beside:
+            return foreign.then, None
         if foreign:
             remedy = foreign.remedy or in_its_place(own)
             follows = not foreign.remedy or own == HERE

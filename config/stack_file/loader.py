@@ -104,6 +104,8 @@ class _File:
         settings = top_keys.read_top_keys(raw, outside, prefix, self.mended)
         self.registration = _registration(settings, self.mended)
         self.types = types = top_keys.top_key_types(self.registration)
+        if self.registration:
+            self.mended.own_taints = {each.key for each in self.registration.traits.spot_taints}
         self.mended.hint = Hints(self.registration, types, prefix)
         lists = [key for key, type in types.items() if get_origin(type) is tuple]
         self.mended.examples = {key: _example(key, settings) for key in lists}
@@ -165,24 +167,13 @@ class _File:
 
     def _release(self) -> Release | None:
         value = self.settings["release"]
-        names = releases.names()
-        remedy = f"one of: {', '.join(names)}"
         if releases.known(value):
             try:
                 return releases.load(value)
             except releases.Refused as refused:
                 self.problems.append(refused.problem)
                 return None
-        if isinstance(value, str) and releases.from_a_newer_program(value):
-            what = f"{value} is newer than this program, whose newest release is {names[-1]}"
-            remedy = f"update the checkout (git pull, uv sync), or write {remedy}"
-        elif isinstance(value, str | int | float):
-            what = f"there is no release {value!r}"
-            if (meant := f"r{value}") in names or (meant := str(value).lower()) in names:
-                remedy = f"did you mean {meant}? {remedy}"
-        else:
-            what = f"is {wording.type_in_words(value)}"
-        self.problems.append(Problem("release", what, remedy))
+        self.problems.append(releases.unknown(value))
         return None
 
 
@@ -263,14 +254,12 @@ def _joined(
     """Return all problems; a rule's error joins a reading problem of the same path."""
     known = {problem.path: problem for problem in of_reading}
     others: list[Problem] = []
-    refused = {problem.path for problem in of_rules if not problem.warning}
     for problem in of_rules:
         if re.match("remove it(?!, or)", problem.remedy) and not problem.warning:
             inside = (f"{problem.path}.", f"{problem.path}[")
             known = {path: each for path, each in known.items() if not path.startswith(inside)}
         first = known.get(problem.path)
-        only_warned = problem.path in mended and problem.path not in refused
-        if first is None or (problem.warning and not only_warned):
+        if first is None or problem.warning:
             others.append(problem)
         else:
             what, remedy = f"{first.what}, and {problem.what}", f"{first.remedy}; {problem.remedy}"
@@ -279,8 +268,7 @@ def _joined(
             if problem.remedy.startswith("remove it"):
                 what, remedy = problem.what, problem.remedy  # its value does not matter
             elif problem.path in mended:
-                # The value as it was meant would be refused, or be warned of.
-                remedy = problem.remedy + (f"; else {first.remedy}" if problem.warning else "")
+                remedy = problem.remedy  # the value as it was meant would be refused
             known[problem.path] = Problem(problem.path, what, remedy)
     return [*known.values(), *others]
 

@@ -7,7 +7,7 @@ program's spelling; `Mended.written` has the user's.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from itertools import product
 from types import UnionType
@@ -19,13 +19,16 @@ from config.model.fields import Model, alternatives
 from config.model.structure import by_key, field_at, holds_secret
 from config.model.wording import NOT_A_KEY, not_a_list, not_an_object, shown
 from config.stack_file.hints import HERE, in_its_place, keys_here
-from config.stack_file.written_out import fits, flow, taken_apart, written_out
+from config.stack_file.written_out import as_here, fits, flow, taken_apart, with_values, written_out
 
-Hint = Callable[[str, type[Model], str], tuple[str, str | None]]
-"""Key, model and path -> the remedy for an unknown key, and the model's key that it means."""
+Hint = Callable[[str, type[Model], str, Container[str]], tuple[str, str | None]]
+"""Key, model, path and the keys beside it -> the remedy for an unknown key, and the model's key
+that it means."""
 
 
-def without_hints(key: str, model: type[Model], path: str) -> tuple[str, str | None]:
+def without_hints(
+    key: str, model: type[Model], path: str, beside: Container[str]
+) -> tuple[str, str | None]:
     """Return a `Hint` by likeness alone."""
     near = nearest(key, by_key(model))
     return (f"did you mean `{near}`?" if near else keys_here(by_key(model))), near
@@ -44,6 +47,8 @@ class Mended:
     """Keys that the remedy for another key says to write: that they are missing is no news."""
     examples: dict[str, str] = field(default_factory=dict)
     """What to write in place of a wrong value, by path."""
+    own_taints: Container[str] = ()
+    """Keys of taints that the program sets on spot pools."""
     hint: Hint = without_hints
 
     def as_written(self, path: str) -> str:
@@ -72,12 +77,16 @@ class Mended:
             return self._object(value[0], model, path)
         meant = model.meant_by(value) if isinstance(value, str) else None
         if meant:
-            keys = ", ".join(by_key(model))
-            self._add(
-                path,
-                f"is {shown(value)}, which is text and not an object",
-                f"write `{flow(meant)}`; keys: {keys}",
-            )
+            fields_of = by_key(model)
+            keys = ", ".join(fields_of)
+            remedy = f"write `{flow(meant)}`; keys: {keys}"
+            what = f"is {shown(value)}, which is text and not an object"
+            if "effect" in fields_of and meant.get("key") in self.own_taints:
+                what, remedy = (
+                    f"is {shown(value)}, a taint that the program sets itself",
+                    "remove it",
+                )
+            self._add(path, what, remedy)
             self.guessed.add(path)
             self.written |= {path + as_path(key): self.as_written(path) for key in meant}
             return meant
@@ -91,21 +100,32 @@ class Mended:
         }
         for key, item in value.items():
             if key not in fields:
-                self._unknown(str(key), item, model, path, mended, self.as_written(path))
+                self._unknown(
+                    str(key), item, model, path, mended, self.as_written(path), beside=value
+                )
         return mended
 
     def _unknown(
-        self, key: str, item: Any, model: type[Model], path: str, mended: dict[Any, Any], user: str
+        self,
+        key: str,
+        item: Any,
+        model: type[Model],
+        path: str,
+        mended: dict[Any, Any],
+        user: str,
+        beside: Container[str] = (),
     ) -> None:
         """Report an unknown key, and read its value at the place that the key means, if any.
 
-        `mended` is the object at `path`, `user` the user's path of the object that has the key.
+        `mended` is the object at `path`, `user` the user's path of the object that has the key,
+        `beside` that object's keys, if it is the object at `path`.
         """
         where, meant = user + as_path(key), None
         if apart := taken_apart(key, by_key(model)):
             remedy, meant, item = apart
         elif len(self.problems) < MOST:
-            remedy, meant = self.hint(key, model, path)
+            remedy, meant = self.hint(key, model, path, beside or mended)
+            remedy = with_values(remedy, item)
         else:  # a hint compares many names: none for a problem that no report shows
             remedy, meant = keys_here(by_key(model)), None
         field = field_at(model, meant) if meant else None
@@ -130,6 +150,8 @@ class Mended:
             around[name] = around = dict(inside)
             place += as_path(name)
         place += as_path(last)
+        if remedy == in_its_place(meant):
+            item = as_here(item, field)
         if remedy == in_its_place(meant) and fits(item, field):
             remedy = f"write {written_out(meant, item, above)}"
         there = last in around
@@ -183,7 +205,8 @@ class Mended:
         if not by_name or any(nearest(str(key), fields) for key in value):
             plain = [key for key in fields if key != identity]
             if identity and plain and not any(nearest(str(key), fields) for key in value):
-                first, item = next(iter(value.items()), ("team-a", 1))
+                plainly = [pair for pair in value.items() if isinstance(pair[1], str | int)]
+                first, item = next(iter([*plainly, *value.items()]), ("team-a", 1))
                 others = "".join(
                     f", {name}: ..." for name in plain[1:] if fields[name].is_required()
                 )
@@ -192,7 +215,10 @@ class Mended:
                     what = not_a_list(value)[0]
                     self._add(path, what, f"write `- {pair}{others}}}`, one a line")
                     return []
-            self._add(path, *not_a_list(value, self.examples.get(path), model))
+            what, remedy = not_a_list(value, self.examples.get(path), model)
+            if named := get_args(fields[identity].annotation) if identity else ():
+                remedy += f"; {identity} is one of: {', '.join(named)}"
+            self._add(path, what, remedy)
             if not any(nearest(str(key), fields) for key in value):
                 return []
             self.written[f"{path}[0]"] = self.as_written(path)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from enum import StrEnum
+from typing import Annotated, Any, get_args
 
 import yaml
 from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from config.base.hiding import secret_in
+from config.base.near import bare
 from config.model.fields import alternatives
+from config.model.repairs import others_word
 from config.model.structure import holds_secret
 
 
@@ -50,6 +53,33 @@ def fits(value: Any, field: FieldInfo) -> bool:
     except ValidationError:
         return False
     return True
+
+
+def as_here(value: Any, field: FieldInfo) -> Any:
+    """Return the word of this program that another tool's plainly means, such as spot for SPOT."""
+    words = [
+        str(word)
+        for kind in alternatives(field.annotation)
+        for word in (
+            kind if isinstance(kind, type) and issubclass(kind, StrEnum) else get_args(kind)
+        )
+        if isinstance(word, str)
+    ]
+    same = (word for word in words if isinstance(value, str) and bare(word) == bare(value.strip()))
+    return next(same, None) or (words and others_word(value, words)) or value
+
+
+def with_values(remedy: str, item: Any) -> str:
+    """Return a remedy with the values that it asks for (`config.clouds.tables.ForeignKey`)."""
+
+    def value(asked: re.Match[str]) -> str:
+        found = item
+        for name in filter(None, asked[1].split(".")):
+            found = found.get(name) if isinstance(found, dict) else None
+        plain = isinstance(found, str | int) and re.fullmatch(r"[\w:.-]{1,40}", str(found))
+        return str(found) if plain and not secret_in(str(found)) else asked[2]
+
+    return re.sub(r"<([\w.]*) or ([^>]+)>", value, remedy)
 
 
 def written_out(place: str, value: Any, above: str = "") -> str:

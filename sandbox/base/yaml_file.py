@@ -77,6 +77,7 @@ _WORDS = {
     r"expected <block end>, but found '(?:<block mapping start>|<block sequence start>|-|\?)'": "the line is not "
     "indented as those above it; give all keys of an object, and all `-` of a list, the same indent",
     r"expected <block end>, but found '([}\]])'": "a {0} closes what is not open; take it away",
+    "expected <block end>, but found ','": "a comma follows the value, where none can stand; delete it",
     "expected <block end>": "text follows where the value has ended; put the whole value in quotes",
     r"expected ',' or '(.)'": "a comma is missing, or the list or object is not closed with {0}",
     'found duplicate key "(.*?)"': "the key `{0}` stands twice in one object",
@@ -98,9 +99,12 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
         if re.match(r"(<{7}|={7}|>{7})( |$)", line):
             return number, "a conflict marker of git; keep one of the two sides, and delete the three markers"
         if line.startswith("```"):
-            return number, "the line is a fence of Markdown; delete it, and the one at the end if there is one"
+            rest = "\n".join("" if other.startswith("```") else other for other in lines)
+            words = "the line is a fence of Markdown; delete it, and the one at the end if there is one"
+            return number, words + _fault_behind(rest)
         if "\u00a0" in line.partition("#")[0]:
-            return number, "a non-breaking space (U+00A0) stands in the line; type ordinary spaces"
+            words = "a non-breaking space (U+00A0) stands in the line; type ordinary spaces"
+            return number, words + _fault_behind(text.replace("\u00a0", " "))
     mark = getattr(broken, "problem_mark", None)
     if mark is None:
         return None, _in_words(broken)
@@ -114,6 +118,8 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
             remedy = "another pool begins with a dash: write `- name: ...`"
         return stopped, f"{_in_words(broken)}{f', first in line {first}' if first else ''}; {remedy}"
     begin = getattr(broken, "context_mark", None)
+    if problem.startswith("found unexpected end of stream") and begin:
+        return begin.line + 1, _in_words(broken)
     if problem.startswith("could not find expected ':'") and begin:
         stopped = begin.line + 1
     for number in (stopped, stopped - 1):
@@ -131,6 +137,18 @@ def _fault(text: str, broken: YAMLError) -> tuple[int | None, str]:
         ):
             return number, "the line has no `:`; write `key: value`"
     return stopped, _in_words(broken)
+
+
+def _fault_behind(mended: str) -> str:
+    """Return the fault of a text whose first one was mended as its message says; empty if it has none."""
+    try:
+        YAML(typ="safe", pure=True).load(mended)
+    except YAMLError as broken:
+        line, words = _fault(mended, broken)
+        return f"; then line {line}: {words}" if line else f"; then {words}"
+    except (RecursionError, TypeError, ValueError):
+        pass  # told when it is the first
+    return ""
 
 
 def _in_words(broken: YAMLError) -> str:

@@ -95,9 +95,6 @@ TOLD = [
     (gke_pool({key: L4[key] for key in ("name", "machine")}, gcp={"minNodesPerZone": "x", "maxNodesPerZone": 1001}), "pools[0].gcp.maxNodesPerZone", "is 1001"),
     (on_gke(access={"ipEndpoint": 1, "authorizedRanges": ["20.61.10.0/28", "20.61.10.1/28"]}), "cloud.access.authorizedRanges[1]", "is not a range"),
     # A value of a wrong form with one meaning is judged as it was meant.
-    (on_gke(encryption={"secretsKey": f"{KEY}/cryptoKeyVersions/3"}), "cloud.encryption.secretsKey", "is a key in global, and the cluster is in europe-west4 -> make a key there, and write its id, such as projects/corp-keys/locations/europe-west4/keyRings/ml/cryptoKeys/etcd; else write"),
-    (gke_cluster(kubernetesVersion=1.3, reason="our Istio needs it"), "cluster.kubernetesVersion", 'YAML reads it as a number, and drops a last 0, and is 1.30: GKE had 1.31 to 1.37'),
-    (gke_cluster(kubernetesVersion=1.3, reason="our Istio needs it"), "cluster.kubernetesVersion", 'else write "1.30", with quotes'),
     (good(cluster={"name": "ml", "kubernetesVersion": 1.35, "reason": "our Istio needs it"}), "cluster.kubernetesVersion", 'drops a last 0 -> write "1.35", with quotes'),
     (extra_pool(minNodes="9"), "pools[3].minNodes", "is '9', in quotes, and is 9, more than maxNodes, which is 3 -> write 3 or less, or raise maxNodes"),
     (extra_pool(zones=[1, 1]), "pools[3].zones", "names a zone twice"),
@@ -167,6 +164,26 @@ TOLD = [
 def test_one_round_tells_it(raw: dict[str, Any], path: str, words: str) -> None:
     found = told(raw, path)
     assert [text for text in found if words in text] == found != []
+
+
+@pytest.mark.parametrize(
+    ("raw", "path", "fault", "doubt"),
+    [
+        (on_gke(encryption={"secretsKey": f"{KEY}/cryptoKeyVersions/3"}), "cloud.encryption.secretsKey",
+         f'write "{KEY}", without /cryptoKeyVersions/3', "is a key in global, and the cluster is in europe-west4 -> make a key there"),
+        (gke_cluster(kubernetesVersion=1.3, reason="our Istio needs it"), "cluster.kubernetesVersion",
+         'drops a last 0 -> write "1.30", with quotes', "is 1.30: GKE had 1.31 to 1.37"),
+    ],
+)  # fmt: skip
+def test_a_doubt_about_a_value_as_it_was_meant_is_told_beside_the_fault(
+    raw: dict[str, Any], path: str, fault: str, doubt: str
+) -> None:
+    faults, doubts = (
+        [f"{each.what} -> {each.remedy}" for each in loader.read_stack(raw)[1] if each.path == path and each.warning == kind]
+        for kind in (False, True)
+    )  # fmt: skip
+    assert [fault in text for text in faults] == [True]
+    assert [doubt in text for text in doubts] == [True]
 
 
 def test_the_names_that_derive_from_a_doubled_name_are_no_second_error() -> None:

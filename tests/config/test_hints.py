@@ -1,5 +1,6 @@
 """Remedies for keys that stand at the wrong place, or have another tool's name."""
 
+from collections.abc import Container
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from config.model.structure import by_key, models
 from config.stack_file import loader, top_keys
 from config.stack_file.hints import HERE
 from config.stack_file.mending import Mended
-from tests.config.stack import L4, azure, gke_pool, good, on_gke, system, with_pool
+from tests.config.stack import L4, azure, extra_pool, gke_pool, good, on_gke, system, with_pool
 
 
 def remedy(raw: dict[str, Any], path: str) -> str:
@@ -21,6 +22,8 @@ def remedy(raw: dict[str, Any], path: str) -> str:
     (found,) = [problem.remedy for problem in loader.read_stack(raw)[1] if problem.path == path]
     return found
 
+
+UNBOUNDED = {key: value for key, value in L4.items() if key != "maxNodes"}
 
 # ruff: noqa: E501  (one key a line)
 HINTS = [
@@ -39,10 +42,15 @@ HINTS = [
     (gke_pool(L4, disk_type="pd-ssd"), "pools[0].disk_type", "`gcp: {diskType: pd-ssd}`"),
     (gke_pool(L4, guest_accelerator=[]), "pools[0].guest_accelerator", "`gpus: 1`"),
     # Of each zone, as the API and Terraform count; and labels of the bill, not of Kubernetes.
-    (gke_pool(L4, minNodeCount=1), "pools[0].minNodeCount", "write `gcp.minNodesPerZone` and"),
-    (gke_pool(L4, min_node_count=1), "pools[0].min_node_count", "write `gcp.minNodesPerZone` and"),
-    (gke_pool(L4, maxNodeCount=3), "pools[0].maxNodeCount", "`gcp.maxNodesPerZone`, which bound each zone"),
-    (gke_pool(L4, max_node_count=3), "pools[0].max_node_count", "`gcp.maxNodesPerZone`, which bound each zone"),
+    (gke_pool(UNBOUNDED, minNodeCount=1), "pools[0].minNodeCount", "write `gcp.minNodesPerZone` and"),
+    (gke_pool(UNBOUNDED, min_node_count=1), "pools[0].min_node_count", "write `gcp.minNodesPerZone` and"),
+    (gke_pool(UNBOUNDED, maxNodeCount=3), "pools[0].maxNodeCount", "`gcp.maxNodesPerZone`, which bound each zone"),
+    (gke_pool(UNBOUNDED, max_node_count=3), "pools[0].max_node_count", "`gcp.maxNodesPerZone`, which bound each zone"),
+    (gke_pool(L4, min_node_count=1), "pools[0].min_node_count", "remove it: `maxNodes` sets the most of all zones together, and `minNodes` the least"),
+    (gke_pool(L4, maxNodeCount=3), "pools[0].maxNodeCount", "remove it: `maxNodes` sets this, for all zones together"),
+    (gke_pool(L4, autoscaling={"maxNodeCount": 3}), "pools[0].autoscaling", "remove it: `maxNodes` sets this, and `minNodes` the least"),
+    (with_pool(count=2), "pools[1].count", "remove it: the autoscaler counts between"),
+    (gke_pool(UNBOUNDED, autoscaling={"maxNodeCount": 3}), "pools[0].autoscaling", "write its numbers as `minNodes` and `maxNodes`"),
     (gke_pool(L4, total_max_node_count=3), "pools[0].total_max_node_count", "remove it: `maxNodes` stands there already"),
     (gke_pool(L4, resourceLabels={"team": "vision"}), "pools[0].resourceLabels", "write `cluster.tags` in its place"),
     (gke_pool(L4, resource_labels={"team": "vision"}), "pools[0].resource_labels", "write `cluster.tags` in its place"),
@@ -53,6 +61,15 @@ HINTS = [
     (azure(access={"disableRunCommand": True}), "cloud.access.disableRunCommand", "write `runCommand: false` for `disableRunCommand: true`"),
     (azure(access={"localAccountsDisabled": True}), "cloud.access.localAccountsDisabled", "write `localAccounts: false` and `adminGroups` where it is true"),
     (good(dcgmExporter={"disabled": True}), "dcgmExporter.disabled", "write `enabled: false` for `disabled: true`"),
+    # The author's own value, where it is plainly known.
+    (extra_pool(scaleSetPriority="SPOT"), "pools[3].scaleSetPriority", "write `capacity: spot` in its place"),
+    (extra_pool(priority="Regular"), "pools[3].priority", "write `capacity: on-demand` in its place"),
+    (on_gke(zone="europe-west4-b"), "cloud.zone", "write `location: europe-west4-b` in its place for a zonal cluster"),
+    (on_gke(zone="europe-west4-b; rm"), "cloud.zone", "write `location: europe-west4-a` in its place"),
+    (on_gke(zone="europe-west4-b", region="europe-west4"), "cloud.region", "remove it: `zone` names a place in it"),
+    (on_gke(region="europe-west4"), "cloud.region", "remove it: `location` stands there already"),
+    (on_gke(upgrades={"clusterWindow": {"day": "Sunday", "startTime": "03:30"}}), "cloud.upgrades", 'write `maintenance: {days: [Sunday], startTime: "03:30", durationHours: 12}`'),
+    (on_gke(upgrades={"channel": "patch"}), "cloud.upgrades", 'write `maintenance: {days: [Saturday], startTime: "02:00", durationHours: 12}`'),
     # Of the cloud, without a key of their own.
     (with_pool(enableFIPS=True), "pools[1].enableFIPS", "its place is `azure.properties.enableFIPS`"),
     (with_pool(azure={"kubelet_config": {}}), "pools[1].azure.kubelet_config", "its place is `properties.kubeletConfig`"),
@@ -86,7 +103,7 @@ def test_no_hint_is_sought_for_a_problem_that_no_report_shows() -> None:
     """A hint compares a key with every key of a stack file."""
     asked: list[str] = []
 
-    def hint(key: str, model: type[Model], path: str) -> tuple[str, str | None]:
+    def hint(key: str, model: type[Model], path: str, beside: Container[str]) -> tuple[str, str | None]:
         asked.append(key)
         return "", None
 
@@ -101,8 +118,9 @@ def test_no_hint_is_sought_for_a_problem_that_no_report_shows() -> None:
 def test_every_name_of_another_tool_leads_to_a_key_that_is_there() -> None:
     for cloud in registry.registrations():
         top_types = {**top_keys.top_key_types(cloud), "pool": registry.pool_model()}
-        for (place, name), (path, remedy) in cloud.foreign_keys().items():
+        for (place, name), (path, remedy, beside, then) in cloud.foreign_keys().items():
             assert bool(path) or bool(remedy), (place, name)
+            assert bool(beside) == bool(then), (place, name)
             if path in ("", HERE) or (place.startswith("cloud") and cloud.provider == "existing"):
                 continue
             within = place and path.split(".")[0] not in top_types

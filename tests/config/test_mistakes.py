@@ -177,6 +177,15 @@ MISTAKES = [
     (gke_pool(L4, machine="e2-standard-4", gcp={"driverVersion": "default"}), "pools[0].gcp.driverVersion", "remove it"),
     (gke_pool(L4, gcp={"properties": {"autoscaling": {"maxNodeCount": 8}}}), "pools[0].gcp.properties.autoscaling.maxNodeCount", "is set by the program: the pool's `maxNodes` counts -> remove it"),
     (gke_pool(L4, fallback=[{"onDemand": {"maxNodes": 3}}], upgrade={"maxSurge": "33%"}), "pools[0].upgrade.maxSurge", "counts for `onDemand` alone"),
+    (gke_pool(L4, upgrade={"maxSurge": "33%"}), "pools[0].upgrade.maxSurge", "remove `upgrade`: GKE ends spot nodes without a surge"),
+    (gke_pool(N1, gpus=1, gpuModel="T4"), "pools[0].gpuModel", "is T4, and Google calls it nvidia-tesla-t4 -> write `gpuModel: nvidia-tesla-t4`"),
+    (gke_pool(L4, labels={"cloud.google.com/gke-spot": "true", "cloud.google.com/gke-accelerator": "nvidia-l4"}), 'pools[0].labels["cloud.google.com/gke-accelerator"]', "selectors of pods find them; a label of yours has your own domain; cloud.google.com/gke-spot may stay"),
+    (with_pool(taints=["kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]), "pools[1].taints[0]", "is 'kubernetes.azure.com/scalesetpriority=spot:NoSchedule', a taint that the program sets itself -> remove it"),
+    (with_pool(gpuSharing={"strategy": "mps", "replicas": 0.25}), "pools[1].gpuSharing.replicas", "pods at a time on one GPU or MIG instance: write 4"),
+    (with_pool(gpuSharing={"strategy": "mps", "replicas": 1}), "pools[1].gpuSharing.replicas", "pods at a time on one GPU or MIG instance: 2 or more"),
+    (azure(upgrades={"channel": "patch", "clusterWindow": {"day": "Sunday", "startTime": "24:00"}}), "cloud.upgrades.clusterWindow.startTime", 'write "00:00", at which the day begins'),
+    (good(release="v1.10.1"), "release", "there is no release 'v1.10.1': releases are this program's, not Kubeflow's or Kubernetes' -> write r2026-11 (Kubernetes 1.36)"),
+    (good(overrides={"devicePlugin": {"image": {"tag": "v0.18.0"}}, "kubernetesVersion": 1.35}), "overrides", "pin is one of: kubernetesVersion, devicePluginImage"),
     (gke_pool(L4, gcp={"minNodesPerZone": 1}), "pools[0].gcp.minNodesPerZone", "is set beside maxNodes -> keep minNodes"),
     (wide(maxNodes=None, gcp={"maxNodesPerZone": 1001}), "pools[0].gcp.maxNodesPerZone", "at most 1000"),
     (wide(maxNodes=None, gcp={"maxNodesPerZone": None}), "pools[0].maxNodes", "add `maxNodes`"),
@@ -353,3 +362,16 @@ def test_a_decision_of_an_existing_clusters_owner_is_no_setting(key: str, value:
     cloud = {"provider": "gcp", "project": "example-ml", "existingCluster": existing, key: value}
     (problem,) = errors({"release": "r2026-11", "cloud": cloud, "pools": [L4]})
     assert (problem.path, problem.what[:6]) == (f"cloud.{key}", "is set")
+
+
+def test_gpus_are_counted_for_the_model_that_was_meant() -> None:
+    found = errors(gke_pool(N1, gpus=3, gpuModel="T4"))
+    assert [(each.path, each.remedy) for each in found] == [
+        ("pools[0].gpuModel", "write `gpuModel: nvidia-tesla-t4`"),
+        ("pools[0].gpus", "write 1, 2 or 4"),
+    ]
+
+
+def test_a_surge_is_asked_for_in_whole_nodes_where_no_spot_is_bought() -> None:
+    (found,) = errors(gke_pool({**L4, "capacity": "on-demand"}, upgrade={"maxSurge": "33%"}))
+    assert found.remedy == 'write for example "1"'

@@ -200,6 +200,17 @@ def test_html_inside_of_a_text_is_part_of_it() -> None:
         ("config:\n  a: 'it's'\n", "dev.yaml:2: is not YAML: text follows where the value has ended"),
         ("config:\n  a: *b\n", "dev.yaml:2: is not YAML: no anchor `&b` stands above"),
         ('config:\n  a: "geheim\n', "a quote is not closed (it begins in line 2)"),
+        ('config:\n  a: {b: "geheim, c: 1}\n  d: 1\n', "dev.yaml:2: is not YAML: a quote is not closed"),
+        ("config:\n  a: [geheim],\n  b: 1\n", "dev.yaml:2: is not YAML: a comma follows the value"),
+        (
+            "```yaml\nconfig:\n  a: [geheim],\n  b: 1\n```\n",
+            "dev.yaml:1: is not YAML: the line is a fence of Markdown; delete it, and the one at the end if there is "
+            "one; then line 3: a comma follows the value, where none can stand; delete it",
+        ),
+        (
+            "config:\n  a:\u00a01\n  b: [geheim],\n",
+            "type ordinary spaces; then line 3: a comma follows the value",
+        ),
         ("config:\n  a: @geheim\n", "dev.yaml:2: is not YAML: a text that begins with @ needs quotes"),
         ("config:\n  a: !Ref geheim\n", "dev.yaml:2: is not YAML: !Ref is a tag of another tool"),
         ("config:\n  a: 1\n  b: {c: &quot;on&quot;}\n", "dev.yaml:3: is not YAML: &quot; is HTML"),

@@ -57,10 +57,18 @@ def _of_the_machine(
     takes = ", ".join(
         f"{accelerator(name)} ({_or(counts)})" for name, counts in machine.attachable.items()
     )
+    meant = f"nvidia-{near.bare(pool.gpu_model or '')}"
     if model is None:
         yield Problem(
             f"{path}.gpuModel", f"is missing: {machine.size} takes several", f"one of: {takes}"
         )
+    elif model not in machine.attachable and meant in machine.attachable:
+        what = f"is {pool.gpu_model}, and Google calls it {accelerator(meant)}"
+        yield Problem(f"{path}.gpuModel", what, f"write `gpuModel: {accelerator(meant)}`")
+        if pool.gpus:
+            yield from _of_the_machine(
+                path, pool.model_copy(update={"gpu_model": accelerator(meant)}), machine, meant
+            )
     elif model not in machine.attachable:
         what = f"is {pool.gpu_model}, which cannot be attached to {machine.size}"
         with_it = [each for each in machines().values() if each.gpu_model == model]
@@ -75,9 +83,7 @@ def _of_the_machine(
             if built_in
             else ""
         )
-        short = f"nvidia-{near.bare(pool.gpu_model or '')}"
-        meant = f"did you mean {accelerator(short)}? " if short in machine.attachable else ""
-        yield Problem(f"{path}.gpuModel", what, f"{other}{meant}one of: {takes}")
+        yield Problem(f"{path}.gpuModel", what, f"{other}one of: {takes}")
     elif not pool.gpus:
         what = "is missing" if pool.gpus is None else "is 0, but gpuModel is set"
         yield Problem(f"{path}.gpus", what, f"write how many: {_or(machine.attachable[model])}")

@@ -123,12 +123,21 @@ def _lengths(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
             remedy = put_right(each.start, each.end or "")
             yield Problem(f"{path}.end", f"{each.end} is not after `start`", remedy)
         elif each.scope == "NO_UPGRADES" and end - start > _LONG:
+            until = _latest(gcp.maintenance, start) if gcp.maintenance else None
+            earlier = f'write "{until:%Y-%m-%dT%H:%M:%SZ}"; or ' if until else ""
             yield Problem(
                 f"{path}.end",
-                f"is {(end - start).days} days after `start`, with the scope NO_UPGRADES",
-                "write an earlier time: pages of Google say 30 days or 90, or take another scope",
+                f"is {(end - start).days} days after `start`; with the scope NO_UPGRADES GKE takes "
+                "30 by older pages, 90 by later ones",
+                f"{earlier}write `scope: NO_MINOR_UPGRADES`, which lets patches in",
                 warning=end - start <= _LONGEST,
             )
+
+
+def _latest(window: GcpMaintenance, start: datetime) -> datetime | None:
+    """Return the latest end, in whole days, of an exclusion that leaves enough maintenance."""
+    tries = (start + timedelta(days=days) for days in range(_LONG.days, 6, -1))
+    return next((end for end in tries if not _is_short(window, (start, end), [(start, end)])), None)
 
 
 def _availability(gcp: Gcp, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

@@ -233,15 +233,19 @@ def _whole_nodes(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterat
             yield Problem(
                 f"{path}.upgrade.{key}",
                 f"is {text}: GKE takes whole nodes, no shares",
-                'write for example "1"' + (_ON_DEMAND_ALONE if _is_taken_back(pool) else ""),
+                _whole(pool, cloud),
             )
 
 
-_ON_DEMAND_ALONE = ", which counts for `onDemand` alone: GKE ends spot nodes without a surge"
+_NO_SURGE = "GKE ends spot nodes without a surge"
 
 
-def _is_taken_back(pool: AnyPool) -> bool:
-    return isinstance(pool, Pool) and pool.taken_back
+def _whole(pool: AnyPool, cloud: Cloud) -> str:
+    if not isinstance(pool, Pool) or not known(lambda: pool.taken_back, False):
+        return 'write for example "1"'
+    if object_names.twin_name(pool, cloud):
+        return f'write for example "1", which counts for `onDemand` alone: {_NO_SURGE}'
+    return f"remove `upgrade`: {_NO_SURGE}"
 
 
 def _no_way(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
