@@ -84,3 +84,58 @@ def test_dex_proxy_and_istio_agree_on_the_issuer_and_the_secret_is_a_reference(t
 def test_kustomize_stops_where_an_object_is_missing(gone: tree.Object, tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match=gone["metadata"]["name"]):
         rendered(tmp_path, [each for each in MANIFESTS if each is not gone])
+
+
+FORM = {"image": {"value": "example.com/old:1", "options": ["example.com/old:1"]}, "imageGroupOne": {"value": "kept"}}
+SPAWNER = body(
+    "v1",
+    "ConfigMap",
+    "jupyter-web-app-config",
+    "kubeflow",
+    data={"spawner_ui_config.yaml": yaml.safe_dump({"spawnerFormDefaults": FORM})},
+)
+
+
+def with_images(folder: Path, manifest: tree.Object) -> list[tree.Object]:
+    (folder / "manifests.yaml").write_text(yaml.safe_dump(manifest))
+    shutil.copytree(EXAMPLES / "notebook-image", folder / "notebook-image")
+    sources = {"resources": ["manifests.yaml"], "components": ["notebook-image"]}
+    (folder / "kustomization.yaml").write_text(json.dumps(sources))
+    return render.kustomize(tree.kubectl(), folder)
+
+
+def test_the_spawner_lists_own_images_and_chooses_the_first(tmp_path: Path) -> None:
+    (form,) = with_images(tmp_path, SPAWNER)
+    defaults = yaml.safe_load(form["data"]["spawner_ui_config.yaml"])["spawnerFormDefaults"]
+    options = yaml.safe_load((EXAMPLES / "notebook-image" / "images.yaml").read_text())["options"]
+    assert defaults == {**FORM, "image": {"value": options[0], "options": options}}
+
+
+def test_kustomize_stops_where_the_form_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="jupyter-web-app-config"):
+        with_images(tmp_path, {**SPAWNER, "metadata": {"name": "other", "namespace": "kubeflow"}})
+
+
+GITOPS = tree.PROJECT / "examples" / "gitops"
+
+
+def test_flux_leaves_the_bundle_of_the_webhook_to_its_writer(tmp_path: Path) -> None:
+    """The webhook is that of 26.03 (applications/admission-webhook), with its prefix."""
+    webhook = {"name": "poddefaults", "clientConfig": {"caBundle": "", "service": {"name": "service"}}}
+    kind = "MutatingWebhookConfiguration"
+    made = {**body("admissionregistration.k8s.io/v1", kind, "x", ""), "webhooks": [webhook]}
+    made["metadata"] = {"name": "admission-webhook-mutating-webhook-configuration"}
+    (tmp_path / "kubeflow.yaml").write_text(yaml.safe_dump(made))
+    applied = list(yaml.safe_load_all((GITOPS / "flux.yaml").read_text()))[1]["spec"]
+    sources = {"resources": ["kubeflow.yaml"], "patches": applied["patches"]}
+    (tmp_path / "kustomization.yaml").write_text(json.dumps(sources))
+    (found,) = render.kustomize(tree.kubectl(), tmp_path)
+    assert found["webhooks"][0]["clientConfig"] == {"service": {"name": "service"}}
+
+
+def test_neither_deletes_what_leaves_the_file_and_both_apply_on_the_server() -> None:
+    flux = list(yaml.safe_load_all((GITOPS / "flux.yaml").read_text()))[1]["spec"]
+    policy = yaml.safe_load((GITOPS / "argocd.yaml").read_text())["spec"]["syncPolicy"]
+    assert flux["prune"] is False
+    assert "prune" not in policy["automated"]
+    assert "ServerSideApply=true" in policy["syncOptions"]

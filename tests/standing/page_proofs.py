@@ -5,6 +5,9 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from sandbox.tests.api import Api, Refused
 from sandbox.tests.stack import Standing, until
 
 
@@ -92,10 +95,36 @@ def plugin_outlives_the_sharing(stack: Standing) -> None:
     assert f"serviceaccount/{account}" in stack.kubectl("get", "serviceaccounts", "-n", "kube-system", "-o", "name")
 
 
+def quotas_hold_side_by_side(stack: Standing) -> None:
+    """Show that the profile's quota stands beside the stack's, and that a pod without requests needs the page's defaults."""
+    quota = json.loads(stack.kubectl("get", "profile", "team-a", "-o", "json"))["spec"]["resourceQuotaSpec"]
+    # As Kubeflow's profile controller makes it (KFQUOTA in profile_controller.go).
+    metadata = {"name": "kf-resource-quota", "namespace": "team-a"}
+    bare = pod("bare", "0")
+    del bare["spec"]["containers"][0]["resources"]
+    api = Api(stack._plane())
+    try:
+        api.create({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": quota})
+        assert until(
+            lambda: "hard" in stack.get("resourcequota", "kf-resource-quota", "-n", "team-a").get("status", {})
+        )
+        names = stack.kubectl("get", "resourcequota", "-n", "team-a", "-o", "name")
+        assert f"resourcequota/kubeflow-spot-{stack.name}-gpus" in names
+        (container,) = api.create(bare)["spec"]["containers"]
+        assert container["resources"]["requests"] == {"cpu": "500m", "memory": "1Gi"}
+        stack.kubectl("delete", "limitrange", "requests", "-n", "team-a")
+        bare["metadata"]["name"] = "without"
+        with pytest.raises(Refused, match=r"must specify requests\.cpu"):
+            api.create(bare)
+    finally:
+        api.close()
+
+
 WAITS = ("--field-selector", "status.phase!=Failed")
 """A displaced pod stays as Failed."""
 
 PROVEN: dict[str, Callable[[Standing], object]] = {
+    "new-team": quotas_hold_side_by_side,
     "notebook-on-spot": notebook_runs_on_spot,
     "serve-a-model": predictor_runs_on_spot,
     "share-gpus-between-teams": teams_share_one_cohort,

@@ -32,12 +32,7 @@ RUN = [page for page in tasks.PAGES if any(tasks.runner(block) == tasks.RUNNER f
 
 SHOWN = {
     "https-and-domain": ["azure-load-balancer-internal", "dnsNames: [kubeflow.example.com]"],
-    "login-with-sso": [
-        "secret/dex-login created",
-        "tenant: 0000",
-        "tokens.yaml",
-        "profile.kubeflow.org/vision created",
-    ],
+    "login-with-sso": ["secret/dex-login created", "tenant: 0000", "tokens.yaml"],
     "serve-a-model": ["inferenceservice.serving.kserve.io/model created", "ALLOWED DISRUPTIONS", "model patched"],
     "share-gpus-between-teams": [
         "clusterqueue.kueue.x-k8s.io/team-b created",
@@ -46,12 +41,13 @@ SHOWN = {
     ],
     "suspended-job": ["true ", "queue-name", "QuotaReserved=False LocalQueue gpus doesn't exist"],
     "add-pool": ["ml-dev-a100 create", "nvidia-a100-80gb"],
-    "gpu-notebook": ["notebook.kubeflow.org/cheap patched", "annotate"],
+    "gpu-notebook": ["notebook.kubeflow.org/cheap patched", "annotate", "registry.example.com/notebook:1"],
     "shared-data": ["persistentvolumeclaim/dataset created", "storageclass.storage.k8s.io/shared created"],
     "change-machine": ["generalb", "+ 1 to create", "- 1 to delete"],
     "cost-now": ["Standard_D4ds_v5", "report"],
     "new-team": [
         "app.kubernetes.io/part-of=kubeflow-profile",
+        "limitrange/requests created",
         "requests.nvidia.com/gpu",
         "team-a/",
         "labeled",
