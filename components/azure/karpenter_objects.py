@@ -49,14 +49,14 @@ class Provisioned:
     """Whether pods that may move can be told from those that may not."""
 
 
-def surge(system: NodePool) -> NodePool | None:
-    """Return the pool of the machines that the system pool grows by; None if its size is fixed.
+def surge(system: NodePool) -> NodePool:
+    """Return the pool of the machines that the system pool grows by.
 
     AKS takes no autoscaled pool beside node auto-provisioning, whose own pool `system-surge` does
-    the same (page node-auto-provisioning-node-pools).
+    the same (page node-auto-provisioning-node-pools). One that can grow no more stays, with a limit
+    of no nodes: Karpenter drains the nodes of a NodePool that is deleted.
     """
-    more = system.max_nodes - system.min_nodes
-    return replace(system, min_nodes=0, max_nodes=more) if more else None
+    return replace(system, min_nodes=0, max_nodes=system.max_nodes - system.min_nodes)
 
 
 def node_class(pool: NodePool, stack: Provisioned, subnet: Any) -> dict[str, Any]:
@@ -165,5 +165,4 @@ def of_stack(
         growth_order(spec, stack.node_pools, registry.cloud_of(cloud)),
         spec.moves_pods,
     )
-    more = surge(system)
-    return pool_objects((*((more,) if more else ()), *stack.node_pools), shared, subnet_id)
+    return pool_objects((surge(system), *stack.node_pools), shared, subnet_id)

@@ -127,10 +127,12 @@ def test_without_the_key_there_is_nothing_of_it() -> None:
     assert not [each for each in declared.resources if kept_pods.ROLE in each.name]
 
 
-def test_a_system_pool_that_cannot_grow_has_no_node_pool() -> None:
+def test_a_system_pool_that_can_grow_no_more_keeps_its_node_pool_and_its_nodes(reads: list[set[str]]) -> None:
     changed = copy.deepcopy(NAP)
     changed["kubeflow-spot:systemPool"]["maxNodes"] = 2
-    assert "system" not in specs(declare(changed), NODE_POOL)
+    for declared in (declare(changed), declare(changed, cloud=after(declare(NAP), **AUTO))):
+        assert specs(declared, NODE_POOL)["system"]["limits"] == {"nodes": "0"}
+    assert reads == []
 
 
 @pytest.mark.parametrize("scheduling", [{"enabled": False}, {}])
