@@ -129,9 +129,11 @@ def test_azure_gets_groups_for_one_cluster_of_its_workspace_and_the_labels_that_
     assert "kubeStateMetrics" not in cluster(third)["azureMonitorProfile"]["metrics"]
 
 
-def test_the_page_names_every_series_of_kube_state_metrics_that_a_rule_or_dashboard_reads() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "operate.md").read_text()
-    (listed,) = re.findall(r'kubestate = "([a-z_|]+)"', page)
+@pytest.mark.parametrize(
+    ("path", "form"), [("examples/alerts/aks.yaml", r'kubestate = "([a-z_|]+)"'), ("examples/alerts/gke.yaml", r"regex: ([a-z_|]+)")]
+)
+def test_every_series_of_kube_state_metrics_that_a_rule_or_dashboard_reads_is_fetched(path: str, form: str) -> None:
+    (listed,) = re.findall(form, (Path(__file__).parents[2] / path).read_text())
     rules = json.dumps([declare(happy(name)).outputs["alerts"] for name in ("alerts", "gke-alerts")])
     boards = [file.read_text() for file in FILES]
     assert set(listed.split("|")) == set(re.findall(r"\bkube_[a-z_]+", "".join([rules, *boards])))

@@ -45,12 +45,13 @@ def test_a_block_of_commands_is_good_bash(block: Block) -> None:
 
 
 @pytest.mark.parametrize("name", ["azure", "gcp"])
-def test_a_script_for_identities_is_good_bash_and_has_every_readers_environment(name: str) -> None:
+def test_a_script_for_identities_is_good_bash_and_has_every_environment(name: str) -> None:
     script = PROJECT / "examples" / "identities" / f"{name}.sh"
     done = subprocess.run(["bash", "-n", str(script)], capture_output=True, text=True)
     assert done.stderr == ""
     assert 'for stacks in "" -prod' in script.read_text()
     assert "cloud-preview$stacks drift$stacks" in script.read_text()
+    assert "for stack in dev staging prod" in script.read_text()
 
 
 @pytest.mark.parametrize("block", DATA, ids=str)
