@@ -9,6 +9,26 @@ from pydantic import Field
 from config.model.fields import LabelKey, LabelValue, Model, Namespace, optional
 
 
+NAMES = (
+    "SpotGone",
+    "FallbackLasts",
+    "NoSpotForHours",
+    "GpuPodWaitsPoolsFull",
+    "GpuPodWaitsNoCapacity",
+    "GpuPodFitsNoPool",
+    "GpuBudgetExceeded",
+    "DevicePluginMissing",
+    "GpuNodeIdle",
+    "SpotNodesLost",
+    "PlatformPodOnSpot",
+    "UnreadyNodesNearTheStop",
+    "KubernetesSupportEnds",
+    "GrowthOrderChanged",
+    "GuardBypassed",
+)
+"""Every alert of `config.alerts.alert_rules`."""
+
+
 class Alerts(Model):
     """Alerts of the stack's pools, as rules of Prometheus."""
 

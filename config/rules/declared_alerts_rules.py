@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from config.base.near import nearest
 from config.base.problems import Problem, as_path
 from config.clouds.tables import price
 from config.clouds.traits import Cloud
+from config.model.alerts import NAMES
 from config.model.fields import given
 from config.model.pool import Capacity
 from config.model.reading import part
@@ -51,6 +53,18 @@ def _no_cloud(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
+def _without(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    for index, name in enumerate((part(draft.alerts, "without") if draft.alerts else None) or ()):
+        if name not in NAMES:
+            near = nearest(name, NAMES)
+            yield Problem(
+                f"alerts.without[{index}]",
+                f"no alert is called {name}",
+                f"write `{near}`" if near else f"remove it; alerts are {', '.join(NAMES)}",
+                warning=True,
+            )
+
+
 _HOURS = 730
 """Hours of a month."""
 
@@ -83,4 +97,4 @@ def _budget(draft: Draft, cloud: Cloud) -> Iterator[Problem]:
         )
 
 
-RULES = (_of_the_operator, _labels, _no_cloud, _budget)
+RULES = (_of_the_operator, _labels, _no_cloud, _without, _budget)

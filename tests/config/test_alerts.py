@@ -9,6 +9,7 @@ from config.alerts import series
 from config.alerts.alert_rules import alert_rules, rule_group
 from config.alerts.series import chains
 from config.clouds import registry
+from config.model.alerts import NAMES
 from config.placement.node_pools import node_pools
 from config.stack_file import loader
 from tests.config.stack import good, on_gke, spot
@@ -87,6 +88,17 @@ def test_alerts_are_left_out_and_runbooks_move() -> None:
     rules = group(AKS, without=["FallbackLasts"], runbooks="https://runbooks.example.com/gpu")
     assert "FallbackLasts" not in rules
     assert rules["SpotGone"]["annotations"]["runbook_url"] == "https://runbooks.example.com/gpu#spotgone"
+
+
+def test_each_alert_may_be_left_out_and_another_name_is_warned_of() -> None:
+    assert group(AKS).keys() == set(NAMES)
+    assert group(AKS, without=list(NAMES)) == {}
+    spec, problems = loader.read_stack({**AKS, "alerts": {"without": ["spotGone", "Nothing", "SpotGone"]}})
+    assert spec is not None
+    found = {problem.path: problem.remedy for problem in problems if problem.path.startswith("alerts")}
+    assert found.keys() == {"alerts.without[0]", "alerts.without[1]"}
+    assert found["alerts.without[0]"] == "write `SpotGone`"
+    assert found["alerts.without[1]"].startswith("remove it; alerts are SpotGone, ")
 
 
 def test_without_gpus_there_is_no_alert_of_gpus() -> None:
