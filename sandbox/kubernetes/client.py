@@ -72,12 +72,12 @@ class Client:
         path = self._path(body["apiVersion"], body["kind"], metadata.get("namespace"), metadata["name"])
         options = {"fieldManager": field_manager, "force": str(force).lower(), **({"dryRun": "All"} if dry_run else {})}
         # JSON is YAML.
-        return _plain(self._request("PATCH", f"{path}?{urlencode(options)}", body, "application/apply-patch+yaml"))
+        return self._request("PATCH", f"{path}?{urlencode(options)}", body, "application/apply-patch+yaml")
 
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
         """Return the object, or None when it is missing."""
         try:
-            return _plain(self._request("GET", self._path(api_version, kind, namespace, name)))
+            return self._request("GET", self._path(api_version, kind, namespace, name))
         except ApiError as refused:
             if refused.status == 404:
                 return None
@@ -92,14 +92,14 @@ class Client:
     def create(self, body: Object) -> Object:
         """Create an object; return it as the server then has it."""
         path = self._path(body["apiVersion"], body["kind"], body["metadata"].get("namespace"))
-        return _plain(self._request("POST", path, body))
+        return self._request("POST", path, body)
 
     def patch(
         self, api_version: str, kind: str, name: str, namespace: str | None, change: Object, part: str = ""
     ) -> Object:
         """Apply a strategic merge patch to an object, or to its `part`, such as `status`; return the object."""
         path = self._path(api_version, kind, namespace, name) + (f"/{part}" if part else "")
-        return _plain(self._request("PATCH", path, change, "application/strategic-merge-patch+json"))
+        return self._request("PATCH", path, change, "application/strategic-merge-patch+json")
 
     def delete(
         self, api_version: str, kind: str, name: str, namespace: str | None = None, *, at_once: bool = False
@@ -272,11 +272,6 @@ def _wait(answer: HTTPResponse) -> float | None:
 
 def _group(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
-
-
-def _plain(item: Object) -> Object:
-    item["metadata"].pop("managedFields", None)
-    return item
 
 
 def _message(text: bytes) -> str:

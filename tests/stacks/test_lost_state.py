@@ -134,8 +134,7 @@ def test_a_stack_is_taken_back_and_goes_on_as_before(
     assert stack.steps() == []
     assert uids(stack) == before
 
-    # An edit changes a pool and objects of the layer. These have the field manager of before, which an import does not know.
-    monkeypatch.setenv("PULUMI_K8S_ENABLE_PATCH_FORCE", "true")
+    # An edit changes a pool and objects of the layer, as the field managers that these have from before.
     config = stack.config
     config["pools"].append(subject.another)
     stack.write(config)
