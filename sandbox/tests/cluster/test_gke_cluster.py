@@ -253,6 +253,7 @@ def test_the_disks_of_a_datastore_are_in_the_zones_of_its_pods_and_deleted_with_
     # A class changed by hand stays so with the next `up`, and a deleted one comes back.
     changed = client.get("storage.k8s.io/v1", "StorageClass", "standard-rwo") or {}
     changed["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "false"}
+    del changed["metadata"]["managedFields"]
     client.apply(changed, "test", force=True)
     client.delete("storage.k8s.io/v1", "StorageClass", "premium-rwo")
     plugins.install("gcp", local.admin_kubeconfig, "1.36.4-gke.1767000")
