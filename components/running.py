@@ -54,8 +54,10 @@ def read_running(
     return on_pools(labels, *found, pool_label)
 
 
-def read_names(kubeconfig: str, key: str, group: str, version: str, plural: str) -> set[str]:
-    """Return the names of the cluster's objects of a kind; none where it lacks the kind.
+def read_metadata(
+    kubeconfig: str, key: str, group: str, version: str, plural: str
+) -> dict[str, Mapping[str, Any]]:
+    """Return the metadata of the cluster's objects of a kind by name; none where it lacks the kind.
 
     Raise as `read_running`.
     """
@@ -65,7 +67,8 @@ def read_names(kubeconfig: str, key: str, group: str, version: str, plural: str)
     with discovery.connected(kubeconfig, key) as api:
         read = client.CustomObjectsApi(api).list_cluster_custom_object
         found = discovery.get(key, plural, read, group, version, plural, rights=rights)
-    return {item["metadata"]["name"] for item in (found or {}).get("items", ())}
+    each = (item["metadata"] for item in (found or {}).get("items", ()))
+    return {metadata["name"]: metadata for metadata in each}
 
 
 def on_pools(

@@ -135,7 +135,7 @@ def plan(stack: Stack, reading: pulumi.InvokeOptions) -> ClusterPlan:
             *azure_immutable_cluster.upgrade_problems(spec, now),
             *azure_immutable_cluster.property_problems(cloud, now, stack.last_update),
             *engine_change.problems(cloud, now),
-            *provisioned_pools.problems(stack, cloud, kubeconfig),
+            *provisioned_pools.problems(stack, cloud, provisioned, kubeconfig),
             *azure_immutable_pools.system_problems(
                 first, wire(system) | subnet, now, stack.last_update
             ),

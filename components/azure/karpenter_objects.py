@@ -8,12 +8,14 @@ node-auto-provisioning-node-pools, -aksnodeclass and -disruption. Decision: docs
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pulumi
 
+from components.azure import provisioned_pools
 from components.target import PoolObject, Stack
 from config.clouds import registry
 from config.clouds.azure.azure_node_provisioning import AzureNodeProvisioning
@@ -133,6 +135,7 @@ def _requirements(pool: NodePool, location: str) -> list[dict[str, Any]]:
 
 def pool_objects(
     pools: Sequence[NodePool],
+    cloud: Azure,
     stack: Provisioned,
     subnet_id: Callable[[Reference | None], pulumi.Input[str] | None],
 ) -> tuple[PoolObject, ...]:
@@ -143,7 +146,13 @@ def pool_objects(
         node_class_spec = node_class(pool, stack, subnet)
         objects += [
             PoolObject(pool.name, NODE_CLASS_API, NODE_CLASS, node_class_spec),
-            PoolObject(pool.name, NODE_POOL_API, NODE_POOL, node_pool(pool, stack)),
+            PoolObject(
+                pool.name,
+                NODE_POOL_API,
+                NODE_POOL,
+                node_pool(pool, stack),
+                {provisioned_pools.ANNOTATION: json.dumps(provisioned_pools.facts(pool, cloud))},
+            ),
         ]
     return tuple(objects)
 
@@ -165,4 +174,4 @@ def of_stack(
         growth_order(spec, stack.node_pools, registry.cloud_of(cloud)),
         spec.moves_pods,
     )
-    return pool_objects((surge(system), *stack.node_pools), shared, subnet_id)
+    return pool_objects((surge(system), *stack.node_pools), cloud, shared, subnet_id)

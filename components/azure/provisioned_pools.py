@@ -6,7 +6,8 @@ and drains those of a removed one. No edit ends work on demand (docs/adr/0018).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+import json
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pulumi
@@ -27,6 +28,10 @@ PROVISIONED = "provisioned"
 Pools = Mapping[str, Mapping[str, Any]]
 """Pools of Karpenter's by their names, each with what its nodes are."""
 
+ANNOTATION = "kubeflow-spot.dev/nodes"
+"""The same on the NodePool itself: the outputs of a failed update tell of edits that it did not
+make."""
+
 _LABEL, _SPOT, _SUBNET = "label", "spot", "subnet"
 
 
@@ -35,11 +40,11 @@ def remembered(stack: Stack, cloud: Azure, live: Pools) -> dict[str, Any]:
 
     A pool that this update removes is kept: an update that fails may leave it.
     """
-    pools = {pool.name: _facts(pool, cloud) for pool in stack.node_pools}
+    pools = {pool.name: facts(pool, cloud) for pool in stack.node_pools}
     return {PROVISIONED: {**live, **pools}} if cloud.node_provisioning else {}
 
 
-def _facts(pool: NodePool, cloud: Azure) -> dict[str, Any]:
+def facts(pool: NodePool, cloud: Azure) -> dict[str, Any]:
     """Return what a pool's nodes are, by the keys of the stack file."""
     source = settings_of(pool.source)
     subnet, own = source.subnet, cloud.node_provisioning
@@ -66,23 +71,25 @@ def before(stack: Stack) -> Pools:
 
 
 def read_live(stack: Stack, kubeconfig: Callable[[], str]) -> Pools:
-    """Return the pools of the last update that the cluster may have now.
-
-    The cluster is read only where the stack file no longer declares one of them.
+    """Return the pools of the last update that the cluster has now; where they cannot be listed,
+    all of them, as that update left them.
     """
-    left = before(stack).keys() - {pool.name for pool in stack.node_pools}
-    if not left:
-        return before(stack)
-    gone = left - _names(kubeconfig, left)
-    return {name: facts for name, facts in before(stack).items() if name not in gone}
-
-
-def _names(kubeconfig: Callable[[], str], unread: Set[str]) -> Set[str]:
-    """Return the names of the cluster's NodePools; `unread` where they cannot be listed."""
+    known = before(stack)
+    if not known:
+        return known
     try:
-        return running.read_names(kubeconfig(), "cluster", "karpenter.sh", "v1", "nodepools")
+        kind = ("karpenter.sh", "v1", "nodepools")
+        live = running.read_metadata(kubeconfig(), "cluster", *kind)
     except pulumi.RunError:
-        return unread
+        return known
+    return {name: _noted(live[name], then) for name, then in known.items() if name in live}
+
+
+def _noted(metadata: Mapping[str, Any], then: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a NodePool's nodes are by its own annotation, else by the last update."""
+    text = (metadata.get("annotations") or {}).get(ANNOTATION)
+    noted: Mapping[str, Any] = json.loads(text) if text else then
+    return noted
 
 
 def live_pools(live: Pools) -> list[LivePool]:
@@ -93,13 +100,15 @@ def live_pools(live: Pools) -> list[LivePool]:
     ]
 
 
-def problems(stack: Stack, cloud: Azure, kubeconfig: Callable[[], str]) -> Iterator[Problem]:
+def problems(
+    stack: Stack, cloud: Azure, live: Pools, kubeconfig: Callable[[], str]
+) -> Iterator[Problem]:
     """Yield a problem for each edit that Karpenter answers with the loss of on-demand work, and for
-    each moved subnet, after which it makes no node.
+    each moved subnet, after which it makes no node. `live`: the result of `read_live`.
     """
     changed: list[tuple[NodePool, list[immutable.Change]]] = []
     for pool in stack.node_pools if cloud.node_provisioning else ():
-        was, now = before(stack).get(pool.name), _facts(pool, cloud)
+        was, now = live.get(pool.name), facts(pool, cloud)
         if was is None or was[_LABEL] != pool.label:
             continue
         if was[_SPOT] != pool.spot:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -40,9 +40,19 @@ class Part(pulumi.ComponentResource):
         )
 
 
-def metadata(name: str, instance: str, namespace: str | None = None) -> k8s.meta.v1.ObjectMetaArgs:
+def metadata(
+    name: str,
+    instance: str,
+    namespace: str | None = None,
+    annotations: Mapping[str, str] | None = None,
+) -> k8s.meta.v1.ObjectMetaArgs:
     """Return the metadata of a stack's object; no namespace for one of the whole cluster."""
-    return k8s.meta.v1.ObjectMetaArgs(name=name, namespace=namespace, labels=names.labels(instance))
+    return k8s.meta.v1.ObjectMetaArgs(
+        name=name,
+        namespace=namespace,
+        labels=names.labels(instance),
+        annotations=annotations or None,
+    )
 
 
 def only_where(condition: k8s.core.v1.NodeSelectorRequirementArgs) -> k8s.core.v1.AffinityArgs:

@@ -134,14 +134,15 @@ def test_work_is_read_from_nodes_and_pods(serving: Any) -> None:
     assert found == {"t4od": running.Running(("n",), (pod,)), "t4": running.Running()}
 
 
-def test_names_of_a_kind_are_read_and_a_missing_kind_has_none(serving: Any) -> None:
+def test_objects_of_a_kind_are_read_by_name_and_a_missing_kind_has_none(serving: Any) -> None:
     path = "/apis/karpenter.sh/v1/nodepools"
-    answers: dict[str, Answer] = {path: (200, {"items": [{"metadata": {"name": "t4od"}}]})}
+    metadata = {"name": "t4od", "annotations": {"a": "b"}}
+    answers: dict[str, Answer] = {path: (200, {"items": [{"metadata": metadata}]})}
     of = ("cluster", "karpenter.sh", "v1", "nodepools")
-    assert running.read_names(kubeconfig_of(serving(answers)), *of) == {"t4od"}
-    assert running.read_names(kubeconfig_of(serving({})), *of) == set()
+    assert running.read_metadata(kubeconfig_of(serving(answers)), *of) == {"t4od": metadata}
+    assert running.read_metadata(kubeconfig_of(serving({})), *of) == {}
     with pytest.raises(pulumi.RunError, match=r"403(.|\n)*must be allowed to list nodepools of karpenter\.sh"):
-        running.read_names(kubeconfig_of(serving({path: (403, {})})), *of)
+        running.read_metadata(kubeconfig_of(serving({path: (403, {})})), *of)
 
 
 def test_a_refused_list_of_pods_names_the_right_that_is_missing(serving: Any) -> None:

@@ -64,6 +64,16 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
     return reads
 
 
+@pytest.fixture(autouse=True)
+def unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test list NodePools, unless it says what the cluster has."""
+
+    def refuse(*_: Any) -> dict[str, Any]:
+        raise pulumi.RunError("the cluster does not answer")
+
+    monkeypatch.setattr(running, "read_metadata", refuse)
+
+
 def idle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "read_running", lambda _, __, labels, *___: {label: Running() for label in labels})
 
@@ -226,6 +236,23 @@ def test_an_edit_that_replaces_nodes_of_on_demand_work_is_refused(
         declare(edited(pool, **keys), cloud=after(first, **AUTO))
     idle(monkeypatch)
     declare(edited(pool, **keys), cloud=after(first, **AUTO))
+
+
+def test_an_edit_that_a_failed_update_did_not_make_is_still_one(
+    reads: list[set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The outputs of an update that failed later have the edit; the NodePool has not."""
+    first = declare(NAP)
+    objects = {each.inputs["metadata"]["name"]: each.inputs["metadata"] for each in first.of(NODE_POOL).values()}
+    larger = edited(0, machine="Standard_D16ds_v5")
+    failed = After(live_pools(first), {"remembered": declare(larger).outputs["remembered"]}, **AUTO)
+    declare(larger, cloud=failed)
+    assert reads == []
+    monkeypatch.setattr(running, "read_metadata", lambda *_: objects)
+    with pytest.raises(pulumi.RunError, match=r"pools\[0\].machine: general: is Standard_D8ds_v5"):
+        declare(larger, cloud=failed)
+    assert reads == [{"general"}]
+    declare(NAP, cloud=failed)
 
 
 def test_a_pool_may_grow_under_its_work(reads: list[set[str]]) -> None:

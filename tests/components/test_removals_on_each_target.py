@@ -116,8 +116,9 @@ def test_a_twin_in_use_is_refused_by_pods_that_are_read_from_the_stacks_cluster(
 def test_a_drained_twin_is_remembered_until_it_is_gone(on: On, reads: Reads, monkeypatch: pytest.MonkeyPatch) -> None:
     """An update that fails after the program has ended exports its outputs and leaves the pool, where work may land."""
     pools, outputs = live(on.settings, **on.cluster)
-    objects, busy = {"general", on.twin}, running.read_running
-    monkeypatch.setattr(running, "read_names", lambda *_: objects)
+    busy = running.read_running
+    objects: dict[str, dict[str, str]] = {name: {} for name in ("general", on.twin)}
+    monkeypatch.setattr(running, "read_metadata", lambda *_: objects)
     monkeypatch.setattr(running, "read_running", lambda *_: {})
     changed, last = without_twin(on.settings), {"remembered": outputs["remembered"]}
     declared = declare(changed, cloud=After(pools, last, **on.cluster))
@@ -126,7 +127,7 @@ def test_a_drained_twin_is_remembered_until_it_is_gone(on: On, reads: Reads, mon
     with pytest.raises(pulumi.RunError, match=f"the on-demand pool {on.twin} would go"):
         declare(changed, cloud=After(pools, declared.outputs, **on.cluster))
     monkeypatch.setattr(running, "read_running", lambda *_: {})
-    objects.remove(on.twin)
+    del objects[on.twin]
     left = [pool for pool in pools if pool["name"] != on.twin]
     declared = declare(changed, cloud=After(left, declared.outputs, **on.cluster))
     assert on.twin not in declared.outputs["remembered"]["pools"]

@@ -26,7 +26,7 @@ class PoolObjects(Part):
                 f"{name}-{each.pool}-{each.kind.lower()}",
                 api_version=each.api_version,
                 kind=each.kind,
-                metadata=metadata(each.pool, self.instance),
+                metadata=metadata(each.pool, self.instance, annotations=each.annotations),
                 spec=each.spec,
                 opts=self.after(*first),
             )
