@@ -108,13 +108,17 @@ class LocalClusters:
         return Endpoint(control_plane.address(), control_plane.authority())
 
     def apply_nodes(self, cluster_id: str, nodes: list[dict[str, Any]]) -> None:
-        """Make the cluster's nodes exactly these, and wait until all are Ready but those whose kubelet is silent."""
+        """Make the cluster's nodes exactly these, and wait until they are Ready.
+
+        A node that was not Ready before, or whose kubelet is silent, is ill: no cloud waits for it.
+        """
         # Only here: most commands never ask the API server.
         from sandbox.kubernetes import node_objects as kubernetes_nodes
 
         with kubernetes_nodes.opened(plane(self.folder(cluster_id)).admin_kubeconfig) as client:
-            kubernetes_nodes.apply(client, nodes)
-            kubernetes_nodes.await_ready(client, [node for node in nodes if not is_silent(node)])
+            ill = kubernetes_nodes.apply(client, nodes)
+            well = [node for node in nodes if node["metadata"]["name"] not in ill and not is_silent(node)]
+            kubernetes_nodes.await_ready(client, well)
 
 
 def printed_definitions(program: Path) -> list[dict[str, Any]]:

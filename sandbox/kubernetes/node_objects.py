@@ -29,8 +29,11 @@ def opened(kubeconfig: Path) -> Iterator[Client]:
         client.close()
 
 
-def apply(client: Client, nodes: list[Object]) -> None:
-    """Make the cluster's nodes exactly these. A node reports its resources once, when it joins."""
+def apply(client: Client, nodes: list[Object]) -> set[str]:
+    """Make the cluster's nodes exactly these; return those that joined long ago and were not Ready.
+
+    A node reports its resources once, when it joins.
+    """
     by_name = {node["metadata"]["name"]: node for node in nodes}
     present = {node["metadata"]["name"]: node for node in client.list("v1", "Node")}
     gone = present.keys() - by_name.keys()
@@ -50,6 +53,12 @@ def apply(client: Client, nodes: list[Object]) -> None:
         client.apply(body, _MANAGER, force=True)
         if name in present and (changed := changed_conditions(present[name], node)):
             client.patch_status("v1", "Node", name, {"conditions": changed})
+    return {name for name, node in present.items() if not ready(node) and _age(node) > _READY_SECONDS}
+
+
+def _age(node: Mapping[str, Any]) -> float:
+    joined = datetime.fromisoformat(node["metadata"]["creationTimestamp"])
+    return (datetime.now(UTC) - joined).total_seconds()
 
 
 def changed_conditions(live: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[Object]:
