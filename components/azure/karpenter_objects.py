@@ -33,6 +33,8 @@ _HEAVIEST = 100
 """The CRD's highest weight; Karpenter tries the heaviest pool that fits a pod first."""
 
 _MODE = "kubernetes.azure.com/mode"
+_FEW = "10%"
+"""Karpenter's default (page node-auto-provisioning-disruption)."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,12 @@ def node_pool(pool: NodePool, stack: Provisioned) -> dict[str, Any]:
             "consolidateAfter": own.consolidate_after,
             "budgets": [
                 {"nodes": "100%", "reasons": ["Empty"]},
-                {"nodes": own.disruption_budget, "reasons": ["Underutilized", "Drifted"]},
+                # A node's work leaves it when the cheaper node is up: back to spot all may go.
+                {
+                    "nodes": own.disruption_budget or ("100%" if pool.twin else _FEW),
+                    "reasons": ["Underutilized"],
+                },
+                {"nodes": own.disruption_budget or _FEW, "reasons": ["Drifted"]},
             ],
         },
     }

@@ -72,7 +72,7 @@ class Engine:
         for spec in (each["spec"] for each in self._node_pools):
             nodes = [each["nodes"] for each in spec["disruption"]["budgets"]]
             found.setdefault("consolidateAfter", set()).add(spec["disruption"]["consolidateAfter"])
-            found.setdefault("disruptionBudget", set()).add(nodes[-1])
+            found.setdefault("disruptionBudget", set()).update(nodes[1:])
             found.setdefault("expireAfter", set()).add(spec["template"]["spec"]["expireAfter"])
         after = {"a refused machine is left alone": f"{self.left_alone / 60:.0f}m"}
         return {key: ", ".join(sorted(values)) for key, values in found.items()} | after

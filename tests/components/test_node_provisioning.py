@@ -154,6 +154,20 @@ def test_pods_move_only_where_others_are_kept(scheduling: Settings) -> None:
     assert kept == (not scheduling)
 
 
+def test_all_nodes_of_a_twin_may_empty_at_once_unless_the_stack_file_says_otherwise() -> None:
+    def budgets(stack: Settings) -> dict[str, dict[str, str]]:
+        return {
+            name: {reason: each["nodes"] for each in spec["disruption"]["budgets"] for reason in each["reasons"]}
+            for name, spec in specs(declare(stack), NODE_POOL).items()
+        }
+
+    found = budgets(without_key(nodeProvisioning={}))
+    assert found["t4od"] == {"Empty": "100%", "Underutilized": "100%", "Drifted": "10%"}
+    assert found["general"] == {"Empty": "100%", "Underutilized": "10%", "Drifted": "10%"}
+    given = budgets(without_key(nodeProvisioning={"disruptionBudget": "2"}))
+    assert all(each == {"Empty": "100%", "Underutilized": "2", "Drifted": "2"} for each in given.values())
+
+
 def test_alerts_of_the_autoscaler_alone_are_left_out() -> None:
     def names(stack: Settings) -> set[str]:
         (group,) = declare({**stack, "kubeflow-spot:alerts": {}}).outputs["alerts"]["groups"]

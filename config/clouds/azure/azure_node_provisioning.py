@@ -25,9 +25,10 @@ class AzureNodeProvisioning(Model):
         "Age at which a node goes with whatever runs on it. Default: never.",
         "720h",
     )
-    disruption_budget: str = optional(
-        "10%",
-        "Most nodes of a pool, or their share rounded up, that are emptied at a time.",
+    disruption_budget: str | None = optional(
+        None,
+        "Most nodes of a pool, or their share rounded up, emptied at a time. Default: 10%; all of a "
+        "twin.",
         "2",
         pattern=worded(
             r"^((100|[0-9]{1,2})%|(0|[1-9][0-9]{0,3}))$",

@@ -116,7 +116,7 @@ def _expiry(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
 @_if_on
 def _stopped(azure: Azure, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
     own = azure.node_provisioning
-    if own and re.fullmatch(r"0%?", own.disruption_budget):
+    if own and re.fullmatch(r"0%?", own.disruption_budget or ""):
         yield Problem(
             f"{_KEY}.disruptionBudget",
             f"is {own.disruption_budget}: nothing moves back to spot, and no node with pods is "
