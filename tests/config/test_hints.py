@@ -150,5 +150,10 @@ def test_every_such_name_says_where_it_is_from_and_stands_once(table: str) -> No
         "Karpenter",
         "gcp",
     }
-    names = [(row["object"], near.bare(name)) for row in found for name in row["names"].split()]
+    names = [
+        (place, near.bare(name.partition("=")[0]))
+        for row in found
+        for place in row["object"].split()
+        for name in row["names"].split()
+    ]
     assert [name for name in names if names.count(name) > 1] == []
