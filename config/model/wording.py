@@ -15,6 +15,7 @@ from config.base.near import bare, nearest
 from config.base.problems import Problem
 from config.model import repairs
 from config.model.fields import FORMS, KINDS, RANGE, Model, alternatives
+from config.model.places import counterpart
 from config.model.structure import Place, by_key, holds_secret
 
 NOT_A_KEY = "is not a key of this object"
@@ -88,8 +89,17 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
                 f"holds {kind}, which is not shown",
                 f"{form}; make a new one if others may have read it",
             )
+        case "string_pattern_mismatch" if "authorizedRanges" in where and not _is_address(given):
+            return Problem(where, is_it, "write your callers' public address, as ADDRESS/32")
         case "string_pattern_mismatch" if context["pattern"] == RANGE and _is_address(given):
             return Problem(where, is_it, f"add a length: {given}/32 is this address alone")
+        case "string_pattern_mismatch" if error["loc"][-1] == "location" and (
+            near := counterpart(given, context["pattern"])
+        ):
+            cloud = f"{is_it}, a region of {near[0]}" if near[0] else is_it
+            return Problem(
+                where, cloud, f"write `location: {near[1]}`{', which is near' * bool(near[0])}"
+            )
         case "string_pattern_mismatch":
             return Problem(where, is_it, _form(context["pattern"], place, given))
         case "enum" | "literal_error":
@@ -108,8 +118,24 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
         case "less_than_equal" if context.get("le") == 1 and 1 < given <= 100:
             return Problem(where, is_it, f"write {given / 100:g}, a share of 1")
         case "greater_than_equal" if given == 0 and where.endswith(".maxNodes"):
-            remedy = "1 or more; to have no such pool, remove its entry"
+            nothing = "; to pay for nothing, `pulumi destroy`"
+            if where.startswith("systemPool"):
+                remedy = f"write 1 or more: no cluster is without system nodes{nothing}"
+            elif ".onDemand." in where:
+                remedy = "write 1 or more, or remove `onDemand` for none"
+            else:
+                remedy = (
+                    f"write 1 or more: unused nodes go by themselves with `minNodes: 0`{nothing}"
+                )
             return Problem(where, is_it, remedy)
+        case "int_type" if isinstance(given, dict):
+            remedy = "write one number, without what stands beside it"
+            if error["loc"][-1] == "gpus":
+                remedy = (
+                    "a number alone, and for an n1 of GKE only, with `gpuModel`: any other machine "
+                    "brings its GPUs, if it has some; slices are `mig: 1g`, shares `gpuSharing`"
+                )
+            return Problem(where, "is an object, not a number", remedy)
         case "int_type" if number := repairs.without_letters(given):
             return Problem(
                 where, f"{is_it}, with a letter that looks like a digit", f"write {number}"
@@ -285,6 +311,10 @@ def _as_text(given: Any, place: Place) -> str:
     form = next((form for form in place.forms if not re.search(form, str(given))), None)
     units = [f"{given}{unit}" for unit in "smh" if form and re.search(form, f"{given}{unit}")]
     if units and not place.secret:
+        # Other tools' numbers are seconds: a Go duration, azurerm's and Karpenter's.
+        minutes = f"{given // 60}m" if type(given) is int and given >= 60 and not given % 60 else ""
+        if minutes not in units and minutes and re.search(form or "", minutes):
+            return f"add a unit: {minutes} if these are seconds, {' or '.join(units)} if not"
         return f"add a unit: {' or '.join(units)}"
     # In quotes it would be refused for its form.
     return quoted if form is None or place.secret else _form(form, place, given)
