@@ -11,7 +11,6 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from config.base.hiding import hidden, secret_in
-from config.base.near import bare, nearest
 from config.base.problems import Problem
 from config.model import repairs
 from config.model.fields import FORMS, KINDS, RANGE, Model, alternatives
@@ -104,7 +103,7 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
             return Problem(where, is_it, _form(context["pattern"], place, given))
         case "enum" | "literal_error":
             return Problem(
-                where, is_it, _one_of(given, re.findall("'([^']*)'", context["expected"]))
+                where, is_it, repairs.one_of(given, re.findall("'([^']*)'", context["expected"]))
             )
         case "int_type" | "float_type" if isinstance(given, str) and _NUMBER.fullmatch(given):
             return Problem(where, f"{is_it}, in quotes", f"write {given}, without quotes")
@@ -259,29 +258,6 @@ _LONGEST = 60
 """Characters of a value in a message."""
 
 
-def _one_of(given: Any, allowed: list[str]) -> str:
-    """Return the remedy for a text that is none of those allowed."""
-    written = bare(given) if isinstance(given, str) else ""
-    meant = [
-        name
-        for name in allowed
-        if len(written) > 2
-        and (
-            bare(name).startswith(written) or written.startswith(bare(name)) or _ends(written, name)
-        )
-    ]
-    if isinstance(given, list):
-        if {"spot", "on-demand"} <= {*map(str, given)} & {*allowed}:
-            return "write `capacity: spot`; on-demand machines come by `fallback: [{onDemand: {maxNodes: 2}}]`"
-        return f"write one value, without [ ]: {', '.join(allowed)}"
-    if isinstance(given, dict):
-        return f"write one word, without what stands in it: {', '.join(allowed)}"
-    near = meant[0] if len(meant) == 1 else nearest(written, allowed)
-    inside = [name for name in allowed if str(given).lower() in name.split("-")]
-    near = repairs.others_word(given, allowed) or near or " or ".join(inside)
-    return (f"did you mean {near}? " if near else "") + f"one of: {', '.join(allowed)}"
-
-
 def _matches(text: str, place: Place) -> bool:
     return bool(place.forms) and all(re.search(form, text) for form in place.forms)
 
@@ -291,11 +267,6 @@ def _fits(value: Any, place: Place) -> bool:
         return False
     forms = place.forms or [r"^\d{1,3}(\.\d{1,3}){3}(/\d+)?$"]
     return all(re.search(form, value) for form in forms)
-
-
-def _ends(written: str, name: str) -> bool:
-    """Return whether a text such as `mig1g` ends with an allowed `1g`."""
-    return len(bare(name)) > 1 and written.endswith(bare(name))
 
 
 def _is_address(given: Any) -> bool:

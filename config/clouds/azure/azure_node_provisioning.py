@@ -18,7 +18,7 @@ class AzureNodeProvisioning(Model):
     """
 
     plain: ClassVar[str] = (
-        "write `nodeProvisioning: {}` and leave out `autoscaler`: AKS takes one of the two; or remove "
+        "write `{}` for the defaults and leave out `autoscaler`: AKS takes one of the two; or remove "
         "it: then the autoscaler counts nodes"
     )
 
