@@ -69,6 +69,8 @@ def with_form(name: str, form: str) -> str:
     fits = any(re.fullmatch(form, name[:end]) for end in (most, most - 1) if end > 1)
     if len(name) > most and fits and re.fullmatch(r"[\w-]+", name):
         return f"it has {len(name)} characters, {len(name) - most} too many; "
+    if re.fullmatch(r"(?i)\W*(todo|tbd|fixme|changeme|replace.?me|x{2,})\W*", name):
+        return "fill it in; "
     if hidden(name) != name:
         return ""  # in another spelling nobody would know a secret as one
     lower = name.lower()

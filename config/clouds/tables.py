@@ -102,14 +102,16 @@ lower case without `_` and `-`."""
 @cache
 def read_foreign_keys(folder: str) -> Mapping[tuple[str, str], ForeignKey]:
     """Return the table foreign_keys.csv beside the module with this `__file__`, and the names of
-    tools for any cloud.
+    tools for any cloud. A row has one or more objects, `top` for the file, and names; a key of its
+    own stands behind a name: `minSize=minNodes`.
     """
     return {
-        (row["object"], bare(name)): ForeignKey(
-            row["key"], row["remedy"], row.get("beside") or "", row.get("then") or ""
+        ("" if place == "top" else place, bare(name)): ForeignKey(
+            key or row["key"], row["remedy"], row.get("beside") or "", row.get("then") or ""
         )
         for row in [*rows(__file__, "foreign_keys"), *rows(folder, "foreign_keys")]
-        for name in row["names"].split()
+        for place in row["object"].split()
+        for name, _, key in (each.partition("=") for each in row["names"].split())
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic_core import ErrorDetails
 
 from config.base.hiding import secret_in
-from config.base.near import bare
+from config.base.near import bare, nearest
 
 _PLACEHOLDER = re.compile(r"\{\{|\$[({]|^<.*>$")
 """Beginnings of what templates and shells replace."""
@@ -153,3 +153,31 @@ def without_letters(given: Any) -> str | None:
 
 _LETTERS = str.maketrans("OoIl", "0011")
 """Letters that are taken for digits."""
+
+
+def one_of(given: Any, allowed: list[str]) -> str:
+    """Return the remedy for a text that is none of those allowed."""
+    written = bare(given) if isinstance(given, str) else ""
+    meant = [
+        name
+        for name in allowed
+        if len(written) > 2
+        and (
+            bare(name).startswith(written) or written.startswith(bare(name)) or _ends(written, name)
+        )
+    ]
+    if isinstance(given, list):
+        if {"spot", "on-demand"} <= {*map(str, given)} & {*allowed}:
+            return "write `capacity: spot`; on-demand machines come by `fallback: [{onDemand: {maxNodes: 2}}]`"
+        return f"write one value, without [ ]: {', '.join(allowed)}"
+    if isinstance(given, dict):
+        return f"write one word, without what stands in it: {', '.join(allowed)}"
+    near = meant[0] if len(meant) == 1 else nearest(written, allowed)
+    inside = [name for name in allowed if str(given).lower() in name.split("-")]
+    near = others_word(given, allowed) or near or " or ".join(inside)
+    return (f"did you mean {near}? " if near else "") + f"one of: {', '.join(allowed)}"
+
+
+def _ends(written: str, name: str) -> bool:
+    """Return whether a text such as `mig1g` ends with an allowed `1g`."""
+    return len(bare(name)) > 1 and written.endswith(bare(name))

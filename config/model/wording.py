@@ -11,10 +11,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from config.base.hiding import hidden, secret_in
-from config.base.near import bare, nearest
 from config.base.problems import Problem
 from config.model import repairs
 from config.model.fields import FORMS, KINDS, RANGE, Model, alternatives
+from config.model.places import counterpart
 from config.model.structure import Place, by_key, holds_secret
 
 NOT_A_KEY = "is not a key of this object"
@@ -88,13 +88,22 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
                 f"holds {kind}, which is not shown",
                 f"{form}; make a new one if others may have read it",
             )
+        case "string_pattern_mismatch" if "authorizedRanges" in where and not _is_address(given):
+            return Problem(where, is_it, "write your callers' public address, as ADDRESS/32")
         case "string_pattern_mismatch" if context["pattern"] == RANGE and _is_address(given):
             return Problem(where, is_it, f"add a length: {given}/32 is this address alone")
+        case "string_pattern_mismatch" if error["loc"][-1] == "location" and (
+            near := counterpart(given, context["pattern"])
+        ):
+            cloud = f"{is_it}, a region of {near[0]}" if near[0] else is_it
+            return Problem(
+                where, cloud, f"write `location: {near[1]}`{', which is near' * bool(near[0])}"
+            )
         case "string_pattern_mismatch":
             return Problem(where, is_it, _form(context["pattern"], place, given))
         case "enum" | "literal_error":
             return Problem(
-                where, is_it, _one_of(given, re.findall("'([^']*)'", context["expected"]))
+                where, is_it, repairs.one_of(given, re.findall("'([^']*)'", context["expected"]))
             )
         case "int_type" | "float_type" if isinstance(given, str) and _NUMBER.fullmatch(given):
             return Problem(where, f"{is_it}, in quotes", f"write {given}, without quotes")
@@ -108,8 +117,24 @@ def problem_of_error(error: ErrorDetails, model: type[Model], path: str) -> Prob
         case "less_than_equal" if context.get("le") == 1 and 1 < given <= 100:
             return Problem(where, is_it, f"write {given / 100:g}, a share of 1")
         case "greater_than_equal" if given == 0 and where.endswith(".maxNodes"):
-            remedy = "1 or more; to have no such pool, remove its entry"
+            nothing = "; to pay for nothing, `pulumi destroy`"
+            if where.startswith("systemPool"):
+                remedy = f"write 1 or more: no cluster is without system nodes{nothing}"
+            elif ".onDemand." in where:
+                remedy = "write 1 or more, or remove `onDemand` for none"
+            else:
+                remedy = (
+                    f"write 1 or more: unused nodes go by themselves with `minNodes: 0`{nothing}"
+                )
             return Problem(where, is_it, remedy)
+        case "int_type" if isinstance(given, dict):
+            remedy = "write one number, without what stands beside it"
+            if error["loc"][-1] == "gpus":
+                remedy = (
+                    "a number alone, and for an n1 of GKE only, with `gpuModel`: any other machine "
+                    "brings its GPUs, if it has some; slices are `mig: 1g`, shares `gpuSharing`"
+                )
+            return Problem(where, "is an object, not a number", remedy)
         case "int_type" if number := repairs.without_letters(given):
             return Problem(
                 where, f"{is_it}, with a letter that looks like a digit", f"write {number}"
@@ -233,29 +258,6 @@ _LONGEST = 60
 """Characters of a value in a message."""
 
 
-def _one_of(given: Any, allowed: list[str]) -> str:
-    """Return the remedy for a text that is none of those allowed."""
-    written = bare(given) if isinstance(given, str) else ""
-    meant = [
-        name
-        for name in allowed
-        if len(written) > 2
-        and (
-            bare(name).startswith(written) or written.startswith(bare(name)) or _ends(written, name)
-        )
-    ]
-    if isinstance(given, list):
-        if {"spot", "on-demand"} <= {*map(str, given)} & {*allowed}:
-            return "write `capacity: spot`; on-demand machines come by `fallback: [{onDemand: {maxNodes: 2}}]`"
-        return f"write one value, without [ ]: {', '.join(allowed)}"
-    if isinstance(given, dict):
-        return f"write one word, without what stands in it: {', '.join(allowed)}"
-    near = meant[0] if len(meant) == 1 else nearest(written, allowed)
-    inside = [name for name in allowed if str(given).lower() in name.split("-")]
-    near = repairs.others_word(given, allowed) or near or " or ".join(inside)
-    return (f"did you mean {near}? " if near else "") + f"one of: {', '.join(allowed)}"
-
-
 def _matches(text: str, place: Place) -> bool:
     return bool(place.forms) and all(re.search(form, text) for form in place.forms)
 
@@ -265,11 +267,6 @@ def _fits(value: Any, place: Place) -> bool:
         return False
     forms = place.forms or [r"^\d{1,3}(\.\d{1,3}){3}(/\d+)?$"]
     return all(re.search(form, value) for form in forms)
-
-
-def _ends(written: str, name: str) -> bool:
-    """Return whether a text such as `mig1g` ends with an allowed `1g`."""
-    return len(bare(name)) > 1 and written.endswith(bare(name))
 
 
 def _is_address(given: Any) -> bool:
@@ -285,6 +282,10 @@ def _as_text(given: Any, place: Place) -> str:
     form = next((form for form in place.forms if not re.search(form, str(given))), None)
     units = [f"{given}{unit}" for unit in "smh" if form and re.search(form, f"{given}{unit}")]
     if units and not place.secret:
+        # Other tools' numbers are seconds: a Go duration, azurerm's and Karpenter's.
+        minutes = f"{given // 60}m" if type(given) is int and given >= 60 and not given % 60 else ""
+        if minutes not in units and minutes and re.search(form or "", minutes):
+            return f"add a unit: {minutes} if these are seconds, {' or '.join(units)} if not"
         return f"add a unit: {' or '.join(units)}"
     # In quotes it would be refused for its form.
     return quoted if form is None or place.secret else _form(form, place, given)

@@ -30,6 +30,19 @@ _GPUS_OF_AWS = {
 }
 """GPUs of AWS' families (aws.amazon.com/ec2/instance-types, read 2026-11-27)."""
 
+_NEAREST = {
+    "nvidia-l4": ("nvidia-a10",),
+    "nvidia-a10": ("nvidia-l4",),
+    "nvidia-l40s": ("nvidia-h100-nvl", "nvidia-h100"),
+    "nvidia-h100": ("nvidia-h100-nvl",),
+    "nvidia-a100": ("nvidia-a100-80gb",),
+    **dict.fromkeys(
+        ("nvidia-t4", "nvidia-v100", "nvidia-k80", "nvidia-p4", "nvidia-p100", "nvidia-m60"),
+        ("nvidia-t4", "nvidia-l4"),
+    ),
+}
+"""The GPUs to take where a cloud does not have one in such a number, the nearest first."""
+
 _ARM = re.compile(r"(?i)standard_[a-z]+\d+[a-z-]*p[a-z]*_v\d+|(t2a|c4a|n4a)-.+")
 """Machines with Arm CPUs: the letter p (learn.microsoft.com/azure/virtual-machines/
 vm-naming-conventions); docs.cloud.google.com/compute/docs/instances/arm-on-compute."""
@@ -70,16 +83,19 @@ def _unknown(where: str, pool: AnyPool, cloud: Cloud) -> Problem:
     if aws := _AWS.fullmatch(size):
         gpu = _GPUS_OF_AWS.get(aws[1], "")
         what = f"{size!r} is a machine of AWS" + (f" with {gpu}" if gpu else "")
-        same = _with_gpu(gpu, cloud)
-        if same:
-            return Problem(where, what, f"{cloud.title} has {same} with it")
-        alike = None if gpu else _alike(_of_aws(aws[1], aws[2]), cloud)
+        if gpu:
+            return Problem(where, what, _of_gpus(gpu, cloud) or with_gpu)
+        alike = _alike(_of_aws(aws[1], aws[2]), cloud)
         other = f"use one of {cloud.title}, such as {alike or cloud.cpu_machine}"
-        return Problem(where, what, with_gpu if gpu else other)
+        return Problem(where, what, other)
     if maker not in (None, cloud):
         assert maker is not None
         what = f"{size!r} is a machine of {maker.title}, not of {cloud.title}"
-        alike = _alike(maker.machine(size), cloud)
+        theirs = maker.machine(size)
+        if theirs and theirs.gpu_model:
+            gpus = _of_gpus(theirs.gpu_model, cloud, theirs.gpus)
+            return Problem(where, what, gpus or with_gpu)
+        alike = _alike(theirs, cloud)
         return Problem(
             where, what, f"use one of {cloud.title}, such as {alike}" if alike else example
         )
@@ -136,8 +152,6 @@ def _alike(other: Machine | None, cloud: Cloud) -> str | None:
     """Return the cloud's machine that is most like another cloud's; None if it has none."""
     if other is None:
         return None
-    if other.gpu_model:
-        return _with_gpu(other.gpu_model, cloud)
     family = cloud.machine(cloud.cpu_machine)
     for machine in cloud.sold(gpus=0, vcpus=other.vcpus, family=family.family if family else None):
         if round(machine.memory_gib) == round(other.memory_gib):
@@ -158,12 +172,35 @@ def _of_aws(family: str, size: str) -> Machine | None:
     return Machine("", vcpus, each * vcpus, 0, "")
 
 
-def _with_gpu(model: str, cloud: Cloud) -> str | None:
-    """Return the smallest machine of the cloud with a whole GPU of this model; None without one."""
+def _with_gpu(model: str, cloud: Cloud, gpus: float) -> str | None:
+    """Return the cloud's smallest machine with about so many GPUs of a model; None without one."""
     found = cloud.sold(gpu_model=model, whole_gpus=True) if model else []
     # Sizes that are known to be sold as spot have a page of their cloud.
-    first = min(found, key=lambda each: (each.gpus, each.spot != "yes", each.vcpus), default=None)
+    first = min(
+        found,
+        key=lambda each: (abs(each.gpus - gpus), each.spot != "yes", each.vcpus),
+        default=None,
+    )
     return first.size if first else None
+
+
+def _of_gpus(model: str, cloud: Cloud, gpus: float = 1) -> str:
+    """Return the remedy for another cloud's machine: one of this cloud with as many such GPUs, or
+    with those next to them, or one that takes them; empty if the cloud has none.
+    """
+    found = [
+        (abs(machine.gpus - gpus), order, machine.size, each)
+        for order, each in enumerate((model, *_NEAREST.get(model, ())))
+        if (machine := cloud.machine(_with_gpu(each, cloud, gpus) or ""))
+    ]
+    _, order, near, its = min(found, default=(0, 0, "", ""))
+    remedy = f"use {near}, with {its}" if order else f"{cloud.title} has {near} with it"
+    known = cloud.attachable.get(model)
+    if known is None or known.status == "retired":
+        return remedy if near else ""
+    takes = next((each.size for each in cloud.sold(vcpus=4) if model in each.attachable), "")
+    own = {ours: theirs for theirs, ours in cloud.accelerators.items()}.get(model, model)
+    return f"use {takes} with `gpus: 1` and `gpuModel: {own}`" + f"; or {remedy}" * bool(near)
 
 
 def _instead(machine: Machine) -> str:

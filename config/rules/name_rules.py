@@ -157,6 +157,21 @@ def _labels(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Probl
             yield of_the_cloud(where, cloud)
 
 
+def _labels_of_the_twin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:
+    """Warn of a label that says spot, which the on-demand twin has as well."""
+    if not any(part(step, "on_demand") for step in pool.fallback):
+        return
+    own = {key for key, _ in cloud.spot_labels}
+    for key, value in pool.labels.items():
+        if value.lower() in ("spot", "preemptible") and key not in own:
+            yield Problem(
+                f'{path}.labels["{key}"]',
+                f"is {value}, and the on-demand twin gets the pool's labels too",
+                f"remove it, and select by {node_pools.CAPACITY_LABEL}, which each node has",
+                warning=True,
+            )
+
+
 def of_the_cloud(path: str, cloud: Cloud) -> Problem:
     """Return the warning of a label whose key begins as the cloud's own do."""
     return Problem(
@@ -223,4 +238,4 @@ def _controllers_taints(
 
 
 RULES = (_names, _removed)
-POOL_RULES = (_labels, _doubled_taints, _derived_taints, _controllers_taints)
+POOL_RULES = (_labels, _labels_of_the_twin, _doubled_taints, _derived_taints, _controllers_taints)

@@ -65,9 +65,10 @@ def _too_many(
     zones = pool.zone_count(draft.cloud) if cloud.max_nodes_are_of_a_zone else 1
     if nodes > cloud.max_nodes * zones:
         of = f"a zone, and the pool has {zones}" if cloud.max_nodes_are_of_a_zone else "a pool"
-        yield Problem(
-            path, f"is {nodes}", f"{cloud.title} takes at most {cloud.max_nodes} nodes {of}"
-        )
+        most = cloud.max_nodes * zones
+        key = path.rpartition(".")[2]
+        remedy = f"write `{key}: {most}` or fewer; {cloud.title} takes at most {cloud.max_nodes} nodes {of}"
+        yield Problem(path, f"is {nodes}", remedy)
 
 
 def _zones(path: str, pool: AnyPool, draft: Draft, cloud: Cloud) -> Iterator[Problem]:

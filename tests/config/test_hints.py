@@ -85,6 +85,38 @@ HINTS = [
     (azure(autoscaler={"scanInterval": 60}), "cloud.autoscaler.scanInterval", "add a unit: 60s"),
     (azure(upgrades={"clusterWindow": {"day": "Sunday", "startTime": "02:00", "utcOffset": 1}}), "cloud.upgrades.clusterWindow.utcOffset", 'such as "+02:00"'),
     ({"kubeflow-spot": good()}, "kubeflow-spot", "write each with the prefix, such as `kubeflow-spot:release: ...`"),
+    # What nobody has here: why, and what does it.
+    (gke_pool(L4, spotMaxPrice=1.25), "pools[0].spotMaxPrice", "remove it: a Spot VM has no price limit"),
+    (gke_pool(L4, ttlSecondsAfterEmpty=30), "pools[0].ttlSecondsAfterEmpty", "write `autoscaler: {profile: OPTIMIZE_UTILIZATION}` under `cloud`"),
+    (with_pool(ttlSecondsAfterEmpty=30), "pools[1].ttlSecondsAfterEmpty", "write `autoscaler: {scaleDownUnneededTime: 1m}` under `cloud`"),
+    (with_pool(iam={"withAddonPolicies": {}}), "pools[1].iam", "remove it: it is AWS'"),
+    (system(iam={}), "systemPool.iam", "remove it: it is AWS'"),
+    (with_pool(encryptionAtHost=True), "pools[1].encryptionAtHost", "`encryption: {atHost: true}` under `cloud`"),
+    (with_pool(gpuSharing={"mig": "MIG1g"}), "pools[1].gpuSharing.mig", "any other GPU has no MIG"),
+    (with_pool(gpuSharing={"strategy": "mps", "maxClients": 4}), "pools[1].gpuSharing.maxClients", "write `replicas: 4` in its place"),
+    (good(alerts={"route": {}}), "alerts.route", "`monitoring.actionGroups` under `cloud`"),
+    ({**on_gke([]), "alerts": {"receivers": []}}, "alerts.receivers", "examples/alerts/alertmanager.yaml"),
+    (good(queueing={"scheduler": "volcano"}), "queueing.scheduler", "the queues are Kueue's"),
+    (on_gke(network={"plugin": "azure"}), "cloud.network.plugin", "GKE has one plugin"),
+    (on_gke(network={"nodeCidr": "10.0.0.0/24"}), "cloud.network.nodeCidr", 'write `nodeSubnet: "10.0.0.0/24"` in its place'),
+    (azure(network={"podSubnetId": "/subscriptions/1"}), "cloud.network.podSubnetId", "with Azure CNI Overlay pods have addresses of `podCidr`"),
+    (on_gke(monitoring={"logs": {}}), "cloud.monitoring.logs", "APISERVER"),
+    (azure(monitoring={"cloudWatch": {}}), "cloud.monitoring.cloudWatch", "write `logs: {}` in its place"),
+    (azure(encryption={"secrets": {}}), "cloud.encryption.secrets", "a key of Azure Key Vault"),
+    (on_gke(clusterAutoscaling={"enabled": True}), "cloud.clusterAutoscaling", "the limit is `maxNodes` of each pool"),
+    (on_gke(fallback={"consolidateAfter": "2m"}), "cloud.fallback.consolidateAfter", "write `consolidationDelayMinutes: 2`"),
+    (azure(nodeAutoProvisioning=True), "cloud.nodeAutoProvisioning", "leave out `autoscaler`: AKS takes one of the two"),
+    ({**good(), "addons": []}, "addons", "the cloud brings network, DNS and disk drivers"),
+    # A region of another cloud, and the one of this cloud that is near.
+    (azure(location="us-east-1"), "cloud.location", "write `location: eastus`, which is near"),
+    (azure(location="europe-west4-b"), "cloud.location", "write `location: westeurope`, which is near"),
+    (on_gke(location="West Europe"), "cloud.location", "write `location: europe-west4`, which is near"),
+    (on_gke(location="eu-west-4"), "cloud.location", "write `location: europe-west4`"),
+    # A number of other tools counts in seconds.
+    (azure(autoscaler={"scaleDownUnneededTime": 120}), "cloud.autoscaler.scaleDownUnneededTime", "2m if these are seconds, 120m if not"),
+    (with_pool(gpus={"type": "k80", "count": 1}), "pools[1].gpus", "a number alone"),
+    (with_pool(maxNodes=0), "pools[1].maxNodes", "`pulumi destroy`"),
+    (azure(access={"authorizedRanges": ["office/32"]}), "cloud.access.authorizedRanges[0]", "as ADDRESS/32"),
     # Quotes alone would not do.
     ({**on_gke([]), "cloud": {"provider": "gcp", "location": "europe-west4", "project": 123456789012}}, "cloud.project", "not its number"),
 ]  # fmt: skip
@@ -150,5 +182,10 @@ def test_every_such_name_says_where_it_is_from_and_stands_once(table: str) -> No
         "Karpenter",
         "gcp",
     }
-    names = [(row["object"], near.bare(name)) for row in found for name in row["names"].split()]
+    names = [
+        (place, near.bare(name.partition("=")[0]))
+        for row in found
+        for place in row["object"].split()
+        for name in row["names"].split()
+    ]
     assert [name for name in names if names.count(name) > 1] == []

@@ -161,6 +161,7 @@ DOUBTFUL = [
     (with_pool(machine="Standard_NC64as_T4_v3"), "growth.order pools[1].fallback[0].pool", "name a pool whose machines have 4 GPUs"),
     (with_pool(maxPods=10), "pools[1].maxPods", ""),
     # Labels, tags and taints in the domain of others, quotas of the platform, secrets in clear text.
+    (gke_pool(CHAIN, labels={"karpenter.sh/capacity-type": "spot"}), 'pools[0].labels["karpenter.sh/capacity-type"]', "select by kubeflow-spot.dev/capacity"),
     (gke_pool(CPU, labels={"goog-gke-node": "true"}), 'pools[0].labels["goog-gke-node"]', "another name"),
     (gke_cluster(tags={"goog-k8s": "yes"}), 'cluster.tags["goog-k8s"]', "another name"),
     (with_pool(taints=[{"key": "node-role.kubernetes.io/vision", "value": "yes"}]), "pools[1].taints[0].key", "a domain of your own"),
@@ -208,6 +209,7 @@ WORKS = [
     on_gke(project="example.co.uk:lab-1234"),
     gke_pool(L4, maxNodes=None, gcp={"maxNodesPerZone": 2}),
     gke_pool(N1, gpus=8, gpuModel="nvidia-tesla-v100"),
+    gke_pool(L4, labels={"example.com/price": "spot"}),  # without a twin
     gke_pool(L4, taints=[{"key": "cloud.google.com/gke-spot", "value": "true"}], labels={"cloud.google.com/gke-spot": "true"}),
     gke_pool(L4, installDriver=False, gpuSharing={"strategy": "time-slicing", "replicas": 2}),
     gke_pool(L4, machine="a2-ultragpu-1g", zones=["europe-west4-a"], mig="7g", gpuSharing={"strategy": "mps", "replicas": 20}),

@@ -6,6 +6,8 @@ node-auto-provisioning-node-pools; the CRDs of Azure/karpenter-provider-azure v1
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from config.model.fields import Duration, Model, optional, worded
 
 
@@ -14,6 +16,11 @@ class AzureNodeProvisioning(Model):
 
     `{}` takes the defaults.
     """
+
+    plain: ClassVar[str] = (
+        "write `{}` for the defaults and leave out `autoscaler`: AKS takes one of the two; or remove "
+        "it: then the autoscaler counts nodes"
+    )
 
     consolidate_after: Duration = optional(
         "1m",

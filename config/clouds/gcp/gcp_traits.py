@@ -231,7 +231,7 @@ class Gke(Cloud):
     cpu_machine = "e2-standard-4"
     gpu_machine = "g2-standard-8"
     instead: Mapping[str, str] = {
-        "azure": "remove it; GKE's own settings of a pool stand under `gcp`",
+        "azure": "remove it; GKE has `gcp: {secureBoot: true}`, and a virtual TPM in every node",
         "spot.max_price": "remove it: Google alone sets the price of spot machines",
         "subnet": "remove it: all nodes are in cloud.network.nodeSubnet",
         "os_disk.type": "remove it, or write `gcp: {diskType: pd-balanced}` in its place",

@@ -110,7 +110,7 @@ def _clients(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
         yield Problem(
             f"{path}.gpuSharing.replicas",
             f"is {pool.gpu_sharing.replicas}, but GKE takes {_MOST_CLIENTS} clients a GPU",
-            f"{_MOST_CLIENTS} or fewer",
+            f"write `replicas: {_MOST_CLIENTS}` or fewer",
         )
 
 
@@ -174,7 +174,7 @@ def _cut_without_plugin(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> It
         )
 
 
-_SHOWN = 6
+_SHOWN = 4
 """Regions named in a message."""
 
 
@@ -192,7 +192,7 @@ def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
     remedy = (
         f"write `zones: [{', '.join(here)}]`"
         if here
-        else f"another machine, or a region that has it: {_regions(everywhere)}"
+        else f"{_others(of_the_region)}a region that has it: {_regions(everywhere, region)}"
     )
     without = [zone for zone in named if zone in of_the_region and zone not in everywhere]
     if without:
@@ -215,8 +215,16 @@ def _offered(path: str, pool: Pool, draft: Draft, cloud: Cloud) -> Iterator[Prob
         )
 
 
-def _regions(zones: frozenset[str]) -> str:
-    regions = sorted({zone.rpartition("-")[0] for zone in zones})
+def _others(zones_here: tuple[str, ...]) -> str:
+    """Return the GPUs that the zones of a region have, as the beginning of a remedy."""
+    here = [gpu for gpu, zones_of in gpu_zones().items() if zones_of & {*zones_here}][:3]
+    return f"a machine with {' or '.join(here)}, or " if here else ""
+
+
+def _regions(zones: frozenset[str], near: str) -> str:
+    """Return the regions of zones, those of the continent of the region `near` first."""
+    found = {zone.rpartition("-")[0] for zone in zones}
+    regions = sorted(found, key=lambda each: (each.split("-")[0] != near.split("-")[0], each))
     return ", ".join(regions[:_SHOWN]) + (", ..." if len(regions) > _SHOWN else "")
 
 
