@@ -8,7 +8,6 @@ from pydantic import Field
 
 from config.model.fields import LabelKey, LabelValue, Model, Namespace, optional
 
-
 NAMES = (
     "SpotGone",
     "FallbackLasts",

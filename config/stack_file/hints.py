@@ -7,9 +7,8 @@ In this order: another spelling of a key that is valid here, another tool's name
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
-from os.path import commonprefix
 from typing import Any, get_origin
 
 from pydantic.alias_generators import to_camel
@@ -155,7 +154,9 @@ class Hints:
                 if alone and levels == 1 and "[" not in path[len(above) :]:
                     return f"write `{key}` in place of `{beside}`", f"/{place}"
                 return f"its place is {higher} higher: indent it as `{beside}`", f"/{place}"
-        return self._move_it(places), f"/{place}" if len(places) == 1 and "[]" not in place else None
+        return self._move_it(places), f"/{place}" if len(
+            places
+        ) == 1 and "[]" not in place else None
 
     def of_the_file(
         self, key: str, given: Collection[str], item: Any = None
@@ -228,7 +229,8 @@ class Hints:
         words = []
         for place in places:
             field = field_in(self._types, place)
-            about = ((field and field.description) or "").partition(". ")[0].rstrip(".")
+            about = field.description or "" if field and any(models(field.annotation)) else ""
+            about = about.partition(". ")[0].rstrip(".")
             words.append(f"`{place}`" + (f" ({about[0].lower()}{about[1:]})" if about else ""))
         return f"its place is {' or '.join(words)}"
 
@@ -294,11 +296,7 @@ def in_its_place(key: str) -> str:
 def _begins_as(key: str, known: Iterable[str]) -> str | None:
     """Return the known key that begins with the same letters, if there are many."""
     return next(
-        (
-            each
-            for each in known
-            if len(commonprefix((bare(each), bare(key)))) >= _SAME_BEGINNING
-        ),
+        (each for each in known if bare(each)[:_SAME_BEGINNING] == bare(key)[:_SAME_BEGINNING]),
         None,
     )
 

@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -22,12 +21,15 @@ from config.model.structure import by_key, field_at, holds_secret, models
 from config.model.wording import NOT_A_KEY, not_a_list, not_an_object, shown
 from config.stack_file.hints import HERE, in_its_place, keys_here
 from config.stack_file.places import field_in, value_at
+from config.stack_file.shapes import kubernetes_form, object_at, reindented, structure
 from config.stack_file.written_out import (
     as_here,
     as_yaml,
+    assignments,
     fits,
     flow,
-    inside,
+    in_flow,
+    only_number,
     taken_apart,
     with_values,
     written_out,
@@ -44,6 +46,10 @@ def without_hints(
     """Return a `Hint` by likeness alone."""
     near = nearest(key, by_key(model))
     return (f"did you mean `{near}`?" if near else keys_here(by_key(model))), near
+
+
+_LONGEST = 200
+"""Characters of a list that a remedy writes out."""
 
 
 @dataclass
@@ -77,7 +83,7 @@ class Mended:
 
     def value(self, value: Any, annotation: Any, path: str) -> Any:
         """Return the value with every guess made, for a place of this type."""
-        annotation = _structure(annotation)
+        annotation = structure(annotation)
         if isinstance(annotation, type):
             return self._object(value, annotation, path)
         if get_origin(annotation) is tuple:
@@ -110,9 +116,27 @@ class Mended:
             self.guessed.add(path)
             self.written |= {path + as_path(key): self.as_written(path) for key in meant}
             return meant
+        assigned = assignments(value) if isinstance(value, str) else None
+        if assigned and not holds_secret(model):
+            lines = " and ".join(f"`{key}: {as_yaml(one)}`" for key, one in assigned.items())
+            self._add(path, "is text, for its lines have `=` in place of `:`", f"write {lines}")
+            self.guessed.add(path)
+            return self._object(assigned, model, path)
+        if type(value) is int and (number := only_number(model)):
+            self._add(path, not_an_object(value, model)[0], f"write `{{{number}: {value}}}`")
+            self.guessed.add(path)
+            self.written[path + as_path(number)] = self.as_written(path)
+            return {number: value}
         if not isinstance(value, dict):
             return value
         fields, before = by_key(model), len(self.problems)
+        value, shifted = reindented(value, fields)
+        for where, place, remedy in shifted:
+            what = (
+                NOT_A_KEY if len(where) < len(place) else "is a key of the object around this one"
+            )
+            self._add(path + where, what, remedy)
+            self.written[path + place] = self.as_written(path + where)
         mended = {
             key: self.value(item, fields[key].annotation, path + as_path(key))
             for key, item in value.items()
@@ -125,25 +149,13 @@ class Mended:
                 )
         if {"apiVersion", "kind"} <= value.keys() - fields.keys():
             del self.problems[before:]
-            self._of_kubernetes(value, fields, path, mended)
+            form = kubernetes_form(value, fields, mended)
+            shown_form = f"`{'- ' if path.endswith(']') else ''}{flow(form)}`"
+            remedy = f"write {shown_form}" if form else keys_here(fields)
+            what = f"is an object of Kubernetes ({shown(value['kind'])})"
+            self._add(path, what, f"{remedy} in place of apiVersion, kind and what is beside them")
+            self.guessed.add(path)
         return mended
-
-    def _of_kubernetes(
-        self, value: dict[Any, Any], fields: Mapping[str, FieldInfo], path: str, mended: Any
-    ) -> None:
-        """Report a Kubernetes object in place of ours, with the values that ours takes from it."""
-        form = {}
-        for key, field in fields.items():
-            item = mended.get(key, inside(value, key) or inside(value, key.removesuffix("s")))
-            number = int in alternatives(field.annotation) and str(item).isdigit()
-            item = int(item) if number else item
-            if fits(item, field):
-                form[key] = item
-        dash = "- " if path.endswith("]") else ""
-        keys = f"write `{dash}{flow(form)}`" if form else keys_here(fields)
-        what = f"is an object of Kubernetes ({shown(value['kind'])})"
-        self._add(path, what, f"{keys} in place of apiVersion, kind and what stands beside them")
-        self.guessed.add(path)
 
     def _unknown(
         self,
@@ -186,7 +198,7 @@ class Mended:
         around, place, above = mended, path, ""
         for name in outer:
             above = above or (name if name in around else "")
-            within = around.get(name, {})
+            within = around.get(name) or {}
             if not isinstance(within, dict):
                 self._tell(where, f"remove it: `{name}` stands there already", path)
                 return
@@ -245,7 +257,7 @@ class Mended:
             model = next(models(self.types[top]), None) if top in self.types else None
             if model and below and not any(f.is_required() for f in by_key(model).values()):
                 settings.setdefault(top, {})
-            around = _object_at(settings, outer)
+            around = object_at(settings, outer)
             if around is None or isinstance(around.get(last), str | list | int):
                 continue
             annotation = field.annotation if field else self.types.get(place)
@@ -280,8 +292,8 @@ class Mended:
     def _list(self, value: Any, inner: Any, path: str) -> Any:
         if isinstance(value, list):
             return [self.value(item, inner, f"{path}[{index}]") for index, item in enumerate(value)]
-        structure = _structure(inner)
-        model: type[Model] | None = structure if isinstance(structure, type) else None
+        form = structure(inner)
+        model: type[Model] | None = form if isinstance(form, type) else None
         if isinstance(value, dict) and model:
             return self._items(value, model, path)
         plain = model is None or (isinstance(value, str) and model.meant_by(value))
@@ -310,14 +322,24 @@ class Mended:
                     self._add(path, what, f"write `- {pair}{others}}}`, one a line")
                     return []
             what, remedy = not_a_list(value, self.examples.get(path), model)
+            needed = () if model.one_key else [k for k in fields if fields[k].is_required()]
+            known = all(key in fields for key in value) and all(key in value for key in needed)
+            steps = [{key: one} for key, one in value.items()] if model.one_key else [value]
+            shown = [in_flow(step, model) for step in steps] if known else []
+            if shown and all(shown) and len("".join(map(str, shown))) < _LONGEST:
+                texts = [str(text) for text in shown]
+                texts = [text[1:-1] for text in texts] if model.one_key else texts
+                remedy = f"write {' and below it '.join(f'`- {text}`' for text in texts)}"
             if named := get_args(fields[identity].annotation) if identity else ():
                 remedy += f"; {identity} is one of: {', '.join(named)}"
             self._add(path, what, remedy)
             if not any(nearest(str(key), fields) for key in value):
                 return []
-            self.written[f"{path}[0]"] = self.as_written(path)
-            self.guessed.add(f"{path}[0]")
-            return [self.value(value, model, f"{path}[0]")]
+            steps = steps if known else [value]
+            for index in range(len(steps)):
+                self.written[f"{path}[{index}]"] = self.as_written(path)
+                self.guessed.add(f"{path}[{index}]")
+            return [self.value(one, model, f"{path}[{i}]") for i, one in enumerate(steps)]
         first = next(iter(value), "t4")
         remedy = f"write each of them as `- {identity}: {first}`, its other keys below `{identity}`"
         self._add(path, not_a_list(value)[0], remedy)
@@ -338,26 +360,3 @@ def respelled(path: str, spelling: dict[str, str]) -> str:
         if (end == len(path) or path[end] in ".[") and path[:end] in spelling:
             return spelling[path[:end]] + path[end:]
     return path
-
-
-def _object_at(settings: dict[str, Any], place: str) -> dict[Any, Any] | None:
-    """Return the object at a place, made where it is missing; None if something else is there."""
-    around: Any = settings
-    for key in re.findall(r"[^.\[\]]+", place):
-        if isinstance(around, list):
-            around = around[int(key)] if key.isdecimal() and int(key) < len(around) else None
-        elif isinstance(around, dict):
-            around = around.setdefault(key, {}) if around is not settings else around.get(key)
-    return around if isinstance(around, dict) else None
-
-
-def _structure(annotation: Any) -> Any:
-    """Return an annotation's model or list type, if it has one."""
-    if get_origin(annotation) is Annotated:
-        return _structure(get_args(annotation)[0])
-    if get_origin(annotation) in (Union, UnionType):
-        several = [_structure(inner) for inner in get_args(annotation) if inner is not type(None)]
-        return several[0] if len(several) == 1 else None
-    if isinstance(annotation, type) and issubclass(annotation, Model):
-        return annotation
-    return annotation if get_origin(annotation) is tuple else None

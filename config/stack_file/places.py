@@ -65,7 +65,7 @@ def likeliest(
             # Ids of two kinds differ in a part of their examples.
             parts = [part for example in field.examples or () for part in str(example).split("/")]
             found = sum(part in parts for part in item.split("/"))
-        return found, place.split(".")[0] in given
+        return found, re.split(r"[.\[]", place)[0] in given
 
     scores = {place: likeness(place) for place in places}
     return [place for place in places if scores[place] == max(scores.values())]

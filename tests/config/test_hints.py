@@ -28,7 +28,7 @@ UNBOUNDED = {key: value for key, value in L4.items() if key != "maxNodes"}
 # ruff: noqa: E501  (one key a line)
 HINTS = [
     # Of another level.
-    (with_pool(maxPrice=1), "pools[1].maxPrice", "`spot.maxPrice`"),
+    (with_pool(maxPrice=1), "pools[1].maxPrice", "`spot: {maxPrice: 1}`"),
     (with_pool(evictionPolicy="Delete"), "pools[1].evictionPolicy", "`spot: {evictionPolicy: Delete}`"),
     (azure(authorizedRanges=[]), "cloud.authorizedRanges", "`access.authorizedRanges`"),
     (good(location="westeurope"), "location", "`cloud.location`"),
