@@ -296,9 +296,8 @@ def _form(pattern: str, place: Place, given: Any) -> str:
         if re.fullmatch(other, str(given)):
             return remedy.format(hidden(str(given)))
     if pattern in FORMS:
-        words = FORMS[pattern]
-        name = str(given).partition("@")[0]
-        return (with_form(name, pattern) if "lower-case letters" in words else "") + words
+        named = "lower-case letters" in FORMS[pattern] and "user" not in FORMS[pattern]
+        return (with_form(str(given).partition("@")[0], pattern) if named else "") + FORMS[pattern]
     example = "".join(f"write for example {example!r}; " for example in place.examples[:1])
     meaning = _meaning(place, "; ")
     # Words and an example say more to most people than a pattern.

@@ -112,7 +112,8 @@ class Hints:
             places = [place for place in places if place.startswith("pools[")] or places
         if not places and (near := nearest(key, fields, HINT)):
             return f"did you mean `{near}`? {keys_here(fields)}", None
-        if not places and (near := _begins_as(key, fields)):
+        numbers = re.search(r"\d", str(item)) is not None
+        if not places and (near := _begins_as(key, fields)) and numbers:
             return f"did you mean `{near}`? {keys_here(fields)}", None
         if not places and (known := self._foreign_elsewhere(key, path)):
             return known, None

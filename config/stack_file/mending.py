@@ -7,7 +7,7 @@ program's spelling; `Mended.written` has the user's.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Container, Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, get_args, get_origin
@@ -21,35 +21,27 @@ from config.model.structure import by_key, field_at, holds_secret, models
 from config.model.wording import NOT_A_KEY, not_a_list, not_an_object, shown
 from config.stack_file.hints import HERE, in_its_place, keys_here
 from config.stack_file.places import field_in, value_at
-from config.stack_file.shapes import kubernetes_form, object_at, reindented, structure
+from config.stack_file.shapes import (
+    Hint,
+    kubernetes_form,
+    object_at,
+    reindented,
+    respelled,
+    structure,
+    without_hints,
+    written_items,
+)
 from config.stack_file.written_out import (
     as_here,
     as_yaml,
     assignments,
     fits,
     flow,
-    in_flow,
     only_number,
     taken_apart,
     with_values,
     written_out,
 )
-
-Hint = Callable[[str, type[Model], str, Collection[str], Any], tuple[str, str | None]]
-"""Key, model, path, the keys beside it and its value -> the remedy for an unknown key, and the
-model's key that it means, or with / before it a path from the top."""
-
-
-def without_hints(
-    key: str, model: type[Model], path: str, beside: Collection[str], item: Any
-) -> tuple[str, str | None]:
-    """Return a `Hint` by likeness alone."""
-    near = nearest(key, by_key(model))
-    return (f"did you mean `{near}`?" if near else keys_here(by_key(model))), near
-
-
-_LONGEST = 200
-"""Characters of a list that a remedy writes out."""
 
 
 @dataclass
@@ -322,14 +314,8 @@ class Mended:
                     self._add(path, what, f"write `- {pair}{others}}}`, one a line")
                     return []
             what, remedy = not_a_list(value, self.examples.get(path), model)
-            needed = () if model.one_key else [k for k in fields if fields[k].is_required()]
-            known = all(key in fields for key in value) and all(key in value for key in needed)
-            steps = [{key: one} for key, one in value.items()] if model.one_key else [value]
-            shown = [in_flow(step, model) for step in steps] if known else []
-            if shown and all(shown) and len("".join(map(str, shown))) < _LONGEST:
-                texts = [str(text) for text in shown]
-                texts = [text[1:-1] for text in texts] if model.one_key else texts
-                remedy = f"write {' and below it '.join(f'`- {text}`' for text in texts)}"
+            steps, known, text = written_items(value, model)
+            remedy = text or remedy
             if named := get_args(fields[identity].annotation) if identity else ():
                 remedy += f"; {identity} is one of: {', '.join(named)}"
             self._add(path, what, remedy)
@@ -352,11 +338,3 @@ class Mended:
 
     def _add(self, path: str, what: str, remedy: str) -> None:
         self.problems.append(Problem(self.as_written(path), what, remedy))
-
-
-def respelled(path: str, spelling: dict[str, str]) -> str:
-    """Return the path with its longest known beginning replaced."""
-    for end in range(len(path), 0, -1):
-        if (end == len(path) or path[end] in ".[") and path[:end] in spelling:
-            return spelling[path[:end]] + path[end:]
-    return path

@@ -21,7 +21,8 @@ from config.model import repairs
 from config.model.fields import Model, Some
 from config.model.structure import models
 from config.model.wording import NOT_A_KEY, problem_of_error
-from config.stack_file.mending import Mended, respelled
+from config.stack_file.mending import Mended
+from config.stack_file.shapes import respelled
 from config.stack_file.written_out import with_right_value
 
 M = TypeVar("M", bound=Model)

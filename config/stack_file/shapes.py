@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
+from config.base.near import nearest
 from config.base.problems import as_path
 from config.model.fields import Model, alternatives
 from config.model.structure import by_key, models
-from config.stack_file.written_out import fits, inside
+from config.stack_file.hints import keys_here
+from config.stack_file.written_out import fits, in_flow, inside
+
+Hint = Callable[[str, type[Model], str, Collection[str], Any], tuple[str, str | None]]
+"""Key, model, path, the keys beside it and its value -> the remedy for an unknown key, and the
+model's key that it means, or with / before it a path from the top."""
+
+
+def without_hints(
+    key: str, model: type[Model], path: str, beside: Collection[str], item: Any
+) -> tuple[str, str | None]:
+    """Return a `Hint` by likeness alone."""
+    near = nearest(key, by_key(model))
+    return (f"did you mean `{near}`?" if near else keys_here(by_key(model))), near
 
 
 def reindented(
@@ -45,6 +59,28 @@ def reindented(
 
 def _is_map(field: FieldInfo) -> bool:
     return get_origin(field.annotation) is dict
+
+
+_LONGEST = 200
+"""Characters of a list that a remedy writes out."""
+
+
+def written_items(
+    value: dict[Any, Any], model: type[Model]
+) -> tuple[list[dict[Any, Any]], bool, str]:
+    """Return the items that an object in place of their list means, whether all its keys are known,
+    and the remedy that writes them out; empty if a message cannot show them.
+    """
+    fields = by_key(model)
+    needed = [] if model.one_key else [key for key in fields if fields[key].is_required()]
+    known = all(key in fields for key in value) and all(key in value for key in needed)
+    if not known:
+        return [value], False, ""
+    steps = [{key: one} for key, one in value.items()] if model.one_key else [value]
+    shown = [in_flow(step, model) for step in steps]
+    texts = [text[1:-1] if model.one_key else text for text in shown if text]
+    whole = len(texts) == len(steps) and len("".join(texts)) < _LONGEST
+    return steps, True, f"write {' and below it '.join(f'`- {t}`' for t in texts)}" if whole else ""
 
 
 def kubernetes_form(
@@ -82,3 +118,11 @@ def structure(annotation: Any) -> Any:
     if isinstance(annotation, type) and issubclass(annotation, Model):
         return annotation
     return annotation if get_origin(annotation) is tuple else None
+
+
+def respelled(path: str, spelling: dict[str, str]) -> str:
+    """Return the path with its longest known beginning replaced."""
+    for end in range(len(path), 0, -1):
+        if (end == len(path) or path[end] in ".[") and path[:end] in spelling:
+            return spelling[path[:end]] + path[end:]
+    return path
